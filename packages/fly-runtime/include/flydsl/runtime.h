@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C interface between a compiled artifact and fly-runtime.
+ *
+ * An artifact is one ELF shared object (DT_NEEDED: libflydsl_runtime.so.0). For an entry point NAME it exports
+ *
+ *   flydsl_artifact        the FlyArtifact below: code objects, kernel names, JSON note, host function
+ *   __tvm_ffi_NAME         the tvm-ffi calling convention; forwards to flydsl_call_tvm_ffi
+ *   NAME                   int32_t NAME(void **slots): the plain C convention; forwards to flydsl_call_slots
+ *
+ * and it reaches the device only through the functions declared here. Nothing in it depends on a Python version,
+ * on MLIR or on LLVM.
+ */
+#ifndef FLYDSL_RUNTIME_H
+#define FLYDSL_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLYDSL_ARTIFACT_ABI 1
+#define FLYDSL_RUNTIME_SONAME "libflydsl_runtime.so.0"
+
+/* One AMD code object (an ELF file) for one architecture ("gfx942", ...). */
+typedef struct FlyCodeObject {
+  const char *arch;
+  const void *data;
+  uint64_t size;
+} FlyCodeObject;
+
+typedef struct FlyArtifact {
+  uint32_t abi_version;            /* FLYDSL_ARTIFACT_ABI */
+  uint32_t num_code_objects;
+  uint32_t num_kernels;
+  uint32_t reserved;               /* 0 */
+  const FlyCodeObject *code_objects;
+  const char *const *kernel_names; /* indexed by flydsl_launch's kernel */
+  const char *note;                /* JSON, NUL-terminated; also the whole of the ELF section ".flydsl.note" */
+  uint64_t note_size;              /* bytes without the NUL */
+  /* The compiled body of the @jit function. Slot i points to the i-th host argument, in the order of the note's
+   * "slots" (scalars by value, a tensor as its data pointer followed, when its layout has dynamic leaves, by one packed
+   * little-endian buffer: dynamic extents as int32 in ascending axis, then dynamic strides as int64 or int32; a
+   * stream as void *). Returns FLYDSL_OK or the first failing status of a call below. */
+  int32_t (*host)(void **slots);
+  void **state;                    /* one word owned by the runtime, NULL when loaded */
+} FlyArtifact;
+
+typedef enum FlyStatus {
+  FLYDSL_OK = 0,
+  FLYDSL_ERROR_TYPE = 1,    /* wrong kind, dtype or number of arguments: Python TypeError */
+  FLYDSL_ERROR_VALUE = 2,   /* wrong rank, extent, stride, alignment, device: Python ValueError */
+  FLYDSL_ERROR_RUNTIME = 3, /* the device or the driver failed: Python RuntimeError */
+} FlyStatus;
+
+/* Launches kernel number `kernel` of the artifact on the calling thread's current device. params[i] points to the i-th
+ * kernel argument. Block and grid extents are checked against the device's limits; an empty grid launches nothing.
+ * shared_bytes is dynamic LDS. cluster may be NULL. */
+int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel, const int64_t grid[3], const int64_t block[3],
+                      const int64_t cluster[3], int64_t shared_bytes, void *stream, void **params);
+
+/* Calls the artifact with arguments that are already in slots, unchecked except for NULL. */
+int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots);
+
+/* Calls the artifact with tvm-ffi arguments: checks number, kind, dtype, rank, static extents and strides,
+ * divisibility, alignment, writability and device of each one against the note, fills the slots and calls the host
+ * function. On failure sets tvm-ffi's error (kind TypeError, ValueError or RuntimeError) and returns -1.
+ * args is const TVMFFIAny *, result is TVMFFIAny *. */
+int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args, void *result);
+
+/* The text of the calling thread's last failure; never NULL. */
+const char *flydsl_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* FLYDSL_RUNTIME_H */
