@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flattening of DSL values to SSA values and back, through control flow, kernel arguments and storage.
+
+A *DSL value* has `__extract_to_ir_values__()` (a list of SSA values, all that is dynamic about it) and a class-level
+`__construct_from_ir_values__(values, exemplar)` that rebuilds it. Python containers flatten element by element, in
+order; what is plain Python and not a number (a string, `None`, a class) is carried by the exemplar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+__all__ = ["construct_from_ir_values", "extract_to_ir_values", "is_dsl_value"]
+
+
+def is_dsl_value(value: Any) -> bool:
+    """Tell whether `value` takes part in the protocol itself (containers do not)."""
+    return hasattr(value, "__extract_to_ir_values__")
+
+
+def extract_to_ir_values(value: Any) -> list[Any]:
+    """Return the SSA values of `value`, depth first.
+
+    Raises:
+        TypeError: `value` is neither a DSL value, an SSA value nor a container of them.
+    """
+    extract = getattr(value, "__extract_to_ir_values__", None)
+    if extract is not None and not isinstance(value, type):
+        return list(extract())
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in extract_to_ir_values(item)]
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in extract_to_ir_values(item)]
+    if isinstance(value, SimpleNamespace):
+        return [leaf for item in vars(value).values() for leaf in extract_to_ir_values(item)]
+    from flydsl._mlir import ir
+
+    if isinstance(value, ir.Value):
+        return [value]
+    raise TypeError(
+        f"a value of type '{type(value).__name__}' has no SSA form; wrap numbers in a DSL type such as fx.Int32, "
+        "or declare the parameter fx.Constexpr"
+    )
+
+
+def construct_from_ir_values(exemplar: Any, values: Sequence[Any]) -> Any:
+    """Rebuild a value of the form of `exemplar` from `values`; all of them are used up.
+
+    Raises:
+        ValueError: the number of values does not match the exemplar.
+    """
+    rest = list(values)
+    result = _take(exemplar, rest)
+    if rest:
+        raise ValueError(f"{len(rest)} of {len(values)} SSA values are left over for a '{type(exemplar).__name__}'")
+    return result
+
+
+def _take(exemplar: Any, rest: list[Any]) -> Any:
+    construct = getattr(type(exemplar), "__construct_from_ir_values__", None)
+    if construct is not None:
+        count = len(extract_to_ir_values(exemplar))
+        if len(rest) < count:
+            raise ValueError(f"a '{type(exemplar).__name__}' needs {count} SSA values, got {len(rest)}")
+        taken, rest[:count] = rest[:count], []
+        return construct(taken, exemplar)
+    if isinstance(exemplar, tuple) and hasattr(exemplar, "_fields"):
+        return type(exemplar)(*(_take(item, rest) for item in exemplar))
+    if isinstance(exemplar, (list, tuple)):
+        return type(exemplar)(_take(item, rest) for item in exemplar)
+    if isinstance(exemplar, dict):
+        return {key: _take(item, rest) for key, item in exemplar.items()}
+    if isinstance(exemplar, SimpleNamespace):
+        return SimpleNamespace(**{key: _take(item, rest) for key, item in vars(exemplar).items()})
+    if not rest:
+        raise ValueError(f"a '{type(exemplar).__name__}' needs an SSA value, but none is left")
+    return rest.pop(0)
