@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from . import llvm_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ROOT / "packages"
@@ -13,7 +14,6 @@ BUILD = ROOT / "build"  # native build trees and wheels of this clone
 
 def cache_dir() -> Path:
     """The folder shared by all clones of this user: bootstrap tools, LLVM's binding sources, ccache."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(base) / "flydsl-dev"
+    path = llvm_sources.default_cache()
     path.mkdir(parents=True, exist_ok=True)
     return path

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels of the repository: built when their sources change, kept by content, installed into environments."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import debian, hatch, llvm_sources
+from .paths import BUILD, PACKAGES, ROOT, cache_dir
+from .shell import SetupError, run
+
+
+@dataclass(frozen=True)
+class Package:
+    """A wheel of this repository: its name, its folder, and whether it holds native code."""
+
+    name: str
+    folder: Path
+    native: bool = False
+    needs_llvm_sources: bool = False
+
+    @property
+    def short(self) -> str:
+        """The name without the common prefix, as the commands take it."""
+        return self.name.removeprefix("fly-")
+
+
+ALL = {
+    package.short: package
+    for package in (
+        Package("fly-layout", PACKAGES / "fly-layout"),
+        Package("fly-runtime", PACKAGES / "fly-runtime", native=True),
+        Package("fly-dialect", PACKAGES / "fly-dialect", native=True, needs_llvm_sources=True),
+        Package("fly-compiler", PACKAGES / "fly-compiler"),
+        Package("fly-kernels", PACKAGES / "fly-kernels"),
+        Package("fly-emulator", ROOT / "tools" / "fly-emulator", native=True),
+    )
+}
+
+
+def _sources(package: Package) -> list[Path]:
+    """The files that a package is built from: what git tracks in it, and what it does not ignore."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", str(package.folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    built_from = (ROOT / name for name in sorted(set(listing.split("\0"))) if name)
+    skipped = {"tests", "test", "unittests", "examples", "docs"}
+    return [
+        path
+        for path in built_from
+        if path.is_file() and path.relative_to(package.folder).parts[0] not in skipped
+    ]
+
+
+def fingerprint(package: Package) -> str:
+    """A hash of everything that a package is built from."""
+    digest = hashlib.sha256()
+    for path in _sources(package):
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def build(package: Package) -> Path:
+    """The wheel of a package, built if there is none of its present sources."""
+    shelf = BUILD / "wheels" / f"{package.name}-{fingerprint(package)}"
+    ready = sorted(shelf.glob("*.whl"))
+    if ready:
+        return ready[0]
+    settings: list[str] = []
+    variables = dict(hatch.environment_variables())
+    if package.native:
+        debian.ensure(debian.BUILD_PACKAGES)
+        settings += ["-C", f"build-dir={BUILD / package.name}"]
+        variables |= {
+            "CC": f"clang-{debian.LLVM}",
+            "CXX": f"clang++-{debian.LLVM}",
+            "CMAKE_C_COMPILER_LAUNCHER": "ccache",
+            "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+            "CCACHE_DIR": str(cache_dir() / "ccache"),
+            "CCACHE_BASEDIR": str(ROOT),
+            "CCACHE_NOHASHDIR": "1",
+            "CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0))),
+        }
+    if package.needs_llvm_sources:
+        try:
+            variables["FLY_LLVM_SOURCES"] = str(llvm_sources.fetch(cache_dir(), int(debian.LLVM)))
+        except llvm_sources.SetupError as error:
+            raise SetupError(f"the sources of MLIR's Python bindings: {error}") from error
+    python = hatch.environment("build") / "bin" / "python"
+    variables["PATH"] = f"{python.parent}{os.pathsep}{variables['PATH']}"
+    (BUILD / "wheels").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=BUILD / "wheels") as scratch:
+        run(
+            [hatch.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
+             "--out-dir", scratch, *settings, package.folder],
+            what=f"building {package.name}",
+            env=variables,
+        )  # fmt: skip
+        (wheel,) = Path(scratch).glob("*.whl")
+        _check(wheel)
+        for stale in (BUILD / "wheels").glob(f"{package.name}-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        shelf.mkdir()
+        return Path(shutil.move(wheel, shelf / wheel.name))
+
+
+def _check(wheel: Path) -> None:
+    """Refuse a wheel that would end the flydsl namespace for the others."""
+    if "flydsl/__init__.py" in zipfile.ZipFile(wheel).namelist():
+        raise SetupError(f"{wheel.name} ships flydsl/__init__.py: flydsl is a namespace that all wheels share")
+
+
+def install(environment: str, packages: tuple[str, ...], *, editable: bool = False) -> Path:
+    """Put wheels of the repository, with what they declare, into a hatch environment; returns its folder.
+
+    With `editable`, pure Python packages are installed as links to their sources.
+    """
+    folder = hatch.environment(environment)
+    requirements: list[str] = []
+    record: list[str] = []
+    for short in packages:
+        package = ALL[short]
+        if editable and not package.native:
+            requirements += ["-e", str(package.folder)]
+            record.append(f"{package.name} editable {(package.folder / 'pyproject.toml').read_text()}")
+        else:
+            wheel = build(package)
+            requirements += ["--reinstall-package", package.name, str(wheel)]
+            record.append(f"{package.name} {wheel.parent.name}")
+    stamp = folder / "flydsl-installed.txt"
+    wanted = "\n".join(record)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        build_python = hatch.environment("build") / "bin"
+        variables = hatch.environment_variables()
+        run(
+            [hatch.tools_bin() / "uv", "pip", "install", "--quiet", "--python", folder / "bin" / "python", *requirements],
+            what=f"installing {', '.join(ALL[short].name for short in packages)} into environment {environment}",
+            env=variables | {"PATH": f"{build_python}{os.pathsep}{variables['PATH']}"},
+        )
+        stamp.write_text(wanted)
+    return folder
