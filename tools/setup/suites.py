@@ -17,6 +17,15 @@ XDIST = ("-n", str(len(os.sched_getaffinity(0))))
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A second environment that a suite's tests start processes in; `variable` tells them its Python."""
+
+    variable: str
+    environment: str
+    packages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Suite:
     """One test command. `packages` is all of ours that its environment may hold: an upward import must fail there."""
 
@@ -24,6 +33,7 @@ class Suite:
     environment: str
     packages: tuple[str, ...]
     command: tuple[str, ...]
+    companions: tuple[Companion, ...] = ()
 
 
 def _pytest(*arguments: str) -> tuple[str, ...]:
@@ -52,6 +62,7 @@ ALL = (
         "integration",
         ("layout", "runtime", "dialect", "compiler", "kernels", "emulator"),
         _pytest("tests/integration"),
+        (Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "kernels", "emulator")),),
     ),
 )
 
@@ -83,6 +94,9 @@ def _read(report: Path) -> Counts:
 def run(suite: Suite, extra: list[str]) -> Counts:
     """Run one suite; its output goes to the terminal."""
     folder = wheels.install(suite.environment, suite.packages)
+    companions = {
+        one.variable: str(wheels.install(one.environment, one.packages) / "bin" / "python") for one in suite.companions
+    }
     report = BUILD / "reports" / f"{suite.name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
@@ -95,7 +109,7 @@ def run(suite: Suite, extra: list[str]) -> Counts:
             **os.environ,
             **variables,
             "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}",
-            "FLYDSL_REPOSITORY_WHEELS": str(BUILD / "wheels"),
+            **companions,
         },
     )
     counts = _read(report)
