@@ -16,18 +16,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = (
-    *sorted((ROOT / "packages" / "fly-compiler" / "examples").glob("[0-9]*.py")),
-    *sorted((ROOT / "packages" / "fly-kernels" / "examples").glob("[0-9]*.py")),
-)
+FOLDERS = (ROOT / "packages" / "fly-compiler" / "examples", ROOT / "packages" / "fly-kernels" / "examples")
 ARCHITECTURES = ("gfx942", "gfx950")
 COLUMNS = ("kernel", "shape", "dtype", "arch", "device", "max_error", "tolerance", "passed")
+
+
+def examples(folders: Sequence[Path]) -> list[Path]:
+    """The examples of some folders: files whose names start with a digit."""
+    return [path for folder in folders for path in sorted(folder.glob("[0-9]*.py"))]
 
 
 def load(path: Path) -> ModuleType:
@@ -42,9 +44,9 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def work() -> int:
+def work(folders: Sequence[Path]) -> int:
     """One architecture: a line of JSON per case, on standard output."""
-    for path in EXAMPLES:
+    for path in examples(folders):
         try:
             module = load(path)
             cases = list(module.CASES)
@@ -56,14 +58,16 @@ def work() -> int:
                 row = module.run_case(case)
                 print(json.dumps({"example": path.name, **{key: row[key] for key in COLUMNS}}), flush=True)
             except Exception:
-                print(json.dumps({"example": path.name, "case": repr(case), "error": traceback.format_exc()}), flush=True)
+                print(
+                    json.dumps({"example": path.name, "case": repr(case), "error": traceback.format_exc()}), flush=True
+                )
     return 0
 
 
-def _rows(architecture: str, rows: list[dict[str, Any]], arrived: threading.Condition) -> None:
+def _rows(folders: Sequence[Path], architecture: str, rows: list[dict[str, Any]], arrived: threading.Condition) -> None:
     """Read one worker's rows; a worker that dies is a row of its own."""
     worker = subprocess.Popen(
-        [sys.executable, __file__, "--worker"],
+        [sys.executable, __file__, "--worker", *(f"--examples={folder}" for folder in folders)],
         env={**os.environ, "FLYDSL_GPU_ARCH": architecture, "ARCH": architecture},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -91,11 +95,11 @@ def _rows(architecture: str, rows: list[dict[str, Any]], arrived: threading.Cond
         arrived.notify()
 
 
-def results(architectures: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def results(folders: Sequence[Path], architectures: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows of all architectures as they arrive; the architectures run side by side."""
     rows: list[dict[str, Any]] = []
     arrived = threading.Condition()
-    readers = [threading.Thread(target=_rows, args=(name, rows, arrived)) for name in architectures]
+    readers = [threading.Thread(target=_rows, args=(folders, name, rows, arrived)) for name in architectures]
     for reader in readers:
         reader.start()
     seen = 0
@@ -114,12 +118,14 @@ def main(words: list[str] | None = None) -> int:
     """Print the table; 1 if any row failed."""
     parser = argparse.ArgumentParser(prog="tools/dev demo", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--arch", action="append", choices=ARCHITECTURES, help="only this architecture (repeatable)")
+    parser.add_argument("--examples", action="append", type=Path, metavar="FOLDER", help="other examples than ours")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args(words)
+    folders = arguments.examples or FOLDERS
     if arguments.worker:
-        return work()
-    if not EXAMPLES:
-        print("demo: no examples found", file=sys.stderr)
+        return work(folders)
+    if not examples(folders):
+        print(f"demo: no examples in {', '.join(str(folder) for folder in folders)}", file=sys.stderr)
         return 1
 
     from rich.console import Console
@@ -136,7 +142,7 @@ def main(words: list[str] | None = None) -> int:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("compiling and running", total=None)
-        for row in results(architectures):
+        for row in results(folders, architectures):
             rows.append(row)
             label = row.get("kernel", row["example"])
             progress.update(task, advance=1, description=f"{label} {row.get('shape', '')} on {row['arch']}")

@@ -64,7 +64,9 @@ def test(arguments: argparse.Namespace) -> int:
         if chosen in (None, suite.name):
             counts = suites.run(suite, arguments.rest)
             total += counts
-            lines.append(f"{suite.name:12} {counts.passed:6} passed {counts.failed:4} failed {counts.skipped:4} skipped")
+            lines.append(
+                f"{suite.name:12} {counts.passed:6} passed {counts.failed:4} failed {counts.skipped:4} skipped"
+            )
     print("\n".join(("", *lines)))
     print(f"in {time.monotonic() - started:.0f} s", flush=True)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)

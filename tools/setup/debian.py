@@ -39,9 +39,7 @@ def missing(packages: tuple[str, ...]) -> list[str]:
     listing = subprocess.run(
         ["dpkg-query", "-W", "-f=${db:Status-Status} ${binary:Package}\n"], capture_output=True, text=True
     ).stdout
-    installed = {
-        line.split()[1].split(":")[0] for line in listing.splitlines() if line.startswith("installed ")
-    }
+    installed = {line.split()[1].split(":")[0] for line in listing.splitlines() if line.startswith("installed ")}
     return [package for package in packages if package not in installed]
 
 

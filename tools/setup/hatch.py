@@ -25,8 +25,11 @@ def tools_bin() -> Path:
     wanted = "\n".join((*TOOLS, sys.executable))
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(home, ignore_errors=True)
-        run([sys.executable, "-m", "venv", home], what="making an environment for hatch and uv",
-            hint="On Debian: apt-get install python3-venv")
+        run(
+            [sys.executable, "-m", "venv", home],
+            what="making an environment for hatch and uv",
+            hint="On Debian: apt-get install python3-venv",
+        )
         run([home / "bin" / "pip", "install", "--quiet", *TOOLS], what="installing hatch and uv")
         stamp.write_text(wanted)
     return home / "bin"

@@ -23,7 +23,10 @@ CPP_SUFFIXES = (".c", ".h", ".cpp", ".hpp")
 
 def _tracked(*suffixes: str) -> list[str]:
     names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     ).stdout.split("\0")
     return [name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
 

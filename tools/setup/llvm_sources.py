@@ -49,7 +49,9 @@ def llvm_version(major: int) -> str:
     """Return the version of the installed LLVM, for example ``22.1.8``."""
     tool = shutil.which(f"llvm-config-{major}")
     if tool is None:
-        raise SetupError(f"llvm-config-{major} is not installed; install Debian's llvm-{major}-dev and libmlir-{major}-dev")
+        raise SetupError(
+            f"llvm-config-{major} is not installed; install Debian's llvm-{major}-dev and libmlir-{major}-dev"
+        )
     return subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
 

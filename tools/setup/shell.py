@@ -50,7 +50,9 @@ def run(
         raise SetupError(f"{what}: {words[0]} is not installed. {hint}".rstrip()) from error
     if done.returncode != 0:
         tail = "\n".join("    " + line for line in done.stdout.splitlines()[-60:])
-        raise SetupError(f"{what}: failed with exit code {done.returncode}\n  {' '.join(words)}\n{tail}\n{hint}".rstrip())
+        raise SetupError(
+            f"{what}: failed with exit code {done.returncode}\n  {' '.join(words)}\n{tail}\n{hint}".rstrip()
+        )
     if time.monotonic() - started > 5:
         say(f"  … {time.monotonic() - started:.0f} s")
     return done.stdout

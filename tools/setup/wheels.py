@@ -56,11 +56,7 @@ def _sources(package: Package) -> list[Path]:
     ).stdout
     built_from = (ROOT / name for name in sorted(set(listing.split("\0"))) if name)
     skipped = {"tests", "test", "unittests", "examples", "docs"}
-    return [
-        path
-        for path in built_from
-        if path.is_file() and path.relative_to(package.folder).parts[0] not in skipped
-    ]
+    return [path for path in built_from if path.is_file() and path.relative_to(package.folder).parts[0] not in skipped]
 
 
 def fingerprint(package: Package) -> str:
@@ -144,7 +140,15 @@ def install(environment: str, packages: tuple[str, ...], *, editable: bool = Fal
         build_python = hatch.environment("build") / "bin"
         variables = hatch.environment_variables()
         run(
-            [hatch.tools_bin() / "uv", "pip", "install", "--quiet", "--python", folder / "bin" / "python", *requirements],
+            [
+                hatch.tools_bin() / "uv",
+                "pip",
+                "install",
+                "--quiet",
+                "--python",
+                folder / "bin" / "python",
+                *requirements,
+            ],
             what=f"installing {', '.join(ALL[short].name for short in packages)} into environment {environment}",
             env=variables | {"PATH": f"{build_python}{os.pathsep}{variables['PATH']}"},
         )

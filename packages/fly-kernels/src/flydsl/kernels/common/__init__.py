@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces that kernels share: each exists once."""

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flyc` and `fx`, imported when a builder first uses them.
+
+This wheel must import where only fly-runtime is installed, so no module of it may import the compiler at its top.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+
+class _Lazy:
+    """A module that is imported at its first use.
+
+    Raises ImportError, with what to install, when the compiler is missing.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._module: ModuleType | None = None
+
+    def __getattr__(self, attribute: str) -> Any:
+        if self._module is None:
+            try:
+                self._module = importlib.import_module(self._name)
+            except ModuleNotFoundError as error:
+                if not (error.name or "").startswith("flydsl"):
+                    raise
+                raise ImportError(
+                    "building a kernel needs the compiler, which is not installed: pip install 'fly-kernels[jit]'. "
+                    "A kernel that was exported runs without it: flydsl.runtime.load_artifact(path)"
+                ) from error
+        return getattr(self._module, attribute)
+
+
+if TYPE_CHECKING:
+    import flydsl.compiler as flyc
+    import flydsl.expr as fx
+else:
+    flyc = _Lazy("flydsl.compiler")
+    fx = _Lazy("flydsl.expr")
+
+__all__ = ["flyc", "fx"]
