@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import hatch, lint, suites, wheels
-from .paths import ROOT
+from .paths import BUILD, ROOT
 from .shell import SetupError, say
 
 DEV_PACKAGES = ("layout", "runtime", "dialect", "compiler", "kernels", "emulator")
@@ -21,7 +21,7 @@ DEV_PACKAGES = ("layout", "runtime", "dialect", "compiler", "kernels", "emulator
 def _dev_environment() -> dict[str, str]:
     folder = wheels.install("dev", DEV_PACKAGES, editable=True)
     variables = hatch.environment_variables()
-    tools = wheels.BUILD / "fly-dialect" / "bin"
+    tools = BUILD / "fly-dialect" / "bin"
     return {
         **os.environ,
         **variables,
@@ -130,7 +130,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("name", nargs="?")
     command.add_argument("rest", nargs=argparse.REMAINDER, metavar="…")
     add("run", run).add_argument("rest", nargs=argparse.REMAINDER, metavar="COMMAND …")
-    add("help", lambda _: parser.print_help() or 0).description = "Show this text."
+
+    def show_help(_: argparse.Namespace) -> int:
+        """Show this text."""
+        parser.print_help()
+        return 0
+
+    add("help", show_help)
     return parser
 
 

@@ -106,7 +106,7 @@ def tidy() -> bool:
         if not package.native:
             continue
         wheels.build(package)
-        database = wheels.BUILD / package.name
+        database = BUILD / package.name
         prefix = str(package.folder.relative_to(ROOT))
         files = [name for name in _tracked(".cpp") if name.startswith(prefix) and "/tests/" not in name]
         passed &= _check(

@@ -58,7 +58,8 @@ def llvm_version(major: int) -> str:
 def debian_entries(root: Path = Path("/etc/apt")) -> Iterator[tuple[str, str]]:
     """Yield ``(uri, options)`` of each Debian archive that this machine's apt knows.
 
-    ``options`` is the bracketed part of a one-line entry (``[signed-by=...]``) or empty. Both of apt's formats are read.
+    ``options`` is the bracketed part of a one-line entry (``[signed-by=...]``) or empty. Both of apt's formats are
+    read.
     """
     files = [root / "sources.list", *sorted((root / "sources.list.d").glob("*"))]
     for file in files:
@@ -123,6 +124,7 @@ class Apt:
         ]
 
     def run(self, tool: str, *arguments: str) -> str:
+        """Run apt's ``tool`` and return what it printed; raise SetupError when it fails."""
         command = [tool, *self._options, *arguments]
         done = subprocess.run(command, cwd=self.download, capture_output=True, text=True, check=False)
         if done.returncode != 0:
