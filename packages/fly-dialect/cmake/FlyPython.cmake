@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds the tree of the Python package flydsl._mlir below ${FLY_PYTHON_ROOT}, and installs it.
+#
+# AddMLIRPython's functions are not used: they link the imported static LLVMSupport into every module, and symlink
+# sources into the build tree.
+
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+if(NOT nanobind_DIR)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_DIR RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "nanobind is not installed for ${Python_EXECUTABLE}: pip install 'nanobind>=2.9,<3'")
+  endif()
+endif()
+# The interface of LLVM 22's bindings; nanobind 3 may change it.
+find_package(nanobind 2.9 REQUIRED CONFIG)
+
+# nanobind types and MLIR's binding classes are shared by the extension modules of this domain, and with nobody else's.
+set(FLY_NB_DOMAIN flydsl)
+set(FLY_PYTHON_LIBS ${FLY_PYTHON_ROOT}/_mlir_libs)
+
+function(fly_python_flags target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE
+    _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS
+    MLIR_PYTHON_PACKAGE_PREFIX=flydsl._mlir. MLIR_BINDINGS_PYTHON_DOMAIN=${FLY_NB_DOMAIN})
+  target_compile_options(${target} PRIVATE -frtti -fexceptions)
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${FLY_PYTHON_LIBS}
+    BUILD_RPATH "\$ORIGIN;${FLY_LLVM_LIB_DIR}"
+    INSTALL_RPATH "\$ORIGIN;${FLY_INSTALL_RPATH}"
+    INTERPROCEDURAL_OPTIMIZATION OFF)
+  target_link_options(${target} PRIVATE LINKER:-z,undefs)
+  install(TARGETS ${target} LIBRARY DESTINATION ${FLY_INSTALL_ROOT}/_mlir_libs)
+endfunction()
+
+# fly_python_extension(NAME sources... [WARNINGS]): the extension module flydsl._mlir._mlir_libs.NAME.
+# WARNINGS compiles it with our own warning flags; MLIR's sources are compiled without.
+function(fly_python_extension name)
+  cmake_parse_arguments(ARG "WARNINGS" "" "" ${ARGN})
+  nanobind_add_module(FlyPython.${name} NB_SHARED NB_DOMAIN ${FLY_NB_DOMAIN} NOMINSIZE ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(FlyPython.${name} PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(FlyPython.${name} PRIVATE FlyPythonSupport FlyDialect)
+  fly_python_flags(FlyPython.${name})
+  if(ARG_WARNINGS)
+    target_compile_options(FlyPython.${name} PRIVATE -Wall -Wextra -Werror)
+  endif()
+endfunction()
+
+add_custom_target(FlyPythonSources ALL)
+
+# fly_python_sources(ROOT folder [PREFIX folder] files...): copies files below ROOT to the same place in the package.
+function(fly_python_sources)
+  cmake_parse_arguments(ARG "" "ROOT;PREFIX;DESTINATION" "" ${ARGN})
+  if(NOT ARG_DESTINATION)
+    set(ARG_DESTINATION ${FLY_PYTHON_ROOT})
+    set(install_root ${FLY_INSTALL_ROOT})
+  else()
+    set(install_root ${ARG_DESTINATION})
+    set(ARG_DESTINATION ${PROJECT_BINARY_DIR}/python_packages/${ARG_DESTINATION})
+  endif()
+  set(copies)
+  foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
+    set(copy ${ARG_DESTINATION}/${file})
+    add_custom_command(OUTPUT ${copy} DEPENDS ${ARG_ROOT}/${file}
+      COMMAND ${CMAKE_COMMAND} -E copy ${ARG_ROOT}/${file} ${copy} VERBATIM)
+    get_filename_component(folder ${file} DIRECTORY)
+    install(FILES ${ARG_ROOT}/${file} DESTINATION ${install_root}/${folder})
+    list(APPEND copies ${copy})
+  endforeach()
+  list(LENGTH copies count)
+  string(SHA1 hash "${ARG_ROOT};${copies}")
+  add_custom_target(FlyPythonSources.${hash} DEPENDS ${copies})
+  add_dependencies(FlyPythonSources FlyPythonSources.${hash})
+endfunction()
+
+# fly_python_dialect(NAME td-file [ENUMS td-file] [SEARCH folders...] [DEPENDS targets...])
+#
+# Generates dialects/_NAME_ops_gen.py (and _NAME_enum_gen.py) from the ops that td-file includes.
+function(fly_python_dialect name td)
+  cmake_parse_arguments(ARG "" "ENUMS" "SEARCH" ${ARGN})
+  set(folder ${FLY_PYTHON_ROOT}/dialects)
+  set(includes -I ${MLIR_INCLUDE_DIRS})
+  foreach(path IN LISTS ARG_SEARCH)
+    list(APPEND includes -I ${path})
+  endforeach()
+  set(outputs)
+  macro(generate output file)
+    add_custom_command(OUTPUT ${folder}/${output} DEPENDS ${file} DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${output}.d
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+      COMMAND ${MLIR_TABLEGEN_EXE} ${ARGN} ${includes} ${file} -o ${folder}/${output}
+              -d ${CMAKE_CURRENT_BINARY_DIR}/${output}.d
+      VERBATIM)
+    install(FILES ${folder}/${output} DESTINATION ${FLY_INSTALL_ROOT}/dialects)
+    list(APPEND outputs ${folder}/${output})
+  endmacro()
+  generate(_${name}_ops_gen.py ${td} -gen-python-op-bindings -bind-dialect=${name})
+  if(ARG_ENUMS)
+    generate(_${name}_enum_gen.py ${ARG_ENUMS} -gen-python-enum-bindings)
+  endif()
+  add_custom_target(FlyPythonDialect.${name} DEPENDS ${outputs})
+  add_dependencies(FlyPythonSources FlyPythonDialect.${name})
+endfunction()
