@@ -27,13 +27,19 @@ class Companion:
 
 @dataclass(frozen=True)
 class Suite:
-    """One test command. `packages` is all of ours that its environment may hold: an upward import must fail there."""
+    """One test command.
+
+    `packages` is all of ours that its environment may hold: an upward import must fail there.
+
+    The emulated device is chosen when a process starts, so the command runs once per architecture.
+    """
 
     name: str
     environment: str
     packages: tuple[str, ...]
     command: tuple[str, ...]
     companions: tuple[Companion, ...] = ()
+    architectures: tuple[str, ...] = ("gfx942",)
 
 
 def _pytest(*arguments: str) -> tuple[str, ...]:
@@ -56,6 +62,7 @@ ALL = (
         "test-kernels",
         ("layout", "runtime", "dialect", "compiler", "kernels", "emulator"),
         _pytest(*XDIST, "packages/fly-kernels/tests"),
+        architectures=("gfx942", "gfx950"),
     ),
     Suite(
         "integration",
@@ -97,25 +104,27 @@ def run(suite: Suite, extra: list[str]) -> Counts:
     companions = {
         one.variable: str(wheels.install(one.environment, one.packages) / "bin" / "python") for one in suite.companions
     }
-    report = BUILD / "reports" / f"{suite.name}.xml"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.unlink(missing_ok=True)
-    say(f"testing {suite.name}")
     variables = hatch.environment_variables()
-    done = subprocess.run(
-        [str(folder / "bin" / suite.command[0]), *suite.command[1:], f"--junitxml={report}", *extra],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            **variables,
-            "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}",
-            **companions,
-        },
-    )
-    counts = _read(report)
-    if done.returncode != 0 and counts.failed == 0:
-        counts.failed = 1
-    if counts.passed + counts.failed == 0:
-        say(f"{suite.name}: no test ran")
-        counts.failed = 1
-    return counts
+    total = Counts()
+    for architecture in suite.architectures:
+        say(f"testing {suite.name}" + (f" on emulated {architecture}" if len(suite.architectures) > 1 else ""))
+        report = BUILD / "reports" / f"{suite.name}-{architecture}.xml"
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.unlink(missing_ok=True)
+        done = subprocess.run(
+            [str(folder / "bin" / suite.command[0]), *suite.command[1:], f"--junitxml={report}", *extra],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                **variables,
+                **companions,
+                "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}",
+                "FLYDSL_GPU_ARCH": architecture,
+            },
+        )
+        counts = _read(report)
+        if counts.failed == 0 and (done.returncode != 0 or counts.passed == 0):
+            say(f"{suite.name}: " + ("no test ran" if counts.passed == 0 else f"exit code {done.returncode}"))
+            counts.failed = 1
+        total += counts
+    return total
