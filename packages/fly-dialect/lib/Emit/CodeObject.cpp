@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fly/Emit/CodeObject.h"
+#include "DiagnosticCollector.h"
+#include "KernelResources.h"
+#include "fly/Emit/CrashGuard.h"
+#include "fly/Emit/Linker.h"
+
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace fly;
+
+// Declared here because llvm/Support/TargetSelect.h only reaches targets that its own build configured as "native".
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTarget();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUAsmPrinter();
+void LLVMInitializeAMDGPUAsmParser(); // inline assembly
+}
+
+namespace {
+
+void initializeTarget() {
+  static const bool done = [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
+    return true;
+  }();
+  (void)done;
+}
+
+llvm::CodeGenOptLevel codeGenLevel(unsigned level) {
+  return level == 0   ? llvm::CodeGenOptLevel::None
+         : level == 1 ? llvm::CodeGenOptLevel::Less
+         : level == 2 ? llvm::CodeGenOptLevel::Default
+                      : llvm::CodeGenOptLevel::Aggressive;
+}
+
+llvm::OptimizationLevel optimizationLevel(unsigned level) {
+  return level == 0   ? llvm::OptimizationLevel::O0
+         : level == 1 ? llvm::OptimizationLevel::O1
+         : level == 2 ? llvm::OptimizationLevel::O2
+                      : llvm::OptimizationLevel::O3;
+}
+
+/// Creates the target machine, or says why `options` has none.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const CodeObjectOptions &options) {
+  llvm::Triple triple(options.triple);
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return llvm::createStringError(message);
+  if (!triple.isAMDGCN())
+    return llvm::createStringError("'" + options.triple + "' is not an AMD GPU triple");
+
+  // A chip may carry a suffix that names a product rather than an instruction set ("gfx1201-w7900"); a generic target
+  // such as "gfx9-4-generic" is a name that LLVM knows as it is.
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
+  llvm::StringRef chip = options.chip;
+  if (!subtarget->isCPUStringValid(chip))
+    chip = chip.split('-').first;
+  if (chip.empty() || !subtarget->isCPUStringValid(chip))
+    return llvm::createStringError("unknown AMD GPU architecture '" + options.chip + "'");
+
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip, options.features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
+      codeGenLevel(options.optLevel)));
+  if (!machine)
+    return llvm::createStringError("LLVM has no target machine for '" + options.chip + "'");
+  if (options.wave64) {
+    bool hasWave64 = machine->getMCSubtargetInfo()->checkFeatures("+wavefrontsize64");
+    if (!*options.wave64 && hasWave64)
+      return llvm::createStringError("waves of '" + options.chip +
+                                     "' have 64 lanes, but the target asks for 32");
+  }
+  return machine;
+}
+
+/// Compiles one gpu.module. MLIR's base class translates to LLVM IR and links bitcode that the target names.
+class CodeObjectCompiler final : public LLVM::ModuleToObject {
+public:
+  CodeObjectCompiler(Operation &gpuModule, const CodeObjectOptions &options,
+                     llvm::TargetMachine &machine, CollectedDiagnostics &diagnostics,
+                     CodeObject &result)
+      : ModuleToObject(gpuModule, options.triple, machine.getTargetCPU(),
+                       machine.getTargetFeatureString(), options.optLevel),
+        options(options), machine(machine), diagnostics(diagnostics), result(result) {}
+
+private:
+  void setDataLayoutAndTriple(llvm::Module &module) override {
+    module.getContext().setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+  }
+
+  void handleModulePreLink(llvm::Module &module) override {
+    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", options.abiVersion);
+    for (llvm::Function &function : module)
+      if (!function.isDeclaration())
+        applyOptions(function);
+  }
+
+  LogicalResult optimizeModule(llvm::Module &module, int) override;
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override;
+
+  void applyOptions(llvm::Function &function) const;
+  LogicalResult emitFile(llvm::Module &module, llvm::CodeGenFileType type,
+                         SmallVectorImpl<char> &output);
+  FailureOr<SmallVector<char, 0>> link(ArrayRef<char> object);
+
+  const CodeObjectOptions &options;
+  llvm::TargetMachine &machine;
+  CollectedDiagnostics &diagnostics;
+  CodeObject &result;
+};
+
+} // namespace
+
+/// Puts the options that LLVM reads from functions and instructions on `function`.
+void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
+  if (function.getCallingConv() == llvm::CallingConv::AMDGPU_KERNEL && options.wavesPerEu &&
+      options.wavesPerEu->first != 0 && !function.hasFnAttribute("amdgpu-waves-per-eu")) {
+    auto [minimum, maximum] = *options.wavesPerEu;
+    std::string value = llvm::utostr(minimum);
+    if (maximum != 0)
+      value += "," + llvm::utostr(maximum);
+    function.addFnAttr("amdgpu-waves-per-eu", value);
+  }
+  // Without the attribute LLVM keeps denormals, which is what we want by default.
+  if (options.flushDenormals)
+    function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+
+  const bool unsafe = options.fastMath || options.unsafeMath;
+  const bool finite = options.fastMath || options.finiteOnly;
+  if (!unsafe && !finite && options.correctSqrt)
+    return;
+  llvm::MDBuilder metadata(function.getContext());
+  for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    if (llvm::isa<llvm::FPMathOperator>(instruction)) {
+      llvm::FastMathFlags flags = instruction.getFastMathFlags();
+      if (unsafe) {
+        flags.setAllowReassoc();
+        flags.setAllowReciprocal();
+        flags.setAllowContract();
+        flags.setApproxFunc();
+        flags.setNoSignedZeros();
+      }
+      if (finite) {
+        flags.setNoNaNs();
+        flags.setNoInfs();
+      }
+      instruction.setFastMathFlags(flags);
+    }
+    // 3 ulp is what OpenCL grants sqrt when it need not be correctly rounded, and what v_sqrt_f32 meets.
+    auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!options.correctSqrt && call && call->getIntrinsicID() == llvm::Intrinsic::sqrt)
+      call->setMetadata(llvm::LLVMContext::MD_fpmath, metadata.createFPMath(3.0F));
+  }
+}
+
+LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine); // Registers AMDGPU's own IR passes too.
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  llvm::OptimizationLevel level = optimizationLevel(options.optLevel);
+  llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
+                                       ? builder.buildO0DefaultPipeline(level)
+                                       : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+
+  if (options.wantLlvmIr) {
+    llvm::raw_string_ostream stream(result.llvmIr);
+    module.print(stream, nullptr);
+  }
+  return success();
+}
+
+LogicalResult CodeObjectCompiler::emitFile(llvm::Module &module, llvm::CodeGenFileType type,
+                                           SmallVectorImpl<char> &output) {
+  llvm::raw_svector_ostream stream(output);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr, type))
+    return getOperation().emitError("the AMD GPU target cannot emit this kind of file");
+  passes.run(module);
+  // The code generator reports what it cannot do as a diagnostic and goes on with wrong code.
+  return success(diagnostics.errors.empty());
+}
+
+FailureOr<SmallVector<char, 0>> CodeObjectCompiler::moduleToObject(llvm::Module &module) {
+  SmallVector<char, 0> output;
+  if (options.format == EmitFormat::Bitcode) {
+    llvm::raw_svector_ostream stream(output);
+    llvm::WriteBitcodeToFile(module, stream);
+    return output;
+  }
+  if (options.wantIsa || options.format == EmitFormat::Assembly) {
+    // Code generation consumes the module, so text and object need one each.
+    std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
+    SmallVector<char, 0> text;
+    if (failed(emitFile(*clone, llvm::CodeGenFileType::AssemblyFile, text)))
+      return failure();
+    if (options.format == EmitFormat::Assembly)
+      return text;
+    result.isa.assign(text.begin(), text.end());
+  }
+  if (failed(emitFile(module, llvm::CodeGenFileType::ObjectFile, output)))
+    return failure();
+  return link(output);
+}
+
+FailureOr<SmallVector<char, 0>> CodeObjectCompiler::link(ArrayRef<char> object) {
+  llvm::Expected<TemporaryDirectory> directory = TemporaryDirectory::create();
+  if (!directory)
+    return getOperation().emitError(llvm::toString(directory.takeError()));
+  SmallString<128> input = directory->file("kernel.o");
+  SmallString<128> output = directory->file("kernel.hsaco");
+  if (llvm::Error error = writeFile(input, StringRef(object.data(), object.size())))
+    return getOperation().emitError(llvm::toString(std::move(error)));
+  // A code object resolves nothing at load time, so an undefined function is an error here.
+  if (llvm::Error error = linkElf({"-shared", "--no-undefined", input, "-o", output}))
+    return getOperation().emitError(llvm::toString(std::move(error)));
+  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return getOperation().emitError("cannot read the linked code object: " +
+                                    buffer.getError().message());
+  StringRef bytes = (*buffer)->getBuffer();
+  return SmallVector<char, 0>(bytes.begin(), bytes.end());
+}
+
+CodeObjectOptions fly::optionsFromTarget(ROCDL::ROCDLTargetAttr target) {
+  CodeObjectOptions options;
+  options.triple = target.getTriple().str();
+  options.chip = target.getChip().str();
+  options.features = target.getFeatures().str();
+  if (target.getAbi().getAsInteger(10, options.abiVersion))
+    options.abiVersion = 0; // Refused by emitCodeObject.
+  options.optLevel = target.getO();
+  options.fastMath = target.hasFastMath();
+  options.unsafeMath = target.hasUnsafeMath();
+  options.finiteOnly = target.hasFiniteOnly();
+  options.flushDenormals = target.hasDaz();
+  options.correctSqrt = target.hasCorrectSqrt();
+  // "wave64" is also what a target that says nothing answers, so only the explicit flags count.
+  if (target.hasFlag("no_wave64"))
+    options.wave64 = false;
+  else if (target.hasFlag("wave64"))
+    options.wave64 = true;
+  return options;
+}
+
+FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule,
+                                                const CodeObjectOptions &options) {
+  initializeTarget();
+  if (options.optLevel > 3)
+    return gpuModule->emitError("optimisation level must be 0, 1, 2 or 3, got ")
+           << options.optLevel;
+  if (options.abiVersion != 400 && options.abiVersion != 500 && options.abiVersion != 600)
+    return gpuModule->emitError("code object version must be 400, 500 or 600");
+
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return gpuModule->emitError(llvm::toString(machine.takeError()));
+
+  CodeObject result;
+  CollectedDiagnostics diagnostics;
+  auto compiler = std::make_unique<CodeObjectCompiler>(*gpuModule, options, **machine, diagnostics,
+                                                       result);
+  std::optional<SmallVector<char, 0>> bytes;
+  llvm::Error crash = runGuarded([&] { bytes = compiler->run(); });
+  if (crash) {
+    // The machine and the compiler may be half way through anything: leave them alone.
+    (void)machine->release();
+    (void)compiler.release();
+    diagnostics.errors.push_back(llvm::toString(std::move(crash)));
+  }
+  for (const std::string &error : diagnostics.errors)
+    gpuModule->emitError("cannot generate code for '") << options.chip << "': " << error;
+  if (!diagnostics.errors.empty() || !bytes)
+    return failure();
+
+  result.bytes = std::move(*bytes);
+  result.warnings = std::move(diagnostics.warnings);
+  if (options.format == EmitFormat::CodeObject &&
+      failed(readKernelResources(gpuModule, result.bytes, diagnostics.occupancy, result.kernels)))
+    return failure();
+  return result;
+}
