@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["construct_from_ir_values", "extract_to_ir_values", "is_dsl_value"]
+__all__ = ["construct_from_ir_values", "extract_to_ir_values", "ir_value_count", "is_dsl_value"]
 
 
 def is_dsl_value(value: Any) -> bool:
@@ -45,6 +45,12 @@ def extract_to_ir_values(value: Any) -> list[Any]:
     )
 
 
+def ir_value_count(exemplar: Any) -> int:
+    """Return how many SSA values a DSL value flattens to, without materialising constants where the class knows it."""
+    count = getattr(exemplar, "__ir_value_count__", None)
+    return int(count()) if count is not None else len(extract_to_ir_values(exemplar))
+
+
 def construct_from_ir_values(exemplar: Any, values: Sequence[Any]) -> Any:
     """Rebuild a value of the form of `exemplar` from `values`; all of them are used up.
 
@@ -61,7 +67,7 @@ def construct_from_ir_values(exemplar: Any, values: Sequence[Any]) -> Any:
 def _take(exemplar: Any, rest: list[Any]) -> Any:
     construct = getattr(type(exemplar), "__construct_from_ir_values__", None)
     if construct is not None:
-        count = len(extract_to_ir_values(exemplar))
+        count = ir_value_count(exemplar)
         if len(rest) < count:
             raise ValueError(f"a '{type(exemplar).__name__}' needs {count} SSA values, got {len(rest)}")
         taken, rest[:count] = rest[:count], []

@@ -139,7 +139,7 @@ class Trace:
         self.types: dict[Any, Any] = {}
         """MLIR types and attributes by what they were made from; they live as long as the context."""
         self.diagnostics: list[str] = []
-        self._locations: dict[tuple[int, ...], ir.Location] = {}
+        self.locations: dict[tuple[int, ...], ir.Location] = {}
         self._codes: list[CodeType] = []
         self._outer: list[tuple[Trace | None, Any, bool]] = []
 
@@ -160,14 +160,11 @@ class Trace:
         finally:
             self.kernel = outer
 
-    def frame_location(self, frames: list[tuple[CodeType, int]]) -> ir.Location:
-        """Return the call-site chain of `frames` (innermost first), remembered for the next time."""
-        key: tuple[int, ...] = tuple(x for code, lasti in frames for x in (id(code), lasti))
-        known = self._locations.get(key)
-        if known is None:
-            self._codes.extend(code for code, _ in frames)  # keeps the ids of the key in use
-            known = self._locations[key] = self._make_location(frames)
-        return known
+    def remember_location(self, signature: tuple[int, ...], frames: list[tuple[CodeType, int]]) -> ir.Location:
+        """Make the call-site chain of `frames` (innermost first) and keep it under `signature`."""
+        self._codes.extend(code for code, _ in frames)  # keeps the ids of the signature in use
+        result = self.locations[signature] = self._make_location(frames)
+        return result
 
     def _make_location(self, frames: list[tuple[CodeType, int]]) -> ir.Location:
         from flydsl._mlir import ir
@@ -234,19 +231,12 @@ _BOUNDARY = call_traced.__code__
 def _user_frames(frame: FrameType | None) -> list[tuple[CodeType, int]]:
     frames: list[tuple[CodeType, int]] = []
     in_region = False
-    while frame is not None:
+    while frame is not None and frame.f_code is not _BOUNDARY:
         code = frame.f_code
-        if code is _BOUNDARY:
-            break
-        filename = code.co_filename
-        library = _is_library.get(filename)
-        if library is None:
-            library = _classify(filename)
-        if not library:
-            region = code.co_name.startswith(REGION_PREFIX)
+        if not _is_library[code.co_filename]:
             if not in_region:
                 frames.append((code, frame.f_lasti))
-            in_region = region
+            in_region = code.co_name.startswith(REGION_PREFIX)
         frame = frame.f_back
     return frames
 
@@ -256,8 +246,26 @@ def location() -> ir.Location | None:
     trace = state.trace
     if trace is None:
         return None
-    frames = _user_frames(sys._getframe(1))
-    return trace.frame_location(frames) if frames else None
+    key: list[int] = []
+    first = sys._getframe(1)
+    frame: FrameType | None = first
+    while frame is not None:
+        code = frame.f_code
+        if code is _BOUNDARY:
+            break
+        library = _is_library.get(code.co_filename)
+        if library is None:
+            library = _classify(code.co_filename)
+        if not library:
+            key.append(id(code))
+            key.append(frame.f_lasti)
+        frame = frame.f_back
+    signature = tuple(key)
+    known = trace.locations.get(signature)
+    if known is None:
+        frames = _user_frames(first)
+        known = trace.remember_location(signature, frames) if frames else None
+    return known
 
 
 def user_frame() -> tuple[str, int] | None:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making MLIR operations, types and attributes with the least Python per op.
+
+`Operation.create` is called directly: the generated op classes cost several times as much, and tracing is most of what
+a compilation costs. Every op gets the user's source location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from ._trace import location, state, where
+
+__all__ = ["attribute", "build", "build_op", "infer", "infer_op", "parse_type", "vector_type"]
+
+_create = ir.Operation.create
+
+
+def build_op(
+    name: str,
+    operands: Sequence[Any],
+    results: Sequence[ir.Type] = (),
+    attributes: dict[str, ir.Attribute] | None = None,
+    regions: int = 0,
+) -> ir.Operation:
+    """Create an operation at the current insertion point with the user's location."""
+    return _create(
+        name, results=results, operands=operands, attributes=attributes, regions=regions, loc=location()
+    ).operation
+
+
+def build(
+    name: str, operands: Sequence[Any], result: ir.Type, attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    """Create an operation of one result and return it."""
+    return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
+
+
+def infer_op(
+    name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Operation:
+    """Create an operation whose result types the dialect infers.
+
+    Raises:
+        ValueError: the dialect refuses the operands; the message is the dialect's reason and the user's line.
+    """
+    try:
+        return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
+    except Exception as error:
+        raise ValueError(_refusal(name, operands, attributes, error)) from None
+
+
+def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
+    """Create an operation of one result whose type the dialect infers; errors as `infer_op`."""
+    return infer_op(name, operands, attributes).results[0]
+
+
+def _refusal(name: str, operands: Sequence[Any], attributes: Any, error: Exception) -> str:
+    """Build the op once more to hear why it was refused: reasons go to MLIR's diagnostics, not into the exception."""
+    heard: list[str] = []
+
+    def listen(diagnostic: Any) -> bool:
+        heard.append(str(diagnostic.message))
+        heard.extend(str(note.message) for note in diagnostic.notes)
+        return True
+
+    handler = ir.Context.current.attach_diagnostic_handler(listen)
+    try:
+        _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation.erase()
+    except Exception as again:
+        if not heard:
+            heard.append(str(again))
+    finally:
+        handler.detach()
+    reason = "; ".join(heard) or str(error)
+    got = ", ".join(str(value.type) for value in operands)
+    return f"{name.removeprefix('fly.')}: {reason} (operands: {got}) at {where()}"
+
+
+def parse_type(text: str) -> ir.Type:
+    """Return the MLIR type that `text` spells, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.Type.parse(text)
+    known = trace.types.get(text)
+    if known is None:
+        known = trace.types[text] = ir.Type.parse(text, trace.context)
+    return known
+
+
+def attribute(text: str) -> ir.Attribute:
+    """Return the MLIR attribute that `text` spells, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.Attribute.parse(text)
+    key = ("attribute", text)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = ir.Attribute.parse(text, trace.context)
+    return known
+
+
+def vector_type(count: int, element: ir.Type) -> ir.Type:
+    """Return `vector<count x element>`, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.VectorType.get([count], element)
+    key = (count, element)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = ir.VectorType.get([count], element)
+    return known

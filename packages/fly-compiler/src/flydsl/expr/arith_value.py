@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ArithValue`: what MLIR's Python bindings return for scalar and vector results, with operators.
+
+Raw SSA values do not know signedness; integers count as signed unless `with_signedness(False)` says otherwise. A
+Python literal takes the type of the value it meets. With a scalar of the language the result is one too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from ._build import build
+from .numeric.base import Numeric, _class_of, as_numeric, scalar_binary
+from .numeric.cast import bitcast_value, cast_value, constant, like
+from .numeric.meta import NumericMeta, class_of_ir_type
+from .numeric.operators import (
+    ADD,
+    AND,
+    EQ,
+    FLOORDIV,
+    GE,
+    GT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NE,
+    OR,
+    POW,
+    SHL,
+    SHR,
+    SUB,
+    TRUEDIV,
+    XOR,
+    BinaryOp,
+    emit_absolute,
+    emit_binary,
+    emit_invert,
+    emit_negative,
+    operand_type,
+)
+
+__all__ = ["ArithValue", "element_class", "raw_binary"]
+
+_VectorType = ir.VectorType
+
+
+def element_class(value: ir.Value) -> NumericMeta:
+    """Return the numeric class of a raw scalar, or of the lanes of a raw vector."""
+    known = getattr(value, "signedness_class", None)
+    if known is not None:
+        return known
+    kind = value.type
+    return class_of_ir_type(kind.element_type if isinstance(kind, _VectorType) else kind)
+
+
+class ArithValue(ir.Value):
+    """A raw SSA scalar or vector of a builtin type."""
+
+    signedness_class: NumericMeta | None = None
+
+    def __init__(self, value: ir.Value) -> None:
+        super().__init__(value)
+
+    def with_signedness(self, signed: bool) -> ArithValue:
+        """Return the same SSA value, with operators that take it as signed or unsigned."""
+        from . import numeric
+
+        base = class_of_ir_type(self.type.element_type if isinstance(self.type, _VectorType) else self.type)
+        if base.is_float or base.width in (1, 4):
+            return self
+        result = ArithValue(self)
+        result.signedness_class = base if signed else getattr(numeric, "Uint" + str(base.width))
+        return result
+
+    # -- conversions with the names of MLIR ops ------------------------------------------------------------------------
+
+    def _cast(self, op: str, target: Any) -> ir.Value:
+        element = target.ir_type if isinstance(target, NumericMeta) else target
+        return build(op, (self,), element if isinstance(element, _VectorType) else like(self.type, element))
+
+    def extf(self, target: Any) -> ir.Value:
+        """Widen a float."""
+        return self._cast("arith.extf", target)
+
+    def truncf(self, target: Any) -> ir.Value:
+        """Narrow a float."""
+        return self._cast("arith.truncf", target)
+
+    def extui(self, target: Any) -> ir.Value:
+        """Widen an integer with zeros."""
+        return self._cast("arith.extui", target)
+
+    def extsi(self, target: Any) -> ir.Value:
+        """Widen an integer with its sign."""
+        return self._cast("arith.extsi", target)
+
+    def trunci(self, target: Any) -> ir.Value:
+        """Narrow an integer."""
+        return self._cast("arith.trunci", target)
+
+    def index_cast(self, target: Any) -> ir.Value:
+        """Convert between index and an integer type."""
+        return self._cast("arith.index_cast", target)
+
+    def bitcast(self, target: Any) -> ir.Value:
+        """Reinterpret the bits; a vector type as target may change the number of lanes."""
+        element = target.ir_type if isinstance(target, NumericMeta) else target
+        if isinstance(element, _VectorType):
+            return build("vector.bitcast", (self,), element)
+        return bitcast_value(self, element)
+
+    def to(self, target: Any) -> ir.Value:
+        """Convert to a numeric class or MLIR scalar type, taking integers as signed."""
+        return cast_value(self, element_class(self), _class_of(target))
+
+    def ir_value(self) -> ir.Value:
+        """Return this value."""
+        return self
+
+    def select(self, true_value: Any, false_value: Any) -> ir.Value:
+        """Return `true_value` where this condition is true, else `false_value`."""
+        a, b = _pair(true_value, false_value)
+        return build("arith.select", (self, a, b), a.type)
+
+    # -- functions -----------------------------------------------------------------------------------------------------
+
+    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the sum of floats, with explicit fast-math flags."""
+        return raw_binary(ADD, self, other, fastmath)
+
+    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the larger float; NaN if either is NaN."""
+        from .math import maximumf
+
+        return maximumf(self, other, fastmath=fastmath)
+
+    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the smaller float; NaN if either is NaN."""
+        from .math import minimumf
+
+        return minimumf(self, other, fastmath=fastmath)
+
+    def exp2(self, *, fastmath: Any = None) -> Any:
+        """Return 2 to the power of this float."""
+        from .math import exp2
+
+        return exp2(self, fastmath=fastmath)
+
+    def rsqrt(self, *, fastmath: Any = None) -> Any:
+        """Return the reciprocal square root."""
+        from .math import rsqrt
+
+        return rsqrt(self, fastmath=fastmath)
+
+    def shrui(self, amount: Any) -> Any:
+        """Return this integer shifted right with zeros from the left."""
+        from .math import shrui
+
+        return shrui(self, amount)
+
+    def shuffle_xor(self, offset: Any, width: Any) -> Any:
+        """Return the value of the lane whose number differs by the bits of `offset`."""
+        from .gpu import shuffle_xor
+
+        return shuffle_xor(self, offset, width)
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return raw_binary(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return raw_binary(ADD, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return raw_binary(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return raw_binary(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return raw_binary(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return raw_binary(MUL, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return raw_binary(TRUEDIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return raw_binary(TRUEDIV, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return raw_binary(FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return raw_binary(FLOORDIV, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return raw_binary(MOD, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return raw_binary(MOD, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return raw_binary(POW, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return raw_binary(POW, other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return raw_binary(SHL, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return raw_binary(SHL, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return raw_binary(SHR, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return raw_binary(SHR, other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return raw_binary(AND, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return raw_binary(AND, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return raw_binary(OR, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return raw_binary(OR, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return raw_binary(XOR, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return raw_binary(XOR, other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return False if other is None else raw_binary(EQ, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return True if other is None else raw_binary(NE, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return raw_binary(LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return raw_binary(LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return raw_binary(GT, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return raw_binary(GE, self, other)
+
+    def __hash__(self) -> int:
+        return ir.Value.__hash__(self)
+
+    def __neg__(self) -> Any:
+        return emit_negative(self, element_class(self))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return emit_absolute(self, element_class(self))
+
+    def __invert__(self) -> Any:
+        return emit_invert(self, element_class(self))
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(
+            f"cannot evaluate dynamic '{self.type}' as Python bool during tracing; use it in an 'if', 'while' or "
+            "conditional expression of a function under @flyc.kernel or @flyc.jit, or value.select(a, b)"
+        )
+
+    def __index__(self) -> int:
+        raise RuntimeError(f"dynamic '{self.type}' has no Python integer representation")
+
+    __int__ = __index__
+
+    # -- protocols -----------------------------------------------------------------------------------------------------
+
+    def __dsl_bool__(self) -> Any:
+        return as_numeric(self).__dsl_bool__()
+
+    def __dsl_not__(self) -> Any:
+        return as_numeric(self).__dsl_not__()
+
+    def __dsl_and__(self, other: Any) -> Any:
+        return as_numeric(self).__dsl_and__(other)
+
+    def __dsl_or__(self, other: Any) -> Any:
+        return as_numeric(self).__dsl_or__(other)
+
+    def __ir_value_count__(self) -> int:
+        return 1
+
+    def __extract_to_ir_values__(self) -> list[ir.Value]:
+        return [self]
+
+    @classmethod
+    def __construct_from_ir_values__(cls, values: Any, exemplar: Any = None) -> Any:
+        return values[0]
+
+
+def _literal(value: Any, model: ir.Value) -> ir.Value | None:
+    """Return a Python number as a constant of the type of `model`; `None` when that type cannot hold it."""
+    cls = element_class(model)
+    if isinstance(value, float) and not cls.is_float:
+        return None
+    return constant(value, cls, model.type)
+
+
+def _pair(a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
+    """Bring two operands to one raw type: literals follow the other operand, scalars are broadcast to vectors."""
+    if isinstance(a, Numeric):
+        a = a.ir_value()
+    if isinstance(b, Numeric):
+        b = b.ir_value()
+    if not isinstance(a, ir.Value):
+        a, b = (as_numeric(a).ir_value(), b) if not isinstance(b, ir.Value) else (_literal(a, b), b)
+    if not isinstance(b, ir.Value):
+        b = _literal(b, a)
+    if a is None or b is None:
+        raise TypeError("a float literal cannot take an integer type; convert the value first")
+    return _broadcast(a, b)
+
+
+def _broadcast(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
+    va, vb = isinstance(a.type, _VectorType), isinstance(b.type, _VectorType)
+    if va and not vb:
+        b = build("vector.broadcast", (b,), ir.VectorType.get(a.type.shape, b.type))
+    elif vb and not va:
+        a = build("vector.broadcast", (a,), ir.VectorType.get(b.type.shape, a.type))
+    return a, b
+
+
+def raw_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+    """Apply `op` to operands of which at least one is a raw SSA value."""
+    if hasattr(left, "__dsl_vector__") or hasattr(right, "__dsl_vector__"):
+        return NotImplemented
+    if isinstance(left, Numeric) or isinstance(right, Numeric):
+        other = right if isinstance(left, Numeric) else left
+        if not (isinstance(other, ir.Value) and isinstance(other.type, _VectorType)):
+            return scalar_binary(op, left, right, fastmath)
+        if isinstance(left, Numeric):
+            left = left.ir_value()
+        else:
+            right = right.ir_value()
+    a, b = left, right
+    if not isinstance(a, ir.Value):
+        if type(a) not in (int, float, bool):
+            return NotImplemented
+        a = _literal(a, b)
+    if not isinstance(b, ir.Value):
+        if type(b) not in (int, float, bool):
+            return NotImplemented
+        b = _literal(b, a)
+    if a is None or b is None:  # a float literal with an integer: as the scalars of the language do
+        if isinstance((left if a is not None else right).type, _VectorType):
+            raise TypeError(f"'{op.symbol}' of an integer vector and a float literal; convert the vector first")
+        return scalar_binary(op, left, right, fastmath).ir_value()
+    ca, cb = element_class(a), element_class(b)
+    cls = ca if ca is cb and op.kind != "div" and not (op.kind in ("bit", "shift") and ca.is_float) else None
+    if cls is None:
+        cls = operand_type(op, ca, cb)
+        a, b = cast_value(a, ca, cls), cast_value(b, cb, cls)
+    a, b = _broadcast(a, b)
+    result = emit_binary(op, a, b, cls, fastmath)
+    if op.kind != "cmp" and cls.signed is False and isinstance(result, ArithValue):
+        result.signedness_class = cls
+    return result
+
+
+def _register() -> None:
+    for kind in (
+        ir.IntegerType,
+        ir.IndexType,
+        ir.F16Type,
+        ir.BF16Type,
+        ir.F32Type,
+        ir.F64Type,
+        ir.VectorType,
+        ir.Float8E5M2Type,
+        ir.Float8E5M2FNUZType,
+        ir.Float8E4M3FNType,
+        ir.Float8E4M3FNUZType,
+        ir.Float8E4M3B11FNUZType,
+        ir.Float8E4M3Type,
+        ir.Float8E8M0FNUType,
+        ir.Float6E2M3FNType,
+        ir.Float6E3M2FNType,
+        ir.Float4E2M1FNType,
+    ):
+        ir.register_value_caster(kind.static_typeid, replace=True)(ArithValue)
+
+
+_register()

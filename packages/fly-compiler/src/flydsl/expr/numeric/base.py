@@ -1,0 +1,518 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Numeric`: a scalar of the language, known while tracing (static) or an SSA value (dynamic)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .._build import build
+from .cast import RoundingMode, bitcast_value, cast_number, cast_value, constant
+from .meta import NumericMeta, class_of_ir_type
+from .operators import (
+    ADD,
+    AND,
+    EQ,
+    FLOORDIV,
+    GE,
+    GT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NE,
+    OR,
+    POW,
+    SHL,
+    SHR,
+    SUB,
+    TRUEDIV,
+    XOR,
+    BinaryOp,
+    emit_absolute,
+    emit_binary,
+    emit_invert,
+    emit_negative,
+    operand_type,
+)
+from .promote import common_type
+
+__all__ = ["Numeric", "as_numeric", "scalar_binary", "select", "wrap"]
+
+_Value = ir.Value
+
+
+class Numeric(metaclass=NumericMeta):
+    """Base of all scalar types. `T(value)` takes a Python number, another scalar or an SSA value.
+
+    `value` is the Python number of a static scalar, the SSA value of a dynamic one. Integers wrap modulo 2^width;
+    a float becomes an integer by truncation toward zero.
+
+    Raises:
+        ValueError: the value is of a kind that has no numeric meaning (a string, a numpy scalar, NaN into an integer).
+        OverflowError: infinity into an integer type.
+    """
+
+    __slots__ = ("value",)
+
+    value: Any
+
+    def __init__(self, value: Any = 0) -> None:
+        kind = type(value)
+        if kind is int or kind is float or kind is bool:
+            self.value = cast_number(value, type(self))
+        elif isinstance(value, Numeric):
+            self.value = _convert(value, type(self))
+        elif isinstance(value, _Value):
+            self.value = _adopt(value, type(self))
+        else:
+            scalar = getattr(value, "__dsl_scalar__", None)
+            if scalar is None:
+                raise ValueError(
+                    f"{type(self).__name__}(...) takes a Python number, a scalar of the language or an SSA value, "
+                    f"not {type(value).__module__}.{type(value).__qualname__}: {value!r}"
+                )
+            self.value = _convert(as_numeric(scalar()), type(self))
+
+    # -- facts ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> NumericMeta:
+        """The class of this scalar."""
+        return type(self)
+
+    def is_static(self) -> bool:
+        """Tell whether the value is known while tracing."""
+        return not isinstance(self.value, _Value)
+
+    def ir_value(self) -> ir.Value:
+        """Return the SSA value; a static scalar becomes a constant."""
+        value = self.value
+        return value if isinstance(value, _Value) else constant(value, type(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})" if self.is_static() else f"{type(self).__name__}({self.value})"
+
+    def __str__(self) -> str:
+        return "?"
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.value))
+
+    def _python(self, what: str) -> Any:
+        if isinstance(self.value, _Value):
+            name = type(self).__name__
+            if what == "bool":
+                raise RuntimeError(
+                    f"cannot evaluate dynamic '{name}' as Python bool during tracing; use it in an 'if', 'while' or "
+                    "conditional expression of a function under @flyc.kernel or @flyc.jit, or x.select(a, b)"
+                )
+            raise RuntimeError(
+                f"dynamic '{name}' has no Python {what} representation; its value is only known when the kernel runs"
+            )
+        return self.value
+
+    def __bool__(self) -> bool:
+        return bool(self._python("bool"))
+
+    def __int__(self) -> int:
+        return int(self._python("integer"))
+
+    def __index__(self) -> int:
+        value = self._python("integer")
+        if isinstance(value, float):
+            raise TypeError(f"'{type(self).__name__}' cannot be used as an integer")
+        return int(value)
+
+    def __float__(self) -> float:
+        return float(self._python("float"))
+
+    # -- conversions ---------------------------------------------------------------------------------------------------
+
+    def to(self, dtype: Any, rounding_mode: Any = None) -> Any:
+        """Convert to another numeric class, or a static scalar to Python's `int`, `float` or `bool`.
+
+        Args:
+            dtype: the destination.
+            rounding_mode: an `fx.arith.RoundingMode`, for a dynamic float to float conversion; widening ignores it.
+
+        Raises:
+            ValueError: a dynamic scalar to a Python type; a rounding mode for a static scalar.
+            TypeError: a rounding mode where no float is converted to a float.
+        """
+        if dtype in (int, float, bool):
+            if not self.is_static():
+                raise ValueError(f"a dynamic '{type(self).__name__}' cannot be converted to Python's {dtype.__name__}")
+            return dtype(self.value)
+        if not isinstance(dtype, NumericMeta):
+            dtype = _class_of(dtype)
+        if rounding_mode is None:
+            return self if dtype is type(self) else dtype(self)
+        if not (type(self).is_float and dtype.is_float):
+            raise TypeError(f"rounding_mode applies to float to float, not {type(self).__name__} to {dtype.__name__}")
+        if self.is_static():
+            raise ValueError("rounding_mode applies to dynamic values; this one is known while tracing")
+        return wrap(dtype, cast_value(self.value, type(self), dtype, RoundingMode[rounding_mode.name]))
+
+    def bitcast(self, dtype: Any) -> Any:
+        """Reinterpret the bits as `dtype`, which must be as wide; `ValueError` otherwise."""
+        dtype = _class_of(dtype)
+        if dtype.width != type(self).width:
+            raise ValueError(
+                f"bitcast from {type(self).__name__} ({type(self).width} bits) to {dtype.__name__} ({dtype.width} bits): "
+                "the widths must match"
+            )
+        return wrap(dtype, bitcast_value(self.ir_value(), dtype.ir_type))
+
+    def select(self, true_value: Any, false_value: Any) -> Any:
+        """Return `true_value` where this scalar is true (not zero), else `false_value`, in their common type."""
+        return select(self, true_value, false_value)
+
+    # -- methods with the names of MLIR ops ----------------------------------------------------------------------------
+
+    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the larger of two floats; NaN if either is NaN."""
+        from ..math import maximumf
+
+        return maximumf(self, other, fastmath=fastmath)
+
+    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the smaller of two floats; NaN if either is NaN."""
+        from ..math import minimumf
+
+        return minimumf(self, other, fastmath=fastmath)
+
+    def exp2(self, *, fastmath: Any = None) -> Any:
+        """Return 2 to the power of this float."""
+        from ..math import exp2
+
+        return exp2(self, fastmath=fastmath)
+
+    def rsqrt(self, *, fastmath: Any = None) -> Any:
+        """Return the reciprocal square root of this float."""
+        from ..math import rsqrt
+
+        return rsqrt(self, fastmath=fastmath)
+
+    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the sum, with explicit fast-math flags."""
+        return scalar_binary(ADD, self, other, fastmath)
+
+    def shrui(self, amount: Any) -> Any:
+        """Return this integer shifted right with zeros from the left, whatever its signedness."""
+        from ..math import shrui
+
+        return shrui(self, amount)
+
+    def shuffle_xor(self, offset: Any, width: Any) -> Any:
+        """Return the value of the lane whose number differs from this lane's by the bits of `offset`."""
+        from ..gpu import shuffle_xor
+
+        return shuffle_xor(self, offset, width)
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return scalar_binary(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return scalar_binary(ADD, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return scalar_binary(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return scalar_binary(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return scalar_binary(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return scalar_binary(MUL, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return scalar_binary(TRUEDIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return scalar_binary(TRUEDIV, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return scalar_binary(FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return scalar_binary(FLOORDIV, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return scalar_binary(MOD, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return scalar_binary(MOD, other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        return scalar_binary(POW, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return scalar_binary(POW, other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return scalar_binary(SHL, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return scalar_binary(SHL, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return scalar_binary(SHR, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return scalar_binary(SHR, other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return scalar_binary(AND, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return scalar_binary(AND, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return scalar_binary(OR, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return scalar_binary(OR, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return scalar_binary(XOR, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return scalar_binary(XOR, other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return False if other is None else scalar_binary(EQ, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return True if other is None else scalar_binary(NE, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return scalar_binary(LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return scalar_binary(LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return scalar_binary(GT, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return scalar_binary(GE, self, other)
+
+    def __neg__(self) -> Any:
+        cls = type(self)
+        if self.is_static() and cls.width > 1:
+            return cls(-self.value)
+        return wrap(cls, emit_negative(self.ir_value() if cls.width > 1 else self.value, cls))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        cls = type(self)
+        if cls.width == 1:
+            raise TypeError("abs() is not defined for Boolean")
+        return cls(abs(self.value)) if self.is_static() else wrap(cls, emit_absolute(self.value, cls))
+
+    def __invert__(self) -> Any:
+        cls = type(self)
+        if cls.is_float:
+            raise TypeError(f"'~' needs an integer, got {cls.__name__}")
+        if self.is_static():
+            return cls(not self.value if cls.width == 1 else ~self.value)
+        return wrap(cls, emit_invert(self.value, cls))
+
+    # -- protocols -----------------------------------------------------------------------------------------------------
+
+    def __dsl_bool__(self) -> Any:
+        """Return the truth of this scalar as a `Boolean`: itself, or `self != 0`."""
+        return self if type(self).width == 1 else self != 0
+
+    def __dsl_not__(self) -> Any:
+        """Return the logical negation as a `Boolean`."""
+        return ~self.__dsl_bool__()
+
+    def __dsl_and__(self, other: Any) -> Any:
+        """Return the logical conjunction as a `Boolean`; both sides have been evaluated."""
+        return self.__dsl_bool__() & as_numeric(other).__dsl_bool__()
+
+    def __dsl_or__(self, other: Any) -> Any:
+        """Return the logical disjunction as a `Boolean`; both sides have been evaluated."""
+        return self.__dsl_bool__() | as_numeric(other).__dsl_bool__()
+
+    def __ir_value_count__(self) -> int:
+        return 1
+
+    def __extract_to_ir_values__(self) -> list[ir.Value]:
+        return [self.ir_value()]
+
+    @classmethod
+    def __construct_from_ir_values__(cls, values: Sequence[ir.Value], exemplar: Any = None) -> Any:
+        return wrap(cls, values[0])
+
+    def __get_ir_types__(self) -> list[ir.Type]:
+        return [type(self).ir_type]
+
+    def __cache_signature__(self) -> Any:
+        return type(self)
+
+    @classmethod
+    def __dsl_size_of__(cls) -> int:
+        return _storable_bytes(cls)
+
+    @classmethod
+    def __dsl_align_of__(cls) -> int:
+        return _storable_bytes(cls)
+
+    @classmethod
+    def __peek_from_ptr__(cls, ptr: Any) -> Any:
+        return ptr.load(cls)
+
+    @classmethod
+    def __poke_into_ptr__(cls, ptr: Any, value: Any) -> None:
+        ptr.store(cls(value))
+
+
+def _storable_bytes(cls: NumericMeta) -> int:
+    width = getattr(cls, "width", 0)
+    if width == 1:
+        return 1
+    if width < 8:
+        raise TypeError(f"'{cls.__name__}' cannot be stored by itself: it is narrower than a byte; use a vector of them")
+    return width // 8
+
+
+def wrap(cls: Any, value: Any) -> Any:
+    """Return a scalar of `cls` around an SSA value of its type, or a number already in its range (nothing is checked)."""
+    result = object.__new__(cls)
+    result.value = value
+    return result
+
+
+def as_numeric(value: Any) -> Any:
+    """Return `value` as a scalar: bool is `Boolean`, int `Int32` (`Int64` beyond it), float `Float32`.
+
+    SSA values take the class of their MLIR type (signed integers).
+
+    Raises:
+        TypeError: there is no scalar of that kind of value.
+    """
+    from .types import Boolean, Float32, Int32, Int64
+
+    if isinstance(value, Numeric):
+        return value
+    kind = type(value)
+    if kind is bool:
+        return wrap(Boolean, value)
+    if kind is int:
+        return Int32(value) if -(1 << 31) <= value < 1 << 31 else Int64(value)
+    if kind is float:
+        return wrap(Float32, value)
+    if isinstance(value, _Value):
+        return wrap(_value_class(value), value)
+    scalar = getattr(value, "__dsl_scalar__", None)
+    if scalar is not None:
+        return as_numeric(scalar())
+    raise TypeError(f"expected a number or a scalar of the language, got '{kind.__name__}': {value!r}")
+
+
+def _value_class(value: ir.Value) -> NumericMeta:
+    return getattr(value, "signedness_class", None) or class_of_ir_type(value.type)
+
+
+def _class_of(dtype: Any) -> NumericMeta:
+    if isinstance(dtype, NumericMeta):
+        return dtype
+    if isinstance(dtype, ir.Type):
+        return class_of_ir_type(dtype)
+    raise TypeError(f"expected a numeric type of the language such as fx.Float32, got {dtype!r}")
+
+
+def _convert(source: Numeric, cls: NumericMeta) -> Any:
+    value = source.value
+    if not isinstance(value, _Value):
+        return cast_number(value, cls)
+    return cast_value(value, type(source), cls)
+
+
+def _adopt(value: ir.Value, cls: NumericMeta) -> ir.Value:
+    if value.type == cls.ir_type:
+        return value
+    source = _value_class(value)
+    if cls.is_float and not source.is_float and getattr(value, "signedness_class", None) is None:
+        raise ValueError(
+            f"{cls.__name__}(...) of a raw '{value.type}' value: it is not known whether the integer is signed; "
+            "wrap it first, for example fx.Int32(value)"
+        )
+    return cast_value(value, source, cls)
+
+
+def _operand(value: Any) -> Any:
+    """Return `value` as a scalar, or `None` when the other operand's class has to handle it."""
+    if isinstance(value, Numeric):
+        return value
+    kind = type(value)
+    if kind is int or kind is float or kind is bool:
+        return as_numeric(value)
+    if isinstance(value, _Value):
+        return None if isinstance(value.type, ir.VectorType) else as_numeric(value)
+    return as_numeric(value) if hasattr(value, "__dsl_scalar__") else None
+
+
+def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+    """Apply `op` to two scalars: fold static ones with Python's meaning, else emit it in the common type."""
+    a, b = _operand(left), _operand(right)
+    if a is None or b is None:
+        return NotImplemented
+    ca, cb = type(a), type(b)
+    cls = operand_type(op, ca, cb)
+    va, vb = a.value, b.value
+    if not isinstance(va, _Value) and not isinstance(vb, _Value):
+        return _fold(op, va, vb, cls)
+    if op is POW and ca.is_float and not cb.is_float:
+        base = constant(va, cls) if not isinstance(va, _Value) else cast_value(va, ca, cls)
+        return wrap(cls, build("math.fpowi", (base, b.ir_value()), base.type))
+    va = cast_value(va, ca, cls) if isinstance(va, _Value) else constant(cast_number(va, cls), cls)
+    vb = cast_value(vb, cb, cls) if isinstance(vb, _Value) else constant(cast_number(vb, cls), cls)
+    result = emit_binary(op, va, vb, cls, fastmath)
+    if op.kind == "cmp":
+        from .types import Boolean
+
+        return wrap(Boolean, result)
+    return wrap(cls, result)
+
+
+def _fold(op: BinaryOp, a: Any, b: Any, cls: NumericMeta) -> Any:
+    if op.kind == "cmp":
+        from .types import Boolean
+
+        return wrap(Boolean, bool(op.fold(cast_number(a, cls), cast_number(b, cls))))
+    if op.kind == "div":
+        return cls(op.fold(a, b))
+    return cls(op.fold(cast_number(a, cls), cast_number(b, cls)))
+
+
+def select(condition: Any, true_value: Any, false_value: Any) -> Any:
+    """Return `true_value` where `condition` is true (not zero), else `false_value`, in their common type."""
+    cond = as_numeric(condition).__dsl_bool__()
+    if hasattr(true_value, "__dsl_vector__") or hasattr(false_value, "__dsl_vector__"):
+        from ..vector import select_lanes
+
+        return select_lanes(cond, true_value, false_value)
+    a, b = as_numeric(true_value), as_numeric(false_value)
+    cls = common_type(type(a), type(b))
+    a, b = a.to(cls), b.to(cls)
+    if cond.is_static():
+        return a if cond.value else b
+    return wrap(cls, build("arith.select", (cond.value, a.ir_value(), b.ir_value()), cls.ir_type))

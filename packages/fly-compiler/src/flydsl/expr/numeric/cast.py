@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions between numeric types: of Python numbers (static) and of SSA values, scalar or vector (dynamic)."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .._build import attribute, build, vector_type
+from ..fastmath import flags_attribute
+from .meta import NumericMeta
+
+__all__ = ["RoundingMode", "bitcast_value", "cast_number", "cast_value", "constant", "like", "wrap_integer"]
+
+
+class RoundingMode(enum.Enum):
+    """How a narrowing float conversion rounds."""
+
+    to_nearest_even = "to_nearest_even"
+    downward = "downward"
+    upward = "upward"
+    toward_zero = "toward_zero"
+    to_nearest_away = "to_nearest_away"
+
+
+def wrap_integer(value: int, cls: NumericMeta) -> int:
+    """Return `value` modulo 2^width, in the range of `cls`."""
+    width = cls.width
+    value &= (1 << width) - 1
+    if cls.signed and width > 1 and value >> (width - 1):
+        value -= 1 << width
+    return value
+
+
+def cast_number(value: bool | int | float, cls: NumericMeta) -> bool | int | float:
+    """Return a Python number as the payload of a static `cls`.
+
+    Raises:
+        ValueError: NaN into an integer type.
+        OverflowError: infinity into an integer type.
+    """
+    if cls.is_float:
+        return float(value)
+    if cls.width == 1:
+        return bool(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise ValueError(f"cannot convert NaN to {cls.__name__}")
+        if math.isinf(value):
+            raise OverflowError(f"cannot convert infinity to {cls.__name__}")
+    return wrap_integer(int(value), cls)
+
+
+def like(model: ir.Type, element: ir.Type) -> ir.Type:
+    """Return `element`, or the vector of the shape of `model` with it."""
+    if isinstance(model, ir.VectorType):
+        shape = model.shape
+        return vector_type(shape[0], element) if len(shape) == 1 else ir.VectorType.get(shape, element)
+    return element
+
+
+def constant(value: bool | int | float, cls: NumericMeta, model: ir.Type | None = None) -> ir.Value:
+    """Materialise a number as an `arith.constant`; with a vector type as `model`, as a splat of its shape."""
+    element = cls.ir_type
+    attr: ir.Attribute
+    if cls.is_float:
+        attr = ir.FloatAttr.get(element, float(value))
+    elif cls.width > 64:
+        attr = ir.Attribute.parse(f"{wrap_integer(int(value), cls)} : {cls.mnemonic}")
+    else:
+        number = int(value)
+        if cls.width == 1:
+            number = -1 if value else 0
+        elif number >> (cls.width - 1):  # MLIR takes the bits as a signed number
+            number = ((number + (1 << (cls.width - 1))) & ((1 << cls.width) - 1)) - (1 << (cls.width - 1))
+        attr = ir.IntegerAttr.get(element, number)
+    if model is None or model == element:
+        return build("arith.constant", (), element, {"value": attr})
+    splat = ir.DenseElementsAttr.get_splat(model, attr)
+    return build("arith.constant", (), model, {"value": splat})
+
+
+def bitcast_value(value: ir.Value, element: ir.Type) -> ir.Value:
+    """Reinterpret the bits of a scalar, or of each lane of a vector, as `element`."""
+    target = like(value.type, element)
+    return value if value.type == target else build("arith.bitcast", (value,), target)
+
+
+def cast_value(
+    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None = None, fastmath: Any = None
+) -> ir.Value:
+    """Convert an SSA scalar or vector of `src` to `dst`."""
+    if src is dst:
+        return value
+    if src.is_float:
+        return _float_to_float(value, src, dst, rounding, fastmath) if dst.is_float else _float_to_int(value, src, dst)
+    return _int_to_float(value, src, dst) if dst.is_float else _int_to_int(value, src, dst)
+
+
+def _float_to_float(
+    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None, fastmath: Any
+) -> ir.Value:
+    from .types import Float32
+
+    if dst.width > src.width:
+        return build("arith.extf", (value,), like(value.type, dst.ir_type), flags_attribute(fastmath))
+    if dst.width == src.width:  # no conversion between formats of one width: go through f32
+        value = _float_to_float(value, src, Float32, None, fastmath)
+    attributes = dict(flags_attribute(fastmath) or {})
+    if rounding is not None:
+        attributes["roundingmode"] = attribute(f"{_ROUNDING[rounding]} : i32")
+    return build("arith.truncf", (value,), like(value.type, dst.ir_type), attributes)
+
+
+# arith.RoundingMode, whose attribute is an i32 enumeration.
+_ROUNDING = {
+    RoundingMode.to_nearest_even: 0,
+    RoundingMode.downward: 1,
+    RoundingMode.upward: 2,
+    RoundingMode.toward_zero: 3,
+    RoundingMode.to_nearest_away: 4,
+}
+
+
+def _float_to_int(value: ir.Value, src: NumericMeta, dst: NumericMeta) -> ir.Value:
+    from .types import Float32, Index, Int64
+
+    if dst.width == 1:
+        zero = constant(0.0, src, value.type)
+        return build("arith.cmpf", (value, zero), like(value.type, dst.ir_type), {"predicate": attribute("13 : i64")})
+    if src.width < 16:
+        value, src = _float_to_float(value, src, Float32, None, None), Float32
+    if dst is Index:
+        return _int_to_int(_float_to_int(value, src, Int64), Int64, Index)
+    op = "arith.fptosi" if dst.signed else "arith.fptoui"
+    return build(op, (value,), like(value.type, dst.ir_type))
+
+
+def _int_to_float(value: ir.Value, src: NumericMeta, dst: NumericMeta) -> ir.Value:
+    from .types import Float32, Index, Uint64
+
+    if src is Index:
+        value, src = _int_to_int(value, src, Uint64), Uint64
+    via = dst if dst.width >= 16 else Float32
+    op = "arith.sitofp" if src.signed and src.width > 1 else "arith.uitofp"
+    value = build(op, (value,), like(value.type, via.ir_type))
+    return value if via is dst else _float_to_float(value, via, dst, None, None)
+
+
+def _int_to_int(value: ir.Value, src: NumericMeta, dst: NumericMeta) -> ir.Value:
+    from .types import Index
+
+    target = like(value.type, dst.ir_type)
+    if value.type == target:
+        return value
+    if dst.width == 1:
+        zero = constant(0, src, value.type)
+        return build("arith.cmpi", (value, zero), target, {"predicate": attribute("1 : i64")})
+    if src is Index or dst is Index:
+        signed = src.signed and src.width > 1
+        return build("arith.index_cast" if signed or src is Index else "arith.index_castui", (value,), target)
+    if dst.width < src.width:
+        return build("arith.trunci", (value,), target)
+    return build("arith.extsi" if src.signed and src.width > 1 else "arith.extui", (value,), target)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metaclass of numeric types: what a type knows about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .._build import parse_type
+from .._trace import state
+
+__all__ = ["NumericMeta", "class_of_ir_type"]
+
+_BY_MNEMONIC: dict[str, NumericMeta] = {}
+
+
+class NumericMeta(type):
+    """Type of the numeric classes; carries width, signedness and the MLIR type.
+
+    Class attributes: `width` (bits), `log_width`, `signed` (`None` for floats), `is_integer`, `is_float`, `zero`,
+    `ir_type` (in the current MLIR context) and `numpy_dtype` (`None` where numpy has no such type).
+    """
+
+    width: int
+    signed: bool | None
+    is_integer: bool
+    is_float: bool
+    mnemonic: str
+    zero: int | float | bool
+
+    def __new__(
+        mcls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        width: int = 0,
+        mnemonic: str = "",
+        signed: bool | None = None,
+        canonical: bool = True,
+        **kwargs: Any,
+    ) -> NumericMeta:
+        """Create the class; `canonical` ones are what `from_ir_type` gives for their mnemonic."""
+        cls = super().__new__(mcls, name, bases, namespace, **kwargs)
+        if width:
+            cls.width = width
+            cls.mnemonic = mnemonic
+            cls.signed = signed
+            if canonical:
+                _BY_MNEMONIC[mnemonic] = cls
+        return cls
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    @property
+    def log_width(cls) -> int:
+        """The logarithm of the width to base 2, rounded down."""
+        return cls.width.bit_length() - 1
+
+    @property
+    def ir_type(cls) -> ir.Type:
+        """The MLIR type in the current context."""
+        return parse_type(cls.mnemonic)
+
+    @property
+    def numpy_dtype(cls) -> Any:
+        """The numpy dtype of the same format, `None` where neither numpy nor ml_dtypes has it."""
+        return _numpy_dtype(cls.__name__)
+
+    def from_ir_type(cls, ir_type: ir.Type) -> NumericMeta:
+        """Return the class of an MLIR scalar type (i8 gives `Int8`, never an unsigned class).
+
+        Raises:
+            ValueError: no numeric class has that type.
+        """
+        return class_of_ir_type(ir_type)
+
+
+def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
+    """Return the numeric class of an MLIR scalar type; `ValueError` when there is none."""
+    trace = state.trace
+    if trace is not None:
+        found = trace.types.get(ir_type)
+        if found is not None:
+            return found
+    found = _BY_MNEMONIC.get(str(ir_type))
+    if found is None:
+        raise ValueError(f"no numeric type of the language has the MLIR type '{ir_type}'")
+    if trace is not None:
+        trace.types[ir_type] = found
+    return found
+
+
+_NUMPY = {
+    "Boolean": "bool",
+    "Int8": "int8",
+    "Int16": "int16",
+    "Int32": "int32",
+    "Int64": "int64",
+    "Uint8": "uint8",
+    "Uint16": "uint16",
+    "Uint32": "uint32",
+    "Uint64": "uint64",
+    "Float16": "float16",
+    "Float32": "float32",
+    "Float64": "float64",
+}
+_ML_DTYPES = {
+    "BFloat16": "bfloat16",
+    "Float8E5M2": "float8_e5m2",
+    "Float8E4M3FN": "float8_e4m3fn",
+    "Float8E4M3FNUZ": "float8_e4m3fnuz",
+    "Float8E5M2FNUZ": "float8_e5m2fnuz",
+    "Float8E4M3B11FNUZ": "float8_e4m3b11fnuz",
+    "Float8E4M3": "float8_e4m3",
+    "Float8E8M0FNU": "float8_e8m0fnu",
+    "Float6E2M3FN": "float6_e2m3fn",
+    "Float6E3M2FN": "float6_e3m2fn",
+    "Float4E2M1FN": "float4_e2m1fn",
+    "Int4": "int4",
+}
+
+
+def _numpy_dtype(name: str) -> Any:
+    try:
+        if name in _NUMPY:
+            import numpy
+
+            return numpy.dtype(_NUMPY[name])
+        if name in _ML_DTYPES:
+            import ml_dtypes
+            import numpy
+
+            return numpy.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+    except (ImportError, AttributeError):
+        return None
+    return None

@@ -1,0 +1,742 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Vector`: values held in registers, with a row-major logical shape and NumPy-like behaviour.
+
+A `Vector` is a flat MLIR vector, a static (possibly nested) shape, and the numeric class of its lanes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from . import numeric as _numeric
+from ._build import attribute, build, build_op, vector_type
+from .fastmath import flags_attribute
+from .numeric.base import Numeric, _class_of, as_numeric, wrap
+from .numeric.cast import RoundingMode, cast_number, cast_value, constant
+from .numeric.meta import NumericMeta
+from .numeric.operators import (
+    ADD,
+    AND,
+    EQ,
+    FLOORDIV,
+    GE,
+    GT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NE,
+    OR,
+    POW,
+    SHL,
+    SHR,
+    SUB,
+    TRUEDIV,
+    XOR,
+    BinaryOp,
+    emit_absolute,
+    emit_binary,
+    emit_invert,
+    emit_negative,
+    operand_type,
+    result_type,
+)
+from .numeric.promote import common_type
+from .vector_shape import broadcast_index, broadcast_shapes, count, flatten, lanes_of, normal_shape
+
+__all__ = [
+    "ReductionOp",
+    "Vector",
+    "VectorAlias",
+    "empty_like",
+    "full",
+    "full_like",
+    "ones_like",
+    "select_lanes",
+    "vec_broadcast",
+    "vec_select",
+    "zeros_like",
+]
+
+_DYNAMIC = -(1 << 63)
+
+
+class ReductionOp(enum.Enum):
+    """The associative operations of reductions and scans."""
+
+    ADD = "add"
+    MUL = "mul"
+    MAX = "max"
+    MIN = "min"
+
+    @classmethod
+    def of(cls, op: Any) -> ReductionOp:
+        """Return `op`, or the operation of that name; `ValueError` or `TypeError` when there is none."""
+        if isinstance(op, ReductionOp):
+            return op
+        if isinstance(op, str):
+            try:
+                return cls(op)
+            except ValueError:
+                known = ", ".join(repr(one.value) for one in cls)
+                raise ValueError(f"unknown reduction '{op}'; there are {known}") from None
+        raise TypeError(f"a reduction is an fx.ReductionOp or a string, not {type(op).__name__}")
+
+
+class _VectorMeta(type):
+    """Gives `fx.Vector[dtype, lanes]`."""
+
+    def __getitem__(cls, key: Any) -> Any:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise TypeError("write fx.Vector[dtype, lanes] or fx.Vector[dtype, shape]")
+        return VectorAlias(*key)
+
+
+class Vector(metaclass=_VectorMeta):
+    """A register vector.
+
+    Args:
+        value: an SSA vector (or scalar, taken as one lane), a `Vector`.
+        shape: its logical shape; by default one mode of all lanes.
+        dtype: class of the lanes; by default that of the MLIR type (signed integers).
+
+    Raises:
+        ValueError: the shape has not as many elements as the vector, is not static, or `dtype` is another MLIR type.
+        TypeError: `value` is no vector.
+    """
+
+    __slots__ = ("_dtype", "_shape", "value")
+    __dsl_vector__ = True
+
+    def __init__(self, value: Any, shape: Any = None, dtype: Any = None) -> None:
+        if isinstance(value, Vector):
+            shape = value._shape if shape is None else shape
+            dtype = value._dtype if dtype is None else dtype
+            value = value.value
+        if isinstance(value, Numeric):
+            dtype = value.dtype if dtype is None else dtype
+            value = value.ir_value()
+        if not isinstance(value, ir.Value):
+            raise TypeError(
+                f"fx.Vector(...) wraps an SSA vector, not {type(value).__name__}; build one from numbers with "
+                "fx.full(shape, value, dtype) or fx.Vector.from_elements([...])"
+            )
+        kind = value.type
+        if not isinstance(kind, ir.VectorType):
+            kind = vector_type(1, kind)
+            value = build("vector.broadcast", (value,), kind)
+        lanes = 1
+        for extent in kind.shape:
+            lanes *= extent
+        if len(kind.shape) != 1:
+            value = build("vector.shape_cast", (value,), vector_type(lanes, kind.element_type))
+        if dtype is None:
+            from .arith_value import element_class
+
+            dtype = element_class(value)
+        else:
+            dtype = _class_of(dtype)
+            if dtype.ir_type != kind.element_type:
+                raise ValueError(f"the vector has elements of type {kind.element_type}, dtype={dtype.__name__} does not")
+        shape = (lanes,) if shape is None else normal_shape(shape)
+        if count(shape) != lanes:
+            raise ValueError(f"shape {shape} has {count(shape)} elements, the vector has {lanes}")
+        self.value, self._shape, self._dtype = value, shape, dtype
+
+    # -- facts ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> NumericMeta:
+        """The numeric class of the lanes."""
+        return self._dtype
+
+    element_type = dtype
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The logical shape, row-major, possibly nested."""
+        return self._shape
+
+    @property
+    def numel(self) -> int:
+        """The number of elements."""
+        return count(self._shape)
+
+    @property
+    def type(self) -> ir.Type:
+        """The MLIR type."""
+        return self.value.type
+
+    def ir_value(self) -> ir.Value:
+        """Return the flat SSA vector."""
+        return self.value
+
+    def __len__(self) -> int:
+        return self.numel
+
+    def __repr__(self) -> str:
+        return f"Vector<{self._dtype.__name__}, {self._shape}>"
+
+    __str__ = __repr__
+
+    def __hash__(self) -> int:
+        return hash((self.value, self._shape, self._dtype))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._lane(i) for i in range(self.numel))
+
+    # -- construction --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def make_type(shape: Any, dtype: Any) -> ir.Type:
+        """Return the MLIR type of a vector of that shape and dtype."""
+        return vector_type(count(normal_shape(shape)), _class_of(dtype).ir_type)
+
+    @staticmethod
+    def filled(shape: Any, value: Any, dtype: Any = None) -> Vector:
+        """Return a vector with `value` (a number or scalar) in every lane; as `fx.full`."""
+        return full(shape, value, dtype)
+
+    @staticmethod
+    def filled_like(other: Vector, value: Any, dtype: Any = None) -> Vector:
+        """Return a vector of the shape (and, without `dtype`, the dtype) of `other`, filled with `value`."""
+        return full_like(other, value, dtype)
+
+    @staticmethod
+    def from_elements(elements: Sequence[Any], dtype: Any = None) -> Vector:
+        """Return the vector of these scalars; `dtype` is by default that of the first.
+
+        Raises:
+            ValueError: there are no elements.
+        """
+        items = [as_numeric(item) for item in elements]
+        if not items:
+            raise ValueError("fx.Vector.from_elements needs at least one element")
+        cls = items[0].dtype if dtype is None else _class_of(dtype)
+        lanes = [item.to(cls).ir_value() for item in items]
+        return _make(build("vector.from_elements", lanes, vector_type(len(lanes), cls.ir_type)), (len(lanes),), cls)
+
+    @staticmethod
+    def load(result_type: Any, memref: Any, indices: Sequence[Any], alignment: int | None = None) -> Vector:
+        """Load a vector of the MLIR type `result_type` (or vector alias) from a builtin memref at `indices`."""
+        if isinstance(result_type, type) and issubclass(result_type, Vector):
+            result_type = result_type.make_type(result_type._alias_shape, result_type._alias_dtype)  # type: ignore[attr-defined]
+        attributes = {} if alignment is None else {"alignment": attribute(f"{alignment} : i64")}
+        return Vector(build("vector.load", (_raw(memref), *_indices(indices)), result_type, attributes))
+
+    def store(self, memref: Any, indices: Sequence[Any], alignment: int | None = None) -> None:
+        """Store this vector to a builtin memref at `indices`; `alignment` in bytes."""
+        attributes = {} if alignment is None else {"alignment": attribute(f"{alignment} : i64")}
+        build_op("vector.store", (self.value, _raw(memref), *_indices(indices)), (), attributes)
+
+    # -- shape and lanes -----------------------------------------------------------------------------------------------
+
+    def reshape(self, shape: Any) -> Vector:
+        """Return the same lanes under another shape of as many elements; `ValueError` otherwise."""
+        return Vector(self.value, shape, self._dtype)
+
+    def broadcast_to(self, shape: Any) -> Vector:
+        """Return this vector repeated to `shape` by NumPy's rules; `ValueError` when they do not allow it."""
+        shape = normal_shape(shape)
+        if broadcast_shapes(self._shape, shape) != flatten(shape):
+            raise ValueError(f"cannot broadcast shapes {self._shape} to {shape}")
+        return _make(_spread(self, flatten(shape)), shape, self._dtype)
+
+    def _lane(self, index: int) -> Any:
+        value = build(
+            "vector.extract", (self.value,), self.value.type.element_type, {"static_position": attribute(f"array<i64: {index}>")}
+        )
+        return wrap(self._dtype, value)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice) or (isinstance(index, tuple) and any(isinstance(i, slice) for i in index)):
+            raise TypeError("a Vector is indexed with integers and None; slices are not supported")
+        if isinstance(index, tuple) and not (len(index) == 1 and index[0] is not None):
+            return self._sub(index)
+        if isinstance(index, tuple):
+            index = index[0]
+        if index is None:
+            return self
+        if isinstance(index, (Numeric, ir.Value)) and not (isinstance(index, Numeric) and index.is_static()):
+            position = as_numeric(index).to(_numeric.Index).ir_value()
+            attributes = {"static_position": attribute(f"array<i64: {_DYNAMIC}>")}
+            return wrap(
+                self._dtype, build("vector.extract", (self.value, position), self.value.type.element_type, attributes)
+            )
+        number = int(index)
+        if not -self.numel <= number < self.numel:
+            raise IndexError(f"index {number} is out of range for a vector of {self.numel} elements")
+        return self._lane(number % self.numel)
+
+    def _sub(self, index: tuple[Any, ...]) -> Any:
+        lanes, shape = lanes_of(self._shape, tuple(_static_index(i) for i in index))
+        if not shape:
+            return self._lane(lanes[0])
+        return _make(_shuffle(self.value, self.value, lanes), shape, self._dtype)
+
+    def shuffle(self, other: Any, mask: Sequence[int]) -> Vector:
+        """Return the lanes that `mask` names, counted through this vector and then `other`."""
+        other = other if isinstance(other, Vector) else Vector(other, dtype=self._dtype)
+        total = self.numel + other.numel
+        for lane in mask:
+            if not 0 <= int(lane) < total:
+                raise IndexError(f"shuffle mask entry {lane} is out of range for {total} lanes")
+        lanes = [int(lane) for lane in mask]
+        return _make(_shuffle(self.value, other.value, lanes), (len(lanes),), self._dtype)
+
+    # -- conversions ---------------------------------------------------------------------------------------------------
+
+    def to(self, dtype: Any, rounding_mode: Any = None) -> Vector:
+        """Convert every lane to `dtype`; `rounding_mode` as for scalars."""
+        cls = _class_of(dtype)
+        if rounding_mode is not None:
+            if not (cls.is_float and self._dtype.is_float):
+                raise TypeError(f"rounding_mode applies to float to float, not {self._dtype.__name__} to {cls.__name__}")
+            rounding_mode = RoundingMode[rounding_mode.name]
+        return _make(cast_value(self.value, self._dtype, cls, rounding_mode), self._shape, cls)
+
+    def bitcast(self, dtype: Any) -> Vector:
+        """Reinterpret the bits as `dtype`; the result is flat, its number of elements rescaled.
+
+        Raises:
+            ValueError: the bits do not divide into elements of `dtype`.
+        """
+        cls = _class_of(dtype)
+        bits = self.numel * self._dtype.width
+        if bits % cls.width:
+            raise ValueError(f"{self.numel} x {self._dtype.__name__} ({bits} bits) do not divide into {cls.__name__}")
+        lanes = bits // cls.width
+        if cls.ir_type == self.value.type.element_type:
+            return _make(self.value, (lanes,), cls)
+        return _make(build("vector.bitcast", (self.value,), vector_type(lanes, cls.ir_type)), (lanes,), cls)
+
+    def select(self, true_value: Any, false_value: Any) -> Vector:
+        """Return, lane by lane, `true_value` where this vector is true (not zero), else `false_value`."""
+        return select_lanes(self, true_value, false_value)
+
+    def reduce(self, op: Any, init_val: Any = None, fastmath: Any = None) -> Any:
+        """Combine all lanes to one scalar.
+
+        Args:
+            op: `fx.ReductionOp` or its name. Float `max` ignores NaN, float `min` propagates it; integers follow
+                signedness.
+            init_val: a scalar to begin with.
+            fastmath: flags for float reductions; `reassoc` lets lanes be combined in any order.
+        """
+        kind = ReductionOp.of(op)
+        cls = self._dtype
+        if kind in (ReductionOp.MAX, ReductionOp.MIN):
+            if cls.is_float:
+                name = "maxnumf" if kind is ReductionOp.MAX else "minimumf"
+            else:
+                name = kind.value + ("si" if cls.signed and cls.width > 1 else "ui")
+        else:
+            name = kind.value
+        operands = [self.value]
+        if init_val is not None:
+            operands.append(as_numeric(init_val).to(cls).ir_value())
+        attributes = dict((flags_attribute(fastmath) or {}) if cls.is_float else {})
+        attributes["kind"] = attribute(f"#vector.kind<{name}>")
+        return wrap(cls, build("vector.reduction", operands, cls.ir_type, attributes))
+
+    # -- functions with the names of MLIR ops --------------------------------------------------------------------------
+
+    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the larger floats, lane by lane; NaN if either is NaN."""
+        from .math import maximumf
+
+        return maximumf(self, other, fastmath=fastmath)
+
+    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the smaller floats, lane by lane; NaN if either is NaN."""
+        from .math import minimumf
+
+        return minimumf(self, other, fastmath=fastmath)
+
+    def exp2(self, *, fastmath: Any = None) -> Any:
+        """Return 2 to the power of each lane."""
+        from .math import exp2
+
+        return exp2(self, fastmath=fastmath)
+
+    def rsqrt(self, *, fastmath: Any = None) -> Any:
+        """Return the reciprocal square root of each lane."""
+        from .math import rsqrt
+
+        return rsqrt(self, fastmath=fastmath)
+
+    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the sum, with explicit fast-math flags."""
+        return vector_binary(ADD, self, other, fastmath)
+
+    def shrui(self, amount: Any) -> Any:
+        """Return each lane shifted right with zeros from the left."""
+        from .math import shrui
+
+        return shrui(self, amount)
+
+    def shuffle_xor(self, offset: Any, width: Any) -> Any:
+        """Return the vector of the GPU lane whose number differs by the bits of `offset`."""
+        from .gpu import shuffle_xor
+
+        return shuffle_xor(self, offset, width)
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return vector_binary(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return vector_binary(ADD, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return vector_binary(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return vector_binary(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return vector_binary(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return vector_binary(MUL, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return vector_binary(TRUEDIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return vector_binary(TRUEDIV, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return vector_binary(FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return vector_binary(FLOORDIV, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return vector_binary(MOD, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return vector_binary(MOD, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return vector_binary(POW, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return vector_binary(POW, other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return vector_binary(SHL, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return vector_binary(SHL, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return vector_binary(SHR, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return vector_binary(SHR, other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return vector_binary(AND, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return vector_binary(AND, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return vector_binary(OR, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return vector_binary(OR, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return vector_binary(XOR, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return vector_binary(XOR, other, self)
+
+    def __eq__(self, other: Any) -> Any:
+        return False if other is None else vector_binary(EQ, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return True if other is None else vector_binary(NE, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return vector_binary(LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return vector_binary(LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return vector_binary(GT, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return vector_binary(GE, self, other)
+
+    def __neg__(self) -> Vector:
+        return _make(emit_negative(self.value, self._dtype), self._shape, self._dtype)
+
+    def __pos__(self) -> Vector:
+        return self
+
+    def __abs__(self) -> Vector:
+        return _make(emit_absolute(self.value, self._dtype), self._shape, self._dtype)
+
+    def __invert__(self) -> Vector:
+        return _make(emit_invert(self.value, self._dtype), self._shape, self._dtype)
+
+    # -- protocols -----------------------------------------------------------------------------------------------------
+
+    def __ir_value_count__(self) -> int:
+        return 1
+
+    def __extract_to_ir_values__(self) -> list[ir.Value]:
+        return [self.value]
+
+    @classmethod
+    def __construct_from_ir_values__(cls, values: Sequence[ir.Value], exemplar: Any = None) -> Vector:
+        if exemplar is None:
+            return Vector(values[0])
+        return _make(values[0], exemplar._shape, exemplar._dtype)
+
+    def __get_ir_types__(self) -> list[ir.Type]:
+        return [self.value.type]
+
+
+def _make(value: ir.Value, shape: tuple[Any, ...], dtype: NumericMeta) -> Vector:
+    result = object.__new__(Vector)
+    result.value, result._shape, result._dtype = value, shape, dtype
+    return result
+
+
+def _raw(value: Any) -> Any:
+    return value.ir_value() if hasattr(value, "ir_value") else value
+
+
+def _indices(indices: Sequence[Any]) -> list[ir.Value]:
+    if not isinstance(indices, (list, tuple)):
+        indices = [indices]
+    return [as_numeric(i).to(_numeric.Index).ir_value() for i in indices]
+
+
+def _static_index(index: Any) -> Any:
+    if index is None or type(index) is int:
+        return index
+    if isinstance(index, tuple):
+        return tuple(_static_index(i) for i in index)
+    if isinstance(index, Numeric) and index.is_static():
+        return int(index)
+    raise RuntimeError(
+        "an index of several coordinates must be static; use one dynamic index into the flat order, v[i], instead"
+    )
+
+
+def _shuffle(a: ir.Value, b: ir.Value, lanes: Sequence[int]) -> ir.Value:
+    mask = attribute("array<i64: " + ", ".join(map(str, lanes)) + ">")
+    return build("vector.shuffle", (a, b), vector_type(len(lanes), a.type.element_type), {"mask": mask})
+
+
+def _spread(vector: Vector, dims: tuple[int, ...]) -> ir.Value:
+    """Return the SSA vector of `vector` repeated to the flat shape `dims`."""
+    have = flatten(vector._shape)
+    if have == dims:
+        return vector.value
+    total = count(dims)
+    if vector.numel == 1:
+        scalar = vector._lane(0).value
+        return build("vector.broadcast", (scalar,), vector_type(total, scalar.type))
+    return _shuffle(vector.value, vector.value, broadcast_index(have, dims))
+
+
+def _as_vector_operand(value: Any) -> Any:
+    if isinstance(value, (Vector, Numeric)):
+        return value
+    kind = type(value)
+    if kind is int or kind is float or kind is bool:
+        return as_numeric(value)
+    if isinstance(value, ir.Value):
+        return Vector(value) if isinstance(value.type, ir.VectorType) else as_numeric(value)
+    return as_numeric(value) if hasattr(value, "__dsl_scalar__") else None
+
+
+def _lanes(operand: Any, cls: NumericMeta, dims: tuple[int, ...]) -> ir.Value:
+    """Return a scalar or vector operand as an SSA vector of `cls` with the flat shape `dims`."""
+    if isinstance(operand, Vector):
+        if flatten(operand._shape) != dims:
+            operand = _make(_spread(operand, dims), dims, operand._dtype)
+        return cast_value(operand.value, operand._dtype, cls)
+    total = count(dims)
+    if operand.is_static():
+        return constant(cast_number(operand.value, cls), cls, vector_type(total, cls.ir_type))
+    scalar = operand.to(cls).ir_value()
+    return build("vector.broadcast", (scalar,), vector_type(total, scalar.type))
+
+
+def _joint_shape(a: Any, b: Any) -> tuple[Any, ...]:
+    if not isinstance(a, Vector):
+        return b._shape
+    if not isinstance(b, Vector) or a._shape == b._shape or b.numel == 1:
+        return a._shape
+    if a.numel == 1:
+        return b._shape
+    return broadcast_shapes(a._shape, b._shape)
+
+
+def vector_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+    """Apply `op` lane by lane; scalars and one-element vectors are broadcast."""
+    a, b = _as_vector_operand(left), _as_vector_operand(right)
+    if a is None or b is None:
+        return NotImplemented
+    cls = operand_type(op, a.dtype, b.dtype)
+    shape = _joint_shape(a, b)
+    dims = flatten(shape)
+    if op is POW and a.dtype.is_float and not b.dtype.is_float:
+        va, vb = _lanes(a, cls, dims), _lanes(b, b.dtype, dims)
+        return _make(build("math.fpowi", (va, vb), va.type), shape, cls)
+    value = emit_binary(op, _lanes(a, cls, dims), _lanes(b, cls, dims), cls, fastmath)
+    return _make(value, shape, result_type(op, cls))
+
+
+def select_lanes(condition: Any, true_value: Any, false_value: Any) -> Vector:
+    """Return `true_value` where `condition` is true (not zero), else `false_value`, lane by lane."""
+    cond, a, b = (_as_vector_operand(x) for x in (condition, true_value, false_value))
+    if cond is None or a is None or b is None:
+        raise TypeError("select takes vectors, scalars and numbers")
+    if cond.dtype.width != 1:
+        cond = cond != 0
+    cls = common_type(a.dtype, b.dtype)
+    vectors = [x for x in (cond, a, b) if isinstance(x, Vector)]
+    shape = vectors[0]._shape
+    for other in vectors[1:]:
+        shape = _joint_shape(_make(vectors[0].value, shape, cls), other) if shape != other._shape else shape
+    dims = flatten(shape)
+    va, vb = _lanes(a, cls, dims), _lanes(b, cls, dims)
+    mask = _lanes(cond, _numeric.Boolean, dims) if isinstance(cond, Vector) else cond.ir_value()
+    return _make(build("arith.select", (mask, va, vb), va.type), shape, cls)
+
+
+def full(shape: Any, value: Any, dtype: Any = None) -> Vector:
+    """Return a vector of `shape` with `value` in every lane; without `dtype`, the dtype of the value."""
+    scalar = as_numeric(value)
+    cls = scalar.dtype if dtype is None else _class_of(dtype)
+    scalar = scalar.to(cls)
+    shape = normal_shape(shape)
+    kind = vector_type(count(shape), cls.ir_type)
+    if scalar.is_static():
+        return _make(constant(scalar.value, cls, kind), shape, cls)
+    return _make(build("vector.broadcast", (scalar.value,), kind), shape, cls)
+
+
+def full_like(other: Vector, value: Any, dtype: Any = None) -> Vector:
+    """Return a vector shaped like `other`, filled with `value`."""
+    return full(other.shape, value, other.dtype if dtype is None else dtype)
+
+
+def zeros_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector of zeros shaped like `other`."""
+    return full_like(other, 0, dtype)
+
+
+def ones_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector of ones shaped like `other`."""
+    return full_like(other, 1, dtype)
+
+
+def empty_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector shaped like `other`; its lanes are zero."""
+    return full_like(other, 0, dtype)
+
+
+def vec_broadcast(value: Any, shape: Any, dtype: Any = None) -> Vector:
+    """Return a scalar, or a vector by NumPy's rules, repeated to `shape`."""
+    operand = _as_vector_operand(value)
+    if isinstance(operand, Vector):
+        return operand.broadcast_to(shape)
+    return full(shape, value, dtype)
+
+
+def vec_select(mask: Any, true_value: Any, false_value: Any) -> Vector:
+    """Return `true_value` where `mask` is true, else `false_value`, lane by lane."""
+    return select_lanes(mask, true_value, false_value)
+
+
+_aliases: dict[tuple[Any, Any], Any] = {}
+
+
+def VectorAlias(dtype: Any, lanes: Any) -> Any:  # noqa: N802 - makes a class
+    """Return the class of vectors of `lanes` (a count or a shape) elements of `dtype`.
+
+    Calling it with a number or scalar splats, with a list builds from elements, with an SSA vector wraps.
+    """
+    cls = _class_of(dtype)
+    shape = normal_shape(lanes)
+    known = _aliases.get((cls, shape))
+    if known is None:
+        name = cls.__name__ + "x" + ("x".join(map(str, flatten(shape))))
+        known = _aliases[cls, shape] = _AliasMeta(
+            name, (Vector,), {"__slots__": (), "_alias_dtype": cls, "_alias_shape": shape, "__module__": __name__}
+        )
+    return known
+
+
+class _AliasMeta(_VectorMeta):
+    """Type of the aliases `Float32x4` and so on; calling one gives a plain `Vector`."""
+
+    _alias_dtype: NumericMeta
+    _alias_shape: tuple[Any, ...]
+
+    def __call__(cls, value: Any) -> Any:
+        dtype, shape = cls._alias_dtype, cls._alias_shape
+        if isinstance(value, (list, tuple)):
+            if len(value) != count(shape):
+                raise ValueError(f"{cls.__name__} takes {count(shape)} elements, got {len(value)}")
+            return Vector.from_elements(value, dtype).reshape(shape)
+        if isinstance(value, Vector):
+            return value.to(dtype).reshape(shape)
+        if isinstance(value, ir.Value) and isinstance(value.type, ir.VectorType):
+            return Vector(value, shape, dtype)
+        return full(shape, value, dtype)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    @property
+    def ir_type(cls) -> ir.Type:
+        """The MLIR vector type."""
+        return Vector.make_type(cls._alias_shape, cls._alias_dtype)
+
+    @property
+    def dtype(cls) -> NumericMeta:
+        """The numeric class of the lanes."""
+        return cls._alias_dtype
+
+    @property
+    def width(cls) -> int:
+        """Bits of the whole vector."""
+        return cls._alias_dtype.width * count(cls._alias_shape)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return (
+            isinstance(instance, Vector) and instance.dtype is cls._alias_dtype and instance.shape == cls._alias_shape
+        )
+
+    def __dsl_size_of__(cls) -> int:
+        if cls.width % 8:
+            raise TypeError(f"{cls.__name__} has {cls.width} bits; only whole bytes can be stored")
+        return cls.width // 8
+
+    def __dsl_align_of__(cls) -> int:
+        return max(1, cls._alias_dtype.width // 8)
+
+    def __peek_from_ptr__(cls, ptr: Any) -> Any:
+        return ptr.load(cls)
+
+    def __poke_into_ptr__(cls, ptr: Any, value: Any) -> None:
+        ptr.store(cls(value))
+
+    def __construct_from_ir_values__(cls, values: Sequence[ir.Value], exemplar: Any = None) -> Vector:
+        return _make(values[0], cls._alias_shape, cls._alias_dtype)
