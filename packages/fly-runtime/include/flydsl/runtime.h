@@ -2,14 +2,17 @@
  *
  * The C interface between a compiled artifact and fly-runtime.
  *
- * An artifact is one ELF shared object (DT_NEEDED: libflydsl_runtime.so.0). For an entry point NAME it exports
+ * An artifact is one ELF shared object (DT_NEEDED: libflydsl_runtime.so.0). For an entry point NAME
+ * it exports
  *
- *   flydsl_artifact        the FlyArtifact below: code objects, kernel names, JSON note, host function
+ *   flydsl_artifact        the FlyArtifact below: code objects, kernel names, JSON note, host
+ * function
  *   __tvm_ffi_NAME         the tvm-ffi calling convention; forwards to flydsl_call_tvm_ffi
- *   NAME                   int32_t NAME(void **slots): the plain C convention; forwards to flydsl_call_slots
+ *   NAME                   int32_t NAME(void **slots): the plain C convention; forwards to
+ * flydsl_call_slots
  *
- * and it reaches the device only through the functions declared here. Nothing in it depends on a Python version,
- * on MLIR or on LLVM.
+ * and it reaches the device only through the functions declared here. Nothing in it depends on a
+ * Python version, on MLIR or on LLVM.
  */
 #ifndef FLYDSL_RUNTIME_H
 #define FLYDSL_RUNTIME_H
@@ -24,6 +27,12 @@ extern "C" {
 #define FLYDSL_ARTIFACT_ABI 1
 #define FLYDSL_RUNTIME_SONAME "libflydsl_runtime.so.0"
 
+#if defined(__GNUC__)
+#define FLYDSL_API __attribute__((visibility("default")))
+#else
+#define FLYDSL_API
+#endif
+
 /* One AMD code object (an ELF file) for one architecture ("gfx942", ...). */
 typedef struct FlyCodeObject {
   const char *arch;
@@ -32,20 +41,21 @@ typedef struct FlyCodeObject {
 } FlyCodeObject;
 
 typedef struct FlyArtifact {
-  uint32_t abi_version;            /* FLYDSL_ARTIFACT_ABI */
+  uint32_t abi_version; /* FLYDSL_ARTIFACT_ABI */
   uint32_t num_code_objects;
   uint32_t num_kernels;
-  uint32_t reserved;               /* 0 */
+  uint32_t reserved; /* 0 */
   const FlyCodeObject *code_objects;
   const char *const *kernel_names; /* indexed by flydsl_launch's kernel */
-  const char *note;                /* JSON, NUL-terminated; also the whole of the ELF section ".flydsl.note" */
-  uint64_t note_size;              /* bytes without the NUL */
-  /* The compiled body of the @jit function. Slot i points to the i-th host argument, in the order of the note's
-   * "slots" (scalars by value, a tensor as its data pointer followed, when its layout has dynamic leaves, by one packed
-   * little-endian buffer: dynamic extents as int32 in ascending axis, then dynamic strides as int64 or int32; a
-   * stream as void *). Returns FLYDSL_OK or the first failing status of a call below. */
+  const char *note;   /* JSON, NUL-terminated; also the whole of the ELF section ".flydsl.note" */
+  uint64_t note_size; /* bytes without the NUL */
+  /* The compiled body of the @jit function. Slot i points to the i-th host argument, in the order
+   * of the note's "slots" (scalars by value, a tensor as its data pointer followed, when its layout
+   * has dynamic leaves, by one packed little-endian buffer: dynamic extents as int32 in ascending
+   * axis, then dynamic strides as int64 or int32; a stream as void *). Returns FLYDSL_OK or the
+   * first failing status of a call below. */
   int32_t (*host)(void **slots);
-  void **state;                    /* one word owned by the runtime, NULL when loaded */
+  void **state; /* one word owned by the runtime, NULL when loaded */
 } FlyArtifact;
 
 typedef enum FlyStatus {
@@ -55,23 +65,60 @@ typedef enum FlyStatus {
   FLYDSL_ERROR_RUNTIME = 3, /* the device or the driver failed: Python RuntimeError */
 } FlyStatus;
 
-/* Launches kernel number `kernel` of the artifact on the calling thread's current device. params[i] points to the i-th
- * kernel argument. Block and grid extents are checked against the device's limits; an empty grid launches nothing.
- * shared_bytes is dynamic LDS. cluster may be NULL. */
-int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel, const int64_t grid[3], const int64_t block[3],
-                      const int64_t cluster[3], int64_t shared_bytes, void *stream, void **params);
+/* Launches kernel number `kernel` of the artifact on the calling thread's current device. params[i]
+ * points to the i-th kernel argument. Block and grid extents are checked against the device's
+ * limits; an empty grid launches nothing. shared_bytes is dynamic LDS. cluster may be NULL. */
+FLYDSL_API int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel,
+                                 const int64_t grid[3], const int64_t block[3],
+                                 const int64_t cluster[3], int64_t shared_bytes, void *stream,
+                                 void **params);
 
 /* Calls the artifact with arguments that are already in slots, unchecked except for NULL. */
-int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots);
+FLYDSL_API int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots);
 
-/* Calls the artifact with tvm-ffi arguments: checks number, kind, dtype, rank, static extents and strides,
- * divisibility, alignment, writability and device of each one against the note, fills the slots and calls the host
- * function. On failure sets tvm-ffi's error (kind TypeError, ValueError or RuntimeError) and returns -1.
- * args is const TVMFFIAny *, result is TVMFFIAny *. */
-int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args, void *result);
+/* Calls the artifact with tvm-ffi arguments: checks number, kind, dtype, rank, static extents and
+ * strides, divisibility, alignment, writability and device of each one against the note, fills the
+ * slots and calls the host function. On failure sets tvm-ffi's error (kind TypeError, ValueError or
+ * RuntimeError) and returns -1. args is const TVMFFIAny *, result is TVMFFIAny *. */
+FLYDSL_API int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args,
+                                   void *result);
 
-/* The text of the calling thread's last failure; never NULL. */
-const char *flydsl_last_error(void);
+/* Checks an artifact's ABI version, table and note without a device or a call: what a loader does
+ * first. */
+FLYDSL_API int32_t flydsl_artifact_check(const FlyArtifact *artifact);
+
+/* The text of the calling thread's last failure; never NULL. Valid until the thread's next call. */
+FLYDSL_API const char *flydsl_last_error(void);
+
+/* "0.1.0"; static storage. */
+FLYDSL_API const char *flydsl_version(void);
+
+/* ---- Devices. The library that serves them (HIP's, or the emulator's) is chosen at the first use,
+ * by FLYDSL_DEVICE and FLYDSL_HIP_LIBRARY, else by searching; see docs/runtime.md. ---- */
+
+/* Where the emulator's library is, for callers that know; NULL to forget. Takes effect at the next
+ * search. */
+FLYDSL_API int32_t flydsl_set_emulator_library(const char *path);
+
+/* The number of devices, or the calling thread's current one. The first fails when there is none,
+ * with every place that was searched in the error's text. */
+FLYDSL_API int32_t flydsl_device_count(int32_t *count);
+FLYDSL_API int32_t flydsl_get_device(int32_t *device);
+FLYDSL_API int32_t flydsl_set_device(int32_t device);
+
+/* The library in use, how it was found, and its devices, as a JSON object in *json (valid until the
+ * thread's next call): {"library": path or null, "kind": "hip" or "emulator", "version": text or
+ * null, "attempts": [{"step", "place", "outcome"}], "devices": [{"index", "name", "arch",
+ * "warp_size", "compute_units", "memory_bytes", "lds_bytes", "max_threads"}]}. When nothing is
+ * found, library is null and the call succeeds. */
+FLYDSL_API int32_t flydsl_describe(const char **json);
+
+/* Device memory for programs that have no framework to get it from: current device, `kind` is found
+ * from the addresses, `stream` NULL is the default stream. */
+FLYDSL_API int32_t flydsl_malloc(void **address, uint64_t bytes);
+FLYDSL_API int32_t flydsl_free(void *address);
+FLYDSL_API int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes);
+FLYDSL_API int32_t flydsl_synchronize(void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the runtime keeps per artifact: the parsed note, and the module loaded on each device.
+#ifndef FLYDSL_CSRC_ARTIFACT_STATE_H
+#define FLYDSL_CSRC_ARTIFACT_STATE_H
+
+#include "device.h"
+#include "note.h"
+
+#include "flydsl/runtime.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace flydsl::runtime {
+
+// An artifact's code object as one device has it loaded.
+struct LoadedModule {
+  HipModule module = nullptr;
+  std::vector<HipFunction> kernels; // by kernel number
+};
+
+class ArtifactState {
+public:
+  // The state of an artifact, made at the first use. Throws a value Failure for an artifact of
+  // another ABI version or with a note that doesn't parse; never returns a half-made state.
+  static ArtifactState &of(const FlyArtifact *artifact);
+
+  const Note &note() const { return noteRead; }
+
+  // The artifact's kernels on a device, loaded at the first use there; any thread may ask.
+  // Throws a Failure that lists the artifact's architectures when none fits.
+  const LoadedModule &module_on(const Devices &devices, const Device &device);
+
+private:
+  explicit ArtifactState(const FlyArtifact *artifact);
+  const FlyCodeObject &code_object_for(const Device &device) const;
+  std::unique_ptr<LoadedModule> load(const Devices &devices, const Device &device) const;
+
+  // Device numbers above this are refused; HIP machines have up to 64 (8 GPUs in 8 partitions).
+  static constexpr int kMaxDevices = 256;
+
+  const FlyArtifact &artifact;
+  Note noteRead;
+  std::mutex loading;
+  std::atomic<const LoadedModule *> modules[kMaxDevices] = {};
+};
+
+} // namespace flydsl::runtime
+
+#endif // FLYDSL_CSRC_ARTIFACT_STATE_H

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// flydsl_call_tvm_ffi and flydsl_call_slots: from a caller's arguments to the host function.
+#include "artifact_state.h"
+#include "emulated_memory.h"
+#include "launch.h"
+#include "scalar_check.h"
+#include "tvm_ffi.h"
+
+namespace flydsl::runtime {
+
+namespace {
+
+const DLTensor &tensor_of(const ArgumentSite &site, const TVMFFIAny &given) {
+  if (given.type_index == kTVMFFITensor)
+    return *TVMFFITensorGetDLTensorPtr(given.v_obj);
+  if (given.type_index != kTVMFFIDLTensorPtr)
+    site.refuse(FLYDSL_ERROR_TYPE, site.argument().expectation(), describe_argument(given));
+  return *static_cast<const DLTensor *>(given.v_ptr);
+}
+
+std::string device_text(const DLDevice &device) {
+  switch (device.device_type) {
+  case kDLCPU:
+    return "the CPU";
+  case kDLROCM:
+    return "HIP device " + std::to_string(device.device_id);
+  case kDLROCMHost:
+    return "HIP's pinned host memory";
+  case kDLCUDA:
+    return "CUDA device " + std::to_string(device.device_id);
+  default:
+    return "a device of DLPack type " + std::to_string(device.device_type);
+  }
+}
+
+// Finds the one device that all tensors of a call are on.
+class DeviceAgreement {
+public:
+  explicit DeviceAgreement(const Devices &devices) : devices(devices) {}
+
+  void add(const ArgumentSite &site, const DLDevice &device) {
+    const bool onDevice = device.device_type == kDLROCM;
+    const bool onHost = device.device_type == kDLCPU || device.device_type == kDLROCMHost;
+    // Pinned host memory can be read by the hardware too, wherever the other tensors are.
+    if (!devices.emulated() && device.device_type == kDLROCMHost)
+      return;
+    if (!onDevice && !(onHost && devices.emulated()))
+      refuse_place(site, device);
+    if (first == nullptr) {
+      first = &device;
+      firstIndex = site.index;
+      if (onDevice &&
+          (device.device_id < 0 || static_cast<size_t>(device.device_id) >= devices.all.size()))
+        refuse_place(site, device);
+      return;
+    }
+    const bool firstOnDevice = first->device_type == kDLROCM;
+    if (onDevice != firstOnDevice || (onDevice && device.device_id != first->device_id))
+      site.refuse(FLYDSL_ERROR_VALUE,
+                  "all tensors on one device (argument " + std::to_string(firstIndex + 1) + " ('" +
+                      site.note.arguments[firstIndex].name + "') is on " + device_text(*first) +
+                      ")",
+                  "a tensor on " + device_text(device));
+  }
+
+  // The HIP device of the tensors; -1 when they are on the host, or there are none.
+  int hip_device() const {
+    return first != nullptr && first->device_type == kDLROCM ? first->device_id : -1;
+  }
+
+private:
+  [[noreturn]] void refuse_place(const ArgumentSite &site, const DLDevice &device) const {
+    if (devices.emulated())
+      site.refuse(FLYDSL_ERROR_VALUE, "a tensor in host memory (the device is emulated)",
+                  "one on " + device_text(device));
+    site.refuse(FLYDSL_ERROR_VALUE,
+                "a tensor on one of the " + std::to_string(devices.all.size()) + " HIP devices",
+                "one on " + device_text(device));
+  }
+
+  const Devices &devices;
+  const DLDevice *first = nullptr;
+  size_t firstIndex = 0;
+};
+
+// Sets the thread-local hint of flydsl_launch for a scope.
+class DeviceOfCall {
+public:
+  explicit DeviceOfCall(const Device &device) : before(deviceOfCall) { deviceOfCall = &device; }
+  ~DeviceOfCall() { deviceOfCall = before; }
+  DeviceOfCall(const DeviceOfCall &) = delete;
+  DeviceOfCall &operator=(const DeviceOfCall &) = delete;
+
+private:
+  const Device *before;
+};
+
+void run_host(const FlyArtifact *artifact, const Note &note, void **slots) {
+  last_error().status = FLYDSL_OK;
+  const int32_t status = artifact->host(slots);
+  if (status == FLYDSL_OK)
+    return;
+  // flydsl_launch has recorded why; a host function may also refuse by itself, with a status only.
+  if (last_error().status == FLYDSL_OK)
+    fail(FLYDSL_ERROR_RUNTIME,
+         note.name + ": the host function failed with status " + std::to_string(status));
+  throw Failure{last_error().status, last_error().text};
+}
+
+[[noreturn]] void refuse_count(const Note &note, int32_t given) {
+  std::string names;
+  for (const Argument &argument : note.arguments)
+    names += (names.empty() ? "" : ", ") + argument.name;
+  fail(FLYDSL_ERROR_TYPE, note.name + "(): expected " + std::to_string(note.arguments.size()) +
+                              " arguments (" + names + "), got " + std::to_string(given));
+}
+
+void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t count) {
+  const Note &note = ArtifactState::of(artifact).note();
+  if (count < 0 || static_cast<size_t>(count) != note.arguments.size())
+    refuse_count(note, count);
+  const Devices &all = devices();
+
+  SmallBuffer<void *, 48> slots(note.slots);
+  SmallBuffer<uint64_t, 32> words(note.arguments.size() + 1);
+  SmallBuffer<uint64_t, 64> packed(note.packedBytes / 8);
+  auto *packedAt = reinterpret_cast<std::byte *>(packed.begin());
+  DeviceAgreement agreement(all);
+  EmulatedMemory memory(*all.api, all.emulated() ? note.arguments.size() : 0);
+
+  size_t slot = 0;
+  for (size_t index = 0; index < note.arguments.size(); ++index) {
+    const ArgumentSite site{note, index};
+    const Argument &argument = note.arguments[index];
+    slots[slot++] = &words[index];
+    switch (argument.kind) {
+    case ArgumentKind::Tensor: {
+      const DLTensor &tensor = tensor_of(site, given[index]);
+      agreement.add(site, tensor.device);
+      const CheckedTensor checked = check_tensor(site, tensor, packedAt);
+      words[index] = reinterpret_cast<uint64_t>(checked.data);
+      if (argument.packedBytes != 0)
+        slots[slot++] = packedAt;
+      packedAt += (argument.packedBytes + 7u) & ~7u;
+      if (all.emulated() && tensor.device.device_type != kDLROCM)
+        memory.add(site, checked);
+      break;
+    }
+    case ArgumentKind::Scalar:
+      words[index] = check_scalar(site, given[index]);
+      break;
+    case ArgumentKind::Pointer:
+    case ArgumentKind::Stream:
+      words[index] = reinterpret_cast<uint64_t>(check_address(site, given[index]));
+      break;
+    }
+  }
+  const int hipDevice = agreement.hip_device();
+  if (note.hiddenStream) {
+    uint64_t &word = words[note.arguments.size()];
+    word = hipDevice < 0 ? 0 : reinterpret_cast<uint64_t>(framework_stream(hipDevice));
+    slots[slot++] = &word;
+  }
+  if (hipDevice < 0) {
+    const DeviceOfCall current(all.current());
+    run_host(artifact, note, slots.begin());
+  } else {
+    const CurrentDevice scope(all, hipDevice);
+    const DeviceOfCall current(all.all[static_cast<size_t>(hipDevice)]);
+    run_host(artifact, note, slots.begin());
+  }
+}
+
+} // namespace
+} // namespace flydsl::runtime
+
+using namespace flydsl::runtime;
+
+int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
+  return guarded([&] {
+    const Note &note = ArtifactState::of(artifact).note();
+    if (slots == nullptr)
+      fail(FLYDSL_ERROR_VALUE, note.name + ": slots is NULL");
+    for (uint32_t index = 0; index < note.slots; ++index)
+      if (slots[index] == nullptr)
+        fail(FLYDSL_ERROR_VALUE, note.name + ": slot " + std::to_string(index) + " of " +
+                                     std::to_string(note.slots) + " is NULL");
+    run_host(artifact, note, slots);
+  });
+}
+
+int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args,
+                        void *result) {
+  const int32_t status =
+      guarded([&] { call_checked(artifact, static_cast<const TVMFFIAny *>(args), num_args); });
+  if (status != FLYDSL_OK) {
+    raise_last_error_in_tvm_ffi();
+    return -1;
+  }
+  if (result != nullptr) {
+    auto *any = static_cast<TVMFFIAny *>(result);
+    any->type_index = kTVMFFINone;
+    any->zero_padding = 0;
+    any->v_int64 = 0;
+  }
+  return 0;
+}

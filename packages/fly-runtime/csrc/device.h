@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The process's device library and its devices: chosen once, at the first use that succeeds.
+#ifndef FLYDSL_CSRC_DEVICE_H
+#define FLYDSL_CSRC_DEVICE_H
+
+#include "hip_api.h"
+#include "library_search.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace flydsl::runtime {
+
+struct Device {
+  int index;
+  std::string name;
+  std::string architecture; // with features, as HIP reports it
+  int warpSize;
+  int computeUnits;
+  int64_t memoryBytes;
+  int64_t ldsBytes;   // per workgroup
+  int64_t maxThreads; // per workgroup
+  int64_t maxBlock[3];
+  int64_t maxGrid[3]; // in workgroups
+
+  // "device 0 (gfx942, emulated)"
+  std::string describe(bool emulated) const;
+};
+
+struct Devices {
+  std::unique_ptr<HipApi> api;
+  std::vector<Device> all;
+  std::vector<Attempt> attempts; // how the library was found
+
+  bool emulated() const { return api->emulated(); }
+  const Device &current() const; // the calling thread's current device
+};
+
+// Throws a Failure that lists every place searched when there is no device. The choice is made
+// once; a failed search is repeated at the next call, so that a corrected setting takes effect.
+const Devices &devices();
+
+// The devices if they were chosen already, else null.
+const Devices *devices_if_chosen() noexcept;
+
+// Makes a device current for a scope, and the one before current again afterwards.
+class CurrentDevice {
+public:
+  CurrentDevice(const Devices &devices, int wanted);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice &) = delete;
+  CurrentDevice &operator=(const CurrentDevice &) = delete;
+
+private:
+  const HipApi &api;
+  int before = 0;
+  bool changed = false;
+};
+
+} // namespace flydsl::runtime
+
+#endif // FLYDSL_CSRC_DEVICE_H

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Failures: inside the library an exception, at the C boundary a status and a thread-local text.
+#ifndef FLYDSL_CSRC_ERROR_H
+#define FLYDSL_CSRC_ERROR_H
+
+#include "flydsl/runtime.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace flydsl::runtime {
+
+// Thrown inside the library only; `guarded` turns it into a status before C code sees it.
+struct Failure {
+  FlyStatus status;
+  std::string text;
+};
+
+[[noreturn]] inline void fail(FlyStatus status, std::string text) {
+  throw Failure{status, std::move(text)};
+}
+
+// The calling thread's last failure.
+struct LastError {
+  FlyStatus status = FLYDSL_OK;
+  std::string text;
+};
+LastError &last_error() noexcept;
+
+int32_t record_failure(FlyStatus status, std::string text) noexcept;
+
+// Records the exception in flight; to be called from a catch block.
+int32_t record_current_exception() noexcept;
+
+// Runs `body` at the C boundary: no exception leaves it.
+template <typename Body> int32_t guarded(Body &&body) noexcept {
+  try {
+    body();
+    return FLYDSL_OK;
+  } catch (...) {
+    return record_current_exception();
+  }
+}
+
+} // namespace flydsl::runtime
+
+#endif // FLYDSL_CSRC_ERROR_H

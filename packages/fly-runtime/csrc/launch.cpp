@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// flydsl_launch: one kernel of an artifact, with its extents checked against the device.
+#include "launch.h"
+
+#include "artifact_state.h"
+#include "error.h"
+
+namespace flydsl::runtime {
+
+thread_local const Device *deviceOfCall = nullptr;
+
+namespace {
+
+std::string triple(const int64_t extents[3]) {
+  return "(" + std::to_string(extents[0]) + ", " + std::to_string(extents[1]) + ", " +
+         std::to_string(extents[2]) + ")";
+}
+
+struct LaunchRequest {
+  const std::string &entry;
+  const Kernel &kernel;
+  const int64_t *grid;
+  const int64_t *block;
+  int64_t sharedBytes;
+
+  [[noreturn]] void refuse(const std::string &why) const {
+    fail(FLYDSL_ERROR_VALUE, entry + ": kernel '" + kernel.name + "': " + why);
+  }
+};
+
+// The queue packet of AMD devices holds the grid in work-items, as 32 bits per axis.
+constexpr int64_t kMaxWorkItems = UINT32_MAX;
+
+void check_block(const LaunchRequest &request, const Device &device) {
+  int64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t extent = request.block[axis];
+    if (extent <= 0)
+      request.refuse("block " + triple(request.block) + " has an extent that is not positive");
+    if (extent > device.maxBlock[axis])
+      request.refuse("block " + triple(request.block) + " is beyond the device's limit of " +
+                     triple(device.maxBlock) + " threads");
+    threads *= extent;
+    if (threads > device.maxThreads)
+      request.refuse("block " + triple(request.block) + " has more threads than the " +
+                     std::to_string(device.maxThreads) + " that a workgroup may have");
+  }
+}
+
+void check_grid(const LaunchRequest &request, const Device &device) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t extent = request.grid[axis];
+    if (extent < 0)
+      request.refuse("grid " + triple(request.grid) + " has a negative extent");
+    if (extent > device.maxGrid[axis] || extent > kMaxWorkItems / request.block[axis])
+      request.refuse("grid " + triple(request.grid) + " of blocks " + triple(request.block) +
+                     " is beyond the device's limits of " + triple(device.maxGrid) +
+                     " blocks and 4294967295 threads per axis");
+  }
+}
+
+void check_lds(const LaunchRequest &request, const Device &device) {
+  if (request.sharedBytes < 0)
+    request.refuse("dynamic LDS of " + std::to_string(request.sharedBytes) + " bytes is negative");
+  if (request.sharedBytes > device.ldsBytes - request.kernel.ldsBytes)
+    request.refuse("LDS of " + std::to_string(request.kernel.ldsBytes) + " static and " +
+                   std::to_string(request.sharedBytes) + " dynamic bytes is more than the " +
+                   std::to_string(device.ldsBytes) + " that a workgroup may have on " +
+                   device.architecture);
+}
+
+void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, const int64_t *block,
+            const int64_t *cluster, int64_t sharedBytes, void *stream, void **params) {
+  ArtifactState &state = ArtifactState::of(artifact);
+  const Note &note = state.note();
+  if (number >= note.kernels.size())
+    fail(FLYDSL_ERROR_VALUE,
+         note.name + ": the artifact has no kernel number " + std::to_string(number));
+  const LaunchRequest request{note.name, note.kernels[number], grid, block, sharedBytes};
+  if (grid == nullptr || block == nullptr)
+    request.refuse("grid or block is NULL");
+  const Devices &all = devices();
+  const Device &device = deviceOfCall != nullptr ? *deviceOfCall : all.current();
+  check_block(request, device);
+  check_grid(request, device);
+  check_lds(request, device);
+  if (cluster != nullptr && (cluster[0] != 1 || cluster[1] != 1 || cluster[2] != 1))
+    request.refuse("this version of fly-runtime launches no clusters, but the kernel asks for " +
+                   triple(cluster));
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return;
+  const LoadedModule &module = state.module_on(all, device);
+  try {
+    FLYDSL_HIP_CALL(*all.api, hipModuleLaunchKernel, module.kernels[number],
+                    static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
+                    static_cast<unsigned>(grid[2]), static_cast<unsigned>(block[0]),
+                    static_cast<unsigned>(block[1]), static_cast<unsigned>(block[2]),
+                    static_cast<unsigned>(sharedBytes), stream, params,
+                    static_cast<void **>(nullptr));
+  } catch (Failure &failure) {
+    fail(failure.status, note.name + ": kernel '" + request.kernel.name + "' on " +
+                             device.describe(all.emulated()) + ": " + failure.text);
+  }
+}
+
+} // namespace
+} // namespace flydsl::runtime
+
+int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel, const int64_t grid[3],
+                      const int64_t block[3], const int64_t cluster[3], int64_t shared_bytes,
+                      void *stream, void **params) {
+  using namespace flydsl::runtime;
+  return guarded(
+      [&] { launch(artifact, kernel, grid, block, cluster, shared_bytes, stream, params); });
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rest of the C interface: errors, devices, memory.
+#include "artifact_state.h"
+#include "error.h"
+
+// Header-only; from Debian's package nlohmann-json3-dev (3.11).
+#include <nlohmann/json.hpp>
+
+namespace flydsl::runtime {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json attempts_json(const std::vector<Attempt> &attempts) {
+  Json list = Json::array();
+  for (const Attempt &attempt : attempts)
+    list.push_back(
+        {{"step", attempt.step}, {"place", attempt.place}, {"outcome", attempt.outcome}});
+  return list;
+}
+
+Json device_json(const Device &device) {
+  return {{"index", device.index},
+          {"name", device.name},
+          {"arch", device.architecture},
+          {"warp_size", device.warpSize},
+          {"compute_units", device.computeUnits},
+          {"memory_bytes", device.memoryBytes},
+          {"lds_bytes", device.ldsBytes},
+          {"max_threads", device.maxThreads}};
+}
+
+Json describe_chosen(const Devices &chosen) {
+  const HipApi &api = *chosen.api;
+  Json list = Json::array();
+  for (const Device &device : chosen.all)
+    list.push_back(device_json(device));
+  return {{"library", api.path},
+          {"kind", api.emulated() ? "emulator" : "hip"},
+          {"version", api.emulated() ? Json(api.flyemu_version()) : Json()},
+          {"attempts", attempts_json(chosen.attempts)},
+          {"devices", list}};
+}
+
+Json describe() {
+  if (devices_if_chosen() == nullptr) {
+    const SearchResult found = search_library();
+    if (found.api == nullptr)
+      return {{"library", nullptr},
+              {"kind", nullptr},
+              {"version", nullptr},
+              {"attempts", attempts_json(found.attempts)},
+              {"devices", Json::array()}};
+  }
+  return describe_chosen(devices());
+}
+
+void require(const void *pointer, const char *name) {
+  if (pointer == nullptr)
+    fail(FLYDSL_ERROR_VALUE, std::string(name) + " is NULL");
+}
+
+} // namespace
+} // namespace flydsl::runtime
+
+using namespace flydsl::runtime;
+
+int32_t flydsl_artifact_check(const FlyArtifact *artifact) {
+  return guarded([&] { ArtifactState::of(artifact); });
+}
+
+const char *flydsl_last_error(void) { return last_error().text.c_str(); }
+
+const char *flydsl_version(void) { return FLYDSL_RUNTIME_VERSION; }
+
+int32_t flydsl_set_emulator_library(const char *path) {
+  return guarded([&] { set_emulator_library(path == nullptr ? "" : path); });
+}
+
+int32_t flydsl_device_count(int32_t *count) {
+  return guarded([&] {
+    require(count, "count");
+    *count = static_cast<int32_t>(devices().all.size());
+  });
+}
+
+int32_t flydsl_get_device(int32_t *device) {
+  return guarded([&] {
+    require(device, "device");
+    *device = devices().current().index;
+  });
+}
+
+int32_t flydsl_set_device(int32_t device) {
+  return guarded([&] {
+    const Devices &all = devices();
+    if (device < 0 || static_cast<size_t>(device) >= all.all.size())
+      fail(FLYDSL_ERROR_VALUE, "there is no device " + std::to_string(device) + "; " +
+                                   all.api->path + " has " + std::to_string(all.all.size()));
+    FLYDSL_HIP_CALL(*all.api, hipSetDevice, device);
+  });
+}
+
+int32_t flydsl_describe(const char **json) {
+  return guarded([&] {
+    require(json, "json");
+    thread_local std::string text;
+    // Paths and driver texts may hold anything; what is not UTF-8 is replaced, not refused.
+    text = describe().dump(-1, ' ', false, Json::error_handler_t::replace);
+    *json = text.c_str();
+  });
+}
+
+int32_t flydsl_malloc(void **address, uint64_t bytes) {
+  return guarded([&] {
+    require(address, "address");
+    FLYDSL_HIP_CALL(*devices().api, hipMalloc, address, static_cast<size_t>(bytes));
+  });
+}
+
+int32_t flydsl_free(void *address) {
+  return guarded([&] { FLYDSL_HIP_CALL(*devices().api, hipFree, address); });
+}
+
+int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
+  return guarded([&] {
+    FLYDSL_HIP_CALL(*devices().api, hipMemcpy, destination, source, static_cast<size_t>(bytes),
+                    kHipMemcpyDefault);
+  });
+}
+
+int32_t flydsl_synchronize(void *stream) {
+  return guarded([&] { FLYDSL_HIP_CALL(*devices().api, hipStreamSynchronize, stream); });
+}

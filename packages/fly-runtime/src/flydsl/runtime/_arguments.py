@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From Python arguments to what tvm-ffi passes on. Values are checked natively; here is only what tvm-ffi can't see.
+
+Which conversion an argument needs follows from its type, so that a call whose types were seen before costs one lookup.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Converter = Callable[[Any], Any]
+Plan = tuple[tuple[int, Converter], ...]
+"""The arguments, by position, that must be converted; the others are passed as they are."""
+
+_DLPACK_VERSION = (1, 1)
+_READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
+
+# How call.cpp's messages name what tvm-ffi wraps without knowing it; the type's name is put in its place.
+UNKNOWN_KIND = "an object of another kind"
+
+
+class _VersionedHead(ctypes.Structure):
+    """The start of DLPack's DLManagedTensorVersioned, up to its flags."""
+
+    _fields_ = [
+        ("version_major", ctypes.c_uint32),
+        ("version_minor", ctypes.c_uint32),
+        ("manager_context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+    ]
+
+
+def site(name: str, index: int, argument: dict[str, Any]) -> str:
+    """`add(): argument 2 ('b')`, as the native messages begin."""
+    return f"{name}(): argument {index + 1} ('{argument['name']}')"
+
+
+def _capsule(tensor: Any) -> tuple[Any, bool]:
+    """A DLPack capsule of a tensor, and whether its producer says that it is read-only."""
+    try:
+        capsule = tensor.__dlpack__(max_version=_DLPACK_VERSION)
+    except TypeError:  # a producer of before DLPack 1.0, which cannot say it
+        return tensor.__dlpack__(), False
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    if get_name(capsule) != b"dltensor_versioned":
+        return capsule, False
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    head = _VersionedHead.from_address(get_pointer(capsule, b"dltensor_versioned"))
+    return capsule, bool(head.flags & _READ_ONLY)
+
+
+def _refuse_read_only(where: str) -> ValueError:
+    return ValueError(f"{where}: expected a tensor that may be written, got a read-only one")
+
+
+def _dlpack_converter(where: str, writes: bool) -> Converter:
+    from_dlpack = importlib.import_module("tvm_ffi").from_dlpack
+
+    def convert(tensor: Any) -> Any:
+        try:
+            capsule, read_only = _capsule(tensor)
+        except (BufferError, TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"{where}: {type(tensor).__name__} cannot be passed by DLPack: {error}") from error
+        if read_only and writes:
+            raise _refuse_read_only(where)
+        return from_dlpack(capsule)
+
+    return convert
+
+
+def _array_converter(where: str, writes: bool) -> Converter:
+    """numpy arrays: writable ones cross in tvm-ffi's own code, which refuses read-only ones even for reading."""
+    slow = _dlpack_converter(where, writes)
+
+    def convert(array: Any) -> Any:
+        if array.flags.writeable:
+            return array
+        if writes:
+            raise _refuse_read_only(where)
+        return slow(array)
+
+    return convert
+
+
+def _is_instance(kind: type, module: str, name: str) -> bool:
+    """Whether a type derives from `module.name`, without importing a module that nobody has imported."""
+    loaded = sys.modules.get(module)
+    base = getattr(loaded, name, None)
+    return isinstance(base, type) and issubclass(kind, base)
+
+
+def _numpy_scalar(value: Any) -> Any:
+    return value.item()
+
+
+def _stream(value: Any) -> int:
+    return int(value.cuda_stream)
+
+
+def _converter(kind: type, argument: dict[str, Any], where: str) -> Converter | None:
+    """How an argument of some type must be converted for its place; None: not at all."""
+    role = argument["kind"]
+    if role == "tensor":
+        if _is_instance(kind, "torch", "Tensor") or _is_instance(kind, "tvm_ffi", "Tensor"):
+            return None
+        writes = argument["access"] != "read"
+        if _is_instance(kind, "numpy", "ndarray"):
+            return _array_converter(where, writes)
+        if hasattr(kind, "__dlpack__"):
+            return _dlpack_converter(where, writes)
+    elif role == "scalar":
+        if _is_instance(kind, "numpy", "generic"):
+            return _numpy_scalar
+    elif role == "stream" and kind not in (int, type(None)) and hasattr(kind, "cuda_stream"):
+        return _stream
+    return None
+
+
+def make_plan(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...]) -> Plan:
+    """The conversions that a call of function `name` needs for arguments of these types."""
+    converters: list[tuple[int, Converter]] = []
+    for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):
+        kind = type(value)
+        converter = _converter(kind, argument, site(name, index, argument))
+        if converter is None and argument["kind"] == "stream" and hasattr(value, "cuda_stream"):
+            converter = _stream  # an attribute of the instance only
+        if converter is not None:
+            converters.append((index, converter))
+    return tuple(converters)
+
+
+def explain(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...], error: Exception) -> Exception:
+    """A failed call's exception, with the argument named also where tvm-ffi gave up before the native checks."""
+    text = str(error)
+    if text.startswith((f"{name}():", f"{name}:")):
+        if UNKNOWN_KIND not in text:
+            return error
+        for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):
+            if text.startswith(site(name, index, argument) + ":"):
+                kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+                return type(error)(text.replace(UNKNOWN_KIND, f"an object of type {kind}"))
+        return error
+    from_dlpack = importlib.import_module("tvm_ffi").from_dlpack
+    for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):
+        if argument["kind"] != "tensor" or not hasattr(value, "__dlpack__"):
+            continue
+        try:
+            from_dlpack(value)
+        except Exception as cause:
+            reason = str(cause).splitlines()[0] if str(cause) else type(cause).__name__
+            where = site(name, index, argument)
+            return TypeError(f"{where}: {type(value).__name__} cannot be passed by DLPack: {reason}")
+    return error

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C library of the runtime, through ctypes: loaded on first use, never at import."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import threading
+from pathlib import Path
+from typing import Any
+
+from .errors import DeviceError
+
+SONAME = "libflydsl_runtime.so.0"
+_ROOT = Path(__file__).resolve().parent
+_OK, _TYPE, _VALUE = 0, 1, 2
+
+_lock = threading.Lock()
+_library: ctypes.CDLL | None = None
+
+
+def library_path() -> Path:
+    """The runtime's C library, which artifacts and C++ programs link.
+
+    Raises FileNotFoundError when this is a source tree that was not installed.
+    """
+    path = _ROOT / "lib" / SONAME
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} does not exist: flydsl.runtime is imported from a source tree. Install the wheel "
+            "(pip install fly-runtime) and take the source tree off PYTHONPATH."
+        )
+    return path
+
+
+def include_dir() -> Path:
+    """The folder to put on a C or C++ compiler's include path for `flydsl/runtime.h`."""
+    return _ROOT / "include"
+
+
+def _emulator_library() -> Path | None:
+    """Where the wheel fly-emulator has its library; None when that wheel is not installed."""
+    if importlib.util.find_spec("flydsl.emulator") is None:
+        return None
+    return Path(importlib.import_module("flydsl.emulator").library_path())
+
+
+def _open() -> ctypes.CDLL:
+    # Global, so that an artifact's need for the soname is met by this very copy.
+    library = ctypes.CDLL(str(library_path()), mode=ctypes.RTLD_GLOBAL)
+    int32_pointer = ctypes.POINTER(ctypes.c_int32)
+    signatures: dict[str, tuple[Any, ...]] = {
+        "flydsl_artifact_check": (ctypes.c_void_p,),
+        "flydsl_set_emulator_library": (ctypes.c_char_p,),
+        "flydsl_device_count": (int32_pointer,),
+        "flydsl_get_device": (int32_pointer,),
+        "flydsl_set_device": (ctypes.c_int32,),
+        "flydsl_describe": (ctypes.POINTER(ctypes.c_char_p),),
+        "flydsl_synchronize": (ctypes.c_void_p,),
+    }
+    for name, arguments in signatures.items():
+        function = getattr(library, name)
+        function.argtypes = arguments
+        function.restype = ctypes.c_int32
+    library.flydsl_last_error.restype = ctypes.c_char_p
+    library.flydsl_version.restype = ctypes.c_char_p
+    emulator = _emulator_library()
+    if emulator is not None:
+        library.flydsl_set_emulator_library(str(emulator).encode())
+    return library
+
+
+def load() -> ctypes.CDLL:
+    """The C library, opened once per process."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = _open()
+    return _library
+
+
+def last_error() -> str:
+    """The text of this thread's last failure."""
+    text: bytes = load().flydsl_last_error()
+    return text.decode(errors="replace")
+
+
+def check(status: int) -> None:
+    """Raise what a status of the C interface stands for: TypeError, ValueError or DeviceError."""
+    if status == _OK:
+        return
+    kind = {_TYPE: TypeError, _VALUE: ValueError}.get(status, DeviceError)
+    raise kind(last_error())

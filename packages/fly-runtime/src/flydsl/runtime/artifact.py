@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled artifacts: loading and calling them."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from . import _arguments, _elf, _library, hardware
+from .errors import ArtifactError
+from .note import parse_note
+
+_MOST_PLANS = 256  # argument type combinations that one function remembers
+
+
+class ArtifactFunction:
+    """A compiled function, called with positional arguments in the order of its note's `arguments`.
+
+    Tensors are torch tensors, numpy arrays or other objects with `__dlpack__`, passed without a copy; on the emulator
+    they are in host memory, on hardware on a HIP device. Scalars are Python or numpy numbers; pointers are addresses,
+    `ctypes.c_void_p` or None; streams are None, an address, or an object with `cuda_stream`.
+
+    A call raises TypeError (number, kind or dtype of an argument), ValueError (rank, extent, stride, divisibility,
+    alignment, device or range; grid, block or LDS beyond the device) or RuntimeError (the device or its driver failed;
+    no code for this architecture). The text names the function, the argument or kernel, what was expected and what
+    came. After any of them the next call works.
+    """
+
+    __slots__ = ("_arguments", "_call", "_plans", "name", "note")
+
+    def __init__(self, note: dict[str, Any], address: int) -> None:
+        self.note = note
+        self.name: str = note["name"]
+        self._arguments: list[dict[str, Any]] = note["arguments"]
+        # The function needs no keep-alive: ctypes never closes the artifact's library.
+        self._call = importlib.import_module("tvm_ffi").core.Function.__from_extern_c__(address)
+        self._plans: dict[tuple[type, ...], _arguments.Plan] = {}
+
+    def __call__(self, *args: Any) -> None:
+        plan = self._plans.get(tuple(map(type, args)))
+        if plan is None:
+            plan = self._plan(args)
+        passed = args
+        if plan:
+            converted = list(args)
+            for index, convert in plan:
+                converted[index] = convert(converted[index])
+            passed = tuple(converted)
+        try:
+            self._call(*passed)
+        except Exception as error:
+            raise _arguments.explain(self.name, self._arguments, args, error) from None
+
+    def _plan(self, args: tuple[Any, ...]) -> _arguments.Plan:
+        hardware.devices()  # says in the log, once, which device library is used
+        plan = _arguments.make_plan(self.name, self._arguments, args)
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        self._plans[tuple(map(type, args))] = plan
+        return plan
+
+    def __repr__(self) -> str:
+        names = ", ".join(argument["name"] for argument in self._arguments)
+        return f"<ArtifactFunction {self.name}({names}) for {', '.join(self.note['architectures'])}>"
+
+
+class Artifact:
+    """A loaded artifact. It stays loaded until the process ends. Calling it calls its entry point."""
+
+    __slots__ = ("functions", "note", "path")
+
+    def __init__(self, path: Path, note: dict[str, Any], functions: Mapping[str, ArtifactFunction]) -> None:
+        self.path = path
+        self.note = note
+        """The JSON note (docs/artifact.md)."""
+        self.functions = MappingProxyType(dict(functions))
+        """The callables by name of their entry points."""
+
+    @property
+    def entry(self) -> ArtifactFunction:
+        """The function that the artifact was compiled from."""
+        return self.functions[self.note["entry"]]
+
+    def __call__(self, *args: Any) -> None:
+        self.entry(*args)
+
+    def __repr__(self) -> str:
+        return f"<Artifact {self.note['name']} ({', '.join(self.note['architectures'])}) from {self.path}>"
+
+
+def _symbol(library: ctypes.CDLL, path: Path, name: str) -> int:
+    try:
+        return ctypes.addressof(ctypes.c_char.in_dll(library, name))
+    except ValueError:
+        raise ArtifactError(f"{path}: damaged: it exports no {name}") from None
+
+
+def load_artifact(path: str | os.PathLike[str]) -> Artifact:
+    """Load an artifact. No device is needed for that; code is loaded on a device at the first call there.
+
+    Raises ArtifactError, which names the file and what is wrong, for a file that `read_note` refuses, one for another
+    host architecture, one that the loader refuses, and one of another ABI version.
+    """
+    resolved = Path(path).absolute()
+    elf = _elf.read_elf(resolved)
+    note = parse_note(elf)
+    if elf.machine != _elf.host_machine():
+        raise ArtifactError(
+            f"{resolved}: built for a {elf.machine} host ({note.get('host_triple', 'no host triple')}), but this process "
+            f"runs on {_elf.host_machine()}"
+        )
+    runtime = _library.load()
+    importlib.import_module("tvm_ffi")
+    try:
+        library = ctypes.CDLL(str(resolved), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    except OSError as error:
+        raise ArtifactError(f"{resolved}: cannot be loaded: {error}") from error
+    if runtime.flydsl_artifact_check(_symbol(library, resolved, "flydsl_artifact")) != 0:
+        raise ArtifactError(f"{resolved}: {_library.last_error()}")
+    entry = note["entry"]
+    function = ArtifactFunction(note, _symbol(library, resolved, f"__tvm_ffi_{entry}"))
+    return Artifact(resolved, note, {entry: function})

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The devices that artifacts run on, and the library that serves them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import threading
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from . import _library
+from .errors import DeviceError
+
+_log = logging.getLogger("flydsl")
+_said = threading.Event()
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device: real (`kind` "hip") or emulated (`kind` "emulator")."""
+
+    index: int
+    name: str
+    arch: str
+    """The processor, without features: "gfx942"."""
+    features: tuple[str, ...]
+    """What HIP reports after the processor: ("sramecc+", "xnack-")."""
+    kind: Literal["hip", "emulator"]
+    library: str
+    """The path of the library that serves the device."""
+    warp_size: int
+    compute_units: int
+    memory_bytes: int
+    lds_bytes: int
+    """LDS that one workgroup may have."""
+    max_threads: int
+    """Threads that one workgroup may have."""
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the device is the emulator's: what it computes is exact, what takes time on it says nothing."""
+        return self.kind == "emulator"
+
+    def __repr__(self) -> str:
+        what = "emulated" if self.emulated else "hip"
+        return f"<Device {self.index}: {self.name} ({self.arch}, {what}, {self.library})>"
+
+
+def describe() -> dict[str, Any]:
+    """The library in use, each place that was searched for it, and its devices, as the C interface reports them.
+
+    `library` is None when nothing was found. Raises ValueError for a setting that is not valid.
+    """
+    text = ctypes.c_char_p()
+    _library.check(_library.load().flydsl_describe(ctypes.byref(text)))
+    report: dict[str, Any] = json.loads(text.value or b"{}")
+    return report
+
+
+def devices() -> tuple[Device, ...]:
+    """All devices of the library in use. The first call chooses the library, and says in the log which one.
+
+    Raises DeviceError, with every place that was searched, when there is none.
+    """
+    count = ctypes.c_int32()
+    _library.check(_library.load().flydsl_device_count(ctypes.byref(count)))
+    report = describe()
+    found = []
+    for entry in report["devices"]:
+        arch, *features = entry.pop("arch").split(":")
+        found.append(
+            Device(arch=arch, features=tuple(features), kind=report["kind"], library=report["library"], **entry)
+        )
+    if not _said.is_set():
+        _said.set()
+        what = "emulated device (no AMD GPU is used)" if report["kind"] == "emulator" else "HIP device"
+        _log.info("%s: %s, from %s", what, ", ".join(device.arch for device in found), report["library"])
+    return tuple(found)
+
+
+def current_device() -> Device:
+    """The calling thread's current device. Raises DeviceError when there is none."""
+    all_devices = devices()
+    index = ctypes.c_int32()
+    _library.check(_library.load().flydsl_get_device(ctypes.byref(index)))
+    return all_devices[index.value]
+
+
+def set_current_device(index: int) -> None:
+    """Make a device current for the calling thread. Calls with tensors on a HIP device use that one instead.
+
+    Raises ValueError for an index that no device has, and DeviceError when there is no device at all.
+    """
+    _library.check(_library.load().flydsl_set_device(index))
+
+
+def synchronize(stream: int | None = None) -> None:
+    """Wait until a stream (an address; None is the default stream) has finished its work."""
+    _library.check(_library.load().flydsl_synchronize(stream))
+
+
+def find_arch() -> str | None:
+    """The current device's processor, or None on a machine without a device library (a compile-only machine)."""
+    try:
+        return current_device().arch
+    except (DeviceError, FileNotFoundError):
+        return None
