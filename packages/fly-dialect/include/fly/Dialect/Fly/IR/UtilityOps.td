@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Printing and what else belongs nowhere (contract section 5.16).
+
+#ifndef FLY_DIALECT_FLY_IR_UTILITYOPS_TD
+#define FLY_DIALECT_FLY_IR_UTILITYOPS_TD
+
+include "fly/Dialect/Fly/IR/FlyOpBase.td"
+
+def Fly_PrintOp : Fly_Op<"print"> {
+  let summary = "prints values when it runs";
+  let arguments = (ins StrAttr:$format, Variadic<AnyType>:$values);
+}
+
+def Fly_AssumeOp : Fly_Op<"assume", [Pure]> {
+  let summary = "a value with what is known about another; has no lowering";
+  let arguments = (ins AnyType:$dst, AnyType:$src);
+  let results = (outs AnyType:$result);
+}
+
+def Fly_ExtractAlignedPointerAsIndexOp : Fly_Op<"extract_aligned_pointer_as_index", [Pure]> {
+  let summary = "the bare pointer of a tensor; deprecated";
+  let arguments = (ins Fly_MemRefType:$source);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+#endif // FLY_DIALECT_FLY_IR_UTILITYOPS_TD
