@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts and their algebra, in pure Python.
+
+A layout ``shape:stride`` is a function from coordinates to indices. The names are the field's; functions whose names
+are Python built-ins (`filter`, `slice`, `zip`) are here too, but a star import leaves them out.
+
+Sub-packages, loaded on first use: `analysis` (coalescing, bank conflicts, injectivity, vector width, swizzle search),
+`atoms` (tiled copies and MMAs, AMD's matrix instructions), `linear` (layouts as matrices over F2), `pictures`.
+"""
+
+from __future__ import annotations
+
+from .algebra.coalesce import coalesce, filter, filter_zeros
+from .algebra.common import max_common_layout, max_common_vector, nullspace
+from .algebra.compact import (
+    make_fragment_layout_like,
+    make_identity_layout,
+    make_layout,
+    make_layout_like,
+    make_ordered_layout,
+    tile_to_shape,
+)
+from .algebra.complement import complement
+from .algebra.composition import composition
+from .algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+from .algebra.inverse import inverse, left_inverse, right_inverse
+from .algebra.product import (
+    blocked_product,
+    flat_product,
+    logical_product,
+    raked_product,
+    tiled_product,
+    zipped_product,
+)
+from .algebra.recast import downcast, recast_layout, upcast
+from .algebra.reshape import flat_layout, sort_modes, unflatten_layout, with_shape
+from .algebra.sizes import coprofile, coshape, cosize, depth, rank, size
+from .basis import Basis, E
+from .composed import ComposedLayout
+from .coord_tensor import CoordTensor, make_view
+from .coordinates import crd2crd
+from .errors import LayoutError, LayoutTypeError, ParseError
+from .functions import crd2idx, get_1d_coord, get_flat_coord, get_leaves, get_scalar, idx2crd
+from .int_tuple import (
+    compatible,
+    congruent,
+    elem_scale,
+    flatten,
+    has_none,
+    inner_product,
+    is_int_tuple,
+    is_static,
+    prefix_product,
+    product,
+    profile,
+    suffix_product,
+    transform_leaves,
+    tuple_max,
+    unflatten,
+    weakly_congruent,
+)
+from .layout import Layout, LayoutLike, is_layout
+from .modes import append, dice, get, group, prepend, replace, select, slice_, slice_and_offset, take, zip_
+from .swizzle import CoordSwizzle, Swizzle
+from .symbolic import SymInt, dyn, sym, sym_apply
+from .text.parsing import parse, parse_int_tuple, parse_tile
+from .text.printing import text_of, to_dialect
+from .tile import Tile, make_tile
+from .tuple_arith import (
+    ceil_div,
+    colex_less,
+    elem_less,
+    equal,
+    int_tuple_add,
+    int_tuple_div,
+    int_tuple_mod,
+    int_tuple_mul,
+    int_tuple_product,
+    int_tuple_product_each,
+    int_tuple_product_like,
+    int_tuple_sub,
+    lex_less,
+    product_each,
+    product_like,
+    shape_div,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from . import analysis, atoms, linear, pictures
+
+__version__ = "0.1.0"
+
+# Second names in use for the same functions.
+compose = composition
+block_product = blocked_product
+recast = recast_layout
+slice = slice_
+zip = zip_
+get_ = get
+
+_LAZY = ("analysis", "atoms", "linear", "pictures")
+
+__all__ = [
+    "Basis",
+    "ComposedLayout",
+    "CoordSwizzle",
+    "CoordTensor",
+    "E",
+    "Layout",
+    "LayoutError",
+    "LayoutLike",
+    "LayoutTypeError",
+    "ParseError",
+    "Swizzle",
+    "SymInt",
+    "Tile",
+    "append",
+    "block_product",
+    "blocked_product",
+    "ceil_div",
+    "coalesce",
+    "colex_less",
+    "compatible",
+    "complement",
+    "compose",
+    "composition",
+    "congruent",
+    "coprofile",
+    "coshape",
+    "cosize",
+    "crd2crd",
+    "crd2idx",
+    "depth",
+    "dice",
+    "downcast",
+    "dyn",
+    "elem_less",
+    "elem_scale",
+    "equal",
+    "filter_zeros",
+    "flat_divide",
+    "flat_layout",
+    "flat_product",
+    "flatten",
+    "get",
+    "get_",
+    "get_1d_coord",
+    "get_flat_coord",
+    "get_leaves",
+    "get_scalar",
+    "group",
+    "has_none",
+    "idx2crd",
+    "inner_product",
+    "int_tuple_add",
+    "int_tuple_div",
+    "int_tuple_mod",
+    "int_tuple_mul",
+    "int_tuple_product",
+    "int_tuple_product_each",
+    "int_tuple_product_like",
+    "int_tuple_sub",
+    "inverse",
+    "is_int_tuple",
+    "is_layout",
+    "is_static",
+    "left_inverse",
+    "lex_less",
+    "logical_divide",
+    "logical_product",
+    "make_fragment_layout_like",
+    "make_identity_layout",
+    "make_layout",
+    "make_layout_like",
+    "make_ordered_layout",
+    "make_tile",
+    "make_view",
+    "max_common_layout",
+    "max_common_vector",
+    "nullspace",
+    "parse",
+    "parse_int_tuple",
+    "parse_tile",
+    "prefix_product",
+    "prepend",
+    "product",
+    "product_each",
+    "product_like",
+    "profile",
+    "raked_product",
+    "rank",
+    "recast",
+    "recast_layout",
+    "replace",
+    "right_inverse",
+    "select",
+    "shape_div",
+    "size",
+    "slice_",
+    "slice_and_offset",
+    "sort_modes",
+    "suffix_product",
+    "sym",
+    "sym_apply",
+    "take",
+    "text_of",
+    "tile_to_shape",
+    "tiled_divide",
+    "tiled_product",
+    "to_dialect",
+    "transform_leaves",
+    "tuple_max",
+    "unflatten",
+    "unflatten_layout",
+    "upcast",
+    "weakly_congruent",
+    "with_shape",
+    "zip_",
+    "zipped_divide",
+    "zipped_product",
+]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layout: a function from coordinates to indices, written ``shape:stride``."""
+
+from __future__ import annotations
+
+from .basis import Basis
+from .coordinates import evaluate, linear
+from .errors import LayoutError, LayoutTypeError, fail
+from .int_tuple import depth_of, flatten, has_none, is_static, prefix_product, product, specialize_tuple
+from .symbolic import SymInt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from typing_extensions import Self
+
+__all__ = ["Layout", "LayoutLike", "is_layout"]
+
+
+class LayoutLike:
+    """Base of everything with the domain of a layout: `Layout`, `ComposedLayout` and `CoordTensor`.
+
+    The algebra acts on the (outermost) plain layout of such a value and keeps the rest.
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """Shape of the domain."""
+        raise NotImplementedError
+
+    def lift(self, f: Callable[[Any], Any]) -> Any:
+        """``f`` applied to the plain layout inside, with everything around it kept."""
+        raise NotImplementedError
+
+    def plain(self) -> Layout:
+        """The (outermost) plain layout, which has the domain."""
+        raise NotImplementedError
+
+    # -- size and structure --------------------------------------------------------------------------------------
+    @property
+    def rank(self) -> int:
+        """Number of modes."""
+        shape = self.shape
+        return len(shape) if type(shape) is tuple else 1
+
+    @property
+    def depth(self) -> int:
+        """Nesting depth of the shape; a leaf has 0."""
+        return depth_of(self.shape)
+
+    def __len__(self) -> int:
+        shape = self.shape
+        return len(shape) if type(shape) is tuple else 1
+
+    def size(self) -> Any:
+        """Number of elements of the domain."""
+        return product(self.shape)
+
+    def cosize(self) -> Any:
+        """One more than the index of the last coordinate; for basis strides the product over the co-domain."""
+        from .algebra.sizes import cosize
+
+        return cosize(self)
+
+    def __getitem__(self, mode: int | tuple[int, ...] | list[int]) -> Self:
+        from .modes import get
+
+        if type(mode) is int:
+            n = len(self)
+            if not -n <= mode < n:
+                raise IndexError(f"mode {mode} of {self}, which has rank {n}")
+            if type(self.shape) is not tuple:
+                return self
+            return get(self, (mode % n,))  # type: ignore[no-any-return]
+        return get(self, tuple(mode))  # type: ignore[arg-type, no-any-return]
+
+    def __iter__(self) -> Iterator[Self]:
+        for i in range(len(self)):
+            yield self[i]
+
+    # -- algebra, as methods; the free functions of the same names are the definitions -----------------------------
+    def coalesce(self, pattern: Any = None) -> Self:
+        """See `flydsl.layout.coalesce`."""
+        from .algebra.coalesce import coalesce
+
+        return coalesce(self, pattern)  # type: ignore[no-any-return]
+
+    def filter(self, pattern: Any = None) -> Self:
+        """See `flydsl.layout.filter`."""
+        from .algebra.coalesce import filter
+
+        return filter(self, pattern)  # type: ignore[no-any-return]
+
+    def compose(self, other: Any) -> Any:
+        """See `flydsl.layout.composition`; ``self.compose(other)`` is ``self`` after ``other``."""
+        from .algebra.composition import composition
+
+        return composition(self, other)
+
+    composition = compose
+
+    def complement(self, codomain: Any = None) -> Any:
+        """See `flydsl.layout.complement`."""
+        from .algebra.complement import complement
+
+        return complement(self, codomain)
+
+    def right_inverse(self) -> Any:
+        """See `flydsl.layout.right_inverse`."""
+        from .algebra.inverse import right_inverse
+
+        return right_inverse(self)
+
+    def left_inverse(self) -> Any:
+        """See `flydsl.layout.left_inverse`."""
+        from .algebra.inverse import left_inverse
+
+        return left_inverse(self)
+
+    def logical_divide(self, divisor: Any) -> Any:
+        """See `flydsl.layout.logical_divide`."""
+        from .algebra.divide import logical_divide
+
+        return logical_divide(self, divisor)
+
+    def zipped_divide(self, divisor: Any) -> Any:
+        """See `flydsl.layout.zipped_divide`."""
+        from .algebra.divide import zipped_divide
+
+        return zipped_divide(self, divisor)
+
+    def tiled_divide(self, divisor: Any) -> Any:
+        """See `flydsl.layout.tiled_divide`."""
+        from .algebra.divide import tiled_divide
+
+        return tiled_divide(self, divisor)
+
+    def flat_divide(self, divisor: Any) -> Any:
+        """See `flydsl.layout.flat_divide`."""
+        from .algebra.divide import flat_divide
+
+        return flat_divide(self, divisor)
+
+    def logical_product(self, tiler: Any) -> Any:
+        """See `flydsl.layout.logical_product`."""
+        from .algebra.product import logical_product
+
+        return logical_product(self, tiler)
+
+    def blocked_product(self, tiler: Any) -> Any:
+        """See `flydsl.layout.blocked_product`."""
+        from .algebra.product import blocked_product
+
+        return blocked_product(self, tiler)
+
+    def raked_product(self, tiler: Any) -> Any:
+        """See `flydsl.layout.raked_product`."""
+        from .algebra.product import raked_product
+
+        return raked_product(self, tiler)
+
+    def recast(self, old_bits: int, new_bits: int) -> Any:
+        """See `flydsl.layout.recast_layout`."""
+        from .algebra.recast import recast_layout
+
+        return recast_layout(self, old_bits, new_bits)
+
+    def with_shape(self, shape: Any) -> Any:
+        """See `flydsl.layout.with_shape`."""
+        from .algebra.reshape import with_shape
+
+        return with_shape(self, shape)
+
+    def slice(self, coord: Any) -> Any:
+        """See `flydsl.layout.slice_`."""
+        from .modes import slice_
+
+        return slice_(self, coord)
+
+    # -- notebooks -----------------------------------------------------------------------------------------------
+    def _repr_svg_(self) -> str | None:
+        from .pictures import notebook_svg
+
+        return notebook_svg(self)
+
+    def _repr_html_(self) -> str | None:
+        from .pictures import notebook_html
+
+        return notebook_html(self)
+
+
+class Layout(LayoutLike):
+    """``shape:stride``: coordinate ``c`` maps to the inner product of ``c`` with the strides.
+
+    ``Layout(shape)`` is compact and column-major; ``Layout(shape, stride)`` is as written; ``Layout(text)`` parses.
+    A coordinate may be a linear index, one coordinate per mode, or nested like the shape. Immutable and hashable.
+
+    Raises:
+        LayoutError: shape and stride are not congruent, an extent is negative, or the text is no layout.
+        LayoutTypeError: a leaf is no integer (strides may also be basis elements).
+    """
+
+    __slots__ = ("_shape", "_static", "_stride")
+    _shape: Any
+    _stride: Any
+    _static: bool  # every leaf of shape and stride is an int
+
+    def __init__(self, shape: Any, stride: Any = None) -> None:
+        if type(shape) is tuple and type(stride) is tuple and _static_pair(shape, stride):
+            self._shape = shape
+            self._stride = stride
+            self._static = True
+        else:
+            self._shape, self._stride, self._static = _checked(shape, stride)
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> Any:
+        """Extents, an int-tuple."""
+        return self._shape
+
+    @property
+    def stride(self) -> Any:
+        """Strides, congruent with the shape."""
+        return self._stride
+
+    @property
+    def is_static(self) -> bool:
+        """True when no leaf is symbolic."""
+        return self._static or (is_static(self._shape) and is_static(self._stride))
+
+    @property
+    def is_leaf(self) -> bool:
+        """True when the shape is a single integer."""
+        return type(self._shape) is not tuple
+
+    def lift(self, f: Callable[[Any], Any]) -> Any:
+        """``f(self)``."""
+        return f(self)
+
+    def plain(self) -> Layout:
+        """The layout itself."""
+        return self
+
+    def size(self) -> Any:
+        """Number of elements of the domain."""
+        return product(self._shape)
+
+    # -- evaluation ----------------------------------------------------------------------------------------------
+    def __call__(self, *coord: Any) -> Any:
+        """The index of a coordinate; with None in the coordinate, the sub-layout of the modes that None keeps."""
+        shape = self._shape
+        if len(coord) == 1:
+            crd = coord[0]
+            if type(crd) is int and crd >= 0 and self._static:
+                if type(shape) is int:
+                    return crd * self._stride
+                return linear(crd, flatten(shape), flatten(self._stride))
+        else:
+            crd = coord
+        if crd is None or (type(crd) is tuple and has_none(crd)):
+            from .modes import slice_
+
+            return slice_(self, crd)
+        if type(crd) is tuple and not crd:
+            raise fail("crd2idx", "an empty coordinate", self)
+        return evaluate(crd, shape, self._stride)
+
+    def idx2crd(self, index: Any) -> Any:
+        """The natural coordinate of an index, where the layout is compact; see `flydsl.layout.idx2crd`."""
+        from .functions import idx2crd
+
+        return idx2crd(index, self)
+
+    get_hier_coord = idx2crd
+
+    def get_flat_coord(self, index: Any) -> Any:
+        """One linear coordinate per mode; see `flydsl.layout.get_flat_coord`."""
+        from .functions import get_flat_coord
+
+        return get_flat_coord(index, self)
+
+    def get_1d_coord(self, index: Any) -> Any:
+        """The linear coordinate of an index; see `flydsl.layout.get_1d_coord`."""
+        from .functions import get_1d_coord
+
+        return get_1d_coord(index, self)
+
+    def coords(self) -> Iterator[Any]:
+        """All coordinates, nested like the shape, leftmost mode fastest."""
+        from .coordinates import split_index
+
+        for i in range(self._static_size("coords")):
+            yield split_index(i, self._shape)
+
+    def indices(self) -> Iterator[Any]:
+        """The indices of all coordinates, leftmost mode fastest."""
+        shape, stride = flatten(self._shape), flatten(self._stride)
+        for i in range(self._static_size("indices")):
+            yield linear(i, shape, stride)
+
+    def _static_size(self, operation: str) -> int:
+        n = product(self._shape)
+        if type(n) is not int:
+            raise fail(operation, "the size is not known; specialize the layout first", self)
+        return n
+
+    # -- symbolic integers ---------------------------------------------------------------------------------------
+    def specialize(self, **values: int) -> Layout:
+        """The layout with named symbolic integers replaced (those with a known extent need no value)."""
+        if self._static:
+            return self
+        return Layout(specialize_tuple(self._shape, values), specialize_tuple(self._stride, values))
+
+    # -- identity ------------------------------------------------------------------------------------------------
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Layout) and self._shape == other._shape and self._stride == other._stride
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._stride))
+
+    def __reduce__(self) -> tuple[type[Layout], tuple[Any, Any]]:
+        return (Layout, (self._shape, self._stride))
+
+    def __repr__(self) -> str:
+        return f"Layout({self._shape!r}, {self._stride!r})"
+
+    def __str__(self) -> str:
+        from .text.printing import text_of
+
+        return text_of(self)
+
+
+def make(shape: Any, stride: Any, static: bool) -> Layout:
+    """A layout from parts that are known to be valid."""
+    self = object.__new__(Layout)
+    self._shape = shape
+    self._stride = stride
+    self._static = static
+    return self
+
+
+def is_layout(x: object) -> bool:
+    """True for a `Layout`, a `ComposedLayout` or a `CoordTensor`."""
+    return isinstance(x, LayoutLike)
+
+
+def _static_pair(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> bool:
+    """True when both are non-empty, congruent, all plain ints, and no extent is negative."""
+    if len(shape) != len(stride) or not shape:
+        return False
+    for s, d in zip(shape, stride):
+        if type(s) is int:
+            if type(d) is not int or s < 0:
+                return False
+        elif type(s) is not tuple or type(d) is not tuple or not _static_pair(s, d):
+            return False
+    return True
+
+
+def _checked(shape: Any, stride: Any) -> tuple[Any, Any, bool]:
+    if isinstance(shape, str) and stride is None:
+        from .text.parsing import parse
+
+        parsed = parse(shape)
+        if not isinstance(parsed, Layout):
+            raise LayoutTypeError(f"Layout({shape!r}): the text is a {type(parsed).__name__}; read it with parse()")
+        return parsed._shape, parsed._stride, parsed._static
+    shape = _normalize("shape", shape, shape, stride)
+    if stride is None:
+        stride = prefix_product(shape)
+        return shape, stride, all(type(s) is int for s in flatten(shape))
+    stride = _normalize("stride", stride, shape, stride)
+    _require_congruent(shape, stride, shape, stride, ())
+    static = all(type(s) is int for s in flatten(shape)) and all(type(d) is int for d in flatten(stride))
+    return shape, stride, static
+
+
+def _normalize(what: str, t: Any, shape: Any, stride: Any) -> Any:
+    """Tuples (also named ones) of ints, SymInts and, in strides, basis elements; index types become ints."""
+    if isinstance(t, tuple):
+        if not t:
+            raise LayoutError(f"Layout({shape!r}, {stride!r}): the {what} has an empty tuple")
+        return tuple([_normalize(what, x, shape, stride) for x in t])
+    if type(t) is int or isinstance(t, SymInt):
+        value: Any = t
+    elif isinstance(t, Basis):
+        if what == "shape":
+            raise LayoutTypeError(f"Layout({shape!r}, {stride!r}): basis element {t} in the shape")
+        return t
+    elif hasattr(type(t), "__index__"):
+        value = t.__index__()
+    else:
+        raise LayoutTypeError(
+            f"Layout({shape!r}, {stride!r}): the {what} has a {type(t).__name__}; "
+            "write nested tuples of integers (lists are not tuples)"
+        )
+    if what == "shape" and type(value) is int and value < 0:
+        raise LayoutError(f"Layout({shape!r}, {stride!r}): extent {value} is negative")
+    return value
+
+
+def _require_congruent(a: Any, b: Any, shape: Any, stride: Any, path: tuple[int, ...]) -> None:
+    where = f"mode {list(path)}" if path else "the top level"
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            _require_congruent(x, y, shape, stride, (*path, i))
+    elif type(a) is tuple or type(b) is tuple:
+        raise LayoutError(f"Layout({shape!r}, {stride!r}): shape and stride are not congruent at {where}")

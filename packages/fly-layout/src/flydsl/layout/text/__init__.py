@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The textual form: `printing` writes it, `parsing` reads it."""

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the helper modules of the tests importable, and sets hypothesis up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile(
+    "default", max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+settings.load_profile("default")
