@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlyDSL's runtime: loads compiled artifacts and calls them, on HIP devices or on the emulator.
 
-Importing this package loads no native library; the first use of a device or an artifact does.
+Importing this package loads nothing but this file: each name below imports its module when it is first used, and the
+native library is loaded by the first use of a device or an artifact.
 """
 
-from . import device
-from ._library import include_dir, library_path
-from .artifact import Artifact, ArtifactFunction, load_artifact
-from .device_runtime import (
-    COMPILE_BACKEND_TO_RUNTIME_KIND,
-    DeviceRuntime,
-    RocmDeviceRuntime,
-    ensure_compile_runtime_compatible,
-    ensure_compile_runtime_pairing_from_env,
-    get_device_runtime,
-    register_compile_runtime_mapping,
-    register_device_runtime,
-)
-from .errors import ArtifactError, DeviceError
-from .hardware import Device, current_device, devices, set_current_device, synchronize
-from .note import read_note
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False  # as typing's, whose import takes longer than all the rest
+
+if TYPE_CHECKING:
+    from . import device as device
+    from ._library import include_dir, library_path
+    from .artifact import Artifact, ArtifactFunction, load_artifact
+    from .device_runtime import (
+        COMPILE_BACKEND_TO_RUNTIME_KIND,
+        DeviceRuntime,
+        RocmDeviceRuntime,
+        ensure_compile_runtime_compatible,
+        ensure_compile_runtime_pairing_from_env,
+        get_device_runtime,
+        register_compile_runtime_mapping,
+        register_device_runtime,
+    )
+    from .errors import ArtifactError, DeviceError
+    from .hardware import Device, current_device, devices, set_current_device, synchronize
+    from .note import read_note
 
 __version__ = "0.1.0"
 
@@ -47,3 +55,36 @@ __all__ = [
     "set_current_device",
     "synchronize",
 ]
+
+_HOME = {
+    "_library": ("include_dir", "library_path"),
+    "artifact": ("Artifact", "ArtifactFunction", "load_artifact"),
+    "device_runtime": (
+        "COMPILE_BACKEND_TO_RUNTIME_KIND",
+        "DeviceRuntime",
+        "RocmDeviceRuntime",
+        "ensure_compile_runtime_compatible",
+        "ensure_compile_runtime_pairing_from_env",
+        "get_device_runtime",
+        "register_compile_runtime_mapping",
+        "register_device_runtime",
+    ),
+    "errors": ("ArtifactError", "DeviceError"),
+    "hardware": ("Device", "current_device", "devices", "set_current_device", "synchronize"),
+    "note": ("read_note",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name == "device":
+        return importlib.import_module(f"{__name__}.device")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -61,25 +61,12 @@ def read_elf(path: Path) -> ElfFile:
         raise ArtifactError(f"{path}: truncated: the ELF header has {_HEADER.size} bytes, the file has {len(data)}")
     if data[4] != _CLASS_64 or data[5] != _LITTLE_ENDIAN:
         raise ArtifactError(f"{path}: not an artifact: not a 64-bit little-endian ELF file")
-    (
-        _,
-        kind,
-        machine,
-        _,
-        _,
-        segment_offset,
-        section_offset,
-        _,
-        _,
-        segment_size,
-        segments,
-        section_size,
-        count,
-        names,
-    ) = _HEADER.unpack_from(data)
+    header = _HEADER.unpack_from(data)
+    kind, machine, segment_offset, section_offset = header[1], header[2], header[5], header[6]
+    segment_size, segments, section_size, count, names = header[9:14]
     if kind != _SHARED_OBJECT:
         raise ArtifactError(f"{path}: not an artifact: an ELF file, but not a shared object")
-    if segments and segment_size != _SEGMENT.size or count and section_size != _SECTION.size:
+    if (segments and segment_size != _SEGMENT.size) or (count and section_size != _SECTION.size):
         raise ArtifactError(f"{path}: damaged: its ELF tables have entries of an unknown size")
     segment_table = _cut(path, data, segment_offset, segments * _SEGMENT.size, "the segment table")
     for index in range(segments):

@@ -42,6 +42,7 @@ class ArtifactFunction:
         self._plans: dict[tuple[type, ...], _arguments.Plan] = {}
 
     def __call__(self, *args: Any) -> None:
+        """Call the function; the class says what it takes and raises."""
         plan = self._plans.get(tuple(map(type, args)))
         if plan is None:
             plan = self._plan(args)
@@ -87,6 +88,7 @@ class Artifact:
         return self.functions[self.note["entry"]]
 
     def __call__(self, *args: Any) -> None:
+        """Call the entry point."""
         self.entry(*args)
 
     def __repr__(self) -> str:
@@ -111,8 +113,8 @@ def load_artifact(path: str | os.PathLike[str]) -> Artifact:
     note = parse_note(elf)
     if elf.machine != _elf.host_machine():
         raise ArtifactError(
-            f"{resolved}: built for a {elf.machine} host ({note.get('host_triple', 'no host triple')}), but this process "
-            f"runs on {_elf.host_machine()}"
+            f"{resolved}: built for a {elf.machine} host ({note.get('host_triple', 'no host triple')}), "
+            f"but this process runs on {_elf.host_machine()}"
         )
     runtime = _library.load()
     importlib.import_module("tvm_ffi")

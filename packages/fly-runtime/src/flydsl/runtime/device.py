@@ -27,7 +27,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
 def processor(arch: str) -> str:
-    """The processor that an architecture's name stands for: "gfx942" of "gfx942:xnack-", "gfx1250" of "gfx1250-strict"."""
+    """The processor of an architecture's name: "gfx942" of "gfx942:xnack-", "gfx1250" of "gfx1250-strict"."""
     return re.split("[:-]", arch, maxsplit=1)[0]
 
 

@@ -125,7 +125,7 @@ def ensure_compile_runtime_compatible(backend: str, kind: str | None = None) -> 
 
 
 def ensure_compile_runtime_pairing_from_env() -> None:
-    """`ensure_compile_runtime_compatible` for FLYDSL_COMPILE_BACKEND and FLYDSL_RUNTIME_KIND (both default to "rocm")."""
+    """`ensure_compile_runtime_compatible` for FLYDSL_COMPILE_BACKEND and FLYDSL_RUNTIME_KIND (default: rocm)."""
     ensure_compile_runtime_compatible(os.environ.get("FLYDSL_COMPILE_BACKEND") or _DEFAULT_BACKEND)
 
 

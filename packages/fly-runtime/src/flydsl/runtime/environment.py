@@ -79,7 +79,7 @@ def register(variable: Variable[T]) -> Variable[T]:
                 return other
             if same_name or (other.group, other.attribute) == (variable.group, variable.attribute):
                 raise ValueError(
-                    f"environment variable {variable.name} ({variable.group}.{variable.attribute}) is declared already, "
+                    f"variable {variable.name} ({variable.group}.{variable.attribute}) is declared already, "
                     f"by {other.name} ({other.group}.{other.attribute})"
                 )
         _variables[variable.name] = variable

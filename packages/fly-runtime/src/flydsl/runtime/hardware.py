@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import logging
 import threading
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +12,6 @@ from typing import Any, Literal
 from . import _library
 from .errors import DeviceError
 
-_log = logging.getLogger("flydsl")
 _said = threading.Event()
 
 
@@ -75,8 +73,12 @@ def devices() -> tuple[Device, ...]:
         )
     if not _said.is_set():
         _said.set()
+        import logging  # costs more than the rest of this module together
+
         what = "emulated device (no AMD GPU is used)" if report["kind"] == "emulator" else "HIP device"
-        _log.info("%s: %s, from %s", what, ", ".join(device.arch for device in found), report["library"])
+        logging.getLogger("flydsl").info(
+            "%s: %s, from %s", what, ", ".join(device.arch for device in found), report["library"]
+        )
     return tuple(found)
 
 
