@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small kernel of the language that the integration tests share."""
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+BLOCK = 64
+
+
+@flyc.kernel
+def scale_kernel(A: fx.Tensor, B: fx.Tensor, factor: fx.Float32, n: fx.Int32):
+    i = fx.block_idx.x * BLOCK + fx.thread_idx.x
+    if i < n:
+        B[i] = A[i] * factor
+
+
+@flyc.jit
+def scale(A: fx.Tensor, B: fx.Tensor, factor: fx.Float32, n: fx.Int32):
+    """B[:n] = A[:n] * factor."""
+    scale_kernel(A, B, factor, n).launch(grid=((n + BLOCK - 1) // BLOCK,), block=(BLOCK,))
