@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`if` statements and conditional expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .logic import truth
+from .merge import matched, none_error, poison, unbind
+from .places import Place, find_places, is_internal
+from .region import Scratch, finish, terminate
+from .tree import Leaf, Node, Static, capture, is_same, leaves, match, rebuild
+
+__all__ = ["branch", "if_", "select"]
+
+_Region = Callable[[], Any]
+
+
+def if_(test: Any, then: _Region, otherwise: _Region | None, description: Any) -> None:
+    """`if test: then else: otherwise`; the regions assign variables of the function around them."""
+    condition = truth(test, "if")
+    if condition is True:
+        then()
+    elif condition is False:
+        if otherwise is not None:
+            otherwise()
+    else:
+        regions = [then] if otherwise is None else [then, otherwise]
+        branch(condition, then, otherwise, find_places(description, *regions))
+
+
+def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, places: Sequence[Place]) -> None:
+    """Build a conditional whose regions may write `places`."""
+    before = [place.snapshot() for place in places]
+    scratch = Scratch(2)
+    with scratch.guarded():
+        after: list[list[Node | None]] = []
+        for region in (then, otherwise):
+            with ir.InsertionPoint(scratch.block()):
+                if region is not None:
+                    region()
+                after.append([place.snapshot() for place in places])
+            for place, node in zip(places, before, strict=True):
+                place.put_back(node)
+        merged, unbound = _merge(places, before, after[0], after[1])
+        yields: list[list[ir.Value]] = []
+        for side, block in enumerate(scratch.blocks):
+            with ir.InsertionPoint(block):
+                yields.append([value for one in merged for value in one.values(side)])
+            terminate(block, "scf.yield", yields[-1])
+        results = finish(scratch, "scf.if", [condition], [value.type for value in yields[0]])
+    for one in merged:
+        one.place.write(rebuild(one.reference, results))
+    for place, reason in unbound:
+        unbind(place, reason)
+
+
+class _Merged:
+    """A variable that both branches leave with one type."""
+
+    def __init__(self, place: Place, reference: Node, sides: tuple[list[Leaf] | None, list[Leaf] | None]) -> None:
+        self.place = place
+        self.reference = reference
+        self.sides = sides
+
+    def values(self, side: int) -> list[ir.Value]:
+        """Return what a branch leaves; a side that does not bind the variable leaves something nobody reads."""
+        found = self.sides[side]
+        if found is None:
+            return poison([one for leaf in leaves(self.reference) for one in leaf.types()])
+        return [value for leaf in found for value in leaf.extract()]
+
+
+def _merge(
+    places: Sequence[Place], before: list[Node | None], then: list[Node | None], other: list[Node | None]
+) -> tuple[list[_Merged], list[tuple[Place, str]]]:
+    merged: list[_Merged] = []
+    unbound: list[tuple[Place, str]] = []
+    none_names: list[str] = []
+    for place, entry, left, right in zip(places, before, then, other, strict=True):
+        if _unchanged(entry, left) and _unchanged(entry, right):
+            continue
+        then_line, else_line = (*place.lines, 0)[:2]
+        if left is None or right is None:
+            present = left if left is not None else right
+            if present is None:
+                unbound.append((place, "it was deleted in both branches of this run-time `if`"))
+            elif is_internal(place) and entry is None:
+                merged.append(_Merged(place, present, (left and list(leaves(left)), right and list(leaves(right)))))
+            else:
+                which, line = ("then", then_line) if right is None else ("else", else_line)
+                unbound.append((place, _one_sided(which, line)))
+        elif entry is not None:
+            if isinstance(entry, Static) and entry.value is None:
+                none_names.append(place.name)
+                continue
+            sides = (
+                matched(place, entry, left, "then-branch", then_line, "the region entry", 0),
+                matched(place, entry, right, "else-branch", else_line, "the region entry", 0),
+            )
+            merged.append(_Merged(place, entry, sides))
+        else:
+            found = matched(place, left, right, "else-branch", else_line, "the then-branch", then_line)
+            merged.append(_Merged(place, left, (match(left, left), found)))
+    if none_names:
+        raise none_error("if", none_names)
+    return merged, unbound
+
+
+def _unchanged(entry: Node | None, now: Node | None) -> bool:
+    return entry is now if entry is None or now is None else is_same(entry, now)
+
+
+def _one_sided(which: str, line: int) -> str:
+    at = f" (line {line})" if line else ""
+    return (
+        f"only the {which} branch{at} of this run-time `if` gives it a value. Give it one in the other branch too, or "
+        "before the `if`"
+    )
+
+
+def select(test: Any, then: _Region, otherwise: _Region) -> Any:
+    """`then if test else otherwise`."""
+    condition = truth(test, "a conditional expression")
+    if condition is True:
+        return then()
+    if condition is False:
+        return otherwise()
+    scratch = Scratch(2)
+    with scratch.guarded():
+        nodes: list[Node] = []
+        for arm in (then, otherwise):
+            with ir.InsertionPoint(scratch.block()):
+                nodes.append(capture(arm()))
+        place = Place("the value", (), lambda: None, lambda _: None)
+        sides = (
+            match(nodes[0], nodes[0]),
+            matched(place, nodes[0], nodes[1], "conditional expression", 0, "the arm before `if`", 0),
+        )
+        merged = _Merged(place, nodes[0], sides)
+        yields: list[list[ir.Value]] = []
+        for side, block in enumerate(scratch.blocks):
+            with ir.InsertionPoint(block):
+                yields.append(merged.values(side))
+            terminate(block, "scf.yield", yields[-1])
+        results = finish(scratch, "scf.if", [condition], [value.type for value in yields[0]])
+    return rebuild(nodes[0], results)

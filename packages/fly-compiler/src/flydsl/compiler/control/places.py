@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The places that a region may write: variables (closure cells), attributes, and containers changed in place."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CellType, FunctionType, SimpleNamespace
+from typing import Any
+
+from ..diagnostics import compile_error
+from .tree import Node, capture, restore
+
+__all__ = ["UNBOUND", "Place", "find_places", "is_internal"]
+
+Description = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]
+"""What the rewriter says about a construct: `FunctionTransformer.description`."""
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "unbound"
+
+
+UNBOUND: Any = _Unbound()
+
+
+@dataclass
+class Place:
+    """Something that holds a value and that a region may change.
+
+    Attributes:
+        name: as in the user's source.
+        lines: where each part of the construct last binds it, 0 where a part does not.
+        read: return the value, or `UNBOUND`.
+        write: store a value; `UNBOUND` removes it.
+    """
+
+    name: str
+    lines: tuple[int, ...]
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+
+    def snapshot(self) -> Node | None:
+        """Return what is there now, `None` for nothing."""
+        value = self.read()
+        return None if value is UNBOUND else capture(value)
+
+    def put_back(self, node: Node | None) -> None:
+        """Return to the state of a snapshot."""
+        self.write(UNBOUND if node is None else restore(node))
+
+
+def is_internal(place: Place) -> bool:
+    """Tell whether a place is one of the rewriter's own variables."""
+    return place.name.startswith("__fly_")
+
+
+def find_places(description: Description, *regions: Callable[..., Any]) -> list[Place]:
+    """Return the places that the regions of a run-time construct may write.
+
+    Raises:
+        DSLCompileError: a region assigns a global variable.
+    """
+    names, attributes, objects, shared = description
+    if shared:
+        listed = ", ".join(f"'{name}'" for name in shared)
+        raise compile_error(
+            f"global variable {listed} is assigned in code that is decided at run time; Python globals exist only while "
+            "tracing. Keep the value in a local variable and return it"
+        )
+    cells: dict[str, CellType] = {}
+    function: Any = None
+    for region in regions:
+        function = region
+        assert isinstance(region, FunctionType)
+        cells.update(zip(region.__code__.co_freevars, region.__closure__ or (), strict=True))
+    places = [_variable(name, tuple(lines), cells[name]) for name, *lines in names if name in cells]
+    covered = {place.name for place in places}
+    for path, line in attributes:
+        holder = _resolve(path[:-1], cells, function)
+        if holder is not UNBOUND and not isinstance(holder, type(builtins)):
+            places.append(_attribute(".".join(path), line, holder, path[-1]))
+            covered.add(".".join(path))
+    seen = {id(one) for place in places if (one := place.read()) is not UNBOUND}
+    for path, line in objects:
+        name = ".".join(path)
+        value = UNBOUND if name in covered else _resolve(path, cells, function)
+        if value is UNBOUND or id(value) in seen:
+            continue
+        if type(value) in (list, dict, SimpleNamespace):
+            seen.add(id(value))
+            places.append(Place(name, (line,), lambda value=value: value, lambda _: None))  # type: ignore[misc]
+        elif len(path) == 1 and path[0] in cells and _is_foreign_value(value):
+            seen.add(id(value))
+            places.append(_variable(name, (line,), cells[path[0]]))
+    return places
+
+
+def _is_foreign_value(value: Any) -> bool:
+    """A user's class that takes part in the protocol may change in its methods; this library's values do not."""
+    kind = type(value)
+    return hasattr(kind, "__extract_to_ir_values__") and not kind.__module__.startswith("flydsl.")
+
+
+def _variable(name: str, lines: tuple[int, ...], cell: CellType) -> Place:
+    def read() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return UNBOUND
+
+    def write(value: Any) -> None:
+        if value is not UNBOUND:
+            cell.cell_contents = value
+        elif read() is not UNBOUND:
+            del cell.cell_contents
+
+    return Place(name, lines, read, write)
+
+
+def _attribute(name: str, line: int, holder: Any, attribute: str) -> Place:
+    def write(value: Any) -> None:
+        if value is not UNBOUND:
+            if getattr(holder, attribute, UNBOUND) is not value:
+                setattr(holder, attribute, value)
+        elif hasattr(holder, attribute):
+            delattr(holder, attribute)
+
+    return Place(name, (line,), lambda: getattr(holder, attribute, UNBOUND), write)
+
+
+def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: FunctionType) -> Any:
+    root, *rest = path
+    try:
+        if root in cells:
+            value = cells[root].cell_contents
+        else:
+            value = function.__globals__[root]
+        for attribute in rest:
+            value = getattr(value, attribute)
+    except (ValueError, KeyError, AttributeError):
+        return UNBOUND
+    return value

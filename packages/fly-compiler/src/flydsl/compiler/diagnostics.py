@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors in the user's terms: what is wrong, in which line of the kernel, with that line and a caret under it."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from flydsl.expr import _trace
+
+__all__ = [
+    "DSLCompileError",
+    "Diagnostic",
+    "Frame",
+    "compile_error",
+    "explain_name_error",
+    "forget_unbound",
+    "frames_of",
+    "note_unbound",
+    "user_location",
+    "where_text",
+]
+
+_NOTE_WIDTH = 200
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of the user's source; column 0 means unknown."""
+
+    filename: str
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding of the compiler; `frames` run from the innermost outwards."""
+
+    message: str
+    notes: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = field(default=())
+
+    def __str__(self) -> str:
+        lines = [self.message, *(f"  note: {_clipped(note)}" for note in self.notes)]
+        if self.frames:
+            lines += ["", "DSL Traceback (most recent operation last):"]
+            for frame in reversed(self.frames):
+                lines += _frame_lines(frame)
+        return "\n".join(lines)
+
+
+class DSLCompileError(RuntimeError):
+    """A kernel that cannot be compiled. `diagnostics` holds the findings that the message shows."""
+
+    def __init__(self, *diagnostics: Diagnostic | str) -> None:
+        self.diagnostics = tuple(Diagnostic(one) if isinstance(one, str) else one for one in diagnostics)
+        super().__init__("\n\n".join(map(str, self.diagnostics)))
+
+
+def _clipped(text: str) -> str:
+    """Shorten the operations that MLIR quotes: no regions, one line, 200 characters."""
+    text = re.sub(r"\(\{.*\}\)", "({...})", text, flags=re.DOTALL)
+    text = " ".join(text.split())
+    return text if len(text) <= _NOTE_WIDTH else text[: _NOTE_WIDTH - 3] + "..."
+
+
+def _frame_lines(frame: Frame) -> list[str]:
+    lines = [f'  File "{frame.filename}", line {frame.line}']
+    source = linecache.getline(frame.filename, frame.line).rstrip("\n")
+    stripped = source.lstrip()
+    if stripped:
+        lines.append(f"    {stripped}")
+        column = frame.column - 1 - (len(source) - len(stripped))
+        if frame.column and 0 <= column < len(stripped):
+            lines.append("    " + " " * column + "^")
+    return lines
+
+
+def user_frames() -> list[Frame]:
+    """Return the user's frames that are being traced, innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename not in _trace._is_library:
+            _trace._classify(frame.f_code.co_filename)
+        frame = frame.f_back
+    found = []
+    for code, lasti in _trace._user_frames(sys._getframe(1)):
+        line, column = _trace.position(code, lasti)
+        found.append(Frame(code.co_filename, line, column))
+    return found
+
+
+def user_location() -> Frame | None:
+    """Return the innermost user frame."""
+    frames = user_frames()
+    return frames[0] if frames else None
+
+
+def where_text() -> str:
+    """Return the place in the user's source as text to append to a message."""
+    frame = user_location()
+    return "" if frame is None else "\n" + "\n".join(_frame_lines(frame))
+
+
+def compile_error(message: str, notes: Sequence[str] = ()) -> DSLCompileError:
+    """Return the error for something wrong at the user's line that is being traced."""
+    return DSLCompileError(Diagnostic(message, tuple(notes), tuple(user_frames())))
+
+
+def frames_of(location: Any) -> tuple[Frame, ...]:
+    """Return the frames of an MLIR location, innermost first."""
+    if location is None:
+        return ()
+    found: list[Frame] = []
+    for filename, line, column in re.findall(r'"([^"]+)":(\d+):(\d+)', str(location)):
+        frame = Frame(filename, int(line), int(column))
+        if not found or found[-1] != frame:
+            found.append(frame)
+    return tuple(found)
+
+
+# -- variables that run-time control flow left without a value ----------------------------------------------------------
+
+
+class _Unbound(threading.local):
+    def __init__(self) -> None:
+        self.reasons: dict[str, tuple[str, Frame | None]] = {}
+
+
+_unbound = _Unbound()
+
+
+def note_unbound(name: str, reason: str, frame: Frame | None) -> None:
+    """Remember why a variable has no value, for the `NameError` of a later read."""
+    _unbound.reasons[name] = (reason, frame)
+
+
+def forget_unbound() -> None:
+    """Forget all reasons; a new tracing begins."""
+    _unbound.reasons.clear()
+
+
+def explain_name_error(error: NameError) -> None:
+    """Add to a `NameError` of traced code what took the value away."""
+    quoted = re.search(r"'(\w+)'", str(error))
+    if quoted is None or quoted.group(1) not in _unbound.reasons:
+        return
+    reason, frame = _unbound.reasons[quoted.group(1)]
+    place = "" if frame is None else "\n" + "\n".join(_frame_lines(frame))
+    error.args = (f"{error.args[0] if error.args else quoted.group(1)}: {reason}{place}", *error.args[1:])

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a traced function cannot do with a run-time value is refused by name and line.
+
+Some refusals need only the source (`check_function`); the others are checks that the rewritten code makes while
+tracing, because the same construct on a Python value is fine.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from .names import effects_of, has_yield
+from .syntax import RewriteError, call_op, is_explicit_loop, own_statements_of
+
+if TYPE_CHECKING:
+    from .transformer import FunctionTransformer, Scope
+
+__all__ = ["assertion", "binds", "check_function", "is_generator", "match", "static_test"]
+
+
+def binds(node: ast.AST) -> bool:
+    """Tell whether evaluating an expression assigns a variable or suspends, which a deferred operand cannot do."""
+    return any(isinstance(one, (ast.NamedExpr, ast.Yield, ast.Await)) for one in own_statements_of(node))
+
+
+def static_test(transformer: FunctionTransformer, node: ast.expr, what: str) -> ast.expr:
+    """Return a test that raises, naming `what`, when its value is a run-time one."""
+    return call_op("static_test", [transformer.visit(node), ast.Constant(what)], node)
+
+
+def assertion(transformer: FunctionTransformer, node: ast.Assert) -> ast.stmt:
+    """Check that an assertion is about Python values."""
+    node.test = static_test(transformer, node.test, "an assert")
+    if node.msg is not None:
+        node.msg = transformer.visit(node.msg)
+    return node
+
+
+def match(transformer: FunctionTransformer, node: ast.Match) -> ast.stmt:
+    """Check that the subject of a match is a Python value."""
+    node.subject = call_op("static_subject", [transformer.visit(node.subject)], node.subject)
+    for case in node.cases:
+        if case.guard is not None:
+            case.guard = static_test(transformer, case.guard, "the guard of a case")
+        case.body = transformer.statements(case.body)
+    return node
+
+
+def is_generator(node: ast.FunctionDef) -> bool:
+    """Tell whether a function suspends other than through the yields of explicit loops."""
+    allowed = set()
+    for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
+        if isinstance(one, ast.For) and is_explicit_loop(one) and one.body:
+            last = one.body[-1]
+            value = getattr(last, "value", None)
+            if isinstance(value, ast.Yield):
+                allowed.add(value)
+    return has_yield(node.body) and any(
+        isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await)) and one not in allowed
+        for statement in node.body
+        for one in own_statements_of(statement)
+    )
+
+
+def check_function(node: ast.FunctionDef, scope: Scope) -> None:
+    """Refuse a nested function that updates a variable of the function around it without saying so.
+
+    Python makes such a name local, and the update fails with an `UnboundLocalError` that does not tell why.
+    """
+    if scope.parent is None:
+        return
+    for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
+        if not isinstance(one, ast.AugAssign) or not isinstance(one.target, ast.Name):
+            continue
+        name = one.target.id
+        declared = scope.effects.declared_nonlocal | scope.effects.declared_global
+        if name in scope.parameters or name in declared or _bound_otherwise(node, name) or not _outer_owns(scope, name):
+            continue
+        raise RewriteError(
+            f"the nested function '{node.name}' writes the variable '{name}' of the function around it. Pass it in and "
+            f"return it, `{name} = {node.name}({name})`, or declare `nonlocal {name}`"
+        ).at(one)
+
+
+def _bound_otherwise(node: ast.FunctionDef, name: str) -> bool:
+    updates = [one for statement in node.body for one in own_statements_of(statement) if isinstance(one, ast.AugAssign)]
+    targets = {id(one.target) for one in updates}
+    return any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) and id(one) not in targets
+        for statement in node.body
+        for one in own_statements_of(statement)
+    ) or name in effects_of([one for one in node.body if isinstance(one, (ast.Import, ast.FunctionDef))]).names
+
+
+def _outer_owns(scope: Scope, name: str) -> bool:
+    outer = scope.parent
+    while outer is not None:
+        if outer.owns(name):
+            return True
+        outer = outer.parent
+    return False

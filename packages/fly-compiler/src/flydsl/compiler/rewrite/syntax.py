@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small syntax trees that the rewriting steps share, and the questions they ask of user trees."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+__all__ = [
+    "OPS",
+    "REGION",
+    "RewriteError",
+    "assign",
+    "call_op",
+    "is_explicit_loop",
+    "is_named_call",
+    "is_plain_test",
+    "is_range_loop",
+    "load",
+    "located",
+    "own_statements_of",
+    "region_lambda",
+    "store",
+]
+
+OPS = "__fly_ops__"
+"""The name under which rewritten code finds `flydsl.compiler.control`."""
+REGION = "__fly_region"
+"""Prefix of the functions that control-flow bodies become (`flydsl.expr._trace.REGION_PREFIX`)."""
+
+_N = TypeVar("_N", bound=ast.AST)
+
+
+class RewriteError(SyntaxError):
+    """A construct that cannot be used in a traced function; carries file, line and column like any `SyntaxError`."""
+
+    def at(self, node: ast.AST) -> RewriteError:
+        """Set the position to that of `node`, and return the error for raising."""
+        self.lineno = getattr(node, "lineno", None)
+        self.offset = getattr(node, "col_offset", -1) + 1
+        self.end_lineno = getattr(node, "lineno", None)  # a caret under the first line is enough
+        return self
+
+    def in_file(self, filename: str) -> RewriteError:
+        """Set file and source line, once it is known where the tree came from."""
+        self.filename = filename
+        self.text = linecache.getline(filename, self.lineno or 0)
+        return self
+
+
+def located(node: _N, origin: ast.AST) -> _N:
+    """Give `node`, and everything new inside it, the position of `origin`."""
+    return ast.fix_missing_locations(ast.copy_location(node, origin))
+
+
+def load(name: str) -> ast.Name:
+    """Return a read of `name`."""
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    """Return `name` as an assignment target."""
+    return ast.Name(name, ast.Store())
+
+
+def assign(name: str, value: ast.expr, origin: ast.AST) -> ast.Assign:
+    """Return `name = value` at the position of `origin`."""
+    return located(ast.Assign([store(name)], value), origin)
+
+
+def call_op(operation: str, arguments: Iterable[ast.expr], origin: ast.AST) -> ast.Call:
+    """Return a call of one of the trace-time operations."""
+    function = ast.Attribute(load(OPS), operation, ast.Load())
+    return located(ast.Call(function, list(arguments), []), origin)
+
+
+def region_lambda(body: ast.expr) -> ast.Lambda:
+    """Return a lambda for a lazily evaluated operand; its argument marks it as a region (see `function.py`)."""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[], vararg=ast.arg(REGION), kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return located(ast.Lambda(arguments, body), body)
+
+
+def own_statements_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield `node` and all that is inside it, without entering nested functions, lambdas and classes."""
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(one))
+
+
+def is_named_call(node: ast.AST, name: str) -> bool:
+    """Tell whether `node` is `name(...)` or `something.name(...)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    return (isinstance(function, ast.Name) and function.id == name) or (
+        isinstance(function, ast.Attribute) and function.attr == name
+    )
+
+
+def is_plain_test(test: ast.AST) -> bool:
+    """Tell whether a condition is known to be plain Python from the source alone: `const_expr(...)` or a literal."""
+    return is_named_call(test, "const_expr") or isinstance(test, ast.Constant)
+
+
+def is_range_loop(node: ast.For) -> bool:
+    """Tell whether a loop is written over `range(...)`, the form that becomes a run-time loop."""
+    return isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
+
+
+def is_explicit_loop(node: ast.For) -> bool:
+    """Tell whether a range loop carries explicit state (`range(..., init=[...])`)."""
+    return is_range_loop(node) and any(keyword.arg == "init" for keyword in node.iter.keywords)  # type: ignore[attr-defined]
