@@ -20,8 +20,9 @@ set(FLY_NB_DOMAIN flydsl)
 set(FLY_PYTHON_LIBS ${FLY_PYTHON_ROOT}/_mlir_libs)
 
 function(fly_python_flags target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
-  target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${target} SYSTEM PRIVATE
+    ${PROJECT_BINARY_DIR}/include ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE
     _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS
     MLIR_PYTHON_PACKAGE_PREFIX=flydsl._mlir. MLIR_BINDINGS_PYTHON_DOMAIN=${FLY_NB_DOMAIN})
