@@ -8,6 +8,9 @@
 
 namespace fly {
 
+/// One kernel's entry of the metadata note, as MLIR spells it.
+KernelResources resourcesFromMetadata(llvm::StringRef name, mlir::DictionaryAttr metadata);
+
 /// Fills `kernels` (sorted by name) from the metadata note of the linked `codeObject`, and the occupancy from the code
 /// generator's remarks, which the note does not hold. A missing or malformed note is diagnosed on `op`.
 mlir::LogicalResult readKernelResources(mlir::Operation *op, llvm::ArrayRef<char> codeObject,

@@ -3,6 +3,7 @@
 #include "fly/Emit/CrashGuard.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -46,6 +47,8 @@ Error fly::linkElf(ArrayRef<StringRef> arguments) {
 
   SmallVector<StringRef> lines;
   StringRef(messages).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  // Where a symbol is referenced from is a temporary file's name.
+  llvm::erase_if(lines, [](StringRef line) { return line.starts_with(">>>"); });
   for (StringRef &line : lines) {
     line.consume_front("ld.lld: ");
     line.consume_front("error: ");

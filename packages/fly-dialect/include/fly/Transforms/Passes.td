@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes on the fly dialect. The default pipeline runs them in the order of docs/dialect/passes.md.
+
+#ifndef FLY_TRANSFORMS_PASSES_TD
+#define FLY_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FlyIntSwizzleSimplifyPass : Pass<"fly-int-swizzle-simplify", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "Move addends that a swizzle does not see out of it";
+  let description = [{
+    Finds `x xor ((x and mask) lshr s)`, where `mask` is one run of M ones from bit K and s <= K. It depends on x modulo
+    P = 2^(M+K) only, so every addend of x that is a multiple of P is added after the swizzle instead. Swizzled addresses
+    that differ by such a constant then share the swizzle and use immediate offsets.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def FlyConvertAtomCallToSSAFormPass : Pass<"fly-convert-atom-call-to-ssa-form"> {
+  let summary = "Give atom calls register operands as values instead of as memory";
+  let description = [{
+    An operand of a copy_atom_call or mma_atom_call is eligible when it is a memref in `register` whose plain layout
+    coalesces to one leaf of stride 1 or extent 1. A call with an eligible operand becomes the `_ssa` form: eligible
+    inputs are loaded before it, and an eligible destination is stored after it.
+  }];
+  let dependentDialects = ["::fly::FlyDialect"];
+}
+
+def FlyPromoteRegMemToVectorSSAPass
+    : Pass<"fly-promote-regmem-to-vectorssa", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "Turn register memory into vector values";
+  let description = [{
+    Replaces each `fly.make_ptr` in `register` and the loads and stores at static offsets from it by one vector value
+    that is threaded through the region ops between them. An allocation that is reached by a recast_iter in use, or by an
+    add_offset with a dynamic offset, stays in memory.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
+}
+
+def FlyROCDLClusterAttrPass : Pass<"fly-rocdl-cluster-attr", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Hand a kernel's cluster dimensions to LLVM";
+  let description = [{
+    The attribute `rocdl.cluster_dims = "x,y,z"` of an llvm.func becomes its passthrough entry
+    `["amdgpu-cluster-dims", "x,y,z"]`.
+  }];
+}
+
+#endif // FLY_TRANSFORMS_PASSES_TD

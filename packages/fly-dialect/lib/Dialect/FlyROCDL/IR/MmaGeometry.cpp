@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thread-value layouts and run-time state of the matrix atoms (contract section 6.4). They map (thread, value) to the
+// column-major index of an (M,K), (N,K) or (M,N) matrix.
+
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+
+using namespace mlir;
+
+namespace fly::rocdl {
+
+static IntTuple tuple(std::initializer_list<IntTuple> modes) {
+  return IntTuple::tuple(ArrayRef<IntTuple>(modes.begin(), modes.size()));
+}
+
+static bool isInput(MmaOperand operand) {
+  return operand == MmaOperand::A || operand == MmaOperand::B;
+}
+
+template <typename Atom> static Type elementTypeOf(Atom atom, MmaOperand operand) {
+  return operand == MmaOperand::A   ? atom.getElemTyA()
+         : operand == MmaOperand::B ? atom.getElemTyB()
+                                    : atom.getElemTyAcc();
+}
+
+#define FLY_ROCDL_MMA(TYPE, LANES)                                                                 \
+  std::array<int32_t, 3> TYPE::getShapeMNK() const { return {getM(), getN(), getK()}; }            \
+  Layout TYPE::getThreadLayout() const { return Layout(LANES, 1); }                                \
+  Type TYPE::getElementType(MmaOperand operand) const { return elementTypeOf(*this, operand); }
+
+FLY_ROCDL_MMA(CDNA3MFMAType, 64)
+FLY_ROCDL_MMA(CDNA4MFMAScaleType, 64)
+FLY_ROCDL_MMA(GFX11WMMAType, 32)
+FLY_ROCDL_MMA(GFX120XWMMAType, 32)
+FLY_ROCDL_MMA(GFX1250WMMAType, 32)
+FLY_ROCDL_MMA(GFX1250WMMAScaleType, 32)
+
+// --- MFMA ----------------------------------------------------------------------------------------
+
+// The 64 lanes are `groups` groups of M lanes. A group holds consecutive elements along K; of C it holds rows in runs
+// of four.
+static Layout mfmaLayout(int32_t m, int32_t k, MmaOperand operand) {
+  if (m <= 0 || m > 64)
+    return Layout(tuple({64, 1}), tuple({0, 0})); // No instruction; the lowering says so.
+  int32_t groups = 64 / m;
+  if (isInput(operand)) {
+    int32_t kPerLane = k / groups;
+    return Layout(tuple({tuple({m, groups}), kPerLane}), tuple({tuple({1, m * kPerLane}), m}));
+  }
+  return Layout(tuple({tuple({m, groups}), tuple({4, m / (4 * groups)})}),
+                tuple({tuple({m, 4}), tuple({1, 4 * groups})}));
+}
+
+Layout CDNA3MFMAType::getThreadValueLayout(MmaOperand operand) const {
+  return mfmaLayout(getM(), getK(), operand);
+}
+Layout CDNA4MFMAScaleType::getThreadValueLayout(MmaOperand operand) const {
+  return mfmaLayout(getM(), getK(), operand);
+}
+
+// --- WMMA ----------------------------------------------------------------------------------------
+
+// C of gfx12: half a wave holds eight rows of its column.
+static Layout wmmaAccumulator() {
+  return Layout(tuple({tuple({16, 2}), 8}), tuple({tuple({16, 8}), 1}));
+}
+
+// A and B of gfx1250: runs of eight along K, alternating between the halves of the wave.
+static Layout wmmaInterleaved(int32_t k) {
+  return Layout(tuple({tuple({16, 2}), tuple({8, k / 16})}),
+                tuple({tuple({1, 128}), tuple({16, 256})}));
+}
+
+Layout GFX11WMMAType::getThreadValueLayout(MmaOperand operand) const {
+  if (isInput(operand)) // Both halves of the wave hold the same data.
+    return Layout(tuple({tuple({16, 2}), 16}), tuple({tuple({1, 0}), 16}));
+  return Layout(tuple({tuple({16, 2}), 8}), tuple({tuple({16, 1}), 2}));
+}
+
+Layout GFX120XWMMAType::getThreadValueLayout(MmaOperand operand) const {
+  if (!isInput(operand))
+    return wmmaAccumulator();
+  int32_t kPerLane = getK() / 2;
+  return Layout(tuple({tuple({16, 2}), kPerLane}), tuple({tuple({1, 16 * kPerLane}), 16}));
+}
+
+Layout GFX1250WMMAType::getThreadValueLayout(MmaOperand operand) const {
+  if (!isInput(operand)) {
+    if (getElementBitWidth(getElemTyAcc()) == 32)
+      return wmmaAccumulator();
+    // Two rows share a register.
+    return Layout(tuple({tuple({16, 2}), tuple({4, 2})}), tuple({tuple({16, 8}), tuple({2, 1})}));
+  }
+  if (getElemTyA().isF32())
+    return Layout(tuple({tuple({16, 2}), 2}), tuple({tuple({1, 32}), 16}));
+  return wmmaInterleaved(getK());
+}
+
+// The layouts of the 32-row form are those that existing kernels are written for; they have not been compared with
+// hardware.
+Layout GFX1250WMMAScaleType::getThreadValueLayout(MmaOperand operand) const {
+  bool tall = getM() == 32;
+  if (operand == MmaOperand::A && tall)
+    return Layout(tuple({32, 128}), tuple({1, 32}));
+  if (isInput(operand))
+    return wmmaInterleaved(getK());
+  if (tall)
+    return Layout(tuple({tuple({16, 2}), 16}), tuple({tuple({16, 16}), 1}));
+  return wmmaAccumulator();
+}
+
+// --- scales --------------------------------------------------------------------------------------
+
+// {scale_a, scale_b}
+static Type scaleState(MLIRContext *context, unsigned width) {
+  Type scale = IntegerType::get(context, width);
+  return LLVM::LLVMStructType::getLiteral(context, {scale, scale});
+}
+
+Type CDNA4MFMAScaleType::getStateType() const { return scaleState(getContext(), 32); }
+Type GFX1250WMMAScaleType::getStateType() const {
+  return scaleState(getContext(), getBlockSize() == 16 ? 64 : 32);
+}
+
+} // namespace fly::rocdl

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pass is a structured SSA construction: it walks each block in order, holds the current vector of every promoted
+// allocation in a map, and where a region op lies in between, sends the vectors through the op's own values.
+#include "RegisterAllocations.h"
+#include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace fly {
+#define GEN_PASS_DEF_FLYPROMOTEREGMEMTOVECTORSSAPASS
+#include "fly/Transforms/Passes.h.inc"
+} // namespace fly
+
+using namespace mlir;
+using namespace fly;
+
+namespace {
+
+/// The current value of each promoted allocation.
+using State = llvm::DenseMap<const RegisterAllocation *, Value>;
+
+class Promotion {
+public:
+  Promotion(const RegisterAllocations &allocations, MLIRContext *context)
+      : allocations(allocations), rewriter(context) {}
+
+  /// Rewrites the accesses in `block`, starting from and updating `state`.
+  LogicalResult run(Block &block, State &state);
+
+private:
+  void load(PtrLoadOp op, const RegisterAccess &access, State &state);
+  void store(PtrStoreOp op, const RegisterAccess &access, State &state);
+  LogicalResult regionOp(Operation *op, State &state);
+  FailureOr<Operation *> thread(scf::ForOp op, ArrayRef<const RegisterAllocation *> carried,
+                                State &state);
+  FailureOr<Operation *> thread(scf::IfOp op, ArrayRef<const RegisterAllocation *> carried,
+                                State &state);
+  FailureOr<Operation *> thread(scf::WhileOp op, ArrayRef<const RegisterAllocation *> carried,
+                                State &state);
+
+  /// Appends one block argument per carried allocation, and returns a state that starts from them.
+  State enter(Block &block, ArrayRef<const RegisterAllocation *> carried, const State &outer) {
+    State inner = outer;
+    for (const RegisterAllocation *allocation : carried)
+      inner[allocation] = block.addArgument(allocation->type, allocation->op->getLoc());
+    return inner;
+  }
+
+  /// Appends the current vectors to the operands of `terminator`.
+  void leave(Operation *terminator, ArrayRef<const RegisterAllocation *> carried,
+             const State &state) {
+    rewriter.modifyOpInPlace(terminator, [&] {
+      for (const RegisterAllocation *allocation : carried)
+        terminator->insertOperands(terminator->getNumOperands(), state.lookup(allocation));
+    });
+  }
+
+  const RegisterAllocations &allocations;
+  IRRewriter rewriter;
+};
+
+SmallVector<Value> current(ArrayRef<const RegisterAllocation *> carried, const State &state) {
+  SmallVector<Value> values;
+  for (const RegisterAllocation *allocation : carried)
+    values.push_back(state.lookup(allocation));
+  return values;
+}
+
+void appendTypes(ArrayRef<const RegisterAllocation *> carried, SmallVectorImpl<Type> &types) {
+  for (const RegisterAllocation *allocation : carried)
+    types.push_back(allocation->type);
+}
+
+} // namespace
+
+LogicalResult Promotion::run(Block &block, State &state) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto makePtr = dyn_cast<MakePtrOp>(op)) {
+      if (const RegisterAllocation *allocation = allocations.find(makePtr)) {
+        rewriter.setInsertionPoint(makePtr);
+        state[allocation] = ub::PoisonOp::create(rewriter, op.getLoc(), allocation->type);
+      }
+    } else if (auto loadOp = dyn_cast<PtrLoadOp>(op)) {
+      if (auto access = allocations.access(loadOp.getPtr()))
+        load(loadOp, *access, state);
+    } else if (auto storeOp = dyn_cast<PtrStoreOp>(op)) {
+      if (auto access = allocations.access(storeOp.getPtr()))
+        store(storeOp, *access, state);
+    } else if (op.getNumRegions() != 0 && failed(regionOp(&op, state))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+void Promotion::load(PtrLoadOp op, const RegisterAccess &access, State &state) {
+  rewriter.setInsertionPoint(op);
+  Value whole = state.lookup(access.allocation);
+  rewriter.replaceOp(op, extractRegisters(rewriter, op.getLoc(), whole, access.offset,
+                                          op.getResult().getType()));
+}
+
+void Promotion::store(PtrStoreOp op, const RegisterAccess &access, State &state) {
+  rewriter.setInsertionPoint(op);
+  Value &whole = state[access.allocation];
+  whole = insertRegisters(rewriter, op.getLoc(), whole, access.offset, op.getValue());
+  rewriter.eraseOp(op);
+}
+
+LogicalResult Promotion::regionOp(Operation *op, State &state) {
+  SmallVector<const RegisterAllocation *> carried = allocations.accessedFromOutside(op);
+  if (carried.empty()) {
+    // Allocations of its own are none of the op's business.
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        State inner = state;
+        if (failed(run(block, inner)))
+          return failure();
+      }
+    return success();
+  }
+  FailureOr<Operation *> replacement =
+      llvm::TypeSwitch<Operation *, FailureOr<Operation *>>(op)
+          .Case<scf::ForOp, scf::IfOp, scf::WhileOp>(
+              [&](auto typed) { return thread(typed, carried, state); })
+          .Default([](Operation *other) {
+            return other->emitError(
+                "unsupported region op with register values during rmem SSA");
+          });
+  if (failed(replacement))
+    return failure();
+  unsigned numOwnResults = op->getNumResults();
+  for (auto [index, allocation] : llvm::enumerate(carried))
+    state[allocation] = (*replacement)->getResult(numOwnResults + index);
+  rewriter.replaceOp(op, (*replacement)->getResults().take_front(numOwnResults));
+  return success();
+}
+
+FailureOr<Operation *> Promotion::thread(scf::ForOp op,
+                                         ArrayRef<const RegisterAllocation *> carried,
+                                         State &state) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inits(op.getInitArgs());
+  llvm::append_range(inits, current(carried, state));
+  auto loop = scf::ForOp::create(rewriter, op.getLoc(), op.getLowerBound(), op.getUpperBound(),
+                                 op.getStep(), inits, /*bodyBuilder=*/nullptr,
+                                 op.getUnsignedCmp());
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  // The builder made a body with all arguments; the old one takes its place.
+  loop.getRegion().takeBody(op.getRegion());
+  State inner = enter(*loop.getBody(), carried, state);
+  if (failed(run(*loop.getBody(), inner)))
+    return failure();
+  leave(loop.getBody()->getTerminator(), carried, inner);
+  return loop.getOperation();
+}
+
+FailureOr<Operation *> Promotion::thread(scf::IfOp op,
+                                         ArrayRef<const RegisterAllocation *> carried,
+                                         State &state) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Type> types(op.getResultTypes());
+  appendTypes(carried, types);
+  auto branch = scf::IfOp::create(rewriter, op.getLoc(), types, op.getCondition(),
+                                  /*addThenBlock=*/false, /*addElseBlock=*/false);
+  branch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  branch.getThenRegion().takeBody(op.getThenRegion());
+  branch.getElseRegion().takeBody(op.getElseRegion());
+  if (branch.getElseRegion().empty()) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.createBlock(&branch.getElseRegion());
+    scf::YieldOp::create(rewriter, op.getLoc());
+  }
+  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+    State inner = state;
+    if (failed(run(region->front(), inner)))
+      return failure();
+    leave(region->front().getTerminator(), carried, inner);
+  }
+  return branch.getOperation();
+}
+
+FailureOr<Operation *> Promotion::thread(scf::WhileOp op,
+                                         ArrayRef<const RegisterAllocation *> carried,
+                                         State &state) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Type> types(op.getResultTypes());
+  appendTypes(carried, types);
+  SmallVector<Value> inits(op.getInits());
+  llvm::append_range(inits, current(carried, state));
+  auto loop = scf::WhileOp::create(rewriter, op.getLoc(), types, inits);
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  loop.getBefore().takeBody(op.getBefore());
+  loop.getAfter().takeBody(op.getAfter());
+  // What the condition forwards is what the body and the users of the loop see.
+  State before = enter(loop.getBefore().front(), carried, state);
+  if (failed(run(loop.getBefore().front(), before)))
+    return failure();
+  leave(loop.getBefore().front().getTerminator(), carried, before);
+  State after = enter(loop.getAfter().front(), carried, state);
+  if (failed(run(loop.getAfter().front(), after)))
+    return failure();
+  leave(loop.getAfter().front().getTerminator(), carried, after);
+  return loop.getOperation();
+}
+
+namespace {
+
+bool isRegisterType(Type type) {
+  if (auto pointer = dyn_cast<fly::PointerType>(type))
+    return pointer.isInSpace(AddressSpace::Register);
+  if (auto memref = dyn_cast<fly::MemRefType>(type))
+    return memref.isInSpace(AddressSpace::Register);
+  return false;
+}
+
+/// Erases fly ops without users. An allocation is not pure, but one that nothing reads or writes is nothing.
+void eraseDeadFlyOps(gpu::GPUFuncOp function) {
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isa_and_nonnull<FlyDialect>(op->getDialect()) && op->use_empty() &&
+        (isMemoryEffectFree(op) || (isa<MakePtrOp>(op) && isRegisterType(op->getResult(0).getType()))))
+      op->erase();
+  });
+}
+
+LogicalResult checkNothingRemains(gpu::GPUFuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    if (!isa<gpu::GPUFuncOp>(op) && (llvm::any_of(op->getOperandTypes(), isRegisterType) ||
+                                     llvm::any_of(op->getResultTypes(), isRegisterType))) {
+      op->emitError("register operand/result remain after rmem SSA promotion");
+      return WalkResult::interrupt();
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (llvm::any_of(block.getArgumentTypes(), isRegisterType)) {
+          op->emitError("register block arguments remain after rmem SSA promotion");
+          return WalkResult::interrupt();
+        }
+    return WalkResult::advance();
+  });
+  return success(!result.wasInterrupted());
+}
+
+struct FlyPromoteRegMemToVectorSSAPass
+    : fly::impl::FlyPromoteRegMemToVectorSSAPassBase<FlyPromoteRegMemToVectorSSAPass> {
+  void runOnOperation() override {
+    gpu::GPUFuncOp function = getOperation();
+    if (function.isDeclaration())
+      return;
+    RegisterAllocations allocations(function);
+    Promotion promotion(allocations, &getContext());
+    for (Block &block : function.getBody()) {
+      State state;
+      if (failed(promotion.run(block, state)))
+        return signalPassFailure();
+    }
+    eraseDeadFlyOps(function);
+    // Memory that is there on purpose may be used in any way.
+    if (!allocations.hasExcluded() && failed(checkNothingRemains(function)))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+  }
+};
+
+} // namespace
