@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -95,6 +96,26 @@ class Artifact:
         return f"<Artifact {self.note['name']} ({', '.join(self.note['architectures'])}) from {self.path}>"
 
 
+_opened: dict[tuple[Path, int, int], str] = {}
+_opening = threading.Lock()
+
+
+def _spelling(path: Path) -> str:
+    """A name to open a file by that no other file was opened by.
+
+    The loader takes a name that it has seen for the file that it has loaded, even when another file has that name by
+    now; a name it hasn't seen it looks up, and then knows files by their identity. So a replaced file gets a name of
+    its own: folder/./name, folder/././name, …
+    """
+    status = path.stat()
+    key = (path, status.st_dev, status.st_ino)
+    with _opening:
+        if key not in _opened:
+            before = sum(1 for known, _, _ in _opened if known == path)
+            _opened[key] = f"{path.parent}{'/.' * before}/{path.name}"
+        return _opened[key]
+
+
 def _symbol(library: ctypes.CDLL, path: Path, name: str) -> int:
     try:
         return ctypes.addressof(ctypes.c_char.in_dll(library, name))
@@ -119,7 +140,7 @@ def load_artifact(path: str | os.PathLike[str]) -> Artifact:
     runtime = _library.load()
     importlib.import_module("tvm_ffi")
     try:
-        library = ctypes.CDLL(str(resolved), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        library = ctypes.CDLL(_spelling(resolved), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise ArtifactError(f"{resolved}: cannot be loaded: {error}") from error
     if runtime.flydsl_artifact_check(_symbol(library, resolved, "flydsl_artifact")) != 0:

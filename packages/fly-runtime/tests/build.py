@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the test doubles: fake HIP libraries and hand-written artifacts, with the machine's C compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from flydsl import runtime
+
+DOUBLES = Path(__file__).parent / "doubles"
+HOST = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
+
+
+def compiler(*names: str) -> str:
+    """The first of some compilers that is installed."""
+    for name in names:
+        if shutil.which(name):
+            return name
+    raise RuntimeError(f"the tests need a C compiler; none of {', '.join(names)} is installed")
+
+
+def run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+
+
+def shared_object(source: Path, output: Path, *flags: str) -> Path:
+    cc = compiler("gcc", "clang-22", "clang", "cc")
+    run([cc, "-O1", "-std=gnu11", "-Wall", "-Werror", "-shared", "-fPIC", str(source), "-o", str(output), *flags])
+    return output
+
+
+def fake_hip(output: Path, *flags: str) -> Path:
+    """A recording HIP library; see doubles/fake_hip.c for the flags."""
+    return shared_object(DOUBLES / "fake_hip.c", output, "-pthread", *flags)
+
+
+def tensor(
+    name: str, dtype: str = "float32", shape: Any = ("?",), stride: Any = None, **members: Any
+) -> dict[str, Any]:
+    """A note's entry for a tensor; "?" is a dynamic leaf, ("?", 4) one that 4 divides."""
+
+    def leaf(value: Any) -> Any:
+        if value == "?":
+            return {"dynamic": True, "divisibility": 1}
+        if isinstance(value, tuple):
+            return {"dynamic": True, "divisibility": value[1]}
+        return value
+
+    if stride is None:
+        stride = ["?"] * (len(shape) - 1) + [1] * bool(shape)
+    return {
+        "name": name,
+        "kind": "tensor",
+        "dtype": dtype,
+        "access": "readwrite",
+        "stride_bits": 64,
+        "shape": [leaf(value) for value in shape],
+        "stride": [leaf(value) for value in stride],
+        **members,
+    }
+
+
+def scalar(name: str, dtype: str = "int32") -> dict[str, Any]:
+    return {"name": name, "kind": "scalar", "dtype": dtype}
+
+
+def pointer(name: str, dtype: str = "float32") -> dict[str, Any]:
+    return {"name": name, "kind": "pointer", "dtype": dtype, "align": 4}
+
+
+def stream(name: str = "stream") -> dict[str, Any]:
+    return {"name": name, "kind": "stream"}
+
+
+def note(
+    name: str, arguments: list[dict[str, Any]], archs: tuple[str, ...] = ("gfx942",), **members: Any
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "name": name,
+        "entry": name,
+        "arguments": arguments,
+        "hidden_stream": not any(argument["kind"] == "stream" for argument in arguments),
+        "kernels": [{"name": f"{name}_kernel_0", "block": [64, 1, 1], "lds_bytes": 1024}],
+        "architectures": list(archs),
+        "host_triple": "x86_64-unknown-linux-gnu",
+        "toolchain": {},
+        "source_hash": "sha256:0",
+        **members,
+    }
+
+
+def _slot_bytes(written: dict[str, Any]) -> list[int]:
+    sizes = []
+    for argument in written["arguments"]:
+        sizes.append(8)
+        if argument["kind"] == "tensor":
+            stride_bytes = argument["stride_bits"] // 8
+            packed = 4 * sum(isinstance(leaf, dict) for leaf in argument["shape"])
+            packed += stride_bytes * sum(isinstance(leaf, dict) for leaf in argument["stride"])
+            sizes += [packed] if packed else []
+    return [*sizes, *([8] if written["hidden_stream"] else [])]
+
+
+def c_string(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def artifact(folder: Path, written: dict[str, Any], *flags: str, text: str | None = None) -> Path:
+    """Compile an artifact whose note is `written` (or the text `text`); more macros in `flags`."""
+    output = folder / f"{written['name']}.so"
+    arrays = "".join(f'{{{c_string(arch)}, "object:{arch}", {len(arch) + 8}}}, ' for arch in written["architectures"])
+    names = "".join(f"{c_string(kernel['name'])}, " for kernel in written["kernels"])
+    library = runtime.library_path()
+    return shared_object(
+        DOUBLES / "artifact.c",
+        output,
+        f"-I{runtime.include_dir()}",
+        f"-DENTRY={written['entry']}",
+        f"-DNOTE={c_string(json.dumps(written) if text is None else text)}",
+        f"-DKERNEL_NAMES={names}",
+        f"-DCODE_OBJECTS={arrays}",
+        f"-DSLOT_BYTES={''.join(f'{size}, ' for size in _slot_bytes(written))}",
+        *flags,
+        f"-L{library.parent}",
+        f"-l:{library.name}",
+    )
+
+
+class Request(ctypes.Structure):
+    """What the hand-written artifact launches (doubles/artifact.c)."""
+
+    _fields_ = (
+        ("launches", ctypes.c_int32),
+        ("kernel", ctypes.c_uint32),
+        ("grid", ctypes.c_int64 * 3),
+        ("block", ctypes.c_int64 * 3),
+        ("cluster", ctypes.c_int64 * 3),
+        ("shared", ctypes.c_int64),
+        ("stream_slot", ctypes.c_int32),
+        ("status", ctypes.c_int32),
+    )
+
+
+class Inside:
+    """The exported variables of a loaded hand-written artifact."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+        self._library.seen_slot.restype = ctypes.c_void_p
+        self.request = Request.in_dll(self._library, "request")
+
+    def slot(self, index: int, size: int = 8) -> bytes:
+        """The bytes of a slot as the host function last saw it on this thread."""
+        return ctypes.string_at(self._library.seen_slot(index), size)
+
+    def call_slots(self, name: str, slots: Any) -> int:
+        """The plain C convention."""
+        return int(getattr(self._library, name)(slots))
+
+
+class Hip:
+    """The recording HIP library of this process."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+        self._library.fake_log.restype = ctypes.c_char_p
+
+    def log(self) -> list[str]:
+        return self._library.fake_log().decode().splitlines()
+
+    def reset(self) -> None:
+        self._library.fake_reset()
+
+    def fail_next(self, function: str, error: int = 719) -> None:
+        self._library.fake_fail_next(function.encode(), error)

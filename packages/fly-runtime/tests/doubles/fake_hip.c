@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A test double for HIP's library: it has devices, writes down every call, and fails on request.
+ * It executes nothing. Compiled with -DEMULATOR it also exports the emulator's extensions; with
+ * -DNO_LAUNCH it lacks hipModuleLaunchKernel. FAKE_ARCHS lists its devices' architectures.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int hipError_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *text;
+static size_t text_size;
+static char failing[64];
+static hipError_t failure;
+static __thread int current_device;
+static __thread char report[256];
+
+static void note(const char *format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  pthread_mutex_lock(&lock);
+  size_t length = strlen(line);
+  text = realloc(text, text_size + length + 2);
+  memcpy(text + text_size, line, length);
+  text_size += length;
+  text[text_size++] = '\n';
+  text[text_size] = '\0';
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- what tests call ---- */
+
+/* All calls since fake_reset, one a line. */
+const char *fake_log(void) { return text == NULL ? "" : text; }
+
+void fake_reset(void) {
+  pthread_mutex_lock(&lock);
+  text_size = 0;
+  if (text != NULL)
+    text[0] = '\0';
+  failing[0] = '\0';
+  pthread_mutex_unlock(&lock);
+}
+
+/* The next call of a function fails. */
+void fake_fail_next(const char *function, hipError_t error) {
+  snprintf(failing, sizeof failing, "%s", function);
+  failure = error;
+}
+
+/* ---- the double ---- */
+
+static hipError_t outcome(const char *function) {
+  report[0] = '\0';
+  if (strcmp(function, failing) != 0)
+    return 0;
+  failing[0] = '\0';
+  snprintf(report, sizeof report, "kernel.py:17: out of bounds write by block (3, 0, 0), lane 5");
+  return failure;
+}
+
+static int device_architecture(int wanted, char *into, size_t size) {
+  const char *list = getenv("FAKE_ARCHS");
+  if (list == NULL)
+    list = "gfx942:sramecc+:xnack-";
+  int count = 0;
+  while (*list != '\0') {
+    size_t length = strcspn(list, ",");
+    if (count++ == wanted && into != NULL)
+      snprintf(into, size, "%.*s", (int)length, list);
+    list += length + (list[length] == ',');
+  }
+  return count;
+}
+
+hipError_t hipInit(unsigned flags) {
+  (void)flags;
+  return outcome("hipInit");
+}
+
+hipError_t hipGetDeviceCount(int *count) {
+  *count = device_architecture(-1, NULL, 0);
+  return *count == 0 ? 100 : outcome("hipGetDeviceCount");
+}
+
+hipError_t hipGetDevice(int *device) {
+  *device = current_device;
+  return 0;
+}
+
+hipError_t hipSetDevice(int device) {
+  note("hipSetDevice %d", device);
+  current_device = device;
+  return outcome("hipSetDevice");
+}
+
+hipError_t hipGetDevicePropertiesR0600(void *properties, int device) {
+  char *bytes = properties;
+  memset(bytes, 0, 1472);
+  snprintf(bytes, 256, "Fake Instinct %d", device);
+  *(size_t *)(bytes + 288) = (size_t)1 << 34; /* totalGlobalMem */
+  *(size_t *)(bytes + 296) = 65536;           /* sharedMemPerBlock */
+  *(int *)(bytes + 308) = 64;                 /* warpSize */
+  *(int *)(bytes + 320) = 1024;               /* maxThreadsPerBlock */
+  for (int axis = 0; axis < 3; ++axis) {
+    *(int *)(bytes + 324 + 4 * axis) = 1024; /* maxThreadsDim */
+    *(int *)(bytes + 336 + 4 * axis) = axis == 0 ? 2147483647 : 65536; /* maxGridSize */
+  }
+  *(int *)(bytes + 388) = 304; /* multiProcessorCount */
+  device_architecture(device, bytes + 1160, 256);
+  return 0;
+}
+
+const char *hipGetErrorName(hipError_t error) {
+  return error == 719 ? "hipErrorLaunchFailure" : "hipErrorUnknown";
+}
+
+const char *hipGetErrorString(hipError_t error) {
+  return error == 719 ? "unspecified launch failure" : "unknown error";
+}
+
+hipError_t hipModuleLoadData(void **module, const void *image) {
+  note("hipModuleLoadData on %d: %.8s", current_device, (const char *)image);
+  *module = (void *)image;
+  return outcome("hipModuleLoadData");
+}
+
+hipError_t hipModuleGetFunction(void **function, void *module, const char *name) {
+  (void)module;
+  *function = strdup(name);
+  return outcome("hipModuleGetFunction");
+}
+
+#ifndef NO_LAUNCH
+hipError_t hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, void *stream,
+                                 void **params, void **extra) {
+  (void)params;
+  (void)extra;
+  note("launch %s on %d: grid %u %u %u block %u %u %u shared %u stream %ld", (char *)function,
+       current_device, gx, gy, gz, bx, by, bz, shared, (long)stream);
+  return outcome("hipModuleLaunchKernel");
+}
+#endif
+
+hipError_t hipMalloc(void **address, size_t bytes) {
+  *address = malloc(bytes);
+  return *address == NULL ? 2 : outcome("hipMalloc");
+}
+
+hipError_t hipFree(void *address) {
+  free(address);
+  return outcome("hipFree");
+}
+
+hipError_t hipMemcpy(void *destination, const void *source, size_t bytes, int kind) {
+  memcpy(destination, source, bytes);
+  return kind == 4 ? outcome("hipMemcpy") : 1;
+}
+
+hipError_t hipStreamSynchronize(void *stream) {
+  note("synchronize %ld", (long)stream);
+  return outcome("hipStreamSynchronize");
+}
+
+#ifdef EMULATOR
+const char *flyemu_version(void) { return "9.9.9"; }
+
+const char *flyemu_last_error(void) { return report; }
+
+hipError_t flyemu_register_memory(const void *address, size_t bytes, int read_only,
+                                  const char *name) {
+  note("register %s %p %zu %s", name, address, bytes, read_only ? "read" : "write");
+  return outcome("flyemu_register_memory");
+}
+
+hipError_t flyemu_unregister_memory(const void *address) {
+  note("unregister %p", address);
+  return 0;
+}
+#endif
