@@ -55,12 +55,22 @@ const Device &Devices::current() const {
 const Devices &devices() {
   if (const Devices *ready = chosen.load(std::memory_order_acquire))
     return *ready;
+  std::vector<Attempt> attempts;
+  const Devices *found = find_devices(attempts);
+  if (found == nullptr)
+    fail(FLYDSL_ERROR_RUNTIME, explain_nothing_found(attempts));
+  return *found;
+}
+
+const Devices *find_devices(std::vector<Attempt> &attempts) {
   const std::lock_guard<std::mutex> lock(choiceMutex);
   if (const Devices *ready = chosen.load(std::memory_order_acquire))
-    return *ready;
+    return ready;
   SearchResult found = search_library();
-  if (found.api == nullptr)
-    fail(FLYDSL_ERROR_RUNTIME, explain_nothing_found(found));
+  if (found.api == nullptr) {
+    attempts = std::move(found.attempts);
+    return nullptr;
+  }
   auto result = std::make_unique<Devices>();
   result->api = std::move(found.api);
   result->attempts = std::move(found.attempts);
@@ -69,10 +79,8 @@ const Devices &devices() {
   // Never freed: artifacts use it until the process ends, after static destructors too.
   const Devices *ready = result.release();
   chosen.store(ready, std::memory_order_release);
-  return *ready;
+  return ready;
 }
-
-const Devices *devices_if_chosen() noexcept { return chosen.load(std::memory_order_acquire); }
 
 CurrentDevice::CurrentDevice(const Devices &devices, int wanted) : api(*devices.api) {
   FLYDSL_HIP_CALL(api, hipGetDevice, &before);

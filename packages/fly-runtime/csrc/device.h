@@ -43,8 +43,8 @@ struct Devices {
 // once; a failed search is repeated at the next call, so that a corrected setting takes effect.
 const Devices &devices();
 
-// The devices if they were chosen already, else null.
-const Devices *devices_if_chosen() noexcept;
+// The same, but null when there is no device, with the places searched in `attempts`.
+const Devices *find_devices(std::vector<Attempt> &attempts);
 
 // Makes a device current for a scope, and the one before current again afterwards.
 class CurrentDevice {

@@ -196,9 +196,9 @@ SearchResult search_library() {
   return result;
 }
 
-std::string explain_nothing_found(const SearchResult &result) {
+std::string explain_nothing_found(const std::vector<Attempt> &attempts) {
   std::string text = "no device: none of these places has a HIP library with a device";
-  for (const Attempt &attempt : result.attempts) {
+  for (const Attempt &attempt : attempts) {
     text += "\n  " + attempt.step + ": ";
     if (!attempt.place.empty() &&
         attempt.outcome.compare(0, attempt.place.size() + 1, attempt.place + ":") != 0)

@@ -30,7 +30,7 @@ struct SearchResult {
 SearchResult search_library();
 
 // The error for a search that found nothing: every place, and what to do.
-std::string explain_nothing_found(const SearchResult &result);
+std::string explain_nothing_found(const std::vector<Attempt> &attempts);
 
 // Where the emulator's library is, when the caller knows (Python does); empty to forget it.
 void set_emulator_library(std::string path);

@@ -45,16 +45,14 @@ Json describe_chosen(const Devices &chosen) {
 }
 
 Json describe() {
-  if (devices_if_chosen() == nullptr) {
-    const SearchResult found = search_library();
-    if (found.api == nullptr)
-      return {{"library", nullptr},
-              {"kind", nullptr},
-              {"version", nullptr},
-              {"attempts", attempts_json(found.attempts)},
-              {"devices", Json::array()}};
-  }
-  return describe_chosen(devices());
+  std::vector<Attempt> attempts;
+  if (const Devices *found = find_devices(attempts))
+    return describe_chosen(*found);
+  return {{"library", nullptr},
+          {"kind", nullptr},
+          {"version", nullptr},
+          {"attempts", attempts_json(attempts)},
+          {"devices", Json::array()}};
 }
 
 void require(const void *pointer, const char *name) {

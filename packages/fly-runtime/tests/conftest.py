@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import build
+import make_doubles as build
 
 from flydsl import runtime
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from build import pointer, scalar, stream, tensor
+from make_doubles import pointer, scalar, stream, tensor
 
 Make = Callable[..., Any]
 F32 = np.float32
@@ -312,7 +312,7 @@ def test_pointer_and_stream_refused(make: Make) -> None:
 
 def test_null_data(make: Make) -> None:
     """A tensor without storage, as torch's fake tensors come: DLPack with a NULL pointer."""
-    from dlpack import Tensor
+    from dlpack_tensors import Tensor
 
     add, _ = make("add", [tensor("a")])
     refused(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import build
+import make_doubles as build
 import pytest
 
 from flydsl.runtime import ArtifactError, load_artifact

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import build
+import make_doubles as build
 import pytest
 
 from flydsl.runtime import ArtifactError, read_note
@@ -59,7 +59,7 @@ def test_every_truncation_is_noticed(good: Path) -> None:
 
 def test_any_damage_is_a_clean_error_or_harmless(good: Path) -> None:
     whole = bytearray(good.read_bytes())
-    for position in range(0, 64):
+    for position in range(64):
         damaged = bytearray(whole)
         damaged[position] ^= 0xFF
         good.write_bytes(damaged)

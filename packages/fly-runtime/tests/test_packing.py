@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from build import pointer, scalar, stream, tensor
-from dlpack import CPU, Tensor
+from dlpack_tensors import CPU, Tensor
+from make_doubles import pointer, scalar, stream, tensor
 
 Make = Callable[..., Any]
 F32 = np.float32

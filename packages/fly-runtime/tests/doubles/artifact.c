@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A hand-written artifact: what the compiler emits, with a host function that copies its slots where
- * a test can see them and then launches what the test asks for. build.py defines the macros.
+ * A hand-written artifact: what the compiler emits, with a host function that copies its slots
+ * where a test can see them and then launches what the test asks for. make_doubles.py defines the
+ * macros.
  */
 #include "flydsl/runtime.h"
 
@@ -41,9 +42,16 @@ struct {
 
 static int32_t host(void **slots);
 static void *state;
-const FlyArtifact flydsl_artifact = {
-    ABI,  sizeof code_objects / sizeof *code_objects - 1, sizeof kernel_names / sizeof *kernel_names - 1,
-    0,    code_objects, kernel_names, note, sizeof note - 1, host, &state};
+const FlyArtifact flydsl_artifact = {ABI,
+                                     sizeof code_objects / sizeof *code_objects - 1,
+                                     sizeof kernel_names / sizeof *kernel_names - 1,
+                                     0,
+                                     code_objects,
+                                     kernel_names,
+                                     note,
+                                     sizeof note - 1,
+                                     host,
+                                     &state};
 
 static int32_t host(void **slots) {
   for (unsigned slot = 0; slot < SLOTS; ++slot)

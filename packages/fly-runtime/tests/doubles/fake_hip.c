@@ -112,7 +112,7 @@ hipError_t hipGetDevicePropertiesR0600(void *properties, int device) {
   *(int *)(bytes + 308) = 64;                 /* warpSize */
   *(int *)(bytes + 320) = 1024;               /* maxThreadsPerBlock */
   for (int axis = 0; axis < 3; ++axis) {
-    *(int *)(bytes + 324 + 4 * axis) = 1024; /* maxThreadsDim */
+    *(int *)(bytes + 324 + 4 * axis) = 1024;                           /* maxThreadsDim */
     *(int *)(bytes + 336 + 4 * axis) = axis == 0 ? 2147483647 : 65536; /* maxGridSize */
   }
   *(int *)(bytes + 388) = 304; /* multiProcessorCount */

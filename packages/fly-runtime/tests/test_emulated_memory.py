@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On the emulator, each tensor's exact bytes are device memory for the length of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import make_doubles as build
+import numpy as np
+import pytest
+from dlpack_tensors import CPU, HIP, Tensor
+from make_doubles import tensor
+
+Make = Callable[..., Any]
+F32 = np.float32
+
+
+def registrations(hip: build.Hip) -> list[tuple[str, int, int, str]]:
+    rows = (line.split() for line in hip.log() if line.startswith("register"))
+    return [(name, int(address, 16), int(size), access) for _, name, address, size, access in rows]
+
+
+def test_exact_ranges(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a", access="read"), tensor("b", shape=("?", "?"), stride=("?", "?"), access="write")])
+    a, base = np.zeros(7, F32), np.zeros((10, 16), F32)
+    b = base[2:5, 3:9:2]
+    f(a, b)
+    assert registrations(hip) == [
+        ("a", a.ctypes.data, 28, "read"),
+        ("b", b.ctypes.data, 4 * (2 * 16 + 2 * 2 + 1), "write"),
+    ]
+
+
+def test_negative_strides_reach_down(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a", stride=("?",))])
+    base = np.zeros(10, F32)
+    f(base[8:2:-2])
+    assert registrations(hip) == [("a", base[4:].ctypes.data, 20, "write")]
+
+
+def test_broadcast_axis_covers_nothing_more(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a", shape=("?", "?"), stride=("?", "?"), access="read")])
+    base = np.zeros(5, F32)
+    f(np.broadcast_to(base, (1000, 5)))
+    assert registrations(hip) == [("a", base.ctypes.data, 20, "read")]
+
+
+def test_storage_offset(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a")])
+    memory = np.zeros(10, F32)
+    f(Tensor(memory.ctypes.data, (3,), device=(CPU, 0), byte_offset=16))
+    assert registrations(hip) == [("a", memory.ctypes.data + 16, 12, "write")]
+
+
+def test_empty_tensors_need_no_memory(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a")])
+    f(np.zeros(0, F32))
+    assert registrations(hip) == []
+
+
+def test_all_is_taken_back_in_reverse(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a"), tensor("b")])
+    a = np.zeros(7, F32)
+    f(a, a[2:])
+    words = [line.split()[0] for line in hip.log()]
+    assert words[:2] == ["register", "register"]
+    assert words[-2:] == ["unregister", "unregister"]
+    taken = [int(line.split()[1], 16) for line in hip.log()[-2:]]
+    assert taken == [a.ctypes.data + 8, a.ctypes.data]
+
+
+def test_refused_argument_takes_back_the_ones_before(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a"), tensor("b")])
+    with pytest.raises(TypeError):
+        f(np.zeros(7, F32), 3)
+    assert [line.split()[0] for line in hip.log()] == ["register", "unregister"]
+
+
+def test_registration_that_fails_names_the_argument(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a")])
+    hip.fail_next("flyemu_register_memory", 1)
+    with pytest.raises(RuntimeError, match=r"^f\(\): argument 1 \('a'\): flyemu_register_memory failed"):
+        f(np.zeros(7, F32))
+    f(np.zeros(7, F32))
+
+
+def test_memory_of_the_emulated_device_is_known_to_it(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a"), tensor("b")])
+    memory = np.zeros(4, F32)
+    on_device = Tensor(memory.ctypes.data, (4,), device=(HIP, 0))
+    f(on_device, on_device)
+    assert registrations(hip) == []
+    with pytest.raises(
+        ValueError,
+        match=r"argument 2 \('b'\): expected all tensors on one device \(argument 1 \('a'\) is on HIP device 0\), "
+        r"got a tensor on the CPU",
+    ):
+        f(on_device, memory)
+    with pytest.raises(ValueError, match=r"argument 1 .*got one on HIP device 1"):
+        f(Tensor(memory.ctypes.data, (4,), device=(HIP, 1)), memory)
+    with pytest.raises(ValueError, match=r"argument 1 .*expected a tensor in host memory .*got one on CUDA device 0"):
+        f(Tensor(memory.ctypes.data, (4,), device=(2, 0)), memory)
