@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLAttributes.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLOps.cpp.inc"
+
+using namespace mlir;
+
+namespace fly::rocdl {
+
+namespace {
+struct FlyROCDLInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void FlyROCDLDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLOps.cpp.inc"
+      >();
+  addInterfaces<FlyROCDLInlinerInterface>();
+}
+
+void FlyROCDLDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLAttributes.cpp.inc"
+      >();
+}
+
+void FlyROCDLDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLTypes.cpp.inc"
+      >();
+}
+
+LogicalResult GetBufferRsrcOp::inferReturnTypes(MLIRContext *context,
+                                                std::optional<Location> location, Adaptor adaptor,
+                                                SmallVectorImpl<Type> &inferredReturnTypes) {
+  Type source = adaptor.getSource().getType();
+  auto pointer = dyn_cast<PointerType>(source);
+  if (!pointer)
+    return emitOptionalError(location, "GetBufferRsrcOp: expected a fly.ptr, got ", source);
+  if (!isa<BufferDescAttr>(pointer.getAddressSpace()))
+    return emitOptionalError(
+        location, "GetBufferRsrcOp: expected a buffer_desc address space pointer, got ", source);
+  // LLVM's number of the buffer resource address space.
+  inferredReturnTypes.push_back(LLVM::LLVMPointerType::get(context, 8));
+  return success();
+}
+
+} // namespace fly::rocdl
