@@ -380,3 +380,11 @@ def ceildiv(a: Any, b: Any) -> Any:
     return wrapper(build("arith.ceildivsi" if cls.signed else "arith.ceildivui", values, values[0].type))
 
 
+
+
+def __getattr__(name: str) -> Any:
+    from flydsl._mlir.dialects import math as dialect
+
+    from ._dialect_proxy import proxy
+
+    return proxy(dialect, name, __name__)

@@ -740,3 +740,11 @@ class _AliasMeta(_VectorMeta):
 
     def __construct_from_ir_values__(cls, values: Sequence[ir.Value], exemplar: Any = None) -> Vector:
         return _make(values[0], cls._alias_shape, cls._alias_dtype)
+
+
+def __getattr__(name: str) -> Any:
+    from flydsl._mlir.dialects import vector as dialect
+
+    from ._dialect_proxy import proxy
+
+    return proxy(dialect, name, __name__)

@@ -105,6 +105,15 @@ def _layout_value(x: Any, what: str) -> ir.Value:
     raise TypeError(f"{what} takes a layout or a tensor, not {type(x).__name__}")
 
 
+def _again(source: Any, value: ir.Value) -> Any:
+    """Return the object for `value`, with the element class of the tensor `source` it was made from."""
+    result = wrap_any(value)
+    dtype = getattr(source, "_dtype", None)
+    if dtype is not None and hasattr(result, "_dtype"):
+        result._dtype = dtype
+    return result
+
+
 def _tree(x: Any) -> Any:
     """Return the nesting that rank and depth are read from: an int-tuple's own, a layout-like's shape."""
     if isinstance(x, IntTuple):
@@ -182,7 +191,7 @@ def get_layout(x: Any) -> Any:
 
 def get_iter(x: Any) -> Any:
     """Return the iterator of a tensor: its pointer, or the base coordinate of a coordinate tensor."""
-    return wrap_any(infer("fly.get_iter", (_layout_value(x, "get_iter"),)))
+    return _again(x, infer("fly.get_iter", (_layout_value(x, "get_iter"),)))
 
 
 def composed_get_inner(x: ComposedLayout) -> Any:
@@ -223,7 +232,7 @@ def get_(x: Any, mode: Any) -> Any:
 
     if not isinstance(x, FlyValue):
         x = as_int_tuple(x)
-    return wrap_any(_get(x, mode, _tree(x)))
+    return _again(x, _get(x, mode, _tree(x)))
 
 
 def get(x: Any, mode: int) -> Any:
@@ -324,7 +333,7 @@ def take(x: Any, begin: int, end: int) -> Any:
     limits = _range(x, begin, end, "take")
     if begin == (rank(x) if end == -1 else end):
         raise IndexError(f"take: modes [{begin}, {end}) are none")
-    return wrap_any(infer("fly.take", (_value(x, "take"),), limits))
+    return _again(x, infer("fly.take", (_value(x, "take"),), limits))
 
 
 def select(x: Any, indices: Any) -> Any:
@@ -336,12 +345,12 @@ def select(x: Any, indices: Any) -> Any:
         if not 0 <= mode < rank(x):
             raise IndexError(f"select: mode {mode} of a value of rank {rank(x)}")
     text = "array<i32: " + ", ".join(map(str, modes)) + ">"
-    return wrap_any(infer("fly.select", (_value(x, "select"),), {"indices": attribute(text)}))
+    return _again(x, infer("fly.select", (_value(x, "select"),), {"indices": attribute(text)}))
 
 
 def group(x: Any, begin: int, end: int) -> Any:
     """Return `x` with the modes from `begin` up to `end` (-1: the last) made one mode."""
-    return wrap_any(infer("fly.group", (_value(x, "group"),), _range(x, begin, end, "group")))
+    return _again(x, infer("fly.group", (_value(x, "group"),), _range(x, begin, end, "group")))
 
 
 def _extend(op: str, base: Any, elem: Any, n: int | None) -> Any:
@@ -411,7 +420,7 @@ def slice(x: Any, coord: Any) -> Any:
         x = as_int_tuple(x)
     if not has_none(coord):
         raise ValueError("slice: the coordinate leaves no mode open; use None for the modes to keep")
-    return wrap_any(infer("fly.slice", (x.value, _coordinate(x, coord, "slice"))))
+    return _again(x, infer("fly.slice", (x.value, _coordinate(x, coord, "slice"))))
 
 
 def dice(x: Any, coord: Any) -> Any:
@@ -456,7 +465,7 @@ def coalesce(layout: Any, pattern: Any = None) -> Any:
     operands = [_layout_value(layout, "coalesce")]
     if pattern is not None:
         operands.append(as_int_tuple(pattern).value)
-    return wrap_any(infer("fly.coalesce", operands))
+    return _again(layout, infer("fly.coalesce", operands))
 
 
 def composition(a: Any, b: Any) -> Any:
@@ -466,7 +475,7 @@ def composition(a: Any, b: Any) -> Any:
         TypeError: `b` is no layout, tile or tuple.
         ValueError: the divisibility that composition needs does not hold.
     """
-    return wrap_any(infer("fly.composition", (_layout_value(a, "composition"), _divisor(b))))
+    return _again(a, infer("fly.composition", (_layout_value(a, "composition"), _divisor(b))))
 
 
 def _divisor(x: Any) -> ir.Value:
@@ -492,7 +501,7 @@ def left_inverse(layout: Any) -> Layout:
 
 
 def _divide(op: str, x: Any, divisor: Any) -> Any:
-    return wrap_any(infer(op, (_layout_value(x, op.removeprefix("fly.")), _divisor(divisor))))
+    return _again(x, infer(op, (_layout_value(x, op.removeprefix("fly.")), _divisor(divisor))))
 
 
 def logical_divide(x: Any, divisor: Any) -> Any:

@@ -377,11 +377,17 @@ class Numeric(metaclass=NumericMeta):
 
     @classmethod
     def __peek_from_ptr__(cls, ptr: Any) -> Any:
-        return ptr.load(cls)
+        return _recast(ptr, cls).load()
 
     @classmethod
     def __poke_into_ptr__(cls, ptr: Any, value: Any) -> None:
-        ptr.store(cls(value))
+        _recast(ptr, cls).store(value if isinstance(value, cls) else cls(value))
+
+
+def _recast(ptr: Any, cls: Any) -> Any:
+    from ..pointer import recast_iter
+
+    return ptr if ptr.dtype is cls else recast_iter(cls, ptr)
 
 
 def _storable_bytes(cls: NumericMeta) -> int:

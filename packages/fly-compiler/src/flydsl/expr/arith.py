@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw builders of the `arith` dialect: they return SSA values. Names that are not here are the dialect's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+from flydsl._mlir.dialects import arith as _dialect
+
+from ._build import attribute, build
+from ._dialect_proxy import proxy
+from .arith_value import ArithValue, _pair, element_class
+from .fastmath import FastMathFlags, flags_attribute
+from .numeric.base import Numeric, as_numeric
+from .numeric.cast import RoundingMode, cast_value, like
+from .numeric.cast import constant as _constant
+from .numeric.meta import NumericMeta, class_of_ir_type
+from .numeric.types import Boolean, Index
+from .vector import Vector
+
+CmpFPredicate = _dialect.CmpFPredicate
+CmpIPredicate = _dialect.CmpIPredicate
+
+__all__ = [
+    "ArithValue",
+    "CmpFPredicate",
+    "CmpIPredicate",
+    "FastMathFlags",
+    "RoundingMode",
+    "addf",
+    "addi",
+    "andi",
+    "cmpf",
+    "cmpi",
+    "constant",
+    "constant_vector",
+    "divf",
+    "index",
+    "index_cast",
+    "int_to_fp",
+    "maximumf",
+    "minimumf",
+    "mulf",
+    "muli",
+    "ori",
+    "select",
+    "shli",
+    "shrsi",
+    "shrui",
+    "sitofp",
+    "subf",
+    "subi",
+    "trunc_f",
+    "unwrap",
+    "xori",
+]
+
+
+def _type(kind: Any) -> ir.Type:
+    return kind.ir_type if isinstance(kind, NumericMeta) else kind
+
+
+def constant(value: Any, type: Any = None, index: bool = False) -> ir.Value:  # noqa: A002 - MLIR's name
+    """Return a number as an SSA constant of an MLIR type or numeric class; without one i32, i64, f32 or i1."""
+    if index:
+        return _constant(value, Index)
+    if type is None:
+        return as_numeric(value).ir_value()
+    kind = _type(type)
+    if isinstance(kind, ir.VectorType):
+        return _constant(value, class_of_ir_type(kind.element_type), kind)
+    return _constant(value, class_of_ir_type(kind))
+
+
+def index(value: int) -> ir.Value:
+    """Return a number as an index constant."""
+    return _constant(value, Index)
+
+
+def constant_vector(value: Any, vec_type: Any) -> ir.Value:
+    """Return a splat constant of a vector type (deprecated; use `fx.full`)."""
+    return constant(value, vec_type)
+
+
+def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:  # noqa: A002 - the contract's name
+    """Return the raw SSA value; Python numbers become constants of `type`."""
+    if isinstance(value, (bool, int, float)):
+        return constant(value, type, index)
+    if isinstance(value, Vector):
+        return value.value
+    raw = value if isinstance(value, ir.Value) else as_numeric(value).ir_value()
+    if index and str(raw.type) != "index":
+        return cast_value(raw, element_class(raw), Index)
+    return raw
+
+
+def index_cast(type: Any, value: Any) -> ir.Value:  # noqa: A002 - MLIR's name
+    """Convert between index and an integer type (deprecated; use `.to`)."""
+    return build("arith.index_cast", (unwrap(value),), _type(type))
+
+
+def select(condition: Any, true_value: Any, false_value: Any) -> Any:
+    """Return `true_value` where the condition is true, else `false_value`; raw for raw operands."""
+    if any(isinstance(x, (Numeric, Vector)) for x in (true_value, false_value)):
+        if isinstance(condition, Vector):
+            return condition.select(true_value, false_value)
+        return as_numeric(condition).select(true_value, false_value)
+    a, b = _pair(true_value, false_value)
+    return build("arith.select", (unwrap(condition), a, b), a.type)
+
+
+def sitofp(type: Any, value: Any) -> ir.Value:  # noqa: A002 - MLIR's name
+    """Convert a signed integer to a float type."""
+    raw = unwrap(value)
+    return build("arith.sitofp", (raw,), like(raw.type, _type(type)))
+
+
+def int_to_fp(value: Any, type: Any, signed: bool = True) -> ir.Value:  # noqa: A002 - the contract's name
+    """Convert an integer to a float type, as signed or unsigned."""
+    raw = unwrap(value)
+    return build("arith.sitofp" if signed else "arith.uitofp", (raw,), like(raw.type, _type(type)))
+
+
+def trunc_f(type: Any, value: Any) -> ir.Value:  # noqa: A002 - the contract's name
+    """Narrow a float to a float type."""
+    raw = unwrap(value)
+    return build("arith.truncf", (raw,), like(raw.type, _type(type)))
+
+
+def _predicate(predicate: Any) -> Any:
+    return attribute(f"{int(getattr(predicate, 'value', predicate))} : i64")
+
+
+def _compare(op: str, predicate: Any, a: Any, b: Any, extra: dict[str, Any]) -> ir.Value:
+    x, y = _pair(_raw(a), _raw(b))
+    if isinstance(predicate, str):
+        predicate = (CmpIPredicate if op == "arith.cmpi" else CmpFPredicate)[predicate]
+    return build(op, (x, y), like(x.type, Boolean.ir_type), {"predicate": _predicate(predicate), **extra})
+
+
+def cmpi(predicate: Any, a: Any, b: Any) -> ir.Value:
+    """Compare integers by a `CmpIPredicate` (or its name or number); a raw 1-bit value."""
+    return _compare("arith.cmpi", predicate, a, b, {})
+
+
+def cmpf(predicate: Any, a: Any, b: Any, fastmath: Any = None) -> ir.Value:
+    """Compare floats by a `CmpFPredicate` (or its name or number); a raw 1-bit value."""
+    return _compare("arith.cmpf", predicate, a, b, flags_attribute(fastmath) or {})
+
+
+def _raw(value: Any) -> Any:
+    return value.value if isinstance(value, Vector) else value
+
+
+def _binary(name: str, floating: bool) -> Any:
+    op = "arith." + name
+
+    def function(a: Any, b: Any, *, fastmath: Any = None) -> ir.Value:
+        x, y = _pair(_raw(a), _raw(b))
+        return build(op, (x, y), x.type, flags_attribute(fastmath) if floating else None)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Build `{op}` on two operands of one type; a Python number takes the type of the other."
+    return function
+
+
+addf = _binary("addf", True)
+subf = _binary("subf", True)
+mulf = _binary("mulf", True)
+divf = _binary("divf", True)
+maximumf = _binary("maximumf", True)
+minimumf = _binary("minimumf", True)
+addi = _binary("addi", False)
+subi = _binary("subi", False)
+muli = _binary("muli", False)
+andi = _binary("andi", False)
+ori = _binary("ori", False)
+xori = _binary("xori", False)
+shli = _binary("shli", False)
+shrsi = _binary("shrsi", False)
+shrui = _binary("shrui", False)
+
+
+def __getattr__(name: str) -> Any:
+    return proxy(_dialect, name, __name__)

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies: tiled copies, their per-thread slices, and `fx.copy`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._build import build_op, infer
+from .atom import CopyAtom, _Atom
+from .layout import typetext as tt
+from .layout.algebra import composition, int_tuple_product_each, raked_product, right_inverse, size
+from .layout.construct import as_int_tuple, as_tile, make_layout, make_tile
+from .layout.objects import IntTuple, Layout
+from .tensor import Tensor, make_view, typed
+from .wrap import register_wrapper
+
+__all__ = [
+    "ThrCopy",
+    "TiledCopy",
+    "copy",
+    "copy_atom_call",
+    "gather",
+    "make_layout_tv",
+    "make_tiled_copy",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
+    "make_tiled_copy_tv",
+    "scatter",
+]
+
+
+class TiledCopy(_Atom):
+    """A copy atom repeated over threads and values to cover a tile."""
+
+    __slots__ = ()
+
+    def _parts(self) -> list[str]:
+        return tt.split(tt.arguments(self.type_text))
+
+    @property
+    def atom(self) -> CopyAtom:
+        """The copy atom."""
+        return CopyAtom(infer("fly.get_copy_atom", (self.value,)))
+
+    @property
+    def tile_mn(self) -> Any:
+        """The tile, as a `Tile`."""
+        from .layout.construct import static
+
+        return static(self._parts()[2])
+
+    @property
+    def layout_tv_tiled(self) -> Layout:
+        """(thread, value) to the column-major index in the tile."""
+        from .layout.construct import static
+
+        return static(self._parts()[1])
+
+    def _rearranged(self, which: str) -> Layout:
+        """Return the TV layout of the source or destination side; see the tiled-copy view of the IR contract."""
+        from .atom_layouts import copy_layout
+        from .layout.algebra import coalesce, zipped_divide
+
+        operation, bits = tt.split(tt.arguments(self._parts()[0]))
+        reference = tt.parse_layout(copy_layout(operation, int(bits), "ref"))
+        if copy_layout(operation, int(bits), which) == copy_layout(operation, int(bits), "ref"):
+            return self.layout_tv_tiled
+        from .atom import _static_layout
+
+        threads, values = (_extent(mode) for mode in reference.shape)
+        divided = zipped_divide(self.layout_tv_tiled, make_tile(threads, values))
+        swap = composition(
+            right_inverse(_static_layout(copy_layout(operation, int(bits), "ref"))),
+            _static_layout(copy_layout(operation, int(bits), which)),
+        )
+        atom_part = composition(divided[0], swap)
+        rest = divided[1]
+        zipped = make_layout(
+            ((atom_part.shape[0], rest.shape[0]), (atom_part.shape[1], rest.shape[1])),
+            ((atom_part.stride[0], rest.stride[0]), (atom_part.stride[1], rest.stride[1])),
+        )
+        return coalesce(zipped, (1, (1, 1)))
+
+    @property
+    def layout_src_tv_tiled(self) -> Layout:
+        """(thread, value) of the source side to the index in the tile."""
+        return self._rearranged("src")
+
+    @property
+    def layout_dst_tv_tiled(self) -> Layout:
+        """(thread, value) of the destination side to the index in the tile."""
+        return self._rearranged("dst")
+
+    def get_slice(self, thr_idx: Any) -> ThrCopy:
+        """Return the part of one thread."""
+        return ThrCopy(self, thr_idx)
+
+    thr_slice = get_slice
+
+
+def _extent(tree: Any) -> int:
+    return tree if isinstance(tree, int) else _product(tree)
+
+
+def _product(tree: Any) -> int:
+    result = 1
+    for item in tree:
+        result *= _extent(item)
+    return result
+
+
+class ThrCopy:
+    """One thread's part of a tiled copy."""
+
+    __slots__ = ("_coord", "thr_idx", "tiled_copy")
+
+    def __init__(self, tiled_copy: TiledCopy, thr_idx: Any) -> None:
+        self.tiled_copy = tiled_copy
+        self.thr_idx = thr_idx
+        self._coord = as_int_tuple(thr_idx)
+
+    def _partition(self, op: str, tensor: Any) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"a tiled copy partitions a tensor, not {type(tensor).__name__}")
+        return typed(infer(op, (self.tiled_copy.value, tensor.value, self._coord.value)), tensor)
+
+    def partition_S(self, tensor: Any) -> Tensor:  # noqa: N802
+        """Return this thread's view of a source: `((AtomValues, TileValues…), Rest_M, Rest_N, …)`."""
+        return self._partition("fly.tiled_copy.partition_src", tensor)
+
+    def partition_D(self, tensor: Any) -> Tensor:  # noqa: N802
+        """Return this thread's view of a destination, of the same form."""
+        return self._partition("fly.tiled_copy.partition_dst", tensor)
+
+    def retile(self, tensor: Any) -> Tensor:
+        """Return a register fragment (of an MMA, for example) in the value structure of this copy."""
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"retile takes a register tensor, not {type(tensor).__name__}")
+        return typed(infer("fly.tiled_copy.retile", (self.tiled_copy.value, tensor.value)), tensor)
+
+    def __extract_to_ir_values__(self) -> list[Any]:
+        return [self.tiled_copy.value, self._coord.value]
+
+    @classmethod
+    def __construct_from_ir_values__(cls, values: Any, exemplar: Any = None) -> ThrCopy:
+        return cls(TiledCopy(values[0]), IntTuple(values[1]))
+
+
+register_wrapper("tiled_copy", TiledCopy)
+
+
+def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[Any, Layout]:
+    """Return the tile that threads and values cover together, and the (thread, value) layout over it.
+
+    The TV layout is composition(right_inverse(raked_product(thr, val)), (|thr|, |val|) column-major).
+
+    Raises:
+        ValueError: a layout is not static.
+    """
+    for name, layout in (("thread", thr_layout), ("value", val_layout)):
+        if not isinstance(layout, Layout) or not layout.is_static:
+            raise ValueError(f"make_layout_tv needs a static {name} layout, got {layout}")
+    joint = raked_product(thr_layout, val_layout)
+    threads, values = size(thr_layout).get_static_leaf_int, size(val_layout).get_static_leaf_int
+    layout_tv = composition(right_inverse(joint), make_layout((threads, values), (1, threads)))
+    tiler = int_tuple_product_each(joint.shape).to_py_value()
+    return tiler if isinstance(tiler, tuple) else (tiler,), layout_tv
+
+
+def make_tiled_copy(atom: CopyAtom, layout_tv: Layout, tile: Any) -> TiledCopy:
+    """Return the tiled copy of an atom, a (thread, value) layout and a tile (tuple or `Tile`)."""
+    if not isinstance(atom, CopyAtom):
+        raise TypeError(f"make_tiled_copy takes a copy atom, not {type(atom).__name__}")
+    if not isinstance(layout_tv, Layout):
+        raise TypeError(f"make_tiled_copy takes a (thread, value) layout, not {type(layout_tv).__name__}")
+    if isinstance(tile, IntTuple):
+        tile = tile.to_py_value()
+    if isinstance(tile, int):
+        tile = (tile,)
+    return TiledCopy(infer("fly.make_tiled_copy", (atom.value, layout_tv.value, as_tile(tile).value)))
+
+
+def make_tiled_copy_tv(atom: CopyAtom, thr_layout: Layout, val_layout: Layout) -> TiledCopy:
+    """Return the tiled copy in which threads and values are arranged by these layouts."""
+    tiler, layout_tv = make_layout_tv(thr_layout, val_layout)
+    return make_tiled_copy(atom, layout_tv, tiler)
+
+
+def _of_mma(atom: CopyAtom, tiled_mma: Any, operand: str, axes: tuple[int, int]) -> TiledCopy:
+    extents = tiled_mma.tile_size_mnk.to_py_value()
+    layout = getattr(tiled_mma, f"tv_layout_{operand}_tiled")
+    return make_tiled_copy(atom, layout, tuple(extents[axis] for axis in axes))
+
+
+def make_tiled_copy_A(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+    """Return the copy that brings A to the threads as `tiled_mma` needs it; tile (M, K)."""
+    return _of_mma(atom, tiled_mma, "A", (0, 2))
+
+
+def make_tiled_copy_B(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+    """Return the copy that brings B to the threads as `tiled_mma` needs it; tile (N, K)."""
+    return _of_mma(atom, tiled_mma, "B", (1, 2))
+
+
+def make_tiled_copy_C(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+    """Return the copy for C as `tiled_mma` has it in registers; tile (M, N)."""
+    return _of_mma(atom, tiled_mma, "C", (0, 1))
+
+
+def _tensor(value: Any, what: str) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{what} is a tensor, not {type(value).__name__}")
+    return value
+
+
+def _predicate(pred: Any) -> list[Any]:
+    if pred is None:
+        return []
+    if not isinstance(pred, Tensor) or pred.is_coordinate or pred.dtype.width != 1:
+        raise TypeError("pred is a tensor of fx.Boolean, for example fx.make_rmem_tensor(n, fx.Boolean)")
+    return [pred.value]
+
+
+def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> None:
+    """Copy `src` to `dst`, one atom per position of all modes but mode 0.
+
+    Args:
+        atom: a copy atom or tiled copy.
+        src: a tensor; mode 0 holds the values of one atom.
+        dst: a tensor of the same top-level rank.
+        pred: a register tensor of `fx.Boolean`: of the same rank, or without mode 0. Where it is false nothing is
+            read or written; a destination keeps its old value.
+        **state: state fields of the atom, as of `set_value`.
+
+    Raises:
+        TypeError: an operand is no tensor, no atom, or no predicate.
+        ValueError: the ranks differ.
+    """
+    if not isinstance(atom, (CopyAtom, TiledCopy)):
+        raise TypeError(f"copy takes a copy atom or a tiled copy, not {type(atom).__name__}")
+    source, target = _tensor(src, "the source of copy"), _tensor(dst, "the destination of copy")
+    if source.rank != target.rank:
+        raise ValueError(
+            f"copy: source of shape {tt.print_tree(source.shape_tree)} and destination of shape "
+            f"{tt.print_tree(target.shape_tree)} have different ranks"
+        )
+    predicate = _predicate(pred)
+    if pred is not None and pred.rank not in (source.rank, source.rank - 1):
+        raise ValueError(
+            f"copy: a predicate of rank {pred.rank} for a copy of rank {source.rank}; it has the rank of the source, or "
+            "one less (a predicate per atom)"
+        )
+    if state:
+        atom = atom.set_value(state)
+    build_op("fly.copy", [atom.value, source.value, target.value, *predicate])
+
+
+def copy_atom_call(atom: Any, src: Any, dst: Any, pred: Any = None) -> None:
+    """Issue exactly one copy atom; `pred` is a register tensor of `fx.Boolean`."""
+    if not isinstance(atom, CopyAtom):
+        raise TypeError(f"copy_atom_call takes a copy atom, not {type(atom).__name__}")
+    source, target = _tensor(src, "the source of copy_atom_call"), _tensor(dst, "the destination of copy_atom_call")
+    build_op("fly.copy_atom_call", [atom.value, source.value, target.value, *_predicate(pred)])
+
+
+def _indirect(offsets: Tensor, what: str) -> tuple[int, int]:
+    shape = offsets.shape_tree
+    if not tt.is_static_tree(shape):
+        raise ValueError(f"{what}: the offset tensor needs a static shape, got {tt.print_tree(shape)}")
+    if type(shape) is not tuple:
+        return _extent(shape), 1
+    return _extent(shape[0]), _product(shape[1:])
+
+
+def _each_indirect(offsets: Tensor, data: Tensor, pred: Any, what: str) -> Any:
+    """Yield, for every (tv, rest), the element offset, the data of one atom, and its predicate."""
+    tv, rest = _indirect(offsets, what)
+    one_mode = type(offsets.shape_tree) is not tuple
+    for r in range(rest):
+        for v in range(tv):
+            at = v if one_mode else (v, *_unlinear(offsets.shape_tree[1:], r))
+            part = data[((None, v), *_unlinear(data.shape_tree[1:], r))]
+            yield offsets[at], part, None if pred is None else _one_predicate(pred, at)
+
+
+def _one_predicate(pred: Tensor, at: Any) -> Tensor:
+    from .numeric.types import Boolean
+    from .tensor import make_rmem_tensor
+
+    result = make_rmem_tensor(1, Boolean)
+    result[0] = pred[at]
+    return result
+
+
+def _unlinear(shape: tuple[Any, ...], index: int) -> tuple[int, ...]:
+    coords = []
+    for extent in shape:
+        coords.append(index % _extent(extent))
+        index //= _extent(extent)
+    return tuple(coords)
+
+
+def gather(atom: CopyAtom, base_ptr: Any, offset_tensor: Any, dst: Any, pred: Any = None) -> None:
+    """Read one atom per element of `offset_tensor` (TV, Rest…), at `base_ptr` plus that many elements.
+
+    `dst` has shape ((AtomV, TV), Rest…); `pred` is shaped like the offsets.
+    """
+    offsets, target = _tensor(offset_tensor, "the offsets of gather"), _tensor(dst, "the destination of gather")
+    for offset, part, predicate in _each_indirect(offsets, target, pred, "gather"):
+        view = make_view(base_ptr + offset, _contiguous(part))
+        copy_atom_call(atom, view, part, predicate)
+
+
+def scatter(atom: CopyAtom, src: Any, base_ptr: Any, offset_tensor: Any, pred: Any = None) -> None:
+    """Write one atom per element of `offset_tensor` (TV, Rest…), at `base_ptr` plus that many elements."""
+    offsets, source = _tensor(offset_tensor, "the offsets of scatter"), _tensor(src, "the source of scatter")
+    for offset, part, predicate in _each_indirect(offsets, source, pred, "scatter"):
+        view = make_view(base_ptr + offset, _contiguous(part))
+        copy_atom_call(atom, part, view, predicate)
+
+
+def _contiguous(part: Tensor) -> Layout:
+    return make_layout(_extent(part.shape_tree), 1)
+

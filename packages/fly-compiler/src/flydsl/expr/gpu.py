@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The execution model: indices of threads and blocks, barriers, shuffles, address spaces of LDS.
+
+Names that are not here are those of MLIR's `gpu` dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flydsl._mlir import ir
+
+from . import _trace
+from ._build import attribute, build, build_op
+from ._dialect_proxy import proxy
+from .numeric.base import as_numeric, wrap
+from .numeric.types import Boolean, Index, Int32
+from .vector import Vector, _make
+from .wrap import as_ir_value
+
+__all__ = [
+    "ShuffleOp",
+    "barrier",
+    "block_dim",
+    "block_id",
+    "block_idx",
+    "grid_dim",
+    "known_block_size",
+    "lane_id",
+    "lds_space",
+    "num_warp_threads",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_idx",
+    "shuffle_up",
+    "shuffle_xor",
+    "smem_space",
+    "thread_id",
+    "thread_idx",
+]
+
+_MODES = ("xor", "up", "down", "idx")
+
+
+def _id(op: str, dimension: Any) -> ir.Value:
+    name = str(getattr(dimension, "name", dimension))
+    if name not in ("x", "y", "z"):
+        raise ValueError(f"a dimension is 'x', 'y' or 'z', not {dimension!r}")
+    return build(f"gpu.{op}", (), Index.ir_type, {"dimension": attribute(f"#gpu<dim {name}>")})
+
+
+class Triple:
+    """Three `Int32` indices or extents, `.x`, `.y`, `.z`, made once per kernel."""
+
+    __slots__ = ("_name", "_op")
+
+    def __init__(self, op: str, name: str) -> None:
+        self._op, self._name = op, name
+
+    def __getattr__(self, axis: str) -> Any:
+        if axis not in ("x", "y", "z"):
+            raise AttributeError(f"{self._name} has .x, .y and .z, no '{axis}'")
+        trace = _trace.maybe_current()
+        scope = None if trace is None else trace.kernel
+        if scope is None:
+            return wrap(Int32, build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type))
+        key = (self._op, axis)
+        known = scope.ids.get(key)
+        if known is None:
+            with ir.InsertionPoint.at_block_begin(scope.entry):
+                value = build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type)
+            known = scope.ids[key] = value
+        return wrap(Int32, known)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.x, self.y, self.z))
+
+    def __getitem__(self, axis: int) -> Any:
+        return getattr(self, "xyz"[axis])
+
+    def __repr__(self) -> str:
+        return f"fx.{self._name}"
+
+
+thread_idx = Triple("thread_id", "thread_idx")
+block_idx = Triple("block_id", "block_idx")
+block_dim = Triple("block_dim", "block_dim")
+grid_dim = Triple("grid_dim", "grid_dim")
+
+
+def thread_id(dimension: Any) -> ir.Value:
+    """Return the thread's index in its block along "x", "y" or "z", as an index-typed SSA value."""
+    return _id("thread_id", dimension)
+
+
+def block_id(dimension: Any) -> ir.Value:
+    """Return the block's index in the grid along "x", "y" or "z", as an index-typed SSA value."""
+    return _id("block_id", dimension)
+
+
+def lane_id() -> Any:
+    """Return the thread's index in its wave, `Int32`."""
+    return wrap(Int32, build("arith.index_cast", (build("gpu.lane_id", (), Index.ir_type),), Int32.ir_type))
+
+
+def num_warp_threads() -> int:
+    """Return the number of threads of a wave on the target: 64 on gfx9, 32 on gfx10 and later."""
+    return _trace.target().warp_size
+
+
+def known_block_size() -> tuple[int, int, int]:
+    """Return the block's extents; `RuntimeError` when they are only known at the launch."""
+    size = _trace.kernel("fx.known_block_size()").block_size
+    if size is None:
+        raise RuntimeError(
+            "the block size of this kernel is not static; launch it with a static block, or declare "
+            "@flyc.kernel(known_block_size=(x, y, z))"
+        )
+    return size
+
+
+def barrier() -> None:
+    """Wait until all threads of the workgroup are here; LDS and global writes before are visible after."""
+    build_op("gpu.barrier", ())
+
+
+def _open(value: Any) -> tuple[ir.Value, Any]:
+    if isinstance(value, Vector):
+        shape, dtype = value.shape, value.dtype
+        return value.value, lambda result: _make(result, shape, dtype)
+    if isinstance(value, ir.Value):
+        return value, lambda result: result
+    scalar = as_numeric(value)
+    cls = scalar.dtype
+    return scalar.ir_value(), lambda result: wrap(cls, result)
+
+
+def shuffle(value: Any, offset: Any, width: Any = None, mode: str = "xor") -> Any:
+    """Return the value that another lane of the wave has.
+
+    Args:
+        value: a scalar or vector; the result is of the same type.
+        offset: for `xor`, what to flip in the lane number; for `up` and `down`, how far; for `idx`, the lane.
+        width: lanes of the group in which lanes are numbered; by default the wave.
+        mode: "xor", "up", "down" or "idx".
+
+    Raises:
+        ValueError: another mode.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"a shuffle's mode is one of {', '.join(_MODES)}, not {mode!r}")
+    operand, wrapper = _open(value)
+    return wrapper(_shuffle_op(operand, offset, width, mode).results[0])
+
+
+def _shuffle_op(operand: ir.Value, offset: Any, width: Any, mode: str) -> ir.Operation:
+    width = num_warp_threads() if width is None else width
+    operands = (operand, _int32(offset), _int32(width))
+    results = (operand.type, Boolean.ir_type)
+    return build_op("gpu.shuffle", operands, results, {"mode": attribute(f"#gpu<shuffle_mode {mode}>")})
+
+
+def _int32(value: Any) -> ir.Value:
+    return as_numeric(value).to(Int32).ir_value()
+
+
+def shuffle_xor(value: Any, offset: Any, width: Any = None) -> Any:
+    """Return the value of the lane whose number differs by the bits of `offset`."""
+    return shuffle(value, offset, width, "xor")
+
+
+def shuffle_up(value: Any, offset: Any, width: Any = None) -> Any:
+    """Return the value of the lane `offset` below; lanes without one get their own."""
+    return shuffle(value, offset, width, "up")
+
+
+def shuffle_down(value: Any, offset: Any, width: Any = None) -> Any:
+    """Return the value of the lane `offset` above; lanes without one get their own."""
+    return shuffle(value, offset, width, "down")
+
+
+def shuffle_idx(value: Any, lane: Any, width: Any = None) -> Any:
+    """Return the value of a lane."""
+    return shuffle(value, lane, width, "idx")
+
+
+def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:  # noqa: N802 - MLIR's name
+    """Build `gpu.shuffle` and return the op; `.shuffleResult` is the raw value, `.valid` whether the lane exists."""
+    name = str(getattr(mode, "name", mode)).lower()
+    if name not in _MODES:
+        raise ValueError(f"a shuffle's mode is one of {', '.join(_MODES)}, not {mode!r}")
+    return _shuffle_op(as_ir_value(value), offset, width, name).opview
+
+
+def smem_space(int: bool = False) -> Any:  # noqa: A002 - the contract's name
+    """Return the address space of LDS for builtin memrefs: MLIR's workgroup attribute, or its number, 3."""
+    return 3 if int else attribute("#gpu.address_space<workgroup>")
+
+
+lds_space = smem_space
+
+
+def __getattr__(name: str) -> Any:
+    from flydsl._mlir.dialects import gpu as dialect
+
+    return proxy(dialect, name, __name__)
+

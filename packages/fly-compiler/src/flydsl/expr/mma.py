@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix multiply-accumulate: tiled MMAs, their per-thread slices and fragments, and `fx.gemm`."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from ._build import attribute, build_op, infer
+from .atom import MmaAtom, _Atom, _static_layout
+from .layout import typetext as tt
+from .layout.algebra import composition, right_inverse, size, slice, tiled_product
+from .layout.construct import as_int_tuple, make_layout, make_tile, static
+from .layout.objects import IntTuple, Layout, Tile
+from .tensor import Tensor, typed
+from .wrap import register_wrapper
+
+__all__ = [
+    "GemmTraversalOrder",
+    "MmaOperand",
+    "ThrMma",
+    "TiledMma",
+    "gemm",
+    "make_tiled_mma",
+    "mma_atom_call",
+    "mma_make_fragment",
+    "tiled_mma_partition",
+    "tiled_mma_partition_shape",
+]
+
+
+class MmaOperand(enum.Enum):
+    """The operands of d = a * b + c."""
+
+    A = "a"
+    B = "b"
+    C = "c"
+    D = "d"
+
+
+class GemmTraversalOrder(enum.Enum):
+    """The order of the atoms of a gemm, innermost loop first; `_Serpentine` turns round instead of starting over."""
+
+    KMN = "kmn"
+    KNM = "knm"
+    MKN = "mkn"
+    MNK = "mnk"
+    NKM = "nkm"
+    NMK = "nmk"
+    KMN_Serpentine = "kmn_serpentine"
+    KNM_Serpentine = "knm_serpentine"
+    MKN_Serpentine = "mkn_serpentine"
+    MNK_Serpentine = "mnk_serpentine"
+    NKM_Serpentine = "nkm_serpentine"
+    NMK_Serpentine = "nmk_serpentine"
+
+
+def _operand(operand: Any) -> MmaOperand:
+    if isinstance(operand, MmaOperand):
+        return operand
+    try:
+        return MmaOperand(str(operand).lower())
+    except ValueError:
+        raise ValueError(f"an operand of an MMA is fx.MmaOperand.A, B, C or D, not {operand!r}") from None
+
+
+class TiledMma(_Atom):
+    """An MMA atom repeated over (M, N, K) by groups of threads."""
+
+    __slots__ = ()
+
+    def _parts(self) -> list[str]:
+        return tt.split(tt.arguments(self.type_text))
+
+    @property
+    def mma_atom(self) -> MmaAtom:
+        """The MMA atom."""
+        return MmaAtom(infer("fly.get_mma_atom", (self.value,)))
+
+    @property
+    def atom_layout(self) -> Layout:
+        """The layout of the atoms over (M, N, K)."""
+        return static(self._parts()[1])
+
+    @property
+    def permutation_mnk(self) -> Tile:
+        """The permutation of each of M, N, K."""
+        parts = self._parts()
+        return static(parts[2]) if len(parts) > 2 else make_tile(None, None, None)
+
+    @property
+    def tile_size_mnk(self) -> IntTuple:
+        """The extents that one round of all atoms covers."""
+        parts = self._parts()
+        atom_shape = self._facts().shape
+        counts = tt.parse_layout(tt.arguments(parts[1])).shape
+        sizes = []
+        permutation = tt.split(tt.arguments(parts[2])[1:-1], "|") if len(parts) > 2 else ["*"] * 3
+        for extent, count, mode in zip(atom_shape, _three(counts), permutation, strict=True):
+            sizes.append(extent * _size(count) if mode == "*" else _tile_extent(mode))
+        return as_int_tuple(tuple(sizes))
+
+    @property
+    def thr_layout_vmnk(self) -> Layout:
+        """(atom thread, M, N, K) to the thread's index."""
+        return tiled_product(_static_layout(self._facts().thr), self.atom_layout)
+
+    def _facts(self) -> Any:
+        from .atom_layouts import mma_facts
+
+        return mma_facts(tt.split(tt.arguments(self._parts()[0]))[0])
+
+    def _tiled(self, operand: MmaOperand) -> Layout:
+        """Return (thread, value) of an operand to the column-major index in its tile; IR contract, tiled-mma view."""
+        from .layout.algebra import logical_divide, zipped_divide
+
+        facts = self._facts()
+        which = {MmaOperand.A: (0, 2), MmaOperand.B: (1, 2)}.get(operand, (0, 1))
+        extents = self.tile_size_mnk.to_py_value()
+        axes = tuple(extents[i] for i in which)
+        shape = tuple(facts.shape[i] for i in which)
+        counts = [_size(mode) for mode in _three(tt.parse_layout(tt.arguments(self._parts()[1])).shape)]
+        groups = tuple(counts[i] for i in which)
+        matrix = make_layout(axes, (1, axes[0]))
+        permutation = self.permutation_mnk.unpack()
+        modes = tuple(
+            (facts.shape[i] * counts[i] if permutation[i] == 0 else permutation[i]) for i in which
+        )
+        matrix = logical_divide(matrix, make_tile(*modes))
+        tiled = zipped_divide(matrix, make_tile(*shape))
+        values = composition(tiled[0], _static_layout(getattr(facts, {"d": "c"}.get(operand.value, operand.value))))
+        rest = zipped_divide(tiled[1], make_tile(*groups))
+        thread = make_layout((values.shape[0], rest.shape[0]), (values.stride[0], rest.stride[0]))
+        value = make_layout((values.shape[1], rest.shape[1]), (values.stride[1], rest.stride[1]))
+        # Threads are numbered by the VMNK layout: flat index -> (v, (the operand's two of m, n, k)).
+        vmnk = self.thr_layout_vmnk
+        total = size(vmnk).get_static_leaf_int
+        to_coordinate = right_inverse(vmnk)
+        skipped = ({0, 1, 2} - set(which)).pop()
+        strides = [None, None, None]
+        step = _size(tt.parse_layout(facts.thr).shape)
+        for i in which:
+            strides[i], step = step, step * counts[i]
+        strides[skipped] = 0
+        compact = make_layout((_size(tt.parse_layout(facts.thr).shape), *counts), (1, *strides))
+        by_thread = composition(thread, composition(compact, composition(to_coordinate, make_layout(total, 1))))
+        return make_layout((by_thread.shape, value.shape), (by_thread.stride, value.stride))
+
+    @property
+    def tv_layout_A_tiled(self) -> Layout:  # noqa: N802
+        """(thread, value) of A to the column-major index in its (M, K) tile."""
+        return self._tiled(MmaOperand.A)
+
+    @property
+    def tv_layout_B_tiled(self) -> Layout:  # noqa: N802
+        """(thread, value) of B to the column-major index in its (N, K) tile."""
+        return self._tiled(MmaOperand.B)
+
+    @property
+    def tv_layout_C_tiled(self) -> Layout:  # noqa: N802
+        """(thread, value) of C to the column-major index in its (M, N) tile."""
+        return self._tiled(MmaOperand.C)
+
+    def get_slice(self, thr_idx: Any) -> ThrMma:
+        """Return the part of one thread."""
+        return ThrMma(self, thr_idx)
+
+    thr_slice = get_slice
+
+    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """Return registers for this thread's part of A; takes the (M, K) block tile, not a partition of it."""
+        return mma_make_fragment(MmaOperand.A, self, block_tile, stages)
+
+    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """Return registers for this thread's part of B; takes the (N, K) block tile."""
+        return mma_make_fragment(MmaOperand.B, self, block_tile, stages)
+
+    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """Return registers for this thread's part of C; takes the (M, N) block tile."""
+        return mma_make_fragment(MmaOperand.C, self, block_tile, stages)
+
+
+def _size(tree: Any) -> int:
+    if isinstance(tree, int):
+        return tree
+    result = 1
+    for item in tree:
+        result *= _size(item)
+    return result
+
+
+def _three(shape: Any) -> tuple[Any, ...]:
+    modes = shape if type(shape) is tuple else (shape,)
+    return (*modes, *([1] * (3 - len(modes))))
+
+
+def _tile_extent(mode: str) -> int:
+    return _size(tt.parse_layout(mode).shape) if ":" in mode else int(mode)
+
+
+class ThrMma:
+    """One thread's part of a tiled MMA."""
+
+    __slots__ = ("_coord", "thr_idx", "tiled_mma")
+
+    def __init__(self, tiled_mma: TiledMma, thr_idx: Any) -> None:
+        self.tiled_mma = tiled_mma
+        self.thr_idx = thr_idx
+        self._coord = as_int_tuple(thr_idx)
+
+    def partition_A(self, tensor: Any) -> Tensor:  # noqa: N802
+        """Return this thread's view of an (M, K) tile: `(V, Rest_M, Rest_K, …)`."""
+        return tiled_mma_partition(MmaOperand.A, self.tiled_mma, tensor, self._coord)
+
+    def partition_B(self, tensor: Any) -> Tensor:  # noqa: N802
+        """Return this thread's view of an (N, K) tile: `(V, Rest_N, Rest_K, …)`."""
+        return tiled_mma_partition(MmaOperand.B, self.tiled_mma, tensor, self._coord)
+
+    def partition_C(self, tensor: Any) -> Tensor:  # noqa: N802
+        """Return this thread's view of an (M, N) tile: `(V, Rest_M, Rest_N, …)`."""
+        return tiled_mma_partition(MmaOperand.C, self.tiled_mma, tensor, self._coord)
+
+    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """As `TiledMma.make_fragment_A`."""
+        return self.tiled_mma.make_fragment_A(block_tile, stages)
+
+    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """As `TiledMma.make_fragment_B`."""
+        return self.tiled_mma.make_fragment_B(block_tile, stages)
+
+    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+        """As `TiledMma.make_fragment_C`."""
+        return self.tiled_mma.make_fragment_C(block_tile, stages)
+
+    def __extract_to_ir_values__(self) -> list[Any]:
+        return [self.tiled_mma.value, self._coord.value]
+
+    @classmethod
+    def __construct_from_ir_values__(cls, values: Any, exemplar: Any = None) -> ThrMma:
+        return cls(TiledMma(values[0]), IntTuple(values[1]))
+
+
+register_wrapper("tiled_mma", TiledMma)
+
+
+def make_tiled_mma(mma_atom: Any, atom_layout: Any = None, permutation: Any = None) -> TiledMma:
+    """Return the tiled MMA of an atom.
+
+    Args:
+        mma_atom: the atom (or MMA operation).
+        atom_layout: a static layout of atoms over (M, N, K), or a shape for the column-major one; one atom by default.
+        permutation: a tuple of an int, `None` or layout per mode.
+
+    Raises:
+        TypeError: an argument of another kind.
+        ValueError: a layout that is not static.
+    """
+    from .atom import make_mma_atom
+    from .ops import MmaOp
+
+    if isinstance(mma_atom, MmaOp):
+        mma_atom = make_mma_atom(mma_atom)
+    if not isinstance(mma_atom, MmaAtom):
+        raise TypeError(f"make_tiled_mma takes an MMA atom, not {type(mma_atom).__name__}")
+    if atom_layout is None:
+        atom_layout = make_layout((1, 1, 1), (0, 0, 0))
+    elif isinstance(atom_layout, (tuple, IntTuple)):
+        from .layout.construct import make_ordered_layout
+
+        atom_layout = make_ordered_layout(atom_layout, 0)
+    if not isinstance(atom_layout, Layout):
+        raise TypeError(f"make_tiled_mma takes a layout of atoms over (M, N, K), not {type(atom_layout).__name__}")
+    operands = [mma_atom.value, atom_layout.value]
+    if permutation is not None:
+        operands.append((permutation if isinstance(permutation, Tile) else make_tile(*permutation)).value)
+    return TiledMma(infer("fly.make_tiled_mma", operands))
+
+
+def _kind(operand: Any) -> dict[str, ir.Attribute]:
+    return {"operand_id": attribute(f"#fly<mma_operand {_operand(operand).value}>")}
+
+
+def tiled_mma_partition(operand: Any, tiled: TiledMma, tensor: Any, coord: Any) -> Tensor:
+    """Return the view of `tensor` that thread `coord` has of an operand."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"a tiled MMA partitions a tensor, not {type(tensor).__name__}")
+    at = as_int_tuple(coord)
+    return typed(infer("fly.tiled_mma.partition", (tiled.value, tensor.value, at.value), _kind(operand)), tensor)
+
+
+def tiled_mma_partition_shape(operand: Any, tiled: TiledMma, shape: Any) -> IntTuple:
+    """Return the shape of a thread's partition of a compact tensor of `shape`."""
+    value = infer("fly.tiled_mma.partition_shape", (tiled.value, as_int_tuple(shape).value), _kind(operand))
+    return IntTuple(value)
+
+
+def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | None = None) -> Tensor:
+    """Return registers shaped like a thread's partition of the block tile `tensor`.
+
+    With `stages`, the modes after the two of the matrix become one of extent `stages`.
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"make_fragment takes the block tile as a tensor, not {type(tensor).__name__}")
+    attributes = _kind(operand)
+    if stages is not None:
+        if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
+            raise ValueError(f"stages must be a positive Python int, got {stages!r}")
+        attributes["stages"] = attribute(f"{stages} : i32")
+    return Tensor(infer("fly.mma.make_fragment", (tiled.value, tensor.value), attributes))
+
+
+# -- calls -------------------------------------------------------------------------------------------------------------
+
+
+def _group(operand: Any, name: str) -> list[Tensor]:
+    items = list(operand) if isinstance(operand, (list, tuple)) else [operand]
+    if not items:
+        raise ValueError(f"{name} is an empty list; its first element is the data fragment")
+    for item in items:
+        if not isinstance(item, Tensor):
+            raise TypeError(f"{name} of an MMA is a tensor, or a list of tensors, not {type(item).__name__}")
+    return items
+
+
+def _segments(*counts: int) -> dict[str, ir.Attribute]:
+    return {"operandSegmentSizes": attribute("array<i32: " + ", ".join(map(str, counts)) + ">")}
+
+
+def mma_atom_call(atom: Any, d: Any, a: Any, b: Any, c: Any, **state: Any) -> None:
+    """Issue exactly one MMA atom: d = a * b + c on its fragments. `a` and `b` may be lists [data, scale]."""
+    if not isinstance(atom, MmaAtom):
+        raise TypeError(f"mma_atom_call takes an MMA atom, not {type(atom).__name__}")
+    if state:
+        atom = atom.set_value(state)
+    target, left, right, acc = _group(d, "d"), _group(a, "a"), _group(b, "b"), _group(c, "c")
+    operands = [atom.value, target[0].value, *(t.value for t in left), *(t.value for t in right), acc[0].value]
+    build_op("fly.mma_atom_call", operands, (), _segments(1, 1, len(left), len(right), 1))
+
+
+def _check_gemm(d: Tensor, a: Tensor, b: Tensor, c: Tensor) -> None:
+    ranks = d.rank, a.rank, b.rank, c.rank
+    if ranks == (1, 1, 1, 1):
+        return
+    if (d.rank, c.rank) != (3, 3) or a.rank != b.rank or a.rank not in (2, 3):
+        raise ValueError(
+            f"gemm: fragments of ranks d {ranks[0]}, a {ranks[1]}, b {ranks[2]}, c {ranks[3]}; they are all 1, or 3 for d "
+            "and c (V, M, N) and 2 or 3 for a (V, M[, K]) and b (V, N[, K])"
+        )
+    extents = [tuple(_size_or_none(mode) for mode in t.shape_tree) for t in (d, a, b, c)]
+    (_, dm, dn), (_, am, *ak), (_, bn, *bk), (_, cm, cn) = extents
+    for what, left, right in (("M of d and a", dm, am), ("N of d and b", dn, bn), ("M of d and c", dm, cm),
+                              ("N of d and c", dn, cn), ("K of a and b", *((ak or [1]) + (bk or [1])))):
+        if left is None or right is None:
+            raise ValueError("gemm: the fragments need static shapes")
+        if left != right:
+            raise ValueError(f"gemm: {what} differ: {left} and {right}")
+
+
+def _size_or_none(tree: Any) -> int | None:
+    return _size(tree) if tt.is_static_tree(tree) else None
+
+
+def gemm(
+    atom: Any,
+    d: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    *,
+    traversal_order: Any = None,
+    traversal_layout: Any = None,
+    atom_callback: Callable[[Any, tuple[int, int, int]], Any] | None = None,
+    **state: Any,
+) -> None:
+    """Compute d = a * b^T + c on register fragments, fully unrolled.
+
+    For the first K step `c` is the accumulator, afterwards `d`.
+
+    Args:
+        atom: an MMA atom or tiled MMA.
+        d: the result fragment, `(V, M, N)`.
+        a: the fragment `(V, M, K)` or `(V, M)`, or a list [data, scale].
+        b: the fragment `(V, N, K)` or `(V, N)`, or a list [data, scale].
+        c: the accumulator that is read, like `d`.
+        traversal_order: a `GemmTraversalOrder`; NMK by default.
+        traversal_layout: a static layout from the step to the column-major (M, N, K) index, instead.
+        atom_callback: called with (atom, (m, n, k)) before each step; returns the atom to use.
+        **state: state fields of the atom.
+
+    Raises:
+        ValueError: ranks or extents do not fit, or both traversals are given.
+        TypeError: an operand is no tensor, no atom, or the callback returns no atom.
+    """
+    if not isinstance(atom, (MmaAtom, TiledMma)):
+        raise TypeError(f"gemm takes an MMA atom or a tiled MMA, not {type(atom).__name__}")
+    if traversal_order is not None and traversal_layout is not None:
+        raise ValueError("gemm: give traversal_order or traversal_layout, not both")
+    if state:
+        atom = atom.set_value(state)
+    target, left, right, acc = _group(d, "d")[0], _group(a, "a"), _group(b, "b"), _group(c, "c")[0]
+    _check_gemm(target, left[0], right[0], acc)
+    if atom_callback is not None:
+        _gemm_by_callback(atom, target, left, right, acc, _order(traversal_order), traversal_layout, atom_callback)
+        return
+    operands = [atom.value, target.value, *(t.value for t in left), *(t.value for t in right), acc.value]
+    attributes = {}
+    if traversal_order is not None:
+        attributes["traversalOrder"] = attribute(f"#fly<gemm_traversal_order {_order(traversal_order).value}>")
+    if traversal_layout is not None:
+        if not isinstance(traversal_layout, Layout) or not traversal_layout.is_static:
+            raise ValueError("gemm: traversal_layout is a static layout")
+        operands.append(traversal_layout.value)
+    attributes.update(_segments(1, 1, len(left), len(right), 1, int(traversal_layout is not None)))
+    build_op("fly.gemm", operands, (), attributes)
+
+
+def _order(order: Any) -> GemmTraversalOrder:
+    if order is None:
+        return GemmTraversalOrder.NMK
+    if isinstance(order, GemmTraversalOrder):
+        return order
+    raise TypeError(f"traversal_order is an fx.GemmTraversalOrder, not {order!r}")
+
+
+def _steps(order: GemmTraversalOrder, extents: dict[str, int]) -> list[tuple[int, int, int]]:
+    """Return the (m, n, k) of each step; see "gemm expansion" of the IR contract."""
+    letters = order.value.removesuffix("_serpentine")
+    serpentine = order.value.endswith("_serpentine")
+    inner, middle, outer = letters
+    steps = []
+    for o in range(extents[outer]):
+        for ms in range(extents[middle]):
+            mid = extents[middle] - 1 - ms if serpentine and o % 2 else ms
+            for i_s in range(extents[inner]):
+                turned = serpentine and (o * extents[middle] + ms) % 2
+                i = extents[inner] - 1 - i_s if turned else i_s
+                at = {outer: o, middle: mid, inner: i}
+                steps.append((at["m"], at["n"], at["k"]))
+    return steps
+
+
+def _gemm_by_callback(
+    atom: Any,
+    d: Tensor,
+    a: Sequence[Tensor],
+    b: Sequence[Tensor],
+    c: Tensor,
+    order: GemmTraversalOrder,
+    layout: Any,
+    callback: Callable[[Any, tuple[int, int, int]], Any],
+) -> None:
+    one = atom.mma_atom if isinstance(atom, TiledMma) else atom
+    if d.rank == 1:
+        _one_step(one, d, a, b, c, (0, 0, 0), callback)
+        return
+    shape_d, shape_a = d.shape_tree, a[0].shape_tree
+    has_k = a[0].rank == 3
+    extents = {"m": _size(shape_d[1]), "n": _size(shape_d[2]), "k": _size(shape_a[2]) if has_k else 1}
+    steps = _steps(order, extents)
+    if layout is not None:
+        total = extents["m"] * extents["n"] * extents["k"]
+        indices = [layout(step).get_static_leaf_int for step in range(total)]
+        m, n = extents["m"], extents["n"]
+        steps = [(i % m, i // m % n, i // (m * n)) for i in indices]
+    seen: set[tuple[int, int]] = set()
+    for m, n, k in steps:
+        left = [slice(t, (None, m, k) if has_k else (None, m)) for t in a]
+        right = [slice(t, (None, n, k) if has_k else (None, n)) for t in b]
+        source = d if (m, n) in seen else c
+        seen.add((m, n))
+        _one_step(one, slice(d, (None, m, n)), left, right, slice(source, (None, m, n)), (m, n, k), callback)
+
+
+def _one_step(atom: Any, d: Any, a: Any, b: Any, c: Any, at: tuple[int, int, int], callback: Any) -> None:
+    chosen = callback(atom, at)
+    if not isinstance(chosen, MmaAtom):
+        raise TypeError(f"gemm: atom_callback must return an MMA atom, got {type(chosen).__name__}")
+    mma_atom_call(chosen, d, list(a), list(b), c)
+

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makers of `!fly` types: `fx.LayoutType.get(...)` and relatives return MLIR types of the current context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from ._build import parse_type
+from .address_space import space_text
+from .layout import typetext as tt
+from .layout.objects import Basis, FlyValue, IntTuple
+from .numeric.base import Numeric
+from .numeric.meta import NumericMeta
+
+__all__ = [
+    "BasisType",
+    "ComposedLayoutType",
+    "CoordSwizzleType",
+    "IntTupleType",
+    "LayoutType",
+    "MemRefType",
+    "PointerType",
+    "SwizzleType",
+    "TileType",
+]
+
+
+def _static_text(value: Any) -> str:
+    """Return the text of a static tuple-like value."""
+    if isinstance(value, (tuple, list)):
+        if not value:
+            raise ValueError("an int-tuple has at least one leaf; () is none")
+        return "(" + ",".join(_static_text(item) for item in value) + ")"
+    if value is None:
+        return "*"
+    if isinstance(value, IntTuple):
+        return tt.arguments(value.type_text)
+    if isinstance(value, Basis):
+        return _static_text(value.value) + "".join(f"E{mode}" for mode in value.modes)
+    if isinstance(value, ir.Type):
+        return tt.arguments(str(value))
+    if isinstance(value, Numeric):
+        value = int(value)
+    if type(value) is not int:
+        raise TypeError(f"a type is made of static integers, got {value!r}")
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    """Return the text between the brackets of a type, or of the type of a traced object."""
+    return tt.arguments(value.type_text if isinstance(value, FlyValue) else str(value))
+
+
+class IntTupleType:
+    """`!fly.int_tuple<...>`."""
+
+    @staticmethod
+    def get(value: Any) -> ir.Type:
+        """Return the type of a static int-tuple."""
+        return parse_type(f"!fly.int_tuple<{_static_text(value)}>")
+
+
+class BasisType:
+    """`!fly.basis<...>`."""
+
+    @staticmethod
+    def get(value: Any, modes: Any = ()) -> ir.Type:
+        """Return the type of `value` times the unit vector of the mode path."""
+        path = modes if isinstance(modes, (list, tuple)) else (modes,)
+        return parse_type(f"!fly.basis<{_static_text(value)}{''.join(f'E{mode}' for mode in path)}>")
+
+
+class LayoutType:
+    """`!fly.layout<...>`."""
+
+    @staticmethod
+    def get(shape: Any, stride: Any) -> ir.Type:
+        """Return the type of a static layout."""
+        return parse_type(f"!fly.layout<{_static_text(shape)}:{_static_text(stride)}>")
+
+
+class ComposedLayoutType:
+    """`!fly.composed_layout<...>`."""
+
+    @staticmethod
+    def get(inner: Any, offset: Any, outer: Any) -> ir.Type:
+        """Return the type of `inner` after (`offset` + `outer`); inner and outer are types."""
+        outer_text = _text(outer)
+        if " o " in outer_text:
+            outer_text = f"[{outer_text}]"
+        return parse_type(f"!fly.composed_layout<{_text(inner)} o {_static_text(offset)} o {outer_text}>")
+
+
+class SwizzleType:
+    """`!fly.swizzle<...>`."""
+
+    @staticmethod
+    def get(mask: int, base: int, shift: int) -> ir.Type:
+        """Return the type of S<mask, base, shift>."""
+        return parse_type(f"!fly.swizzle<S<{int(mask)},{int(base)},{int(shift)}>>")
+
+
+class CoordSwizzleType:
+    """`!fly.coord_swizzle<...>`."""
+
+    @staticmethod
+    def get(mask: int, base_row: int, mode_row: Any, base_col: int, mode_col: Any) -> ir.Type:
+        """Return the type of a coordinate swizzle; modes are paths."""
+        row, col = (", ".join(map(str, m if isinstance(m, (list, tuple)) else (m,))) for m in (mode_row, mode_col))
+        return parse_type(f"!fly.coord_swizzle<CS<{int(mask)},{int(base_row)},[{row}],{int(base_col)},[{col}]>>")
+
+
+class TileType:
+    """`!fly.tile<...>`."""
+
+    @staticmethod
+    def get(*modes: Any) -> ir.Type:
+        """Return the type of a tile of these modes."""
+        from .layout.construct import _spell_tile
+
+        if len(modes) == 1 and isinstance(modes[0], (list, tuple)):
+            modes = tuple(modes[0])
+        parts = [_text(mode) if isinstance(mode, ir.Type) else _spell_tile(mode) for mode in modes]
+        return parse_type("!fly.tile<[" + "|".join(parts) + "]>")
+
+
+def _element(elem_ty: Any) -> str:
+    return elem_ty.mnemonic if isinstance(elem_ty, NumericMeta) else str(elem_ty)
+
+
+def _extras(alignment: int | None, swizzle: Any) -> str:
+    text = "" if alignment is None else f", align<{int(alignment)}>"
+    return text if swizzle is None else f"{text}, {_text(swizzle)}"
+
+
+class PointerType:
+    """`!fly.ptr<...>`."""
+
+    @staticmethod
+    def get(elem_ty: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None) -> ir.Type:
+        """Return the type of a pointer; `alignment` in bytes, by default that of the element."""
+        return parse_type(f"!fly.ptr<{_element(elem_ty)}, {space_text(address_space)}{_extras(alignment, swizzle)}>")
+
+
+class MemRefType:
+    """`!fly.memref<...>`."""
+
+    @staticmethod
+    def get(elem_ty: Any, layout: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None) -> ir.Type:
+        """Return the type of a tensor in memory; `layout` is a layout type. Layout and space may be exchanged."""
+        if not isinstance(layout, ir.Type) and not isinstance(layout, FlyValue):
+            layout, address_space = address_space, layout
+        space = space_text(address_space)
+        return parse_type(f"!fly.memref<{_element(elem_ty)}, {space}, {_text(layout)}{_extras(alignment, swizzle)}>")
