@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A test double for HIP's library: it has devices, writes down every call, and fails on request.
- * It executes nothing. Compiled with -DEMULATOR it also exports the emulator's extensions; with
- * -DNO_LAUNCH it lacks hipModuleLaunchKernel. FAKE_ARCHS lists its devices' architectures.
+ * It executes nothing but the vector addition of examples/call_from_cpp.cpp. Compiled with
+ * -DEMULATOR it also exports the emulator's extensions; with -DNO_LAUNCH it lacks
+ * hipModuleLaunchKernel. FAKE_ARCHS lists its devices' architectures.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -144,8 +145,13 @@ hipError_t hipModuleGetFunction(void **function, void *module, const char *name)
 hipError_t hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                  unsigned by, unsigned bz, unsigned shared, void *stream,
                                  void **params, void **extra) {
-  (void)params;
   (void)extra;
+  if (strcmp(function, "vector_add_kernel_0") == 0) {
+    const float *a = *(float **)params[0], *b = *(float **)params[2];
+    float *c = *(float **)params[4];
+    for (int i = 0; i < *(int *)params[6]; ++i)
+      c[i] = a[i] + b[i];
+  }
   note("launch %s on %d: grid %u %u %u block %u %u %u shared %u stream %ld", (char *)function,
        current_device, gx, gy, gz, bx, by, bz, shared, (long)stream);
   return outcome("hipModuleLaunchKernel");

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target architecture: one source of truth, from settings, devices, or the default."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flydsl.runtime import device
+
+Python = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("name", ["ARCH", "FLYDSL_GPU_ARCH", "HSA_OVERRIDE_GFX_VERSION"])
+def test_settings(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "gfx950")
+    assert device.get_rocm_arch() == "gfx950"
+
+
+@pytest.mark.parametrize(
+    ("version", "arch"), [("9.4.2", "gfx942"), ("9.0.10", "gfx90a"), ("10.3.0", "gfx1030"), ("12.5.0", "gfx1250")]
+)
+def test_override_by_version(monkeypatch: pytest.MonkeyPatch, version: str, arch: str) -> None:
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", version)
+    assert device.get_rocm_arch() == arch
+
+
+def test_the_two_names_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCH", "gfx950")
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "9.4.2")
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx950")
+    assert device.get_rocm_arch() == "gfx950"
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx942")
+    with pytest.raises(ValueError, match="ARCH='gfx950' and FLYDSL_GPU_ARCH='gfx942' mean the same thing but differ"):
+        device.get_rocm_arch()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ARCH", "sm_90"), ("FLYDSL_GPU_ARCH", "942"), ("HSA_OVERRIDE_GFX_VERSION", "9.4"), ("ARCH", "gfx942; rm")],
+)
+def test_not_an_architecture(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=f"environment variable {name}="):
+        device.get_rocm_arch()
+
+
+def test_suffix_and_features_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCH", "gfx1250-strict")
+    assert device.get_rocm_arch() == "gfx1250-strict"
+    assert device.processor("gfx1250-strict") == "gfx1250"
+    assert device.processor("gfx942:sramecc+:xnack-") == "gfx942"
+    assert not device.is_rdna_arch()
+
+
+def test_architecture_of_the_device(python: Python, doubles: Path) -> None:
+    code = "from flydsl.runtime import device; print(device.get_rocm_arch(), device.get_rocm_device_count())"
+    library = str(doubles / "libhip.so")
+    assert python(code, FLYDSL_HIP_LIBRARY=library, FAKE_ARCHS="gfx950:xnack-,gfx942").stdout == "gfx950 2\n"
+    assert python(code, FLYDSL_HIP_LIBRARY=library, ARCH="gfx1201").stdout == "gfx1201 1\n"
+    assert python(code, FLYDSL_DEVICE="hip").stdout == "gfx942 0\n"
+    assert "FLYDSL_DEVICE=x: expected hip or emulator" in python(code, FLYDSL_DEVICE="x").stderr
+
+
+@pytest.mark.parametrize(
+    ("arch", "rdna", "warp"),
+    [
+        ("gfx90a", False, 64),
+        ("gfx942", False, 64),
+        ("gfx950:xnack-", False, 64),
+        ("gfx1030", True, 32),
+        ("gfx1151", True, 32),
+        ("gfx1201", True, 32),
+        ("gfx1250", False, 32),
+        ("gfx1250-strict", False, 32),
+    ],
+)
+def test_families(arch: str, rdna: bool, warp: int) -> None:
+    assert device.is_rdna_arch(arch) == rdna
+    assert device.get_warp_size(arch) == warp
+
+
+def test_lds_capacity() -> None:
+    device.check_smem_capacity(65536, "gfx942")
+    device.check_smem_capacity(163840, "gfx950:xnack-")
+    device.check_smem_capacity(10**9, "gfx900")  # not in the table
+    with pytest.raises(RuntimeError, match="LDS of 65537 bytes is more than the 65536 that a workgroup has on gfx942"):
+        device.check_smem_capacity(65537, "gfx942")
+    assert device.SMEM_CAPACITY_MAP["gfx1250"] == 327680
