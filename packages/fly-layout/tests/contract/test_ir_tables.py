@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import pytest
+from contract.tables import expected_text, is_failure, layout_part, operand, rows
 
 import flydsl.layout as fl
-from contract.tables import expected_text, is_failure, layout_part, operand, rows
 
 TABLES = rows("fly_ir_tables.txt")
 DIFFERENCES = {(r.op, r.operands, r.attributes): r.expected for r in rows("differences.txt")}

@@ -10,99 +10,152 @@ Sub-packages, loaded on first use: `analysis` (coalescing, bank conflicts, injec
 
 from __future__ import annotations
 
-from .algebra.coalesce import coalesce, filter, filter_zeros
-from .algebra.common import max_common_layout, max_common_vector, nullspace
-from .algebra.compact import (
-    make_fragment_layout_like,
-    make_identity_layout,
-    make_layout,
-    make_layout_like,
-    make_ordered_layout,
-    tile_to_shape,
-)
-from .algebra.complement import complement
-from .algebra.composition import composition
-from .algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
-from .algebra.inverse import inverse, left_inverse, right_inverse
-from .algebra.product import (
-    blocked_product,
-    flat_product,
-    logical_product,
-    raked_product,
-    tiled_product,
-    zipped_product,
-)
-from .algebra.recast import downcast, recast_layout, upcast
-from .algebra.reshape import flat_layout, sort_modes, unflatten_layout, with_shape
-from .algebra.sizes import coprofile, coshape, cosize, depth, rank, size
-from .basis import Basis, E
-from .composed import ComposedLayout
-from .coord_tensor import CoordTensor, make_view
-from .coordinates import crd2crd
-from .errors import LayoutError, LayoutTypeError, ParseError
-from .functions import crd2idx, get_1d_coord, get_flat_coord, get_leaves, get_scalar, idx2crd
-from .int_tuple import (
-    compatible,
-    congruent,
-    elem_scale,
-    flatten,
-    has_none,
-    inner_product,
-    is_int_tuple,
-    is_static,
-    prefix_product,
-    product,
-    profile,
-    suffix_product,
-    transform_leaves,
-    tuple_max,
-    unflatten,
-    weakly_congruent,
-)
-from .layout import Layout, LayoutLike, is_layout
-from .modes import append, dice, get, group, prepend, replace, select, slice_, slice_and_offset, take, zip_
-from .swizzle import CoordSwizzle, Swizzle
-from .symbolic import SymInt, dyn, sym, sym_apply
-from .text.parsing import parse, parse_int_tuple, parse_tile
-from .text.printing import text_of, to_dialect
-from .tile import Tile, make_tile
-from .tuple_arith import (
-    ceil_div,
-    colex_less,
-    elem_less,
-    equal,
-    int_tuple_add,
-    int_tuple_div,
-    int_tuple_mod,
-    int_tuple_mul,
-    int_tuple_product,
-    int_tuple_product_each,
-    int_tuple_product_like,
-    int_tuple_sub,
-    lex_less,
-    product_each,
-    product_like,
-    shape_div,
-)
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
-    from . import analysis, atoms, linear, pictures
+    from . import analysis as analysis
+    from . import atoms as atoms
+    from . import linear as linear
+    from . import pictures as pictures
+    from .algebra.coalesce import coalesce, filter_zeros
+    from .algebra.coalesce import filter as filter
+    from .algebra.common import max_common_layout, max_common_vector, nullspace
+    from .algebra.compact import (
+        make_fragment_layout_like,
+        make_identity_layout,
+        make_layout,
+        make_layout_like,
+        make_ordered_layout,
+        tile_to_shape,
+    )
+    from .algebra.complement import complement
+    from .algebra.composition import composition
+    from .algebra.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+    from .algebra.inverse import inverse, left_inverse, right_inverse
+    from .algebra.product import (
+        blocked_product,
+        flat_product,
+        logical_product,
+        raked_product,
+        tiled_product,
+        zipped_product,
+    )
+    from .algebra.recast import downcast, recast_layout, upcast
+    from .algebra.reshape import flat_layout, sort_modes, unflatten_layout, with_shape
+    from .algebra.sizes import coprofile, coshape, cosize, depth, rank, size
+    from .basis import Basis, E
+    from .composed import ComposedLayout
+    from .coord_tensor import CoordTensor, make_view
+    from .coordinates import crd2crd
+    from .errors import LayoutError, LayoutTypeError, ParseError
+    from .functions import crd2idx, get_1d_coord, get_flat_coord, get_leaves, get_scalar, idx2crd
+    from .int_tuple import (
+        compatible,
+        congruent,
+        elem_scale,
+        flatten,
+        has_none,
+        inner_product,
+        is_int_tuple,
+        is_static,
+        prefix_product,
+        product,
+        profile,
+        suffix_product,
+        transform_leaves,
+        tuple_max,
+        unflatten,
+        weakly_congruent,
+    )
+    from .layout import Layout, LayoutLike, is_layout
+    from .modes import append, dice, get, group, prepend, replace, select, slice_, slice_and_offset, take, zip_
+    from .swizzle import CoordSwizzle, Swizzle
+    from .symbolic import SymInt, dyn, sym, sym_apply
+    from .text.parsing import parse, parse_int_tuple, parse_tile
+    from .text.printing import text_of, to_dialect
+    from .tile import Tile, make_tile
+    from .tuple_arith import (
+        ceil_div,
+        colex_less,
+        elem_less,
+        equal,
+        int_tuple_add,
+        int_tuple_div,
+        int_tuple_mod,
+        int_tuple_mul,
+        int_tuple_product,
+        int_tuple_product_each,
+        int_tuple_product_like,
+        int_tuple_sub,
+        lex_less,
+        product_each,
+        product_like,
+        shape_div,
+    )
+
+    compose = composition
+    block_product = blocked_product
+    recast = recast_layout
+    slice = slice_
+    zip = zip_
+    get_ = get
 
 __version__ = "0.1.0"
 
-# Second names in use for the same functions.
-compose = composition
-block_product = blocked_product
-recast = recast_layout
-slice = slice_
-zip = zip_
-get_ = get
+# Where each public name lives. Modules are imported when one of their names is first used, which keeps the import of
+# this package short; `tests/test_package.py` holds the table against the imports above.
+_EXPORTS = {
+    ".algebra.coalesce": "coalesce filter filter_zeros",
+    ".algebra.common": "max_common_layout max_common_vector nullspace",
+    ".algebra.compact": (
+        "make_fragment_layout_like make_identity_layout make_layout make_layout_like make_ordered_layout tile_to_shape "
+    ),
+    ".algebra.complement": "complement",
+    ".algebra.composition": "composition",
+    ".algebra.divide": "flat_divide logical_divide tiled_divide zipped_divide",
+    ".algebra.inverse": "inverse left_inverse right_inverse",
+    ".algebra.product": "blocked_product flat_product logical_product raked_product tiled_product zipped_product",
+    ".algebra.recast": "downcast recast_layout upcast",
+    ".algebra.reshape": "flat_layout sort_modes unflatten_layout with_shape",
+    ".algebra.sizes": "coprofile coshape cosize depth rank size",
+    ".basis": "Basis E",
+    ".composed": "ComposedLayout",
+    ".coord_tensor": "CoordTensor make_view",
+    ".coordinates": "crd2crd",
+    ".errors": "LayoutError LayoutTypeError ParseError",
+    ".functions": "crd2idx get_1d_coord get_flat_coord get_leaves get_scalar idx2crd",
+    ".int_tuple": (
+        "compatible congruent elem_scale flatten has_none inner_product is_int_tuple is_static prefix_product "
+        "product profile suffix_product transform_leaves tuple_max unflatten weakly_congruent "
+    ),
+    ".layout": "Layout LayoutLike is_layout",
+    ".modes": "append dice get group prepend replace select slice_ slice_and_offset take zip_",
+    ".swizzle": "CoordSwizzle Swizzle",
+    ".symbolic": "SymInt dyn sym sym_apply",
+    ".text.parsing": "parse parse_int_tuple parse_tile",
+    ".text.printing": "text_of to_dialect",
+    ".tile": "Tile make_tile",
+    ".tuple_arith": (
+        "ceil_div colex_less elem_less equal int_tuple_add int_tuple_div int_tuple_mod int_tuple_mul "
+        "int_tuple_product int_tuple_product_each int_tuple_product_like int_tuple_sub lex_less product_each "
+        "product_like shape_div "
+    ),
+}
 
-_LAZY = ("analysis", "atoms", "linear", "pictures")
+# Second names in use for the same functions.
+_ALIASES = {
+    "block_product": "blocked_product",
+    "compose": "composition",
+    "get_": "get",
+    "recast": "recast_layout",
+    "slice": "slice_",
+    "zip": "zip_",
+}
+
+_SUBPACKAGES = ("analysis", "atoms", "linear", "pictures")
+
+_HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 __all__ = [
     "Basis",
@@ -225,13 +278,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LAZY:
-        from importlib import import_module
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
 
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    target = _ALIASES.get(name, name)
+    if target in _HOME:
+        value = getattr(import_module(_HOME[target], __name__), target)
+    elif name in _SUBPACKAGES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_HOME, *_ALIASES, *_SUBPACKAGES})

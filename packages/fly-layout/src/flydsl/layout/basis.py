@@ -94,7 +94,7 @@ class Basis:
         return text_of(self)
 
 
-def E(*path: int) -> Any:  # noqa: N802 - the field's name
+def E(*path: int) -> Any:
     """The unit basis element at ``path``; ``E()`` is the integer 1."""
     return Basis(1, path) if path else 1
 

@@ -34,7 +34,7 @@ def evaluate(crd: Any, shape: Any, stride: Any) -> Any:
         return linear(crd, flatten(shape), flatten(stride))
     if type(crd) is tuple:
         if type(shape) is not tuple or len(shape) != len(crd):
-            raise fail("crd2idx", f"coordinate {_text(crd)} does not fit shape {_text(shape)}", crd, _pair(shape, stride))
+            raise fail("crd2idx", "the coordinate does not fit the shape", crd, _pair(shape, stride))
         total: Any = 0
         for c, s, d in zip(crd, shape, stride):
             term = c * d if type(c) is int and type(s) is not tuple else evaluate(c, s, d)
@@ -89,12 +89,6 @@ def _pair(shape: Any, stride: Any) -> Any:
     return Verbatim(f"{text_of(shape)}:{text_of(stride)}")
 
 
-def _text(t: Any) -> str:
-    from .text.printing import text_of
-
-    return text_of(t)
-
-
 def idx2crd_shape(index: Any, shape: Any, stride: Any) -> Any:
     """``(index div stride) mod extent`` for every leaf; extent 1 gives 0. An index tuple is distributed mode-wise.
 
@@ -103,20 +97,26 @@ def idx2crd_shape(index: Any, shape: Any, stride: Any) -> Any:
     """
     if type(index) is tuple:
         if type(shape) is not tuple or len(index) != len(shape):
-            raise fail("idx2crd", f"index {_text(index)} does not fit shape {_text(shape)}", index, _pair(shape, stride))
+            raise fail("idx2crd", "the index does not fit the shape", index, _pair(shape, stride))
         return tuple([idx2crd_shape(i, s, d) for i, s, d in zip(index, shape, stride)])
     if type(shape) is tuple:
-        return tuple([idx2crd_shape(index, s, d) for s, d in zip(shape, stride)])
+        out = []
+        for s, d in zip(shape, stride):
+            if type(s) is int and type(d) is int and type(index) is int and index >= 0 and d > 0 and s > 0:
+                out.append(index // d % s)
+            else:
+                out.append(idx2crd_shape(index, s, d))
+        return tuple(out)
     if type(shape) is int and shape == 1:
         return 0
     if type(index) is int and type(shape) is int and type(stride) is int and index >= 0 and stride > 0 and shape > 0:
         return (index // stride) % shape
     if not is_scalar(stride):
-        raise fail("idx2crd", f"stride {_text(stride)} is no integer", index, _pair(shape, stride), kind=LayoutTypeError)
+        raise fail("idx2crd", "the stride is no integer", index, _pair(shape, stride), kind=LayoutTypeError)
     if not is_scalar(index):
         raise fail("idx2crd", "the index is no integer", index, _pair(shape, stride), kind=LayoutTypeError)
     if (type(stride) is int and stride == 0) or (type(shape) is int and shape == 0):
-        raise fail("idx2crd", f"the mode {_text(_pair(shape, stride))} has no coordinate to recover", index, _pair(shape, stride))
+        raise fail("idx2crd", "extent or stride is 0, so there is no coordinate", index, _pair(shape, stride))
     return mod_leaf(div_leaf(index, stride), shape)
 
 
@@ -144,7 +144,8 @@ def crd2crd(crd: Any, dst_shape: Any, src_shape: Any = None) -> Any:
                 raise fail("crd2crd", "the coordinate's rank is not that of the shape", crd, dst_shape)
             if src_shape is None:
                 return tuple([crd2crd(c, s) for c, s in zip(crd, dst_shape)])
-            return idx2crd_shape(evaluate(crd, src_shape, prefix_product(src_shape)), dst_shape, prefix_product(dst_shape))
+            index = evaluate(crd, src_shape, prefix_product(src_shape))
+            return idx2crd_shape(index, dst_shape, prefix_product(dst_shape))
         if src_shape is None:
             raise fail("crd2crd", "a coordinate tuple facing a leaf needs src_shape", crd, dst_shape)
         return evaluate(crd, src_shape, prefix_product(src_shape))
@@ -153,5 +154,3 @@ def crd2crd(crd: Any, dst_shape: Any, src_shape: Any = None) -> Any:
     if type(crd) is int and type(dst_shape) is int and not 0 <= crd < dst_shape:
         raise fail("crd2crd", f"coordinate {crd} is outside the extent {dst_shape}", crd, dst_shape)
     return crd
-
-

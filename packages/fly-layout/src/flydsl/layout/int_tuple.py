@@ -15,14 +15,10 @@ from .symbolic import SymInt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, Union
+    from typing import Any
 
-    from .symbolic import Scalar
-
-    IntTuple = Union[Scalar, tuple["IntTuple", ...]]
 
 __all__ = [
-    "IntTuple",
     "compatible",
     "congruent",
     "depth_of",
@@ -44,9 +40,6 @@ __all__ = [
     "unflatten",
     "weakly_congruent",
 ]
-
-if not TYPE_CHECKING:
-    IntTuple = object
 
 
 # -- structure -----------------------------------------------------------------------------------------------------
@@ -130,7 +123,7 @@ def transform_leaves(f: Callable[..., Any], *trees: Any) -> Any:
 def has_none(t: Any) -> bool:
     """True when a leaf is None."""
     if type(t) is tuple:
-        for x in t:
+        for x in t:  # noqa: SIM110 - this is on the path of every call of a layout, and any() costs a generator
             if x is None or (type(x) is tuple and has_none(x)):
                 return True
         return False
@@ -139,9 +132,7 @@ def has_none(t: Any) -> bool:
 
 def is_static(t: Any) -> bool:
     """True when no leaf (nor the value of a basis leaf) is symbolic."""
-    return not any(
-        isinstance(x, SymInt) or (isinstance(x, Basis) and isinstance(x.value, SymInt)) for x in flatten(t)
-    )
+    return not any(isinstance(x, SymInt) or (isinstance(x, Basis) and isinstance(x.value, SymInt)) for x in flatten(t))
 
 
 def is_int_tuple(t: Any) -> bool:
@@ -258,4 +249,4 @@ def tuple_max(t: Any) -> int:
     leaves = flatten(t)
     if not all(isinstance(x, int) for x in leaves):
         raise fail("tuple_max", "every leaf has to be a static integer", t, kind=LayoutTypeError)
-    return max(leaves)
+    return int(max(leaves))

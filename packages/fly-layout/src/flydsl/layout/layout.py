@@ -204,18 +204,29 @@ class Layout(LayoutLike):
         LayoutTypeError: a leaf is no integer (strides may also be basis elements).
     """
 
-    __slots__ = ("_shape", "_static", "_stride")
+    __slots__ = ("_flat", "_shape", "_static", "_stride")
     _shape: Any
     _stride: Any
-    _static: bool  # every leaf of shape and stride is an int
+    _static: bool  # known to have only ints as leaves
+    _flat: tuple[tuple[Any, ...], tuple[Any, ...]] | None  # flattened shape and stride, once they were needed
 
     def __init__(self, shape: Any, stride: Any = None) -> None:
-        if type(shape) is tuple and type(stride) is tuple and _static_pair(shape, stride):
-            self._shape = shape
-            self._stride = stride
-            self._static = True
-        else:
-            self._shape, self._stride, self._static = _checked(shape, stride)
+        self._flat = None
+        if type(shape) is tuple:
+            if type(stride) is tuple:
+                if _static_pair(shape, stride):
+                    self._shape = shape
+                    self._stride = stride
+                    self._static = True
+                    return
+            elif stride is None:
+                compact = _static_compact(shape, 1)
+                if compact:
+                    self._shape = shape
+                    self._stride = compact[0]
+                    self._static = True
+                    return
+        self._shape, self._stride, self._static = _checked(shape, stride)
 
     # -- parts ---------------------------------------------------------------------------------------------------
     @property
@@ -250,6 +261,15 @@ class Layout(LayoutLike):
         """Number of elements of the domain."""
         return product(self._shape)
 
+    def __getitem__(self, mode: int | tuple[int, ...] | list[int]) -> Layout:
+        """The mode, or the sub-mode at a path."""
+        if type(mode) is int and type(self._shape) is tuple:
+            try:
+                return make(self._shape[mode], self._stride[mode], self._static)
+            except IndexError:
+                pass
+        return super().__getitem__(mode)
+
     # -- evaluation ----------------------------------------------------------------------------------------------
     def __call__(self, *coord: Any) -> Any:
         """The index of a coordinate; with None in the coordinate, the sub-layout of the modes that None keeps."""
@@ -259,13 +279,12 @@ class Layout(LayoutLike):
             if type(crd) is int and crd >= 0 and self._static:
                 if type(shape) is int:
                     return crd * self._stride
-                return linear(crd, flatten(shape), flatten(self._stride))
+                flat = self._flat or flat_of(self)
+                return linear(crd, flat[0], flat[1])
         else:
             crd = coord
         if crd is None or (type(crd) is tuple and has_none(crd)):
-            from .modes import slice_
-
-            return slice_(self, crd)
+            return sliced(self, crd)
         if type(crd) is tuple and not crd:
             raise fail("crd2idx", "an empty coordinate", self)
         return evaluate(crd, shape, self._stride)
@@ -299,7 +318,7 @@ class Layout(LayoutLike):
 
     def indices(self) -> Iterator[Any]:
         """The indices of all coordinates, leftmost mode fastest."""
-        shape, stride = flatten(self._shape), flatten(self._stride)
+        shape, stride = flat_of(self)
         for i in range(self._static_size("indices")):
             yield linear(i, shape, stride)
 
@@ -343,7 +362,46 @@ def make(shape: Any, stride: Any, static: bool) -> Layout:
     self._shape = shape
     self._stride = stride
     self._static = static
+    self._flat = None
     return self
+
+
+def sliced(x: Layout, coord: Any) -> Layout:
+    """The modes of a layout where ``coord`` is None, see `flydsl.layout.slice_`."""
+    shapes: list[Any] = []
+    strides: list[Any] = []
+    if not _keep_none(x._shape, x._stride, coord, shapes, strides):
+        raise fail("slice", "the coordinate is not weakly congruent with the operand", x, coord)
+    if len(shapes) == 1:
+        return make(shapes[0], strides[0], x._static)
+    if not shapes:
+        raise fail("slice", "the coordinate keeps nothing", x, coord)
+    return make(tuple(shapes), tuple(strides), x._static)
+
+
+def _keep_none(shape: Any, stride: Any, coord: Any, shapes: list[Any], strides: list[Any]) -> bool:
+    """Collect the parts of a layout where ``coord`` is None; False when it does not fit."""
+    if coord is None:
+        shapes.append(shape)
+        strides.append(stride)
+    elif type(coord) is tuple:
+        if type(shape) is not tuple or len(shape) != len(coord):
+            return False
+        for s, d, c in zip(shape, stride, coord):
+            if c is None:
+                shapes.append(s)
+                strides.append(d)
+            elif type(c) is tuple and not _keep_none(s, d, c, shapes, strides):
+                return False
+    return True
+
+
+def flat_of(layout: Layout) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Flattened shape and stride."""
+    flat = layout._flat
+    if flat is None:
+        flat = layout._flat = (flatten(layout._shape), flatten(layout._stride))
+    return flat
 
 
 def is_layout(x: object) -> bool:
@@ -357,11 +415,30 @@ def _static_pair(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> bool:
         return False
     for s, d in zip(shape, stride):
         if type(s) is int:
-            if type(d) is not int or s < 0:
-                return False
-        elif type(s) is not tuple or type(d) is not tuple or not _static_pair(s, d):
+            if type(d) is int and s >= 0:
+                continue
+            return False
+        if type(s) is not tuple or type(d) is not tuple or not _static_pair(s, d):
             return False
     return True
+
+
+def _static_compact(shape: tuple[Any, ...], start: int) -> tuple[Any, int] | None:
+    """Column-major strides from ``start`` on, and the stride after them; None unless all extents are ints >= 0."""
+    strides: list[Any] = []
+    for s in shape:
+        if type(s) is int and s >= 0:
+            strides.append(start)
+            start *= s
+        elif type(s) is tuple:
+            inner = _static_compact(s, start)
+            if inner is None:
+                return None
+            strides.append(inner[0])
+            start = inner[1]
+        else:
+            return None
+    return (tuple(strides), start) if strides else None
 
 
 def _checked(shape: Any, stride: Any) -> tuple[Any, Any, bool]:

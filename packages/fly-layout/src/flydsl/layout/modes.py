@@ -11,7 +11,7 @@ from .basis import accumulate, basis_get
 from .coordinates import evaluate
 from .errors import LayoutTypeError, fail
 from .int_tuple import is_int_tuple
-from .layout import Layout, LayoutLike, make
+from .layout import Layout, LayoutLike, make, sliced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def slice_(x: Any, coord: Any) -> Any:
     from .coord_tensor import CoordTensor
 
     if isinstance(x, Layout):
-        return make(_sliced(x._shape, coord, x), _sliced(x._stride, coord, x), x._static)
+        return sliced(x, coord)
     if isinstance(x, CoordTensor):
         if isinstance(x.layout, Layout):
             return CoordTensor(accumulate(x.base, _fixed(coord, x.layout)), slice_(x.layout, coord))
@@ -279,5 +279,3 @@ def _collect(operation: str, t: Any, coord: Any, kept: list[Any], keep_none: boo
             _collect(operation, part, c, kept, keep_none, whole)
     elif (coord is None) == keep_none:
         kept.append(t)
-
-

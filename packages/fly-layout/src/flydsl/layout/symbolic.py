@@ -18,9 +18,9 @@ from .errors import LayoutError, LayoutTypeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Union
+    from typing import TypeAlias
 
-    Scalar = Union[int, "SymInt"]
+    Scalar: TypeAlias = "int | SymInt"
 
 __all__ = [
     "SymInt",
@@ -77,6 +77,20 @@ def _take(extent: int, d: int, rest: int) -> int:
     return min(n, rest)
 
 
+def _below(x: int, most: int, extent: int) -> int:
+    """``x``, under the condition that what modes of B reach together stays inside a mode of A."""
+    if most >= extent:
+        raise LayoutError(f"specialize: composition assumed that the modes together reach {most} < {extent}")
+    return x
+
+
+def _gap(d: int, last: int) -> int:
+    """Extent of the gap below a mode of stride ``d`` when the modes before it end at ``last``."""
+    if last <= 0 or d < last:
+        raise LayoutError(f"specialize: complement assumed that modes do not overlap, but stride {d} is below {last}")
+    return d // last
+
+
 def _shape_div(a: int, b: int) -> int:
     if b == 0 or (a % b and (a == 0 or b % a)):
         raise LayoutError(f"neither of {a} and {b} divides the other")
@@ -86,7 +100,7 @@ def _shape_div(a: int, b: int) -> int:
 def _swizzle(x: int, bits: int, base: int, shift: int) -> int:
     from .swizzle import Swizzle
 
-    return Swizzle(bits, base, shift)(x)
+    return int(Swizzle(bits, base, shift)(x))
 
 
 _EVALUATE: dict[str, Callable[..., int]] = {
@@ -102,6 +116,8 @@ _EVALUATE: dict[str, Callable[..., int]] = {
     "exact_div": _exact_div,
     "step": _step,
     "take": _take,
+    "below": _below,
+    "gap": _gap,
     "swizzle": _swizzle,
     "coord_swizzle": lambda col, row, bits, row_base, base: col ^ (((row >> row_base) & ((1 << bits) - 1)) << base),
     "lt": lambda a, b: int(a < b),
@@ -310,7 +326,7 @@ def _width(width: int) -> int:
 
 
 def _known_divisor(x: object) -> int:
-    return x._div if isinstance(x, SymInt) else int(x)  # type: ignore[call-overload, no-any-return]
+    return x._div if isinstance(x, SymInt) else int(x)  # type: ignore[call-overload]
 
 
 def apply(op: str, *args: object) -> int | SymInt:
@@ -332,6 +348,8 @@ def apply(op: str, *args: object) -> int | SymInt:
             div = _known_divisor(args[1])
         elif op in ("add", "sub", "mod", "min", "max"):
             div = gcd(_known_divisor(args[0]), _known_divisor(args[1]))
+        elif op == "below":
+            div = _known_divisor(args[0])
         elif op == "take":
             extent, d, rest = args
             known = type(extent) is int and type(d) is int and d > 0

@@ -136,15 +136,37 @@ def shape_div(a: Any, b: Any) -> Any:
     Raises:
         LayoutError: at some leaf neither divides the other.
     """
-    if type(a) is int and type(b) is int and b:
-        if a % b == 0:
-            return a // b
-        if a and b % a == 0:
-            return 1 if (a > 0) == (b > 0) else shape_div_leaf(a, b)
+    if type(b) is int and b > 0 and type(a) is tuple:
+        out: list[Any] = []
+        if _consume(a, b, out):
+            return tuple(out)
     try:
         return _divide("shape_div", shape_div_leaf, a, b)
     except LayoutError as e:
         raise fail("shape_div", str(e), a, b) from None
+
+
+def _consume(t: tuple[Any, ...], b: int, out: list[Any]) -> int:
+    """Divide static extents by ``b``, leading ones first; what is left of ``b``, or 0 if this is no simple case."""
+    for x in t:
+        if type(x) is int and x > 0:
+            if not x % b:
+                out.append(x // b)
+                b = 1
+            elif not b % x:
+                out.append(1)
+                b //= x
+            else:
+                return 0
+        elif type(x) is tuple:
+            inner: list[Any] = []
+            b = _consume(x, b, inner)
+            if not b:
+                return 0
+            out.append(tuple(inner))
+        else:
+            return 0
+    return b
 
 
 def _divide(operation: str, f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

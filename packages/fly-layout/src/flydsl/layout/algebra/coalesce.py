@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from ..basis import Basis
-from ..int_tuple import flatten
-from ..layout import Layout, LayoutLike, make
+from ..layout import Layout, LayoutLike, flat_of, make
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +30,8 @@ def coalesce(x: Any, pattern: Any = None) -> Any:
             return _by_mode(x, pattern, coalesce)
         shape = x._shape
         if type(shape) is tuple:
-            flat = flatten(shape)
-            if x._static:
-                modes = merged(flat, flatten(x._stride))
-            else:
-                modes = merged_symbolic(flat, flatten(x._stride))
+            flat, strides = flat_of(x)
+            modes = merged(flat, strides) if x._static else merged_symbolic(flat, strides)
             if len(flat) == 1 and modes[0][0] != 1:
                 return x
             return pack(modes[0], modes[1], x._static)
@@ -104,7 +100,7 @@ def _by_mode(x: Layout, pattern: tuple[Any, ...], operation: Callable[[Any, Any]
     return make(tuple([m._shape for m in out]) + shape[n:], tuple([m._stride for m in out]) + stride[n:], static)
 
 
-def filter(x: Any, pattern: Any = None) -> Any:  # noqa: A001 - the field's name
+def filter(x: Any, pattern: Any = None) -> Any:
     """The layout without its modes of stride 0 and of extent 1, coalesced: what it reaches, each index once per mode.
 
     With a tuple pattern, by mode as in `coalesce`. Nothing left gives ``1:0``.
@@ -118,7 +114,7 @@ def filter(x: Any, pattern: Any = None) -> Any:  # noqa: A001 - the field's name
 
 def flat_filtered(x: Layout) -> Layout:
     """The flat layout of the modes whose stride is not a static 0; ``1:0`` if there is none."""
-    kept = [(s, d) for s, d in zip(flatten(x._shape), flatten(x._stride)) if type(d) is not int or d != 0]
+    kept = [(s, d) for s, d in zip(*flat_of(x)) if type(d) is not int or d != 0]
     if not kept:
         return make(1, 0, True)
     return pack([s for s, _ in kept], [d for _, d in kept], x._static)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from ..errors import LayoutTypeError, fail
-from ..int_tuple import flatten
-from ..layout import Layout, make
+from ..layout import Layout, flat_of, make
 from .coalesce import coalesce, pack
-from .composition import composition
 from .inverse import right_inverse
 
 TYPE_CHECKING = False
@@ -24,13 +22,17 @@ def max_common_layout(a: Any, b: Any) -> Layout:
     """
     if not isinstance(a, Layout) or not isinstance(b, Layout):
         raise fail("max_common_layout", "both operands are plain layouts", a, b, kind=LayoutTypeError)
-    inverse = right_inverse(b)
-    common = coalesce(composition(a, inverse))
-    shape, stride = flatten(common._shape), flatten(common._stride)
-    if stride[0] == 1 and type(shape[0]) is int and shape[0] > 1:
-        result: Layout = coalesce(composition(inverse, make(shape[0], 1, True)))
-        return result
-    return make(1, 0, True)
+    out_s: list[Any] = []
+    out_d: list[Any] = []
+    # The inverses agree on a prefix of their modes, and then on the shorter of two extents of equal stride.
+    for s, d, t, e in zip(*flat_of(right_inverse(a)), *flat_of(right_inverse(b))):
+        if d != e or type(d) is not int:
+            break
+        out_s.append(min(s, t))
+        out_d.append(d)
+        if s != t:
+            break
+    return pack(out_s, out_d, True) if out_s else make(1, 0, True)
 
 
 def max_common_vector(a: Any, b: Any) -> int:
@@ -51,7 +53,7 @@ def nullspace(a: Layout) -> Layout:
     out_s = []
     out_d = []
     position: Any = 1
-    for s, d in zip(flatten(a._shape), flatten(a._stride)):
+    for s, d in zip(*flat_of(a)):
         if type(d) is int and d == 0 and not (type(s) is int and s == 1):
             out_s.append(s)
             out_d.append(position)

@@ -97,12 +97,12 @@ def ordered_strides(operation: str, shape: Any, counted: Any, order: Any) -> Any
     for _, place, s in sorted(entries, key=lambda e: (e[0], e[1])):
         starts[place] = start
         start = start * product(s)
-    place = iter(range(len(entries)))
+    places = iter(range(len(entries)))
 
     def build(s: Any, o: Any) -> Any:
         if type(o) is tuple:
             return tuple([build(x, y) for x, y in zip(s, o)])
-        return prefix_product(s, starts[next(place)])
+        return prefix_product(s, starts[next(places)])
 
     return build(counted, order)
 
@@ -151,9 +151,7 @@ def make_fragment_layout_like(a: Any) -> Layout:
 
 def _fragment_mode(shape: Any, stride: Any) -> Layout:
     compact = prefix_product(_without_zeros(shape, stride))
-    zero = transform_leaves(
-        lambda s, d, c: 0 if type(d) is int and d == 0 and s != 1 else c, shape, stride, compact
-    )
+    zero = transform_leaves(lambda s, d, c: 0 if type(d) is int and d == 0 and s != 1 else c, shape, stride, compact)
     return Layout(shape, zero)
 
 
@@ -179,5 +177,3 @@ def tile_to_shape(block: Any, target_shape: Any, order: Any) -> Any:
         return result
 
     return block.lift(tiled)
-
-

@@ -6,8 +6,8 @@ from __future__ import annotations
 from ..basis import Basis
 from ..errors import LayoutTypeError, fail
 from ..int_tuple import flatten
-from ..layout import Layout, make
-from ..symbolic import SymInt, ceil_div_leaf, div_leaf, is_scalar
+from ..layout import Layout, flat_of, make
+from ..symbolic import SymInt, apply, ceil_div_leaf, div_leaf, is_scalar
 from .coalesce import coalesce, filter_zeros, pack
 from .sizes import cosize
 
@@ -46,9 +46,9 @@ def complement(a: Any, codomain: Any = None) -> Any:
 
 
 def _static(a: Layout, codomain: int | None) -> Layout:
-    shape, stride = a._shape, a._stride
+    flat_s, flat_d = flat_of(a)
     modes = [
-        (d, s) for d, s in zip(flatten(stride), flatten(shape)) if s != 1 and d
+        (d, s) for d, s in zip(flat_d, flat_s) if s != 1 and d
     ]  # sorting pairs sorts by stride; extents decide only between overlapping modes
     if not modes:
         return make(1 if codomain is None else codomain, 1, True)
@@ -106,7 +106,7 @@ def _symbolic(a: Layout, codomain: Any) -> Layout:
     for s, d in sorted(zip(shape, stride), key=lambda mode: mode[1] if type(mode[1]) is int else 0):
         if type(d) is int and type(last) is int and d < last:
             raise _overlap(a, codomain, d, last, s)
-        out_s.append(div_leaf(d, last))
+        out_s.append(div_leaf(d, last) if type(last) is int else apply("gap", d, last))
         out_d.append(last)
         last = s * d
     out_s.append(ceil_div_leaf(codomain, last))

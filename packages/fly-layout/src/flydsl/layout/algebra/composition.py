@@ -10,9 +10,9 @@ from __future__ import annotations
 from ..basis import Basis, basis_get
 from ..errors import LayoutError, LayoutTypeError, fail
 from ..int_tuple import flatten
-from ..layout import Layout, LayoutLike, make
+from ..layout import Layout, LayoutLike, flat_of, make
 from ..swizzle import CoordSwizzle, Swizzle
-from ..symbolic import apply, ceil_div_leaf, exact_div_leaf
+from ..symbolic import SymInt, apply, ceil_div_leaf, exact_div_leaf
 from ..tile import Tile, tile_modes
 from .coalesce import merged, merged_symbolic
 
@@ -101,14 +101,18 @@ def _compose(a: Layout, b: Layout) -> Layout:
             modes_s: Any = (shape,)
             modes_d: Any = (stride,)
         else:
-            fs, fd = flatten(shape), flatten(stride)
+            fs, fd = flat_of(a)
             if fs[-1] == 1:
                 fs = (*fs[:-1], 2)  # so that indices past the end of A still follow its last stride
             modes_s, modes_d = merged(fs, fd)
+        reach = None if type(b._shape) is int or len(modes_s) == 1 else [0] * (2 * len(modes_s))
         try:
-            return make(*_walk_all(modes_s, modes_d, b._shape, b._stride), True)
+            result = make(*_walk_all(modes_s, modes_d, b._shape, b._stride, reach), True)
         except _Uneven as e:
             raise _explain(e, a, b) from None
+        if reach:
+            _require_no_carry(reach, modes_s, a, b)
+        return result
     return _compose_symbolic(a, b)
 
 
@@ -116,21 +120,39 @@ class _Uneven(Exception):
     """A leaf of B, the mode of coalesced A at which it fails, and why."""
 
 
-def _walk_all(modes_s: Any, modes_d: Any, shape: Any, stride: Any) -> tuple[Any, Any]:
+def _require_no_carry(reach: list[Any], modes_s: Any, a: Layout, b: Layout) -> None:
+    """Raise if the modes of B, each of which splits evenly, together run over the end of a mode of A.
+
+    ``reach`` has the largest digit per mode of A, first from positive strides of B, then from negative ones.
+    """
+    n = len(modes_s)
+    if any(reach[:n]) and any(reach[n:]):
+        raise fail("composition", "strides of B have both signs, and A has more than one mode", a, b)
+    for i in range(n - 1):
+        most = reach[i] or reach[n + i]
+        if most >= modes_s[i]:
+            condition = f"modes of B together reach {most} in mode {i} of coalesced A, whose extent is {modes_s[i]}"
+            raise fail("composition", condition, a, b)
+
+
+def _walk_all(modes_s: Any, modes_d: Any, shape: Any, stride: Any, reach: list[Any] | None) -> tuple[Any, Any]:
     if type(shape) is not tuple:
-        return _walk(modes_s, modes_d, shape, stride)
+        return _walk(modes_s, modes_d, shape, stride, reach)
     if len(shape) == 1:
-        return _walk_all(modes_s, modes_d, shape[0], stride[0])
+        return _walk_all(modes_s, modes_d, shape[0], stride[0], reach)
     out_s = []
     out_d = []
     for s, d in zip(shape, stride):
-        rs, rd = _walk(modes_s, modes_d, s, d) if type(s) is int else _walk_all(modes_s, modes_d, s, d)
+        if type(s) is int:
+            rs, rd = _walk(modes_s, modes_d, s, d, reach)
+        else:
+            rs, rd = _walk_all(modes_s, modes_d, s, d, reach)
         out_s.append(rs)
         out_d.append(rd)
     return tuple(out_s), tuple(out_d)
 
 
-def _walk(modes_s: Any, modes_d: Any, s: int, d: int) -> tuple[Any, Any]:
+def _walk(modes_s: Any, modes_d: Any, s: int, d: int, reach: list[Any] | None = None) -> tuple[Any, Any]:
     """One static leaf of B over the coalesced modes of A, whose extents (but the last) are static."""
     if d == 0 or s <= 1:
         return s, 0
@@ -139,34 +161,36 @@ def _walk(modes_s: Any, modes_d: Any, s: int, d: int) -> tuple[Any, Any]:
         return s, d * modes_d[0]
     out_s: list[int] = []
     out_d: list[Any] = []
-    rest = s
-    sign = 1
+    rest, step, sign, place = s, d, 1, 0
     if d < 0:
-        d, sign = -d, -1
+        step, sign, place = -d, -1, last + 1
     for i in range(last):
         extent = modes_s[i]
-        if d >= extent:
-            if extent == 0 or d % extent:
-                raise _Uneven(s, sign * d, i, extent, f"{extent} does not divide the stride {d}")
-            d //= extent
+        if step >= extent:
+            if extent == 0 or step % extent:
+                raise _Uneven(s, d, i, extent, f"{extent} does not divide the stride {step}")
+            step //= extent
             continue
-        take = -(-extent // d)
+        take = -(-extent // step)
         if rest <= take:
-            out_s.append(rest)
-            out_d.append(sign * d * modes_d[i])
-            rest = 1
-            break
-        if extent % d:
-            raise _Uneven(s, sign * d, i, extent, f"the stride {d} does not divide {extent}")
-        if rest % take:
-            raise _Uneven(s, sign * d, i, extent, f"{take} does not divide the {rest} elements that are left")
+            take = rest
+        elif extent % step:
+            raise _Uneven(s, d, i, extent, f"the stride {step} does not divide {extent}")
+        elif rest % take:
+            raise _Uneven(s, d, i, extent, f"{take} does not divide the {rest} elements that are left")
         out_s.append(take)
-        out_d.append(sign * d * modes_d[i])
+        out_d.append(sign * step * modes_d[i])
+        if reach:
+            reach[place + i] += (take - 1) * step
         rest //= take
-        d = 1
+        if rest == 1:
+            break
+        step = 1
     if rest != 1:
         out_s.append(rest)
-        out_d.append(sign * d * modes_d[last])
+        out_d.append(sign * step * modes_d[last])
+        if reach:
+            reach[place + last] += (rest - 1) * step
     if len(out_s) == 1:
         return out_s[0], out_d[0]
     return tuple(out_s), tuple(out_d)
@@ -174,18 +198,15 @@ def _walk(modes_s: Any, modes_d: Any, s: int, d: int) -> tuple[Any, Any]:
 
 def _explain(e: _Uneven, a: Layout, b: Layout) -> LayoutError:
     s, d, mode, extent, reason = e.args
-    paths = [p for p, leaf in _leaves(b._shape, b._stride) if leaf[0] == s and _divides_down(d, leaf[1])]
-    where = f"mode {paths[0]} of B" if paths else "B"
-    return fail("composition", f"{where} does not split over mode {mode} of coalesced A (extent {extent}): {reason}", a, b)
-
-
-def _divides_down(rest: int, stride: Any) -> bool:
-    return type(stride) is int and abs(rest) <= abs(stride)
+    path = next((p for p, leaf in _leaves(b._shape, b._stride) if leaf == (s, d)), [])
+    where = f"mode {path} of B ({s}:{d})" if path else "B"
+    condition = f"{where} does not split over mode {mode} of coalesced A (extent {extent}): {reason}"
+    return fail("composition", condition, a, b)
 
 
 def _leaves(shape: Any, stride: Any, path: tuple[int, ...] = ()) -> list[tuple[list[int], tuple[Any, Any]]]:
     if type(shape) is not tuple:
-        return [(list(path), (shape, stride))]
+        return [(list(path), (shape, stride.value if isinstance(stride, Basis) else stride))]
     found = []
     for i, (s, d) in enumerate(zip(shape, stride)):
         found += _leaves(s, d, (*path, i))
@@ -193,30 +214,39 @@ def _leaves(shape: Any, stride: Any, path: tuple[int, ...] = ()) -> list[tuple[l
 
 
 # -- symbolic and basis operands -------------------------------------------------------------------------------------
+class _Target:
+    """A (or the mode of A that a basis stride picks), coalesced, and how far B reaches into each of its modes."""
+
+    def __init__(self, shape: Any, stride: Any) -> None:
+        fs, fd = flatten(shape), flatten(stride)
+        if type(shape) is tuple and _is(fs[-1], 1):
+            fs = (*fs[:-1], 2)
+        self.extents, self.strides = merged_symbolic(fs, fd) if type(shape) is tuple else ([shape], [stride])
+        self.reach: list[Any] = [0] * (2 * len(self.extents))
+        self.static = all(type(x) is int for x in self.extents[:-1])
+
+
 def _compose_symbolic(a: Layout, b: Layout) -> Layout:
     """The general form: conditions on symbolic values are assumed, and checked when the result is specialised."""
-    coalesced: dict[tuple[int, ...], tuple[list[Any], list[Any]]] = {}
-
-    def modes_at(path: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
-        if path not in coalesced:
-            shape = basis_get(path, a._shape, "composition")
-            stride = basis_get(path, a._stride, "composition")
-            fs, fd = flatten(shape), flatten(stride)
-            if type(shape) is tuple and type(fs[-1]) is int and fs[-1] == 1:
-                fs = (*fs[:-1], 2)
-            coalesced[path] = merged_symbolic(fs, fd) if type(shape) is tuple else ([shape], [stride])
-        return coalesced[path]
+    targets: dict[tuple[int, ...], _Target] = {}
 
     def leaf(s: Any, d: Any) -> tuple[Any, Any]:
+        path: tuple[int, ...] = ()
         if isinstance(d, Basis):
             if type(a._shape) is not tuple:
                 raise fail("composition", f"stride {d} of B picks a mode of A, which is a leaf", a, b)
-            modes, d = modes_at(d.path), d.value
-        else:
-            modes = modes_at(())
-        if type(d) is int and d == 0:
+            path, d = d.path, d.value
+        if path not in targets:
+            targets[path] = _Target(basis_get(path, a._shape, "composition"), basis_get(path, a._stride, "composition"))
+        if _is(d, 0):
             return s, 0
-        return _walk_symbolic(modes[0], modes[1], s, d, a, b)
+        target = targets[path]
+        if type(s) is int and type(d) is int and target.static:
+            try:
+                return _walk(target.extents, target.strides, s, d, target.reach)
+            except _Uneven as e:
+                raise _explain(e, a, b) from None
+        return _walk_symbolic(target, s, d)
 
     def tree(s: Any, d: Any) -> tuple[Any, Any]:
         if type(s) is not tuple:
@@ -225,33 +255,58 @@ def _compose_symbolic(a: Layout, b: Layout) -> Layout:
         return tuple([p[0] for p in parts]), tuple([p[1] for p in parts])
 
     shape, stride = tree(b._shape, b._stride)
+    if type(b._shape) is tuple:
+        for target in targets.values():
+            shape = _assume_no_carry(target, shape, a, b)
     static = all(type(x) is int for x in flatten(shape)) and all(type(x) is int for x in flatten(stride))
     return canonical(make(shape, stride, static))
 
 
-def _walk_symbolic(modes_s: Any, modes_d: Any, s: Any, d: Any, a: Layout, b: Layout) -> tuple[Any, Any]:
-    if type(s) is int and type(d) is int and all(type(x) is int for x in modes_s[:-1]):
-        try:
-            return _walk(modes_s, modes_d, s, d)
-        except _Uneven as e:
-            raise _explain(e, a, b) from None
-    if len(modes_s) == 1:
-        return s, modes_d[0] * d
+def _assume_no_carry(target: _Target, shape: Any, a: Layout, b: Layout) -> Any:
+    """Check `_require_no_carry` where it is decided; else tie it to a named symbolic extent of the result."""
+    n = len(target.extents)
+    if n > 1 and target.static and all(type(r) is int for r in target.reach):
+        _require_no_carry(target.reach, target.extents, a, b)
+        return shape
+    for i in range(n - 1):
+        most, extent = target.reach[i], target.extents[i]
+        if not _is(most, 0) and not (type(most) is int and type(extent) is int):
+            shape = _attach(shape, most, extent)[0]
+    return shape
+
+
+def _attach(shape: Any, most: Any, extent: Any) -> tuple[Any, bool]:
+    if type(shape) is tuple:
+        for i, s in enumerate(shape):
+            changed, done = _attach(s, most, extent)
+            if done:
+                return (*shape[:i], changed, *shape[i + 1 :]), True
+        return shape, False
+    if isinstance(shape, SymInt):
+        return apply("below", shape, most, extent), True
+    return shape, False
+
+
+def _walk_symbolic(target: _Target, s: Any, d: Any) -> tuple[Any, Any]:
+    extents, strides, reach = target.extents, target.strides, target.reach
+    if len(extents) == 1:
+        return s, strides[0] * d
     out_s: list[Any] = []
     out_d: list[Any] = []
     rest = s
     sign = -1 if type(d) is int and d < 0 else 1
-    d = d * sign
-    for extent, stride in zip(modes_s[:-1], modes_d[:-1]):
-        if not (_is(ceil_div_leaf(extent, d), 1) or _is(rest, 1)):
-            take = apply("take", extent, d, rest)
+    step = d * sign
+    for i, (extent, stride) in enumerate(zip(extents[:-1], strides)):
+        if not (_is(ceil_div_leaf(extent, step), 1) or _is(rest, 1)):
+            take = apply("take", extent, step, rest)
             out_s.append(take)
-            out_d.append(stride * (d * sign))
+            out_d.append(stride * (step * sign))
+            reach[i] = reach[i] + (take - 1) * step
             rest = exact_div_leaf(rest, take)
-        d = d if _is(d, 1) else apply("step", d, extent)
+        step = step if _is(step, 1) else apply("step", step, extent)
     if not out_s or not _is(rest, 1):
         out_s.append(rest)
-        out_d.append(modes_d[-1] * (d * sign))
+        out_d.append(strides[-1] * (step * sign))
     return (out_s[0], out_d[0]) if len(out_s) == 1 else (tuple(out_s), tuple(out_d))
 
 

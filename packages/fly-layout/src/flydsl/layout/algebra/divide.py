@@ -153,5 +153,3 @@ def _lifted(operation: str, f: Callable[[Any, Any], Any], a: Any, divisor: Any) 
     if isinstance(a, LayoutLike):
         return a.lift(lambda layout: f(layout, divisor))
     raise fail(operation, "the first operand is no layout", a, divisor, kind=LayoutTypeError)
-
-

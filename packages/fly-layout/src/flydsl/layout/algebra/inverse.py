@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..basis import Basis
 from ..errors import fail
 from ..int_tuple import flatten
-from ..layout import Layout, make
+from ..layout import Layout, flat_of, make
 from ..swizzle import Swizzle
 from .coalesce import coalesce, merged, pack
 
@@ -20,7 +20,7 @@ __all__ = ["inverse", "left_inverse", "right_inverse"]
 def _leaves(a: Layout) -> tuple[Any, Any]:
     """Extents and strides of the coalesced layout, flat."""
     if a._static:
-        return merged(flatten(a._shape), flatten(a._stride))
+        return merged(*flat_of(a))
     c = coalesce(a)
     return flatten(c._shape), flatten(c._stride)
 
@@ -38,7 +38,7 @@ def right_inverse(a: Any) -> Any:
     shape, stride = _leaves(a)
     if len(shape) == 1 and type(stride[0]) is int and type(shape[0]) is int:
         return make(shape[0], 1, True) if stride[0] == 1 and shape[0] != 1 else make(1, 0, True)
-    modes = []
+    modes: list[tuple[Any, ...]] = []
     position: Any = 1
     for s, d in zip(shape, stride):
         if isinstance(d, Basis):
@@ -83,7 +83,7 @@ def left_inverse(a: Any) -> Any:
     if not isinstance(a, Layout):
         return a.lift(left_inverse)
     shape, stride = _leaves(a)
-    modes = []
+    modes: list[tuple[Any, ...]] = []
     position: Any = 1
     for s, d in zip(shape, stride):
         if isinstance(d, Basis):

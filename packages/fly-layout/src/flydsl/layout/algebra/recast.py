@@ -53,7 +53,7 @@ def upcast(a: Any, factor: int) -> Any:
 
 
 def downcast(a: Any, factor: int) -> Any:
-    """The layout in elements that are ``factor`` times as narrow: ``s:1`` becomes ``s*factor:1``, ``s:d`` ``s:d*factor``."""
+    """The layout in elements ``factor`` times as narrow: ``s:1`` becomes ``s*factor:1``, ``s:d`` ``s:d*factor``."""
     _check_factor("downcast", a, factor)
     if isinstance(a, ComposedLayout):
         return _composed("downcast", a, factor, 1, downcast)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..basis import Basis, accumulate
 from ..errors import LayoutTypeError, fail
 from ..int_tuple import flatten, product, transform_leaves
-from ..layout import LayoutLike
+from ..layout import LayoutLike, flat_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def coshape(x: LayoutLike) -> Any:
     """
     layout = x.plain()
     total: Any = 0
-    for s, d in zip(flatten(layout._shape), flatten(layout._stride)):
+    for s, d in zip(*flat_of(layout)):
         total = accumulate(total, (s - 1) * d)
     return transform_leaves(lambda leaf: leaf + 1, total.as_coordinate() if isinstance(total, Basis) else total)
 
@@ -87,11 +87,8 @@ def cosize(x: Any) -> Any:
         return x.cosize()
     layout = x.plain()
     if layout._static:
-        shape, stride = layout._shape, layout._stride
-        if type(shape) is int:
-            return (shape - 1) * stride + 1
         total = 1
-        for s, d in zip(flatten(shape), flatten(stride)):
+        for s, d in zip(*flat_of(layout)):
             total += (s - 1) * d
         return total
     return product(coshape(layout))

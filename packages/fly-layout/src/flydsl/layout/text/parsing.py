@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["parse", "parse_int_tuple", "parse_tile"]
 
 _MAX_DEPTH = 64
-_FUNCTIONS = {"take": 3, "swizzle": 4, "coord_swizzle": 5} | dict.fromkeys(
-    ("min", "max", "ceil_div", "shape_div", "exact_div", "step", "lt", "eq", "and"), 2
+_FUNCTIONS = {"take": 3, "below": 3, "swizzle": 4, "coord_swizzle": 5} | dict.fromkeys(
+    ("min", "max", "gap", "ceil_div", "shape_div", "exact_div", "step", "lt", "eq", "and"), 2
 )
 _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod"}
 
@@ -51,9 +51,9 @@ def parse_tile(text: str) -> Any:
     from ..tile import Tile
 
     p = _Parser(text)
-    mode = p.guarded(p.tile_mode)
+    tile = p.guarded(lambda: Tile(p.tile_mode()))
     p.end()
-    return Tile(mode)
+    return tile
 
 
 class _Parser:
@@ -172,7 +172,8 @@ class _Parser:
     def swizzle(self) -> Any:
         from ..swizzle import Swizzle
 
-        self.accept("Sw<") or self.expect("S<")
+        if not self.accept("Sw<"):
+            self.expect("S<")
         bits = self.integer()
         self.expect(",")
         base = self.integer()

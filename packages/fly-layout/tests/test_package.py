@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the package promises as a whole: its public names, no dependency, a short import."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import flydsl.layout as fl
+
+SOURCE = Path(fl.__file__).parent
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_every_public_name_resolves_and_is_listed_for_type_checkers():
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    guarded = next(n for n in tree.body if isinstance(n, ast.If))
+    imported = {a.asname or a.name for n in guarded.body if isinstance(n, ast.ImportFrom) for a in n.names} - {"Any"}
+    aliases = {t.id for n in guarded.body if isinstance(n, ast.Assign) for t in n.targets}
+    assert imported == {*fl._HOME, *fl._SUBPACKAGES}
+    assert aliases == set(fl._ALIASES)
+    for name in {*imported, *aliases, *fl.__all__}:
+        assert getattr(fl, name) is not None
+    assert set(fl.__all__) <= imported | aliases
+
+
+def test_a_star_import_shadows_no_builtin():
+    import builtins
+
+    assert not set(fl.__all__) & set(dir(builtins))
+
+
+def test_unknown_names_are_attribute_errors():
+    try:
+        fl.nonsense
+    except AttributeError as e:
+        assert "nonsense" in str(e)
+    else:
+        raise AssertionError
+
+
+def test_import_takes_less_than_30_ms():
+    code = "import time; t = time.perf_counter(); import flydsl.layout; print(time.perf_counter() - t)"
+    assert min(float(run(code)) for _ in range(5)) < 0.030
+
+
+def test_only_the_standard_library_is_imported():
+    code = (
+        "import sys, flydsl.layout as fl; [getattr(fl, n) for n in dir(fl)];"
+        "print(*sorted({m.split('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)))"
+    )
+    extra = {m for m in run(code).split() if not m.startswith(("_", "sitecustomize", "usercustomize"))}
+    assert extra <= {"flydsl"}
+
+
+def test_no_namespace_init_and_typed():
+    assert not (SOURCE.parent / "__init__.py").exists()
+    assert (SOURCE / "py.typed").exists()
+
+
+def test_each_file_says_its_licence():
+    for file in [*SOURCE.rglob("*.py"), *Path(__file__).parent.rglob("*.py")]:
+        assert file.read_text().startswith("# SPDX-License-Identifier: Apache-2.0"), file
