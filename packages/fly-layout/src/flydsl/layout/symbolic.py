@@ -71,6 +71,8 @@ def _take(extent: int, d: int, rest: int) -> int:
     """Elements that ``rest`` of stride ``d`` take of a mode, the walk of composition."""
     if d <= 0 or extent <= 0:
         raise LayoutError(f"specialize: composition assumed a positive extent and stride, not {extent} and {d}")
+    if rest > 1:
+        _step(d, extent)
     n = -(-extent // d)
     if n < rest and extent % d and d < extent:
         raise LayoutError(f"specialize: composition assumed that the stride {d} divides the extent {extent}")
