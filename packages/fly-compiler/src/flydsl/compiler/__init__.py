@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front end: `import flydsl.compiler as flyc`.
+
+`@flyc.kernel` makes a device entry, `@flyc.jit` the host function that launches kernels, `flyc.compile` compiles ahead
+of the first call, `flyc.from_dlpack` wraps a tensor with a layout of the caller's choice.
+"""
+
+from .arguments import JitArgumentRegistry, from_c_void_p, from_dlpack, from_torch_tensor
+from .backend import BaseBackend, GPUTarget, compile_backend_name, get_backend, register_backend
+from .compiled_function import CompiledFunction, compile
+from .diagnostics import DSLCompileError
+from .jit_function import JitFunction, jit
+from .kernel_function import CompilationContext, KernelFunction, kernel
+
+__all__ = [
+    "BaseBackend",
+    "CompilationContext",
+    "CompiledFunction",
+    "DSLCompileError",
+    "GPUTarget",
+    "JitArgumentRegistry",
+    "JitFunction",
+    "KernelFunction",
+    "compile",
+    "compile_backend_name",
+    "from_c_void_p",
+    "from_dlpack",
+    "from_torch_tensor",
+    "get_backend",
+    "jit",
+    "kernel",
+    "register_backend",
+]

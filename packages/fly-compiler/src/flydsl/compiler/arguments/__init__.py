@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of host functions: how each kind is recognised, compiled for, and passed."""
+
+from .classify import Passed, classify, constexpr_key
+from .pointer import PointerArgument, from_c_void_p
+from .registry import JitArgumentRegistry
+from .specs import ArgumentSpec, Dynamic, PointerSpec, ScalarSpec, StreamSpec, TensorSpec, ValueSpec
+from .tensor import TensorArgument, from_dlpack, from_torch_tensor
+
+__all__ = [
+    "ArgumentSpec",
+    "Dynamic",
+    "JitArgumentRegistry",
+    "Passed",
+    "PointerArgument",
+    "PointerSpec",
+    "ScalarSpec",
+    "StreamSpec",
+    "TensorArgument",
+    "TensorSpec",
+    "ValueSpec",
+    "classify",
+    "constexpr_key",
+    "from_c_void_p",
+    "from_dlpack",
+    "from_torch_tensor",
+]

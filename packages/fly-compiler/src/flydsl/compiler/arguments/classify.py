@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kind of argument a value is, and how it travels: the rules that a call goes by."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from flydsl.expr.numeric import Boolean, Float32, Int32, Numeric, NumericMeta
+from flydsl.expr.struct import StructBase
+from flydsl.expr.typing import Stream
+
+from .dtypes import scalar_type
+from .pointer import PointerArgument
+from .registry import JitArgumentRegistry
+from .specs import ArgumentSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
+from .tensor import TensorArgument, is_tensor_type, plain_spec
+
+__all__ = ["Passed", "classify", "constexpr_key"]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """How a run-time argument is compiled for and passed.
+
+    `convert` makes what the artifact's function takes from the caller's value; `None` passes the value as it is. With
+    `spread` it gives a list, one value per entry of the note.
+    """
+
+    spec: ArgumentSpec
+    convert: Callable[[Any], Any] | None = None
+    spread: bool = False
+
+
+def classify(where: str, value: Any, annotation: Any) -> Passed:
+    """Return how a run-time argument is passed.
+
+    Raises:
+        TypeError: nothing says how to pass a value of its class.
+        RuntimeError: a plain tensor without an axis of stride 1.
+    """
+    kind = type(value)
+    found = _launch_argument(value)
+    if found is None:
+        found = _from_annotation(where, value, annotation)
+    if found is None and is_tensor_type(kind):
+        found = Passed(_spec_of(where, value))
+    if found is None and isinstance(value, (bool, int, float)):
+        found = Passed(ScalarSpec(scalar_type(_python_class(kind)).name))
+    if found is None and _is_numpy_scalar(kind):
+        found = Passed(ScalarSpec(kind.__name__.rstrip("_")))
+    if found is None and isinstance(getattr(value, "cuda_stream", None), int):
+        found = Passed(StreamSpec())
+    if found is None:
+        constructor = JitArgumentRegistry.constructor(kind)
+        if constructor is not None:
+            inner = classify(where, constructor(value), None)
+            convert = inner.convert
+            if convert is None:
+                return Passed(inner.spec, constructor, inner.spread)
+            return Passed(inner.spec, lambda one: convert(constructor(one)), inner.spread)
+        raise TypeError(
+            f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered constructor. "
+            "Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p return; a Python "
+            "value for use while tracing needs the annotation fx.Constexpr"
+        )
+    _warn_on_mismatch(where, found.spec, annotation)
+    return found
+
+
+def _spec_of(where: str, value: Any) -> ArgumentSpec:
+    try:
+        return plain_spec(value)
+    except (TypeError, RuntimeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _launch_argument(value: Any) -> Passed | None:
+    if isinstance(value, TensorArgument):
+        return Passed(value.spec, _tensor_of)
+    if isinstance(value, PointerArgument):
+        return Passed(value.spec, _address_of)
+    if isinstance(value, Stream):
+        return Passed(StreamSpec(), _handle_of)
+    if isinstance(value, Numeric):
+        return Passed(ScalarSpec(scalar_type(type(value)).name), _number_of)
+    if isinstance(value, StructBase):
+        parts = _struct_parts(value, "")
+        spec = ValueSpec(
+            value.__cache_signature__(),
+            tuple(ScalarSpec(scalar_type(type(part)).name) for _, part in parts),
+            tuple(name for name, _ in parts),
+            _Exemplar(value),
+        )
+        return Passed(spec, _numbers_of, spread=True)
+    return None
+
+
+def _from_annotation(where: str, value: Any, annotation: Any) -> Passed | None:
+    if isinstance(annotation, NumericMeta) and (isinstance(value, (bool, int, float)) or _is_numpy_scalar(type(value))):
+        return Passed(ScalarSpec(scalar_type(annotation).name))
+    if annotation is Stream:
+        try:
+            Stream(value).handle()
+        except ValueError as error:
+            raise TypeError(f"{where}: {error}") from None
+        return Passed(StreamSpec())
+    if isinstance(annotation, type) and issubclass(annotation, StructBase):
+        inner = _launch_argument(annotation.__coerce__(value))
+        assert inner is not None
+        return Passed(inner.spec, lambda one: _numbers_of(annotation.__coerce__(one)), spread=True)
+    return None
+
+
+def _warn_on_mismatch(where: str, spec: ArgumentSpec, annotation: Any) -> None:
+    if isinstance(annotation, NumericMeta) and spec != ScalarSpec(scalar_type(annotation).name):
+        warnings.warn(
+            f"{where}: declared {annotation.__name__}, but {spec} came. The annotation is not enforced: the value's own "
+            "type is used",
+            stacklevel=3,
+        )
+
+
+def _python_class(kind: type) -> Any:
+    return Boolean if kind is bool else Int32 if issubclass(kind, int) else Float32
+
+
+def _is_numpy_scalar(kind: type) -> bool:
+    return kind.__module__ == "numpy" and hasattr(kind, "itemsize") and not hasattr(kind, "__dlpack__")
+
+
+def _tensor_of(value: Any) -> Any:
+    return value.tensor
+
+
+def _address_of(value: Any) -> Any:
+    return value.address
+
+
+def _handle_of(value: Any) -> Any:
+    return value.handle()
+
+
+def _number_of(value: Any) -> Any:
+    return value.value
+
+
+def _struct_parts(value: Any, prefix: str) -> list[tuple[str, Numeric]]:
+    parts: list[tuple[str, Numeric]] = []
+    for name in value._dynamic():
+        part = getattr(value, name)
+        if isinstance(part, StructBase):
+            parts += _struct_parts(part, f"{prefix}{name}.")
+        elif isinstance(part, Numeric):
+            parts.append((prefix + name, part))
+        else:
+            raise TypeError(
+                f"field '{prefix}{name}' is a {type(part).__name__}; a struct that is a launch argument holds numbers and "
+                "structs of them"
+            )
+    return parts
+
+
+def _numbers_of(value: Any) -> list[Any]:
+    return [part.value for _, part in _struct_parts(value, "")]
+
+
+def constexpr_key(where: str, value: Any) -> Any:
+    """Return a compile-time argument as a part of the cache key; `True`, `1` and `1.0` differ.
+
+    Raises:
+        TypeError: the value has no content to compare by.
+    """
+    kind = type(value)
+    if kind in (int, bool, str, type(None)):
+        return (kind, value)
+    if kind is float:
+        return (kind, value.hex())
+    if isinstance(value, tuple):
+        return (kind, *(constexpr_key(where, one) for one in value))
+    if isinstance(value, enum.Enum):
+        return (kind, value.name)
+    if isinstance(value, type):
+        return value
+    if kind is FunctionType and _is_closed_lambda(value):
+        code = value.__code__
+        return (kind, code.co_code, code.co_consts, code.co_names, value.__defaults__)
+    raise TypeError(
+        f"{where}: a compile-time argument is an int, bool, float, str, a tuple of these, a class, or a lambda without "
+        f"outer variables, not {kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _is_closed_lambda(value: FunctionType) -> bool:
+    code = value.__code__
+    return value.__name__ == "<lambda>" and not code.co_freevars and not value.__kwdefaults__ and not code.co_names
+
+

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fast signatures: what of an argument its specialisation depends on, in a fraction of a microsecond.
+
+Two values with equal signatures have equal specs (`classify`), not the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flydsl.expr.numeric import Numeric
+
+from .tensor import is_tensor_type, is_torch_type, plain_spec
+
+__all__ = ["signature"]
+
+_functions: dict[type, Callable[[Any], Any]] = {}
+
+
+def signature(value: Any) -> Any:
+    """Return the signature of an argument."""
+    function = _functions.get(type(value))
+    if function is None:
+        function = _functions[type(value)] = _function_for(type(value))
+    return function(value)
+
+
+def _function_for(kind: type) -> Callable[[Any], Any]:
+    if is_torch_type(kind):
+        return _torch_signature
+    if kind.__module__ == "numpy" and kind.__name__ == "ndarray":
+        return _numpy_signature
+    if hasattr(kind, "__cache_signature__"):
+        return _own_signature if not issubclass(kind, Numeric) else type
+    if is_tensor_type(kind):
+        return plain_spec
+    return type
+
+
+def _torch_signature(tensor: Any) -> Any:
+    stride = tensor.stride()
+    return (tensor.dtype, len(stride), stride.index(1) if 1 in stride else -1)
+
+
+def _numpy_signature(array: Any) -> Any:
+    stride, size = array.strides, array.itemsize
+    return (array.dtype, len(stride), stride.index(size) if size in stride else -1)
+
+
+def _own_signature(value: Any) -> Any:
+    return value.__cache_signature__()

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor arguments: plain ones, and those wrapped by `from_dlpack` with a layout of the caller's choice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .dtypes import tensor_type
+from .specs import Dynamic, Leaf, TensorSpec
+
+__all__ = ["TensorArgument", "from_dlpack", "from_torch_tensor", "is_tensor_type", "layout_of", "plain_spec"]
+
+
+def is_tensor_type(kind: type) -> bool:
+    """Tell whether objects of a class are passed as tensors."""
+    return hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")
+
+
+def is_torch_type(kind: type) -> bool:
+    """Tell whether a class is `torch.Tensor` or derives from it, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and issubclass(kind, torch.Tensor)
+
+
+def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """Return dtype name, extents and strides (in elements) of any framework's tensor."""
+    kind = type(tensor)
+    if is_torch_type(kind):
+        return str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tuple(tensor.stride())
+    strides = getattr(tensor, "strides", None)
+    if kind.__module__.partition(".")[0] == "numpy" and strides is not None:
+        size = tensor.itemsize
+        if any(one % size for one in strides):
+            raise ValueError(f"the strides of this array, {strides} bytes, are not multiples of its {size}-byte elements")
+        return tensor.dtype.name, tensor.shape, tuple(one // size for one in strides)
+    import tvm_ffi
+
+    view = tvm_ffi.from_dlpack(tensor)
+    return str(view.dtype), tuple(view.shape), tuple(view.strides)
+
+
+def plain_spec(tensor: Any) -> TensorSpec:
+    """Return the spec of a tensor that is passed as it is: everything dynamic but the stride of the unit axis.
+
+    Raises:
+        TypeError: kernels cannot have such elements.
+        RuntimeError: no axis has stride 1.
+    """
+    name, shape, stride = layout_of(tensor)
+    data = tensor_type(name, unsigned=not is_torch_type(type(tensor)))
+    if 1 not in stride:
+        raise RuntimeError(
+            f"a tensor of shape {tuple(shape)} and strides {tuple(stride)} has no axis of stride 1. Pass it through "
+            "flyc.from_dlpack(t), with .mark_layout_dynamic() or .mark_stride_dynamic(...) for what changes between calls"
+        )
+    unit = stride.index(1)
+    strides: tuple[Leaf, ...] = tuple(1 if axis == unit else Dynamic() for axis in range(len(stride)))
+    return TensorSpec(data.name, tuple(Dynamic() for _ in shape), strides, data.size)
+
+
+class TensorArgument:
+    """A tensor with its layout for compilation; made by `from_dlpack`. It belongs to no compilation and may be reused.
+
+    The layout is static until a `mark_…` method makes parts of it dynamic; the methods return the object itself.
+    """
+
+    __slots__ = ("_extents", "_strides", "spec", "tensor")
+
+    def __init__(self, tensor: Any, *, assumed_align: int | None, use_32bit_stride: bool) -> None:
+        name, shape, stride = layout_of(tensor)
+        data = tensor_type(name, unsigned=True)
+        align = data.size if assumed_align is None else assumed_align
+        if isinstance(align, bool) or not isinstance(align, int) or align < data.size or align % data.size:
+            raise ValueError(f"assumed_align must be a positive multiple of the element size {data.size}, got {align!r}")
+        self.tensor = tensor
+        self._extents, self._strides = tuple(map(int, shape)), tuple(map(int, stride))
+        for axis, extent in enumerate(self._extents):
+            _check_static(extent, f"extent of axis {axis}")
+        for axis, step in enumerate(self._strides):
+            _check_static(step, f"stride of axis {axis}")
+        self.spec = TensorSpec(
+            data.name, self._extents, self._strides, align, 32 if use_32bit_stride else 64, wrapped=True
+        )
+
+    def mark_layout_dynamic(
+        self, leading_dim: int | None = None, divisibility: int | Sequence[int] = 1
+    ) -> TensorArgument:
+        """Make all extents and strides dynamic but the stride of `leading_dim`, which stays 1.
+
+        Args:
+            leading_dim: the axis of stride 1; by default the first such axis.
+            divisibility: a power of two that divides every extent and stride, or one per axis.
+
+        Raises:
+            ValueError: no axis, or not this one, has stride 1; `divisibility` is no power of two, or does not divide.
+        """
+        rank = len(self._extents)
+        if leading_dim is None:
+            if 1 not in self._strides:
+                raise ValueError(f"no axis has stride 1 (strides {self._strides}); pass leading_dim= or mark the strides")
+            leading = self._strides.index(1)
+        else:
+            leading = _axis(leading_dim, rank)
+            if self._strides[leading] != 1 and self._extents[leading] != 1:
+                raise ValueError(f"leading_dim {leading_dim} has stride {self._strides[leading]}, not 1")
+        divisors = _divisors(divisibility, rank)
+        shape = tuple(map(Dynamic, divisors))
+        stride: list[Leaf] = [Dynamic() for _ in range(rank)]
+        stride[leading] = 1
+        self.spec = replace(self.spec, shape=shape, stride=tuple(stride))
+        return self
+
+    def mark_shape_dynamic(self, dims: int | Sequence[int], divisibility: int | Sequence[int] = 1) -> TensorArgument:
+        """Make the extents of some axes dynamic.
+
+        Args:
+            dims: axis or axes; negative ones count from the end.
+            divisibility: a power of two that divides these extents, or one per axis of `dims`.
+
+        Raises:
+            ValueError: an axis out of range; `divisibility` is no power of two, or does not divide.
+        """
+        leaves = self._marked(self.spec.shape, self._extents, dims, divisibility, "extent")
+        self.spec = replace(self.spec, shape=leaves)
+        return self
+
+    def mark_stride_dynamic(self, dims: int | Sequence[int], divisibility: int | Sequence[int] = 1) -> TensorArgument:
+        """Make the strides of some axes dynamic; arguments and errors as for `mark_shape_dynamic`."""
+        leaves = self._marked(self.spec.stride, self._strides, dims, divisibility, "stride")
+        self.spec = replace(self.spec, stride=leaves)
+        return self
+
+    def _marked(
+        self, leaves: tuple[Leaf, ...], actual: tuple[int, ...], dims: Any, divisibility: Any, what: str
+    ) -> tuple[Leaf, ...]:
+        axes = [_axis(one, len(leaves)) for one in ([dims] if isinstance(dims, int) else list(dims))]
+        done = list(leaves)
+        for axis, divisor in zip(axes, _divisors(divisibility, len(axes)), strict=True):
+            if actual[axis] % divisor:
+                raise ValueError(f"the {what} of axis {axis} is {actual[axis]}, which {divisor} does not divide")
+            done[axis] = Dynamic(divisor)
+        return tuple(done)
+
+    def __cache_signature__(self) -> Any:
+        """Return what of this argument a compilation depends on."""
+        return self.spec
+
+    def __repr__(self) -> str:
+        return f"TensorArgument({self.spec.type_text()})"
+
+
+def _check_static(value: int, what: str) -> None:
+    if not -(2**31) <= value < 2**31:
+        raise ValueError(f"the {what}, {value}, does not fit the 32 bits of a static layout; pass the tensor unwrapped")
+
+
+def _axis(axis: Any, rank: int) -> int:
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
+        raise ValueError(f"axis {axis!r} is out of range for a tensor of rank {rank}")
+    return axis % rank
+
+
+def _divisors(divisibility: Any, count: int) -> list[int]:
+    divisors = [divisibility] * count if isinstance(divisibility, int) else list(divisibility)
+    if len(divisors) != count:
+        raise ValueError(f"divisibility has {len(divisors)} entries for {count} axes")
+    for one in divisors:
+        if isinstance(one, bool) or not isinstance(one, int) or one < 1 or one & (one - 1):
+            raise ValueError(f"divisibility must be a power of two, got {one!r}")
+    return divisors
+
+
+def from_dlpack(
+    obj: Any, *, assumed_align: int | None = None, use_32bit_stride: bool = False
+) -> TensorArgument:
+    """Wrap a tensor of any framework for a call, with a fully static layout.
+
+    Args:
+        obj: an object with `__dlpack__` (torch, numpy, JAX …).
+        assumed_align: alignment in bytes that the first element has; by default that of one element. It is checked at
+            each call.
+        use_32bit_stride: dynamic strides are 32-bit integers.
+
+    Raises:
+        TypeError: no tensor, or one of a dtype that kernels cannot have.
+        ValueError: an alignment that is not a positive multiple of the element size.
+    """
+    if not is_tensor_type(type(obj)):
+        raise TypeError(f"from_dlpack takes a tensor with __dlpack__, not {type(obj).__module__}.{type(obj).__name__}")
+    return TensorArgument(obj, assumed_align=assumed_align, use_32bit_stride=use_32bit_stride)
+
+
+def from_torch_tensor(
+    tensor: Any, *, assumed_align: int | None = None, use_32bit_stride: bool = False
+) -> TensorArgument:
+    """Wrap a torch tensor; as `from_dlpack`."""
+    if not is_torch_type(type(tensor)):
+        raise TypeError(f"from_torch_tensor takes a torch.Tensor, not {type(tensor).__module__}.{type(tensor).__name__}")
+    return TensorArgument(tensor, assumed_align=assumed_align, use_32bit_stride=use_32bit_stride)

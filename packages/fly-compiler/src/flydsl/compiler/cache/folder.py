@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders that only their owner may write to: what lies in them is loaded into the process as code."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["CacheFolderError", "private_folder"]
+
+
+class CacheFolderError(RuntimeError):
+    """The cache folder cannot be trusted or used; the text says which folder, why, and what to do."""
+
+
+def private_folder(path: Path) -> Path:
+    """Create `path` for its owner alone, or check the one that is there.
+
+    Raises:
+        CacheFolderError: it belongs to somebody else, others may write to it, it is no folder, or cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            pass
+        facts = path.stat()
+    except OSError as error:
+        raise CacheFolderError(
+            f"cannot use the cache folder {path}: {error}. Set FLYDSL_RUNTIME_CACHE_DIR to a folder of yours, or "
+            "FLYDSL_RUNTIME_ENABLE_CACHE=0"
+        ) from None
+    if not stat.S_ISDIR(facts.st_mode):
+        raise CacheFolderError(f"the cache folder {path} is not a folder")
+    if facts.st_uid != os.geteuid():
+        raise CacheFolderError(
+            f"the cache folder {path} belongs to user {facts.st_uid}, who could put code into this process. Set "
+            "FLYDSL_RUNTIME_CACHE_DIR to a folder of yours"
+        )
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise CacheFolderError(
+            f"the cache folder {path} may be written by others (mode {stat.S_IMODE(facts.st_mode):04o}), who could put "
+            f"code into this process. Run `chmod go-w {path}`, or set FLYDSL_RUNTIME_CACHE_DIR to a private folder"
+        )
+    return path

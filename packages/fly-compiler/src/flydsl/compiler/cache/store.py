@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disk cache: one folder per function, one artifact per specialisation (docs/artifact.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from flydsl.runtime import Artifact, ArtifactError, load_artifact, read_note
+
+from ...utils import log
+from .folder import private_folder
+from .lock import exclusive
+
+__all__ = ["ArtifactStore"]
+
+_COMPILE_TIMEOUT = 600.0
+
+
+class ArtifactStore:
+    """Artifacts of one function below a root folder.
+
+    An entry is valid when its note says the key that it was looked up with; anything else under its name (cut short,
+    foreign, damaged) counts as absent and is replaced.
+
+    Args:
+        root: the cache folder (`FLYDSL_RUNTIME_CACHE_DIR`).
+        name: the function's name.
+        source: hash of all that does not depend on the arguments.
+    """
+
+    def __init__(self, root: Path, name: str, source: str) -> None:
+        self.root = root
+        self.folder = root / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}_{source[:32]}"
+
+    def path(self, key: str) -> Path:
+        """Return where the artifact of a key is or would be."""
+        return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
+
+    def find(self, key: str, *, load: bool) -> Artifact | bool | None:
+        """Return the artifact of a key (loaded, or just whether it is there), `None` when there is no valid one."""
+        path = self.path(key)
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        if facts.st_uid != os.geteuid():
+            log().warning("%s belongs to another user and is not used", path)
+            return None
+        try:
+            note = read_note(path)
+            if note.get("source_hash") != key:
+                log().info("%s is not the artifact that was looked for; it will be replaced", path)
+                return None
+            return load_artifact(path) if load else True
+        except (ArtifactError, OSError) as error:
+            log().info("cache entry not used: %s", error)
+            return None
+
+    def get_or_make(self, key: str, make: Callable[[Path], None], *, load: bool) -> tuple[Artifact | bool, bool]:
+        """Return the artifact of a key and whether it was on disk already; `make` writes it to the path it is given.
+
+        Only one process makes an artifact; the others wait and take its result. A process that dies while making one
+        leaves nothing behind that another would use.
+
+        Raises:
+            CacheFolderError: the folder is not private.
+            TimeoutError: another process has been compiling the same thing for ten minutes.
+        """
+        private_folder(self.root)
+        private_folder(self.folder)
+        found = self.find(key, load=load)
+        if found is not None:
+            return found, True
+        path = self.path(key)
+        with exclusive(path.with_suffix(".lock"), timeout=_COMPILE_TIMEOUT, what="compiling this kernel"):
+            found = self.find(key, load=load)
+            if found is not None:
+                return found, True
+            make(path)
+            return (load_artifact(path) if load else True), False
+
+    def __len__(self) -> int:
+        """The number of artifacts on disk."""
+        return sum(1 for _ in self.folder.glob("*.so")) if self.folder.is_dir() else 0
+
+

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One hash for everything that turns a traced function into an artifact."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+__all__ = ["extra_sources_hash", "package_versions", "toolchain_hash"]
+
+_PYTHON_PACKAGES = ("flydsl.compiler", "flydsl.expr", "flydsl.utils", "flydsl.layout")
+_DISTRIBUTIONS = ("fly-compiler", "fly-dialect", "fly-layout", "fly-runtime")
+
+
+@lru_cache(maxsize=1)
+def package_versions() -> dict[str, str]:
+    """Return the versions of the installed layers; those run from a source tree have none."""
+    found = {}
+    for name in _DISTRIBUTIONS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "source tree"
+    return found
+
+
+@lru_cache(maxsize=1)
+def toolchain_hash() -> str:
+    """Return a hash of the Python sources of the compiler and of the native libraries under it.
+
+    Native libraries are large, so size and time of last change stand for their content.
+    """
+    digest = hashlib.sha256(repr(sorted(package_versions().items())).encode())
+    for package in _PYTHON_PACKAGES:
+        for folder in _locations(package):
+            _add_sources(digest, folder)
+    for folder in _locations("flydsl._mlir"):
+        for path in sorted((folder / "_mlir_libs").glob("*.so*")):
+            facts = path.stat()
+            digest.update(f"{path.name}:{facts.st_size}:{facts.st_mtime_ns}".encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=8)
+def extra_sources_hash(folders: str) -> str:
+    """Return a hash of the Python files under the folders of `FLYDSL_EXTRA_SOURCE_DIRS`."""
+    digest = hashlib.sha256()
+    for folder in filter(None, folders.split(":")):
+        _add_sources(digest, Path(folder).expanduser())
+    return digest.hexdigest()
+
+
+def _locations(package: str) -> Iterable[Path]:
+    spec = importlib.util.find_spec(package)
+    return [Path(one) for one in (spec.submodule_search_locations or ())] if spec is not None else []
+
+
+def _add_sources(digest: hashlib._Hash, folder: Path) -> None:
+    for root, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = Path(root, name)
+                digest.update(f"{path.relative_to(folder)}\0".encode())
+                digest.update(path.read_bytes())

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One specialisation, from a request to something to call: out of the disk cache, or compiled."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from flydsl.runtime import Artifact, load_artifact
+
+from ..utils import env, log
+from .arguments.specs import ArgumentSpec
+from .cache import ArtifactStore, Fingerprint, toolchain_hash
+from .dumps import Dumps, wanted
+from .hints import hints_key
+from .note import argument_entries
+from .pipeline import StageTimes, emit, lower, stages
+from .target import Settings
+from .tracing import Static, trace_host
+
+__all__ = ["Compiled", "Request", "compile_request"]
+
+_SLOW_AFTER = 10.0
+
+
+@dataclass
+class Request:
+    """What to compile.
+
+    Attributes:
+        function: the rewritten host function.
+        name: its name.
+        arguments: each parameter with its spec, or a `Static` with the Python value it has.
+        static_key: the compile-time arguments as text.
+        source: what the function depends on in Python.
+        settings: what the environment asks for.
+        hints: effective compile hints.
+    """
+
+    function: FunctionType
+    name: str
+    arguments: Sequence[tuple[str, Any]]
+    static_key: str
+    source: Fingerprint
+    settings: Settings
+    hints: dict[str, Any]
+
+    def run_time(self) -> list[tuple[str, ArgumentSpec]]:
+        """Return the run-time arguments."""
+        return [(name, spec) for name, spec in self.arguments if not isinstance(spec, Static)]
+
+    def source_key(self) -> str:
+        """Return the hash of what does not depend on the arguments."""
+        return Fingerprint.digest_of(self.source.digest, toolchain_hash(), self.settings.key)
+
+    def key(self) -> str:
+        """Return the hash of everything that the artifact depends on."""
+        specs = repr([(name, spec) for name, spec in self.run_time()])
+        parts = (self.source_key(), self.static_key, specs, repr(hints_key(self.hints)))
+        return "sha256:" + Fingerprint.digest_of(*parts)
+
+
+@dataclass
+class Compiled:
+    """A specialisation that is ready.
+
+    Attributes:
+        artifact: the loaded artifact, `None` under `COMPILE_ONLY`.
+        origin: `compiled` or `disk`.
+        path: the artifact's file.
+        key: its cache key.
+        store: where it lies on disk, `None` without a disk cache.
+        times: seconds per stage, empty when it came from disk.
+    """
+
+    artifact: Artifact | None
+    origin: str
+    path: Path
+    key: str
+    store: ArtifactStore | None
+    times: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def function(self) -> Any:
+        """What to call with the run-time arguments, `None` under `COMPILE_ONLY`."""
+        return None if self.artifact is None else self.artifact.entry
+
+
+def compile_request(request: Request) -> Compiled:
+    """Return the specialisation, from disk if a valid artifact is there.
+
+    Raises:
+        DSLCompileError: the program cannot be compiled.
+        CacheFolderError: the cache folder cannot be trusted.
+        RuntimeError: `FLYDSL_RUNTIME_RUN_ONLY` is set and there is no artifact.
+        ValueError: `FLYDSL_RUNTIME_RUN_ONLY` together with dumping.
+    """
+    asked = request.settings
+    dumping = wanted()
+    if asked.run_only and dumping:
+        raise ValueError("FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two")
+    key = request.key()
+    load = not asked.compile_only
+    persistent = not request.source.opaque and not dumping
+    if request.source.opaque:
+        log().info("%s is not cached on disk: it depends on %s", request.name, ", ".join(request.source.opaque))
+    store = ArtifactStore(Path(env.runtime.cache_dir), request.name, request.source_key()) if persistent else None
+    if asked.run_only:
+        return _only_from_disk(request, store, key, load)
+    times = StageTimes()
+    if store is not None and asked.use_disk:
+        found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
+        artifact = found if isinstance(found, Artifact) else None
+        return Compiled(artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)
+    folder = Path(tempfile.mkdtemp(prefix="flydsl-"))
+    path = folder / "artifact.so"
+    try:
+        _build(request, key, path, times)
+        artifact = load_artifact(path) if load else None
+    finally:
+        path.unlink(missing_ok=True)  # what is loaded stays mapped
+        folder.rmdir()
+    return Compiled(artifact, "compiled", path, key, None, times.seconds)
+
+
+def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, load: bool) -> Compiled:
+    root = Path(env.runtime.cache_dir)
+    if not root.is_dir() or not any(root.iterdir()):
+        raise RuntimeError(f"FLYDSL_RUNTIME_RUN_ONLY=1, but the cache folder {root} is empty or not there")
+    found = None if store is None else store.find(key, load=load)
+    if found is None or store is None:
+        where = root if store is None else store.path(key)
+        raise RuntimeError(
+            f"FLYDSL_RUNTIME_RUN_ONLY=1, but there is no artifact of {request.name}() for these arguments: {where} "
+            f"(key {key}, cache folder {root})"
+        )
+    return Compiled(found if isinstance(found, Artifact) else None, "disk", store.path(key), key, store)
+
+
+def _build(request: Request, key: str, path: Path, times: StageTimes) -> None:
+    """Trace, lower and write the artifact."""
+    asked = request.settings
+    start = time.perf_counter()
+    with ExitStack() as stack:
+        timer = threading.Timer(_SLOW_AFTER, _say_slow, (request.name,))
+        timer.daemon = True
+        timer.start()
+        stack.callback(timer.cancel)
+        compilation, _ = times.timed(
+            "trace",
+            lambda: trace_host(request.function, request.name, request.arguments, arch=asked.arch, hints=request.hints),
+        )
+        with compilation.context:
+            dumps = Dumps(compilation, asked.opt_level) if wanted() else None
+            pipeline = stages(asked.arch, hints=request.hints, opt_level=asked.opt_level, debug_info=asked.debug_info)
+            lower(compilation, pipeline, times, dumps)
+            arguments = argument_entries(request.run_time())
+            emit(compilation, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
+    log().info("compiled %s for %s in %.3f s", request.name, asked.arch, time.perf_counter() - start)
+
+
+def _say_slow(name: str) -> None:
+    log().warning("still compiling %s after %.0f s ...", name, _SLOW_AFTER)

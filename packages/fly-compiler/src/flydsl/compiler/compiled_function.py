@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flyc.compile`: compile now, for example arguments, and get what calls the result with the least overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .compilation import Compiled
+from .hints import validated
+from .jit_function import BoundJitFunction, JitFunction
+
+__all__ = ["CompiledFunction", "compile"]
+
+
+class CompiledFunction:
+    """A host function compiled for the types of example arguments.
+
+    Calling it takes the parameters of the function by position; compile-time ones keep the values that it was compiled
+    with, whatever is passed. It checks its arguments natively and compiles nothing.
+
+    Attributes:
+        note: the artifact's note (docs/artifact.md).
+        path: the artifact's file.
+    """
+
+    __slots__ = ("_call", "_compiled", "_name")
+
+    def __init__(self, name: str, compiled: Compiled, call: Callable[..., None]) -> None:
+        self._name = name
+        self._compiled = compiled
+        self._call = call
+
+    def __call__(self, *args: Any) -> None:
+        """Run the function."""
+        self._call(*args)
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """The JSON note of the artifact."""
+        assert self._compiled.artifact is not None
+        return self._compiled.artifact.note
+
+    @property
+    def path(self) -> Any:
+        """The artifact's file."""
+        return self._compiled.path
+
+    @property
+    def origin(self) -> str:
+        """`compiled`, or `disk` when the artifact was there already."""
+        return self._compiled.origin
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds that each stage of the compilation took; empty when it came from disk."""
+        return self._compiled.times
+
+    def __repr__(self) -> str:
+        return f"<CompiledFunction {self._name} from {self._compiled.path}>"
+
+
+class _Compile:
+    """`compile(fn, *args)` and `compile[hints](fn, *args)`."""
+
+    def __init__(self, hints: Mapping[str, Any] | None = None) -> None:
+        self._hints = hints
+
+    def __getitem__(self, hints: Mapping[str, Any]) -> _Compile:
+        """Return a compiler that adds hints to the function's own, for good.
+
+        Raises:
+            TypeError: no dict.
+        """
+        if not isinstance(hints, Mapping):
+            raise TypeError(f"flyc.compile[...] takes a dict of compile hints, not {type(hints).__name__}")
+        return _Compile(validated(hints))
+
+    def __call__(self, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compile `fn` for the types of example arguments.
+
+        Nothing is launched. Without arguments `fn` itself is returned, with the hints added to its own.
+
+        Returns:
+            A `CompiledFunction`; `None` under `COMPILE_ONLY`.
+
+        Raises:
+            TypeError: `fn` is no jit function; arguments that do not fit its parameters.
+            DSLCompileError: it cannot be compiled.
+        """
+        jit = fn.jit if isinstance(fn, BoundJitFunction) else fn
+        if not isinstance(jit, JitFunction):
+            raise TypeError(f"flyc.compile takes a @flyc.jit function, not {type(fn).__name__}")
+        if self._hints:
+            jit.compile_hints.update(self._hints)
+        if not args and not kwargs and jit.parameters:
+            return fn
+        if isinstance(fn, BoundJitFunction):
+            args = (fn.__self__, *args)
+        values = jit.bind(args, kwargs)
+        call = jit.specialise(values)
+        compiled = jit.compiled_for(values)
+        return None if compiled.artifact is None else CompiledFunction(jit.original.__name__, compiled, call)
+
+
+compile = _Compile()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbered files of what each stage made, for `FLYDSL_DUMP_IR` and `FLYDSL_DEBUG_DUMP_ASM`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from flydsl._mlir import ir
+
+from ..utils import env
+from .tracing import Compilation
+
+__all__ = ["Dumps", "wanted"]
+
+
+def wanted() -> bool:
+    """Tell whether the environment asks for dumps; the disk cache is neither read nor written then."""
+    return bool(env.debug.dump_ir or env.debug.dump_asm)
+
+
+class Dumps:
+    """The dump folder of one compilation: `<FLYDSL_DUMP_DIR>/<kernel, if there is exactly one, else function>/`."""
+
+    def __init__(self, compilation: Compilation, opt_level: int) -> None:
+        kernels = compilation.kernels
+        name = kernels[0].name if len(kernels) == 1 else compilation.entry
+        self.folder = Path(env.debug.dump_dir) / name
+        self.every_stage = env.debug.dump_ir
+        self.opt_level = opt_level
+        self._number = 0
+        self._llvm_ir = ""
+        self._isa = ""
+
+    def stage(self, name: str, module: ir.Module) -> None:
+        """Write the module after a stage."""
+        if self.every_stage:
+            text = module.operation.get_asm(enable_debug_info=env.debug.enable_debug_info)
+            self._write(name, ".mlir", text)
+        self._number += 1
+
+    def keep_device_code(self, module: ir.Module, compilation: Compilation) -> None:
+        """Generate device code once more with its texts; the module is as before `gpu-module-to-binary`."""
+        from flydsl._mlir._mlir_libs import _fly_emit
+
+        from .diagnostics import DSLCompileError
+
+        hints = compilation.hints
+        try:
+            found = _fly_emit.emit_code_object(
+                module.operation,
+                chip=compilation.arch,
+                opt_level=self.opt_level,
+                fast_math=bool(hints.get("fast_fp_math")),
+                unsafe_math=bool(hints.get("unsafe_fp_math")),
+                isa=True,
+                llvm_ir=True,
+            )
+        except _fly_emit.EmitError as error:
+            raise DSLCompileError(f"device code generation failed: {error}") from None
+        self._llvm_ir, self._isa = found.llvm_ir, found.isa
+
+    def device_code(self) -> None:
+        """Write LLVM IR and ISA, after the last stage."""
+        if self.every_stage:
+            self._write("llvm_ir", ".ll", self._llvm_ir)
+        self._number += 1
+        self._write("final_isa", ".s", self._isa)
+
+    def _write(self, name: str, suffix: str, text: Any) -> None:
+        stem = re.sub(r"[^0-9a-zA-Z]+", "_", name).lower()
+        path = self.folder / f"{self._number:02d}_{stem}{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(str(text), encoding="utf-8")
+        print(f"[flydsl.compile] dump {name} -> {path}")

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@flyc.jit`: a host function that is compiled for the types of its arguments at the first call with them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections import namedtuple
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from flydsl.expr import _trace
+
+from ..utils import env
+from .arguments.classify import Passed, classify, constexpr_key
+from .arguments.markers import is_compile_time
+from .arguments.signatures import signature
+from .cache.fingerprint import Fingerprint, fingerprint, state_key
+from .compilation import Compiled, Request, compile_request
+from .fast_call import make_fast_call, unchanged_check
+from .hints import effective_hints, has_ambient, hints_key, validated
+from .rewrite import rewrite_function
+from .signature import resolve_annotations
+from .target import environment_token, settings
+from .tracing import Static
+
+__all__ = ["CacheInfo", "JitFunction", "Parameter", "jit"]
+
+CacheInfo = namedtuple("CacheInfo", ["hits", "misses", "currsize", "disk_size"])
+"""`hits` and `misses` of the disk cache, specialisations in memory, artifacts on disk."""
+
+
+class Parameter:
+    """One parameter of the host function."""
+
+    __slots__ = (
+        "annotation",
+        "compile_time",
+        "default",
+        "has_default",
+        "is_keyword_only",
+        "is_positional_only",
+        "is_receiver",
+        "name",
+    )
+
+    def __init__(self, one: inspect.Parameter, annotation: Any, is_receiver: bool) -> None:
+        self.name = one.name
+        self.is_keyword_only = one.kind is one.KEYWORD_ONLY
+        self.is_positional_only = one.kind is one.POSITIONAL_ONLY
+        self.default = one.default
+        self.has_default = one.default is not one.empty
+        self.annotation = annotation
+        self.is_receiver = is_receiver
+        self.compile_time = is_receiver or is_compile_time(annotation)
+
+
+class JitFunction:
+    """A host function that launches kernels.
+
+    Calling it outside a trace binds the arguments, compiles for their types unless that was done before, and runs.
+    Inside a trace the (rewritten) function is called in place, and its result is returned.
+
+    Attributes:
+        compile_hints: default hints of every compilation; change them at any time.
+        func: the rewritten function.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        functools.update_wrapper(self, function)
+        self.original = function
+        self.compile_hints: dict[str, Any] = {}
+        self.hits = 0
+        self.misses = 0
+        self._lock = threading.RLock()
+        self._rewritten: FunctionType | None = None
+        self._fingerprint: Fingerprint | None = None
+        self._entries: dict[Any, Callable[..., None]] = {}
+        self._compiled: dict[Any, Compiled] = {}
+        self._fast: Callable[..., None] = self._first_call
+        self.unchanged: Callable[[], bool] = _always
+        """Tells quickly whether what the traced code read is still there; says no in case of doubt."""
+
+    # -- facts ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def func(self) -> FunctionType:
+        """The rewritten function."""
+        if self._rewritten is None:
+            self._rewritten = rewrite_function(self.original, decorated=True)
+        return self._rewritten
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters with their resolved annotations.
+
+        Raises:
+            TypeError: the function takes `*args` or `**kwargs`.
+        """
+        annotations = resolve_annotations(self.original)
+        found = []
+        for index, one in enumerate(inspect.signature(self.original).parameters.values()):
+            if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+                raise TypeError(
+                    f"{self.original.__qualname__}(): a host function cannot take '*{one.name}'; name its parameters"
+                )
+            found.append(Parameter(one, annotations.get(one.name), index == 0 and one.name == "self"))
+        return tuple(found)
+
+    def cache_info(self) -> CacheInfo | None:
+        """Return how the disk cache served this function, `None` when it is off."""
+        if not env.runtime.enable_cache:
+            return None
+        disk = sum(len(store) for store in {one.store.folder: one.store for one in self._compiled.values() if one.store}.values())
+        return CacheInfo(self.hits, self.misses, len(self._compiled), disk)
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function; see the class."""
+        if _trace.state.trace is not None:
+            return self.func(*args, **kwargs)
+        return self._fast(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else BoundJitFunction(self, instance)
+
+    def _first_call(self, *args: Any, **kwargs: Any) -> None:
+        with self._lock:
+            self._fast = make_fast_call(self)
+        self._fast(*args, **kwargs)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the value of each parameter; `TypeError` as Python's when they do not fit."""
+        bound = inspect.signature(self.original).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def key_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the key under which the specialisation for some argument values is kept in memory."""
+        parts: list[Any] = [environment_token(), self.hints_token()]
+        for parameter, value in zip(self.parameters, values, strict=True):
+            where = f"{self.original.__qualname__}(): argument '{parameter.name}'"
+            if parameter.is_receiver:
+                parts.append((type(value), state_key(value)))
+            elif parameter.compile_time:
+                parts.append(constexpr_key(where, value))
+            else:
+                parts.append((type(value), signature(value)))
+        return tuple(parts)
+
+    def hints_token(self) -> Any:
+        """Return the effective hints as a part of the key."""
+        if not self.compile_hints and not has_ambient():
+            return ()
+        return hints_key(validated(effective_hints(self.compile_hints)))
+
+    def specialise(self, values: tuple[Any, ...]) -> Callable[..., None]:
+        """Return what runs the function for values like these, compiling it if need be; it takes all parameters."""
+        with self._lock:
+            self._check_drift()
+            key = self.key_of(values)
+            known = self._entries.get(key)
+            if known is None:
+                known = self._entries[key] = self._compile(key, values)
+            return known
+
+    def compiled_for(self, values: tuple[Any, ...]) -> Compiled:
+        """Return the compilation for values like these."""
+        self.specialise(values)
+        return self._compiled[self.key_of(values)]
+
+    def _compile(self, key: Any, values: tuple[Any, ...]) -> Callable[..., None]:
+        if self._fingerprint is None:
+            self._fingerprint = fingerprint(self.original)
+            self.unchanged = unchanged_check(self._fingerprint)
+        arguments: list[tuple[str, Any]] = []
+        passed: list[tuple[int, Passed]] = []
+        for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
+            if parameter.compile_time:
+                arguments.append((parameter.name, Static(value)))
+            else:
+                where = f"{self.original.__qualname__}(): argument '{parameter.name}'"
+                one = classify(where, value, parameter.annotation)
+                arguments.append((parameter.name, one.spec))
+                passed.append((index, one))
+        static = tuple(part for parameter, part in zip(self.parameters, key[2:], strict=True) if parameter.compile_time)
+        request = Request(
+            function=self.func,
+            name=self.original.__name__,
+            arguments=arguments,
+            static_key=repr(static),
+            source=self._fingerprint,
+            settings=settings(),
+            hints=validated(effective_hints(self.compile_hints)),
+        )
+        compiled = compile_request(request)
+        self.hits += compiled.origin == "disk"
+        self.misses += compiled.origin == "compiled" and compiled.store is not None
+        self._compiled[key] = compiled
+        return _dispatcher(compiled, passed, len(values))
+
+    # -- what the traced code reads ------------------------------------------------------------------------------------
+
+    def _check_drift(self) -> None:
+        """See whether what the function reads still is what was compiled.
+
+        Raises:
+            RuntimeError: a global that was compiled in has another value now.
+        """
+        known = self._fingerprint
+        if known is None:
+            return
+        changed = [one for one in known.names if one.changed()]
+        moved = any(cell.cell_contents is not content for cell, content in known.cells)
+        values = [one for one in changed if not one.code]
+        if values:
+            one = values[0]
+            now = one.namespace.get(one.name, "nothing")
+            raise RuntimeError(
+                f"{self.original.__qualname__}() was compiled with global '{one.name}' = {one.compared!r}, which is now "
+                f"{now!r}. Compiled code keeps the value it saw: pass it as an fx.Constexpr argument instead"
+            )
+        if changed or moved:
+            self._fingerprint = None
+            self.unchanged = _always
+            self._entries.clear()
+            self._compiled.clear()
+
+    def __repr__(self) -> str:
+        return f"<@flyc.jit {self.original.__qualname__}>"
+
+
+class BoundJitFunction:
+    """A jit method with its instance."""
+
+    __slots__ = ("__self__", "jit")
+
+    def __init__(self, function: JitFunction, instance: Any) -> None:
+        self.jit = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.jit(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.jit, name)
+
+
+def _dispatcher(compiled: Compiled, passed: list[tuple[int, Passed]], count: int) -> Callable[..., None]:
+    """Return a function of all parameters that calls the artifact with the run-time ones."""
+    function = compiled.function
+    if function is None:
+        return _nothing
+    if len(passed) == count and all(one.convert is None for _, one in passed):
+        return function
+    names = [f"a{index}" for index in range(count)]
+    scope: dict[str, Any] = {"function": function}
+    parts = []
+    for index, one in passed:
+        if one.convert is None:
+            parts.append(names[index])
+        else:
+            scope[f"c{index}"] = one.convert
+            parts.append(f"{'*' if one.spread else ''}c{index}({names[index]})")
+    exec(f"def dispatch({', '.join(names)}):\n    function({', '.join(parts)})\n", scope)
+    found: Callable[..., None] = scope["dispatch"]
+    return found
+
+
+def _always() -> bool:
+    return True
+
+
+def _nothing(*args: Any) -> None:
+    """What a call runs under `COMPILE_ONLY`."""
+
+
+def jit(func: Callable[..., Any] | None = None) -> Any:
+    """Make a function the host side of kernels: it computes grids and launches. See `JitFunction`.
+
+    Raises:
+        TypeError: no Python function.
+    """
+    if func is None:
+        return jit
+    if not isinstance(func, FunctionType):
+        raise TypeError(f"@flyc.jit decorates a Python function, not {type(func).__name__}")
+    return JitFunction(func)
+
+

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`@flyc.kernel`, and the compilation that a traced kernel or host function belongs to."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from types import FunctionType
+from typing import Any
+
+from . import hints as _hints
+from .launch import Launcher, block_size_of
+from .rewrite import rewrite_function
+from .signature import resolve_annotations
+from .tracing import Compilation, active
+
+__all__ = ["CompilationContext", "KernelFunction", "kernel"]
+
+
+class KernelFunction:
+    """A device entry. Calling it inside a `@flyc.jit` function gives a launcher; `.launch(...)` emits code.
+
+    Attributes:
+        func: the function as it was written.
+        known_block_size: the block size that every launch has, when it was declared.
+        fixed_name: the symbol, when it was given.
+    """
+
+    def __init__(self, func: FunctionType, name: str | None, known_block_size: Any, receiver: tuple[Any, ...] = ()) -> None:
+        functools.update_wrapper(self, func)
+        self.func = func
+        self.fixed_name = name
+        self.known_block_size = block_size_of(known_block_size)
+        self.receiver = receiver
+        self._traced: FunctionType | None = None
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature without `self`."""
+        signature = inspect.signature(self.func)
+        if self.receiver:
+            signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+        return signature
+
+    @functools.cached_property
+    def annotations(self) -> dict[str, Any]:
+        """The annotations of the parameters, texts resolved where possible."""
+        return resolve_annotations(self.func)
+
+    @property
+    def traced(self) -> FunctionType:
+        """The rewritten body."""
+        if self._traced is None:
+            self._traced = rewrite_function(self.func, decorated=True, keep_value=False)
+        return self._traced
+
+    def __get__(self, instance: Any, owner: type | None = None) -> KernelFunction:
+        if instance is None:
+            return self
+        bound = KernelFunction(self.func, self.fixed_name, self.known_block_size, (instance,))
+        bound._traced = self._traced
+        return bound
+
+    def __call__(
+        self, *args: Any, unit_attrs: Any = (), value_attrs: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> Launcher:
+        """Bind arguments; `unit_attrs` and `value_attrs` become attributes of the device function.
+
+        Raises:
+            RuntimeError: outside a `@flyc.jit` function that is being traced.
+            TypeError: arguments that do not fit the parameters.
+        """
+        if active() is None:
+            raise RuntimeError(
+                f"@kernel can only be called inside @jit function: call '{self.__name__}' from a function decorated with "
+                "@flyc.jit, and call that one"
+            )
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"kernel '{self.__name__}': {error}") from None
+        bound.apply_defaults()
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise TypeError(f"kernel '{self.__name__}': '*{name}' cannot be a kernel parameter; pass a tuple or dict")
+        return Launcher(self, bound, unit_attrs, dict(value_attrs or {}))
+
+    def __repr__(self) -> str:
+        return f"<@flyc.kernel {self.func.__qualname__}>"
+
+
+def kernel(
+    func: Callable[..., Any] | None = None, *, name: str | None = None, known_block_size: Any = None
+) -> Any:
+    """Make a function a kernel; bare or with keywords.
+
+    Args:
+        func: the function, or a method: its first parameter is `self`.
+        name: the symbol in the code object; by default the function's name and a number.
+        known_block_size: the three extents of the workgroup, when every launch has the same.
+
+    Raises:
+        TypeError: no Python function; `known_block_size` is no sequence of ints.
+        ValueError: `known_block_size` has not three positive extents.
+    """
+
+    def decorate(function: Callable[..., Any]) -> KernelFunction:
+        if not isinstance(function, FunctionType):
+            raise TypeError(f"@flyc.kernel decorates a Python function, not {type(function).__name__}")
+        return KernelFunction(function, name, known_block_size)
+
+    return decorate if func is None else decorate(func)
+
+
+class CompilationContext:
+    """The compilation that is being traced, and the hints for compilations to come."""
+
+    @staticmethod
+    def get_current() -> Compilation:
+        """Return the compilation being traced; its `gpu_module_body` is the block of the device module.
+
+        Raises:
+            RuntimeError: nothing is being traced.
+        """
+        compilation = active()
+        if compilation is None:
+            raise RuntimeError("no @flyc.jit function is being traced")
+        return compilation
+
+    @staticmethod
+    def compile_hints(hints: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Apply compile hints to the calls inside a `with` block."""
+        return _hints.compile_hints(hints)
+
+    @staticmethod
+    def get_compile_hints() -> dict[str, Any]:
+        """Return the hints in effect: those of the compilation being traced, else the ambient ones."""
+        compilation = active()
+        return dict(compilation.hints) if compilation is not None else _hints.ambient_hints()

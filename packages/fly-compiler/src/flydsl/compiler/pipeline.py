@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the traced module to an artifact: the passes, in order, and the emission."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flydsl._mlir import ir
+from flydsl._mlir.passmanager import PassManager
+from flydsl.expr._arch import describe
+
+from ..utils import env, log
+from .diagnostics import Diagnostic, DSLCompileError, frames_of
+from .dumps import Dumps
+from .llvm_options import llvm_options
+from .note import build_note
+from .tracing import Compilation
+
+__all__ = ["Stage", "StageTimes", "emit", "lower", "stages"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the pipeline: the name that dumps and reports use, and the text of the pass manager."""
+
+    name: str
+    text: str
+
+
+@dataclass
+class StageTimes:
+    """Seconds that each stage of one compilation took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def timed(self, name: str, work: Callable[[], Any]) -> Any:
+        """Run `work` and add its duration under `name`."""
+        start = time.perf_counter()
+        try:
+            return work()
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool) -> list[Stage]:
+    """Return the passes for a target.
+
+    The order is a contract: signatures become static before folding, folding gives the normal form that the layout
+    lowering takes, and register memory becomes SSA only after the atoms have their SSA form.
+    """
+    facts = describe(arch)
+    flags = {
+        "O": opt_level,
+        "abi": 600,
+        "chip": arch,
+        "correct-sqrt": "true",
+        "daz": "false",
+        "fast": _flag(hints.get("fast_fp_math")),
+        "finite-only": "false",
+        "triple": "amdgcn-amd-amdhsa",
+        "unsafe-math": _flag(hints.get("unsafe_fp_math")),
+        "wave64": _flag(facts.warp_size == 64),
+    }
+    attach = " ".join(f"{key}={value}" for key, value in flags.items())
+    to_rocdl = f"chipset={facts.chip} index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true"
+    device = f"convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,convert-gpu-to-rocdl{{{to_rocdl}}},fly-rocdl-cluster-attr"
+    found = [
+        _same("fly-rewrite-func-signature"),
+        _same("fly-canonicalize"),
+        _same("fly-rocdl-expand-ops"),
+        _same("fly-layout-lowering"),
+        _same("fly-int-swizzle-simplify"),
+        _same("canonicalize"),
+        _same("fly-convert-atom-call-to-ssa-form"),
+        _same("fly-promote-regmem-to-vectorssa"),
+        _same("convert-fly-to-rocdl"),
+        _same("canonicalize"),
+        Stage("convert-gpu-to-rocdl", f"gpu.module({device})"),
+        Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
+        _same("convert-scf-to-cf"),
+        _same("convert-cf-to-llvm"),
+        Stage(
+            "gpu-to-llvm", "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}"
+        ),
+        _same("convert-vector-to-llvm"),
+        _same("convert-arith-to-llvm"),
+        _same("convert-func-to-llvm"),
+        _same("reconcile-unrealized-casts"),
+    ]
+    if debug_info:
+        scope = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"
+        found.append(Stage("ensure-debug-info-scope", f"gpu.module({scope}),{scope}"))
+    found.append(Stage("gpu-module-to-binary", "gpu-module-to-binary{format=fatbin}"))
+    return found
+
+
+def _same(name: str) -> Stage:
+    return Stage(name, name)
+
+
+def _flag(value: Any) -> str:
+    return "true" if value else "false"
+
+
+def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, dumps: Dumps | None) -> None:
+    """Verify the traced module and run the passes over it, in place.
+
+    Raises:
+        DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
+    """
+    module, hints = compilation.module, compilation.hints
+    if dumps is not None:
+        dumps.stage("origin", module)
+    if env.debug.print_origin_ir:
+        log().info("traced IR:\n%s", module)
+    times.timed("verify", lambda: _checked(lambda: module.operation.verify(), "the traced program is not valid"))
+    verify, print_all = env.debug.enable_verifier, env.debug.print_after_all
+    with llvm_options(hints.get("llvm_options") or {}):
+        for stage in pipeline:
+            if stage.name == "gpu-module-to-binary" and dumps is not None:
+                dumps.keep_device_code(module, compilation)
+            manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
+            manager.enable_verifier(verify)
+            times.timed(
+                stage.name,
+                lambda: _checked(lambda: manager.run(module.operation), f"{stage.name} failed"),  # noqa: B023
+            )
+            if dumps is not None:
+                dumps.stage(stage.name, module)
+            if print_all:
+                log().info("after %s:\n%s", stage.name, module)
+    if dumps is not None:
+        dumps.device_code()
+
+
+def _checked(work: Callable[[], Any], what: str) -> Any:
+    """Run MLIR code; what it reports becomes a `DSLCompileError` in the user's lines."""
+    try:
+        return work()
+    except ir.MLIRError as error:
+        raise DSLCompileError(*(_diagnostic(one) for one in error.error_diagnostics) or (f"{what}: {error}",)) from None
+
+
+def _diagnostic(one: Any) -> Diagnostic:
+    return Diagnostic(str(one.message), tuple(str(note.message) for note in one.notes), frames_of(one.location))
+
+
+def emit(
+    compilation: Compilation,
+    path: Path,
+    *,
+    arguments: list[dict[str, Any]],
+    key: str,
+    opt_level: int,
+    times: StageTimes,
+) -> None:
+    """Write the artifact of a lowered module to `path`, by way of a temporary file beside it.
+
+    Raises:
+        DSLCompileError: host code generation or linking fails.
+    """
+    from flydsl._mlir._mlir_libs import _fly_emit
+
+    def work() -> None:
+        objects = _fly_emit.code_objects(compilation.module)
+        note = build_note(compilation, objects, arguments, key)
+        _fly_emit.emit_artifact(
+            compilation.module,
+            entry=compilation.entry,
+            name=compilation.entry,
+            note=note,
+            output_path=str(path),
+            opt_level=opt_level,
+        )
+
+    try:
+        times.timed("emit", work)
+    except _fly_emit.EmitError as error:
+        raise DSLCompileError(f"cannot write the artifact: {error}") from None

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Annotations of traced functions: resolved, and checked for what they mean to a launch."""
+
+from __future__ import annotations
+
+import typing
+import warnings
+from types import FunctionType
+from typing import Any
+
+__all__ = ["resolve_annotations"]
+
+
+def resolve_annotations(function: FunctionType) -> dict[str, Any]:
+    """Return the annotations of a function with texts (`from __future__ import annotations`) resolved.
+
+    An annotation that cannot be resolved is left out, with a warning: its parameter takes what it is given.
+    """
+    found: dict[str, Any] = {}
+    namespace = dict(zip(function.__code__.co_freevars, _cell_values(function), strict=True))
+    for name, annotation in function.__annotations__.items():
+        if isinstance(annotation, str):
+            try:
+                annotation = eval(annotation, function.__globals__, namespace)
+            except Exception as error:
+                warnings.warn(
+                    f"the annotation {annotation!r} of parameter '{name}' of '{function.__qualname__}' cannot be "
+                    f"resolved ({error}); the parameter takes what it is given",
+                    stacklevel=2,
+                )
+                continue
+        found[name] = annotation
+    return found
+
+
+def _cell_values(function: FunctionType) -> list[Any]:
+    values = []
+    for cell in function.__closure__ or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:
+            values.append(typing.Any)
+    return values

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compiled for: the architecture, and the settings of the environment that change the result."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ..utils import env
+
+__all__ = ["Settings", "environment_token", "settings"]
+
+# Every variable that changes what a call does. `os.environ` encodes and decodes each access; a call that is compiled
+# already has a budget of microseconds, so the bytes underneath are compared.
+_VARIABLES = (
+    "ARCH",
+    "FLYDSL_GPU_ARCH",
+    "HSA_OVERRIDE_GFX_VERSION",
+    "FLYDSL_COMPILE_OPT_LEVEL",
+    "FLYDSL_COMPILE_BACKEND",
+    "FLYDSL_COMPILE_LLVM_DIR",
+    "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
+    "FLYDSL_EXTRA_SOURCE_DIRS",
+    "COMPILE_ONLY",
+    "FLYDSL_RUNTIME_RUN_ONLY",
+    "FLYDSL_RUNTIME_ENABLE_CACHE",
+    "FLYDSL_RUNTIME_CACHE_DIR",
+)
+_raw: Any = getattr(os.environ, "_data", None)
+_keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()
+
+
+def environment_token() -> tuple[Any, ...]:
+    """Return the present values of all variables that matter, as something to compare and hash."""
+    if _raw is None:
+        return tuple(map(os.environ.get, _VARIABLES))
+    return tuple(map(_raw.get, _keys))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The environment's part of a compilation.
+
+    `key` names what of it the artifact depends on; the other fields say how to get one.
+    """
+
+    arch: str
+    opt_level: int
+    debug_info: bool
+    key: str
+    compile_only: bool
+    run_only: bool
+    use_disk: bool
+
+
+def settings() -> Settings:
+    """Return the settings that the environment asks for now.
+
+    Raises:
+        ValueError: a variable has a value that is not valid.
+        RuntimeError: `FLYDSL_COMPILE_BACKEND` and `FLYDSL_RUNTIME_KIND` do not go together.
+    """
+    return _settings(environment_token())
+
+
+@lru_cache(maxsize=64)
+def _settings(token: tuple[Any, ...]) -> Settings:
+    from flydsl.runtime import ensure_compile_runtime_compatible
+    from flydsl.runtime.device import get_rocm_arch
+
+    from .cache.toolchain import extra_sources_hash
+
+    ensure_compile_runtime_compatible(env.compile.backend)
+    arch = get_rocm_arch()
+    opt_level, debug_info = env.compile.opt_level, env.debug.enable_debug_info
+    extra = extra_sources_hash(env.compile.extra_source_dirs) if env.compile.extra_source_dirs else ""
+    key = repr((arch, opt_level, debug_info, env.compile.backend, env.compile.llvm_dir, extra))
+    return Settings(
+        arch,
+        opt_level,
+        debug_info,
+        key,
+        compile_only=env.compile.compile_only,
+        run_only=env.runtime.run_only,
+        use_disk=env.runtime.enable_cache,
+    )

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One compilation while it is traced: the module, its host function, and the kernels emitted so far."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+from flydsl.expr import _trace
+
+from ..utils import env
+from .arguments.specs import StreamSpec
+from .diagnostics import explain_name_error, forget_unbound
+
+__all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
+
+GPU_MODULE = "kernels"
+
+
+class EmittedKernel:
+    """A device function of the compilation, with what the note will say about it."""
+
+    def __init__(self, name: str, op: ir.Operation, scope: _trace.KernelScope, operands: list[ir.Value]) -> None:
+        self.name = name
+        self.op = op
+        self.scope = scope
+        self.operands = operands
+        """What each launch passes: the run-time parts of the kernel's arguments."""
+
+
+class Compilation:
+    """The module under construction.
+
+    Attributes:
+        module: the MLIR module.
+        gpu_module_body: the block that holds the device functions.
+        entry: name of the host function, a C identifier.
+        arch: target architecture.
+        hints: effective compile hints.
+        stream: the stream that launches go to by default (an SSA value), set once the host function exists.
+        kernels: the device functions, in order of emission.
+    """
+
+    def __init__(self, context: ir.Context, entry: str, arch: str, hints: dict[str, Any]) -> None:
+        self.context = context
+        self.entry = entry
+        self.arch = arch
+        self.hints = hints
+        self.stream: ir.Value | None = None
+        self.kernels: list[EmittedKernel] = []
+        self.module = ir.Module.create()
+        self.module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+        with ir.InsertionPoint(self.module.body):
+            gpu_module = ir.Operation.create(
+                "gpu.module", regions=1, attributes={"sym_name": ir.StringAttr.get(GPU_MODULE)}
+            )
+        self.gpu_module = gpu_module.operation
+        self.gpu_module_body: ir.Block = gpu_module.regions[0].blocks.append()
+        self._count = 0
+        self._names: set[str] = set()
+
+    def kernel_name(self, function_name: str, fixed: str | None) -> str:
+        """Return the symbol of the next device function."""
+        number, self._count = self._count, self._count + 1
+        if fixed is None:
+            name = f"{_identifier(function_name)}_{number}"
+        else:
+            name, suffix = fixed, 0
+            while name in self._names:
+                name, suffix = f"{fixed}_{suffix}", suffix + 1
+        self._names.add(name)
+        return name
+
+
+class _Active(threading.local):
+    compilation: Compilation | None = None
+
+
+_active = _Active()
+
+
+def active() -> Compilation | None:
+    """Return the compilation being traced on this thread."""
+    return _active.compilation
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"\W", "_", name) or "kernel"
+
+
+def trace_host(
+    function: Any,
+    name: str,
+    arguments: Sequence[tuple[str, Any]],
+    *,
+    arch: str,
+    hints: dict[str, Any],
+) -> tuple[Compilation, _trace.Trace]:
+    """Trace a (rewritten) host function.
+
+    Args:
+        function: called with the arguments in order.
+        name: its name.
+        arguments: name of each parameter, and its spec or a `Static` with the Python value it gets.
+        arch: target architecture.
+        hints: effective compile hints.
+
+    Returns:
+        The compilation, whose module is complete but not verified.
+    """
+    context = ir.Context()
+    forget_unbound()
+    with context, ir.Location.unknown():
+        trace = _trace.Trace(
+            context,
+            arch=arch,
+            fastmath=hints.get("fastmath", "fast" if hints.get("fast_fp_math") else None),
+            location_depth=env.debug.max_loc_depth,
+        )
+        compilation = Compilation(context, _identifier(name), arch, hints)
+        with trace, ir.InsertionPoint(compilation.module.body):
+            specs = [spec for _, spec in arguments if not isinstance(spec, Static)]
+            types = [one for spec in specs for one in spec.ir_types()]
+            hidden = not any(isinstance(spec, StreamSpec) for spec in specs)
+            if hidden:
+                types.append(ir.Type.parse("!llvm.ptr"))
+            host = ir.Operation.create(
+                "func.func",
+                regions=1,
+                attributes={
+                    "sym_name": ir.StringAttr.get(compilation.entry),
+                    "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+                },
+            )
+            block = host.regions[0].blocks.append(*types)
+            outer, _active.compilation = _active.compilation, compilation
+            try:
+                with ir.InsertionPoint(block):
+                    _trace.call_traced(function, *_values(arguments, list(block.arguments), compilation, hidden))
+                    ir.Operation.create("func.return")
+            except NameError as error:
+                explain_name_error(error)
+                raise
+            finally:
+                _active.compilation = outer
+    return compilation, trace
+
+
+class Static:
+    """A parameter that is a Python value while tracing."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _values(
+    arguments: Sequence[tuple[str, Any]], values: list[ir.Value], compilation: Compilation, hidden: bool
+) -> list[Any]:
+    found: list[Any] = []
+    if hidden:
+        compilation.stream = values[-1]
+    for _, spec in arguments:
+        if isinstance(spec, Static):
+            found.append(spec.value)
+            continue
+        count = len(spec.ir_types())
+        taken, values = values[:count], values[count:]
+        if isinstance(spec, StreamSpec) and compilation.stream is None:
+            compilation.stream = taken[0]
+        found.append(spec.construct(taken))
+    return found
