@@ -22,7 +22,22 @@ def build_program(folder: Path, artifact: Path) -> Path:
     program = folder / "call_from_cpp"
     cxx = build.compiler("g++", "clang++-22", "c++")
     build.run(
-        [cxx, "-O1", "-std=c++17", "-Wall", "-Wextra", "-Werror", str(EXAMPLE), f"-I{runtime.include_dir()}", str(artifact), f"-L{library.parent}", f"-l:{library.name}", f"-Wl,-rpath,{folder}:{library.parent}", "-o", str(program)]
+        [
+            cxx,
+            "-O1",
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            str(EXAMPLE),
+            f"-I{runtime.include_dir()}",
+            str(artifact),
+            f"-L{library.parent}",
+            f"-l:{library.name}",
+            f"-Wl,-rpath,{folder}:{library.parent}",
+            "-o",
+            str(program),
+        ]
     )
     return program
 

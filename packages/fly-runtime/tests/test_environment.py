@@ -29,7 +29,7 @@ def test_switch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "off")
     assert group("runtime").enable_cache is False
     monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "maybe")
-    with pytest.raises(ValueError, match="FLYDSL_RUNTIME_ENABLE_CACHE='maybe': expected one of 1, true, yes, on, 0"):
+    with pytest.raises(ValueError, match=r"FLYDSL_RUNTIME_ENABLE_CACHE='maybe': expected one of 1, true, yes, on, 0"):
         group("runtime").to_dict()
     monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "")
     assert variables.ENABLE_CACHE.get() is True
@@ -49,16 +49,16 @@ def test_other_layers_declare_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "an integer from 0 to 3 (default 2), now '3'" in group("compile").help()
     for text in ("4", "-1", "two", "1.0"):
         monkeypatch.setenv("FLYDSL_COMPILE_TEST_LEVEL", text)
-        with pytest.raises(ValueError, match="FLYDSL_COMPILE_TEST_LEVEL=.*: expected an integer from 0 to 3"):
+        with pytest.raises(ValueError, match=r"FLYDSL_COMPILE_TEST_LEVEL=.*: expected an integer from 0 to 3"):
             level.get()
 
 
 def test_declared_once() -> None:
     first = register(string("FLYDSL_TEST_NAME", group="test", help="A name."))
     assert register(string("FLYDSL_TEST_NAME", group="test", help="A name.")) is first
-    with pytest.raises(ValueError, match="variable FLYDSL_TEST_NAME .* is declared already"):
+    with pytest.raises(ValueError, match=r"variable FLYDSL_TEST_NAME .* is declared already"):
         register(string("FLYDSL_TEST_NAME", group="test", help="Another meaning."))
-    with pytest.raises(ValueError, match="is declared already, by FLYDSL_TEST_NAME"):
+    with pytest.raises(ValueError, match=r"is declared already, by FLYDSL_TEST_NAME"):
         register(string("FLYDSL_TEST_OTHER", attribute="name", group="test", help="The same attribute."))
 
 
@@ -67,7 +67,7 @@ def test_unknown_names() -> None:
         AttributeError, match=r"no environment variable 'no_such' in group 'runtime'; there are: .*cache"
     ):
         _ = group("runtime").no_such
-    with pytest.raises(ValueError, match="no group of environment variables 'nothing'; there are: .*runtime"):
+    with pytest.raises(ValueError, match=r"no group of environment variables 'nothing'; there are: .*runtime"):
         group("nothing")
 
 

@@ -44,19 +44,21 @@ class ArtifactFunction:
 
     def __call__(self, *args: Any) -> None:
         """Call the function; the class says what it takes and raises."""
-        plan = self._plans.get(tuple(map(type, args)))
-        if plan is None:
-            plan = self._plan(args)
-        passed = args
-        if plan:
-            converted = list(args)
-            for index, convert in plan:
-                converted[index] = convert(converted[index])
-            passed = tuple(converted)
+        # The usual plan is empty: types that were seen before and need no conversion cost one lookup.
+        passed = self._convert(args) if self._plans.get(tuple(map(type, args)), True) else args
         try:
             self._call(*passed)
         except Exception as error:
             raise _arguments.explain(self.name, self._arguments, args, error) from None
+
+    def _convert(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        plan = self._plans.get(tuple(map(type, args)))
+        if plan is None:
+            plan = self._plan(args)
+        converted = list(args)
+        for index, convert in plan:
+            converted[index] = convert(converted[index])
+        return tuple(converted)
 
     def _plan(self, args: tuple[Any, ...]) -> _arguments.Plan:
         hardware.devices()  # says in the log, once, which device library is used
