@@ -2,6 +2,10 @@
 
 #include "fly/Registration.h"
 
+#include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+#include "fly/Emit/Registration.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -27,7 +31,6 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Target/LLVM/ROCDL/Target.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -36,6 +39,7 @@
 using namespace mlir;
 
 void fly::registerDialects(DialectRegistry &registry) {
+  registry.insert<FlyDialect, rocdl::FlyROCDLDialect>();
   registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, cf::ControlFlowDialect,
                   func::FuncDialect, gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect,
                   math::MathDialect, memref::MemRefDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
@@ -61,5 +65,6 @@ void fly::registerDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
   registerROCDLDialectTranslation(registry);
   gpu::registerOffloadingLLVMTranslationInterfaceExternalModels(registry);
-  ROCDL::registerROCDLTargetInterfaceExternalModels(registry);
+  registerROCDLTargetModel(registry);
+  registerExplicitModuleModel(registry);
 }

@@ -2,6 +2,9 @@
 
 #include "fly/Registration.h"
 
+#include "fly/Conversion/Passes.h"
+#include "fly/Transforms/Passes.h"
+
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -15,6 +18,9 @@
 using namespace mlir;
 
 void fly::registerPasses() {
+  registerFlyTransformsPasses();
+  registerFlyConversionPasses();
+
   registerCanonicalizerPass();
   registerCSEPass();
   registerControlFlowSinkPass();

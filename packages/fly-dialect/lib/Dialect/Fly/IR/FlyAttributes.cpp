@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "fly/Dialect/Fly/IR/AsmText.h"
 #include "fly/Dialect/Fly/IR/FlyAttributes.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
-
-#include "AsmText.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -2,9 +2,8 @@
 //
 // Text of the types (contract section 2).
 
+#include "fly/Dialect/Fly/IR/AsmText.h"
 #include "fly/Dialect/Fly/IR/FlyTypes.h"
-
-#include "AsmText.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"

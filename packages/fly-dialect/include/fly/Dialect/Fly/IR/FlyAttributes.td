@@ -69,6 +69,10 @@ class Fly_Attr<string name, string attrMnemonic> : AttrDef<Fly_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
 
+def Fly_ExplicitModuleAttr : Fly_Attr<"ExplicitModule", "explicit_module"> {
+  let summary = "offloading handler whose host code loads the module explicitly";
+}
+
 // A value of the algebra as an attribute: how diagnostics show it. Its text follows the keyword
 // without a blank: `#fly<layout(4,8):(8,1)>`.
 class Fly_ValueAttr<string name, string attrMnemonic, string valueClass>

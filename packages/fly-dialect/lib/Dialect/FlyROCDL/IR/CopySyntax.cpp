@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copy operations: verification, syntax and geometry (contract sections 6.2 and 6.3).
+// Which copy operations exist, and their text (contract sections 6.2 and 6.3).
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
@@ -11,36 +11,6 @@
 using namespace mlir;
 
 namespace fly::rocdl {
-
-// --- geometry of operations on one lane --------------------------------------------------------------
-
-static Layout oneThread() { return Layout(1, 1); }
-static Layout oneThreadBits(int32_t bits) {
-  return Layout(IntTuple::tuple({1, bits}), IntTuple::tuple({1, 1}));
-}
-
-// Source, destination and reference of such an operation hold its bits in the same order.
-#define FLY_ONE_LANE_COPY(TYPE, BITS)                                                              \
-  Layout TYPE::getThreadLayout() const { return oneThread(); }                                     \
-  Layout TYPE::getSourceBitLayout() const { return oneThreadBits(BITS); }                          \
-  Layout TYPE::getDestinationBitLayout() const { return oneThreadBits(BITS); }                     \
-  Layout TYPE::getReferenceBitLayout() const { return oneThreadBits(BITS); }
-
-FLY_ONE_LANE_COPY(CDNA3BufferCopyType, getBits())
-FLY_ONE_LANE_COPY(CDNA3BufferCopyLDSType, getBits())
-FLY_ONE_LANE_COPY(CDNA4BufferLoadAsyncLDSType, getBits())
-FLY_ONE_LANE_COPY(CDNA4GlobalLoadAsyncLDSType, getBits())
-
-static int32_t bitsOf(Type scalarOrVector) {
-  if (auto vector = dyn_cast<VectorType>(scalarOrVector))
-    return static_cast<int32_t>(vector.getNumElements()) *
-           getElementBitWidth(vector.getElementType());
-  return getElementBitWidth(scalarOrVector);
-}
-
-FLY_ONE_LANE_COPY(CDNA3BufferAtomicType, bitsOf(getValueType()))
-
-#undef FLY_ONE_LANE_COPY
 
 // --- verification --------------------------------------------------------------------------------------
 
@@ -120,24 +90,5 @@ Type CDNA4LdsReadTransType::parse(AsmParser &parser) {
 void CDNA4LdsReadTransType::print(AsmPrinter &printer) const {
   printer << "<trans = " << getGranularity() << "b, " << getBits() << '>';
 }
-
-// Groups of this many lanes transpose among themselves.
-static constexpr int32_t kTransposeLanes = 16;
-
-Layout CDNA4LdsReadTransType::getThreadLayout() const { return Layout(kTransposeLanes, 1); }
-
-Layout CDNA4LdsReadTransType::getSourceBitLayout() const {
-  return Layout(IntTuple::tuple({kTransposeLanes, getBits()}), IntTuple::tuple({getBits(), 1}));
-}
-
-Layout CDNA4LdsReadTransType::getDestinationBitLayout() const {
-  int32_t granularity = getGranularity();
-  return Layout(
-      IntTuple::tuple(
-          {kTransposeLanes, IntTuple::tuple({granularity, getBits() / granularity})}),
-      IntTuple::tuple({granularity, IntTuple::tuple({1, kTransposeLanes * granularity})}));
-}
-
-Layout CDNA4LdsReadTransType::getReferenceBitLayout() const { return getDestinationBitLayout(); }
 
 } // namespace fly::rocdl

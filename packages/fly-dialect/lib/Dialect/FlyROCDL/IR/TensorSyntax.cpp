@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor data movement of gfx1250: syntax, verification and geometry (contract sections 6.5, 6.6).
+// Which tensor data movers exist, and their text (contract sections 6.5 and 6.6).
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
-#include "../Fly/IR/AsmText.h"
+#include "fly/Dialect/Fly/IR/AsmText.h"
+
 #include "AtomSyntax.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -66,15 +69,6 @@ void GFX1250TDMType::print(AsmPrinter &printer) const {
   printKey(printer, "timeout", getTimeout());
   printer << '>';
 }
-
-// The geometry is that of the memref: the atom says nothing about values.
-Layout GFX1250TDMType::getThreadLayout() const { return Layout(1, 1); }
-Layout GFX1250TDMType::getSourceBitLayout() const {
-  return Layout(IntTuple::tuple({1, 1}), IntTuple::tuple({1, 1}));
-}
-Layout GFX1250TDMType::getDestinationBitLayout() const { return getSourceBitLayout(); }
-Layout GFX1250TDMType::getReferenceBitLayout() const { return getSourceBitLayout(); }
-bool GFX1250TDMType::isWholeTileCopy() const { return true; }
 
 // --- cdna5.tensor_load and tensor_store ----------------------------------------------------------------
 
@@ -249,26 +243,5 @@ void CDNA5TensorStoreType::print(AsmPrinter &printer) const {
   printTensorCommon(printer, *this);
   printer << '>';
 }
-
-// One call moves the whole box, `iterCount` times.
-template <typename AtomTy>
-static Layout boxBits(AtomTy atom) {
-  int32_t bits = atom.getIterCount() * getElementBitWidth(atom.getElem());
-  for (int32_t extent : atom.getShape())
-    bits *= extent;
-  return Layout(IntTuple::tuple({1, bits}), IntTuple::tuple({1, 1}));
-}
-
-#define FLY_BOX_COPY(TYPE)                                                                         \
-  Layout TYPE::getThreadLayout() const { return Layout(1, 1); }                                    \
-  Layout TYPE::getSourceBitLayout() const { return boxBits(*this); }                               \
-  Layout TYPE::getDestinationBitLayout() const { return boxBits(*this); }                          \
-  Layout TYPE::getReferenceBitLayout() const { return boxBits(*this); }                            \
-  bool TYPE::isWholeTileCopy() const { return true; }
-
-FLY_BOX_COPY(CDNA5TensorLoadType)
-FLY_BOX_COPY(CDNA5TensorStoreType)
-
-#undef FLY_BOX_COPY
 
 } // namespace fly::rocdl

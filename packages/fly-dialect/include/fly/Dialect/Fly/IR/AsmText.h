@@ -2,8 +2,8 @@
 //
 // Reads the algebra's text grammar in the middle of MLIR text.
 
-#ifndef FLY_LIB_DIALECT_FLY_IR_ASMTEXT_H
-#define FLY_LIB_DIALECT_FLY_IR_ASMTEXT_H
+#ifndef FLY_DIALECT_FLY_IR_ASMTEXT_H
+#define FLY_DIALECT_FLY_IR_ASMTEXT_H
 
 #include "fly/Algebra/Text.h"
 
@@ -33,4 +33,4 @@ mlir::FailureOr<T> parseText(mlir::AsmParser &parser,
 
 } // namespace fly
 
-#endif // FLY_LIB_DIALECT_FLY_IR_ASMTEXT_H
+#endif // FLY_DIALECT_FLY_IR_ASMTEXT_H
