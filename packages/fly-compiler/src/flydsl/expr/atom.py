@@ -8,6 +8,7 @@ from typing import Any
 from flydsl._mlir import ir
 
 from ._build import attribute, build, infer, parse_type
+from ._trace import maybe_current
 from .layout import typetext as tt
 from .layout.objects import FlyValue, Layout
 from .numeric.base import Numeric, as_numeric
@@ -195,6 +196,12 @@ def _element_bits(elem: Any) -> int:
     return bits
 
 
+def _check_target(op: Any) -> None:
+    trace = maybe_current()
+    if trace is not None and op.needs is not None:
+        op.needs.check(repr(op), trace.arch)
+
+
 def make_copy_atom(copy_op: Any, elem: Any) -> CopyAtom:
     """Return the atom of a copy operation on values of `elem`: a numeric class, MLIR type or number of bits.
 
@@ -205,6 +212,7 @@ def make_copy_atom(copy_op: Any, elem: Any) -> CopyAtom:
         hint = f"; write {copy_op.__name__}(...)" if isinstance(copy_op, type) else ""
         raise TypeError(f"make_copy_atom takes a copy operation such as fx.UniversalCopy32b(), got {copy_op!r}{hint}")
     bits = _element_bits(elem)
+    _check_target(copy_op)
     result = parse_type(f"!fly.copy_atom<{copy_op.text}, {bits}>")
     return CopyAtom(build("fly.make_copy_atom", (), result, {"valBits": attribute(f"{bits} : i32")}))
 
@@ -217,4 +225,5 @@ def make_mma_atom(mma_op: Any) -> MmaAtom:
     """
     if not isinstance(mma_op, MmaOp):
         raise TypeError(f"make_mma_atom takes an MMA operation such as fx.rocdl.MFMA(16, 16, 16, fx.Float16), got {mma_op!r}")
+    _check_target(mma_op)
     return MmaAtom(build("fly.make_mma_atom", (), parse_type(f"!fly.mma_atom<{mma_op.text}>")))

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import Any
 
+from ._arch import Arch
 from .numeric.base import _class_of
 from .numeric.meta import NumericMeta
 
@@ -62,13 +64,34 @@ class SyncScope:
     SingleThread = "singlethread"
 
 
+@dataclass(frozen=True)
+class Needs:
+    """The architectures that have an operation: by chip or family, and what others have instead."""
+
+    chips: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    instead: str = ""
+
+    def check(self, what: str, arch: Arch) -> None:
+        """Raise `ValueError` when `arch` lacks the operation."""
+        if arch.chip in self.chips or arch.family in self.families:
+            return
+        has = " and ".join(("/".join(self.chips), "/".join(self.families))).strip(" and ")
+        hint = f"; use {self.instead}" if self.instead else ""
+        raise ValueError(f"{what} needs {has}, but the kernel is compiled for {arch.name}{hint}")
+
+
 class _Op:
-    """An operation's host object; equal when it spells the same type."""
+    """An operation's host object; equal when it spells the same type.
 
-    __slots__ = ("text",)
+    `needs` says what architecture it takes, for the check that making an atom does; `None`: any.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("needs", "text")
+
+    def __init__(self, text: str, needs: Needs | None = None) -> None:
         self.text = text
+        self.needs = needs
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, _Op) and self.text == other.text

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only AMD GPUs have: `fx.rocdl`.
+
+Names that are not here are those of MLIR's `rocdl` dialect; matrix instructions are found whatever their separators.
+Sub-modules `cdna3`, `cdna4`, `cdna5`, `rdna3`, `rdna4` name what one architecture has.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from flydsl._mlir.dialects import rocdl as _dialect
+
+from .._dialect_proxy import proxy
+from .buffer import get_buffer_rsrc, make_buffer_ptr, make_buffer_tensor, s_buffer_load
+from .copy_ops import *  # noqa: F403 - a documented aggregation
+from .copy_ops import __all__ as _copy_ops
+from .enum import CacheModifier, SyncScope, TargetAddressSpace
+from .intrinsic import call_intrinsic
+from .lanes import *  # noqa: F403
+from .lanes import __all__ as _lanes
+from .matrix import matrix_instruction
+from .mma_ops import *  # noqa: F403
+from .mma_ops import __all__ as _mma_ops
+from .waits import *  # noqa: F403
+from .waits import __all__ as _waits
+
+__all__ = sorted(
+    {
+        *_copy_ops, *_lanes, *_mma_ops, *_waits, "CacheModifier", "SyncScope", "TargetAddressSpace", "call_intrinsic",
+        "get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load",
+    }
+)  # fmt: skip
+
+_SUBMODULES = ("cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "enum", "universal", "inline_asm")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    found = matrix_instruction(name)
+    return found if found is not None else proxy(_dialect, name, __name__)
+
+

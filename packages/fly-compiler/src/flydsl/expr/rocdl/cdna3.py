@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CDNA 3 (gfx942) has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .copy_ops import (
+    BufferAtomic,
+    BufferAtomicAdd,
+    BufferAtomicMax,
+    BufferAtomicMin,
+    BufferAtomicPkAdd,
+    BufferCopy,
+    BufferCopyLDS,
+)
+from .mma_ops import MFMA
+from .waits import emit_waitcnt
+
+__all__ = [
+    "MFMA",
+    "BufferAtomic",
+    "BufferAtomicAdd",
+    "BufferAtomicMax",
+    "BufferAtomicMin",
+    "BufferAtomicPkAdd",
+    "BufferCopy",
+    "BufferCopyLDS",
+    "s_waitcnt",
+]
+
+
+def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> None:
+    """Wait for counters, in the encoding of this architecture; see `fx.rocdl.s_waitcnt`."""
+    emit_waitcnt("cdna", bitfield, vmcnt, lgkmcnt, expcnt)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CDNA 4 (gfx950) has beside CDNA 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _trace
+from ..numeric.base import as_numeric, wrap
+from ..numeric.types import BFloat16, Float32, Int32
+from .cdna3 import *  # noqa: F403 - gfx950 has all of gfx942
+from .cdna3 import __all__ as _cdna3
+from .copy_ops import (
+    BufferLoadAsyncLDS,
+    BufferLoadAsyncLDS32b,
+    BufferLoadAsyncLDS96b,
+    BufferLoadAsyncLDS128b,
+    GlobalLoadAsyncLDS,
+    GlobalLoadAsyncLDS32b,
+    GlobalLoadAsyncLDS96b,
+    GlobalLoadAsyncLDS128b,
+    LDSReadTrans,
+    LDSReadTrans4_64b,
+    LDSReadTrans6_96b,
+    LDSReadTrans8_64b,
+    LDSReadTrans16_64b,
+)
+from .intrinsic import call_intrinsic
+from .mma_ops import MFMA_Scale, MFMAScale
+
+__all__ = [
+    *_cdna3,
+    "BufferLoadAsyncLDS",
+    "BufferLoadAsyncLDS32b",
+    "BufferLoadAsyncLDS96b",
+    "BufferLoadAsyncLDS128b",
+    "GlobalLoadAsyncLDS",
+    "GlobalLoadAsyncLDS32b",
+    "GlobalLoadAsyncLDS96b",
+    "GlobalLoadAsyncLDS128b",
+    "LDSReadTrans",
+    "LDSReadTrans4_64b",
+    "LDSReadTrans6_96b",
+    "LDSReadTrans8_64b",
+    "LDSReadTrans16_64b",
+    "MFMAScale",
+    "MFMA_Scale",
+    "cvt_sr_f32_to_bf16",
+]
+
+
+def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
+    """Convert f32 to bf16, rounding by the random bits `rand` (32 bits, upper half used); `BFloat16`.
+
+    Raises:
+        ValueError: the target is not gfx950.
+    """
+    arch = _trace.target()
+    if arch.chip != "gfx950":
+        raise ValueError(f"cvt_sr_f32_to_bf16 needs gfx950, but the kernel is compiled for {arch.name}")
+    from .._build import attribute, build, parse_type
+
+    pair = parse_type("vector<2xbf16>")
+    old = build("llvm.mlir.zero", (), pair)
+    value, bits = as_numeric(x).to(Float32).ir_value(), as_numeric(rand).to(Int32).ir_value()
+    lane = as_numeric(False).ir_value()
+    result = call_intrinsic("llvm.amdgcn.cvt.sr.bf16.f32", (old, value, bits, lane), pair)
+    return wrap(BFloat16, build("vector.extract", (result,), BFloat16.ir_type, {"static_position": attribute("array<i64: 0>")}))

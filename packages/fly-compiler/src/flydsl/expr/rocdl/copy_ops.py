@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copy operations of AMD GPUs for `fx.make_copy_atom`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..numeric.base import _class_of
+from ..ops import AtomicOp, CopyOp, Needs, check_bits
+
+__all__ = [
+    "BufferAtomic",
+    "BufferAtomicAdd",
+    "BufferAtomicMax",
+    "BufferAtomicMin",
+    "BufferAtomicPkAdd",
+    "BufferCopy",
+    "BufferCopy8b",
+    "BufferCopy16b",
+    "BufferCopy32b",
+    "BufferCopy64b",
+    "BufferCopy128b",
+    "BufferCopyLDS",
+    "BufferCopyLDS32b",
+    "BufferCopyLDS64b",
+    "BufferCopyLDS128b",
+    "BufferLoadAsyncLDS",
+    "BufferLoadAsyncLDS32b",
+    "BufferLoadAsyncLDS96b",
+    "BufferLoadAsyncLDS128b",
+    "GlobalLoadAsyncLDS",
+    "GlobalLoadAsyncLDS32b",
+    "GlobalLoadAsyncLDS96b",
+    "GlobalLoadAsyncLDS128b",
+    "LDSReadTrans",
+    "LDSReadTrans4_64b",
+    "LDSReadTrans6_96b",
+    "LDSReadTrans8_64b",
+    "LDSReadTrans16_64b",
+]
+
+_GFX950 = Needs(chips=("gfx950",))
+
+
+class BufferCopy(CopyOp):
+    """Move `bits` between a buffer resource and registers; state `soffset` (elements of the buffer).
+
+    `cache_modifier` is 0 (cached) or 2 (non-temporal). Accesses outside the resource read zero and write nothing.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, bits: int, cache_modifier: int = 0) -> None:
+        check_bits("BufferCopy", bits, (8, 16, 32, 64, 96, 128))
+        modifier = int(cache_modifier)
+        super().__init__(f"!fly_rocdl.cdna3.buffer_copy<{bits}{f', cache = {modifier}' if modifier else ''}>")
+
+
+def BufferCopy8b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+    """Move 8 bits."""
+    return BufferCopy(8, cache_modifier)
+
+
+def BufferCopy16b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+    """Move 16 bits."""
+    return BufferCopy(16, cache_modifier)
+
+
+def BufferCopy32b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+    """Move 32 bits."""
+    return BufferCopy(32, cache_modifier)
+
+
+def BufferCopy64b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+    """Move 64 bits."""
+    return BufferCopy(64, cache_modifier)
+
+
+def BufferCopy128b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+    """Move 128 bits."""
+    return BufferCopy(128, cache_modifier)
+
+
+class BufferCopyLDS(CopyOp):
+    """Move 32 or 128 bits from a buffer resource to LDS, past the registers.
+
+    State `soffset` (elements) and `imm_offset` (bytes). 128 bits need gfx950.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, bits: int) -> None:
+        check_bits("BufferCopyLDS", bits, (32, 128))
+        needs = Needs(("gfx950",), instead="BufferCopyLDS32b()") if bits == 128 else Needs(families=("cdna",))
+        super().__init__(f"!fly_rocdl.cdna3.buffer_copy_lds<{bits}>", needs)
+
+
+def BufferCopyLDS32b() -> BufferCopyLDS:  # noqa: N802
+    """Move 32 bits to LDS."""
+    return BufferCopyLDS(32)
+
+
+def BufferCopyLDS64b() -> BufferCopyLDS:  # noqa: N802
+    """No hardware has this width: `ValueError`."""
+    return BufferCopyLDS(64)
+
+
+def BufferCopyLDS128b() -> BufferCopyLDS:  # noqa: N802
+    """Move 128 bits to LDS."""
+    return BufferCopyLDS(128)
+
+
+class BufferAtomic(CopyOp):
+    """Combine a register into a buffer resource; state `soffset`.
+
+    Floats have Add and Max; integers signed Max and unsigned Min.
+
+    Raises:
+        ValueError: the buffer atomics of the hardware have no such combination.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, op: Any, dtype: Any) -> None:
+        kind = AtomicOp.of(op)
+        if hasattr(dtype, "_alias_dtype"):
+            element, text = dtype.dtype, str(f"vector<{dtype._alias_shape[0]}x{dtype.dtype.mnemonic}>")
+        else:
+            element = _class_of(dtype)
+            text = element.mnemonic
+        allowed = (AtomicOp.Add, AtomicOp.Max) if element.is_float else (AtomicOp.Max, AtomicOp.Min)
+        if kind not in allowed:
+            names = " and ".join(one.value for one in allowed)
+            kinds = "float" if element.is_float else "integer"
+            raise ValueError(f"BufferAtomic has {names} of {kinds} values, not {kind.value} of {element.__name__}")
+        super().__init__(f"!fly_rocdl.cdna3.buffer_atomic<{kind.value}, {text}>")
+
+
+def BufferAtomicAdd(dtype: Any) -> BufferAtomic:  # noqa: N802
+    """Add floats."""
+    return BufferAtomic(AtomicOp.Add, dtype)
+
+
+def BufferAtomicMax(dtype: Any) -> BufferAtomic:  # noqa: N802
+    """Raise to the maximum, floats or signed integers."""
+    return BufferAtomic(AtomicOp.Max, dtype)
+
+
+def BufferAtomicMin(dtype: Any) -> BufferAtomic:  # noqa: N802
+    """Lower to the minimum, unsigned integers."""
+    return BufferAtomic(AtomicOp.Min, dtype)
+
+
+def BufferAtomicPkAdd(dtype: Any) -> BufferAtomic:  # noqa: N802
+    """Add pairs of 16-bit floats."""
+    from ..vector import VectorAlias
+
+    return BufferAtomic(AtomicOp.Add, VectorAlias(dtype, 2))
+
+
+class BufferLoadAsyncLDS(CopyOp):
+    """Load 32, 96 or 128 bits from a buffer resource to LDS in an async group (gfx950); not waited for."""
+
+    __slots__ = ()
+
+    def __init__(self, bits: int) -> None:
+        check_bits("BufferLoadAsyncLDS", bits, (32, 96, 128))
+        super().__init__(f"!fly_rocdl.cdna4.buffer_load_async_lds<{bits}>", _GFX950)
+
+
+def BufferLoadAsyncLDS32b() -> BufferLoadAsyncLDS:  # noqa: N802
+    """Load 32 bits."""
+    return BufferLoadAsyncLDS(32)
+
+
+def BufferLoadAsyncLDS96b() -> BufferLoadAsyncLDS:  # noqa: N802
+    """Load 96 bits."""
+    return BufferLoadAsyncLDS(96)
+
+
+def BufferLoadAsyncLDS128b() -> BufferLoadAsyncLDS:  # noqa: N802
+    """Load 128 bits."""
+    return BufferLoadAsyncLDS(128)
+
+
+class GlobalLoadAsyncLDS(CopyOp):
+    """Load 32, 96 or 128 bits from global memory to LDS in an async group (gfx950); not waited for."""
+
+    __slots__ = ()
+
+    def __init__(self, bits: int) -> None:
+        check_bits("GlobalLoadAsyncLDS", bits, (32, 96, 128))
+        super().__init__(f"!fly_rocdl.cdna4.global_load_async_lds<{bits}>", _GFX950)
+
+
+def GlobalLoadAsyncLDS32b() -> GlobalLoadAsyncLDS:  # noqa: N802
+    """Load 32 bits."""
+    return GlobalLoadAsyncLDS(32)
+
+
+def GlobalLoadAsyncLDS96b() -> GlobalLoadAsyncLDS:  # noqa: N802
+    """Load 96 bits."""
+    return GlobalLoadAsyncLDS(96)
+
+
+def GlobalLoadAsyncLDS128b() -> GlobalLoadAsyncLDS:  # noqa: N802
+    """Load 128 bits."""
+    return GlobalLoadAsyncLDS(128)
+
+
+class LDSReadTrans(CopyOp):
+    """Read LDS transposed among 16 threads (gfx950): `granularity` bits per element, `bits` per thread."""
+
+    __slots__ = ()
+
+    def __init__(self, granularity: int, bits: int) -> None:
+        if (granularity, bits) not in ((4, 64), (8, 64), (16, 64), (6, 96)):
+            raise ValueError(
+                f"LDSReadTrans has (granularity, bits) of (4, 64), (8, 64), (16, 64) and (6, 96), not ({granularity}, {bits})"
+            )
+        super().__init__(f"!fly_rocdl.cdna4.lds_read_trans<trans = {granularity}b, {bits}>", _GFX950)
+
+
+def LDSReadTrans4_64b() -> LDSReadTrans:  # noqa: N802
+    """Read 64 bits of 4-bit elements."""
+    return LDSReadTrans(4, 64)
+
+
+def LDSReadTrans8_64b() -> LDSReadTrans:  # noqa: N802
+    """Read 64 bits of 8-bit elements."""
+    return LDSReadTrans(8, 64)
+
+
+def LDSReadTrans16_64b() -> LDSReadTrans:  # noqa: N802
+    """Read 64 bits of 16-bit elements."""
+    return LDSReadTrans(16, 64)
+
+
+def LDSReadTrans6_96b() -> LDSReadTrans:  # noqa: N802
+    """Read 96 bits of 6-bit elements."""
+    return LDSReadTrans(6, 96)

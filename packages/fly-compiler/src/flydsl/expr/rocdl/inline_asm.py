@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inline assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .._build import attribute, build_op, parse_type
+from ..numeric.meta import NumericMeta
+from ..wrap import as_ir_value, wrap_any
+
+__all__ = ["inline_asm"]
+
+
+def inline_asm(
+    text: str,
+    constraints: str,
+    operands: Sequence[Any] = (),
+    result: Any = None,
+    *,
+    side_effects: bool = True,
+) -> Any:
+    """Build an inline assembly statement.
+
+    Args:
+        text: the instructions, with `$0`, `$1` … for results and operands in order.
+        constraints: LLVM constraints, results first: `"=v,v,s"`.
+        operands: the values.
+        result: a numeric class, vector alias or MLIR type; a tuple of them for several; `None` for none.
+        side_effects: whether it may not be removed or moved.
+
+    Returns:
+        Nothing, a value, or a tuple of values.
+    """
+    kinds = list(result) if isinstance(result, (tuple, list)) else ([] if result is None else [result])
+    types = [kind if isinstance(kind, ir.Type) else kind.ir_type for kind in kinds]
+    if len(types) > 1:
+        struct = parse_type("!llvm.struct<(" + ", ".join(map(str, types)) + ")>")
+        results = [struct]
+    else:
+        results = types
+    attributes: dict[str, ir.Attribute] = {
+        "asm_string": ir.StringAttr.get(text),
+        "constraints": ir.StringAttr.get(constraints),
+    }
+    if side_effects:
+        attributes["has_side_effects"] = ir.UnitAttr.get()
+    op = build_op("llvm.inline_asm", [as_ir_value(x) for x in operands], results, attributes)
+    if not types:
+        return None
+    if len(types) == 1:
+        return _typed(kinds[0], op.results[0])
+    values = []
+    for i, kind in enumerate(types):
+        part = build_op("llvm.extractvalue", (op.results[0],), (kind,), {"position": attribute(f"array<i64: {i}>")})
+        values.append(_typed(kinds[i], part.results[0]))
+    return tuple(values)
+
+
+def _typed(kind: Any, value: ir.Value) -> Any:
+    if isinstance(kind, NumericMeta):
+        from ..numeric.base import wrap
+
+        return wrap(kind, value)
+    return wrap_any(value)

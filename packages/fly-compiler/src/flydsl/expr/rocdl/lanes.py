@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions between lanes, conversions and other single instructions.
+
+Functions with a `res` argument take the result's MLIR type or numeric class and return a raw SSA value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .. import _trace
+from .._build import attribute, build, parse_type
+from ..numeric.base import as_numeric, wrap
+from ..numeric.meta import NumericMeta
+from ..numeric.types import BFloat16, Float32, Index, Int32
+from ..vector import _make
+from ..wrap import as_ir_value
+from .intrinsic import call_intrinsic
+
+__all__ = [
+    "ballot",
+    "cvt_off_f32_i4",
+    "cvt_pk_bf16_f32",
+    "cvt_pk_f32_fp8",
+    "cvt_pk_fp8_f32",
+    "ds_bpermute",
+    "perm_b32",
+    "rcp",
+    "readfirstlane",
+    "readlane",
+    "wave_id",
+]
+
+
+def _type(res: Any) -> ir.Type:
+    return res.ir_type if isinstance(res, NumericMeta) else res
+
+
+def _i32(value: Any) -> ir.Value:
+    return as_numeric(value).to(Int32).ir_value()
+
+
+def readfirstlane(res: Any, x: Any = None) -> Any:
+    """Return the value of the first active lane, in a scalar register: `(res, x)`; with one argument, typed like it."""
+    if x is None:
+        operand = as_numeric(res)
+        return wrap(operand.dtype, build("rocdl.readfirstlane", (operand.ir_value(),), operand.dtype.ir_type))
+    return build("rocdl.readfirstlane", (as_ir_value(x),), _type(res))
+
+
+def readlane(res: Any, x: Any, lane: Any) -> ir.Value:
+    """Return the value of a lane, in a scalar register."""
+    return build("rocdl.readlane", (as_ir_value(x), _i32(lane)), _type(res))
+
+
+def ballot(res: Any, pred: Any) -> ir.Value:
+    """Return the mask of the lanes whose predicate is true: i32 on wave32, i64 on wave64.
+
+    Raises:
+        ValueError: `res` is not as wide as the wave.
+    """
+    kind = _type(res)
+    width = _trace.target().warp_size
+    if str(kind) != f"i{width}":
+        raise ValueError(f"ballot on {_trace.target().name} (wave{width}) gives i{width}, not {kind}")
+    return build("rocdl.ballot", (as_numeric(pred).__dsl_bool__().ir_value(),), kind)
+
+
+def ds_bpermute(res: Any, index: Any, src: Any) -> ir.Value:
+    """Return `src` of the lane `index / 4`."""
+    return build("rocdl.ds_bpermute", (_i32(index), as_ir_value(src)), _type(res))
+
+
+def wave_id() -> Any:
+    """Return the number of the wave in its workgroup, `Int32`; the same in all its lanes."""
+    from ..gpu import thread_id
+
+    def extent(axis: str) -> Any:
+        return wrap(Index, build("gpu.block_dim", (), Index.ir_type, {"dimension": attribute(f"#gpu<dim {axis}>")}))
+
+    x, y, z = (wrap(Index, thread_id(axis)).to(Int32) for axis in "xyz")
+    dx, dy = extent("x").to(Int32), extent("y").to(Int32)
+    linear = x + (y + z * dy) * dx
+    return readfirstlane(linear >> (_trace.target().warp_size.bit_length() - 1))
+
+
+def rcp(res: Any, x: Any) -> ir.Value:
+    """Return the approximate reciprocal."""
+    return build("rocdl.rcp", (as_ir_value(x),), _type(res))
+
+
+def perm_b32(hi: Any, lo: Any, sel: Any) -> Any:
+    """Return four bytes picked from the eight of `hi` and `lo` by the selector, `Int32`."""
+    return wrap(Int32, call_intrinsic("llvm.amdgcn.perm", (_i32(hi), _i32(lo), _i32(sel)), Int32.ir_type))
+
+
+def cvt_pk_fp8_f32(res: Any, a: Any, b: Any, old: Any, word_sel: Any) -> ir.Value:
+    """Convert two f32 to fp8, into the half `word_sel` of `old`."""
+    operands = (as_ir_value(a), as_ir_value(b), _i32(old))
+    return build("rocdl.cvt.pk.fp8.f32", operands, _type(res), {"wordSel": _flag(word_sel)})
+
+
+def cvt_pk_f32_fp8(res: Any, src: Any, word_sel: Any) -> ir.Value:
+    """Convert the two fp8 in the half `word_sel` of `src` to f32."""
+    return build("rocdl.cvt.pk.f32.fp8", (_i32(src),), _type(res), {"wordSel": _flag(word_sel)})
+
+
+def _flag(value: Any) -> ir.Attribute:
+    if isinstance(value, ir.Value):
+        raise TypeError("word_sel is part of the instruction: it takes a Python bool")
+    return attribute("true" if bool(value) else "false")
+
+
+def cvt_pk_bf16_f32(a: Any, b: Any) -> Any:
+    """Convert two f32 to a vector of two bf16, rounding to nearest even."""
+    x, y = (as_numeric(v).to(Float32).ir_value() for v in (a, b))
+    pair = build("vector.from_elements", (x, y), parse_type("vector<2xf32>"))
+    return _make(build("arith.truncf", (pair,), parse_type("vector<2xbf16>")), (2,), BFloat16)
+
+
+def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Any:
+    """Convert a 4-bit integer (in byte `byte_sel`) to f32 by the offset table of the hardware, `Float32`."""
+    operand = as_numeric(x).to(Int32)
+    if byte_sel:
+        operand = operand.shrui(8 * byte_sel)
+    return wrap(Float32, call_intrinsic("llvm.amdgcn.cvt.off.f32.i4", (operand.ir_value(),), Float32.ir_type))
+
+

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What RDNA 4 (gfx120x) has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .mma_ops import WMMA
+from .waits import emit_waitcnt
+
+__all__ = ["WMMA", "s_waitcnt"]
+
+
+def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> None:
+    """Wait for counters, in the encoding of this architecture; see `fx.rocdl.s_waitcnt`."""
+    emit_waitcnt("rdna4", bitfield, vmcnt, lgkmcnt, expcnt)
