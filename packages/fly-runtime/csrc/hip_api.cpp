@@ -17,7 +17,7 @@ template <typename Function> void look_up(void *handle, const char *name, Functi
 
 HipApi HipApi::resolve(void *handle, const std::string &fallbackPath) {
   HipApi api;
-#define FLYDSL_LOOK_UP(name, parameters) look_up(handle, #name, api.name);
+#define FLYDSL_LOOK_UP(name, ...) look_up(handle, #name, api.name);
   FLYDSL_HIP_FUNCTIONS(FLYDSL_LOOK_UP)
   FLYDSL_EMULATOR_FUNCTIONS(FLYDSL_LOOK_UP)
 #undef FLYDSL_LOOK_UP

@@ -7,33 +7,34 @@
 #include "hip_types.h"
 
 #include <string>
+#include <type_traits>
 
 namespace flydsl::runtime {
 
-// Every HIP function the runtime calls: X(name, parameters).
+// Every HIP function the runtime calls: X(name, parameters...).
 #define FLYDSL_HIP_FUNCTIONS(X)                                                                    \
-  X(hipInit, (unsigned flags))                                                                     \
-  X(hipGetDeviceCount, (int *count))                                                               \
-  X(hipGetDevice, (int *device))                                                                   \
-  X(hipSetDevice, (int device))                                                                    \
-  X(hipGetDevicePropertiesR0600, (HipDeviceProperties * properties, int device))                   \
-  X(hipModuleLoadData, (HipModule * module, const void *image))                                    \
-  X(hipModuleGetFunction, (HipFunction * function, HipModule module, const char *name))            \
-  X(hipModuleLaunchKernel, (HipFunction function, unsigned gridX, unsigned gridY, unsigned gridZ,  \
-                            unsigned blockX, unsigned blockY, unsigned blockZ,                     \
-                            unsigned sharedBytes, HipStream stream, void **params, void **extra))  \
-  X(hipMalloc, (void **address, size_t bytes))                                                     \
-  X(hipFree, (void *address))                                                                      \
-  X(hipMemcpy, (void *destination, const void *source, size_t bytes, int kind))                    \
-  X(hipStreamSynchronize, (HipStream stream))
+  X(hipInit, unsigned flags)                                                                       \
+  X(hipGetDeviceCount, int *count)                                                                 \
+  X(hipGetDevice, int *device)                                                                     \
+  X(hipSetDevice, int device)                                                                      \
+  X(hipGetDevicePropertiesR0600, HipDeviceProperties *properties, int device)                      \
+  X(hipModuleLoadData, HipModule *module, const void *image)                                       \
+  X(hipModuleGetFunction, HipFunction *function, HipModule module, const char *name)               \
+  X(hipModuleLaunchKernel, HipFunction function, unsigned gridX, unsigned gridY, unsigned gridZ,   \
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, HipStream stream,     \
+    void **params, void **extra)                                                                   \
+  X(hipMalloc, void **address, size_t bytes)                                                       \
+  X(hipFree, void *address)                                                                        \
+  X(hipMemcpy, void *destination, const void *source, size_t bytes, int kind)                      \
+  X(hipStreamSynchronize, HipStream stream)
 
 // What only the emulator's library exports; absent on hardware.
 #define FLYDSL_EMULATOR_FUNCTIONS(X)                                                               \
-  X(flyemu_register_memory, (const void *address, size_t bytes, int readOnly, const char *name))   \
-  X(flyemu_unregister_memory, (const void *address))
+  X(flyemu_register_memory, const void *address, size_t bytes, int readOnly, const char *name)     \
+  X(flyemu_unregister_memory, const void *address)
 
 struct HipApi {
-#define FLYDSL_MEMBER(name, parameters) HipError(*name) parameters = nullptr;
+#define FLYDSL_MEMBER(name, ...) std::add_pointer_t<HipError(__VA_ARGS__)> name = nullptr;
   FLYDSL_HIP_FUNCTIONS(FLYDSL_MEMBER)
   FLYDSL_EMULATOR_FUNCTIONS(FLYDSL_MEMBER)
 #undef FLYDSL_MEMBER

@@ -81,8 +81,8 @@ Places emulator_by_loader() { return {{kEmulatorName}, ""}; }
 
 constexpr int kOpen = RTLD_NOW | RTLD_LOCAL;
 
-const std::vector<Step> kGivenSteps = {{"FLYDSL_HIP_LIBRARY", given_by_hand, kOpen}};
-const std::vector<Step> kHipSteps = {
+constexpr Step kGivenSteps[] = {{"FLYDSL_HIP_LIBRARY", given_by_hand, kOpen}};
+constexpr Step kHipSteps[] = {
     // A framework may have brought its own HIP library; a second copy in one process would not
     // know the first one's memory.
     {"already loaded", loader_default, kOpen | RTLD_NOLOAD},
@@ -90,7 +90,7 @@ const std::vector<Step> kHipSteps = {
     {"loader's default", loader_default, kOpen},
     {"ROCm's default prefix", rocm_default_prefix, kOpen},
 };
-const std::vector<Step> kEmulatorSteps = {
+constexpr Step kEmulatorSteps[] = {
     {"flydsl.emulator", emulator_from_caller, kOpen},
     {"beside the runtime", emulator_beside_runtime, kOpen},
     {"loader's default", emulator_by_loader, kOpen},
@@ -168,7 +168,8 @@ bool run_step(const Step &step, Policy wanted, SearchResult &result) {
   return false;
 }
 
-bool run_steps(const std::vector<Step> &steps, Policy wanted, SearchResult &result) {
+template <size_t Count>
+bool run_steps(const Step (&steps)[Count], Policy wanted, SearchResult &result) {
   for (const Step &step : steps)
     if (run_step(step, wanted, result))
       return true;

@@ -55,7 +55,7 @@ Json describe() {
           {"devices", Json::array()}};
 }
 
-void require(const void *pointer, const char *name) {
+template <typename Type> void require(Type *pointer, const char *name) {
   if (pointer == nullptr)
     fail(FLYDSL_ERROR_VALUE, std::string(name) + " is NULL");
 }

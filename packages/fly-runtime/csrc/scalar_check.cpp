@@ -104,7 +104,7 @@ void *check_address(const ArgumentSite &site, const TVMFFIAny &given) {
   case kTVMFFIInt:
     if (given.v_int64 < 0)
       refuse_range(site, given);
-    return reinterpret_cast<void *>(given.v_int64);
+    return given.v_ptr; // the union's other name for the same word
   default:
     refuse_kind(site, given);
   }

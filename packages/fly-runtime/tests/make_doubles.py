@@ -13,7 +13,7 @@ from typing import Any
 from flydsl import runtime
 
 DOUBLES = Path(__file__).parent / "doubles"
-HOST = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
+EXAMPLE = Path(__file__).parent.parent / "examples" / "call_from_cpp.cpp"
 
 
 def compiler(*names: str) -> str:
@@ -131,6 +131,60 @@ def artifact(folder: Path, written: dict[str, Any], *flags: str, text: str | Non
         f"-L{library.parent}",
         f"-l:{library.name}",
     )
+
+
+def vector_add(folder: Path, archs: tuple[str, ...] = ("gfx942", "gfx950")) -> Path:
+    """An artifact with real code objects: c[:n] = a[:n] + b[:n], made by clang for amdgcn."""
+    objects = [folder / f"vector_add_{arch}.hsaco" for arch in archs]
+    for arch, output in zip(archs, objects, strict=True):
+        run(
+            [compiler("clang-22", "clang"), "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-nogpulib", "-O2", "-g"]
+            + ["-fuse-ld=lld", str(DOUBLES / "vector_add_kernel.c"), "-o", str(output)]
+        )
+    arguments = [tensor("a", access="read"), tensor("b", access="read"), tensor("c", access="write"), scalar("n")]
+    kernels = [{"name": "vector_add_kernel_0", "block": [64, 1, 1], "lds_bytes": 0}]
+    written = note("vector_add", arguments, archs, kernels=kernels)
+    library = runtime.library_path()
+    embedded = " ".join(f"EMBED(code_{arch}, {c_string(str(path))})" for arch, path in zip(archs, objects, strict=True))
+    table = ", ".join(
+        f"{{{c_string(arch)}, code_{arch}, {path.stat().st_size}}}" for arch, path in zip(archs, objects, strict=True)
+    )
+    return shared_object(
+        DOUBLES / "vector_add.c",
+        folder / "vector_add.so",
+        f"-I{runtime.include_dir()}",
+        f"-DNOTE={c_string(json.dumps(written))}",
+        f"-DCODE={embedded}",
+        f"-DCODE_OBJECTS={table}",
+        f"-L{library.parent}",
+        f"-l:{library.name}",
+    )
+
+
+def cpp_program(folder: Path, artifact: Path) -> Path:
+    """Compile and link the example against an artifact."""
+    library = runtime.library_path()
+    program = folder / "call_from_cpp"
+    cxx = compiler("g++", "clang++-22", "c++")
+    run(
+        [
+            cxx,
+            "-O1",
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            str(EXAMPLE),
+            f"-I{runtime.include_dir()}",
+            str(artifact),
+            f"-L{library.parent}",
+            f"-l:{library.name}",
+            f"-Wl,-rpath,{folder}:{library.parent}",
+            "-o",
+            str(program),
+        ]
+    )
+    return program
 
 
 class Request(ctypes.Structure):

@@ -12,42 +12,13 @@ import make_doubles as build
 import pytest
 from make_doubles import scalar, tensor
 
-from flydsl import runtime
-
-EXAMPLE = Path(__file__).parent.parent / "examples" / "call_from_cpp.cpp"
-
-
-def build_program(folder: Path, artifact: Path) -> Path:
-    library = runtime.library_path()
-    program = folder / "call_from_cpp"
-    cxx = build.compiler("g++", "clang++-22", "c++")
-    build.run(
-        [
-            cxx,
-            "-O1",
-            "-std=c++17",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            str(EXAMPLE),
-            f"-I{runtime.include_dir()}",
-            str(artifact),
-            f"-L{library.parent}",
-            f"-l:{library.name}",
-            f"-Wl,-rpath,{folder}:{library.parent}",
-            "-o",
-            str(program),
-        ]
-    )
-    return program
-
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cpp")
     arguments = [tensor("a"), tensor("b"), tensor("c"), scalar("n")]
     artifact = build.artifact(folder, build.note("vector_add", arguments))
-    return build_program(folder, artifact)
+    return build.cpp_program(folder, artifact)
 
 
 def run(program: Path, **settings: str) -> subprocess.CompletedProcess[str]:
