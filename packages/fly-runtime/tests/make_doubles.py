@@ -138,8 +138,18 @@ def vector_add(folder: Path, archs: tuple[str, ...] = ("gfx942", "gfx950")) -> P
     objects = [folder / f"vector_add_{arch}.hsaco" for arch in archs]
     for arch, output in zip(archs, objects, strict=True):
         run(
-            [compiler("clang-22", "clang"), "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-nogpulib", "-O2", "-g"]
-            + ["-fuse-ld=lld", str(DOUBLES / "vector_add_kernel.c"), "-o", str(output)]
+            [
+                compiler("clang-22", "clang"),
+                "--target=amdgcn-amd-amdhsa",
+                f"-mcpu={arch}",
+                "-nogpulib",
+                "-O2",
+                "-g",
+                "-fuse-ld=lld",
+                str(DOUBLES / "vector_add_kernel.c"),
+                "-o",
+                str(output),
+            ]
         )
     arguments = [tensor("a", access="read"), tensor("b", access="read"), tensor("c", access="write"), scalar("n")]
     kernels = [{"name": "vector_add_kernel_0", "block": [64, 1, 1], "lds_bytes": 0}]
