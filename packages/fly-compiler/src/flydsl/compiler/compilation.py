@@ -105,7 +105,9 @@ def compile_request(request: Request) -> Compiled:
     asked = request.settings
     dumping = wanted()
     if asked.run_only and dumping:
-        raise ValueError("FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two")
+        raise ValueError(
+            "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
+        )
     key = request.key()
     load = not asked.compile_only
     persistent = not request.source.opaque and not dumping

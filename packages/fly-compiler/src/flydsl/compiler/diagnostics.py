@@ -126,7 +126,7 @@ def frames_of(location: Any) -> tuple[Frame, ...]:
     return tuple(found)
 
 
-# -- variables that run-time control flow left without a value ----------------------------------------------------------
+# -- variables that run-time control flow left without a value ---------------------------------------------------------
 
 
 class _Unbound(threading.local):

@@ -72,7 +72,9 @@ def validated(hints: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(f"the hint {name} is a bool, got {type(value).__name__}")
     options = hints.get("llvm_options")
     if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"the hint llvm_options is a dict from option to bool, int or str, got {type(options).__name__}")
+        raise TypeError(
+            f"the hint llvm_options is a dict from option to bool, int or str, got {type(options).__name__}"
+        )
     return dict(hints)
 
 

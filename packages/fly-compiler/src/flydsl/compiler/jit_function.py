@@ -86,8 +86,12 @@ class JitFunction:
     # -- facts ---------------------------------------------------------------------------------------------------------
 
     @property
-    def func(self) -> FunctionType:
+    def func(self) -> Callable[..., Any]:
         """The rewritten function."""
+        return self.rewritten()
+
+    def rewritten(self) -> FunctionType:
+        """Return the rewritten function."""
         if self._rewritten is None:
             self._rewritten = rewrite_function(self.original, decorated=True)
         return self._rewritten
@@ -113,7 +117,8 @@ class JitFunction:
         """Return how the disk cache served this function, `None` when it is off."""
         if not env.runtime.enable_cache:
             return None
-        disk = sum(len(store) for store in {one.store.folder: one.store for one in self._compiled.values() if one.store}.values())
+        stores = {one.store.folder: one.store for one in self._compiled.values() if one.store is not None}
+        disk = sum(map(len, stores.values()))
         return CacheInfo(self.hits, self.misses, len(self._compiled), disk)
 
     # -- calls ---------------------------------------------------------------------------------------------------------
@@ -188,7 +193,7 @@ class JitFunction:
                 passed.append((index, one))
         static = tuple(part for parameter, part in zip(self.parameters, key[2:], strict=True) if parameter.compile_time)
         request = Request(
-            function=self.func,
+            function=self.rewritten(),
             name=self.original.__name__,
             arguments=arguments,
             static_key=repr(static),
@@ -220,8 +225,8 @@ class JitFunction:
             one = values[0]
             now = one.namespace.get(one.name, "nothing")
             raise RuntimeError(
-                f"{self.original.__qualname__}() was compiled with global '{one.name}' = {one.compared!r}, which is now "
-                f"{now!r}. Compiled code keeps the value it saw: pass it as an fx.Constexpr argument instead"
+                f"{self.original.__qualname__}() was compiled with global '{one.name}' = {one.compared!r}, which is "
+                f"now {now!r}. Compiled code keeps the value it saw: pass it as an fx.Constexpr argument instead"
             )
         if changed or moved:
             self._fingerprint = None
@@ -255,7 +260,8 @@ def _dispatcher(compiled: Compiled, passed: list[tuple[int, Passed]], count: int
     if function is None:
         return _nothing
     if len(passed) == count and all(one.convert is None for _, one in passed):
-        return function
+        found: Callable[..., None] = function
+        return found
     names = [f"a{index}" for index in range(count)]
     scope: dict[str, Any] = {"function": function}
     parts = []
@@ -266,8 +272,8 @@ def _dispatcher(compiled: Compiled, passed: list[tuple[int, Passed]], count: int
             scope[f"c{index}"] = one.convert
             parts.append(f"{'*' if one.spread else ''}c{index}({names[index]})")
     exec(f"def dispatch({', '.join(names)}):\n    function({', '.join(parts)})\n", scope)
-    found: Callable[..., None] = scope["dispatch"]
-    return found
+    dispatch: Callable[..., None] = scope["dispatch"]
+    return dispatch
 
 
 def _always() -> bool:
@@ -289,5 +295,3 @@ def jit(func: Callable[..., Any] | None = None) -> Any:
     if not isinstance(func, FunctionType):
         raise TypeError(f"@flyc.jit decorates a Python function, not {type(func).__name__}")
     return JitFunction(func)
-
-

@@ -28,8 +28,11 @@ class KernelFunction:
         fixed_name: the symbol, when it was given.
     """
 
-    def __init__(self, func: FunctionType, name: str | None, known_block_size: Any, receiver: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, func: FunctionType, name: str | None, known_block_size: Any, receiver: tuple[Any, ...] = ()
+    ) -> None:
         functools.update_wrapper(self, func)
+        self.__name__ = func.__name__
         self.func = func
         self.fixed_name = name
         self.known_block_size = block_size_of(known_block_size)
@@ -74,8 +77,8 @@ class KernelFunction:
         """
         if active() is None:
             raise RuntimeError(
-                f"@kernel can only be called inside @jit function: call '{self.__name__}' from a function decorated with "
-                "@flyc.jit, and call that one"
+                f"@kernel can only be called inside @jit function: call '{self.__name__}' from a function decorated "
+                "with @flyc.jit, and call that one"
             )
         try:
             bound = self.signature.bind(*args, **kwargs)
@@ -84,16 +87,16 @@ class KernelFunction:
         bound.apply_defaults()
         for name, parameter in self.signature.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise TypeError(f"kernel '{self.__name__}': '*{name}' cannot be a kernel parameter; pass a tuple or dict")
+                raise TypeError(
+                    f"kernel '{self.__name__}': '*{name}' cannot be a kernel parameter; pass a tuple or dict"
+                )
         return Launcher(self, bound, unit_attrs, dict(value_attrs or {}))
 
     def __repr__(self) -> str:
         return f"<@flyc.kernel {self.func.__qualname__}>"
 
 
-def kernel(
-    func: Callable[..., Any] | None = None, *, name: str | None = None, known_block_size: Any = None
-) -> Any:
+def kernel(func: Callable[..., Any] | None = None, *, name: str | None = None, known_block_size: Any = None) -> Any:
     """Make a function a kernel; bare or with keywords.
 
     Args:

@@ -12,9 +12,9 @@ from flydsl.expr import _trace
 from flydsl.expr._build import build, build_op
 from flydsl.expr._protocol import construct_from_ir_values, extract_to_ir_values
 from flydsl.expr.numeric import Index, Int32, Int64, Numeric, NumericMeta, as_numeric
+from flydsl.expr.typing import Stream
 
 from .arguments.markers import is_compile_time
-from flydsl.expr.typing import Stream
 from .diagnostics import where_text
 from .hints import waves_per_eu
 from .tracing import GPU_MODULE, Compilation, EmittedKernel, active
@@ -153,7 +153,9 @@ class Launcher:
     def _convert(self, name: str, value: Any, annotation: Any) -> Any:
         where = f"kernel '{self._kernel.__name__}': argument '{name}'"
         if isinstance(annotation, NumericMeta) and isinstance(value, (bool, int, float, Numeric, ir.Value)):
-            if isinstance(value, (bool, int, float)) or (isinstance(value, ir.Value) and not isinstance(value, Numeric)):
+            if isinstance(value, (bool, int, float)) or (
+                isinstance(value, ir.Value) and not isinstance(value, Numeric)
+            ):
                 return annotation(value)
             return value
         if isinstance(value, (bool, int, float)):
@@ -257,7 +259,7 @@ def _stream_value(compilation: Compilation, stream: Any) -> ir.Value:
         value = stream.value
         if isinstance(value, ir.Value):
             return value
-        address = stream.address()
+        address = stream.handle()
         return build("llvm.inttoptr", [Int64(address or 0).ir_value()], ir.Type.parse("!llvm.ptr"))
     raise TypeError(f"stream= takes an fx.Stream, got {type(stream).__name__}" + where_text())
 

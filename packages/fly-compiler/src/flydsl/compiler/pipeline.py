@@ -67,7 +67,9 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     }
     attach = " ".join(f"{key}={value}" for key, value in flags.items())
     to_rocdl = f"chipset={facts.chip} index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true"
-    device = f"convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,convert-gpu-to-rocdl{{{to_rocdl}}},fly-rocdl-cluster-attr"
+    device = (
+        f"convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,convert-gpu-to-rocdl{{{to_rocdl}}},fly-rocdl-cluster-attr"
+    )
     found = [
         _same("fly-rewrite-func-signature"),
         _same("fly-canonicalize"),
@@ -83,9 +85,7 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
-        Stage(
-            "gpu-to-llvm", "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}"
-        ),
+        Stage("gpu-to-llvm", "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}"),
         _same("convert-vector-to-llvm"),
         _same("convert-arith-to-llvm"),
         _same("convert-func-to-llvm"),
@@ -142,7 +142,8 @@ def _checked(work: Callable[[], Any], what: str) -> Any:
     try:
         return work()
     except ir.MLIRError as error:
-        raise DSLCompileError(*(_diagnostic(one) for one in error.error_diagnostics) or (f"{what}: {error}",)) from None
+        found = [_diagnostic(one) for one in error.error_diagnostics] or [Diagnostic(f"{what}: {error}")]
+        raise DSLCompileError(*found) from None
 
 
 def _diagnostic(one: Any) -> Diagnostic:

@@ -13,6 +13,7 @@ from flydsl.expr import _trace
 
 from ..utils import env
 from .arguments.specs import StreamSpec
+from .control.region import settle
 from .diagnostics import explain_name_error, forget_unbound
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -146,6 +147,7 @@ def trace_host(
                 raise
             finally:
                 _active.compilation = outer
+                settle(compilation.module)
     return compilation, trace
 
 

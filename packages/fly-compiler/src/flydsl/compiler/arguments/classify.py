@@ -64,8 +64,8 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
                 return Passed(inner.spec, constructor, inner.spread)
             return Passed(inner.spec, lambda one: convert(constructor(one)), inner.spread)
         raise TypeError(
-            f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered constructor. "
-            "Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p return; a Python "
+            f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered "
+            "constructor. Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p return; a Python "
             "value for use while tracing needs the annotation fx.Constexpr"
         )
     _warn_on_mismatch(where, found.spec, annotation)
@@ -119,8 +119,8 @@ def _from_annotation(where: str, value: Any, annotation: Any) -> Passed | None:
 def _warn_on_mismatch(where: str, spec: ArgumentSpec, annotation: Any) -> None:
     if isinstance(annotation, NumericMeta) and spec != ScalarSpec(scalar_type(annotation).name):
         warnings.warn(
-            f"{where}: declared {annotation.__name__}, but {spec} came. The annotation is not enforced: the value's own "
-            "type is used",
+            f"{where}: declared {annotation.__name__}, but {spec} came. The annotation is not enforced: the value's "
+            "own type is used",
             stacklevel=3,
         )
 
@@ -159,8 +159,8 @@ def _struct_parts(value: Any, prefix: str) -> list[tuple[str, Numeric]]:
             parts.append((prefix + name, part))
         else:
             raise TypeError(
-                f"field '{prefix}{name}' is a {type(part).__name__}; a struct that is a launch argument holds numbers and "
-                "structs of them"
+                f"field '{prefix}{name}' is a {type(part).__name__}; a struct that is a launch argument holds numbers "
+                "and structs of them"
             )
     return parts
 
@@ -198,5 +198,3 @@ def constexpr_key(where: str, value: Any) -> Any:
 def _is_closed_lambda(value: FunctionType) -> bool:
     code = value.__code__
     return value.__name__ == "<lambda>" and not code.co_freevars and not value.__kwdefaults__ and not code.co_names
-
-

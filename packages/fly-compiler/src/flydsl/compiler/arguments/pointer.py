@@ -50,7 +50,9 @@ def from_c_void_p(
     if address is None:
         address = 0
     if isinstance(address, bool) or not isinstance(address, int):
-        raise TypeError(f"from_c_void_p takes an int, a ctypes.c_void_p or None as address, not {type(address).__name__}")
+        raise TypeError(
+            f"from_c_void_p takes an int, a ctypes.c_void_p or None as address, not {type(address).__name__}"
+        )
     align = data.size if assumed_align is None else assumed_align
     if align < data.size or align % data.size:
         raise ValueError(f"assumed_align must be a positive multiple of the element size {data.size}, got {align}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["JitArgumentRegistry"]
 
@@ -19,8 +19,8 @@ class JitArgumentRegistry:
     The constructor returns a launch argument: a wrapped tensor or pointer, an `fx.Stream`, a scalar or a struct.
     """
 
-    _constructors: dict[type, Callable[[Any], Any]] = {}
-    _dsl_types: dict[type, Any] = {}
+    _constructors: ClassVar[dict[type, Callable[[Any], Any]]] = {}
+    _dsl_types: ClassVar[dict[type, Any]] = {}
 
     @classmethod
     def register(cls, py_type: type, dsl_type: Any = None) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:

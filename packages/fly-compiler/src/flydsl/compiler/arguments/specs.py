@@ -8,7 +8,7 @@ parameters, the value that traced code sees, and the entries of the artifact's n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from flydsl._mlir import ir
 
@@ -24,7 +24,7 @@ class Dynamic:
     divisibility: int = 1
 
 
-Leaf = Union[int, Dynamic]
+Leaf = int | Dynamic
 
 
 @dataclass(frozen=True)
@@ -197,4 +197,4 @@ class _Exemplar:
         return 0
 
 
-ArgumentSpec = Union[TensorSpec, ScalarSpec, PointerSpec, StreamSpec, ValueSpec]
+ArgumentSpec = TensorSpec | ScalarSpec | PointerSpec | StreamSpec | ValueSpec

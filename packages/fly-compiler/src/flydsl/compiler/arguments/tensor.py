@@ -34,7 +34,9 @@ def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     if kind.__module__.partition(".")[0] == "numpy" and strides is not None:
         size = tensor.itemsize
         if any(one % size for one in strides):
-            raise ValueError(f"the strides of this array, {strides} bytes, are not multiples of its {size}-byte elements")
+            raise ValueError(
+                f"the strides of this array, {strides} bytes, are not multiples of its {size}-byte elements"
+            )
         return tensor.dtype.name, tensor.shape, tuple(one // size for one in strides)
     import tvm_ffi
 
@@ -53,8 +55,9 @@ def plain_spec(tensor: Any) -> TensorSpec:
     data = tensor_type(name, unsigned=not is_torch_type(type(tensor)))
     if 1 not in stride:
         raise RuntimeError(
-            f"a tensor of shape {tuple(shape)} and strides {tuple(stride)} has no axis of stride 1. Pass it through "
-            "flyc.from_dlpack(t), with .mark_layout_dynamic() or .mark_stride_dynamic(...) for what changes between calls"
+            f"a tensor of shape {tuple(shape)} and strides {tuple(stride)} has no axis of stride 1. Pass it "
+            "through flyc.from_dlpack(t), with .mark_shape_dynamic(...) and .mark_stride_dynamic(...) for what changes "
+            "between calls"
         )
     unit = stride.index(1)
     strides: tuple[Leaf, ...] = tuple(1 if axis == unit else Dynamic() for axis in range(len(stride)))
@@ -74,7 +77,9 @@ class TensorArgument:
         data = tensor_type(name, unsigned=True)
         align = data.size if assumed_align is None else assumed_align
         if isinstance(align, bool) or not isinstance(align, int) or align < data.size or align % data.size:
-            raise ValueError(f"assumed_align must be a positive multiple of the element size {data.size}, got {align!r}")
+            raise ValueError(
+                f"assumed_align must be a positive multiple of the element size {data.size}, got {align!r}"
+            )
         self.tensor = tensor
         self._extents, self._strides = tuple(map(int, shape)), tuple(map(int, stride))
         for axis, extent in enumerate(self._extents):
@@ -100,7 +105,9 @@ class TensorArgument:
         rank = len(self._extents)
         if leading_dim is None:
             if 1 not in self._strides:
-                raise ValueError(f"no axis has stride 1 (strides {self._strides}); pass leading_dim= or mark the strides")
+                raise ValueError(
+                    f"no axis has stride 1 (strides {self._strides}); pass leading_dim= or mark the strides"
+                )
             leading = self._strides.index(1)
         else:
             leading = _axis(leading_dim, rank)
@@ -173,9 +180,7 @@ def _divisors(divisibility: Any, count: int) -> list[int]:
     return divisors
 
 
-def from_dlpack(
-    obj: Any, *, assumed_align: int | None = None, use_32bit_stride: bool = False
-) -> TensorArgument:
+def from_dlpack(obj: Any, *, assumed_align: int | None = None, use_32bit_stride: bool = False) -> TensorArgument:
     """Wrap a tensor of any framework for a call, with a fully static layout.
 
     Args:
@@ -198,5 +203,7 @@ def from_torch_tensor(
 ) -> TensorArgument:
     """Wrap a torch tensor; as `from_dlpack`."""
     if not is_torch_type(type(tensor)):
-        raise TypeError(f"from_torch_tensor takes a torch.Tensor, not {type(tensor).__module__}.{type(tensor).__name__}")
+        raise TypeError(
+            f"from_torch_tensor takes a torch.Tensor, not {type(tensor).__module__}.{type(tensor).__name__}"
+        )
     return TensorArgument(tensor, assumed_align=assumed_align, use_32bit_stride=use_32bit_stride)

@@ -22,7 +22,14 @@ from ..rewrite import SourceUnavailableError, find_source
 
 __all__ = ["Drift", "Fingerprint", "fingerprint", "state_key"]
 
-_FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__"} | {"numpy", "torch", "jax", "ml_dtypes", "tvm_ffi", "pytest"}
+_FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__"} | {
+    "numpy",
+    "torch",
+    "jax",
+    "ml_dtypes",
+    "tvm_ffi",
+    "pytest",
+}
 _LIBRARY = ("flydsl.compiler", "flydsl.expr", "flydsl._mlir", "flydsl.layout", "flydsl.runtime", "flydsl.utils")
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _MISSING = object()

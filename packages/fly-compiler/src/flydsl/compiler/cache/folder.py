@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["CacheFolderError", "private_folder"]
@@ -22,10 +23,8 @@ def private_folder(path: Path) -> Path:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with suppress(FileExistsError):
             path.mkdir(mode=0o700)
-        except FileExistsError:
-            pass
         facts = path.stat()
     except OSError as error:
         raise CacheFolderError(

@@ -34,7 +34,9 @@ def exclusive(path: Path, *, timeout: float, what: str) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise TimeoutError(f"another process has been {what} for more than {timeout:.0f} s ({path})") from None
+                    raise TimeoutError(
+                        f"another process has been {what} for more than {timeout:.0f} s ({path})"
+                    ) from None
                 time.sleep(pause)
                 pause = min(2 * pause, 0.1)
         yield

@@ -86,5 +86,3 @@ class ArtifactStore:
     def __len__(self) -> int:
         """The number of artifacts on disk."""
         return sum(1 for _ in self.folder.glob("*.so")) if self.folder.is_dir() else 0
-
-

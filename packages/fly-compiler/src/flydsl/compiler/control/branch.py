@@ -83,13 +83,14 @@ def _merge(
     for place, entry, left, right in zip(places, before, then, other, strict=True):
         if _unchanged(entry, left) and _unchanged(entry, right):
             continue
-        then_line, else_line = (*place.lines, 0)[:2]
+        then_line, else_line = (*place.lines, 0, 0)[:2]
         if left is None or right is None:
             present = left if left is not None else right
             if present is None:
                 unbound.append((place, "it was deleted in both branches of this run-time `if`"))
             elif is_internal(place) and entry is None:
-                merged.append(_Merged(place, present, (left and list(leaves(left)), right and list(leaves(right)))))
+                sides = (None if left is None else list(leaves(left)), None if right is None else list(leaves(right)))
+                merged.append(_Merged(place, present, sides))
             else:
                 which, line = ("then", then_line) if right is None else ("else", else_line)
                 unbound.append((place, _one_sided(which, line)))
@@ -97,11 +98,11 @@ def _merge(
             if isinstance(entry, Static) and entry.value is None:
                 none_names.append(place.name)
                 continue
-            sides = (
+            both = (
                 matched(place, entry, left, "then-branch", then_line, "the region entry", 0),
                 matched(place, entry, right, "else-branch", else_line, "the region entry", 0),
             )
-            merged.append(_Merged(place, entry, sides))
+            merged.append(_Merged(place, entry, both))
         else:
             found = matched(place, left, right, "else-branch", else_line, "the then-branch", then_line)
             merged.append(_Merged(place, left, (match(left, left), found)))

@@ -32,8 +32,8 @@ class _Slot:
 class Carried:
     """The carried variables of one loop, from the values before it to those after it.
 
-    The order of use: `init` (values for the operation), `enter` a block's arguments, trace, `leave` (what to yield), and
-    after building the operation `results`.
+    The order of use: `init` (values for the operation), `enter` a block's arguments, trace, `leave` (what to yield),
+    and after building the operation `results`.
 
     Args:
         places: what the body may write.

@@ -195,9 +195,7 @@ def _counted_loop(
                 yields = carried.leave(block, 1)
             init += _add_late_arguments(block, carried)
             terminate(block, "scf.yield", yields)
-            results = finish(
-                scratch, "scf.for", [first, last, stride, *init], [value.type for value in init], hints
-            )
+            results = finish(scratch, "scf.for", [first, last, stride, *init], [value.type for value in init], hints)
     except BaseException:
         carried.put_back()
         raise

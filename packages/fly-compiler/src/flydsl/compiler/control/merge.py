@@ -15,7 +15,9 @@ from .tree import Leaf, Mismatch, Node, Static, match
 __all__ = ["matched", "none_error", "poison", "unbind"]
 
 
-def matched(place: Place, reference: Node, node: Node, part: str, line: int, against: str, other_line: int) -> list[Leaf]:
+def matched(
+    place: Place, reference: Node, node: Node, part: str, line: int, against: str, other_line: int
+) -> list[Leaf]:
     """Return the leaves of `node`, which must fit `reference`.
 
     Args:

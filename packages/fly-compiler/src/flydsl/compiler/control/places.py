@@ -67,8 +67,8 @@ def find_places(description: Description, *regions: Callable[..., Any]) -> list[
     if shared:
         listed = ", ".join(f"'{name}'" for name in shared)
         raise compile_error(
-            f"global variable {listed} is assigned in code that is decided at run time; Python globals exist only while "
-            "tracing. Keep the value in a local variable and return it"
+            f"global variable {listed} is assigned in code that is decided at run time; Python globals exist only "
+            "while tracing. Keep the value in a local variable and return it"
         )
     cells: dict[str, CellType] = {}
     function: Any = None
@@ -134,10 +134,7 @@ def _attribute(name: str, line: int, holder: Any, attribute: str) -> Place:
 def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: FunctionType) -> Any:
     root, *rest = path
     try:
-        if root in cells:
-            value = cells[root].cell_contents
-        else:
-            value = function.__globals__[root]
+        value = cells[root].cell_contents if root in cells else function.__globals__[root]
         for attribute in rest:
             value = getattr(value, attribute)
     except (ValueError, KeyError, AttributeError):

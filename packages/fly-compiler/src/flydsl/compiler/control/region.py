@@ -2,12 +2,19 @@
 """Regions that are traced before the operation that holds them can be built.
 
 Which variables a region changes, and with which types it leaves them, is known only after tracing it, while MLIR wants
-the result types of an operation first. So regions are traced into the blocks of a scratch operation, and the blocks move
-into the final one.
+the result types of an operation first. So regions are traced into the blocks of a scratch operation, and the blocks
+move into the final one.
+
+A block argument's Python object refers to the operation that it was made under, not to the one that its block moved to.
+A user may keep such an object (in a list, in the traceback of an error) and print it when the module is gone; MLIR would
+read freed memory. `settle` therefore keeps a module alive for good when somebody still holds values of its scratch
+operations.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +23,7 @@ from flydsl._mlir import ir
 from flydsl.expr._build import build_op
 from flydsl.expr._trace import location
 
-__all__ = ["Scratch", "finish", "terminate"]
+__all__ = ["Scratch", "finish", "settle", "terminate"]
 
 
 class Scratch:
@@ -34,18 +41,41 @@ class Scratch:
         self.blocks.append(block)
         return block
 
-    def discard(self) -> None:
-        """Remove the scratch operation with what is left in it."""
-        self._op.erase()
+    def retire(self) -> None:
+        """Take the scratch operation, whose blocks have moved, out of the program."""
+        self._op.detach_from_parent()
+        _state.retired.append(self._op)
 
     @contextmanager
     def guarded(self) -> Iterator[Scratch]:
-        """Remove everything when tracing fails, so that a caught exception leaves no half-built operation."""
+        """Note a failed tracing, so that a caught exception leaves no half-built operation (`settle`)."""
         try:
             yield self
         except BaseException:
-            self.discard()
+            _state.failed.append(self._op)
             raise
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.retired: list[ir.Operation] = []
+        self.failed: list[ir.Operation] = []
+
+
+_state = _State()
+_kept: list[Any] = []
+
+
+def settle(module: ir.Module) -> None:
+    """Finish what the scratch operations of a tracing left behind; call it when the tracing ended, however it ended."""
+    retired, failed = _state.retired, _state.failed
+    _state.retired, _state.failed = [], []
+    for op in reversed(failed):  # the outermost last: an inner one goes with it
+        if op.parent is not None:
+            op.detach_from_parent()
+    # Two references: the list's, and the argument's of getrefcount; the loop variable is a third.
+    if failed or any(sys.getrefcount(op) > 3 for op in retired):
+        _kept.append((module, retired, failed))
 
 
 def terminate(block: ir.Block, name: str, operands: Sequence[ir.Value]) -> None:
@@ -65,5 +95,5 @@ def finish(
     op = build_op(name, operands, results, attributes, regions=len(scratch.blocks))
     for block, region in zip(scratch.blocks, op.regions, strict=True):
         block.append_to(region)
-    scratch.discard()
+    scratch.retire()
     return list(op.results)

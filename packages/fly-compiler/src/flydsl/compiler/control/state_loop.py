@@ -59,9 +59,7 @@ def for_state(
                 _check(state, yielded)
                 yields = [*yielded, *carried.leave(block, 1 + count)]
             terminate(block, "scf.yield", yields)
-            results = finish(
-                scratch, "scf.for", [start, stop, step, *init], [value.type for value in init], hints
-            )
+            results = finish(scratch, "scf.for", [start, stop, step, *init], [value.type for value in init], hints)
     except BaseException:
         carried.put_back()
         raise

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Union
+from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.expr._protocol import construct_from_ir_values, extract_to_ir_values
@@ -75,7 +75,7 @@ class Tree:
         return f"{type(self.source).__name__} of {len(self.children)}"
 
 
-Node = Union[Leaf, Static, Tree]
+Node = Leaf | Static | Tree
 
 
 def capture(value: Any) -> Node:

@@ -83,7 +83,7 @@ def lower_exits(body: list[ast.stmt], fresh: Callable[[str], str], *, keep_value
     for statement in body:  # one way out for all of them, the native ones too
         for node in own_statements_of(statement):
             if isinstance(node, ast.Return):
-                node.fly_native = False  # type: ignore[attr-defined]
+                _set_native(node, False)
     origin = returns[-1]
     if lowering.valued and not _always_returns(body):
         body = [*body, located(ast.Return(None), origin)]
@@ -98,6 +98,10 @@ def mark_plain(node: ast.If) -> ast.If:
     """Mark an `if` that this module made and whose test is a Python value: it stays a Python `if`."""
     node.fly_plain = True  # type: ignore[attr-defined]
     return node
+
+
+def _set_native(node: ast.AST, native: bool) -> None:
+    node.fly_native = native  # type: ignore[attr-defined]
 
 
 def _jumps(node: ast.AST) -> bool:
@@ -131,9 +135,9 @@ def _mark_native(body: Sequence[ast.stmt], *, inside_dynamic: bool, loop_dynamic
     """
     for node in body:
         if isinstance(node, ast.Return):
-            node.fly_native = not inside_dynamic  # type: ignore[attr-defined]
+            _set_native(node, not inside_dynamic)
         elif isinstance(node, (ast.Break, ast.Continue)):
-            node.fly_native = not loop_dynamic  # type: ignore[attr-defined]
+            _set_native(node, not loop_dynamic)
         elif isinstance(node, ast.If):
             dynamic = not is_plain_test(node.test)
             for part in (node.body, node.orelse):
@@ -251,8 +255,8 @@ class _Lowering:
         body = self.block(node.body, loop)
         if body.exits and isinstance(node, ast.For) and is_explicit_loop(node):
             raise RewriteError(
-                "break, continue and return cannot be used in a loop with init=: its state goes around through `yield`. "
-                "Let the loop carry its variables by itself (no init=), or guard the statements with `if`"
+                "break, continue and return cannot be used in a loop with init=: its state goes around through "
+                "`yield`. Let the loop carry its variables by itself (no init=), or guard the statements with `if`"
             ).at(node)
         orelse = self.block(node.orelse, outer)
         stops = sorted(body.exits & {loop.break_flag, RETURN_FLAG})
@@ -296,9 +300,7 @@ class _Lowering:
         if node.orelse:
             lowered = self.block(node.orelse, loop)
             origin = node.orelse[0]
-            node.orelse = (
-                [self._guard(body.exits, lowered.statements, origin)] if body.exits else lowered.statements
-            )
+            node.orelse = [self._guard(body.exits, lowered.statements, origin)] if body.exits else lowered.statements
             exits |= lowered.exits
         if node.finalbody:
             lowered = self.block(node.finalbody, loop)
@@ -313,7 +315,7 @@ class _Lowering:
 
 def _native_break(origin: ast.AST) -> ast.Break:
     node = located(ast.Break(), origin)
-    node.fly_native = True  # type: ignore[attr-defined]
+    _set_native(node, True)
     return node
 
 

@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from .names import effects_of
-from .syntax import RewriteError, call_op, load, located
+from .syntax import RewriteError, call_op, constant, load, located
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
@@ -35,7 +35,7 @@ def rewrite(transformer: FunctionTransformer, node: ast.For) -> list[ast.stmt]:
     index, state = transformer.fresh("iv"), transformer.fresh("state")
     pair = ast.Tuple([load(index), load(state)], ast.Load())
     bind = located(ast.Assign([node.target], pair), node.target)
-    value = yielded.value if yielded is not None and yielded.value is not None else ast.Constant(())
+    value = yielded.value if yielded is not None and yielded.value is not None else constant(())
     result = located(ast.Return(transformer.visit(value)), last)
     region = transformer.region("for", [bind, *transformer.statements(body), result], effects, node, [index, state])
     arguments = ast.Tuple([transformer.visit(one) for one in iterator.args], ast.Load())

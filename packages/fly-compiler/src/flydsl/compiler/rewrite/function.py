@@ -157,7 +157,7 @@ def _renamed(code: CodeType, original: CodeType) -> CodeType:
     """Give the deferred operands their region name, and the function its qualified one."""
     code = _regions_named(code)
     if hasattr(original, "co_qualname"):
-        return code.replace(co_qualname=original.co_qualname)
+        return code.replace(co_qualname=original.co_qualname)  # type: ignore[call-arg, unused-ignore]
     return code
 
 

@@ -73,9 +73,7 @@ class Effects:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 self._bind(alias.asname or alias.name.split(".", 1)[0], node.lineno)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            self._bind(node.name, node.lineno)
-        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             self._bind(node.name, node.lineno)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             self._bind(node.rest, node.lineno)
@@ -129,7 +127,8 @@ def places_text(place: Place) -> str:
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:
     """Tell whether running `nodes` yields or awaits."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for one in nodes for node in own_statements_of(one))
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await)
+    return any(isinstance(node, kinds) for one in nodes for node in own_statements_of(one))
 
 
 def nested_nonlocals(nodes: Iterable[ast.AST]) -> set[str]:

@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from .refusals import binds, static_test
-from .syntax import call_op, region_lambda
+from .syntax import call_op, constant, region_lambda
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
@@ -55,5 +55,5 @@ def comparison(transformer: FunctionTransformer, node: ast.Compare) -> ast.expr:
     node.comparators = [transformer.visit(one) for one in node.comparators]
     if (len(node.ops) == 1 and not membership) or any(binds(one) for one in node.comparators):
         return node
-    words = ast.Constant(tuple(_WORDS[type(one)] for one in node.ops))
+    words = constant(tuple(_WORDS[type(one)] for one in node.ops))
     return call_op("compare", [words, node.left, *(region_lambda(one) for one in node.comparators)], node)

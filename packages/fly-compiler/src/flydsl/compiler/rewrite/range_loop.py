@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from .syntax import RewriteError, call_op, load, located
+from .syntax import RewriteError, call_op, constant, load, located
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
@@ -40,7 +40,7 @@ def rewrite(transformer: FunctionTransformer, node: ast.For) -> list[ast.stmt]:
             keywords,
             load(body.name),
             transformer.description(effects),
-            ast.Constant(getattr(node, "fly_stop", ())),
+            constant(getattr(node, "fly_stop", ())),
             ast.Constant(transformer.decorated),
         ],
         iterator,

@@ -47,7 +47,7 @@ def match(transformer: FunctionTransformer, node: ast.Match) -> ast.stmt:
     return node
 
 
-def is_generator(node: ast.FunctionDef) -> bool:
+def is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a function suspends other than through the yields of explicit loops."""
     allowed = set()
     for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
@@ -86,11 +86,14 @@ def check_function(node: ast.FunctionDef, scope: Scope) -> None:
 def _bound_otherwise(node: ast.FunctionDef, name: str) -> bool:
     updates = [one for statement in node.body for one in own_statements_of(statement) if isinstance(one, ast.AugAssign)]
     targets = {id(one.target) for one in updates}
-    return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) and id(one) not in targets
-        for statement in node.body
-        for one in own_statements_of(statement)
-    ) or name in effects_of([one for one in node.body if isinstance(one, (ast.Import, ast.FunctionDef))]).names
+    return (
+        any(
+            isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) and id(one) not in targets
+            for statement in node.body
+            for one in own_statements_of(statement)
+        )
+        or name in effects_of([one for one in node.body if isinstance(one, (ast.Import, ast.FunctionDef))]).names
+    )
 
 
 def _outer_owns(scope: Scope, name: str) -> bool:

@@ -7,11 +7,10 @@ import ast
 import linecache
 from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Union
 
 __all__ = ["FunctionNode", "FunctionSource", "SourceUnavailableError", "find_source", "source_line"]
 
-FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class SourceUnavailableError(RuntimeError):
@@ -117,7 +116,8 @@ def _same_code(node: FunctionNode, code: CodeType) -> bool:
         return _same_arguments(node, code)
     positions = getattr(code, "co_positions", None)
     if positions is not None:
-        spans = [(line, column) for line, _, column, _ in positions() if column is not None and line == node.lineno]
+        # The first instruction of a function has an empty span at column 0.
+        spans = [(line, column) for line, last, column, end in positions() if (line, column) != (last, end)]
         low = (node.body.lineno, node.body.col_offset)
         high = (node.body.end_lineno or node.lineno, node.body.end_col_offset or 0)
         return bool(spans) and all(low <= span < high for span in spans)

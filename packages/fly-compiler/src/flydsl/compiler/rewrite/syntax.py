@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 __all__ = [
     "OPS",
@@ -14,6 +14,7 @@ __all__ = [
     "RewriteError",
     "assign",
     "call_op",
+    "constant",
     "is_explicit_loop",
     "is_named_call",
     "is_plain_test",
@@ -58,6 +59,11 @@ def located(node: _N, origin: ast.AST) -> _N:
 def load(name: str) -> ast.Name:
     """Return a read of `name`."""
     return ast.Name(name, ast.Load())
+
+
+def constant(value: Any) -> ast.Constant:
+    """Return a constant; tuples of constants are fine for the compiler too."""
+    return ast.Constant(value)
 
 
 def store(name: str) -> ast.Name:

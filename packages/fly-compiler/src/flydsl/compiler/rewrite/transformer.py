@@ -13,7 +13,7 @@ from typing import Any
 from . import branch, calls, conditional, explicit_loop, operators, range_loop, refusals, while_loop
 from .exits import lower_exits
 from .names import Effects, effects_of, nested_nonlocals
-from .syntax import OPS, REGION, RewriteError, is_explicit_loop, is_named_call, is_range_loop, located, store
+from .syntax import REGION, RewriteError, constant, is_explicit_loop, is_named_call, is_range_loop, located, store
 
 __all__ = ["FunctionTransformer", "Scope"]
 
@@ -63,7 +63,12 @@ class FunctionTransformer(ast.NodeTransformer):
         return f"__fly_{stem}_{self._counter}"
 
     def region(
-        self, stem: str, statements: Sequence[ast.stmt], effects: Effects, origin: ast.AST, parameters: Sequence[str] = ()
+        self,
+        stem: str,
+        statements: Sequence[ast.stmt],
+        effects: Effects,
+        origin: ast.AST,
+        parameters: Sequence[str] = (),
     ) -> ast.FunctionDef:
         """Return a function that runs `statements` (rewritten already) on the variables of the function around it.
 
@@ -111,7 +116,7 @@ class FunctionTransformer(ast.NodeTransformer):
             if not self._is_global(name)
         )
         shared = tuple(name for name in effects.names if self._is_global(name))
-        return ast.Constant((names, tuple(effects.attributes.items()), tuple(effects.objects.items()), shared))
+        return constant((names, tuple(effects.attributes.items()), tuple(effects.objects.items()), shared))
 
     def statements(self, nodes: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a list of statements."""
@@ -272,6 +277,3 @@ class FunctionTransformer(ast.NodeTransformer):
         node.iter = self.visit(node.iter)
         node.ifs = [refusals.static_test(self, one, "the filter of a comprehension") for one in node.ifs]
         return node
-
-
-assert OPS.startswith("__fly_")

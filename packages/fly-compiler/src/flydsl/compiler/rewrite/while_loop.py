@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from .syntax import call_op, is_named_call, load, located
+from .syntax import call_op, constant, is_named_call, load, located
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
@@ -15,7 +15,10 @@ __all__ = ["rewrite"]
 
 
 def rewrite(transformer: FunctionTransformer, node: ast.While) -> ast.stmt | list[ast.stmt]:
-    """Rewrite `node` to `while_(test, body, description, stop flags, decorated)`; `while const_expr(...)` is Python's."""
+    """Rewrite `node` to `while_(test, body, description, stop flags, decorated)`; see `control`.
+
+    `while const_expr(...)` stays Python's.
+    """
     if is_named_call(node.test, "const_expr"):
         node.test = transformer.visit(node.test)
         node.body = transformer.statements(node.body)
@@ -31,7 +34,7 @@ def rewrite(transformer: FunctionTransformer, node: ast.While) -> ast.stmt | lis
             load(test.name),
             load(body.name),
             transformer.description(effects),
-            ast.Constant(getattr(node, "fly_stop", ())),
+            constant(getattr(node, "fly_stop", ())),
             ast.Constant(transformer.decorated),
         ],
         node.test,

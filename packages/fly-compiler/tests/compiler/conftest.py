@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the compiler share: a private cache, and traces of small functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from flydsl._mlir import ir
+from flydsl._mlir.passmanager import PassManager
+from flydsl.compiler.control.region import settle
+from flydsl.compiler.diagnostics import explain_name_error, forget_unbound
+from flydsl.compiler.rewrite import rewrite_function
+from flydsl.expr._trace import Trace, call_traced
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path, monkeypatch):
+    """No test sees artifacts of another, nor the user's."""
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
+
+
+class Traced:
+    """The result of tracing a function as the body of a `func.func`."""
+
+    def __init__(self, function, types, *, decorated=True):
+        context = ir.Context()
+        forget_unbound()
+        with context, Trace(context, arch="gfx942"), ir.Location.unknown():
+            self.module = ir.Module.create()
+            inputs = [one.ir_type for one in types]
+            with ir.InsertionPoint(self.module.body):
+                host = ir.Operation.create(
+                    "func.func",
+                    regions=1,
+                    attributes={
+                        "sym_name": ir.StringAttr.get("f"),
+                        "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, [])),
+                    },
+                )
+            block = host.regions[0].blocks.append(*inputs)
+            with ir.InsertionPoint(block):
+                body = rewrite_function(function, decorated=decorated)
+                arguments = [one(value) for one, value in zip(types, block.arguments, strict=True)]
+                try:
+                    self.result = call_traced(body, *arguments)
+                except NameError as error:
+                    explain_name_error(error)
+                    raise
+                finally:
+                    settle(self.module)
+                ir.Operation.create("func.return")
+            self.module.operation.verify()
+            PassManager.parse("builtin.module(canonicalize,cse)").run(self.module.operation)
+        self.text = str(self.module)
+
+
+@pytest.fixture
+def trace():
+    """Trace a function: `trace(function, [Int32, …])`; `.text` is the canonicalised module."""
+    return Traced
+
+
+def use(value):
+    """Keep a value alive in the traced module."""
+    operand = value if isinstance(value, ir.Value) else value.ir_value()
+    ir.Operation.create("gpu.printf", operands=[operand], attributes={"format": ir.StringAttr.get("%d")})
+
+
+@pytest.fixture(name="use")
+def use_fixture():
+    """A function that keeps a value alive in the traced module."""
+    return use

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewritten code keeps the user's lines, works from notebook cells, and says so when there is no source."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+
+import pytest
+
+from flydsl.compiler.rewrite import RewriteError, SourceUnavailableError, find_source, rewrite_function
+
+
+def cell(text, name="<ipython-input-7-abc>"):
+    """Run a notebook cell: its source is known to linecache only."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    namespace = {"__name__": "__main__"}
+    code = "\n".join("" if line.startswith("%") else line for line in text.splitlines())
+    exec(compile(code, name, "exec"), namespace)
+    return namespace
+
+
+def test_error_lines_are_the_users():
+    def function(a):
+        for i in range(3):
+            if a:
+                total = i / 0
+        return total
+
+    first = function.__code__.co_firstlineno
+    with pytest.raises(ZeroDivisionError) as caught:
+        rewrite_function(function, decorated=False)(1)
+    lines = [frame.lineno for frame in traceback.extract_tb(caught.value.__traceback__) if frame.filename == __file__]
+    assert lines[-1] == first + 3
+
+
+def test_notebook_cells_with_magics():
+    namespace = cell("%matplotlib inline\ndef f(a):\n    if a:\n        return 1\n    return 2\n")
+    assert rewrite_function(namespace["f"], decorated=False)(0) == 2
+
+
+def test_decorated_functions_are_found():
+    def keep(function):
+        return function
+
+    @keep
+    @keep
+    def function(a):
+        return 3 if a else 4
+
+    assert find_source(function).node.name == "function"
+    assert rewrite_function(function, decorated=True)(0) == 4
+
+
+def test_no_source_is_an_error_that_says_what_to_do():
+    namespace: dict = {}
+    exec("def f(a):\n    return 1 if a else 2\n", namespace)
+    with pytest.raises(SourceUnavailableError, match=r"source of 'f'.*define it in a file or in a notebook cell"):
+        rewrite_function(namespace["f"], decorated=True)
+
+
+def test_a_changed_file_is_noticed():
+    namespace = cell("def f(a):\n    return 1 if a else 2\n", "<cell-changed>")
+    text = "x = 1\n\n\ndef f(a, b):\n    return 3\n"
+    linecache.cache["<cell-changed>"] = (len(text), None, text.splitlines(keepends=True), "<cell-changed>")
+    with pytest.raises(SourceUnavailableError, match="changed after it was imported"):
+        rewrite_function(namespace["f"], decorated=True)
+
+
+def refused(text, match):
+    namespace = cell(text, f"<cell-{abs(hash(text))}>")
+    with pytest.raises(RewriteError, match=match) as caught:
+        rewrite_function(namespace["f"], decorated=True)
+    return caught.value
+
+
+def test_stray_yield_is_refused_with_its_line():
+    error = refused("def f(n):\n    x = 1\n    yield n\n", "generator")
+    assert error.lineno == 1
+    error = refused(
+        "def f(n):\n    for i, s in range(0, n, 1, init=[n]):\n        t = (yield s)[0]\n", "generator|yield"
+    )
+    assert error.filename.startswith("<cell-")
+
+
+def test_async_is_refused():
+    refused("async def f(n):\n    return n\n", "async")
+
+
+def test_two_loop_variables_without_init_are_refused():
+    error = refused("def f(n):\n    for i, j in range(n):\n        pass\n", r"range\(start, stop, step, init=")
+    assert error.lineno == 2
+
+
+def test_one_loop_variable_with_init_is_refused():
+    refused("def f(n):\n    for i in range(0, n, 1, init=[n]):\n        yield [n]\n", "two loop variables")
+
+
+def test_break_in_a_loop_with_init_is_refused():
+    text = (
+        "def f(n):\n    for i, s in range(0, n, 1, init=[n]):\n        if i == n:\n            break\n        yield s\n"
+    )
+    assert "init=" in str(refused(text, "break, continue and return cannot be used in a loop with init="))
+
+
+def test_writing_an_outer_variable_from_a_nested_function():
+    text = "def f(n):\n    total = 0\n    def add(x):\n        total += x\n    add(n)\n    return total\n"
+    error = refused(text, r"'add' writes the variable 'total'.*`total = add\(total\)`.*nonlocal total")
+    assert error.lineno == 4
+    assert "total += x" in error.text
