@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the traced program may know about an AMD architecture.
 
-One table, so that `fx.num_warp_threads()`, the LDS budget, atom selection and wait-count encodings agree.
+The facts are those of `flydsl.runtime.device`, so that tracing, code generation and the device agree.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 
 __all__ = ["Arch", "arch_from_environment", "describe"]
 
-DEFAULT_ARCH = "gfx942"
-
-# LDS bytes that one workgroup may use.
-_LDS_BYTES = {"gfx942": 65536, "gfx950": 163840, "gfx1250": 327680}
+_DEFAULT_LDS_BYTES = 65536  # of architectures that the runtime's table does not list
 
 
 @dataclass(frozen=True)
@@ -33,6 +29,8 @@ class Arch:
 @lru_cache(maxsize=None)
 def describe(name: str) -> Arch:
     """Return the facts about the architecture `name` (for example `gfx942` or `gfx1250-strict`)."""
+    from flydsl.runtime.device import SMEM_CAPACITY_MAP, get_warp_size
+
     chip = name.split("-", 1)[0].split(":", 1)[0]
     if chip.startswith("gfx9"):
         family = "cdna"
@@ -44,9 +42,11 @@ def describe(name: str) -> Arch:
         family = "rdna4"
     else:
         family = "unknown"
-    return Arch(name, chip, family, 64 if family == "cdna" else 32, _LDS_BYTES.get(chip, 65536))
+    return Arch(name, chip, family, get_warp_size(chip), SMEM_CAPACITY_MAP.get(chip, _DEFAULT_LDS_BYTES))
 
 
 def arch_from_environment() -> str:
-    """Return the architecture that the environment asks for: `ARCH`, `FLYDSL_GPU_ARCH`, else gfx942."""
-    return os.environ.get("ARCH") or os.environ.get("FLYDSL_GPU_ARCH") or DEFAULT_ARCH
+    """Return the target of this process: what the environment asks for, else the current device's, else gfx942."""
+    from flydsl.runtime.device import get_rocm_arch
+
+    return get_rocm_arch()

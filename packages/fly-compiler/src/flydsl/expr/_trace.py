@@ -77,6 +77,17 @@ class KernelScope:
     """Symbols of external device functions that this kernel calls."""
     attributes: dict[str, Any] = field(default_factory=dict)
     """Attributes that the body asks for on the `gpu.func`."""
+    legacy_lds: dict[str, Any] = field(default_factory=dict)
+    """`SmemAllocator`s whose base the body took, by symbol; each has to be finalized before the module is complete."""
+
+    def check_finalized(self) -> None:
+        """Raise `RuntimeError` when a `SmemAllocator` of the kernel was not finalized; the compiler calls it."""
+        for symbol, allocator in self.legacy_lds.items():
+            if not allocator.finalized:
+                raise RuntimeError(
+                    f"kernel '{self.name}' uses the SmemAllocator '{symbol}', which was not finalized; call finalize() "
+                    "inside ir.InsertionPoint(CompilationContext.get_current().gpu_module_body)"
+                )
 
     def add_lds(self, name: str, size: int, alignment: int) -> None:
         """Account for `size` bytes of static LDS; refuse a kernel that exceeds its target, with the whole budget."""

@@ -278,9 +278,9 @@ def ipowi(base: Any, exponent: Any, *, fastmath: Any = None) -> Any:
 
 def shrui(value: Any, amount: Any) -> Any:
     """Return an integer shifted right with zeros from the left; the type of `value` is kept."""
+    if isinstance(value, Numeric) and value.is_static() and type(amount) is int and value.dtype.is_integer:
+        return type(value)((value.value & ((1 << value.dtype.width) - 1)) >> amount)
     opened, wrapper, cls = _open("shrui", value, False)
-    if isinstance(value, Numeric) and value.is_static() and type(amount) is int:
-        return type(value)((value.value & ((1 << cls.width) - 1)) >> amount)
     if isinstance(amount, Vector):
         by = cast_value(amount.value, amount.dtype, cls)
     else:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indices, barriers and shuffles."""
+
+import flydsl.expr as fx
+import pytest
+from flydsl.expr import gpu
+from tracing import kernel
+
+
+def test_indices_are_computed_once():
+    with kernel() as k:
+        assert fx.thread_idx.x.dtype is fx.Int32
+        assert fx.thread_idx.x.value is fx.thread_idx.x.value
+        x, y, z = fx.block_idx
+        assert [i.dtype for i in (x, y, z, fx.block_dim.y, fx.grid_dim.z)] == [fx.Int32] * 5
+        assert k.count("gpu.thread_id") == 1 and k.count("gpu.block_id") == 3
+        with pytest.raises(AttributeError, match=r"has \.x, \.y and \.z"):
+            _ = fx.thread_idx.w
+
+
+def test_raw_indices():
+    with kernel() as k:
+        assert str(gpu.thread_id("x").type) == "index" and str(gpu.block_id("y").type) == "index"
+        with pytest.raises(ValueError, match="'x', 'y' or 'z'"):
+            gpu.thread_id("w")
+        k.ir()
+
+
+@pytest.mark.parametrize(("arch", "lanes"), [("gfx942", 64), ("gfx950", 64), ("gfx1201", 32), ("gfx1250", 32)])
+def test_wave_size_is_that_of_the_target(arch, lanes):
+    with kernel(arch=arch) as k:
+        assert fx.num_warp_threads() == lanes
+        assert fx.lane_id().dtype is fx.Int32
+        k.ir()
+
+
+def test_block_size():
+    with kernel(block=(64, 2, 1)):
+        assert fx.known_block_size() == (64, 2, 1)
+    with kernel(block=None), pytest.raises(RuntimeError, match="block size of this kernel is not static"):
+        fx.known_block_size()
+
+
+def test_barrier():
+    with kernel() as k:
+        fx.barrier()
+        gpu.barrier()
+        assert k.count("gpu.barrier") == 2
+
+
+@pytest.mark.parametrize("mode", ["xor", "up", "down", "idx"])
+def test_shuffles_keep_the_type(mode):
+    with kernel("f32", "vector<2xf16>", "i32") as k:
+        x, v = fx.Float32(k.args[0]), fx.Vector(k.args[1])
+        assert getattr(gpu, f"shuffle_{mode}")(x, 1, 64).dtype is fx.Float32
+        assert gpu.shuffle(v, fx.Int32(k.args[2]), mode=mode).dtype is fx.Float16
+        assert k.ir().count(f"gpu.shuffle  {mode}") == 2
+
+
+def test_shuffle_modes_are_checked():
+    with kernel("f32") as k, pytest.raises(ValueError, match="one of xor, up, down, idx"):
+        gpu.shuffle(fx.Float32(k.args[0]), 1, 64, mode="rotate")
+
+
+def test_shuffle_op():
+    with kernel("f32") as k:
+        assert str(gpu.ShuffleOp(k.args[0], 16, 64, mode="xor").shuffleResult.type) == "f32"
+
+
+def test_spaces_and_dialect_names():
+    with kernel() as k:
+        assert gpu.smem_space(int=True) == 3
+        assert "workgroup" in str(gpu.lds_space())
+        assert gpu.subgroup_size is not None
+        with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+            _ = gpu.nonsense
+        k.ir()
