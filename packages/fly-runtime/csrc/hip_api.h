@@ -31,7 +31,8 @@ namespace flydsl::runtime {
 // What only the emulator's library exports; absent on hardware.
 #define FLYDSL_EMULATOR_FUNCTIONS(X)                                                               \
   X(flyemu_register_memory, const void *address, size_t bytes, int readOnly, const char *name)     \
-  X(flyemu_unregister_memory, const void *address)
+  X(flyemu_unregister_memory, const void *address)                                                 \
+  X(flyemu_set_devices, const char *architectures)
 
 struct HipApi {
 #define FLYDSL_MEMBER(name, ...) std::add_pointer_t<HipError(__VA_ARGS__)> name = nullptr;

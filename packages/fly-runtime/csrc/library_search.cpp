@@ -31,10 +31,22 @@ std::string environment(const char *name) {
   return value == nullptr ? std::string() : value;
 }
 
-std::mutex emulatorPathMutex;
-std::string &emulator_path() {
-  static std::string path;
-  return path;
+// What the caller knows about the emulator.
+struct EmulatorSettings {
+  std::mutex mutex;
+  std::string library;
+  std::string devices;
+};
+
+EmulatorSettings &emulator_settings() {
+  static auto *settings = new EmulatorSettings; // outlives static destructors that still call
+  return *settings;
+}
+
+std::string emulated_devices() {
+  EmulatorSettings &settings = emulator_settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  return settings.devices;
 }
 
 std::vector<std::string> hip_names_in(const std::string &folder) {
@@ -58,10 +70,11 @@ Places rocm_path() {
 Places rocm_default_prefix() { return {hip_names_in("/opt/rocm/lib/"), ""}; }
 
 Places emulator_from_caller() {
-  const std::lock_guard<std::mutex> lock(emulatorPathMutex);
-  if (emulator_path().empty())
+  EmulatorSettings &settings = emulator_settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  if (settings.library.empty())
     return {{}, "the Python package flydsl.emulator (wheel fly-emulator) was not found"};
-  return {{emulator_path()}, ""};
+  return {{settings.library}, ""};
 }
 
 // Wheels install side by side: flydsl/runtime/lib/ and flydsl/emulator/lib/.
@@ -125,6 +138,14 @@ bool usable(const HipApi &api, Policy wanted, int &deviceCount, std::string &out
     outcome = "opened, but it is not the emulator, which FLYDSL_DEVICE=emulator asks for";
     return false;
   }
+  const std::string architectures = emulated_devices();
+  if (api.flyemu_set_devices != nullptr && !architectures.empty()) {
+    if (const HipError error = api.flyemu_set_devices(architectures.c_str());
+        error != kHipSuccess) {
+      outcome = "opened, but it cannot present " + architectures + ": " + api.describe(error);
+      return false;
+    }
+  }
   if (const HipError error = api.hipInit(0); error != kHipSuccess) {
     outcome = "opened, but hipInit failed: " + api.describe(error);
     return false;
@@ -179,8 +200,15 @@ bool run_steps(const Step (&steps)[Count], Policy wanted, SearchResult &result) 
 } // namespace
 
 void set_emulator_library(std::string path) {
-  const std::lock_guard<std::mutex> lock(emulatorPathMutex);
-  emulator_path() = std::move(path);
+  EmulatorSettings &settings = emulator_settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  settings.library = std::move(path);
+}
+
+void set_emulated_devices(std::string architectures) {
+  EmulatorSettings &settings = emulator_settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  settings.devices = std::move(architectures);
 }
 
 SearchResult search_library() {

@@ -35,6 +35,9 @@ std::string explain_nothing_found(const std::vector<Attempt> &attempts);
 // Where the emulator's library is, when the caller knows (Python does); empty to forget it.
 void set_emulator_library(std::string path);
 
+// The architectures that the emulator is told to present when it is found; empty: its own choice.
+void set_emulated_devices(std::string architectures);
+
 } // namespace flydsl::runtime
 
 #endif // FLYDSL_CSRC_LIBRARY_SEARCH_H

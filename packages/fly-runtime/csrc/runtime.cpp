@@ -77,6 +77,10 @@ int32_t flydsl_set_emulator_library(const char *path) {
   return guarded([&] { set_emulator_library(path == nullptr ? "" : path); });
 }
 
+int32_t flydsl_set_emulated_devices(const char *architectures) {
+  return guarded([&] { set_emulated_devices(architectures == nullptr ? "" : architectures); });
+}
+
 int32_t flydsl_device_count(int32_t *count) {
   return guarded([&] {
     require(count, "count");

@@ -66,6 +66,28 @@ def test_architecture_of_the_device(python: Python, doubles: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("settings", "presented"),
+    [
+        ({"ARCH": "gfx950"}, "gfx950"),
+        ({"FLYDSL_GPU_ARCH": "gfx1250-strict"}, "gfx1250"),
+        ({"HSA_OVERRIDE_GFX_VERSION": "9.5.0"}, "gfx950"),
+        ({"ARCH": "gfx950", "FLYDSL_EMU_DEVICES": "gfx1201"}, "gfx942"),  # the double doesn't read the latter
+    ],
+)
+def test_emulator_presents_the_target(python: Python, doubles: Path, settings: dict[str, str], presented: str) -> None:
+    code = "from flydsl import runtime; print(runtime.current_device().arch)"
+    done = python(code, FLYDSL_HIP_LIBRARY=str(doubles / "libemulator.so"), **settings)
+    assert done.stdout == f"{presented}\n", done.stderr
+
+
+def test_conflict_is_noticed_before_a_device_is_used(python: Python, doubles: Path) -> None:
+    code = "from flydsl import runtime; runtime.current_device()"
+    library = str(doubles / "libemulator.so")
+    done = python(code, FLYDSL_HIP_LIBRARY=library, ARCH="gfx950", FLYDSL_GPU_ARCH="gfx942")
+    assert "ValueError: environment variables ARCH='gfx950' and FLYDSL_GPU_ARCH='gfx942'" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arch", "rdna", "warp"),
     [
         ("gfx90a", False, 64),

@@ -100,6 +100,10 @@ FLYDSL_API const char *flydsl_version(void);
  * search. */
 FLYDSL_API int32_t flydsl_set_emulator_library(const char *path);
 
+/* The architectures that the emulator is to present, one device each ("gfx942,gfx950"), when it is
+ * chosen later; NULL or "": as the environment says. */
+FLYDSL_API int32_t flydsl_set_emulated_devices(const char *architectures);
+
 /* The number of devices, or the calling thread's current one. The first fails when there is none,
  * with every place that was searched in the error's text. */
 FLYDSL_API int32_t flydsl_device_count(int32_t *count);

@@ -189,6 +189,12 @@ hipError_t flyemu_register_memory(const void *address, size_t bytes, int read_on
   return outcome("flyemu_register_memory");
 }
 
+hipError_t flyemu_set_devices(const char *architectures) {
+  note("set_devices %s", architectures);
+  setenv("FAKE_ARCHS", architectures, 1);
+  return outcome("flyemu_set_devices");
+}
+
 hipError_t flyemu_unregister_memory(const void *address) {
   note("unregister %p", address);
   return 0;

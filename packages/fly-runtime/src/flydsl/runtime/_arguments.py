@@ -19,7 +19,7 @@ Plan = tuple[tuple[int, Converter], ...]
 _DLPACK_VERSION = (1, 1)
 _READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
 
-# How call.cpp's messages name what tvm-ffi wraps without knowing it; the type's name is put in its place.
+# How tvm_ffi.cpp's messages name what tvm-ffi wraps without knowing it; the type's name goes in its place.
 UNKNOWN_KIND = "an object of another kind"
 
 

@@ -53,6 +53,7 @@ def _open() -> ctypes.CDLL:
     signatures: dict[str, tuple[Any, ...]] = {
         "flydsl_artifact_check": (ctypes.c_void_p,),
         "flydsl_set_emulator_library": (ctypes.c_char_p,),
+        "flydsl_set_emulated_devices": (ctypes.c_char_p,),
         "flydsl_device_count": (int32_pointer,),
         "flydsl_get_device": (int32_pointer,),
         "flydsl_set_device": (ctypes.c_int32,),

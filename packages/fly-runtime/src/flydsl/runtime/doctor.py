@@ -63,7 +63,7 @@ def examine() -> dict[str, Any]:
         report["target"] = device.get_rocm_arch()
     except (ValueError, RuntimeError) as error:
         problems.append(str(error))
-    report["problems"] = problems
+    report["problems"] = list(dict.fromkeys(problems))
     return report
 
 

@@ -9,7 +9,8 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import _library
+from . import _library, variables
+from .architecture import processor, requested_arch
 from .errors import DeviceError
 
 _said = threading.Event()
@@ -46,11 +47,24 @@ class Device:
         return f"<Device {self.index}: {self.name} ({self.arch}, {what}, {self.library})>"
 
 
+def _tell_the_emulator() -> None:
+    """Before the library is chosen: the emulator presents the target, unless its devices are given by name.
+
+    Raises ValueError when the environment asks for no architecture, or for two.
+    """
+    if _said.is_set():
+        return
+    target = requested_arch()
+    if target is not None and not variables.EMULATED_DEVICES.is_set():
+        _library.check(_library.load().flydsl_set_emulated_devices(processor(target).encode()))
+
+
 def describe() -> dict[str, Any]:
     """The library in use, each place that was searched for it, and its devices, as the C interface reports them.
 
     `library` is None when nothing was found. Raises ValueError for a setting that is not valid.
     """
+    _tell_the_emulator()
     text = ctypes.c_char_p()
     _library.check(_library.load().flydsl_describe(ctypes.byref(text)))
     report: dict[str, Any] = json.loads(text.value or b"{}")
@@ -62,6 +76,7 @@ def devices() -> tuple[Device, ...]:
 
     Raises DeviceError, with every place that was searched, when there is none.
     """
+    _tell_the_emulator()
     count = ctypes.c_int32()
     _library.check(_library.load().flydsl_device_count(ctypes.byref(count)))
     report = describe()
