@@ -18,6 +18,7 @@ class TestConstruction:
         assert make_layout((4, (2, 3)), stride="right") == Layout((4, (2, 3)), (6, (3, 1)))
         assert make_layout(8, 1) == Layout(8, 1) == Layout(8)
         assert make_layout(Layout(4, 2), Layout((2, 2))) == Layout((4, (2, 2)), (2, (1, 2)))
+        assert Layout("(4,8)") == Layout((4, 8))
         assert Layout("((2,2),8):((1,16),2)") == Layout(((2, 2), 8), ((1, 16), 2))
 
     def test_index_types_become_ints(self):
@@ -42,7 +43,7 @@ class TestConstruction:
             (4.0, 1, "float"),
             ((4, None), (1, 2), "NoneType"),
             ((4, E(0)), (1, 2), "basis element"),
-            ("(4,8)", None, "is a tuple"),
+            ("S<2,0,3>", None, "is a Swizzle"),
         ],
     )
     def test_errors(self, shape, stride, words):

@@ -52,7 +52,7 @@ def test_other_spellings(text, canonical):
         ("1E0 E1", 5, "end of the text"), ("(4,8", 5, "')'"), ("(4,8):", 7, "expected an integer"), ("4:1:2", 4, "end"),
         ("(4,8):(8)", 1, "not congruent"), ("S<2,0>", 6, "','"), ("S<2,0,3> o (8,8):(8,1)", 17, "'o'"),
         ("0x10", 2, "end of the text"), ("(4 8)", 4, "','"), ("[(4)|8]", 2, "tile mode"), ("[4,8]", 3, "'|'"),
-        ("S<-1,0,3>", 1, "negative"), ("?{extent=4}", 12, "no name"), ("{M*}", 4, "expected an integer"), 
+        ("S<-1,0,3>", 1, "negative"), ("?{extent=4}", 12, "no name"), ("{M*}", 4, "expected an integer"),
         ("{min(M)}", 8, "2 operands"),
     ],
 )  # fmt: skip

@@ -196,7 +196,8 @@ class LayoutLike:
 class Layout(LayoutLike):
     """``shape:stride``: coordinate ``c`` maps to the inner product of ``c`` with the strides.
 
-    ``Layout(shape)`` is compact and column-major; ``Layout(shape, stride)`` is as written; ``Layout(text)`` parses.
+    ``Layout(shape)`` is compact and column-major; ``Layout(shape, stride)`` is as written; ``Layout(text)`` parses
+    either.
     A coordinate may be a linear index, one coordinate per mode, or nested like the shape. Immutable and hashable.
 
     Raises:
@@ -446,6 +447,8 @@ def _checked(shape: Any, stride: Any) -> tuple[Any, Any, bool]:
         from .text.parsing import parse
 
         parsed = parse(shape)
+        if type(parsed) is tuple or isinstance(parsed, (int, SymInt)):
+            parsed = Layout(parsed)
         if not isinstance(parsed, Layout):
             raise LayoutTypeError(f"Layout({shape!r}): the text is a {type(parsed).__name__}; read it with parse()")
         return parsed._shape, parsed._stride, parsed._static

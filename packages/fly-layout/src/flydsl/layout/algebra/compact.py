@@ -136,9 +136,15 @@ def make_fragment_layout_like(a: Any) -> Layout:
     layout = a.plain() if isinstance(a, LayoutLike) else None
     if layout is None:
         raise fail("make_fragment_layout_like", "the operand is no layout", a, kind=LayoutTypeError)
-    shape, stride = layout._shape, layout._stride
+    shape = layout._shape
     if not all(type(s) is int for s in flatten(shape)):
         raise fail("make_fragment_layout_like", "expected a static shape", a)
+    return fragment_of(layout)
+
+
+def fragment_of(layout: Layout) -> Layout:
+    """`make_fragment_layout_like` without its condition."""
+    shape, stride = layout._shape, layout._stride
     if type(shape) is not tuple or len(shape) == 1:
         return Layout(shape)
     first = _fragment_mode(shape[0], stride[0])
