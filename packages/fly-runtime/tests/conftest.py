@@ -23,6 +23,10 @@ SETTINGS = ("FLYDSL_DEVICE", "FLYDSL_HIP_LIBRARY", "FLYDSL_EMU_DEVICES", "ROCM_P
             "HSA_OVERRIDE_GFX_VERSION", "FAKE_ARCHS", "FLYDSL_RUNTIME_KIND", "FLYDSL_COMPILE_BACKEND")  # fmt: skip
 
 
+# tvm-ffi imports torch wherever it is installed, which takes longer than all else that these processes do.
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
+
+
 def pytest_configure() -> None:
     # Before anything asks for a device: the choice is made once per process.
     for name in SETTINGS:
@@ -78,7 +82,7 @@ def python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs Python code, or a module with arguments, in a process of its own with some settings."""
 
     def run(code: str | list[str], **settings: str) -> subprocess.CompletedProcess[str]:
-        command = ["-c", code] if isinstance(code, str) else code
+        command = ["-c", WITHOUT_TORCH + code] if isinstance(code, str) else code
         return subprocess.run(
             [sys.executable, *command],
             env={**os.environ, **settings, "PYTHONPATH": str(Path(__file__).parent)},

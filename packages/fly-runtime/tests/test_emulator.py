@@ -25,6 +25,7 @@ pytestmark = [
 
 PROLOGUE = """
 import sys
+sys.modules["torch"] = None  # as in conftest.py
 import numpy as np
 from flydsl import runtime
 add = runtime.load_artifact(sys.argv[1])

@@ -21,7 +21,7 @@ before = set(sys.modules)
 import flydsl.runtime
 print(*sorted(set(sys.modules) - before))
 """
-    loaded = python(code).stdout.split()
+    loaded = python(["-c", code]).stdout.split()
     assert {name for name in loaded if name.startswith("flydsl")} == {"flydsl", "flydsl.runtime"}
     assert {"torch", "numpy", "tvm_ffi", "ctypes", "logging", "dataclasses"}.isdisjoint(loaded)
 
@@ -34,7 +34,7 @@ from flydsl.runtime import device, environment, variables
 runtime.current_device()
 print({"torch", "numpy", "tvm_ffi"} & set(sys.modules))
 """
-    assert python(code, FLYDSL_HIP_LIBRARY=str(doubles / "libhip.so")).stdout == "set()\n"
+    assert python(["-c", code], FLYDSL_HIP_LIBRARY=str(doubles / "libhip.so")).stdout == "set()\n"
 
 
 def test_public_names() -> None:
