@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the emulator's library offers beyond the HIP C API. A client looks these symbols up with
+// dlsym; where they are absent, it talks to real hardware.
+#ifndef FLY_EMULATOR_EXTENSIONS_H
+#define FLY_EMULATOR_EXTENSIONS_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All functions that return int return a hipError_t (0 is hipSuccess).
+
+// The version of the emulator, "major.minor.patch". Never null; static storage.
+const char *flyemu_version(void);
+
+// Let kernels access `bytes` bytes of host memory at `ptr`, in place. Registrations are counted:
+// registering the same (ptr, bytes) again needs one more unregister. Ranges may overlap. `name`
+// (copied, may be null) stands for the range in reports. A range is writable if any registration
+// that covers it is.
+int flyemu_register_memory(const void *ptr, size_t bytes, int read_only, const char *name);
+
+// Undo the latest registration that starts at `ptr`. hipErrorInvalidValue if there is none.
+int flyemu_unregister_memory(const void *ptr);
+
+// The full report of this thread's last failing call; the empty string if there is none.
+// Valid until the thread's next call into the library.
+const char *flyemu_last_error(void);
+
+// Replace the devices by one per architecture of a comma-separated list ("gfx942,gfx950").
+// hipErrorInvalidValue for an unknown architecture; hipErrorNotReady while modules or allocations
+// of the present devices are alive.
+int flyemu_set_devices(const char *comma_separated);
+
+// The sanitizers of later launches: a comma-separated list of memory, race, init, wait, barrier;
+// or "all", or "none". Overrides FLYDSL_EMU_SANITIZE.
+int flyemu_set_sanitizers(const char *comma_separated);
+
+// The reports of the last launch on this thread, as a JSON array (empty array if clean).
+const char *flyemu_reports_json(void);
+
+// Count what later launches execute (nonzero) or not (0). Overrides FLYDSL_EMU_PROFILE.
+int flyemu_set_profiling(int enabled);
+
+// The counters of the last profiled launch on this thread, as a JSON object ("{}" if none).
+const char *flyemu_profile_json(void);
+
+// The seed that orders the waves of later launches. 0 is program order. Overrides FLYDSL_EMU_SEED.
+int flyemu_set_seed(unsigned long long seed);
+
+// The most instructions one wave of later launches may execute. Overrides
+// FLYDSL_EMU_MAX_INSTRUCTIONS.
+int flyemu_set_instruction_limit(unsigned long long limit);
+
+// What the last launch on this thread executed, by fidelity (exact, within a stated error,
+// assumed), as a JSON object.
+const char *flyemu_fidelity_json(void);
+
+// The disassembly of a code object with addresses and source lines, one instruction a line.
+// The kernels and their resources, as JSON. Null on error (see flyemu_last_error). Both are valid
+// until the thread's next call into the library.
+const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch);
+const char *flyemu_code_object_json(const void *image, size_t bytes);
+
+// Every opcode that LLVM can encode for an architecture and whether it is executed, as JSON.
+const char *flyemu_opcodes_json(const char *arch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

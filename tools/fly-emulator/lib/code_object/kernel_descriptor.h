@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace flyemu {
+
+/// The 64-byte amdhsa kernel descriptor (LLVM's AMDGPUUsage, "Kernel Descriptor").
+struct KernelDescriptor {
+  uint32_t groupSegmentSize;
+  uint32_t privateSegmentSize;
+  uint32_t kernargSize;
+  uint32_t reserved0;
+  int64_t entryOffset; ///< of the code, from the descriptor's own address
+  uint8_t reserved1[20];
+  uint32_t computePgmRsrc3;
+  uint32_t computePgmRsrc1;
+  uint32_t computePgmRsrc2;
+  uint16_t codeProperties;
+  uint16_t kernargPreload;
+  uint32_t reserved2;
+
+  // compute_pgm_rsrc1
+  uint32_t vgprGranules() const { return computePgmRsrc1 & 0x3f; }
+  /// MODE[7:0]: round mode 32, round mode 16/64, denormal mode 32, denormal mode 16/64.
+  uint32_t floatMode() const { return (computePgmRsrc1 >> 12) & 0xff; }
+  bool dx10Clamp() const { return ((computePgmRsrc1 >> 21) & 1) != 0; }
+  bool ieeeMode() const { return ((computePgmRsrc1 >> 23) & 1) != 0; }
+  bool fp16Overflow() const { return ((computePgmRsrc1 >> 26) & 1) != 0; }
+
+  // compute_pgm_rsrc2
+  bool enablePrivateSegment() const { return (computePgmRsrc2 & 1) != 0; }
+  uint32_t userSgprCount() const { return (computePgmRsrc2 >> 1) & 0x1f; }
+  bool workgroupIdX() const { return ((computePgmRsrc2 >> 7) & 1) != 0; }
+  bool workgroupIdY() const { return ((computePgmRsrc2 >> 8) & 1) != 0; }
+  bool workgroupIdZ() const { return ((computePgmRsrc2 >> 9) & 1) != 0; }
+  bool workgroupInfo() const { return ((computePgmRsrc2 >> 10) & 1) != 0; }
+  uint32_t workitemId() const { return (computePgmRsrc2 >> 11) & 3; }
+
+  // compute_pgm_rsrc3 of gfx90a and later gfx9
+  uint32_t accumOffset() const { return ((computePgmRsrc3 & 0x3f) + 1) * 4; }
+
+  // kernel_code_properties
+  bool sgprPrivateSegmentBuffer() const { return (codeProperties & 1) != 0; }
+  bool sgprDispatchPtr() const { return (codeProperties & 2) != 0; }
+  bool sgprQueuePtr() const { return (codeProperties & 4) != 0; }
+  bool sgprKernargPtr() const { return (codeProperties & 8) != 0; }
+  bool sgprDispatchId() const { return (codeProperties & 16) != 0; }
+  bool sgprFlatScratchInit() const { return (codeProperties & 32) != 0; }
+  bool sgprPrivateSegmentSize() const { return (codeProperties & 64) != 0; }
+  bool wave32() const { return (codeProperties & (1 << 10)) != 0; }
+  bool usesDynamicStack() const { return (codeProperties & (1 << 11)) != 0; }
+
+  uint32_t preloadLength() const { return kernargPreload & 0x7f; }   ///< in SGPRs
+  uint32_t preloadOffset() const { return kernargPreload >> 7; }     ///< in dwords
+};
+
+static_assert(sizeof(KernelDescriptor) == 64, "the descriptor is 64 bytes");
+
+} // namespace flyemu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "decode/disassembler.h"
+#include "decode/instruction.h"
+
+namespace flyemu {
+
+/// Turns LLVM's MCInst into the compact form that the handlers execute.
+///
+/// Operands come from MCInst in LLVM's order: destinations, then sources (each with its modifiers),
+/// then numbers. Keyed modifiers come from the assembly text, which names them.
+class Decoder {
+public:
+  explicit Decoder(Disassembler &disassembler);
+
+  /// Decode one instruction at a host address. Always yields something executable: what cannot be
+  /// decoded or isn't implemented becomes an instruction that raises an error when it is reached.
+  /// Returns the size in bytes. The disassembler's mutex must be held.
+  uint32_t decode(const uint8_t *bytes, uint64_t available, uint64_t elfAddress, Instruction &out);
+
+private:
+  struct MnemonicEntry {
+    std::string name;
+    const Opcode *opcode = nullptr;
+  };
+
+  const MnemonicEntry &mnemonic(unsigned llvmOpcode);
+  const Operand &registerOperand(unsigned reg);
+  void operands(const llvm::MCInst &inst, Instruction &out);
+
+  Disassembler &disassembler_;
+  std::vector<Operand> registers_;
+  std::vector<bool> registerKnown_;
+  std::unordered_map<unsigned, MnemonicEntry> mnemonics_;
+};
+
+} // namespace flyemu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/disassembler.h"
+
+#include <cstring>
+#include <map>
+
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/MC/MCInstPrinter.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include "support/error.h"
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUDisassembler();
+}
+
+namespace flyemu {
+
+struct Disassembler::Parts {
+  llvm::Triple triple{"amdgcn-amd-amdhsa"};
+  llvm::MCTargetOptions options;
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> asmInfo;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+};
+
+Disassembler &Disassembler::forArch(const std::string &arch) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Disassembler>> instances;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<Disassembler> &instance = instances[arch];
+  if (instance == nullptr)
+    instance.reset(new Disassembler(arch));
+  return *instance;
+}
+
+Disassembler::Disassembler(const std::string &arch) : parts_(std::make_unique<Parts>()) {
+  static const bool initialised = [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+    return true;
+  }();
+  (void)initialised;
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(parts_->triple, error);
+  if (target == nullptr)
+    throw EmulatorError(hipErrorUnknown, "LLVM has no AMDGPU target: " + error);
+  Parts &p = *parts_;
+  p.registers.reset(target->createMCRegInfo(p.triple));
+  p.asmInfo.reset(target->createMCAsmInfo(*p.registers, p.triple, p.options));
+  p.instructions.reset(target->createMCInstrInfo());
+  p.subtarget.reset(target->createMCSubtargetInfo(p.triple, arch, ""));
+  if (p.subtarget == nullptr || !p.subtarget->isCPUStringValid(arch))
+    throw EmulatorError(hipErrorInvalidValue, "LLVM knows no AMDGPU architecture '" + arch + "'");
+  p.context = std::make_unique<llvm::MCContext>(p.triple, p.asmInfo.get(), p.registers.get(),
+                                                p.subtarget.get());
+  p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));
+  p.printer.reset(
+      target->createMCInstPrinter(p.triple, 0, *p.asmInfo, *p.instructions, *p.registers));
+}
+
+Disassembler::~Disassembler() = default;
+
+const llvm::MCInstrInfo &Disassembler::instructions() const { return *parts_->instructions; }
+const llvm::MCRegisterInfo &Disassembler::registers() const { return *parts_->registers; }
+const llvm::MCSubtargetInfo &Disassembler::subtarget() const { return *parts_->subtarget; }
+
+uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t available,
+                              uint64_t address) {
+  uint64_t size = 0;
+  inst.clear();
+  const auto status = parts_->disassembler->getInstruction(
+      inst, size, llvm::ArrayRef<uint8_t>(bytes, available), address, llvm::nulls());
+  return status == llvm::MCDisassembler::Success && size != 0 && size <= available ? size : 0;
+}
+
+std::string Disassembler::text(const llvm::MCInst &inst, uint64_t address) const {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  parts_->printer->printInst(&inst, address, "", *parts_->subtarget, stream);
+  const size_t begin = out.find_first_not_of(" \t");
+  return begin == std::string::npos ? std::string() : out.substr(begin);
+}
+
+std::string Disassembler::mnemonic(unsigned llvmOpcode) const {
+  llvm::MCInst inst;
+  inst.setOpcode(llvmOpcode);
+  const char *raw = parts_->printer->getMnemonic(inst).first;
+  std::string name = raw == nullptr ? "" : raw;
+  while (!name.empty() && (name.back() == ' ' || name.back() == '\t'))
+    name.pop_back();
+  for (const char *suffix : {"_e32", "_e64", "_dpp", "_sdwa"}) {
+    const size_t length = std::strlen(suffix);
+    if (name.size() > length && name.compare(name.size() - length, length, suffix) == 0)
+      name.resize(name.size() - length);
+  }
+  return name;
+}
+
+} // namespace flyemu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/register_names.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace flyemu {
+namespace {
+
+bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
+
+/// "VGPR2_VGPR3_VGPR4": the number after the prefix, and how many registers there are.
+bool numbered(const std::string &name, const char *prefix, uint16_t base, OperandKind kind,
+              Operand &out) {
+  if (!startsWith(name, prefix))
+    return false;
+  const std::string rest = name.substr(std::char_traits<char>::length(prefix));
+  if (rest.empty() || rest[0] < '0' || rest[0] > '9')
+    return false;
+  out.kind = kind;
+  out.index = static_cast<uint16_t>(base + std::strtoul(rest.c_str(), nullptr, 10));
+  out.dwords = static_cast<uint8_t>(1 + std::count(name.begin(), name.end(), '_'));
+  return true;
+}
+
+} // namespace
+
+Operand parseRegister(const std::string &name) {
+  Operand out;
+  if (numbered(name, "VGPR", 0, OperandKind::Vector, out) ||
+      numbered(name, "AGPR", kFirstAccVgpr, OperandKind::Vector, out) ||
+      numbered(name, "SGPR", 0, OperandKind::Scalar, out) ||
+      numbered(name, "TTMP", scalar::kTtmp, OperandKind::Scalar, out))
+    return out;
+  static const struct {
+    const char *name;
+    uint16_t index;
+    uint8_t dwords;
+  } scalars[] = {{"VCC", scalar::kVcc, 2},
+                 {"VCC_LO", scalar::kVcc, 1},
+                 {"VCC_HI", scalar::kVcc + 1, 1},
+                 {"EXEC", scalar::kExec, 2},
+                 {"EXEC_LO", scalar::kExec, 1},
+                 {"EXEC_HI", scalar::kExec + 1, 1},
+                 {"M0", scalar::kM0, 1},
+                 {"FLAT_SCR", scalar::kFlatScratch, 2},
+                 {"FLAT_SCR_LO", scalar::kFlatScratch, 1},
+                 {"FLAT_SCR_HI", scalar::kFlatScratch + 1, 1},
+                 {"XNACK_MASK", scalar::kXnackMask, 2},
+                 {"XNACK_MASK_LO", scalar::kXnackMask, 1},
+                 {"XNACK_MASK_HI", scalar::kXnackMask + 1, 1}};
+  // Names may carry the generation that they belong to: "TTMP4_vi", "M0_gfxpre11".
+  for (const auto &entry : scalars)
+    if (name == entry.name || startsWith(name, (std::string(entry.name) + "_gfx").c_str()) ||
+        name == std::string(entry.name) + "_vi") {
+      out.kind = OperandKind::Scalar;
+      out.index = entry.index;
+      out.dwords = entry.dwords;
+      return out;
+    }
+  static const struct {
+    const char *prefix;
+    SpecialSource source;
+  } specials[] = {{"SRC_SHARED_BASE", SpecialSource::SharedBase},
+                  {"SRC_SHARED_LIMIT", SpecialSource::SharedLimit},
+                  {"SRC_PRIVATE_BASE", SpecialSource::PrivateBase},
+                  {"SRC_PRIVATE_LIMIT", SpecialSource::PrivateLimit},
+                  {"SRC_POPS_EXITING_WAVE_ID", SpecialSource::PopsExitingWaveId},
+                  {"SRC_VCCZ", SpecialSource::Vccz},
+                  {"SRC_EXECZ", SpecialSource::Execz},
+                  {"SRC_SCC", SpecialSource::Scc},
+                  {"LDS_DIRECT", SpecialSource::LdsDirect}};
+  for (const auto &entry : specials)
+    if (startsWith(name, entry.prefix)) {
+      out.kind = OperandKind::Special;
+      out.index = static_cast<uint16_t>(entry.source);
+      out.dwords = 1;
+      return out;
+    }
+  return out;
+}
+
+} // namespace flyemu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/architecture.h"
+
+namespace flyemu {
+namespace {
+
+constexpr Architecture kArchitectures[] = {
+    {"gfx942", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304, uint64_t{192} << 30, 2100000,
+     1300000, 8192, 4 << 20, false},
+    {"gfx950", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256, uint64_t{288} << 30, 2400000,
+     2000000, 8192, 4 << 20, true},
+};
+
+} // namespace
+
+const Architecture *findArchitecture(const std::string &name) {
+  for (const Architecture &architecture : kArchitectures)
+    if (name == architecture.name)
+      return &architecture;
+  return nullptr;
+}
+
+std::string architectureNames() {
+  std::string names;
+  for (const Architecture &architecture : kArchitectures)
+    names += (names.empty() ? "" : ", ") + std::string(architecture.name);
+  return names;
+}
+
+} // namespace flyemu

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace flyemu {
+
+/// What is fixed by an architecture, of the product that it is best known for.
+struct Architecture {
+  const char *name;        ///< "gfx942"
+  const char *product;     ///< shown with "(emulated)" behind it
+  uint32_t ldsBytes;       ///< a workgroup's most
+  uint32_t ldsBanks;
+  uint32_t ldsGranularity; ///< bytes
+  uint32_t computeUnits;
+  uint64_t memoryBytes;    ///< reported as the device's
+  uint32_t clockKHz;
+  uint32_t memoryClockKHz;
+  uint32_t memoryBusBits;
+  uint32_t l2Bytes;
+  bool ocpFloat8;
+};
+
+/// Null for an architecture that the emulator does not execute.
+const Architecture *findArchitecture(const std::string &name);
+
+/// "gfx942, gfx950"
+std::string architectureNames();
+
+} // namespace flyemu

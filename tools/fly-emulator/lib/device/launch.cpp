@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/launch.h"
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "device/architecture.h"
+#include "device/launch_monitor.h"
+#include "device/work_group_run.h"
+#include "execute/lane_tables.h"
+#include "execute/program.h"
+#include "support/error.h"
+#include "support/format.h"
+
+namespace flyemu {
+namespace {
+
+/// The HSA dispatch packet, which kernels may read through a user SGPR.
+struct DispatchPacket {
+  uint16_t header;
+  uint16_t setup;
+  uint16_t groupSize[3];
+  uint16_t reserved0;
+  uint32_t gridSize[3];
+  uint32_t privateSegmentSize;
+  uint32_t groupSegmentSize;
+  uint64_t kernelObject;
+  uint64_t kernargAddress;
+  uint64_t reserved1;
+  uint64_t completionSignal;
+};
+static_assert(sizeof(DispatchPacket) == 64, "an AQL packet has 64 bytes");
+
+void checkGeometry(const KernelMetadata &kernel, const LaunchGeometry &g,
+                   const Architecture &architecture, uint32_t lds) {
+  const auto refuse = [&](hipError_t code, const std::string &what) {
+    throw EmulatorError(code, "launch of " + kernel.name + ": " + what);
+  };
+  for (unsigned i = 0; i < 3; ++i) {
+    if (g.groups[i] == 0 || g.groupSize[i] == 0)
+      refuse(hipErrorInvalidConfiguration, "the grid or the block has an extent of zero");
+    if (g.groupSize[i] > 1024)
+      refuse(hipErrorInvalidConfiguration, format("a block extent of %u; the most is 1024",
+                                                  g.groupSize[i]));
+  }
+  const uint64_t threads = uint64_t{g.groupSize[0]} * g.groupSize[1] * g.groupSize[2];
+  if (threads > 1024 || threads > kernel.maxFlatWorkgroupSize)
+    refuse(hipErrorInvalidConfiguration,
+           format("%llu threads a block; the kernel was compiled for at most %u",
+                  static_cast<unsigned long long>(threads), kernel.maxFlatWorkgroupSize));
+  if (lds > architecture.ldsBytes)
+    refuse(hipErrorInvalidValue,
+           format("%u bytes of LDS (%u static, %u dynamic); %s has %u", lds,
+                  kernel.groupSegmentSize, g.dynamicLds, architecture.name,
+                  architecture.ldsBytes));
+}
+
+void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descriptor) {
+  if (descriptor.wave32())
+    throw EmulatorError(hipErrorNotSupported,
+                        kernel.name + " is compiled for waves of 32 lanes, which no emulated "
+                                      "architecture has yet");
+}
+
+/// Hands out workgroups, and takes back those that have had their turn without ending, so that a
+/// group that spins on another's result lets the other run.
+class GroupQueue {
+public:
+  explicit GroupQueue(uint64_t count) : count_(count) {}
+
+  bool takeNew(uint64_t &index) {
+    index = next_.fetch_add(1);
+    return index < count_;
+  }
+  void putBack(std::unique_ptr<WorkGroupRun> run) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.push_back(std::move(run));
+  }
+  /// The group that has waited longest. While there are new ones: only if many wait already.
+  std::unique_ptr<WorkGroupRun> takeBack(bool anyNumber) {
+    constexpr size_t kResident = 256;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (waiting_.empty() || (!anyNumber && waiting_.size() < kResident))
+      return nullptr;
+    std::unique_ptr<WorkGroupRun> run = std::move(waiting_.front());
+    waiting_.pop_front();
+    return run;
+  }
+  void fail(const EmulatorError &error, uint64_t order) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // The error of the lowest group, whatever thread was first.
+    if (!failed_.load() || order < order_) {
+      error_ = std::make_unique<EmulatorError>(error);
+      order_ = order;
+    }
+    failed_ = true;
+  }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  const EmulatorError *error() const { return error_.get(); }
+
+private:
+  const uint64_t count_;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<WorkGroupRun>> waiting_;
+  std::unique_ptr<EmulatorError> error_;
+  uint64_t order_ = 0;
+};
+
+/// How long a group runs before others get a turn.
+uint64_t quantumOf(const LaunchPlan &plan) {
+  constexpr uint64_t kSpinning = uint64_t{1} << 24;
+  return plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning;
+}
+
+void work(const LaunchPlan &plan, GroupQueue &queue) {
+  const uint64_t quantum = quantumOf(plan);
+  std::unique_ptr<WorkGroupRun> spare;
+  uint64_t index = 0;
+  try {
+    while (!queue.failed()) {
+      std::unique_ptr<WorkGroupRun> run =
+          plan.options.allGroupsResident ? nullptr : queue.takeBack(false);
+      if (run != nullptr) {
+        // a turn for a group that has waited
+      } else if (queue.takeNew(index)) {
+        run = spare != nullptr ? std::move(spare) : std::make_unique<WorkGroupRun>(plan);
+        run->start(index);
+      } else {
+        run = queue.takeBack(true);
+        if (run == nullptr)
+          return;
+      }
+      if (run->advance(quantum))
+        spare = std::move(run);
+      else
+        queue.putBack(std::move(run));
+    }
+  } catch (const EmulatorError &error) {
+    queue.fail(error, index);
+  } catch (const std::bad_alloc &) {
+    queue.fail(EmulatorError(hipErrorOutOfMemory, "out of host memory while running a kernel"),
+               index);
+  }
+}
+
+void runGroups(const LaunchPlan &plan, unsigned threads) {
+  GroupQueue queue(plan.geometry.groupCount());
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < threads; ++i)
+    helpers.emplace_back([&] { work(plan, queue); });
+  work(plan, queue);
+  for (std::thread &helper : helpers)
+    helper.join();
+  if (queue.error() != nullptr)
+    throw EmulatorError(*queue.error());
+}
+
+uint32_t scratchOf(const KernelMetadata &kernel, const KernelDescriptor &descriptor) {
+  constexpr uint32_t kDynamicStack = 16 * 1024;
+  const bool dynamic = kernel.usesDynamicStack || descriptor.usesDynamicStack();
+  uint32_t bytes = kernel.privateSegmentSize + (dynamic ? kDynamicStack : 0U);
+  return (bytes + 15U) / 16U * 16U;
+}
+
+} // namespace
+
+void runLaunch(const CodeObject &object, Program &program, const KernelMetadata &kernel,
+               const LaunchGeometry &geometry, const void *kernarg, size_t kernargSize,
+               const LaunchOptions &options, LaunchMonitor *monitor) {
+  const Architecture &architecture = *findArchitecture(object.arch());
+  LaunchPlan plan;
+  plan.object = &object;
+  plan.program = &program;
+  plan.kernel = &kernel;
+  plan.descriptor = object.descriptor(kernel);
+  plan.geometry = geometry;
+  plan.options = options;
+  plan.ldsBytes = kernel.groupSegmentSize + geometry.dynamicLds;
+  checkGeometry(kernel, geometry, architecture, plan.ldsBytes);
+  checkDescriptor(kernel, plan.descriptor);
+  plan.scratchBytes = scratchOf(kernel, plan.descriptor);
+  plan.waves = (geometry.threads() + kLanes - 1) / kLanes;
+
+  // Kernels read their arguments and the packet like any memory.
+  DispatchPacket packet = {};
+  packet.setup = 3;
+  for (unsigned i = 0; i < 3; ++i) {
+    packet.groupSize[i] = static_cast<uint16_t>(geometry.groupSize[i]);
+    packet.gridSize[i] = geometry.groups[i] * geometry.groupSize[i];
+  }
+  packet.privateSegmentSize = plan.scratchBytes;
+  packet.groupSegmentSize = plan.ldsBytes;
+  std::vector<uint8_t> queue(256);
+  plan.state.program = &program;
+  plan.state.helpers = &laneTable().helpers;
+  plan.state.ocpFloat8 = architecture.ocpFloat8;
+  plan.state.checkLds = options.checkLds;
+  plan.state.instructionLimit = options.instructionLimit;
+  const std::vector<uint8_t> arguments =
+      buildKernarg(kernel, geometry, plan.state, kernarg, kernargSize);
+  packet.kernargAddress = reinterpret_cast<uint64_t>(arguments.data());
+  plan.kernarg = arguments.data();
+  plan.kernargSize = arguments.size();
+  plan.dispatchPacket = &packet;
+  plan.queue = queue.data();
+
+  std::vector<MemoryRange> ranges = MemoryMap::instance().view()->ranges();
+  const auto internal = [&](const void *begin, size_t bytes, const char *name) {
+    MemoryRange range;
+    range.begin = reinterpret_cast<uint64_t>(begin);
+    range.end = range.begin + bytes;
+    range.writable = false;
+    range.kind = MemoryKind::Internal;
+    range.name = name;
+    if (bytes != 0)
+      ranges.push_back(range);
+  };
+  internal(arguments.data(), arguments.size(), "kernel arguments");
+  internal(&packet, sizeof packet, "dispatch packet");
+  internal(queue.data(), queue.size(), "queue");
+  const MemoryView memory(std::move(ranges));
+  plan.state.memory = &memory;
+
+  const uint64_t entry = object.entry(kernel);
+  plan.entry = program.at(reinterpret_cast<uint64_t>(object.base()) + entry);
+  if (plan.entry == nullptr)
+    throw EmulatorError(hipErrorInvalidImage, kernel.name + ": its entry point is no instruction");
+  if (monitor != nullptr) {
+    plan.monitor = monitor;
+    monitor->begin(object, program, kernel, geometry, plan.state);
+  }
+  // Atomics whose result shows the order of workgroups: one order, on one thread.
+  const uint64_t most = std::min<uint64_t>(options.threads, geometry.groupCount());
+  const bool ordered = most > 1 && program.dependsOnOrder(entry);
+  runGroups(plan, ordered ? 1 : static_cast<unsigned>(most));
+}
+
+} // namespace flyemu

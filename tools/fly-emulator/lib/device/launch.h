@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "code_object/code_object.h"
+#include "device/memory_map.h"
+#include "execute/wave.h"
+
+namespace flyemu {
+
+class Program;
+class LaunchMonitor;
+
+/// What a launch needs to know besides the kernel.
+struct LaunchOptions {
+  uint64_t seed = 0; ///< 0: waves in program order, each as far as it goes
+  uint64_t instructionLimit = 0; ///< a wave
+  unsigned threads = 1;
+  bool checkLds = false;
+  bool allGroupsResident = false; ///< cooperative: every workgroup makes progress
+};
+
+struct LaunchGeometry {
+  uint32_t groups[3] = {1, 1, 1};
+  uint32_t groupSize[3] = {1, 1, 1};
+  uint32_t dynamicLds = 0;
+
+  uint64_t groupCount() const { return uint64_t{groups[0]} * groups[1] * groups[2]; }
+  uint32_t threads() const { return groupSize[0] * groupSize[1] * groupSize[2]; }
+};
+
+/// The kernarg segment of a launch: explicit arguments and the hidden ones that the metadata asks
+/// for. `explicitBytes` are copied to its start.
+std::vector<uint8_t> buildKernarg(const KernelMetadata &kernel, const LaunchGeometry &geometry,
+                                  const LaunchState &state, const void *explicitBytes,
+                                  size_t explicitSize);
+
+/// Bytes of the explicit arguments.
+size_t explicitKernargSize(const KernelMetadata &kernel);
+
+/// Run a kernel to its end. Throws EmulatorError with a full report (hipErrorLaunchFailure) if a
+/// wave fails, and for resources that the architecture hasn't got (hipErrorInvalidConfiguration,
+/// hipErrorInvalidValue). `monitor` (may be null) makes observers and takes their results.
+void runLaunch(const CodeObject &object, Program &program, const KernelMetadata &kernel,
+               const LaunchGeometry &geometry, const void *kernarg, size_t kernargSize,
+               const LaunchOptions &options, LaunchMonitor *monitor);
+
+} // namespace flyemu

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/memory_map.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "support/format.h"
+
+namespace flyemu {
+
+MemoryView::MemoryView(std::vector<MemoryRange> ranges) : ranges_(std::move(ranges)) {
+  // Cut at every border, then join neighbours of equal rights.
+  std::vector<uint64_t> borders;
+  for (const MemoryRange &range : ranges_) {
+    borders.push_back(range.begin);
+    borders.push_back(range.end);
+  }
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  std::vector<int> readers(borders.size() + 1);
+  std::vector<int> writers(borders.size() + 1);
+  const auto indexOf = [&](uint64_t border) {
+    return std::lower_bound(borders.begin(), borders.end(), border) - borders.begin();
+  };
+  for (const MemoryRange &range : ranges_) {
+    ++readers[indexOf(range.begin)];
+    --readers[indexOf(range.end)];
+    if (range.writable) {
+      ++writers[indexOf(range.begin)];
+      --writers[indexOf(range.end)];
+    }
+  }
+  int reading = 0;
+  int writing = 0;
+  for (size_t i = 0; i + 1 < borders.size(); ++i) {
+    reading += readers[i];
+    writing += writers[i];
+    if (reading == 0)
+      continue;
+    const bool writable = writing > 0;
+    if (!segments_.empty() && segments_.back().end == borders[i] &&
+        segments_.back().writable == writable)
+      segments_.back().end = borders[i + 1];
+    else
+      segments_.push_back({borders[i], borders[i + 1], writable});
+  }
+}
+
+const MemoryView::Segment *MemoryView::find(uint64_t address, uint64_t size) const {
+  auto it = std::upper_bound(segments_.begin(), segments_.end(), address,
+                             [](uint64_t a, const Segment &s) { return a < s.begin; });
+  if (it == segments_.begin())
+    return nullptr;
+  --it;
+  return address < it->end && size <= it->end - address ? &*it : nullptr;
+}
+
+std::string MemoryView::describe(uint64_t address, uint64_t size) const {
+  const MemoryRange *inside = nullptr;
+  const MemoryRange *nearest = nullptr;
+  uint64_t best = ~uint64_t{0};
+  for (const MemoryRange &range : ranges_) {
+    if (address >= range.begin && address < range.end) {
+      if (inside == nullptr || range.end - range.begin < inside->end - inside->begin)
+        inside = &range;
+      continue;
+    }
+    const uint64_t distance = address < range.begin ? range.begin - address : address - range.end;
+    if (distance < best) {
+      best = distance;
+      nearest = &range;
+    }
+  }
+  const auto name = [](const MemoryRange &range) {
+    return (range.name.empty() ? std::string("an unnamed range") : "'" + range.name + "'") +
+           format(" (%llu bytes at %s%s)", static_cast<unsigned long long>(range.end - range.begin),
+                  hex(range.begin).c_str(), range.writable ? "" : ", read-only");
+  };
+  if (inside != nullptr) {
+    std::string text = format("byte %llu of ", static_cast<unsigned long long>(
+                                                   address - inside->begin)) +
+                       name(*inside);
+    if (address + size > inside->end)
+      text += format(", %llu bytes past its end",
+                     static_cast<unsigned long long>(address + size - inside->end));
+    return text;
+  }
+  if (nearest == nullptr)
+    return "no memory is registered or allocated";
+  constexpr uint64_t kFar = uint64_t{1} << 40;
+  if (best >= kFar)
+    return "not near any allocation";
+  return format("%llu bytes %s ", static_cast<unsigned long long>(best),
+                address < nearest->begin ? "before" : "past the end of") +
+         name(*nearest);
+}
+
+MemoryMap &MemoryMap::instance() {
+  // Never destroyed: clients free memory from their own static destructors.
+  static auto *map = new MemoryMap;
+  return *map;
+}
+
+void MemoryMap::add(MemoryRange range) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  range.serial = ++serial_;
+  const uint64_t begin = range.begin;
+  ranges_.emplace(begin, std::move(range));
+  view_.reset();
+}
+
+bool MemoryMap::remove(uint64_t begin, MemoryKind kind, MemoryRange *removed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto latest = ranges_.end();
+  const auto [first, last] = ranges_.equal_range(begin);
+  for (auto it = first; it != last; ++it)
+    if (it->second.kind == kind &&
+        (latest == ranges_.end() || it->second.serial > latest->second.serial))
+      latest = it;
+  if (latest == ranges_.end())
+    return false;
+  if (removed != nullptr)
+    *removed = latest->second;
+  ranges_.erase(latest);
+  view_.reset();
+  return true;
+}
+
+bool MemoryMap::lookup(uint64_t address, MemoryRange &out) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool found = false;
+  for (const auto &[begin, range] : ranges_) {
+    if (begin > address)
+      break;
+    if (address < range.end && (!found || range.end - range.begin < out.end - out.begin)) {
+      out = range;
+      found = true;
+    }
+  }
+  return found;
+}
+
+uint64_t MemoryMap::allocated(int device) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t sum = 0;
+  for (const auto &[begin, range] : ranges_)
+    if (range.device == device &&
+        (range.kind == MemoryKind::Device || range.kind == MemoryKind::Managed))
+      sum += range.end - begin;
+  return sum;
+}
+
+std::shared_ptr<const MemoryView> MemoryMap::view() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (view_ == nullptr) {
+    std::vector<MemoryRange> ranges;
+    ranges.reserve(ranges_.size());
+    for (const auto &[begin, range] : ranges_)
+      ranges.push_back(range);
+    view_ = std::make_shared<MemoryView>(std::move(ranges));
+  }
+  return view_;
+}
+
+} // namespace flyemu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace flyemu {
+
+enum class MemoryKind : uint8_t { Registered, Device, Host, Managed, CodeObject, Internal };
+
+/// One registration or allocation.
+struct MemoryRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool writable = true;
+  MemoryKind kind = MemoryKind::Registered;
+  int device = 0;
+  unsigned flags = 0;
+  std::string name;
+  uint64_t serial = 0; ///< the order of registration
+};
+
+/// What kernels of one launch may access: immutable, so that all threads read it without locks.
+class MemoryView {
+public:
+  struct Segment {
+    uint64_t begin;
+    uint64_t end;
+    bool writable;
+  };
+
+  explicit MemoryView(std::vector<MemoryRange> ranges);
+
+  /// The segment that holds [address, address + size), or null. Adjacent ranges are one segment.
+  const Segment *find(uint64_t address, uint64_t size) const;
+  /// Ranges that hold the address; without one, the nearest. For reports.
+  std::string describe(uint64_t address, uint64_t size) const;
+  const std::vector<MemoryRange> &ranges() const { return ranges_; }
+
+private:
+  std::vector<MemoryRange> ranges_;
+  std::vector<Segment> segments_;
+};
+
+/// All memory that emulated devices may access, in host addresses. Thread-safe.
+class MemoryMap {
+public:
+  static MemoryMap &instance();
+
+  void add(MemoryRange range);
+  /// Remove the latest range of a kind that begins at the address; false if there is none.
+  bool remove(uint64_t begin, MemoryKind kind, MemoryRange *removed = nullptr);
+  /// The innermost range that contains the address; false if there is none.
+  bool lookup(uint64_t address, MemoryRange &out) const;
+  /// Bytes allocated on a device (MemoryKind::Device and Managed).
+  uint64_t allocated(int device) const;
+  std::shared_ptr<const MemoryView> view();
+
+private:
+  mutable std::mutex mutex_;
+  std::multimap<uint64_t, MemoryRange> ranges_;
+  std::shared_ptr<const MemoryView> view_; ///< null after a change
+  uint64_t serial_ = 0;
+};
+
+} // namespace flyemu

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffer loads, stores and atomics through a 128-bit descriptor (V#), untyped.
+#include <cstring>
+
+#include "execute/atomic_operation.h"
+#include "execute/memory_access.h"
+#include "execute/opcode.h"
+#include "support/format.h"
+
+namespace flyemu {
+namespace {
+
+/// The fields of a gfx9 buffer descriptor.
+struct Descriptor {
+  uint64_t base;
+  uint32_t stride;
+  bool swizzle;
+  uint32_t records;
+  uint32_t indexStride; ///< lanes
+  uint32_t elementSize; ///< bytes
+  bool addThreadId;
+
+  static Descriptor read(const Wave &wave, const Operand &operand) {
+    const uint32_t *w = wave.scalar + operand.index;
+    Descriptor d;
+    d.base = (w[0] | uint64_t{w[1]} << 32) & 0xffffffffffffULL;
+    d.stride = w[1] >> 16 & 0x3fffU;
+    d.swizzle = w[1] >> 31 != 0;
+    d.records = w[2];
+    d.elementSize = 2U << (w[3] >> 19 & 3U);
+    d.indexStride = 8U << (w[3] >> 21 & 3U);
+    d.addThreadId = (w[3] >> 23 & 1U) != 0;
+    if (d.addThreadId) // the data format field extends the stride
+      d.stride |= (w[3] >> 15 & 0xfU) << 14;
+    return d;
+  }
+};
+
+/// LLVM lists: data (stores and atomics), vector address, descriptor, scalar offset.
+struct BufferOperands {
+  const Operand *data = nullptr;
+  const Operand *address = nullptr;
+  const Operand *descriptor = nullptr;
+  const Operand *offset = nullptr;
+};
+
+BufferOperands bufferOperands(const Instruction &inst, bool hasData) {
+  BufferOperands out;
+  for (unsigned i = 0; i < inst.srcCount; ++i) {
+    const Operand &operand = inst.src[i];
+    if (operand.isVector()) {
+      if (hasData && out.data == nullptr && out.descriptor == nullptr)
+        out.data = &operand;
+      else if (out.descriptor == nullptr)
+        out.address = &operand;
+    } else if (out.descriptor == nullptr) {
+      out.descriptor = &operand;
+    } else if (out.offset == nullptr) {
+      out.offset = &operand;
+    }
+  }
+  if (out.descriptor == nullptr || out.offset == nullptr)
+    throw Fault{"the instruction has no buffer descriptor"};
+  return out;
+}
+
+/// Where the lanes' records lie, and how many bytes of each are in bounds.
+struct BufferLanes {
+  LaneAddresses where;
+  uint64_t limit[kLanes]; ///< bytes in bounds from the address on (saturating)
+};
+
+void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOperands &operands,
+                     BufferLanes &out) {
+  const Descriptor d = Descriptor::read(wave, *operands.descriptor);
+  const uint32_t scalarOffset = readScalar(wave, *operands.offset);
+  const Modifiers &m = inst.modifiers;
+  const uint32_t *index = m.idxen ? wave.row(operands.address->index) : nullptr;
+  const uint32_t *offset =
+      m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
+  const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
+  out.where.lanes = wave.exec();
+  forEachLane(out.where.lanes, [&](unsigned lane) {
+    const uint64_t laneIndex =
+        uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
+    const uint64_t laneOffset = uint64_t{offset != nullptr ? offset[lane] : 0U} +
+                                static_cast<uint64_t>(int64_t{m.offset});
+    uint64_t place = 0;
+    uint64_t limit = 0;
+    if (d.swizzle && d.stride != 0) {
+      const uint64_t indexHigh = laneIndex / d.indexStride;
+      const uint64_t indexLow = laneIndex % d.indexStride;
+      const uint64_t offsetHigh = laneOffset / d.elementSize;
+      const uint64_t offsetLow = laneOffset % d.elementSize;
+      place = (indexHigh * d.stride + offsetHigh * d.elementSize) * d.indexStride +
+              indexLow * d.elementSize + offsetLow;
+      limit = laneIndex < d.records && laneOffset < d.stride ? d.stride - laneOffset : 0;
+    } else {
+      place = laneIndex * d.stride + laneOffset;
+      if (structured)
+        limit = laneIndex < d.records ? ~uint64_t{0} : 0;
+      else
+        limit = place + scalarOffset < d.records ? d.records - place - scalarOffset : 0;
+    }
+    out.where.address[lane] = d.base + scalarOffset + place;
+    out.limit[lane] = limit;
+  });
+}
+
+/// The lanes that have at least `bytes` in bounds.
+uint64_t fullLanes(const BufferLanes &lanes, uint32_t bytes) {
+  uint64_t full = 0;
+  forEachLane(lanes.where.lanes, [&](unsigned lane) {
+    if (lanes.limit[lane] >= bytes)
+      full |= uint64_t{1} << lane;
+  });
+  return full;
+}
+
+/// Whole dwords of a record that are in bounds; each is checked by itself.
+unsigned dwordsInBounds(uint64_t limit, const MemoryFormat &format) {
+  if (format.bytes < 4)
+    return limit >= format.bytes ? 1 : 0;
+  const uint64_t count = limit / 4;
+  return static_cast<unsigned>(count < format.dwords() ? count : format.dwords());
+}
+
+void checkPartial(Wave &wave, const Instruction &inst, const BufferLanes &lanes, uint64_t full,
+                  const MemoryFormat &format, AccessKind kind) {
+  LaneAddresses part = lanes.where;
+  part.lanes = full;
+  checkGlobal(wave, inst, part, format.bytes, kind);
+  forEachLane(lanes.where.lanes & ~full, [&](unsigned lane) {
+    const unsigned dwords = dwordsInBounds(lanes.limit[lane], format);
+    if (dwords == 0)
+      return;
+    part.lanes = uint64_t{1} << lane;
+    checkGlobal(wave, inst, part, dwords * 4, kind);
+  });
+}
+
+void copyInBounds(uint8_t *to, const uint8_t *from, uint64_t limit, const MemoryFormat &format) {
+  const unsigned dwords = dwordsInBounds(limit, format);
+  const unsigned bytes = format.bytes < 4 ? dwords * format.bytes : dwords * 4;
+  if (bytes != 0)
+    std::memcpy(to, from, bytes);
+}
+
+void load(Wave &wave, const Instruction &inst) {
+  const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
+  const BufferOperands operands = bufferOperands(inst, false);
+  BufferLanes lanes;
+  bufferAddresses(wave, inst, operands, lanes);
+  checkPartial(wave, inst, lanes, fullLanes(lanes, format.bytes), format, AccessKind::Load);
+  if (!inst.modifiers.lds) {
+    uint32_t *rows = wave.row(inst.dst[0].index);
+    forEachLane(lanes.where.lanes, [&](unsigned lane) {
+      uint8_t bytes[16] = {};
+      copyInBounds(bytes, reinterpret_cast<const uint8_t *>(lanes.where.address[lane]),
+                   lanes.limit[lane], format);
+      storeToRegister(rows, lane, bytes, format);
+    });
+    return;
+  }
+  // To LDS: lane i's bytes go to M0 + offset + i * size; out of bounds they are zeros.
+  LaneAddresses lds;
+  lds.lanes = lanes.where.lanes;
+  const uint32_t slot = format.dwords() * 4;
+  const uint64_t base = (wave.scalar[scalar::kM0] & 0x3ffffU) +
+                        static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  forEachLane(lanes.where.lanes, [&](unsigned lane) {
+    lds.address[lane] = base + uint64_t{lane} * slot;
+    uint8_t bytes[16] = {};
+    copyInBounds(bytes, reinterpret_cast<const uint8_t *>(lanes.where.address[lane]),
+                 lanes.limit[lane], format);
+    uint32_t rows[4 * kLanes];
+    storeToRegister(rows, 0, bytes, format);
+    uint8_t *to = ldsBytes(wave, lds.address[lane], slot, static_cast<int>(lane));
+    for (unsigned i = 0; to != nullptr && i < format.dwords(); ++i)
+      std::memcpy(to + size_t{i} * 4, &rows[i * kLanes], 4);
+  });
+  observeLds(wave, inst, lds, slot, AccessKind::Store);
+}
+
+void store(Wave &wave, const Instruction &inst) {
+  const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
+  const BufferOperands operands = bufferOperands(inst, true);
+  BufferLanes lanes;
+  bufferAddresses(wave, inst, operands, lanes);
+  checkPartial(wave, inst, lanes, fullLanes(lanes, format.bytes), format, AccessKind::Store);
+  const uint32_t *rows = wave.row(operands.data->index);
+  forEachLane(lanes.where.lanes, [&](unsigned lane) {
+    uint8_t bytes[16];
+    loadFromRegister(rows, lane, bytes, format);
+    copyInBounds(reinterpret_cast<uint8_t *>(lanes.where.address[lane]), bytes, lanes.limit[lane],
+                 format);
+  });
+}
+
+void atomic(Wave &wave, const Instruction &inst) {
+  const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter & 0xffU);
+  const unsigned bytes = inst.opcode->parameter >> 8;
+  const BufferOperands operands = bufferOperands(inst, true);
+  BufferLanes lanes;
+  bufferAddresses(wave, inst, operands, lanes);
+  lanes.where.lanes = fullLanes(lanes, bytes);
+  checkGlobal(wave, inst, lanes.where, bytes, AccessKind::Atomic);
+  const uint32_t *rows = wave.row(operands.data->index);
+  uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
+  const auto cell = [&](const uint32_t *from, unsigned lane) {
+    return bytes == 4 ? uint64_t{from[lane]} : from[lane] | uint64_t{from[kLanes + lane]} << 32;
+  };
+  forEachLane(wave.exec(), [&](unsigned lane) {
+    uint64_t old = 0;
+    if ((lanes.where.lanes >> lane & 1U) != 0) {
+      if (lanes.where.address[lane] % bytes != 0)
+        throw Fault{format("an atomic of %u bytes at the unaligned address %s", bytes,
+                           hex(lanes.where.address[lane]).c_str()),
+                    static_cast<int>(lane)};
+      const uint64_t data2 = operation == AtomicOperation::CompareSwap
+                                 ? cell(rows + size_t{bytes} / 4 * kLanes, lane)
+                                 : 0;
+      old = applyAtomic(operation, bytes, reinterpret_cast<uint8_t *>(lanes.where.address[lane]),
+                        cell(rows, lane), data2);
+    }
+    if (result != nullptr) {
+      result[lane] = static_cast<uint32_t>(old);
+      if (bytes == 8)
+        result[kLanes + lane] = static_cast<uint32_t>(old >> 32);
+    }
+  });
+}
+
+} // namespace
+
+void addBufferMemoryOpcodes(OpcodeTable &table) {
+  for (const char *name :
+       {"ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx2", "dwordx3", "dwordx4",
+        "ubyte_d16", "ubyte_d16_hi", "sbyte_d16", "sbyte_d16_hi", "short_d16", "short_d16_hi"})
+    table.add({std::string("buffer_load_") + name, OpClass::Global, load, nullptr,
+               MemoryFormat::parse(name).pack(), Fidelity::Exact});
+  for (const char *name : {"byte", "short", "dword", "dwordx2", "dwordx3", "dwordx4",
+                           "byte_d16_hi", "short_d16_hi"})
+    table.add({std::string("buffer_store_") + name, OpClass::Global, store, nullptr,
+               MemoryFormat::parse(name).pack(), Fidelity::Exact});
+  for (const char *name :
+       {"swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc",
+        "dec", "add_f32", "add_f64", "min_f64", "max_f64", "pk_add_f16", "pk_add_bf16"})
+    for (const bool wide : {false, true}) {
+      const std::string full = std::string(name) + (wide ? "_x2" : "");
+      AtomicOperation operation{};
+      unsigned bytes = 0;
+      if (parseAtomic(full, operation, bytes))
+        table.add({"buffer_atomic_" + full, OpClass::Global, atomic, nullptr,
+                   static_cast<uint32_t>(operation) | bytes << 8, Fidelity::Exact});
+    }
+}
+
+} // namespace flyemu

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/data_parallel.h"
+
+#include <cstring>
+
+#include "execute/lanes/lane_kernel.h"
+
+namespace flyemu {
+namespace {
+
+/// The lane that a lane reads, or -1.
+int sourceLane(const Dpp &dpp, int lane) {
+  const int row = lane & ~15;
+  const int inRow = lane & 15;
+  const int n = dpp.argument;
+  switch (dpp.control) {
+  case DppControl::QuadPerm:
+    return (lane & ~3) | ((n >> (2 * (lane & 3))) & 3);
+  case DppControl::RowShl:
+    return inRow + n < 16 ? lane + n : -1;
+  case DppControl::RowShr:
+    return inRow - n >= 0 ? lane - n : -1;
+  case DppControl::RowRor:
+    return row | ((inRow - n) & 15);
+  case DppControl::WaveShl:
+    return lane + 1 < 64 ? lane + 1 : -1;
+  case DppControl::WaveRol:
+    return (lane + 1) & 63;
+  case DppControl::WaveShr:
+    return lane - 1;
+  case DppControl::WaveRor:
+    return (lane - 1) & 63;
+  case DppControl::RowMirror:
+    return row | (15 - inRow);
+  case DppControl::RowHalfMirror:
+    return (lane & ~7) | (7 - (lane & 7));
+  case DppControl::RowBcast15:
+    return lane >= 16 ? row - 1 : -1;
+  case DppControl::RowBcast31:
+    return lane >= 32 ? 31 : -1;
+  case DppControl::RowNewBcast:
+    return row | n;
+  }
+  return -1;
+}
+
+} // namespace
+
+void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp, uint64_t exec) {
+  uint32_t copy[4 * kLanes];
+  std::memcpy(copy, from, dwords * kLanes * sizeof(uint32_t));
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const int source = sourceLane(dpp, static_cast<int>(lane));
+    const bool valid = source >= 0 && ((exec >> source) & 1U) != 0;
+    for (unsigned i = 0; i < dwords; ++i)
+      to[i * kLanes + lane] = valid ? copy[i * kLanes + static_cast<unsigned>(source)] : 0;
+  }
+}
+
+uint64_t dppWrittenLanes(const Dpp &dpp, uint64_t exec) {
+  uint64_t lanes = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const bool row = ((dpp.rowMask >> (lane / 16)) & 1U) != 0;
+    const bool bank = ((dpp.bankMask >> ((lane / 4) & 3U)) & 1U) != 0;
+    const int source = sourceLane(dpp, static_cast<int>(lane));
+    const bool valid = source >= 0 && ((exec >> source) & 1U) != 0;
+    if (row && bank && (valid || dpp.boundCtrl))
+      lanes |= uint64_t{1} << lane;
+  }
+  return lanes;
+}
+
+void sdwaSource(uint32_t *rows, SdwaSelect select, bool signExtend) {
+  if (select == SdwaSelect::Dword)
+    return;
+  const bool word = select == SdwaSelect::Word0 || select == SdwaSelect::Word1;
+  const unsigned shift = word ? (select == SdwaSelect::Word1 ? 16 : 0)
+                              : 8 * static_cast<unsigned>(select);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t value = rows[lane] >> shift;
+    if (word)
+      rows[lane] = signExtend ? static_cast<uint32_t>(int32_t{static_cast<int16_t>(value)})
+                              : value & 0xffffU;
+    else
+      rows[lane] = signExtend ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(value)})
+                              : value & 0xffU;
+  }
+}
+
+void sdwaResult(uint32_t *result, const uint32_t *old, const Sdwa &sdwa) {
+  if (sdwa.dst == SdwaSelect::Dword)
+    return; // a whole register: 16-bit results have zeros above
+  const bool word = sdwa.dst == SdwaSelect::Word0 || sdwa.dst == SdwaSelect::Word1;
+  const unsigned shift =
+      word ? (sdwa.dst == SdwaSelect::Word1 ? 16 : 0) : 8 * static_cast<unsigned>(sdwa.dst);
+  const uint32_t mask = word ? 0xffffU : 0xffU;
+  const uint32_t sign = word ? 0x8000U : 0x80U;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t field = result[lane] & mask;
+    uint32_t rest = 0;
+    if (sdwa.unused == SdwaUnused::Preserve)
+      rest = old[lane] & ~(mask << shift);
+    else if (sdwa.unused == SdwaUnused::Sext && (field & sign) != 0)
+      rest = shift + (word ? 16U : 8U) < 32 ? ~uint32_t{0} << (shift + (word ? 16U : 8U)) : 0U;
+    result[lane] = field << shift | rest;
+  }
+}
+
+} // namespace flyemu

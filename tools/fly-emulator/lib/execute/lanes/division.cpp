@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three steps of IEEE division: v_div_scale, v_div_fmas, v_div_fixup.
+#include "execute/lanes/lane_types.h"
+
+namespace flyemu::FLYEMU_LANES {
+namespace {
+
+template <typename T> struct Format;
+template <> struct Format<float> {
+  using Tag = F32;
+  static constexpr int kBias = 127;
+  static constexpr int kScale = 64;          ///< of div_scale
+  static constexpr int kNearOverflow = 96;   ///< exponent difference that needs scaling
+  static constexpr int kTinyNumerator = 23;  ///< biased exponent
+  static constexpr int kUnderflow = -150;
+  static int exponent(float v) { return static_cast<int>((bitCast<uint32_t>(v) >> 23) & 0xffU); }
+  static float invalid() { return bitCast<float>(0xffc00000U); }
+  static float infinity() { return __builtin_inff(); }
+  static float scale(float v, int n) { return scaleFloat(v, n); }
+  static float sign(float magnitude, bool negative) {
+    return copySign(magnitude, negative ? -1.0F : 1.0F);
+  }
+};
+template <> struct Format<double> {
+  using Tag = F64;
+  static constexpr int kBias = 1023;
+  static constexpr int kScale = 128;
+  static constexpr int kNearOverflow = 768;
+  static constexpr int kTinyNumerator = 53;
+  static constexpr int kUnderflow = -1075;
+  static int exponent(double v) {
+    return static_cast<int>((bitCast<uint64_t>(v) >> 52) & 0x7ffU);
+  }
+  static double invalid() { return bitCast<double>(uint64_t{0xfff8000000000000ULL}); }
+  static double infinity() { return __builtin_inf(); }
+  static double scale(double v, int n) { return scaleDouble(v, n); }
+  static double sign(double magnitude, bool negative) {
+    return __builtin_copysign(magnitude, negative ? -1.0 : 1.0);
+  }
+};
+
+template <typename T> bool isDenormal(T v) {
+  return v != 0 && Format<T>::exponent(v) == 0;
+}
+
+/// a is the operand to scale (one of the others), b the denominator, c the numerator.
+template <typename T> T divScale(T a, T b, T c, bool &flag) {
+  using F = Format<T>;
+  flag = false;
+  if (b == 0 || c == 0)
+    return F::sign(defaultNan(a), false);
+  if (F::exponent(c) - F::exponent(b) >= F::kNearOverflow) {
+    flag = true;
+    return a == b ? F::scale(a, F::kScale) : a;
+  }
+  if (isDenormal(b))
+    return F::scale(a, F::kScale);
+  // Whether 1/b and c/b are denormal, by value; an infinite operand gives neither.
+  const bool inverse = isDenormal(T(1) / b);
+  const bool quotient = isDenormal(c / b);
+  if (inverse && quotient) {
+    flag = true;
+    return a == b ? F::scale(a, F::kScale) : a;
+  }
+  if (inverse)
+    return F::scale(a, -F::kScale);
+  if (quotient) {
+    flag = true;
+    return a == c ? F::scale(a, F::kScale) : a;
+  }
+  if (F::exponent(c) <= F::kTinyNumerator)
+    return F::scale(a, F::kScale);
+  return a;
+}
+
+template <typename T> void divScaleLanes(LaneArguments &x) {
+  using Tag = typename Format<T>::Tag;
+  uint64_t flags = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    bool flag = false;
+    const T r = divScale<T>(Tag::load(x.s[0], lane), Tag::load(x.s[1], lane),
+                            Tag::load(x.s[2], lane), flag);
+    Tag::store(x.d, lane, r);
+    flags |= uint64_t{flag} << lane;
+  }
+  x.maskOut = flags;
+}
+
+/// With VCC set, undo div_scale's factor: the quotient was scaled down (large) or up (small).
+template <typename T> void divFmasLanes(LaneArguments &x) {
+  using F = Format<T>;
+  using Tag = typename F::Tag;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const T a = Tag::load(x.s[0], lane);
+    const T b = Tag::load(x.s[1], lane);
+    const T c = Tag::load(x.s[2], lane);
+    T r = fma(a, b, c);
+    if (((x.maskIn >> lane) & 1U) != 0)
+      r = F::scale(r, F::exponent(c) > F::kBias ? F::kScale : -F::kScale);
+    Tag::store(x.d, lane, nanRule(r, a, b, c));
+  }
+}
+
+template <typename T> T divFixup(T quotient, T denominator, T numerator) {
+  using F = Format<T>;
+  const bool negative =
+      (__builtin_signbit(denominator) != 0) != (__builtin_signbit(numerator) != 0);
+  if (isNan(numerator))
+    return quiet(numerator);
+  if (isNan(denominator))
+    return quiet(denominator);
+  const bool denominatorInfinite = absolute(denominator) == F::infinity();
+  const bool numeratorInfinite = absolute(numerator) == F::infinity();
+  if ((denominator == 0 && numerator == 0) || (denominatorInfinite && numeratorInfinite))
+    return F::invalid();
+  if (denominator == 0 || numeratorInfinite)
+    return F::sign(F::infinity(), negative);
+  if (denominatorInfinite || numerator == 0)
+    return F::sign(0, negative);
+  if (F::exponent(numerator) - F::exponent(denominator) < F::kUnderflow)
+    return F::sign(0, negative);
+  return F::sign(quotient, negative);
+}
+
+const LaneRow kRows[] = {
+    {"v_div_scale_f32", divScaleLanes<float>, Type::F32,
+     {Type::F32, Type::F32, Type::F32, Type::None}, 3, kCarryOut, Fidelity::Exact},
+    {"v_div_scale_f64", divScaleLanes<double>, Type::F64,
+     {Type::F64, Type::F64, Type::F64, Type::None}, 3, kCarryOut, Fidelity::Exact},
+    {"v_div_fmas_f32", divFmasLanes<float>, Type::F32,
+     {Type::F32, Type::F32, Type::F32, Type::None}, 3, kReadsVcc, Fidelity::Exact},
+    {"v_div_fmas_f64", divFmasLanes<double>, Type::F64,
+     {Type::F64, Type::F64, Type::F64, Type::None}, 3, kReadsVcc, Fidelity::Exact},
+    FLYEMU_ROW3("v_div_fixup_f32", F32, F32, F32, F32, 0, Fidelity::Exact, divFixup(a, b, c)),
+    FLYEMU_ROW3("v_div_fixup_f64", F64, F64, F64, F64, 0, Fidelity::Exact, divFixup(a, b, c)),
+};
+
+} // namespace
+
+extern const LaneRows kDivisionRows;
+const LaneRows kDivisionRows = {kRows, sizeof kRows / sizeof *kRows};
+
+} // namespace flyemu::FLYEMU_LANES

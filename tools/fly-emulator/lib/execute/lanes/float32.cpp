@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Single-precision arithmetic: add, multiply, fused multiply-add, minimum and maximum, rounding.
+#include "execute/lanes/lane_types.h"
+
+namespace flyemu::FLYEMU_LANES {
+namespace {
+
+constexpr Fidelity kExact = Fidelity::Exact;
+
+#define UN(NAME, ...) FLYEMU_ROW1(NAME, F32, F32, 0, kExact, __VA_ARGS__)
+#define BIN(NAME, ...) FLYEMU_ROW2(NAME, F32, F32, F32, 0, kExact, __VA_ARGS__)
+#define TRI(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, 0, kExact, __VA_ARGS__)
+
+inline float fract(float a) {
+  const float r = a - __builtin_floorf(a);
+  // The largest float below one: a tiny negative number would round up to one.
+  return nanRule(smaller(r, bitCast<float>(0x3f7fffffU)), a);
+}
+
+inline float med3(float a, float b, float c, bool ieee) {
+  const float low = minMode(minMode(a, b, ieee), c, ieee);
+  const float high = maximumNumber(maximumNumber(a, b), c);
+  float r = high == a ? maximumNumber(b, c) : (high == b ? maximumNumber(a, c)
+                                                         : maximumNumber(a, b));
+  return isNan(a) || isNan(b) || isNan(c) ? low : r;
+}
+
+/// IEEE 754-2019 minimum and maximum: NaN wins, -0 is below +0.
+inline float minimum(float a, float b) {
+  const float r = minimumNumber(a, b);
+  return isNan(a) ? quiet(a) : (isNan(b) ? quiet(b) : r);
+}
+inline float maximum(float a, float b) {
+  const float r = maximumNumber(a, b);
+  return isNan(a) ? quiet(a) : (isNan(b) ? quiet(b) : r);
+}
+
+inline float legacyMultiply(float a, float b) {
+  return a == 0.0F || b == 0.0F ? 0.0F : nanRule(a * b, a, b);
+}
+
+inline float ldexp(float a, int32_t exponent) {
+  // Exact in double; one rounding to float.
+  const int64_t n = bounded(exponent, -400, 400);
+  const double scale = bitCast<double>(static_cast<uint64_t>(n + 1023) << 52);
+  return nanRule(static_cast<float>(static_cast<double>(a) * scale), a);
+}
+
+inline int32_t frexpExponent(float a) {
+  int exponent = 0;
+  const uint32_t magnitude = bitCast<uint32_t>(a) & 0x7fffffffU;
+  if (magnitude >= 0x7f800000U || magnitude == 0)
+    return 0;
+  (void)__builtin_frexpf(a, &exponent);
+  return exponent;
+}
+
+inline float frexpMantissa(float a) {
+  int exponent = 0;
+  const uint32_t magnitude = bitCast<uint32_t>(a) & 0x7fffffffU;
+  if (magnitude >= 0x7f800000U)
+    return magnitude == 0x7f800000U ? a : quiet(a);
+  return __builtin_frexpf(a, &exponent);
+}
+
+const LaneRow kRows[] = {
+    BIN("v_add_f32", nanRule(a + b, a, b)),
+    BIN("v_sub_f32", nanRule(a - b, a, b)),
+    BIN("v_subrev_f32", nanRule(b - a, b, a)),
+    BIN("v_mul_f32", nanRule(a *b, a, b)),
+    BIN("v_mul_legacy_f32", legacyMultiply(a, b)),
+    BIN("v_min_f32", minMode(a, b, x.ieee)),
+    BIN("v_max_f32", maxMode(a, b, x.ieee)),
+    TRI("v_fma_f32", nanRule(fma(a, b, c), a, b, c)),
+    TRI("v_fmac_f32", nanRule(fma(a, b, c), a, b, c)),
+    TRI("v_fmaak_f32", nanRule(fma(a, b, c), a, b, c)),
+    TRI("v_fmamk_f32", nanRule(fma(a, b, c), a, b, c)),
+    TRI("v_min3_f32", minMode(minMode(a, b, x.ieee), c, x.ieee)),
+    TRI("v_max3_f32", maxMode(maxMode(a, b, x.ieee), c, x.ieee)),
+    TRI("v_med3_f32", med3(a, b, c, x.ieee)),
+    TRI("v_minimum3_f32", minimum(minimum(a, b), c)),
+    TRI("v_maximum3_f32", maximum(maximum(a, b), c)),
+    UN("v_floor_f32", nanRule(__builtin_floorf(a), a)),
+    UN("v_ceil_f32", nanRule(__builtin_ceilf(a), a)),
+    UN("v_trunc_f32", nanRule(__builtin_truncf(a), a)),
+    UN("v_rndne_f32", nanRule(__builtin_roundevenf(a), a)),
+    UN("v_fract_f32", fract(a)),
+    UN("v_frexp_mant_f32", frexpMantissa(a)),
+    FLYEMU_ROW1("v_frexp_exp_i32_f32", I32, F32, 0, kExact, frexpExponent(a)),
+    FLYEMU_ROW2("v_ldexp_f32", F32, F32, I32, 0, kExact, ldexp(a, b)),
+};
+
+} // namespace
+
+extern const LaneRows kFloat32Rows;
+const LaneRows kFloat32Rows = {kRows, sizeof kRows / sizeof *kRows};
+
+} // namespace flyemu::FLYEMU_LANES

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "execute/wave.h"
+
+namespace flyemu {
+
+/// What a load or store moves for each lane, read from its mnemonic's ending ("dwordx2",
+/// "sbyte_d16_hi").
+struct MemoryFormat {
+  enum class Part : uint8_t {
+    Whole,
+    Low, ///< the low half of the register; the other stays
+    High,
+  };
+
+  uint8_t bytes = 4;
+  bool isSigned = false;
+  Part part = Part::Whole;
+
+  unsigned dwords() const { return (bytes + 3U) / 4U; }
+  uint32_t pack() const {
+    return bytes | (isSigned ? 0x100U : 0U) | static_cast<uint32_t>(part) << 16;
+  }
+  static MemoryFormat unpack(uint32_t parameter) {
+    return {static_cast<uint8_t>(parameter), (parameter & 0x100U) != 0,
+            static_cast<Part>(parameter >> 16)};
+  }
+  static MemoryFormat parse(const std::string &suffix);
+};
+
+/// Addresses of the lanes that take part in an access.
+struct LaneAddresses {
+  alignas(64) uint64_t address[kLanes];
+  uint64_t lanes;
+};
+
+template <typename F> inline void forEachLane(uint64_t lanes, F &&body) {
+  while (lanes != 0) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes));
+    lanes &= lanes - 1;
+    body(lane);
+  }
+}
+
+/// Throws a Fault unless all lanes' bytes lie in memory that the kernel may access, then tells the
+/// observer. Every access to global memory goes through here.
+void checkGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                 AccessKind kind);
+/// The same for one access of the whole wave (scalar memory).
+void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t bytes,
+                 AccessKind kind);
+
+/// LDS bytes of one lane, or null where they are out of bounds (which reads zero and drops writes,
+/// or throws a Fault when the launch asks for that).
+uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane);
+void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                AccessKind kind);
+
+/// A lane's scratch bytes; a Fault outside of its allocation.
+uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane);
+
+/// Extend or insert loaded bytes into the register rows of one lane; `from` null reads zeros.
+void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from, const MemoryFormat &format);
+/// The bytes that a store moves out of one lane.
+void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to, const MemoryFormat &format);
+
+} // namespace flyemu

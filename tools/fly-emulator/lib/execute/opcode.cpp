@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/opcode.h"
+
+namespace flyemu {
+
+const char *opClassName(OpClass cls) {
+  switch (cls) {
+  case OpClass::ScalarAlu:
+    return "salu";
+  case OpClass::ScalarMemory:
+    return "smem";
+  case OpClass::VectorAlu:
+    return "valu";
+  case OpClass::Transcendental:
+    return "transcendental";
+  case OpClass::Matrix:
+    return "mfma";
+  case OpClass::Global:
+    return "vmem";
+  case OpClass::Flat:
+    return "flat";
+  case OpClass::Scratch:
+    return "scratch";
+  case OpClass::Lds:
+    return "lds";
+  case OpClass::Branch:
+    return "branch";
+  case OpClass::Wait:
+    return "wait";
+  case OpClass::Barrier:
+    return "barrier";
+  case OpClass::Control:
+    return "control";
+  }
+  return "unknown";
+}
+
+const OpcodeTable &OpcodeTable::instance() {
+  static const OpcodeTable table;
+  return table;
+}
+
+OpcodeTable::OpcodeTable() {
+  addScalarAluOpcodes(*this);
+  addScalarCompareOpcodes(*this);
+  addScalarControlOpcodes(*this);
+  addScalarMemoryOpcodes(*this);
+  addVectorAluOpcodes(*this);
+  addCrossLaneOpcodes(*this);
+  addMatrixOpcodes(*this);
+  addFlatMemoryOpcodes(*this);
+  addBufferMemoryOpcodes(*this);
+  addLdsOpcodes(*this);
+  addLdsAtomicOpcodes(*this);
+}
+
+const Opcode *OpcodeTable::find(const std::string &mnemonic) const {
+  const auto it = opcodes_.find(mnemonic);
+  return it == opcodes_.end() ? nullptr : &it->second;
+}
+
+void OpcodeTable::add(Opcode opcode) {
+  std::string name = opcode.name;
+  opcodes_.insert_or_assign(std::move(name), std::move(opcode));
+}
+
+} // namespace flyemu

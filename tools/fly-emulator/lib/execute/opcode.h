@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "decode/instruction.h"
+#include "execute/lanes/lane_kernel.h"
+
+namespace flyemu {
+
+/// What kind of work an instruction is, for counters, waits and the opcode table.
+enum class OpClass : uint8_t {
+  ScalarAlu,
+  ScalarMemory,
+  VectorAlu,
+  Transcendental,
+  Matrix,
+  Global,  ///< global and buffer memory
+  Flat,
+  Scratch,
+  Lds,
+  Branch,
+  Wait,
+  Barrier,
+  Control, ///< s_nop, s_endpgm, caches, messages
+};
+
+const char *opClassName(OpClass cls);
+
+/// The semantics of one mnemonic.
+struct Opcode {
+  std::string name;
+  OpClass cls = OpClass::ScalarAlu;
+  Handler handler = nullptr;
+  const LaneRow *lanes = nullptr; ///< of vector ALU instructions
+  uint32_t parameter = 0;         ///< the handler's own
+  Fidelity fidelity = Fidelity::Exact;
+};
+
+/// All opcodes by mnemonic. Built once.
+class OpcodeTable {
+public:
+  static const OpcodeTable &instance();
+
+  const Opcode *find(const std::string &mnemonic) const;
+  void add(Opcode opcode);
+
+private:
+  OpcodeTable();
+
+  std::unordered_map<std::string, Opcode> opcodes_;
+};
+
+// Each file of execute/ contributes its rows.
+void addScalarAluOpcodes(OpcodeTable &table);
+void addScalarCompareOpcodes(OpcodeTable &table);
+void addScalarControlOpcodes(OpcodeTable &table);
+void addScalarMemoryOpcodes(OpcodeTable &table);
+void addVectorAluOpcodes(OpcodeTable &table);
+void addCrossLaneOpcodes(OpcodeTable &table);
+void addMatrixOpcodes(OpcodeTable &table);
+void addFlatMemoryOpcodes(OpcodeTable &table);
+void addBufferMemoryOpcodes(OpcodeTable &table);
+void addLdsOpcodes(OpcodeTable &table);
+void addLdsAtomicOpcodes(OpcodeTable &table);
+
+} // namespace flyemu

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/program.h"
+
+#include "llvm/MC/MCInst.h"
+
+#include "execute/opcode.h"
+#include "execute/wave.h"
+#include "support/format.h"
+
+namespace flyemu {
+namespace {
+
+/// Stands after the last instruction of a function: go on with what lies there.
+void continueAt(Wave &wave, const Instruction &inst) {
+  wave.next = wave.launch->program->at(inst.address);
+  if (wave.next == nullptr)
+    throw Fault{"execution runs past the end of the code"};
+}
+
+bool isOrdered(const Instruction &inst) {
+  const OpClass cls = inst.opcode->cls;
+  const std::string &name = inst.opcode->name;
+  if (cls != OpClass::Global && cls != OpClass::Flat && cls != OpClass::ScalarMemory)
+    return false;
+  if (name.find("atomic") == std::string::npos)
+    return false;
+  const bool returns = inst.dstCount != 0;
+  const bool floats = name.find("_f32") != std::string::npos ||
+                      name.find("_f64") != std::string::npos ||
+                      name.find("_f16") != std::string::npos ||
+                      name.find("_bf16") != std::string::npos;
+  // Exchanges keep the last value, whatever the order leaves.
+  return returns || floats || name.find("swap") != std::string::npos;
+}
+
+} // namespace
+
+Program::Program(const CodeObject &object, const std::string &arch)
+    : object_(object), disassembler_(Disassembler::forArch(arch)), decoder_([&]() -> Decoder {
+        const std::lock_guard<std::mutex> lock(disassembler_.mutex());
+        return Decoder(disassembler_);
+      }()) {}
+
+uint64_t Program::elfAddress(const Instruction &inst) const {
+  return inst.address - reinterpret_cast<uint64_t>(object_.base());
+}
+
+Program::Block &Program::blockAt(uint64_t elfAddress) {
+  auto it = blocks_.upper_bound(elfAddress);
+  if (it != blocks_.begin()) {
+    --it;
+    if (elfAddress < it->second->end && find(*it->second, elfAddress) != nullptr)
+      return *it->second;
+  }
+  const FunctionAt function = object_.functionAt(elfAddress);
+  auto block = std::make_unique<Block>();
+  // An address inside a function that isn't the start of an instruction there: decode from it.
+  const bool known = blocks_.count(function.begin) != 0;
+  block->begin = known ? elfAddress : function.begin;
+  if (function.name == ".text" && !known)
+    block->begin = elfAddress;
+  block->end = function.end;
+  block->indexOf.assign((block->end - block->begin + 3) / 4 + 1, ~0U);
+  block->instructions.reserve((block->end - block->begin) / 6 + 2);
+  {
+    const std::lock_guard<std::mutex> lock(disassembler_.mutex());
+    for (uint64_t address = block->begin; address < block->end;) {
+      Instruction inst;
+      const uint32_t size =
+          decoder_.decode(object_.base() + address, block->end - address, address, inst);
+      block->indexOf[(address - block->begin) / 4] =
+          static_cast<uint32_t>(block->instructions.size());
+      if (inst.opcode != nullptr) {
+        block->ordered |= isOrdered(inst);
+        const std::string &name = inst.opcode->name;
+        block->indirect |= name == "s_swappc_b64" || name == "s_setpc_b64" || name == "s_call_b64";
+      }
+      block->instructions.push_back(inst);
+      address += size;
+    }
+  }
+  Instruction last;
+  last.execute = continueAt;
+  last.address = reinterpret_cast<uint64_t>(object_.base()) + block->end;
+  block->instructions.push_back(last);
+  linkBranches(*block);
+  return *(blocks_[block->begin] = std::move(block));
+}
+
+const Instruction *Program::find(const Block &block, uint64_t elfAddress) const {
+  if (elfAddress % 4 != 0 || elfAddress < block.begin || elfAddress >= block.end)
+    return nullptr;
+  const uint32_t index = block.indexOf[(elfAddress - block.begin) / 4];
+  return index == ~0U ? nullptr : &block.instructions[index];
+}
+
+void Program::linkBranches(Block &block) {
+  for (Instruction &inst : block.instructions) {
+    if (inst.opcode == nullptr || inst.opcode->cls != OpClass::Branch || inst.immediateCount == 0)
+      continue;
+    const auto offset = static_cast<int16_t>(inst.immediate[0]);
+    inst.target = find(block, elfAddress(inst) + 4 + static_cast<int64_t>(offset) * 4);
+  }
+}
+
+const Instruction *Program::at(uint64_t hostAddress) {
+  const auto base = reinterpret_cast<uint64_t>(object_.base());
+  const uint64_t address = hostAddress - base;
+  if (hostAddress < base || address < object_.textBegin() || address >= object_.textEnd() ||
+      address % 4 != 0)
+    return nullptr;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return find(blockAt(address), address);
+}
+
+bool Program::dependsOnOrder(uint64_t elfAddress) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block &block = blockAt(elfAddress);
+  if (block.ordered || !block.indirect)
+    return block.ordered;
+  for (uint64_t address = object_.textBegin(); address < object_.textEnd();) {
+    const Block &other = blockAt(address);
+    if (other.ordered)
+      return true;
+    address = std::max(other.end, address + 4);
+  }
+  return false;
+}
+
+std::string Program::disassemble(const Instruction &inst) {
+  const std::lock_guard<std::mutex> lock(disassembler_.mutex());
+  llvm::MCInst mc;
+  const uint64_t address = elfAddress(inst);
+  const uint64_t available = object_.textEnd() > address ? object_.textEnd() - address : 0;
+  if (available == 0 ||
+      disassembler_.decode(mc, object_.base() + address, available, address) == 0)
+    return "(no instruction)";
+  return disassembler_.text(mc, address);
+}
+
+std::string Program::location(uint64_t elfAddress) const {
+  const FunctionAt function = object_.functionAt(elfAddress);
+  return function.name + "+" + hex(elfAddress - function.begin);
+}
+
+} // namespace flyemu

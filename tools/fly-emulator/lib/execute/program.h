@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "code_object/code_object.h"
+#include "decode/decoder.h"
+#include "decode/instruction.h"
+
+namespace flyemu {
+
+/// The decoded code of a code object: each function once, when it is first reached. Thread-safe.
+class Program {
+public:
+  /// `arch` chooses the decoder; the code object must outlive the program.
+  Program(const CodeObject &object, const std::string &arch);
+
+  const CodeObject &object() const { return object_; }
+
+  /// The instruction at a host address, or null outside of the text. The instructions of a function
+  /// follow each other in memory, and an instruction that leads to the next function ends them.
+  const Instruction *at(uint64_t hostAddress);
+
+  /// Does the code at an ELF address and what it may call hold atomics whose result depends on the
+  /// order of workgroups (floating point, or returning the old value)?
+  bool dependsOnOrder(uint64_t elfAddress);
+
+  std::string disassemble(const Instruction &inst);
+  uint64_t elfAddress(const Instruction &inst) const;
+
+  /// "kernel+0x40"
+  std::string location(uint64_t elfAddress) const;
+
+private:
+  struct Block {
+    uint64_t begin; ///< ELF addresses
+    uint64_t end;
+    std::vector<Instruction> instructions;
+    std::vector<uint32_t> indexOf; ///< by dword; ~0 inside an instruction
+    bool ordered = false;
+    bool indirect = false; ///< calls or jumps through registers
+  };
+
+  Block &blockAt(uint64_t elfAddress);
+  void linkBranches(Block &block);
+  const Instruction *find(const Block &block, uint64_t elfAddress) const;
+
+  const CodeObject &object_;
+  Disassembler &disassembler_;
+  Decoder decoder_;
+  std::mutex mutex_;
+  std::map<uint64_t, std::unique_ptr<Block>> blocks_; ///< by begin
+};
+
+} // namespace flyemu

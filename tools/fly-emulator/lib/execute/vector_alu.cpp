@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything around a lane kernel: fetch, modifiers, DPP, SDWA, EXEC, write-back.
+#include "execute/vector_alu.h"
+
+#include <cfenv>
+#include <cmath>
+#include <xmmintrin.h>
+
+#include "execute/data_parallel.h"
+#include "execute/lane_tables.h"
+#include "execute/opcode.h"
+#include "execute/wave.h"
+
+namespace flyemu {
+namespace {
+
+constexpr unsigned kMaxRows = 4;
+using Rows = uint32_t[kMaxRows * kLanes];
+
+bool isHalf(Type type) {
+  return type == Type::B16 || type == Type::U16 || type == Type::I16 || type == Type::F16 ||
+         type == Type::BF16;
+}
+bool isPackedHalf(Type type) {
+  return type == Type::PkB16 || type == Type::PkF16 || type == Type::PkBF16;
+}
+bool isFloat(Type type) {
+  return type == Type::F16 || type == Type::BF16 || type == Type::F32 || type == Type::F64;
+}
+
+/// The bits of an operand as rows, without any modifier. Registers are used in place.
+const uint32_t *fetchRows(Wave &wave, const Operand &operand, unsigned dwords, uint32_t *buffer) {
+  if (operand.isVector())
+    return wave.row(operand.index);
+  const auto splat = wave.launch->helpers->splat;
+  if (operand.kind == OperandKind::Scalar) {
+    for (unsigned i = 0; i < dwords; ++i)
+      splat(buffer + i * kLanes, wave.scalar[operand.index + i]);
+  } else if (dwords == 1) {
+    splat(buffer, readScalar(wave, operand));
+  } else {
+    const uint64_t value = readScalar64(wave, operand);
+    splat(buffer, static_cast<uint32_t>(value));
+    splat(buffer + kLanes, static_cast<uint32_t>(value >> 32));
+    for (unsigned i = 2; i < dwords; ++i)
+      splat(buffer + i * kLanes, 0);
+  }
+  return buffer;
+}
+
+void copyRows(uint32_t *to, const uint32_t *from, unsigned dwords) {
+  if (to != from)
+    std::memcpy(to, from, dwords * kLanes * sizeof(uint32_t));
+}
+
+/// Absolute value and negation of one float operand.
+void applyFloatModifiers(uint32_t *rows, Type type, uint8_t modifiers) {
+  const unsigned top = type == Type::F64 ? kLanes : 0;
+  const uint32_t sign = isHalf(type) ? 0x8000U : 0x80000000U;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint32_t value = rows[top + lane];
+    if ((modifiers & modifier::kAbs) != 0)
+      value &= ~sign;
+    if ((modifiers & modifier::kNeg) != 0)
+      value ^= sign;
+    rows[top + lane] = value;
+  }
+}
+
+/// Packed halves: choose the half of each result lane, and negate.
+void selectPackedHalves(uint32_t *rows, Type type, uint8_t modifiers) {
+  const unsigned lowShift = (modifiers & modifier::kOpSel) != 0 ? 16 : 0;
+  const unsigned highShift = (modifiers & modifier::kOpSelHi) != 0 ? 16 : 0;
+  const bool floats = type != Type::PkB16;
+  const uint32_t flip = (floats && (modifiers & modifier::kNeg) != 0 ? 0x8000U : 0U) |
+                        (floats && (modifiers & modifier::kAbs) != 0 ? 0x80000000U : 0U);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t value = rows[lane];
+    rows[lane] = (((value >> lowShift) & 0xffffU) | ((value >> highShift) & 0xffffU) << 16) ^ flip;
+  }
+}
+
+void selectPackedFloats(uint32_t *rows, uint8_t modifiers) {
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint32_t low = rows[lane];
+    const uint32_t high = rows[kLanes + lane];
+    uint32_t first = (modifiers & modifier::kOpSel) != 0 ? high : low;
+    uint32_t second = (modifiers & modifier::kOpSelHi) != 0 ? high : low;
+    if ((modifiers & modifier::kNeg) != 0)
+      first ^= 0x80000000U;
+    if ((modifiers & modifier::kAbs) != 0)
+      second ^= 0x80000000U;
+    rows[lane] = first;
+    rows[kLanes + lane] = second;
+  }
+}
+
+/// A packed operand that is a constant: f32 pairs see it in the low half only.
+void checkPackedConstant(const Operand &operand, Type type) {
+  if (type == Type::PkF32 && operand.kind == OperandKind::Constant && operand.constant != 0 &&
+      (operand.modifiers & modifier::kOpSelHi) != 0)
+    throw Fault{"a packed f32 instruction reads the high half of an inline constant, which the "
+                "architecture does not define"};
+}
+
+/// A source with all its modifiers, as rows; `buffer` is used where it isn't a plain register.
+const uint32_t *fetchSource(Wave &wave, const Instruction &inst, const LaneRow &kernel,
+                            unsigned index, uint32_t *buffer) {
+  const Operand &operand = inst.src[index];
+  const Type type = kernel.src[index];
+  const unsigned dwords = dwordsOf(type);
+  const uint32_t *rows = fetchRows(wave, operand, dwords, buffer);
+  if ((kernel.flags & kOwnOpSel) != 0)
+    return rows;
+  const Modifiers &m = inst.modifiers;
+  if (m.encoding == Encoding::Dpp && index == 0) {
+    dppRows(buffer, rows, dwords, m.dpp, wave.exec());
+    rows = buffer;
+  }
+  if (m.encoding == Encoding::Sdwa && index < 2) {
+    copyRows(buffer, rows, dwords);
+    sdwaSource(buffer, m.sdwa.src[index], (operand.modifiers & modifier::kSext) != 0);
+    rows = buffer;
+  }
+  const uint8_t modifiers = operand.modifiers;
+  if (isPackedHalf(type)) {
+    // Without modifiers the halves are in place: op_sel_hi is set by default.
+    if (modifiers != modifier::kOpSelHi) {
+      copyRows(buffer, rows, dwords);
+      selectPackedHalves(buffer, type, modifiers);
+      rows = buffer;
+    }
+    return rows;
+  }
+  if (type == Type::PkF32) {
+    checkPackedConstant(operand, type);
+    if (modifiers != modifier::kOpSelHi) {
+      copyRows(buffer, rows, dwords);
+      selectPackedFloats(buffer, modifiers);
+      rows = buffer;
+    }
+    return rows;
+  }
+  if (isHalf(type) && (modifiers & modifier::kOpSel) != 0 && m.encoding == Encoding::Plain) {
+    if (rows != buffer)
+      copyRows(buffer, rows, dwords);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      buffer[lane] >>= 16;
+    rows = buffer;
+  }
+  if ((modifiers & (modifier::kNeg | modifier::kAbs)) != 0) {
+    if (!isFloat(type))
+      throw Fault{"a float modifier on an integer operand"};
+    if (rows != buffer)
+      copyRows(buffer, rows, dwords);
+    applyFloatModifiers(buffer, type, modifiers);
+    rows = buffer;
+  }
+  return rows;
+}
+
+float halfBitsToFloat(uint16_t bits) {
+  float out;
+  // Sixteen at a time is the helper's unit.
+  alignas(64) uint16_t in[16] = {bits};
+  alignas(64) float wide[16];
+  laneTable().helpers.widenF16(wide, in, 16);
+  out = wide[0];
+  return out;
+}
+
+/// Output modifier (times 2, 4, 1/2) and clamp to [0, 1] of a float result.
+template <typename T> T finish(T value, uint8_t outputModifier, bool clamp, bool dx10Clamp) {
+  static const double factors[] = {1.0, 2.0, 4.0, 0.5};
+  value = static_cast<T>(value * static_cast<T>(factors[outputModifier]));
+  if (!clamp)
+    return value;
+  if (std::isnan(value))
+    return dx10Clamp ? T(0) : value;
+  return value < T(0) ? T(0) : (value > T(1) ? T(1) : (value == T(0) ? T(0) : value));
+}
+
+uint16_t clampHalf(uint16_t bits, bool dx10Clamp) {
+  const float value = halfBitsToFloat(bits);
+  if (std::isnan(value))
+    return dx10Clamp ? 0 : bits;
+  if ((bits & 0x8000U) != 0)
+    return 0;
+  return value > 1.0F ? 0x3c00 : bits;
+}
+
+void finishFloat(uint32_t *rows, Type type, const Modifiers &m, uint32_t mode) {
+  const bool dx10 = (mode & (1U << 8)) != 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (type == Type::F32 || type == Type::PkF32) {
+      for (unsigned i = 0; i < dwordsOf(type); ++i) {
+        float value;
+        std::memcpy(&value, rows + i * kLanes + lane, 4);
+        value = finish(value, m.outputModifier, m.clamp, dx10);
+        std::memcpy(rows + i * kLanes + lane, &value, 4);
+      }
+    } else if (type == Type::F64) {
+      uint64_t bits = rows[lane] | (uint64_t{rows[kLanes + lane]} << 32);
+      double value;
+      std::memcpy(&value, &bits, 8);
+      value = finish(value, m.outputModifier, m.clamp, dx10);
+      std::memcpy(&bits, &value, 8);
+      rows[lane] = static_cast<uint32_t>(bits);
+      rows[kLanes + lane] = static_cast<uint32_t>(bits >> 32);
+    } else if (type == Type::F16 || type == Type::PkF16) {
+      if (m.outputModifier != 0)
+        throw Fault{"an output modifier on a half-precision result is not modelled"};
+      const uint32_t value = rows[lane];
+      rows[lane] = clampHalf(static_cast<uint16_t>(value), dx10) |
+                   (type == Type::PkF16
+                        ? uint32_t{clampHalf(static_cast<uint16_t>(value >> 16), dx10)} << 16
+                        : 0U);
+    } else {
+      throw Fault{"clamp or output modifier on a result that is no float is not modelled"};
+    }
+  }
+}
+
+/// Rounding and denormals of MODE in the host's control register, for one instruction.
+class FloatEnvironment {
+public:
+  FloatEnvironment(uint32_t mode, Type type, bool ownDenormals) {
+    const bool single = type == Type::F32 || type == Type::PkF32;
+    const uint32_t round = single ? mode & 3U : mode >> 2 & 3U;
+    const uint32_t denormals = single ? mode >> 4 & 3U : mode >> 6 & 3U;
+    if (round == 0 && denormals == 3)
+      return;
+    if (denormals != 3 && !ownDenormals && (type == Type::F16 || type == Type::PkF16))
+      throw Fault{"flushing half-precision denormals (MODE.FP_DENORM) is not modelled"};
+    // AMD: nearest, +inf, -inf, zero. x86: nearest, -inf, +inf, zero.
+    static const uint32_t rounding[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
+                                        _MM_ROUND_TOWARD_ZERO};
+    saved_ = _mm_getcsr();
+    uint32_t csr = (saved_ & ~static_cast<uint32_t>(_MM_ROUND_MASK)) | rounding[round];
+    constexpr uint32_t kDenormalsAreZero = 0x40;
+    constexpr uint32_t kFlushToZero = 0x8000;
+    if ((denormals & 1U) == 0)
+      csr |= kDenormalsAreZero;
+    if ((denormals & 2U) == 0)
+      csr |= kFlushToZero;
+    _mm_setcsr(csr);
+    changed_ = true;
+  }
+  ~FloatEnvironment() {
+    if (changed_)
+      _mm_setcsr(saved_);
+  }
+  FloatEnvironment(const FloatEnvironment &) = delete;
+  FloatEnvironment &operator=(const FloatEnvironment &) = delete;
+
+private:
+  uint32_t saved_ = 0;
+  bool changed_ = false;
+};
+
+constexpr uint32_t kDefaultFloatMode = 0xf0; ///< round to nearest, keep denormals
+
+void fillArguments(const Wave &wave, const Instruction &inst, const LaneRow &kernel,
+                   LaneArguments &x) {
+  x.exec = wave.exec();
+  x.maskIn = 0;
+  x.maskOut = 0;
+  x.clamp = inst.modifiers.clamp;
+  x.ieee = (wave.mode & (1U << 9)) != 0;
+  x.ocp = wave.launch->ocpFloat8;
+  x.fp16Overflow = (wave.mode & (1U << 23)) != 0;
+  x.bitOp3 = inst.modifiers.bitOp3;
+  x.opSel = 0;
+  x.opSelHi = 0;
+  x.neg = 0;
+  x.abs = 0;
+  if ((kernel.flags & kOwnOpSel) != 0)
+    for (unsigned i = 0; i < inst.srcCount; ++i) {
+      const uint8_t bits = inst.src[i].modifiers;
+      x.opSel |= static_cast<uint8_t>(((bits & modifier::kOpSel) != 0 ? 1U : 0U) << i);
+      x.opSelHi |= static_cast<uint8_t>(((bits & modifier::kOpSelHi) != 0 ? 1U : 0U) << i);
+      x.neg |= static_cast<uint8_t>(((bits & modifier::kNeg) != 0 ? 1U : 0U) << i);
+      x.abs |= static_cast<uint8_t>(((bits & modifier::kAbs) != 0 ? 1U : 0U) << i);
+    }
+  if ((kernel.flags & kReadsVcc) != 0)
+    x.maskIn = wave.vcc();
+  if ((kernel.flags & kCarryIn) != 0)
+    x.maskIn = readScalar64(wave, inst.src[kernel.srcCount]);
+}
+
+/// The lanes that an instruction writes: EXEC, without those that DPP turns off.
+uint64_t writtenLanes(const Instruction &inst, uint64_t exec) {
+  return inst.modifiers.encoding == Encoding::Dpp ? exec & dppWrittenLanes(inst.modifiers.dpp, exec)
+                                                  : exec;
+}
+
+void writeMasks(Wave &wave, const Instruction &inst, const LaneRow &kernel, uint64_t lanes,
+                uint64_t mask) {
+  if ((kernel.flags & kCompare) != 0) {
+    const uint64_t result = mask & lanes;
+    writeScalar64(wave, inst.dst[0], result);
+    if ((kernel.flags & kCompareExec) != 0)
+      wave.setScalar64(scalar::kExec, result);
+  } else if ((kernel.flags & kCarryOut) != 0) {
+    // Lanes that don't execute give zero.
+    writeScalar64(wave, inst.dst[1], mask & lanes);
+  }
+}
+
+/// Put a 16-bit result into its half of the old register.
+void mergeHalf(uint32_t *result, const uint32_t *old, bool high) {
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    result[lane] = high ? (old[lane] & 0xffffU) | result[lane] << 16
+                        : (old[lane] & 0xffff0000U) | (result[lane] & 0xffffU);
+}
+
+void executeVectorAlu(Wave &wave, const Instruction &inst) {
+  const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
+  alignas(64) Rows buffers[4];
+  alignas(64) Rows result;
+  LaneArguments x;
+  x.d = result;
+  for (unsigned i = 0; i < kernel.srcCount; ++i)
+    x.s[i] = inst.simple ? fetchRows(wave, inst.src[i], dwordsOf(kernel.src[i]), buffers[i])
+                         : fetchSource(wave, inst, kernel, i, buffers[i]);
+  fillArguments(wave, inst, kernel, x);
+  const uint64_t lanes = writtenLanes(inst, x.exec);
+  if ((wave.mode & 0xffU) == kDefaultFloatMode) {
+    kernel.function(x);
+  } else {
+    const Type type = kernel.dst == Type::Mask || !isFloat(kernel.dst) ? kernel.src[0] : kernel.dst;
+    const bool floats = isFloat(type) || type == Type::PkF16 || type == Type::PkF32;
+    const FloatEnvironment environment(floats ? wave.mode : kDefaultFloatMode, type,
+                                       (kernel.flags & kFlushesDenormals) != 0);
+    kernel.function(x);
+  }
+  writeMasks(wave, inst, kernel, lanes, x.maskOut);
+  if (kernel.dst == Type::Mask)
+    return;
+  const Operand &dst = inst.dst[0];
+  uint32_t *rows = wave.row(dst.index);
+  if (!inst.simple) {
+    const Modifiers &m = inst.modifiers;
+    if (m.outputModifier != 0 || (m.clamp && (kernel.flags & kOwnClamp) == 0))
+      finishFloat(result, kernel.dst, m, wave.mode);
+    if (m.encoding == Encoding::Sdwa)
+      sdwaResult(result, rows, m.sdwa);
+    else if ((kernel.flags & kPreservesHigh) != 0)
+      mergeHalf(result, rows,
+                (kernel.flags & kWritesHigh) != 0 ||
+                    ((kernel.flags & kOwnOpSel) == 0 &&
+                     (inst.src[0].modifiers & modifier::kOpSelHi) != 0));
+  }
+  wave.launch->helpers->blend(rows, result, lanes, dwordsOf(kernel.dst));
+}
+
+} // namespace
+
+unsigned dwordsOf(Type type) {
+  switch (type) {
+  case Type::B64:
+  case Type::U64:
+  case Type::I64:
+  case Type::F64:
+  case Type::PkB32:
+  case Type::PkF32:
+    return 2;
+  case Type::B96:
+    return 3;
+  case Type::B128:
+    return 4;
+  default:
+    return 1;
+  }
+}
+
+void prepareVectorAlu(Instruction &inst, bool shortEncoding) {
+  const LaneRow &kernel = *inst.opcode->lanes;
+  inst.lanes = &kernel;
+  Operand vcc;
+  vcc.kind = OperandKind::Scalar;
+  vcc.index = scalar::kVcc;
+  vcc.dwords = 2;
+  if ((kernel.flags & kCompare) != 0 && inst.dstCount == 0)
+    inst.dst[inst.dstCount++] = vcc;
+  if ((kernel.flags & kCarryOut) != 0 && inst.dstCount == 1)
+    inst.dst[inst.dstCount++] = vcc;
+  if ((kernel.flags & kCarryIn) != 0 && inst.srcCount == kernel.srcCount)
+    inst.src[inst.srcCount++] = vcc;
+  const bool half = (kernel.flags & kPreservesHigh) != 0;
+  bool plain = inst.modifiers.encoding == Encoding::Plain && !half &&
+               (kernel.flags & kOwnOpSel) == 0 && inst.modifiers.outputModifier == 0 &&
+               (!inst.modifiers.clamp || (kernel.flags & kOwnClamp) != 0);
+  for (unsigned i = 0; i < kernel.srcCount; ++i) {
+    const uint8_t modifiers = inst.src[i].modifiers;
+    const bool packed = isPackedHalf(kernel.src[i]) || kernel.src[i] == Type::PkF32;
+    // VOP2 forms of packed instructions have no modifiers at all: their halves are in place.
+    if (packed && shortEncoding)
+      inst.src[i].modifiers = modifier::kOpSelHi;
+    else if (modifiers != (packed ? modifier::kOpSelHi : 0))
+      plain = false;
+  }
+  inst.simple = plain;
+}
+
+void addVectorAluOpcodes(OpcodeTable &table) {
+  const LaneTable &lanes = laneTable();
+  for (size_t g = 0; g < lanes.groupCount; ++g)
+    for (size_t r = 0; r < lanes.groups[g].count; ++r) {
+      const LaneRow &row = lanes.groups[g].rows[r];
+      Opcode opcode;
+      opcode.name = row.name;
+      opcode.cls = row.fidelity == Fidelity::Bounded ? OpClass::Transcendental : OpClass::VectorAlu;
+      opcode.handler = executeVectorAlu;
+      opcode.lanes = &row;
+      opcode.fidelity = row.fidelity;
+      table.add(opcode);
+    }
+}
+
+} // namespace flyemu

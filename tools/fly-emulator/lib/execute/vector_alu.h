@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "decode/instruction.h"
+#include "execute/lanes/lane_kernel.h"
+
+namespace flyemu {
+
+struct Wave;
+
+/// Dwords that a value of a type takes.
+unsigned dwordsOf(Type type);
+
+/// After decoding: check an instruction's operands against its lane kernel, fill in the VCC that
+/// short encodings imply, and see whether it needs the general path.
+void prepareVectorAlu(Instruction &inst, bool shortEncoding);
+
+} // namespace flyemu

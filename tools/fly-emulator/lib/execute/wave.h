@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "decode/instruction.h"
+#include "device/memory_map.h"
+#include "execute/lanes/lane_kernel.h"
+
+namespace flyemu {
+
+class Program;
+struct WorkGroup;
+
+/// Thrown by a handler: what went wrong, and in which lane (-1: the whole wave). The run loop adds
+/// where.
+struct Fault {
+  std::string what;
+  int lane = -1;
+};
+
+enum class WaveState : uint8_t { Ready, AtBarrier, Ended };
+
+/// One access of one lane or of the whole wave, as sanitizers and counters see it.
+enum class AccessKind : uint8_t { Load, Store, Atomic };
+
+struct LaneAccess {
+  const uint64_t *address; ///< of 64 lanes: host address, or LDS offset
+  uint64_t lanes;          ///< which of them take part
+  uint32_t bytes;          ///< a lane
+  AccessKind kind;
+};
+
+/// What watches a wave execute: sanitizers and counters. Absent in plain runs.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void before(Wave &wave, const Instruction &inst) = 0;
+  virtual void after(Wave &wave, const Instruction &inst) = 0;
+  virtual void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) = 0;
+  virtual void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) = 0;
+  /// All waves of the group passed a barrier.
+  virtual void barrier(WorkGroup &group) = 0;
+};
+
+/// What the waves of one launch share.
+struct LaunchState {
+  const MemoryView *memory = nullptr;
+  Program *program = nullptr;
+  const LaneHelpers *helpers = nullptr;
+  bool ocpFloat8 = false;
+  bool checkLds = false; ///< LDS out of bounds is an error, not the hardware's zero
+  uint64_t sharedBase = uint64_t{1} << 56;
+  uint64_t privateBase = uint64_t{2} << 56;
+  uint64_t instructionLimit = 0;
+};
+
+/// The architectural state of one wave of 64 lanes.
+struct Wave {
+  alignas(64) uint32_t scalar[scalar::kCount];
+  uint32_t *vector = nullptr; ///< kVectorRows rows of 64 lanes
+  const Instruction *next = nullptr;
+  bool scc = false;
+  WaveState state = WaveState::Ready;
+  bool yield = false; ///< leave the run loop after this instruction
+  uint32_t mode = 0;  ///< the MODE register
+  uint32_t trapStatus = 0;
+  uint32_t index = 0; ///< in its group
+  uint64_t executed = 0;
+  uint8_t *scratch = nullptr; ///< scratchBytes for each lane, one lane after the other
+  uint32_t scratchBytes = 0;
+  WorkGroup *group = nullptr;
+  const LaunchState *launch = nullptr;
+  Observer *observer = nullptr;
+  // The segment that the last access hit.
+  MemoryView::Segment cached = {1, 0, false};
+
+  uint64_t scalar64(unsigned index64) const {
+    uint64_t value;
+    std::memcpy(&value, scalar + index64, sizeof value);
+    return value;
+  }
+  void setScalar64(unsigned index64, uint64_t value) {
+    std::memcpy(scalar + index64, &value, sizeof value);
+  }
+  uint64_t exec() const { return scalar64(scalar::kExec); }
+  uint64_t vcc() const { return scalar64(scalar::kVcc); }
+  uint32_t *row(unsigned index64) { return vector + size_t{index64} * kLanes; }
+  const uint32_t *row(unsigned index64) const { return vector + size_t{index64} * kLanes; }
+};
+
+/// A workgroup: its LDS and its waves.
+struct WorkGroup {
+  uint32_t id[3] = {};
+  uint8_t *lds = nullptr;
+  uint32_t ldsBytes = 0;
+  Wave *waves = nullptr;
+  uint32_t waveCount = 0;
+  uint64_t barriers = 0; ///< passed so far
+};
+
+/// A 32-bit source: scalar register, constant, special.
+uint32_t readScalar(const Wave &wave, const Operand &operand);
+/// A 64-bit source; a 32-bit constant is taken as it is encoded.
+uint64_t readScalar64(const Wave &wave, const Operand &operand);
+/// Store into a scalar register; EXEC, VCC and M0 are scalar registers.
+inline void writeScalar(Wave &wave, const Operand &operand, uint32_t value) {
+  wave.scalar[operand.index] = value;
+}
+inline void writeScalar64(Wave &wave, const Operand &operand, uint64_t value) {
+  wave.setScalar64(operand.index, value);
+}
+
+} // namespace flyemu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of fly_emulator/extensions.h.
+#include "device/memory_map.h"
+#include "fly_emulator/extensions.h"
+#include "hip/runtime.h"
+
+using namespace flyemu;
+
+FLYEMU_API const char *flyemu_version() { return FLYEMU_VERSION; }
+
+FLYEMU_API int flyemu_register_memory(const void *ptr, size_t bytes, int read_only,
+                                      const char *name) {
+  return guarded([&] {
+    require(ptr != nullptr || bytes == 0, hipErrorInvalidValue,
+            "flyemu_register_memory: null pointer");
+    MemoryRange range;
+    range.begin = reinterpret_cast<uint64_t>(ptr);
+    range.end = range.begin + bytes;
+    require(range.end >= range.begin, hipErrorInvalidValue,
+            "flyemu_register_memory: the range wraps around");
+    range.writable = read_only == 0;
+    range.name = name != nullptr ? name : "";
+    MemoryMap::instance().add(std::move(range));
+  });
+}
+
+FLYEMU_API int flyemu_unregister_memory(const void *ptr) {
+  return guarded([&] {
+    require(MemoryMap::instance().remove(reinterpret_cast<uint64_t>(ptr), MemoryKind::Registered),
+            hipErrorInvalidValue, "flyemu_unregister_memory: no registration begins there");
+  });
+}
+
+FLYEMU_API const char *flyemu_last_error() { return threadErrors().text.c_str(); }
+
+FLYEMU_API int flyemu_set_devices(const char *comma_separated) {
+  return guarded([&] {
+    require(comma_separated != nullptr, hipErrorInvalidValue, "flyemu_set_devices: null pointer");
+    Runtime::instance().setDevices(comma_separated);
+  });
+}
+
+FLYEMU_API int flyemu_set_seed(unsigned long long seed) {
+  return guarded([&] { Runtime::instance().setSeed(seed); });
+}
+
+FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
+  return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
+}

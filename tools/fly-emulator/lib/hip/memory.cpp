@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Allocation, registration, copies, fills, pointer attributes, IPC handles. Device memory is host
+// memory; every call is done when it returns.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "device/memory_map.h"
+#include "hip/runtime.h"
+#include "support/format.h"
+
+using namespace flyemu;
+
+namespace {
+
+// Allocations start on their own page-like unit, with room around them that belongs to nobody, so
+// that running over an end is seen.
+constexpr size_t kAlignment = 256;
+constexpr size_t kGuard = 256;
+
+void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
+  Runtime &runtime = Runtime::instance();
+  const Device &device = runtime.device(runtime.current());
+  if (bytes == 0)
+    return nullptr;
+  const uint64_t used = MemoryMap::instance().allocated(device.ordinal);
+  const uint64_t total = device.architecture->memoryBytes;
+  if (bytes > total || used > total - bytes)
+    throw EmulatorError(hipErrorOutOfMemory,
+                        format("%llu bytes: the emulated device has %llu of %llu left",
+                               static_cast<unsigned long long>(bytes),
+                               static_cast<unsigned long long>(total - used),
+                               static_cast<unsigned long long>(total)));
+  const size_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment + 2 * kGuard;
+  auto *memory = static_cast<uint8_t *>(std::aligned_alloc(kAlignment, padded));
+  if (memory == nullptr)
+    throw EmulatorError(hipErrorOutOfMemory, "the host has no memory for a device allocation");
+  MemoryRange range;
+  range.begin = reinterpret_cast<uint64_t>(memory) + kGuard;
+  range.end = range.begin + bytes;
+  range.kind = kind;
+  range.device = device.ordinal;
+  range.flags = flags;
+  range.name = kind == MemoryKind::Host ? "host allocation" : "device allocation";
+  MemoryMap::instance().add(range);
+  return memory + kGuard;
+}
+
+bool release(void *pointer, std::initializer_list<MemoryKind> kinds) {
+  for (const MemoryKind kind : kinds)
+    if (MemoryMap::instance().remove(reinterpret_cast<uint64_t>(pointer), kind)) {
+      std::free(static_cast<uint8_t *>(pointer) - kGuard);
+      return true;
+    }
+  return false;
+}
+
+void copy(void *to, const void *from, size_t bytes) {
+  if (bytes == 0)
+    return;
+  require(to != nullptr && from != nullptr, hipErrorInvalidValue, "a copy from or to null");
+  std::memmove(to, from, bytes);
+}
+
+void checkKind(hipMemcpyKind kind) {
+  require(kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault, hipErrorInvalidMemcpyDirection,
+          "an unknown copy direction");
+}
+
+void copy2d(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width,
+            size_t height) {
+  require(width <= toPitch && width <= fromPitch, hipErrorInvalidPitchValue,
+          "a two-dimensional copy wider than its pitch");
+  for (size_t row = 0; row < height; ++row)
+    copy(static_cast<uint8_t *>(to) + row * toPitch,
+         static_cast<const uint8_t *>(from) + row * fromPitch, width);
+}
+
+template <typename T> void fill(void *to, T value, size_t count) {
+  require(to != nullptr || count == 0, hipErrorInvalidValue, "a fill of null");
+  auto *bytes = static_cast<uint8_t *>(to);
+  for (size_t i = 0; i < count; ++i)
+    std::memcpy(bytes + i * sizeof(T), &value, sizeof(T));
+}
+
+/// What an IPC handle holds. Handles work inside the process that made them: the emulated devices
+/// live there.
+struct IpcContents {
+  uint64_t address;
+  int64_t process;
+};
+
+} // namespace
+
+FLYEMU_API hipError_t hipMalloc(void **pointer, size_t bytes) {
+  return guarded([&] {
+    require(pointer != nullptr, hipErrorInvalidValue, "hipMalloc: null pointer");
+    *pointer = allocate(bytes, MemoryKind::Device, 0);
+  });
+}
+FLYEMU_API hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned) {
+  return hipMalloc(pointer, bytes);
+}
+FLYEMU_API hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t) {
+  return hipMalloc(pointer, bytes);
+}
+FLYEMU_API hipError_t hipMallocFromPoolAsync(void **pointer, size_t bytes, hipMemPool_t,
+                                             hipStream_t) {
+  return hipMalloc(pointer, bytes);
+}
+FLYEMU_API hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {
+  return guarded([&] {
+    require(pointer != nullptr && bytes != 0, hipErrorInvalidValue,
+            "hipMallocManaged: null pointer or no bytes");
+    *pointer = allocate(bytes, MemoryKind::Managed, flags);
+  });
+}
+FLYEMU_API hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+  return guarded([&] {
+    require(pointer != nullptr && pitch != nullptr, hipErrorInvalidValue,
+            "hipMallocPitch: null pointer");
+    *pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
+    require(height == 0 || *pitch <= SIZE_MAX / height, hipErrorOutOfMemory,
+            "hipMallocPitch: too large");
+    *pointer = allocate(*pitch * height, MemoryKind::Device, 0);
+  });
+}
+FLYEMU_API hipError_t hipFree(void *pointer) {
+  return guarded([&] {
+    Runtime::instance().devices();
+    require(pointer == nullptr || release(pointer, {MemoryKind::Device, MemoryKind::Managed}),
+            hipErrorInvalidValue, "hipFree: not the start of a device allocation");
+  });
+}
+FLYEMU_API hipError_t hipFreeAsync(void *pointer, hipStream_t) { return hipFree(pointer); }
+
+FLYEMU_API hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned flags) {
+  return guarded([&] {
+    require(pointer != nullptr, hipErrorInvalidValue, "hipHostMalloc: null pointer");
+    *pointer = allocate(bytes, MemoryKind::Host, flags);
+  });
+}
+FLYEMU_API hipError_t hipMallocHost(void **pointer, size_t bytes) {
+  return hipHostMalloc(pointer, bytes, 0);
+}
+FLYEMU_API hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+  return hipHostMalloc(pointer, bytes, flags);
+}
+FLYEMU_API hipError_t hipMemAllocHost(void **pointer, size_t bytes) {
+  return hipHostMalloc(pointer, bytes, 0);
+}
+FLYEMU_API hipError_t hipHostFree(void *pointer) {
+  return guarded([&] {
+    require(pointer == nullptr || release(pointer, {MemoryKind::Host}), hipErrorInvalidValue,
+            "hipHostFree: not the start of a host allocation");
+  });
+}
+FLYEMU_API hipError_t hipFreeHost(void *pointer) { return hipHostFree(pointer); }
+
+FLYEMU_API hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flags) {
+  return guarded([&] {
+    require(pointer != nullptr && bytes != 0, hipErrorInvalidValue,
+            "hipHostRegister: null pointer or no bytes");
+    MemoryRange range;
+    range.begin = reinterpret_cast<uint64_t>(pointer);
+    range.end = range.begin + bytes;
+    range.kind = MemoryKind::Registered;
+    range.device = Runtime::instance().current();
+    range.flags = flags;
+    range.name = "registered host memory";
+    MemoryMap::instance().add(range);
+  });
+}
+FLYEMU_API hipError_t hipHostUnregister(void *pointer) {
+  return guarded([&] {
+    require(MemoryMap::instance().remove(reinterpret_cast<uint64_t>(pointer),
+                                         MemoryKind::Registered),
+            hipErrorHostMemoryNotRegistered, "hipHostUnregister: not registered");
+  });
+}
+FLYEMU_API hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned) {
+  return guarded([&] {
+    MemoryRange range;
+    require(device != nullptr &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(host), range),
+            hipErrorInvalidValue, "hipHostGetDevicePointer: not registered memory");
+    *device = host;
+  });
+}
+FLYEMU_API hipError_t hipHostGetFlags(unsigned *flags, void *host) {
+  return guarded([&] {
+    MemoryRange range;
+    require(flags != nullptr &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(host), range),
+            hipErrorInvalidValue, "hipHostGetFlags: not registered memory");
+    *flags = range.flags;
+  });
+}
+
+FLYEMU_API hipError_t hipMemGetInfo(size_t *free, size_t *total) {
+  return guarded([&] {
+    Runtime &runtime = Runtime::instance();
+    const Device &device = runtime.device(runtime.current());
+    const uint64_t all = device.architecture->memoryBytes;
+    if (total != nullptr)
+      *total = all;
+    if (free != nullptr)
+      *free = all - std::min(all, MemoryMap::instance().allocated(device.ordinal));
+  });
+}
+FLYEMU_API hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
+  return guarded([&] {
+    MemoryRange range;
+    require(bytes != nullptr &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
+            hipErrorInvalidValue, "hipMemPtrGetInfo: not an allocation");
+    *bytes = range.end - range.begin;
+  });
+}
+FLYEMU_API hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes,
+                                            hipDeviceptr_t pointer) {
+  return guarded([&] {
+    MemoryRange range;
+    require(MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
+            hipErrorNotFound, "hipMemGetAddressRange: not an allocation");
+    if (base != nullptr)
+      *base = reinterpret_cast<void *>(range.begin);
+    if (bytes != nullptr)
+      *bytes = range.end - range.begin;
+  });
+}
+
+FLYEMU_API hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+  return guarded([&] {
+    checkKind(kind);
+    copy(to, from, bytes);
+  });
+}
+FLYEMU_API hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                                     hipStream_t) {
+  return hipMemcpy(to, from, bytes, kind);
+}
+FLYEMU_API hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes,
+                                          hipMemcpyKind kind, hipStream_t) {
+  return hipMemcpy(to, from, bytes, kind);
+}
+FLYEMU_API hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void *from, size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
+}
+FLYEMU_API hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
+}
+FLYEMU_API hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+FLYEMU_API hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t bytes,
+                                         hipStream_t) {
+  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
+}
+FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes,
+                                         hipStream_t) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
+}
+FLYEMU_API hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
+                                         hipStream_t) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+FLYEMU_API hipError_t hipMemcpyPeer(void *to, int toDevice, const void *from, int fromDevice,
+                                    size_t bytes) {
+  return guarded([&] {
+    Runtime::instance().device(toDevice);
+    Runtime::instance().device(fromDevice);
+    copy(to, from, bytes);
+  });
+}
+FLYEMU_API hipError_t hipMemcpyPeerAsync(void *to, int toDevice, const void *from, int fromDevice,
+                                         size_t bytes, hipStream_t) {
+  return hipMemcpyPeer(to, toDevice, from, fromDevice, bytes);
+}
+FLYEMU_API hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
+                                  size_t width, size_t height, hipMemcpyKind kind) {
+  return guarded([&] {
+    checkKind(kind);
+    copy2d(to, toPitch, from, fromPitch, width, height);
+  });
+}
+FLYEMU_API hipError_t hipMemcpy2DAsync(void *to, size_t toPitch, const void *from,
+                                       size_t fromPitch, size_t width, size_t height,
+                                       hipMemcpyKind kind, hipStream_t) {
+  return hipMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+}
+
+FLYEMU_API hipError_t hipMemset(void *to, int value, size_t bytes) {
+  return guarded([&] { fill(to, static_cast<uint8_t>(value), bytes); });
+}
+FLYEMU_API hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t) {
+  return hipMemset(to, value, bytes);
+}
+FLYEMU_API hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
+  return guarded([&] { fill(to, value, count); });
+}
+FLYEMU_API hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
+                                       hipStream_t) {
+  return hipMemsetD8(to, value, count);
+}
+FLYEMU_API hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
+  return guarded([&] { fill(to, value, count); });
+}
+FLYEMU_API hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
+                                        hipStream_t) {
+  return hipMemsetD16(to, value, count);
+}
+FLYEMU_API hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
+  return guarded([&] { fill(to, value, count); });
+}
+FLYEMU_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t) {
+  return hipMemsetD32(to, value, count);
+}
+FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width,
+                                  size_t height) {
+  return guarded([&] {
+    require(width <= pitch, hipErrorInvalidPitchValue, "hipMemset2D: wider than the pitch");
+    for (size_t row = 0; row < height; ++row)
+      fill(static_cast<uint8_t *>(to) + row * pitch, static_cast<uint8_t>(value), width);
+  });
+}
+FLYEMU_API hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width,
+                                       size_t height, hipStream_t) {
+  return hipMemset2D(to, pitch, value, width, height);
+}
+
+FLYEMU_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
+                                              const void *pointer) {
+  return guarded([&] {
+    require(attributes != nullptr, hipErrorInvalidValue, "hipPointerGetAttributes: null pointer");
+    std::memset(attributes, 0, sizeof *attributes);
+    MemoryRange range;
+    if (!MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range)) {
+      // As ROCm 6: memory that nobody registered is no error.
+      attributes->type = hipMemoryTypeUnregistered;
+      attributes->device = -2;
+      return;
+    }
+    attributes->type = range.kind == MemoryKind::Device || range.kind == MemoryKind::CodeObject
+                           ? hipMemoryTypeDevice
+                       : range.kind == MemoryKind::Managed ? hipMemoryTypeManaged
+                                                           : hipMemoryTypeHost;
+    attributes->device = range.device;
+    attributes->devicePointer = const_cast<void *>(pointer);
+    attributes->hostPointer =
+        range.kind == MemoryKind::Device ? nullptr : const_cast<void *>(pointer);
+    attributes->isManaged = range.kind == MemoryKind::Managed ? 1 : 0;
+    attributes->allocationFlags = range.flags;
+  });
+}
+FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDeviceptr_t pointer) {
+  return guarded([&] {
+    MemoryRange range;
+    require(data != nullptr &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
+            hipErrorInvalidValue, "hipPointerGetAttribute: not an allocation");
+    switch (attribute) {
+    case 2: { // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
+      const auto type = static_cast<unsigned>(
+          range.kind == MemoryKind::Device ? hipMemoryTypeDevice : hipMemoryTypeHost);
+      std::memcpy(data, &type, sizeof type);
+      break;
+    }
+    case 3:   // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
+    case 4:   // HIP_POINTER_ATTRIBUTE_HOST_POINTER
+      std::memcpy(data, &pointer, sizeof pointer);
+      break;
+    case 9: // HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+      std::memcpy(data, &range.device, sizeof range.device);
+      break;
+    case 11: // HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR
+      std::memcpy(data, &range.begin, sizeof range.begin);
+      break;
+    case 12: { // HIP_POINTER_ATTRIBUTE_RANGE_SIZE
+      const size_t bytes = range.end - range.begin;
+      std::memcpy(data, &bytes, sizeof bytes);
+      break;
+    }
+    default:
+      throw EmulatorError(hipErrorInvalidValue, "hipPointerGetAttribute: attribute " +
+                                                    std::to_string(attribute) +
+                                                    " is not known");
+    }
+  });
+}
+
+FLYEMU_API hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *pointer) {
+  return guarded([&] {
+    MemoryRange range;
+    require(handle != nullptr &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
+            hipErrorInvalidValue, "hipIpcGetMemHandle: not an allocation");
+    const IpcContents contents = {range.begin, getpid()};
+    std::memset(handle, 0, sizeof *handle);
+    std::memcpy(handle->reserved, &contents, sizeof contents);
+  });
+}
+FLYEMU_API hipError_t hipIpcOpenMemHandle(void **pointer, hipIpcMemHandle_t handle, unsigned) {
+  return guarded([&] {
+    IpcContents contents;
+    std::memcpy(&contents, handle.reserved, sizeof contents);
+    MemoryRange range;
+    require(pointer != nullptr, hipErrorInvalidValue, "hipIpcOpenMemHandle: null pointer");
+    require(contents.process == getpid(), hipErrorNotSupported,
+            "hipIpcOpenMemHandle: emulated devices belong to one process");
+    require(MemoryMap::instance().lookup(contents.address, range), hipErrorInvalidValue,
+            "hipIpcOpenMemHandle: the allocation is gone");
+    *pointer = reinterpret_cast<void *>(contents.address);
+  });
+}
+FLYEMU_API hipError_t hipIpcCloseMemHandle(void *) { return hipSuccess; }
+
+FLYEMU_API hipError_t hipMemPrefetchAsync(const void *, size_t, int, hipStream_t) {
+  return hipSuccess;
+}
+FLYEMU_API hipError_t hipMemAdvise(const void *, size_t, int, int) { return hipSuccess; }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hip/runtime.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "device/memory_map.h"
+#include "hip/offload_bundle.h"
+#include "support/environment.h"
+
+namespace flyemu {
+namespace {
+
+thread_local int currentDevice = 0;
+constexpr uint64_t kDefaultInstructionLimit = uint64_t{1} << 31;
+
+} // namespace
+
+Runtime &Runtime::instance() {
+  // Never destroyed: clients call from their own static destructors.
+  static auto *runtime = new Runtime;
+  return *runtime;
+}
+
+std::vector<Device> Runtime::parse(const std::string &list) const {
+  std::vector<Device> devices;
+  std::string rest = list + ",";
+  for (size_t comma = 0; (comma = rest.find(',')) != std::string::npos;
+       rest = rest.substr(comma + 1)) {
+    std::string name = rest.substr(0, comma);
+    name.erase(std::remove(name.begin(), name.end(), ' '), name.end());
+    if (name.empty())
+      continue;
+    // Target features ("gfx942:sramecc+:xnack-") don't change what is emulated.
+    name = name.substr(0, name.find(':'));
+    Device device;
+    device.architecture = findArchitecture(name);
+    device.ordinal = static_cast<int>(devices.size());
+    if (device.architecture == nullptr)
+      throw EmulatorError(hipErrorInvalidValue, "the architecture '" + name +
+                                                    "' is not emulated (there are " +
+                                                    architectureNames() + ")");
+    devices.push_back(device);
+  }
+  if (devices.empty() || devices.size() > 64)
+    throw EmulatorError(hipErrorInvalidValue,
+                        "expected between 1 and 64 architectures, got '" + list + "'");
+  return devices;
+}
+
+void Runtime::initialise() {
+  if (initialised_)
+    return;
+  const std::string arch =
+      environmentString("FLYDSL_GPU_ARCH", environmentString("ARCH", "gfx942"));
+  devices_ = parse(environmentString("FLYDSL_EMU_DEVICES", arch));
+  options_.seed = environmentNumber("FLYDSL_EMU_SEED", 0);
+  options_.instructionLimit =
+      environmentNumber("FLYDSL_EMU_MAX_INSTRUCTIONS", kDefaultInstructionLimit);
+  const uint64_t threads = environmentNumber(
+      "FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
+  options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
+  initialised_ = true;
+}
+
+const std::vector<Device> &Runtime::devices() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return devices_;
+}
+
+Device &Runtime::device(int ordinal) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices_.size())
+    throw EmulatorError(hipErrorInvalidDevice,
+                        "device " + std::to_string(ordinal) + ": there are " +
+                            std::to_string(devices_.size()));
+  return devices_[static_cast<size_t>(ordinal)];
+}
+
+void Runtime::setDevices(const std::string &list) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Device> devices = parse(list);
+  initialise();
+  // Devices that stay as they are may have live objects.
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (i < devices.size() && devices[i].architecture == devices_[i].architecture)
+      continue;
+    const int ordinal = static_cast<int>(i);
+    const bool modules = std::any_of(modules_.begin(), modules_.end(), [&](const Module *module) {
+      return module->device == ordinal;
+    });
+    if (modules || MemoryMap::instance().allocated(ordinal) != 0)
+      throw EmulatorError(hipErrorNotReady, "device " + std::to_string(i) + " (" +
+                                                devices_[i].architecture->name +
+                                                ") still has " +
+                                                (modules ? "modules" : "allocations"));
+  }
+  devices_ = std::move(devices);
+  currentDevice = 0;
+}
+
+int Runtime::current() {
+  device(currentDevice); // the list may have become shorter
+  return currentDevice;
+}
+
+void Runtime::setCurrent(int ordinal) {
+  device(ordinal);
+  currentDevice = ordinal;
+}
+
+Module *Runtime::load(const void *image, size_t size) {
+  const int ordinal = current();
+  const Architecture &architecture = *device(ordinal).architecture;
+  const ImageView view = findImage(image, size, architecture.name);
+  auto module = std::make_unique<Module>();
+  module->device = ordinal;
+  module->object = std::make_unique<CodeObject>(view.data(), view.size(), architecture.name);
+  module->program = std::make_unique<Program>(*module->object, architecture.name);
+  MemoryRange range;
+  range.begin = reinterpret_cast<uint64_t>(module->object->base());
+  range.end = range.begin + module->object->memorySize();
+  range.kind = MemoryKind::CodeObject;
+  range.device = ordinal;
+  range.name = "code object";
+  MemoryMap::instance().add(range);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return *modules_.insert(module.release()).first;
+}
+
+void Runtime::unload(Module *module) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (modules_.erase(module) == 0)
+      throw EmulatorError(hipErrorInvalidHandle, "no module that is loaded");
+  }
+  MemoryMap::instance().remove(reinterpret_cast<uint64_t>(module->object->base()),
+                               MemoryKind::CodeObject);
+  delete module;
+}
+
+bool Runtime::isModule(const Module *module) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return modules_.count(const_cast<Module *>(module)) != 0;
+}
+
+LaunchOptions Runtime::launchOptions() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return options_;
+}
+
+void Runtime::setSeed(uint64_t seed) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  options_.seed = seed;
+}
+
+void Runtime::setInstructionLimit(uint64_t limit) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  options_.instructionLimit = limit == 0 ? kDefaultInstructionLimit : limit;
+}
+
+ThreadErrors &threadErrors() {
+  thread_local ThreadErrors errors;
+  return errors;
+}
+
+hipError_t fail(hipError_t code, std::string text) {
+  threadErrors().text = std::move(text);
+  threadErrors().last = code;
+  return code;
+}
+
+hipError_t notSupported(const char *function) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::string text = std::string(function) + " is not offered by the emulator";
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (said.insert(function).second)
+      std::fprintf(stderr, "fly-emulator: %s\n", text.c_str());
+  }
+  return fail(hipErrorNotSupported, text);
+}
+
+} // namespace flyemu

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m flydsl.emulator``: what is installed and which devices it presents."""
+
+from __future__ import annotations
+
+from flydsl.emulator._library import library_path
+from flydsl.emulator.device import Emulator
+
+
+def main() -> None:
+    """Print the version, the library's path and the emulated devices."""
+    emulator = Emulator()
+    print(f"fly-emulator {emulator.version}")
+    print(f"library  {library_path()}")
+    for ordinal in range(emulator.device_count()):
+        name, arch = emulator.device_name(ordinal)
+        print(f"device {ordinal} {arch}  {name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library from Python: load code objects, run kernels on numpy arrays, read reports.
+
+This is what the tests and the command line use. Programs that launch kernels should go through the HIP C API (or
+``flydsl.runtime``), which is the same on hardware.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flydsl.emulator._library import library_path
+
+_ARCH_NAME_OFFSET = 1160  # of gcnArchName in hipDeviceProp_t (ROCm 6)
+_PROPERTIES_SIZE = 1472
+
+
+class EmulatorError(RuntimeError):
+    """A call failed; `code` is the hipError_t, the message the full report."""
+
+    def __init__(self, code: int, name: str, report: str) -> None:
+        super().__init__(f"{name}: {report}" if report else name)
+        self.code = code
+        self.name = name
+        self.report = report
+
+
+class Kernel:
+    """A kernel of a loaded module."""
+
+    def __init__(self, emulator: Emulator, handle: ctypes.c_void_p, name: str) -> None:
+        self._emulator = emulator
+        self._handle = handle
+        self.name = name
+
+    def __call__(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        lds: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Run the kernel to its end.
+
+        `grid` counts blocks, `block` threads (one to three extents). Arguments are numpy arrays (passed by pointer,
+        in place; read-only ones may only be read), ctypes scalars, numpy scalars, or bytes (passed by value).
+        `lds`: dynamic LDS in bytes. `names`: one for each argument, used in reports.
+        """
+        self._emulator._launch(self._handle, _extents(grid), _extents(block), arguments, lds, names)
+
+
+class Module:
+    """A loaded code object."""
+
+    def __init__(self, emulator: Emulator, handle: ctypes.c_void_p) -> None:
+        self._emulator = emulator
+        self._handle = handle
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel of that name; `EmulatorError` lists those that there are."""
+        handle = ctypes.c_void_p()
+        self._emulator.call("hipModuleGetFunction", ctypes.byref(handle), self._handle, name.encode())
+        return Kernel(self._emulator, handle, name)
+
+    def unload(self) -> None:
+        """Free the module; its kernels are invalid afterwards."""
+        self._emulator.call("hipModuleUnload", self._handle)
+
+
+class Emulator:
+    """The emulator's library, loaded."""
+
+    def __init__(self) -> None:
+        self.library = ctypes.CDLL(library_path())
+        for function in (
+            "flyemu_version",
+            "flyemu_last_error",
+            "flyemu_reports_json",
+            "flyemu_profile_json",
+            "flyemu_fidelity_json",
+            "flyemu_disassemble",
+            "flyemu_code_object_json",
+            "flyemu_opcodes_json",
+            "hipGetErrorName",
+        ):
+            with contextlib.suppress(AttributeError):
+                getattr(self.library, function).restype = ctypes.c_char_p
+
+    @property
+    def version(self) -> str:
+        """The library's version."""
+        return self._text("flyemu_version")
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Call a function that returns hipError_t; `EmulatorError` unless it succeeds."""
+        code = getattr(self.library, function)(*arguments)
+        if code != 0:
+            report = self._text("flyemu_last_error")
+            name = self.library.hipGetErrorName(code).decode()
+            raise EmulatorError(code, name, report)
+
+    def set_devices(self, *architectures: str) -> None:
+        """Present one device for each architecture."""
+        self.call("flyemu_set_devices", ",".join(architectures).encode())
+
+    def set_seed(self, seed: int) -> None:
+        """Choose the interleaving of waves (0: program order)."""
+        self.call("flyemu_set_seed", ctypes.c_ulonglong(seed))
+
+    def set_instruction_limit(self, limit: int) -> None:
+        """The most instructions a wave may execute (0: the default)."""
+        self.call("flyemu_set_instruction_limit", ctypes.c_ulonglong(limit))
+
+    def set_sanitizers(self, *sanitizers: str) -> None:
+        """Switch sanitizers on: memory, race, init, wait, barrier, or all; none of them for off."""
+        self.call("flyemu_set_sanitizers", (",".join(sanitizers) or "none").encode())
+
+    def set_profiling(self, enabled: bool) -> None:
+        """Count what later launches execute."""
+        self.call("flyemu_set_profiling", int(enabled))
+
+    def reports(self) -> list[dict[str, Any]]:
+        """What the sanitizers found in the last launch of this thread."""
+        value: list[dict[str, Any]] = json.loads(self._text("flyemu_reports_json"))
+        return value
+
+    def profile(self) -> dict[str, Any]:
+        """The counters of the last profiled launch of this thread (estimates, emulated)."""
+        value: dict[str, Any] = json.loads(self._text("flyemu_profile_json"))
+        return value
+
+    def fidelity(self) -> dict[str, Any]:
+        """What the last launch of this thread executed exactly, within an error, and by assumption."""
+        value: dict[str, Any] = json.loads(self._text("flyemu_fidelity_json"))
+        return value
+
+    def device_count(self) -> int:
+        """How many devices there are."""
+        count = ctypes.c_int()
+        self.call("hipGetDeviceCount", ctypes.byref(count))
+        return count.value
+
+    def device_name(self, ordinal: int) -> tuple[str, str]:
+        """The name and the architecture of a device."""
+        properties = ctypes.create_string_buffer(_PROPERTIES_SIZE)
+        self.call("hipGetDevicePropertiesR0600", properties, ordinal)
+        name = properties.raw[:256].split(b"\0")[0].decode()
+        arch = properties.raw[_ARCH_NAME_OFFSET : _ARCH_NAME_OFFSET + 256].split(b"\0")[0].decode()
+        return name, arch
+
+    def load(self, image: bytes, device: int = 0) -> Module:
+        """Load a code object (or an offload bundle) for a device."""
+        if len(image) < 64:
+            raise EmulatorError(200, "hipErrorInvalidImage", "too short for a code object")
+        self.call("hipSetDevice", device)
+        handle = ctypes.c_void_p()
+        self.call("hipModuleLoadData", ctypes.byref(handle), image)
+        return Module(self, handle)
+
+    def _text(self, function: str, *arguments: Any) -> str:
+        value = getattr(self.library, function)(*arguments)
+        return value.decode() if value else ""
+
+    def _launch(
+        self,
+        function: ctypes.c_void_p,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        arguments: Sequence[Any],
+        lds: int,
+        names: Sequence[str] | None,
+    ) -> None:
+        values = [_argument(value) for value in arguments]
+        pointers = (ctypes.c_void_p * max(1, len(values)))(
+            *[ctypes.cast(ctypes.pointer(value), ctypes.c_void_p) for value in values]
+        )
+        with self._registered(arguments, names):
+            self.call("hipModuleLaunchKernel", function, *grid, *block, lds, None, pointers, None)
+
+    @contextlib.contextmanager
+    def _registered(self, arguments: Sequence[Any], names: Sequence[str] | None) -> Iterator[None]:
+        done: list[int] = []
+        try:
+            for index, value in enumerate(arguments):
+                if not _is_array(value):
+                    continue
+                name = names[index] if names is not None else f"argument {index}"
+                first, bytes_ = _extent(value)
+                writable = bool(value.flags.writeable)
+                self.call(
+                    "flyemu_register_memory",
+                    ctypes.c_void_p(first),
+                    ctypes.c_size_t(bytes_),
+                    int(not writable),
+                    name.encode(),
+                )
+                done.append(first)
+            yield
+        finally:
+            report = self._text("flyemu_last_error")
+            for first in done:
+                self.library.flyemu_unregister_memory(ctypes.c_void_p(first))
+            del report
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "__array_interface__") and hasattr(value, "flags") and getattr(value, "ndim", 0) > 0
+
+
+def _extent(array: Any) -> tuple[int, int]:
+    """First address and number of bytes between the lowest and the highest element."""
+    address = int(array.__array_interface__["data"][0])
+    low = high = 0
+    for extent, stride in zip(array.shape, array.strides, strict=True):
+        if extent == 0:
+            return address, 0
+        low += min(0, (extent - 1) * stride)
+        high += max(0, (extent - 1) * stride)
+    return address + low, high - low + int(array.itemsize)
+
+
+def _argument(value: Any) -> Any:
+    """A ctypes object that holds the argument's bytes."""
+    if _is_array(value):
+        return ctypes.c_void_p(int(value.__array_interface__["data"][0]))
+    if isinstance(value, ctypes._SimpleCData):
+        return value
+    if isinstance(value, bytes):
+        return (ctypes.c_char * len(value)).from_buffer_copy(value)
+    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
+        data = value.tobytes()
+        return (ctypes.c_char * len(data)).from_buffer_copy(data)
+    if isinstance(value, bool):
+        return ctypes.c_bool(value)
+    if isinstance(value, int):
+        return ctypes.c_int64(value) if not -(2**31) <= value < 2**32 else ctypes.c_uint32(value & 0xFFFFFFFF)
+    if isinstance(value, float):
+        return ctypes.c_float(value)
+    raise TypeError(f"cannot pass {type(value).__name__} to a kernel: use an array, a ctypes or numpy scalar, or bytes")
+
+
+def _extents(value: int | Sequence[int]) -> tuple[int, int, int]:
+    values = (value,) if isinstance(value, int) else tuple(value)
+    if not 1 <= len(values) <= 3 or any(extent < 0 for extent in values):
+        raise ValueError(f"expected one to three extents, got {value!r}")
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z
