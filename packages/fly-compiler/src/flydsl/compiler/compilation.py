@@ -104,7 +104,8 @@ def compile_request(request: Request) -> Compiled:
     """
     asked = request.settings
     dumping = wanted()
-    if asked.run_only and dumping:
+    run_only = env.runtime.run_only
+    if run_only and dumping:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
@@ -114,10 +115,10 @@ def compile_request(request: Request) -> Compiled:
     if request.source.opaque:
         log().info("%s is not cached on disk: it depends on %s", request.name, ", ".join(request.source.opaque))
     store = ArtifactStore(Path(env.runtime.cache_dir), request.name, request.source_key()) if persistent else None
-    if asked.run_only:
+    if run_only:
         return _only_from_disk(request, store, key, load)
     times = StageTimes()
-    if store is not None and asked.use_disk:
+    if store is not None and env.runtime.enable_cache:
         found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
         artifact = found if isinstance(found, Artifact) else None
         return Compiled(artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)

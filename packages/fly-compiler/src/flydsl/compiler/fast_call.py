@@ -1,49 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a call that is compiled already: one generated function per jit function, a few dictionary look-ups long.
+"""The way of a call that is compiled already: one generated function per jit function.
 
-The generated function has the parameters of the user's, so that Python itself binds the arguments. It builds the memory
-key (`JitFunction.key_of`) with one expression per parameter, and calls what it finds under it.
+The generated function is the `__call__` of the jit function's own class and has the parameters of the user's function,
+so that Python itself binds the arguments. It looks whether what was compiled in is still there (identity of globals and
+closure variables), builds the memory key (`JitFunction.key_of`) with one expression per parameter, and calls what it
+finds. In case of doubt it goes the slow way, which looks closely.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from flydsl.expr import _trace
+
 from .arguments.classify import constexpr_key
-from .arguments.signatures import signature
-from .cache.fingerprint import Drift, Fingerprint, state_key
+from .arguments.signatures import SIGNATURES
+from .cache.fingerprint import Fingerprint, state_key
 from .hints import _ambient
-from .target import environment_token
+from .target import environment_parts
 
 if TYPE_CHECKING:
     from .jit_function import JitFunction
 
-__all__ = ["make_fast_call", "unchanged_check"]
+__all__ = ["make_fast_call"]
 
+# User parameters keep their names, so everything else begins with _fly_.
 _TEMPLATE = """
-def {name}({parameters}):
-    entry = entries.get((environment(), hints() if jit.compile_hints or ambient.stack else (), {key}))
-    if entry is None or not jit.unchanged():
-        entry = specialise(({names},))
-    entry({names})
+def {name}(_fly_jit{parameters}):
+    if _fly_state.trace is not None:
+        return _fly_inline({names})
+    try:
+        _fly_same = {unchanged}
+    except (KeyError, ValueError):
+        _fly_same = False
+    if _fly_same and not (_fly_ambient.stack or _fly_jit.compile_hints):
+        _fly_entry = _fly_entries.get((tuple(map(_fly_env, _fly_variables)), (), {key}))
+        if _fly_entry is not None:
+            _fly_entry({names})
+            return None
+    _fly_specialise(({names}))({names})
 """
 
 
-def make_fast_call(jit: JitFunction) -> Callable[..., None]:
-    """Return the function that a call of `jit` runs."""
+def make_fast_call(jit: JitFunction, found: Fingerprint | None) -> Callable[..., Any]:
+    """Return the `__call__` of `jit`.
+
+    Args:
+        jit: the jit function.
+        found: what its compiled code depends on; `None` before the first compilation.
+    """
+    lookup, variables = environment_parts()
     scope: dict[str, Any] = {
-        "ambient": _ambient,
-        "constexpr_key": constexpr_key,
-        "entries": jit._entries,
-        "environment": environment_token,
-        "hints": jit.hints_token,
-        "jit": jit,
-        "signature": signature,
-        "specialise": jit.specialise,
-        "state_key": state_key,
+        "_fly_ambient": _ambient,
+        "_fly_constexpr": constexpr_key,
+        "_fly_entries": jit._entries,
+        "_fly_env": lookup,
+        "_fly_inline": jit.inline,
+        "_fly_signatures": SIGNATURES,
+        "_fly_specialise": jit.specialise,
+        "_fly_state": _trace.state,
+        "_fly_state_key": state_key,
+        "_fly_variables": variables,
     }
+    parameters, key = _parameters(jit, scope)
+    names = "".join(f"{one.name}, " for one in jit.parameters)
+    text = _TEMPLATE.format(
+        name=jit.original.__name__,
+        parameters="".join(f", {one}" for one in parameters),
+        key=", ".join(key),
+        names=names,
+        unchanged=_unchanged(found, scope) if found is not None else "False",
+    )
+    exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
+    made: Callable[..., Any] = scope[jit.original.__name__]
+    made.__qualname__ = jit.original.__qualname__
+    return made
+
+
+def _parameters(jit: JitFunction, scope: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the text of the parameter list, and an expression of the key for each parameter."""
     parameters, key = [], []
     previous = None
     for index, one in enumerate(jit.parameters):
@@ -53,61 +89,35 @@ def make_fast_call(jit: JitFunction) -> Callable[..., None]:
         if one.is_keyword_only and (previous is None or not previous.is_keyword_only):
             parameters.append("*")
         previous = one
-        if one.has_default:
-            scope[f"default_{index}"] = one.default
-            parameters.append(f"{name}=default_{index}")
-        else:
-            parameters.append(name)
+        parameters.append(f"{name}=_fly_default_{index}" if one.has_default else name)
+        scope[f"_fly_default_{index}"] = one.default
         if one.is_receiver:
-            key.append(f"(type({name}), state_key({name}))")
+            key.append(f"(type({name}), _fly_state_key({name}))")
         elif one.compile_time:
             where = f"{jit.original.__qualname__}(): argument '{name}'"
-            key.append(f"(int, {name}) if type({name}) is int else constexpr_key({where!r}, {name})")
+            key.append(f"(int, {name}) if type({name}) is int else _fly_constexpr({where!r}, {name})")
         else:
-            key.append(f"(type({name}), signature({name}))")
+            key.append(f"_fly_signatures[type({name})]({name})")
     if previous is not None and previous.is_positional_only:
         parameters.append("/")
-    names = ", ".join(one.name for one in jit.parameters)
-    text = _TEMPLATE.format(
-        name=jit.original.__name__, parameters=", ".join(parameters), key=", ".join(key), names=names
-    )
-    if not names:
-        text = text.replace("((,))", "(())").replace("(), ))", "(),))")
-    exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
-    found: Callable[..., None] = scope[jit.original.__name__]
-    return found
+    return parameters, key
 
 
-def unchanged_check(found: Fingerprint) -> Callable[[], bool]:
-    """Return a quick test of whether everything that a fingerprint saw is still there.
-
-    It may say no when nothing changed (`Drift.changed` then looks closely), never the other way round.
-    """
-    by_namespace: dict[int, list[Drift]] = {}
-    containers: list[Drift] = []
-    for one in found.names:
+def _unchanged(found: Fingerprint, scope: dict[str, Any]) -> str:
+    """Return an expression that is true when everything that a fingerprint saw is still there."""
+    tests = []
+    namespaces: dict[int, str] = {}
+    for index, one in enumerate(found.names):
+        space = namespaces.setdefault(id(one.namespace), f"_fly_space_{len(namespaces)}")
+        scope[space] = one.namespace
         if isinstance(one.value, (list, dict, set)):
-            containers.append(one)
+            scope[f"_fly_changed_{index}"] = one.changed
+            tests.append(f"not _fly_changed_{index}()")
         else:
-            by_namespace.setdefault(id(one.namespace), []).append(one)
-    groups = []
-    for drifts in by_namespace.values():
-        values = tuple(one.value for one in drifts)
-        getter = itemgetter(*(one.name for one in drifts))
-        groups.append((drifts[0].namespace, getter, values if len(values) > 1 else values[0]))
-    cells = tuple(found.cells)
-
-    def unchanged() -> bool:
-        try:
-            for namespace, getter, values in groups:
-                now = getter(namespace)
-                if now is not values and now != values:
-                    return False
-            for cell, content in cells:
-                if cell.cell_contents is not content:
-                    return False
-        except (KeyError, ValueError, TypeError):
-            return False
-        return not any(one.changed() for one in containers)
-
-    return unchanged
+            scope[f"_fly_value_{index}"] = one.value
+            tests.append(f"{space}[{one.name!r}] is _fly_value_{index}")
+    for index, (cell, content) in enumerate(found.cells):
+        scope[f"_fly_cell_{index}"] = cell
+        scope[f"_fly_content_{index}"] = content
+        tests.append(f"_fly_cell_{index}.cell_contents is _fly_content_{index}")
+    return " and ".join(tests) or "True"

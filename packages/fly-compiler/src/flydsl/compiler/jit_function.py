@@ -19,7 +19,7 @@ from .arguments.markers import is_compile_time
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
 from .compilation import Compiled, Request, compile_request
-from .fast_call import make_fast_call, unchanged_check
+from .fast_call import make_fast_call
 from .hints import effective_hints, has_ambient, hints_key, validated
 from .rewrite import rewrite_function
 from .signature import resolve_annotations
@@ -79,9 +79,7 @@ class JitFunction:
         self._fingerprint: Fingerprint | None = None
         self._entries: dict[Any, Callable[..., None]] = {}
         self._compiled: dict[Any, Compiled] = {}
-        self._fast: Callable[..., None] = self._first_call
-        self.unchanged: Callable[[], bool] = _always
-        """Tells quickly whether what the traced code read is still there; says no in case of doubt."""
+        self._renew_call()
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
@@ -125,17 +123,20 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function; see the class."""
-        if _trace.state.trace is not None:
-            return self.func(*args, **kwargs)
-        return self._fast(*args, **kwargs)
+        raise AssertionError("every jit function has a class of its own, whose __call__ is generated")
+
+    def inline(self, *args: Any) -> Any:
+        """Run the rewritten function as a part of the trace that is going on, and return its result."""
+        positional = [value for one, value in zip(self.parameters, args, strict=True) if not one.is_keyword_only]
+        keywords = {one.name: value for one, value in zip(self.parameters, args, strict=True) if one.is_keyword_only}
+        return self.func(*positional, **keywords)
+
+    def _renew_call(self) -> None:
+        """Generate `__call__` for what is known now."""
+        type(self).__call__ = make_fast_call(self, self._fingerprint)  # type: ignore[method-assign]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else BoundJitFunction(self, instance)
-
-    def _first_call(self, *args: Any, **kwargs: Any) -> None:
-        with self._lock:
-            self._fast = make_fast_call(self)
-        self._fast(*args, **kwargs)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the value of each parameter; `TypeError` as Python's when they do not fit."""
@@ -153,7 +154,7 @@ class JitFunction:
             elif parameter.compile_time:
                 parts.append(constexpr_key(where, value))
             else:
-                parts.append((type(value), signature(value)))
+                parts.append(signature(value))
         return tuple(parts)
 
     def hints_token(self) -> Any:
@@ -180,7 +181,7 @@ class JitFunction:
     def _compile(self, key: Any, values: tuple[Any, ...]) -> Callable[..., None]:
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.original)
-            self.unchanged = unchanged_check(self._fingerprint)
+            self._renew_call()
         arguments: list[tuple[str, Any]] = []
         passed: list[tuple[int, Passed]] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
@@ -230,9 +231,9 @@ class JitFunction:
             )
         if changed or moved:
             self._fingerprint = None
-            self.unchanged = _always
             self._entries.clear()
             self._compiled.clear()
+            self._renew_call()
 
     def __repr__(self) -> str:
         return f"<@flyc.jit {self.original.__qualname__}>"
@@ -276,10 +277,6 @@ def _dispatcher(compiled: Compiled, passed: list[tuple[int, Passed]], count: int
     return dispatch
 
 
-def _always() -> bool:
-    return True
-
-
 def _nothing(*args: Any) -> None:
     """What a call runs under `COMPILE_ONLY`."""
 
@@ -294,4 +291,6 @@ def jit(func: Callable[..., Any] | None = None) -> Any:
         return jit
     if not isinstance(func, FunctionType):
         raise TypeError(f"@flyc.jit decorates a Python function, not {type(func).__name__}")
-    return JitFunction(func)
+    own_class = type("JitFunction", (JitFunction,), {"__module__": JitFunction.__module__, "__doc__": func.__doc__})
+    made: JitFunction = own_class(func)
+    return made

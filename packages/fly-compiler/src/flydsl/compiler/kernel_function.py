@@ -29,7 +29,12 @@ class KernelFunction:
     """
 
     def __init__(
-        self, func: FunctionType, name: str | None, known_block_size: Any, receiver: tuple[Any, ...] = ()
+        self,
+        func: FunctionType,
+        name: str | None,
+        known_block_size: Any,
+        receiver: tuple[Any, ...] = (),
+        annotations: dict[str, Any] | None = None,
     ) -> None:
         functools.update_wrapper(self, func)
         self.__name__ = func.__name__
@@ -37,6 +42,7 @@ class KernelFunction:
         self.fixed_name = name
         self.known_block_size = block_size_of(known_block_size)
         self.receiver = receiver
+        self.annotations: dict[str, Any] = resolve_annotations(func) if annotations is None else annotations
         self._traced: FunctionType | None = None
 
     @functools.cached_property
@@ -46,11 +52,6 @@ class KernelFunction:
         if self.receiver:
             signature = signature.replace(parameters=list(signature.parameters.values())[1:])
         return signature
-
-    @functools.cached_property
-    def annotations(self) -> dict[str, Any]:
-        """The annotations of the parameters, texts resolved where possible."""
-        return resolve_annotations(self.func)
 
     @property
     def traced(self) -> FunctionType:
@@ -62,7 +63,7 @@ class KernelFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> KernelFunction:
         if instance is None:
             return self
-        bound = KernelFunction(self.func, self.fixed_name, self.known_block_size, (instance,))
+        bound = KernelFunction(self.func, self.fixed_name, self.known_block_size, (instance,), self.annotations)
         bound._traced = self._traced
         return bound
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import typing
 import warnings
 from types import FunctionType
@@ -17,9 +18,12 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
     An annotation that cannot be resolved is left out, with a warning: its parameter takes what it is given.
     """
     found: dict[str, Any] = {}
-    namespace = dict(zip(function.__code__.co_freevars, _cell_values(function), strict=True))
+    namespace: dict[str, Any] | None = None
     for name, annotation in function.__annotations__.items():
         if isinstance(annotation, str):
+            if namespace is None:
+                closure = dict(zip(function.__code__.co_freevars, _cell_values(function), strict=True))
+                namespace = {**_caller_locals(), **closure}
             try:
                 annotation = eval(annotation, function.__globals__, namespace)
             except Exception as error:
@@ -31,6 +35,14 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
                 continue
         found[name] = annotation
     return found
+
+
+def _caller_locals() -> dict[str, Any]:
+    """Return the local variables around the decorated function: texts name them without capturing them."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("flydsl.compiler", "functools")):
+        frame = frame.f_back
+    return frame.f_locals
 
 
 def _cell_values(function: FunctionType) -> list[Any]:

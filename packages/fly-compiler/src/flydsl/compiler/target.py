@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ..utils import env
 
-__all__ = ["Settings", "environment_token", "settings"]
+__all__ = ["Settings", "environment_parts", "environment_token", "settings"]
 
 # Every variable that changes what a call does. `os.environ` encodes and decodes each access; a call that is compiled
 # already has a budget of microseconds, so the bytes underneath are compared.
@@ -24,26 +25,26 @@ _VARIABLES = (
     "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
     "FLYDSL_EXTRA_SOURCE_DIRS",
     "COMPILE_ONLY",
-    "FLYDSL_RUNTIME_RUN_ONLY",
-    "FLYDSL_RUNTIME_ENABLE_CACHE",
-    "FLYDSL_RUNTIME_CACHE_DIR",
 )
 _raw: Any = getattr(os.environ, "_data", None)
 _keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()
 
 
+def environment_parts() -> tuple[Callable[[Any], Any], tuple[Any, ...]]:
+    """Return a look-up function and the names to look up: `tuple(map(*environment_parts()))` is the token."""
+    return (os.environ.get, _VARIABLES) if _raw is None else (_raw.get, _keys)
+
+
 def environment_token() -> tuple[Any, ...]:
     """Return the present values of all variables that matter, as something to compare and hash."""
-    if _raw is None:
-        return tuple(map(os.environ.get, _VARIABLES))
-    return tuple(map(_raw.get, _keys))
+    return tuple(map(*environment_parts()))
 
 
 @dataclass(frozen=True)
 class Settings:
     """The environment's part of a compilation.
 
-    `key` names what of it the artifact depends on; the other fields say how to get one.
+    `key` names everything that the artifact depends on.
     """
 
     arch: str
@@ -51,8 +52,6 @@ class Settings:
     debug_info: bool
     key: str
     compile_only: bool
-    run_only: bool
-    use_disk: bool
 
 
 def settings() -> Settings:
@@ -83,6 +82,4 @@ def _settings(token: tuple[Any, ...]) -> Settings:
         debug_info,
         key,
         compile_only=env.compile.compile_only,
-        run_only=env.runtime.run_only,
-        use_disk=env.runtime.enable_cache,
     )

@@ -13,17 +13,25 @@ from flydsl.expr.numeric import Numeric
 
 from .tensor import is_tensor_type, is_torch_type, plain_spec
 
-__all__ = ["signature"]
-
-_functions: dict[type, Callable[[Any], Any]] = {}
+__all__ = ["SIGNATURES", "signature"]
 
 
-def signature(value: Any) -> Any:
-    """Return the signature of an argument."""
-    function = _functions.get(type(value))
-    if function is None:
-        function = _functions[type(value)] = _function_for(type(value))
-    return function(value)
+class _Signatures(dict[type, Callable[[Any], Any]]):
+    """From a class to the function that gives the signature of its objects."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        function = self[kind] = _function_for(kind)
+        return function
+
+
+class _UnitAxes(dict[tuple[int, ...], tuple[int, int]]):
+    """From strides to rank and first axis of stride 1 (-1: none)."""
+
+    def __missing__(self, strides: tuple[int, ...]) -> tuple[int, int]:
+        if len(self) >= 4096:
+            self.clear()
+        found = self[strides] = (len(strides), strides.index(1) if 1 in strides else -1)
+        return found
 
 
 def _function_for(kind: type) -> Callable[[Any], Any]:
@@ -38,9 +46,17 @@ def _function_for(kind: type) -> Callable[[Any], Any]:
     return type
 
 
+SIGNATURES = _Signatures()
+_unit_axes = _UnitAxes()
+
+
+def signature(value: Any) -> Any:
+    """Return the signature of an argument."""
+    return SIGNATURES[type(value)](value)
+
+
 def _torch_signature(tensor: Any) -> Any:
-    stride = tensor.stride()
-    return (tensor.dtype, len(stride), stride.index(1) if 1 in stride else -1)
+    return (tensor.dtype, _unit_axes[tensor.stride()])
 
 
 def _numpy_signature(array: Any) -> Any:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Only the user may write to the cache, and only one process makes an entry."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from flydsl.compiler.cache.folder import CacheFolderError, private_folder
+from flydsl.compiler.cache.lock import exclusive
+
+
+def test_a_new_folder_is_private(tmp_path):
+    path = private_folder(tmp_path / "a" / "cache")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert private_folder(path) == path
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720])
+def test_a_folder_that_others_may_write_to_is_refused(tmp_path, mode):
+    path = tmp_path / "cache"
+    path.mkdir()
+    path.chmod(mode)
+    with pytest.raises(CacheFolderError, match=f"may be written by others \\(mode {mode:04o}\\).*chmod go-w"):
+        private_folder(path)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    path = tmp_path / "cache"
+    path.write_text("")
+    with pytest.raises(CacheFolderError, match="is not a folder"):
+        private_folder(path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheFolderError, match="FLYDSL_RUNTIME_ENABLE_CACHE=0"):
+        private_folder(tmp_path / "file" / "cache")
+
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from flydsl.compiler.cache.lock import exclusive
+with exclusive(Path(sys.argv[1]), timeout=5, what="holding"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_holder_gives_the_lock_up(tmp_path):
+    path = tmp_path / "lock"
+    holder = subprocess.Popen([sys.executable, "-c", _HOLD, str(path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(TimeoutError, match=r"another process has been compiling for more than 0 s"),
+            exclusive(path, timeout=0.2, what="compiling"),
+        ):
+            pass
+        holder.kill()
+        holder.wait()
+        start = time.monotonic()
+        with exclusive(path, timeout=5, what="compiling"):
+            assert time.monotonic() - start < 2
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def test_the_lock_is_not_inherited(tmp_path):
+    with exclusive(tmp_path / "lock", timeout=1, what="testing"):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(5)"])
+    try:
+        with exclusive(tmp_path / "lock", timeout=1, what="testing"):
+            pass
+    finally:
+        os.kill(child.pid, 9)
+        child.wait()
