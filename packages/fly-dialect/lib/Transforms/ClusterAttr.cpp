@@ -16,7 +16,7 @@ struct FlyROCDLClusterAttrPass : fly::impl::FlyROCDLClusterAttrPassBase<FlyROCDL
   void runOnOperation() override {
     constexpr StringLiteral clusterDims = "rocdl.cluster_dims";
     Builder builder(&getContext());
-    getOperation().walk([&](LLVM::LLVMFuncOp function) {
+    getOperation()->walk([&](LLVM::LLVMFuncOp function) {
       auto dims = function->getAttrOfType<StringAttr>(clusterDims);
       if (!dims)
         return;

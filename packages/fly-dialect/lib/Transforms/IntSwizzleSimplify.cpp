@@ -140,7 +140,7 @@ Value sumOf(OpBuilder &builder, Location loc, ArrayRef<Value> addends) {
 }
 
 /// Moves the addends that are multiples of the period behind the swizzle.
-void peel(RewriterBase &rewriter, const IntSwizzle &swizzle) {
+void peel(RewriterBase &rewriter, IntSwizzle swizzle) {
   SmallVector<Value> addends;
   collectAddends(swizzle.value, addends);
   SmallVector<Value> inside;
@@ -186,7 +186,10 @@ struct FlyIntSwizzleSimplifyPass
     : fly::impl::FlyIntSwizzleSimplifyPassBase<FlyIntSwizzleSimplifyPass> {
   void runOnOperation() override {
     SmallVector<arith::XOrIOp> candidates;
-    getOperation().walk([&](arith::XOrIOp op) { candidates.push_back(op); });
+    // Elsewhere a swizzle is not an address.
+    getOperation()->walk([&](gpu::GPUFuncOp function) {
+      function.walk([&](arith::XOrIOp op) { candidates.push_back(op); });
+    });
     IRRewriter rewriter(&getContext());
     for (arith::XOrIOp op : candidates) {
       std::optional<IntSwizzle> swizzle = matchSwizzle(op);

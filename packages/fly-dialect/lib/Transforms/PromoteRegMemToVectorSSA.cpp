@@ -12,8 +12,10 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace fly {
 #define GEN_PASS_DEF_FLYPROMOTEREGMEMTOVECTORSSAPASS
@@ -253,23 +255,32 @@ LogicalResult checkNothingRemains(gpu::GPUFuncOp function) {
 struct FlyPromoteRegMemToVectorSSAPass
     : fly::impl::FlyPromoteRegMemToVectorSSAPassBase<FlyPromoteRegMemToVectorSSAPass> {
   void runOnOperation() override {
-    gpu::GPUFuncOp function = getOperation();
+    WalkResult result = getOperation()->walk([&](gpu::GPUFuncOp function) {
+      return failed(promote(function)) ? WalkResult::interrupt() : WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult promote(gpu::GPUFuncOp function) {
     if (function.isDeclaration())
-      return;
+      return success();
     RegisterAllocations allocations(function);
     Promotion promotion(allocations, &getContext());
     for (Block &block : function.getBody()) {
       State state;
       if (failed(promotion.run(block, state)))
-        return signalPassFailure();
+        return failure();
     }
     eraseDeadFlyOps(function);
     // Memory that is there on purpose may be used in any way.
     if (!allocations.hasExcluded() && failed(checkNothingRemains(function)))
-      return signalPassFailure();
+      return failure();
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
+    return success();
   }
 };
 

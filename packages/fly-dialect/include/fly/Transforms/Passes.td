@@ -7,7 +7,37 @@
 
 include "mlir/Pass/PassBase.td"
 
-def FlyIntSwizzleSimplifyPass : Pass<"fly-int-swizzle-simplify", "::mlir::gpu::GPUFuncOp"> {
+def FlyRewriteFuncSignaturePass : Pass<"fly-rewrite-func-signature"> {
+  let summary = "Pass only run-time values across function boundaries";
+  let description = [{
+    Arguments and results of func.func, gpu.func, calls, launches and scf loops and conditionals lose the values that their
+    types carry: static ones disappear, dynamic tuples and layouts become packed LLVM structs of their dynamic leaves, and a
+    memref becomes its pointer, with the struct of its layout when that is dynamic.
+  }];
+  let dependentDialects = ["::fly::FlyDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def FlyCanonicalizePass : Pass<"fly-canonicalize"> {
+  let summary = "Construct every static value from its type";
+  let description = [{
+    make_shape, make_stride and make_coord become make_int_tuple, and each op whose result type is static is replaced by the
+    constructors of that type.
+  }];
+  let dependentDialects = ["::fly::FlyDialect"];
+}
+
+def FlyLayoutLoweringPass : Pass<"fly-layout-lowering"> {
+  let summary = "Replace tuple and layout algebra by arithmetic on dynamic leaves";
+  let description = [{
+    Evaluates every op whose operands are constructed by make_int_tuple, make_layout, make_composed_layout and make_view, and
+    expands copies, matrix multiplications, and accesses to tensors into atom calls and accesses to pointers. Ops on other
+    operands are left in place.
+  }];
+  let dependentDialects = ["::fly::FlyDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FlyIntSwizzleSimplifyPass : Pass<"fly-int-swizzle-simplify"> {
   let summary = "Move addends that a swizzle does not see out of it";
   let description = [{
     Finds `x xor ((x and mask) lshr s)`, where `mask` is one run of M ones from bit K and s <= K. It depends on x modulo
@@ -27,8 +57,7 @@ def FlyConvertAtomCallToSSAFormPass : Pass<"fly-convert-atom-call-to-ssa-form"> 
   let dependentDialects = ["::fly::FlyDialect"];
 }
 
-def FlyPromoteRegMemToVectorSSAPass
-    : Pass<"fly-promote-regmem-to-vectorssa", "::mlir::gpu::GPUFuncOp"> {
+def FlyPromoteRegMemToVectorSSAPass : Pass<"fly-promote-regmem-to-vectorssa"> {
   let summary = "Turn register memory into vector values";
   let description = [{
     Replaces each `fly.make_ptr` in `register` and the loads and stores at static offsets from it by one vector value
@@ -39,7 +68,7 @@ def FlyPromoteRegMemToVectorSSAPass
                            "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
 }
 
-def FlyROCDLClusterAttrPass : Pass<"fly-rocdl-cluster-attr", "::mlir::gpu::GPUModuleOp"> {
+def FlyROCDLClusterAttrPass : Pass<"fly-rocdl-cluster-attr"> {
   let summary = "Hand a kernel's cluster dimensions to LLVM";
   let description = [{
     The attribute `rocdl.cluster_dims = "x,y,z"` of an llvm.func becomes its passthrough entry

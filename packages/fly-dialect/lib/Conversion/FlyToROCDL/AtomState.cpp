@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "AtomState.h"
+#include "Addressing.h"
+#include "TypeConverter.h"
+#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace fly::rocdl {
+
+/// Fields of gpu1250.tdm that do not start from zero.
+constexpr int64_t tdmFirstExtent = 1;
+constexpr int64_t tdmFirstStride = 6;
+/// "The memref's own stride": what tdm strides start from.
+constexpr int64_t tdmUnsetStride = -0x80000000LL;
+
+static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+  if (type.isInteger())
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0));
+  return LLVM::ZeroOp::create(builder, loc, type);
+}
+
+static Value defaultField(OpBuilder &builder, Location loc, Type operation, Type type,
+                          int64_t position) {
+  if (isa<GFX1250TDMType>(operation)) {
+    if (position >= tdmFirstExtent && position < tdmFirstStride)
+      return constantI32(builder, loc, std::numeric_limits<int32_t>::max()); // Clamps nothing.
+    if (position >= tdmFirstStride && position < tdmFirstStride + 4)
+      return constantI64(builder, loc, tdmUnsetStride);
+  }
+  return zeroOf(builder, loc, type);
+}
+
+Value defaultState(OpBuilder &builder, Location loc, Type operation) {
+  LLVM::LLVMStructType type = getAtomStateType(operation);
+  Value state = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [position, fieldType] : llvm::enumerate(type.getBody()))
+    state = writeField(builder, loc, state, position,
+                       defaultField(builder, loc, operation, fieldType, position));
+  return state;
+}
+
+/// The index of `name` in `names`, counted from `first`.
+static std::optional<int64_t> positionIn(ArrayRef<StringRef> names, StringRef name,
+                                         int64_t first = 0) {
+  const auto *found = llvm::find(names, name);
+  if (found == names.end())
+    return std::nullopt;
+  return first + (found - names.begin());
+}
+
+std::optional<int64_t> stateField(Type operation, StringRef name) {
+  using Position = std::optional<int64_t>;
+  return llvm::TypeSwitch<Type, Position>(operation)
+      .Case<CDNA3BufferCopyType, CDNA3BufferAtomicType>(
+          [&](Type) { return positionIn({"soffset"}, name); })
+      .Case<CDNA3BufferCopyLDSType, CDNA4BufferLoadAsyncLDSType>(
+          [&](Type) { return positionIn({"soffset", "imm_offset"}, name); })
+      .Case<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(
+          [&](Type) { return positionIn({"scale_a", "scale_b"}, name); })
+      .Case([&](GFX1250TDMType) {
+        return positionIn({"workgroup_mask", "extent_0", "extent_1", "extent_2", "extent_3",
+                           "extent_4", "stride_0", "stride_1", "stride_2", "stride_3",
+                           "imm_offset"},
+                          name);
+      })
+      .Case([&](CDNA5TensorLoadType type) {
+        if (name == "atomic_barrier_addr")
+          return type.getAtomicBarrier() ? Position(2) : std::nullopt;
+        return positionIn({"workgroup_mask", "early_timeout"}, name);
+      })
+      .Case([&](CDNA5TensorStoreType type) {
+        return name == "atomic_barrier_addr" && type.getAtomicBarrier() ? Position(0)
+                                                                        : std::nullopt;
+      })
+      .Default([](Type) { return std::nullopt; });
+}
+
+Value toFieldType(OpBuilder &builder, Location loc, Type operation, Value value, Type fieldType) {
+  Type type = value.getType();
+  if (type == fieldType)
+    return value;
+  if (isa<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation))
+    return reinterpret(builder, loc, value, fieldType);
+  if (!fieldType.isInteger())
+    return Value();
+  if (type.isIndex())
+    return arith::IndexCastOp::create(builder, loc, fieldType, value);
+  if (!type.isSignlessInteger())
+    return Value();
+  if (type.getIntOrFloatBitWidth() > fieldType.getIntOrFloatBitWidth())
+    return arith::TruncIOp::create(builder, loc, fieldType, value);
+  return arith::ExtSIOp::create(builder, loc, fieldType, value);
+}
+
+Value readField(OpBuilder &builder, Location loc, Value state, int64_t position) {
+  return LLVM::ExtractValueOp::create(builder, loc, state, ArrayRef<int64_t>{position});
+}
+
+Value writeField(OpBuilder &builder, Location loc, Value state, int64_t position, Value value) {
+  return LLVM::InsertValueOp::create(builder, loc, state, value, ArrayRef<int64_t>{position});
+}
+
+} // namespace fly::rocdl

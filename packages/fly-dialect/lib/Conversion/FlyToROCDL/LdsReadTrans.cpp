@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// cdna4.lds_read_trans (contract section 6.3).
+#include "Addressing.h"
+#include "AtomCalls.h"
+
+using namespace mlir;
+
+namespace fly::rocdl {
+
+CopyResult lowerLdsReadTrans(OpBuilder &builder, CDNA4LdsReadTransType operation,
+                             const CopyCall &call) {
+  struct Form {
+    int32_t granularity;
+    int32_t bits;
+    const char *name;
+    int64_t elements;
+    unsigned elementBits;
+  };
+  constexpr Form forms[] = {
+      {4, 64, "rocdl.ds.read.tr4.b64", 2, 32},
+      {8, 64, "rocdl.ds.read.tr8.b64", 2, 32},
+      {6, 96, "rocdl.ds.read.tr6.b96", 3, 32},
+      {16, 64, "rocdl.ds.read.tr16.b64", 4, 16},
+  };
+  const Form *form = llvm::find_if(forms, [&](const Form &candidate) {
+    return candidate.granularity == operation.getGranularity() &&
+           candidate.bits == operation.getBits();
+  });
+  if (form == std::end(forms))
+    return call.op->emitError("unsupported (bitSize, transGranularity) = (")
+           << operation.getBits() << ", " << operation.getGranularity()
+           << ") for LDS read transpose";
+  if (!call.source.isMemoryIn(AddressSpace::Shared))
+    return failure();
+  // The lanes exchange data by their place in LDS; a swizzle of the source is the program's business.
+  auto type = VectorType::get(form->elements, builder.getIntegerType(form->elementBits));
+  FailureOr<Value> value =
+      createIntrinsic(builder, call.op, form->name, call.source.converted, type);
+  if (failed(value))
+    return failure();
+  return writeResult(builder, call, *value);
+}
+
+} // namespace fly::rocdl

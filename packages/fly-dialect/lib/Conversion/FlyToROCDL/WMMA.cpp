@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gfx11.wmma, gfx120x.wmma, gfx1250.wmma and gfx1250.wmma_scale (contract section 6.4).
+#include "Addressing.h"
+#include "AtomCalls.h"
+#include "ScaledOperands.h"
+
+using namespace mlir;
+
+namespace fly::rocdl {
+namespace {
+
+/// The intrinsic of one combination of element types.
+struct WmmaForm {
+  std::string name; ///< after "rocdl.wmma."
+  Type lane;        ///< of A and B
+  enum class Modifiers { None, Signs, AccumulatorModifier } modifiers = Modifiers::None;
+};
+using Modifiers = WmmaForm::Modifiers;
+
+const char *float8Name(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return "fp8";
+  if (isa<Float8E5M2Type>(type))
+    return "bf8";
+  return nullptr;
+}
+
+const char *accumulatorName(Type type) {
+  return type.isF32() ? "f32" : type.isF16() ? "f16" : type.isBF16() ? "bf16" : "i32";
+}
+
+Type vectorOf(int64_t count, Type element) {
+  return count == 1 ? element : Type(VectorType::get(count, element));
+}
+
+NamedAttribute flag(OpBuilder &builder, StringRef name, bool value) {
+  return builder.getNamedAttr(name, builder.getIntegerAttr(builder.getI1Type(), value ? 1 : 0));
+}
+
+/// Calls `form` with an accumulator of eight values per lane.
+template <typename Atom>
+FailureOr<Value> callForm(OpBuilder &builder, Atom operation, const MmaCall &call,
+                          const std::optional<WmmaForm> &form, int32_t accumulatorModifier) {
+  if (!form)
+    return failure();
+  Location loc = call.loc();
+  auto accumulator = VectorType::get(8, operation.getElemTyAcc());
+  Value a = reinterpret(builder, loc, call.a.front(), form->lane);
+  Value b = reinterpret(builder, loc, call.b.front(), form->lane);
+  Value c = reinterpret(builder, loc, call.c, accumulator);
+  if (!a || !b || !c)
+    return failure();
+  SmallVector<NamedAttribute> attributes;
+  if (form->modifiers == Modifiers::Signs) {
+    attributes.push_back(flag(builder, "signA", operation.getSignA()));
+    attributes.push_back(flag(builder, "signB", operation.getSignB()));
+    attributes.push_back(flag(builder, "clamp", operation.getClamp()));
+  } else if (form->modifiers == Modifiers::AccumulatorModifier && accumulatorModifier != 0) {
+    attributes.push_back(
+        builder.getNamedAttr("modC", builder.getI16IntegerAttr(accumulatorModifier)));
+  }
+  return createIntrinsic(builder, call.op, "rocdl.wmma." + form->name, {a, b, c}, accumulator,
+                         attributes);
+}
+
+/// gfx11 and gfx120x differ in how many elements a lane holds: gfx11 keeps A and B in both halves of the wave.
+template <typename Atom> std::optional<WmmaForm> selectGFX11Or12(Atom type, int64_t elements) {
+  MLIRContext *context = type.getContext();
+  Type a = type.getElemTyA();
+  Type b = type.getElemTyB();
+  Type i16 = IntegerType::get(context, 16);
+  Type i32 = IntegerType::get(context, 32);
+  if (type.getK() != 16)
+    return std::nullopt;
+  if (a.isF16() && b.isF16())
+    return WmmaForm{"f32.16x16x16.f16", vectorOf(elements, a)};
+  if (a.isBF16() && b.isBF16())
+    return WmmaForm{"f32.16x16x16.bf16", vectorOf(elements, i16)};
+  if (a.isInteger(8) && b.isInteger(8))
+    return WmmaForm{"i32.16x16x16.iu8", vectorOf(elements / 4, i32), Modifiers::Signs};
+  if (a.isInteger(4) && b.isInteger(4))
+    return WmmaForm{"i32.16x16x16.iu4", vectorOf(elements / 8, i32), Modifiers::Signs};
+  return std::nullopt;
+}
+
+std::optional<WmmaForm> selectGFX120X(GFX120XWMMAType type) {
+  Type i32 = IntegerType::get(type.getContext(), 32);
+  if (type.getK() == 32 && type.getElemTyA().isInteger(4) && type.getElemTyB().isInteger(4))
+    return WmmaForm{"i32.16x16x32.iu4", vectorOf(2, i32), Modifiers::Signs};
+  const char *a = float8Name(type.getElemTyA());
+  const char *b = float8Name(type.getElemTyB());
+  if (type.getK() == 16 && a && b)
+    return WmmaForm{std::string("f32.16x16x16.") + a + "_" + b, vectorOf(2, i32)};
+  return selectGFX11Or12(type, 8);
+}
+
+std::optional<WmmaForm> selectGFX1250(GFX1250WMMAType type) {
+  Type a = type.getElemTyA();
+  Type b = type.getElemTyB();
+  Type i32 = IntegerType::get(type.getContext(), 32);
+  int32_t k = type.getK();
+  std::string prefix =
+      std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x" + std::to_string(k) + ".";
+  if (k == 4 && a.isF32() && b.isF32())
+    return WmmaForm{prefix + "f32", vectorOf(2, a), Modifiers::AccumulatorModifier};
+  if (k == 32 && a == b && (a.isF16() || a.isBF16()))
+    return WmmaForm{prefix + (a.isF16() ? "f16" : "bf16"), vectorOf(16, a),
+                    Modifiers::AccumulatorModifier};
+  const char *nameA = float8Name(a);
+  const char *nameB = float8Name(b);
+  if ((k == 64 || k == 128) && nameA && nameB)
+    return WmmaForm{prefix + nameA + "_" + nameB, vectorOf(k / 8, i32),
+                    Modifiers::AccumulatorModifier};
+  if (k == 64 && a.isInteger(8) && b.isInteger(8))
+    return WmmaForm{prefix + "iu8", vectorOf(8, i32), Modifiers::Signs};
+  if (k == 32 && a.isInteger(4) && b.isInteger(4))
+    return WmmaForm{prefix + "iu4", vectorOf(2, i32), Modifiers::Signs};
+  return std::nullopt;
+}
+
+} // namespace
+
+FailureOr<Value> lowerGFX11WMMA(OpBuilder &builder, GFX11WMMAType operation, const MmaCall &call) {
+  return callForm(builder, operation, call, selectGFX11Or12(operation, 16), 0);
+}
+
+FailureOr<Value> lowerGFX120XWMMA(OpBuilder &builder, GFX120XWMMAType operation,
+                                  const MmaCall &call) {
+  return callForm(builder, operation, call, selectGFX120X(operation), 0);
+}
+
+FailureOr<Value> lowerGFX1250WMMA(OpBuilder &builder, GFX1250WMMAType operation,
+                                  const MmaCall &call) {
+  return callForm(builder, operation, call, selectGFX1250(operation), operation.getModC());
+}
+
+FailureOr<Value> lowerGFX1250WMMAScale(OpBuilder &builder, GFX1250WMMAScaleType operation,
+                                       const MmaCall &call) {
+  constexpr int64_t lanes = 32;
+  Location loc = call.loc();
+  FailureOr<ScaledOperands> operands =
+      readScaledOperands(builder, call, operation.getElemTyA(), operation.getElemTyB(), lanes,
+                         int64_t(operation.getM()) * operation.getK(),
+                         int64_t(operation.getN()) * operation.getK());
+  if (failed(operands))
+    return failure();
+  auto accumulator = VectorType::get(int64_t(operation.getM()) * operation.getN() / lanes,
+                                     operation.getElemTyAcc());
+  Value c = reinterpret(builder, loc, call.c, accumulator);
+  if (!c)
+    return failure();
+
+  auto number = [&](StringRef name, int32_t value) {
+    return builder.getNamedAttr(name, builder.getI32IntegerAttr(value));
+  };
+  bool tall = operation.getM() == 32;
+  // Scales are E8M0 (format 0); opsel chooses the half of the wave, "row", that holds them.
+  SmallVector<NamedAttribute> attributes = {
+      builder.getNamedAttr("modC", builder.getI16IntegerAttr(operation.getModC())),
+      number("scaleAType", operation.getOpselA()),
+      number("fmtScaleA", 0),
+      number("scaleBType", operation.getOpselB()),
+      number("fmtScaleB", 0),
+      flag(builder, "reuseA", operation.getReuseA()),
+      flag(builder, "reuseB", operation.getReuseB()),
+  };
+  if (!tall) {
+    attributes.push_back(number("fmtA", matrixFormat(operation.getElemTyA())));
+    attributes.push_back(number("fmtB", matrixFormat(operation.getElemTyB())));
+  }
+  std::string name = operation.getBlockSize() == 16 ? "rocdl.wmma.scale16.f32."
+                                                    : "rocdl.wmma.scale.f32.";
+  name += tall ? "32x16x128.f4" : "16x16x128.f8f6f4";
+  return createIntrinsic(builder, call.op, name,
+                         {operands->a, operands->b, c, operands->scaleA, operands->scaleB},
+                         accumulator, attributes);
+}
+
+} // namespace fly::rocdl
