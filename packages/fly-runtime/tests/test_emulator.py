@@ -113,7 +113,7 @@ try:
 except ValueError as error:
     print(error)
 """
-    assert run(code) == "vector_add: kernel 'vector_add_kernel_0': grid (-15, 1, 1) has a negative extent\n"
+    assert run(code) == "vector_add: kernel 'vector_add_kernel_0': grid (-14, 1, 1) has a negative extent\n"
 
 
 def test_two_devices(run: Callable[..., str]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import make_doubles as build
 import pytest
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
@@ -76,18 +77,23 @@ def test_loaders_default(python: Python, rocm: Path) -> None:
     assert {"step": "ROCM_PATH", "place": "", "outcome": "ROCM_PATH is not set"} in report["attempts"]
 
 
-def test_hip_without_devices_gives_way_to_the_emulator(python: Python, rocm: Path, doubles: Path) -> None:
+def test_hip_without_devices_gives_way_to_the_emulator(python: Python, tmp_path: Path, doubles: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    library = build.fake_hip(tmp_path / "lib" / "libamdhip64.so.7", "-DNO_DEVICE")
     code = f"""
 from flydsl.runtime import _library
 _library._emulator_library = lambda: {str(doubles / "libemulator.so")!r}
-import os
-os.environ["FAKE_ARCHS"] = ""
 {SHOW}
 """
-    report = json.loads(python(code, ROCM_PATH=str(rocm)).stdout)
+    report = json.loads(python(code, ROCM_PATH=str(tmp_path)).stdout)
+    assert report["library"] == str(doubles / "libemulator.so")
+    assert {
+        "step": "ROCM_PATH",
+        "place": str(library),
+        "outcome": "opened, but hipGetDeviceCount failed: hipErrorUnknown (100): unknown error",
+    } in report["attempts"]
+    report = json.loads(python(code, ROCM_PATH=str(tmp_path), FLYDSL_DEVICE="hip").stdout)
     assert report["library"] is None
-    text = [attempt["outcome"] for attempt in report["attempts"]]
-    assert "opened, but hipGetDeviceCount failed: hipErrorUnknown (100): unknown error" in text
 
 
 def test_emulator_of_the_python_package(python: Python, doubles: Path) -> None:
