@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A test double for HIP's library: it has devices, writes down every call, and fails on request.
- * It executes nothing but the vector addition of examples/call_from_cpp.cpp. Compiled with
- * -DEMULATOR it also exports the emulator's extensions; with -DNO_LAUNCH it lacks
- * hipModuleLaunchKernel. FAKE_ARCHS lists its devices' architectures.
+ * It executes nothing but the vector addition of examples/call_from_cpp.cpp. FAKE_ARCHS lists its
+ * devices' architectures. Compiled with -DEMULATOR it also exports the emulator's extensions; with
+ * -DNO_LAUNCH it lacks hipModuleLaunchKernel; with -DNO_DEVICE it has no device.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
