@@ -32,6 +32,7 @@ from .layout.algebra import *  # noqa: F403
 from .layout.algebra import __all__ as _algebra
 from .layout.construct import *  # noqa: F403
 from .layout.construct import __all__ as _construct
+from .layout.host import hosted
 from .layout.objects import Basis, ComposedLayout, CoordSwizzle, E, IntTuple, Layout, Swizzle, Tile
 from .math import *  # noqa: F403
 from .math import __all__ as _math
@@ -103,6 +104,12 @@ def _vector_aliases() -> dict[str, Any]:
                 found[f"{name}x{n}"] = VectorAlias(globals()[name], n)
     return found
 
+
+# Outside a trace the algebra works on ordinary values.
+for _name in (*_algebra, *_construct):
+    if _name not in ("as_int_tuple", "as_tile", "select"):
+        globals()[_name] = hosted(globals()[_name])
+select = hosted(select)
 
 _aliases = _vector_aliases()
 globals().update(_aliases)

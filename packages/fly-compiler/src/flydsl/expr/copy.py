@@ -10,6 +10,7 @@ from .atom import CopyAtom, _Atom
 from .layout import typetext as tt
 from .layout.algebra import composition, int_tuple_product_each, raked_product, right_inverse, size
 from .layout.construct import as_int_tuple, as_tile, make_layout, make_tile
+from .layout.host import from_host
 from .layout.objects import IntTuple, Layout
 from .tensor import Tensor, make_view, typed
 from .wrap import register_wrapper
@@ -158,6 +159,7 @@ def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[Any, Layout]
     Raises:
         ValueError: a layout is not static.
     """
+    thr_layout, val_layout = from_host(thr_layout), from_host(val_layout)
     for name, layout in (("thread", thr_layout), ("value", val_layout)):
         if not isinstance(layout, Layout) or not layout.is_static:
             raise ValueError(f"make_layout_tv needs a static {name} layout, got {layout}")
@@ -172,6 +174,7 @@ def make_tiled_copy(atom: CopyAtom, layout_tv: Layout, tile: Any) -> TiledCopy:
     """Return the tiled copy of an atom, a (thread, value) layout and a tile (tuple or `Tile`)."""
     if not isinstance(atom, CopyAtom):
         raise TypeError(f"make_tiled_copy takes a copy atom, not {type(atom).__name__}")
+    layout_tv = from_host(layout_tv)
     if not isinstance(layout_tv, Layout):
         raise TypeError(f"make_tiled_copy takes a (thread, value) layout, not {type(layout_tv).__name__}")
     if isinstance(tile, IntTuple):

@@ -14,6 +14,7 @@ from .atom import MmaAtom, _Atom, _static_layout
 from .layout import typetext as tt
 from .layout.algebra import composition, right_inverse, size, slice, tiled_product
 from .layout.construct import as_int_tuple, make_layout, make_tile, static
+from .layout.host import from_host
 from .layout.objects import IntTuple, Layout, Tile
 from .tensor import Tensor, typed
 from .wrap import register_wrapper
@@ -271,6 +272,7 @@ def make_tiled_mma(mma_atom: Any, atom_layout: Any = None, permutation: Any = No
         from .layout.construct import make_ordered_layout
 
         atom_layout = make_ordered_layout(atom_layout, 0)
+    atom_layout = from_host(atom_layout)
     if not isinstance(atom_layout, Layout):
         raise TypeError(f"make_tiled_mma takes a layout of atoms over (M, N, K), not {type(atom_layout).__name__}")
     operands = [mma_atom.value, atom_layout.value]

@@ -11,8 +11,9 @@ from ._build import build, build_op, infer, parse_type
 from .address_space import space_from_text
 from .layout import typetext as tt
 from .layout.construct import as_int_tuple
+from .layout.host import from_host
 from .layout.objects import ComposedLayout, FlyValue, IntTuple, Layout, _static_py
-from .numeric.base import _class_of, as_numeric, wrap
+from .numeric.base import Numeric, _class_of, as_numeric, wrap
 from .numeric.meta import NumericMeta, class_of_ir_type
 from .pointer import Pointer
 from .vector import Vector, _as_vector_operand, _make, full
@@ -239,9 +240,10 @@ def typed(value: ir.Value, source: Any) -> Any:
 
 
 def _as_layout(layout: Any) -> Any:
+    layout = from_host(layout)
     if isinstance(layout, (Layout, ComposedLayout)):
         return layout
-    if isinstance(layout, (int, tuple, IntTuple)):
+    if isinstance(layout, (int, tuple, IntTuple, Numeric)):
         from .layout.construct import make_ordered_layout
 
         return make_ordered_layout(layout, 0)
@@ -250,6 +252,7 @@ def _as_layout(layout: Any) -> Any:
 
 def make_view(iterator: Any, layout: Any) -> Tensor:
     """Return the tensor of a pointer and a layout; with a coordinate for the pointer, a coordinate tensor."""
+    layout = from_host(layout)
     if not isinstance(layout, (Layout, ComposedLayout)):
         raise TypeError(f"make_view takes a layout, got {type(layout).__name__}")
     if isinstance(iterator, Pointer):

@@ -19,6 +19,7 @@ from ..numeric.types import Boolean, Index
 from ..wrap import wrap_any
 from . import typetext as tt
 from .construct import as_int_tuple, as_tile
+from .host import from_host
 from .objects import ComposedLayout, FlyValue, IntTuple, Layout, Tile
 
 __all__ = [
@@ -94,12 +95,17 @@ def _value(x: Any, what: str) -> ir.Value:
         return x.value
     if isinstance(x, ir.Value) and str(x.type).startswith("!fly."):
         return x
+    x = from_host(x)
+    if isinstance(x, FlyValue):
+        return x.value
     if x is None or isinstance(x, (str, type)):
         raise TypeError(f"{what} takes a layout, a tensor or an int-tuple, not {x!r}")
     return as_int_tuple(x).value
 
 
 def _layout_value(x: Any, what: str) -> ir.Value:
+    if not isinstance(x, FlyValue):
+        x = from_host(x)
     if isinstance(x, FlyValue) and not isinstance(x, IntTuple):
         return x.value
     raise TypeError(f"{what} takes a layout or a tensor, not {type(x).__name__}")
@@ -125,6 +131,8 @@ def _tree(x: Any) -> Any:
     shape = getattr(x, "shape_tree", None)
     if shape is not None:
         return shape
+    if type(x).__module__.startswith("flydsl.layout"):
+        return x.shape
     if isinstance(x, (int, Numeric, ir.Value)) or x is None:
         return 0
     if isinstance(x, tuple):
@@ -435,6 +443,7 @@ def dice(x: Any, coord: Any) -> Any:
 
 def crd2idx(coord: Any, layout: Any) -> IntTuple:
     """Return the index of a coordinate in a layout, composed layout or swizzle; an int is a linear coordinate."""
+    layout = from_host(layout)
     if isinstance(layout, (Layout, ComposedLayout)):
         at = _coordinate(layout, coord, "crd2idx")
     else:
@@ -479,6 +488,7 @@ def composition(a: Any, b: Any) -> Any:
 
 
 def _divisor(x: Any) -> ir.Value:
+    x = from_host(x)
     return x.value if isinstance(x, ComposedLayout) else as_tile(x).value
 
 

@@ -12,6 +12,7 @@ from ..numeric.base import Numeric, as_numeric
 from ..numeric.types import Index, Int32, Int64
 from ..wrap import wrap_any
 from . import typetext as tt
+from .host import from_host
 from .objects import Basis, ComposedLayout, IntTuple, Layout, Swizzle, Tile
 
 __all__ = [
@@ -150,7 +151,7 @@ def make_ordered_layout(shape: Any, order: Any) -> Layout:
 
 def make_layout_like(layout: Any) -> Layout:
     """Return the compact layout of the same shape that keeps the order of the strides."""
-    return Layout(infer("fly.make_layout_like", (layout.value,)))
+    return Layout(infer("fly.make_layout_like", (from_host(layout).value,)))
 
 
 def make_fragment_layout_like(layout: Any) -> Layout:
@@ -172,6 +173,7 @@ def make_composed_layout(inner: Any, *rest: Any) -> ComposedLayout:
     if len(rest) not in (1, 2):
         raise TypeError("make_composed_layout takes (inner, outer) or (inner, offset, outer)")
     offset, outer = (0, rest[0]) if len(rest) == 1 else rest
+    inner, outer = from_host(inner), from_host(outer)
     return ComposedLayout(infer("fly.make_composed_layout", (inner.value, as_int_tuple(offset).value, outer.value)))
 
 
@@ -184,6 +186,7 @@ def make_swizzle(mask: int, base: int, shift: int) -> Swizzle:
 def _spell_tile(mode: Any) -> str:
     if mode is None:
         return "*"
+    mode = from_host(mode)
     if isinstance(mode, Layout):
         if not mode.is_static:
             raise ValueError(f"a mode of a tile is a static layout; {mode} is only known when the kernel runs")
@@ -221,6 +224,7 @@ def make_tile(*modes: Any) -> Tile:
 
 def as_tile(value: Any) -> Any:
     """Return a tuple as a tile; layouts and tiles come back as they are; `TypeError` for anything else."""
+    value = from_host(value)
     if isinstance(value, (Layout, Tile)):
         return value
     if isinstance(value, tuple):
