@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transpose a matrix through LDS, 32 x 32 at a time, without bank conflicts.
+
+What this shows
+
+- a tiled copy put together from its parts: `raked_product` of a thread and a value layout, `make_layout_tv`,
+  `make_tiled_copy`, `partition_S` and `partition_D`;
+- a tensor in LDS: an allocation, a layout over it, and a swizzle that spreads a column over the banks;
+- register fragments between two copies, and a barrier between writing LDS and reading it.
+
+Run it:  ARCH=gfx950 python 02_tiled_copy.py
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from _harness import main, report
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+TILE = 32
+THREADS = 256
+
+
+def tiled_copy(atom, threads, values):
+    """Spread `atom` over a tile: `threads` says where in the tile the threads stand, `values` what each one holds.
+
+    The raked product interleaves them: position in the tile -> (thread, value). Its inverse is what a copy needs, from
+    (thread, value) to the position in the tile; `make_layout_tv` computes that from the same two layouts.
+    """
+    product = fx.raked_product(threads, values)
+    tile, thread_value = fx.make_layout_tv(threads, values)
+    assert fx.size(product).unpack() == TILE * TILE
+    return fx.make_tiled_copy(atom, thread_value, tile)
+
+
+@flyc.kernel(known_block_size=(THREADS, 1, 1))
+def transpose_tiles(source: fx.Tensor, target: fx.Tensor):
+    """Each workgroup moves one tile: rows of the source -> LDS -> rows of the target."""
+    row_tile, column_tile = fx.block_idx.y, fx.block_idx.x
+    atom = fx.make_copy_atom(fx.UniversalCopy(128), fx.Float32)  # four floats in one instruction
+    # 32 rows of 8 threads; each thread holds 4 neighbours of a row.
+    copy = tiled_copy(atom, fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1)))
+    mine = copy.get_slice(fx.thread_idx.x)
+
+    # LDS answers 32 banks of 4 bytes at once. In a plain 32 x 32 tile of floats all elements of a column share one bank:
+    # reading a column would take 32 times as long as reading a row. The swizzle S<3,2,3> XORs three bits of the row
+    # into the position within the row, in units of 4 elements, so that 128-bit accesses stay whole.
+    lds = fx.SharedAllocator().allocate(fx.Array[fx.Float32, TILE * TILE, 16]).peek()
+    swizzle = fx.static(fx.SwizzleType.get(3, 2, 3))
+    rows = fx.make_composed_layout(swizzle, fx.make_layout((TILE, TILE), (TILE, 1)))
+    columns = fx.make_composed_layout(swizzle, fx.make_layout((TILE, TILE), (1, TILE)))
+    written, read = lds.view(rows), lds.view(columns)  # the same memory; the second view is the transpose
+
+    # Global -> registers -> LDS, along rows of the source.
+    tile = fx.flat_divide(source, (TILE, TILE))[None, None, row_tile, column_tile]
+    fragment = fx.make_fragment_like(mine.partition_S(tile))
+    fx.copy(copy, mine.partition_S(tile), fragment)
+    fx.copy(copy, fragment, mine.partition_D(written))
+    fx.barrier()
+
+    # LDS -> registers -> global, along rows of the target. A row of the transposed view lies scattered in LDS, so this
+    # read goes element by element.
+    single = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
+    gather = tiled_copy(single, fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1)))
+    fx.copy(single, gather.get_slice(fx.thread_idx.x).partition_S(read), fragment)
+    tile = fx.flat_divide(target, (TILE, TILE))[None, None, column_tile, row_tile]
+    fx.copy(copy, fragment, mine.partition_D(tile))
+
+
+@flyc.jit
+def transpose(source: fx.Tensor, target: fx.Tensor, rows: fx.Int32, columns: fx.Int32):
+    """target = source transposed; both extents are multiples of the tile."""
+    transpose_tiles(source, target).launch(grid=(columns // TILE, rows // TILE), block=(THREADS,))
+
+
+CASES = [(32, 32), (96, 64), (256, 160)]
+
+
+def run_case(case: tuple[int, int]) -> dict[str, Any]:
+    """Transpose a matrix of one shape and compare with torch."""
+    rows, columns = case
+    source = torch.randn(case, generator=torch.Generator().manual_seed(rows))
+    target = torch.full((columns, rows), float("nan"))
+    # 128-bit accesses need rows that begin at multiples of 16 bytes. The call checks what is promised here.
+    promised = [
+        flyc.from_dlpack(one, assumed_align=16).mark_layout_dynamic(divisibility=4).mark_stride_dynamic(0, 4)
+        for one in (source, target)
+    ]
+    transpose(*promised, rows, columns)
+    return report("transpose through LDS", f"{rows}x{columns}", target, source.t(), 0.0)
+
+
+if __name__ == "__main__":
+    main(CASES, run_case)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the examples share besides the kernels: the line that each case prints, and the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from flydsl.runtime import current_device
+
+
+def report(kernel: str, shape: str, got: torch.Tensor, expected: torch.Tensor, tolerance: float) -> dict[str, Any]:
+    """Compare a result with torch's: the largest error is absolute, NaN counts as infinite."""
+    difference = (got.double() - expected.double()).abs().nan_to_num(nan=float("inf"))
+    max_error = difference.max().item() if difference.numel() else 0.0
+    device = current_device()
+    return {
+        "kernel": kernel,
+        "shape": shape,
+        "dtype": str(got.dtype).removeprefix("torch."),
+        "arch": device.arch,
+        "device": device.name,
+        "max_error": max_error,
+        "tolerance": tolerance,
+        "passed": max_error <= tolerance,
+    }
+
+
+def main(cases: Iterable[Any], run_case: Callable[[Any], dict[str, Any]]) -> None:
+    """Run all cases, print one line each, and exit with 1 if any failed."""
+    failed = 0
+    for case in cases:
+        row = run_case(case)
+        failed += not row["passed"]
+        print(
+            f"{'PASS' if row['passed'] else 'FAIL'}  {row['kernel']:<24} {row['shape']:<18} {row['dtype']:<9}"
+            f"largest error {row['max_error']:.3g} (allowed {row['tolerance']:.3g})  on {row['arch']}, {row['device']}"
+        )
+    sys.exit(1 if failed else 0)
