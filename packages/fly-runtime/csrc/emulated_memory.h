@@ -11,10 +11,11 @@
 namespace flydsl::runtime {
 
 // Registers the exact byte range of each tensor under its argument's name, and takes all of them
-// back at the end of the scope: launches on the emulator have ended by then.
+// back at the end of the scope: launches on the emulator have ended by then. What another thread's
+// call still uses stays registered until that one ends.
 class EmulatedMemory {
 public:
-  EmulatedMemory(const HipApi &api, size_t mostTensors) : api(api), registered(mostTensors) {}
+  EmulatedMemory(const HipApi &api, size_t mostTensors) : api(api), used(mostTensors) {}
   ~EmulatedMemory();
   EmulatedMemory(const EmulatedMemory &) = delete;
   EmulatedMemory &operator=(const EmulatedMemory &) = delete;
@@ -23,7 +24,7 @@ public:
 
 private:
   const HipApi &api;
-  SmallBuffer<const void *, 16> registered;
+  SmallBuffer<const void *, 16> used;
   size_t count = 0;
 };
 

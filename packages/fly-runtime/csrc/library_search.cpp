@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
+#include <strings.h>
 
 namespace flydsl::runtime {
 
@@ -115,9 +116,9 @@ Policy policy() {
   const std::string value = environment("FLYDSL_DEVICE");
   if (value.empty())
     return Policy::Automatic;
-  if (value == "hip")
+  if (strcasecmp(value.c_str(), "hip") == 0)
     return Policy::Hip;
-  if (value == "emulator")
+  if (strcasecmp(value.c_str(), "emulator") == 0)
     return Policy::Emulator;
   fail(FLYDSL_ERROR_VALUE, "FLYDSL_DEVICE=" + value +
                                ": expected hip or emulator (unset: hip if a device is there, "

@@ -242,5 +242,9 @@ class Hip:
     def reset(self) -> None:
         self._library.fake_reset()
 
+    def hold(self, hold: bool) -> None:
+        """While held, launches on other streams than the default one don't return."""
+        self._library.fake_hold(int(hold))
+
     def fail_next(self, function: str, error: int = 719) -> None:
         self._library.fake_fail_next(function.encode(), error)

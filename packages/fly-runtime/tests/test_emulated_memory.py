@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import make_doubles as build
 import numpy as np
 import pytest
 from dlpack_tensors import CPU, HIP, Tensor
-from make_doubles import tensor
+from make_doubles import stream, tensor
 
 Make = Callable[..., Any]
 F32 = np.float32
@@ -75,6 +77,39 @@ def test_refused_argument_takes_back_the_ones_before(make: Make, hip: build.Hip)
     with pytest.raises(TypeError):
         f(np.zeros(7, F32), 3)
     assert [line.split()[0] for line in hip.log()] == ["register", "unregister"]
+
+
+def test_memory_that_another_thread_still_uses_stays(make: Make, hip: build.Hip) -> None:
+    """The emulator takes registrations back by address: the call that ends first must not take the other one's."""
+    f, inside = make("f", [tensor("a"), stream("s")])
+    inside.request.stream_slot = 2
+    a = np.zeros(1000, F32)
+    hip.hold(True)
+    longer = threading.Thread(target=f, args=(a, 7))
+    longer.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not any(line.startswith("launch") for line in hip.log()):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+        for _ in range(3):
+            f(a[:640], None)
+        assert [size for _, _, size, _ in registrations(hip)] == [4000, 2560]
+        assert not any(line.startswith("unregister") for line in hip.log())
+    finally:
+        hip.hold(False)
+        longer.join()
+    assert [line.split()[0] for line in hip.log()[-2:]] == ["unregister", "unregister"]
+    f(a, None)
+    assert [size for _, _, size, _ in registrations(hip)] == [4000, 2560, 4000]
+
+
+def test_one_tensor_for_two_arguments(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a", access="read"), tensor("b")])
+    a = np.zeros(8, F32)
+    f(a, a)
+    assert [(name, access) for name, _, _, access in registrations(hip)] == [("a", "read"), ("b", "write")]
+    assert sum(line.startswith("unregister") for line in hip.log()) == 2
 
 
 def test_registration_that_fails_names_the_argument(make: Make, hip: build.Hip) -> None:

@@ -106,7 +106,7 @@ _library._emulator_library = lambda: {str(doubles / "libemulator.so")!r}
     assert report["kind"] == "emulator"
     assert report["attempts"][-1]["step"] == "flydsl.emulator"
     assert report["attempts"][0]["step"] == "already loaded"  # hardware was looked for first
-    report = json.loads(python(code, FLYDSL_DEVICE="emulator").stdout)
+    report = json.loads(python(code, FLYDSL_DEVICE="Emulator").stdout)
     assert [attempt["step"] for attempt in report["attempts"]] == ["flydsl.emulator"]
 
 

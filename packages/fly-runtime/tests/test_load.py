@@ -108,6 +108,15 @@ def test_note_of_other_kernels(tmp_path: Path) -> None:
         load_artifact(path)
 
 
+def test_tvm_ffi_loads_it_too(make: Callable[..., Any], hip: build.Hip) -> None:
+    """An artifact is a tvm-ffi module like any other, once the runtime's library is there."""
+    import tvm_ffi
+
+    artifact, _ = make("f", [build.scalar("n")])
+    tvm_ffi.load_module(str(artifact.path)).f(3)
+    assert len([line for line in hip.log() if line.startswith("launch")]) == 1
+
+
 def test_replaced_file_is_loaded_anew(tmp_path: Path, hip: build.Hip) -> None:
     first = load_artifact(build.artifact(tmp_path, build.note("add", [build.scalar("n")])))
     scratch = tmp_path / "new"

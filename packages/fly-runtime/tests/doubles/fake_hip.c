@@ -58,6 +58,17 @@ void fake_fail_next(const char *function, hipError_t error) {
   failure = error;
 }
 
+/* While held, launches on a stream that isn't the default one don't return. */
+static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
+static int held;
+
+void fake_hold(int hold) {
+  pthread_mutex_lock(&lock);
+  held = hold;
+  pthread_cond_broadcast(&released);
+  pthread_mutex_unlock(&lock);
+}
+
 /* ---- the double ---- */
 
 static hipError_t outcome(const char *function) {
@@ -145,6 +156,13 @@ hipError_t hipModuleGetFunction(void **function, void *module, const char *name)
 }
 
 #ifndef NO_LAUNCH
+static void wait_while_held(void) {
+  pthread_mutex_lock(&lock);
+  while (held)
+    pthread_cond_wait(&released, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
 hipError_t hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                  unsigned by, unsigned bz, unsigned shared, void *stream,
                                  void **params, void **extra) {
@@ -157,6 +175,8 @@ hipError_t hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy, unsig
   }
   note("launch %s on %d: grid %u %u %u block %u %u %u shared %u stream %ld", (char *)function,
        current_device, gx, gy, gz, bx, by, bz, shared, (long)stream);
+  if (stream != NULL)
+    wait_while_held();
   return outcome("hipModuleLaunchKernel");
 }
 #endif
