@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy atoms, tiled copies and fx.copy."""
 
-import flydsl.expr as fx
 import pytest
 from tracing import kernel
+
+import flydsl.expr as fx
 
 MATRIX = "!fly.memref<f32, global, (?,?):(?{i64},1)>"
 TILE = "!fly.memref<bf16, global, (64,128):(128,1), align<16>>"
@@ -12,8 +13,10 @@ TILE = "!fly.memref<bf16, global, (64,128):(128,1), align<16>>"
 def test_atoms():
     with kernel() as k:
         atom = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
-        assert str(atom) == "CopyAtom<!fly.universal_copy<32>, 32>" and atom.val_bits == 32
-        assert str(atom.thr_layout) == "Layout<1:1>" and str(atom.layout_src_tv) == "Layout<(1,1):(1,1)>"
+        assert str(atom) == "CopyAtom<!fly.universal_copy<32>, 32>"
+        assert atom.val_bits == 32
+        assert str(atom.thr_layout) == "Layout<1:1>"
+        assert str(atom.layout_src_tv) == "Layout<(1,1):(1,1)>"
         wide = fx.make_copy_atom(fx.UniversalCopy(128), 16)
         assert str(wide.layout_ref_tv) == "Layout<(1,8):(1,1)>"
         fx.make_copy_atom(fx.UniversalCopy128b(), fx.T.bf16)
@@ -32,7 +35,7 @@ def test_atom_mistakes():
         with pytest.raises(ValueError, match="floats have add, max and min"):
             fx.UniversalAtomicAnd(fx.Float32)
         atom = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
-        with pytest.raises(ValueError, match="'soffset' is no state field of fly.universal_copy; it has no state"):
+        with pytest.raises(ValueError, match=r"'soffset' is no state field of fly.universal_copy; it has no state"):
             atom.set_value("soffset", 1)
 
 
@@ -105,7 +108,7 @@ def test_copy_mistakes():
             fx.copy(atom, r, r, pred=r)
         with pytest.raises(ValueError, match="predicate of rank 3"):
             fx.copy(atom, r, r, pred=fx.make_rmem_tensor((1, 1, 1), fx.Boolean))
-        with pytest.raises(TypeError, match="Layout, a Tile or a Python tuple|takes a \\(thread, value\\) layout"):
+        with pytest.raises(TypeError, match=r"Layout, a Tile or a Python tuple|takes a \(thread, value\) layout"):
             fx.make_tiled_copy(atom, 3, (4, 8))
 
 
@@ -118,12 +121,13 @@ def test_buffer_copies_carry_state():
         r = fx.make_rmem_tensor(8, fx.BFloat16)
         fx.copy(atom, row[None, 0], r, soffset=fx.Int32(k.args[1]))
         text = k.ir()
-    assert 'fly.atom.set_value(' in text and '"soffset"' in text
+    assert "fly.atom.set_value(" in text
+    assert '"soffset"' in text
     assert "fly_rocdl.cdna3.buffer_copy<128>" in text
 
 
 def test_gather_and_scatter():
-    with kernel(POINTER := "!fly.ptr<f32, global>", "i32") as k:
+    with kernel("!fly.ptr<f32, global>") as k:
         p = fx.Pointer(k.args[0])
         offsets = fx.make_rmem_tensor((2, 3), fx.Int32)
         offsets.fill(0)
@@ -132,4 +136,3 @@ def test_gather_and_scatter():
         fx.gather(atom, p, offsets, data)
         fx.scatter(atom, data, p, offsets)
         assert k.count("fly.copy_atom_call") == 12
-    assert POINTER

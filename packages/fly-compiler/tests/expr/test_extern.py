@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """External functions: declared once, converted arguments, errors."""
 
-import flydsl.expr as fx
 import pytest
-from flydsl.expr.extern import ffi
 from tracing import kernel
+
+import flydsl.expr as fx
+from flydsl.expr.extern import ffi
 
 
 def test_declared_once_and_called():
@@ -15,7 +16,8 @@ def test_declared_once_and_called():
         assert str(result.type) == "f32"
         text = k.ir()
     assert text.count("llvm.func @twice(f32, i64) -> f32") == 1
-    assert text.count("llvm.call @twice") == 2 and "arith.extsi" in text
+    assert text.count("llvm.call @twice") == 2
+    assert "arith.extsi" in text
 
 
 def test_void():
@@ -26,7 +28,7 @@ def test_void():
 
 def test_errors():
     f = ffi("f", ["int32"], "void")
-    with pytest.raises(RuntimeError, match="inside a @flyc.kernel"):
+    with pytest.raises(RuntimeError, match=r"inside a @flyc.kernel"):
         f(1)
     with kernel():
         with pytest.raises(TypeError, match="takes 1 arguments, got 2"):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast-math flags: specifications and which one an operation gets."""
 
-import flydsl.expr as fx
 import pytest
-from flydsl.expr.fastmath import normalise
 from tracing import kernel
+
+import flydsl.expr as fx
+from flydsl.expr.fastmath import normalise
 
 F = fx.arith.FastMathFlags
 
@@ -50,6 +51,7 @@ def test_nesting_and_precedence():
     assert "arith.subf %arg0, %cst_1 : f32" in text
     assert "fastmath<nsz>" in text
     assert "math.exp %arg0 fastmath<nnan>" in text
-    assert "vector.reduction <add>, " in text and "fastmath<nnan>" in text.split("vector.reduction")[1].splitlines()[0]
+    assert "vector.reduction <add>, " in text
+    assert "fastmath<nnan>" in text.split("vector.reduction")[1].splitlines()[0]
     assert "arith.truncf %arg0 fastmath<nnan>" in text or "arith.truncf" in text
     assert "arith.addi %arg1, %c5_i32 : i32" in text

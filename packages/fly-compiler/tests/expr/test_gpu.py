@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indices, barriers and shuffles."""
 
-import flydsl.expr as fx
 import pytest
-from flydsl.expr import gpu
 from tracing import kernel
+
+import flydsl.expr as fx
+from flydsl.expr import gpu
 
 
 def test_indices_are_computed_once():
@@ -13,14 +14,16 @@ def test_indices_are_computed_once():
         assert fx.thread_idx.x.value is fx.thread_idx.x.value
         x, y, z = fx.block_idx
         assert [i.dtype for i in (x, y, z, fx.block_dim.y, fx.grid_dim.z)] == [fx.Int32] * 5
-        assert k.count("gpu.thread_id") == 1 and k.count("gpu.block_id") == 3
+        assert k.count("gpu.thread_id") == 1
+        assert k.count("gpu.block_id") == 3
         with pytest.raises(AttributeError, match=r"has \.x, \.y and \.z"):
             _ = fx.thread_idx.w
 
 
 def test_raw_indices():
     with kernel() as k:
-        assert str(gpu.thread_id("x").type) == "index" and str(gpu.block_id("y").type) == "index"
+        assert str(gpu.thread_id("x").type) == "index"
+        assert str(gpu.block_id("y").type) == "index"
         with pytest.raises(ValueError, match="'x', 'y' or 'z'"):
             gpu.thread_id("w")
         k.ir()

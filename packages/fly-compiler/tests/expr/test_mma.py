@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """MMA atoms, tiled MMAs and fx.gemm."""
 
-import flydsl.expr as fx
 import pytest
 from tracing import kernel
+
+import flydsl.expr as fx
 
 A = "!fly.memref<f16, global, (64,64):(64,1), align<16>>"
 
@@ -33,7 +34,8 @@ def test_tiled_mma():
         assert mma.make_fragment_A(tile).shape == (4, 2, 4)
         assert mma.make_fragment_B(tile, stages=3).shape == (4, 2, 4, 3)
         assert fx.tiled_mma_partition_shape(fx.MmaOperand.C, mma, (64, 64)) == ((4, 1), 2, 2)
-        assert mma.permutation_mnk.unpack() == (0, 0, 0) and str(mma.mma_atom.shape_mnk) == "(16, 16, 16)"
+        assert mma.permutation_mnk.unpack() == (0, 0, 0)
+        assert str(mma.mma_atom.shape_mnk) == "(16, 16, 16)"
         k.ir()
 
 
@@ -51,11 +53,14 @@ def test_gemm():
         assert k.count("fly.gemm") == 3
         seen = []
         fx.gemm(mma, rc, ra, rb, rc, atom_callback=lambda atom, at: seen.append(at) or atom)
-        assert k.count("fly.mma_atom_call") == 16 and seen[:3] == [(0, 0, 0), (0, 1, 0), (1, 0, 0)]
+        assert k.count("fly.mma_atom_call") == 16
+        assert seen[:3] == [(0, 0, 0), (0, 1, 0), (1, 0, 0)]
         with pytest.raises(TypeError, match="must return an MMA atom"):
             fx.gemm(mma, rc, ra, rb, rc, atom_callback=lambda atom, at: None)
         with pytest.raises(ValueError, match="not both"):
-            fx.gemm(mma, rc, ra, rb, rc, traversal_order=fx.GemmTraversalOrder.MNK, traversal_layout=fx.make_layout(16, 1))
+            fx.gemm(
+                mma, rc, ra, rb, rc, traversal_order=fx.GemmTraversalOrder.MNK, traversal_layout=fx.make_layout(16, 1)
+            )
         with pytest.raises(ValueError, match="ranks d 3, a 1"):
             fx.gemm(mma, rc, fx.make_rmem_tensor(4, fx.Float16), rb, rc)
         with pytest.raises(ValueError, match="K of a and b differ: 4 and 2"):
@@ -86,7 +91,11 @@ def test_operations_that_do_not_exist(build, message):
 @pytest.mark.parametrize(
     ("arch", "build", "message"),
     [
-        ("gfx942", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 32, fx.Float16)), "needs gfx950.*gfx942; use MFMA 16x16x16"),
+        (
+            "gfx942",
+            lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 32, fx.Float16)),
+            "needs gfx950.*gfx942; use MFMA 16x16x16",
+        ),
         ("gfx950", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 32, fx.Float8E4M3FNUZ)), "use the OCP formats"),
         ("gfx942", lambda: fx.make_mma_atom(fx.rocdl.MFMAScale(16, 16, 128, fx.Float4E2M1FN)), "needs gfx950"),
         ("gfx1201", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 16, fx.Float16)), "use fx.rocdl.WMMA"),
@@ -115,5 +124,6 @@ def test_wmma(arch, args):
     with kernel(arch=arch) as k:
         *dims, name = args
         atom = fx.make_mma_atom(fx.rocdl.WMMA(*dims, getattr(fx, name)))
-        assert atom.shape_mnk == tuple(dims) and str(atom.thr_layout) == "Layout<32:1>"
+        assert atom.shape_mnk == tuple(dims)
+        assert str(atom.thr_layout) == "Layout<32:1>"
         k.ir()

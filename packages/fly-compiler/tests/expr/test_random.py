@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Philox: static seeds fold while tracing, so the words can be compared with the reference."""
 
-import flydsl.expr as fx
 import pytest
+
+import flydsl.expr as fx
 
 
 def philox(key, counter, rounds=10):

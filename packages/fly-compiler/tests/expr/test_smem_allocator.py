@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The older LDS allocator."""
 
-import flydsl.expr as fx
 import pytest
+from tracing import kernel
+
+import flydsl.expr as fx
 from flydsl._mlir import ir
 from flydsl.utils.smem_allocator import SmemAllocator, SmemPtr, check_smem_capacity
-from tracing import kernel
 
 
 def test_arrays_share_one_symbol():
@@ -25,7 +26,9 @@ def test_arrays_share_one_symbol():
             allocator.finalize()
         k.scope.check_finalized()
         text = k.ir()
-    assert "memref.global @smem0 : memref<256xi8, #gpu.address_space<workgroup>> = uninitialized {alignment = 1024" in text
+    assert (
+        "memref.global @smem0 : memref<256xi8, #gpu.address_space<workgroup>> = uninitialized {alignment = 1024" in text
+    )
     with pytest.raises(RuntimeError, match="was finalized already"):
         allocator.finalize()
 

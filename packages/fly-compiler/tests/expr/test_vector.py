@@ -3,9 +3,10 @@
 
 import operator
 
-import flydsl.expr as fx
 import pytest
 from tracing import kernel
+
+import flydsl.expr as fx
 
 V4F = "vector<4xf32>"
 
@@ -13,8 +14,10 @@ V4F = "vector<4xf32>"
 def test_wrapping_and_checks():
     with kernel("vector<6xf32>") as k:
         v = fx.Vector(k.args[0], (2, 3))
-        assert v.shape == (2, 3) and v.numel == len(v) == 6 and v.dtype is fx.Float32
-        with pytest.raises(ValueError, match="shape \\(2, 2\\) has 4 elements, the vector has 6"):
+        assert v.shape == (2, 3)
+        assert v.numel == len(v) == 6
+        assert v.dtype is fx.Float32
+        with pytest.raises(ValueError, match=r"shape \(2, 2\) has 4 elements, the vector has 6"):
             fx.Vector(k.args[0], (2, 2))
         with pytest.raises(ValueError, match="dtype=Int32"):
             fx.Vector(k.args[0], dtype=fx.Int32)
@@ -33,10 +36,18 @@ def test_factories():
         assert fx.full((2, 2), 1, fx.Float16).dtype is fx.Float16
         assert fx.full(4, x).dtype is fx.Float32
         v = fx.Vector.filled(4, 2.5, fx.BFloat16)
-        for like in (fx.zeros_like(v), fx.ones_like(v), fx.empty_like(v), fx.full_like(v, 3), fx.Vector.filled_like(v, 3)):
-            assert like.dtype is fx.BFloat16 and like.shape == (4,)
+        for like in (
+            fx.zeros_like(v),
+            fx.ones_like(v),
+            fx.empty_like(v),
+            fx.full_like(v, 3),
+            fx.Vector.filled_like(v, 3),
+        ):
+            assert like.dtype is fx.BFloat16
+            assert like.shape == (4,)
         e = fx.Vector.from_elements([x, 2, 3.5])
-        assert e.dtype is fx.Float32 and e.shape == (3,)
+        assert e.dtype is fx.Float32
+        assert e.shape == (3,)
         assert fx.Vector.from_elements([1, 2], fx.Int8).dtype is fx.Int8
         with pytest.raises(ValueError, match="at least one"):
             fx.Vector.from_elements([])
@@ -48,7 +59,8 @@ def test_aliases():
         assert fx.Float32x4(1).shape == (4,)
         assert fx.Int8x4([1, 2, 3, 4]).dtype is fx.Int8
         assert fx.Uint8x4(k.args[0]).dtype is fx.Uint8
-        assert isinstance(fx.Float32x4(0), fx.Float32x4) and not isinstance(fx.Float32x2(0), fx.Float32x4)
+        assert isinstance(fx.Float32x4(0), fx.Float32x4)
+        assert not isinstance(fx.Float32x2(0), fx.Float32x4)
         assert fx.Vector[fx.Float32, 4] is fx.Float32x4 is fx.VectorAlias(fx.Float32, 4)
         assert fx.Vector[fx.Float32, (2, 2)](1).shape == (2, 2)
         assert (fx.Float32x4.width, fx.Float4E2M1FNx8.width) == (128, 32)
@@ -57,7 +69,20 @@ def test_aliases():
         k.ir()
 
 
-@pytest.mark.parametrize("name", "BFloat16x16 Float16x8 Float8E4M3FNx16 Int16x4 Uint16x1 Float32x8 Uint32x2 Float64x4 Int4x32".split())
+@pytest.mark.parametrize(
+    "name",
+    [
+        "BFloat16x16",
+        "Float16x8",
+        "Float8E4M3FNx16",
+        "Int16x4",
+        "Uint16x1",
+        "Float32x8",
+        "Uint32x2",
+        "Float64x4",
+        "Int4x32",
+    ],
+)
 def test_alias_names_exist(name):
     assert getattr(fx, name).__name__ == name
 
@@ -86,12 +111,15 @@ def test_indexing():
             v[i, 0]
 
 
-@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod])
+@pytest.mark.parametrize(
+    "op", [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod]
+)
 def test_arithmetic_is_elementwise(op):
     with kernel(V4F, V4F) as k:
         a, b = fx.Vector(k.args[0]), fx.Vector(k.args[1])
         for result in (op(a, b), op(a, 2), op(2, a), op(a, fx.Int32(2)), op(fx.Float32(1.0), a)):
-            assert result.shape == (4,) and result.dtype is fx.Float32
+            assert result.shape == (4,)
+            assert result.dtype is fx.Float32
         k.ir()
 
 
@@ -112,7 +140,8 @@ def test_comparisons_and_select():
     with kernel(V4F) as k:
         v = fx.Vector(k.args[0])
         mask = v > 0
-        assert mask.dtype is fx.Boolean and mask.shape == (4,)
+        assert mask.dtype is fx.Boolean
+        assert mask.shape == (4,)
         assert mask.select(v, 0).dtype is fx.Float32
         assert fx.vec_select(mask, 1, v).shape == (4,)
         assert fx.vec_select(v, v, 0.0).shape == (4,)
@@ -126,7 +155,8 @@ def test_broadcasting():
         column = fx.Vector(k.args[1], (2, 1))
         assert (row + column).shape == (2, 3)
         text = k.ir()
-        assert "[0, 1, 2, 0, 1, 2]" in text and "[0, 0, 0, 1, 1, 1]" in text
+        assert "[0, 1, 2, 0, 1, 2]" in text
+        assert "[0, 0, 0, 1, 1, 1]" in text
         assert (fx.Vector(k.args[2]) * row).shape == (1, 3)
         assert row.broadcast_to((2, 3)).shape == (2, 3)
         assert fx.vec_broadcast(fx.Float32(1.0), shape=(2, 2)).shape == (2, 2)
@@ -191,7 +221,8 @@ def test_unknown_reductions():
 def test_unary():
     with kernel(V4F) as k:
         v = fx.Vector(k.args[0])
-        assert (-v).dtype is fx.Float32 and abs(v).shape == (4,)
+        assert (-v).dtype is fx.Float32
+        assert abs(v).shape == (4,)
         assert (~fx.full(4, 1, fx.Int32)).dtype is fx.Int32
         assert (-fx.full(4, 1, fx.Int32)).dtype is fx.Int32
         k.ir()
@@ -202,7 +233,8 @@ def test_builtin_memrefs():
         v = fx.Vector.load(fx.T.f32x4, k.args[0], [k.args[1]])
         v.store(k.args[0], [0], alignment=16)
         text = k.ir()
-    assert "vector.load" in text and "vector.store" in text
+    assert "vector.load" in text
+    assert "vector.store" in text
 
 
 def test_raw_vectors_mix():

@@ -37,7 +37,8 @@ def kernel(
     with context, ir.Location.unknown():
         args = ", ".join(f"%{chr(97 + i)}: {t}" for i, t in enumerate(arg_types))
         module = ir.Module.parse(
-            f"module attributes {{gpu.container_module}} {{ gpu.module @m {{ gpu.func @kernel({args}) kernel {{ gpu.return }} }} }}"
+            "module attributes {gpu.container_module} { gpu.module @m { gpu.func @kernel(%s) kernel { gpu.return } } }"
+            % args
         )
         gpu_module = module.body.operations[0]
         function = gpu_module.regions[0].blocks[0].operations[0]

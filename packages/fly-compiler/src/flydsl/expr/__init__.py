@@ -10,32 +10,116 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import arith, gpu, math, vector
-from ._protocol import construct_from_ir_values, extract_to_ir_values
-from .address_space import AddressSpace, is_generic_address_space, is_target_address_space
-from .arith_value import ArithValue
-from .atom import CopyAtom, MmaAtom, atom_set_value, make_copy_atom, make_mma_atom
+from . import (
+    arith as arith,
+)
+from . import (
+    gpu as gpu,
+)
+from . import (
+    math as math,
+)
+from . import (
+    vector as vector,
+)
+from ._protocol import (
+    construct_from_ir_values as construct_from_ir_values,
+)
+from ._protocol import (
+    extract_to_ir_values as extract_to_ir_values,
+)
+from .address_space import (
+    AddressSpace as AddressSpace,
+)
+from .address_space import (
+    is_generic_address_space as is_generic_address_space,
+)
+from .address_space import (
+    is_target_address_space as is_target_address_space,
+)
+from .arith_value import (
+    ArithValue as ArithValue,
+)
+from .atom import (
+    CopyAtom as CopyAtom,
+)
+from .atom import (
+    MmaAtom as MmaAtom,
+)
+from .atom import (
+    atom_set_value as atom_set_value,
+)
+from .atom import (
+    make_copy_atom as make_copy_atom,
+)
+from .atom import (
+    make_mma_atom as make_mma_atom,
+)
 from .copy import *  # noqa: F403 - a documented aggregation
 from .copy import __all__ as _copy
-from .fastmath import FastMathFlags, fastmath
+from .fastmath import (
+    FastMathFlags as FastMathFlags,
+)
+from .fastmath import (
+    fastmath as fastmath,
+)
 from .gpu import (
-    barrier,
-    block_dim,
-    block_idx,
-    grid_dim,
-    known_block_size,
-    lane_id,
-    num_warp_threads,
-    thread_idx,
+    barrier as barrier,
+)
+from .gpu import (
+    block_dim as block_dim,
+)
+from .gpu import (
+    block_idx as block_idx,
+)
+from .gpu import (
+    grid_dim as grid_dim,
+)
+from .gpu import (
+    known_block_size as known_block_size,
+)
+from .gpu import (
+    lane_id as lane_id,
+)
+from .gpu import (
+    num_warp_threads as num_warp_threads,
+)
+from .gpu import (
+    thread_idx as thread_idx,
 )
 from .layout.algebra import *  # noqa: F403
 from .layout.algebra import __all__ as _algebra
 from .layout.construct import *  # noqa: F403
 from .layout.construct import __all__ as _construct
 from .layout.host import hosted
-from .layout.objects import Basis, ComposedLayout, CoordSwizzle, E, IntTuple, Layout, Swizzle, Tile
+from .layout.objects import (
+    Basis as Basis,
+)
+from .layout.objects import (
+    ComposedLayout as ComposedLayout,
+)
+from .layout.objects import (
+    CoordSwizzle as CoordSwizzle,
+)
+from .layout.objects import (
+    E as E,
+)
+from .layout.objects import (
+    IntTuple as IntTuple,
+)
+from .layout.objects import (
+    Layout as Layout,
+)
+from .layout.objects import (
+    Swizzle as Swizzle,
+)
+from .layout.objects import (
+    Tile as Tile,
+)
 from .math import *  # noqa: F403
 from .math import __all__ as _math
+from .memory import *  # noqa: F403
+from .memory import __all__ as _memory
 from .mma import *  # noqa: F403
 from .mma import __all__ as _mma
 from .numeric import *  # noqa: F403
@@ -44,29 +128,91 @@ from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .pointer import *  # noqa: F403
 from .pointer import __all__ as _pointer
-from .printf import printf
-from .shared import SharedAllocator
-from .storable import Align, Array
-from .storage import Arena, Storage
-from .struct import Empty, Struct, Union, struct, union
+from .printf import (
+    printf as printf,
+)
+from .shared import (
+    SharedAllocator as SharedAllocator,
+)
+from .storable import (
+    Align as Align,
+)
+from .storable import (
+    Array as Array,
+)
+from .storage import (
+    Arena as Arena,
+)
+from .storage import (
+    Storage as Storage,
+)
+from .struct import (
+    Empty as Empty,
+)
+from .struct import (
+    Struct as Struct,
+)
+from .struct import (
+    Union as Union,
+)
+from .struct import (
+    struct as struct,
+)
+from .struct import (
+    union as union,
+)
 from .tensor import *  # noqa: F403
 from .tensor import __all__ as _tensor
 from .type_classes import *  # noqa: F403
 from .type_classes import __all__ as _type_classes
-from .typing import Constexpr, Stream, T, Type
-from .vector import (
-    ReductionOp,
-    Vector,
-    VectorAlias,
-    empty_like,
-    full,
-    full_like,
-    ones_like,
-    vec_broadcast,
-    vec_select,
-    zeros_like,
+from .typing import (
+    Constexpr as Constexpr,
 )
-from .wrap import as_dsl_value, as_ir_value
+from .typing import (
+    Stream as Stream,
+)
+from .typing import (
+    T as T,
+)
+from .typing import (
+    Type as Type,
+)
+from .vector import (
+    ReductionOp as ReductionOp,
+)
+from .vector import (
+    Vector as Vector,
+)
+from .vector import (
+    VectorAlias as VectorAlias,
+)
+from .vector import (
+    empty_like as empty_like,
+)
+from .vector import (
+    full as full,
+)
+from .vector import (
+    full_like as full_like,
+)
+from .vector import (
+    ones_like as ones_like,
+)
+from .vector import (
+    vec_broadcast as vec_broadcast,
+)
+from .vector import (
+    vec_select as vec_select,
+)
+from .vector import (
+    zeros_like as zeros_like,
+)
+from .wrap import (
+    as_dsl_value as as_dsl_value,
+)
+from .wrap import (
+    as_ir_value as as_ir_value,
+)
 
 _LAZY = ("rocdl", "coop", "random", "buffer_ops", "utils", "extern")
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
@@ -83,7 +229,7 @@ def range_constexpr(*args: Any) -> range:
 
 
 # fx.select is both a function of layouts (`select(x, indices)`) and of values (`select(cond, a, b)`).
-from .select import select  # noqa: E402
+from .select import select as select  # noqa: E402
 
 
 def _vector_aliases() -> dict[str, Any]:
@@ -116,7 +262,8 @@ globals().update(_aliases)
 
 __all__ = sorted(
     {
-        *_copy, *_algebra, *_construct, *_math, *_mma, *_numeric, *_ops, *_pointer, *_tensor, *_type_classes, *_aliases,
+        *_copy, *_algebra, *_construct, *_math, *_memory, *_mma, *_numeric, *_ops, *_pointer, *_tensor, *_type_classes,
+        *_aliases,
         "AddressSpace", "Align", "Arena", "ArithValue", "Array", "Basis", "ComposedLayout", "Constexpr", "CoordSwizzle",
         "CopyAtom", "E", "Empty", "FastMathFlags", "IntTuple", "Layout", "MmaAtom", "ReductionOp", "SharedAllocator",
         "Storage", "Stream", "Struct", "Swizzle", "T", "Tile", "Type", "Union", "Vector", "VectorAlias", "arith",

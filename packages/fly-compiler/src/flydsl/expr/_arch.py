@@ -7,7 +7,7 @@ The facts are those of `flydsl.runtime.device`, so that tracing, code generation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 __all__ = ["Arch", "arch_from_environment", "describe"]
 
@@ -26,7 +26,7 @@ class Arch:
     lds_bytes: int
 
 
-@lru_cache(maxsize=None)
+@cache
 def describe(name: str) -> Arch:
     """Return the facts about the architecture `name` (for example `gfx942` or `gfx1250-strict`)."""
     from flydsl.runtime.device import SMEM_CAPACITY_MAP, get_warp_size

@@ -39,9 +39,7 @@ def build(
     return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
 
 
-def infer_op(
-    name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None
-) -> ir.Operation:
+def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Operation:
     """Create an operation whose result types the dialect infers.
 
     Raises:

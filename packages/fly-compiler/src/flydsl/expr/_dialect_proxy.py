@@ -54,6 +54,6 @@ def proxy(dialect: Any, name: str, module: str) -> Any:
     found = getattr(dialect, name, None)
     if found is None:
         raise AttributeError(f"module '{module}' has no attribute '{name}', and neither has MLIR's dialect")
-    if isinstance(found, type) or isinstance(found, enum.EnumMeta) or not callable(found):
+    if isinstance(found, (type, enum.EnumMeta)) or not callable(found):
         return found
     return _wrap(found)

@@ -184,7 +184,9 @@ class Trace:
 
         if len(frames) > self.location_depth:
             frames = [*frames[: self.location_depth - 1], frames[-1]]
-        chain = [ir.Location.file(code.co_filename, *position(code, lasti), context=self.context) for code, lasti in frames]
+        chain = [
+            ir.Location.file(code.co_filename, *position(code, lasti), context=self.context) for code, lasti in frames
+        ]
         return chain[0] if len(chain) == 1 else ir.Location.callsite(chain[0], chain[1:], context=self.context)
 
 
@@ -223,7 +225,9 @@ _is_library: dict[str, bool] = {}
 
 
 def _classify(filename: str) -> bool:
-    library = filename.startswith(tuple(_LIBRARY_DIRS)) or (os.sep + os.path.join("flydsl", "_mlir") + os.sep) in filename
+    library = (
+        filename.startswith(tuple(_LIBRARY_DIRS)) or (os.sep + os.path.join("flydsl", "_mlir") + os.sep) in filename
+    )
     # contextlib, functools and the like sit between a user and the library when `with` or a decorator is used.
     library = library or filename.startswith("<frozen") or filename == _CONTEXTLIB
     _is_library[filename] = library

@@ -6,7 +6,14 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-__all__ = ["AddressSpace", "is_generic_address_space", "is_target_address_space", "llvm_number", "space_from_text", "space_text"]
+__all__ = [
+    "AddressSpace",
+    "is_generic_address_space",
+    "is_target_address_space",
+    "llvm_number",
+    "space_from_text",
+    "space_text",
+]
 
 
 class AddressSpace(enum.IntEnum):

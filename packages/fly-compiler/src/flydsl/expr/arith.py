@@ -61,7 +61,7 @@ def _type(kind: Any) -> ir.Type:
     return kind.ir_type if isinstance(kind, NumericMeta) else kind
 
 
-def constant(value: Any, type: Any = None, index: bool = False) -> ir.Value:  # noqa: A002 - MLIR's name
+def constant(value: Any, type: Any = None, index: bool = False) -> ir.Value:
     """Return a number as an SSA constant of an MLIR type or numeric class; without one i32, i64, f32 or i1."""
     if index:
         return _constant(value, Index)
@@ -83,7 +83,7 @@ def constant_vector(value: Any, vec_type: Any) -> ir.Value:
     return constant(value, vec_type)
 
 
-def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:  # noqa: A002 - the contract's name
+def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:
     """Return the raw SSA value; Python numbers become constants of `type`."""
     if isinstance(value, (bool, int, float)):
         return constant(value, type, index)
@@ -95,7 +95,7 @@ def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:  # no
     return raw
 
 
-def index_cast(type: Any, value: Any) -> ir.Value:  # noqa: A002 - MLIR's name
+def index_cast(type: Any, value: Any) -> ir.Value:
     """Convert between index and an integer type (deprecated; use `.to`)."""
     return build("arith.index_cast", (unwrap(value),), _type(type))
 
@@ -110,19 +110,19 @@ def select(condition: Any, true_value: Any, false_value: Any) -> Any:
     return build("arith.select", (unwrap(condition), a, b), a.type)
 
 
-def sitofp(type: Any, value: Any) -> ir.Value:  # noqa: A002 - MLIR's name
+def sitofp(type: Any, value: Any) -> ir.Value:
     """Convert a signed integer to a float type."""
     raw = unwrap(value)
     return build("arith.sitofp", (raw,), like(raw.type, _type(type)))
 
 
-def int_to_fp(value: Any, type: Any, signed: bool = True) -> ir.Value:  # noqa: A002 - the contract's name
+def int_to_fp(value: Any, type: Any, signed: bool = True) -> ir.Value:
     """Convert an integer to a float type, as signed or unsigned."""
     raw = unwrap(value)
     return build("arith.sitofp" if signed else "arith.uitofp", (raw,), like(raw.type, _type(type)))
 
 
-def trunc_f(type: Any, value: Any) -> ir.Value:  # noqa: A002 - the contract's name
+def trunc_f(type: Any, value: Any) -> ir.Value:
     """Narrow a float to a float type."""
     raw = unwrap(value)
     return build("arith.truncf", (raw,), like(raw.type, _type(type)))

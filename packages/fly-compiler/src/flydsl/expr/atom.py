@@ -160,17 +160,17 @@ class MmaAtom(_Atom):
     thr_id = thr_layout
 
     @property
-    def layout_A_tv(self) -> Layout:  # noqa: N802
+    def layout_A_tv(self) -> Layout:
         """(thread, value) of A to the column-major index in (M, K)."""
         return self._tv("a")
 
     @property
-    def layout_B_tv(self) -> Layout:  # noqa: N802
+    def layout_B_tv(self) -> Layout:
         """(thread, value) of B to the column-major index in (N, K)."""
         return self._tv("b")
 
     @property
-    def layout_C_tv(self) -> Layout:  # noqa: N802
+    def layout_C_tv(self) -> Layout:
         """(thread, value) of C to the column-major index in (M, N)."""
         return self._tv("c")
 
@@ -224,6 +224,8 @@ def make_mma_atom(mma_op: Any) -> MmaAtom:
         TypeError: `mma_op` is not an MMA operation.
     """
     if not isinstance(mma_op, MmaOp):
-        raise TypeError(f"make_mma_atom takes an MMA operation such as fx.rocdl.MFMA(16, 16, 16, fx.Float16), got {mma_op!r}")
+        raise TypeError(
+            f"make_mma_atom takes an MMA operation such as fx.rocdl.MFMA(16, 16, 16, fx.Float16), got {mma_op!r}"
+        )
     _check_target(mma_op)
     return MmaAtom(build("fly.make_mma_atom", (), parse_type(f"!fly.mma_atom<{mma_op.text}>")))

@@ -106,7 +106,9 @@ def buffer_load(
     assert cls is not None
     bits = cls.width * vec_width
     if vec_width < 1 or bits not in (8, 16, 32, 64, 96, 128):
-        raise ValueError(f"a buffer load moves 8, 16, 32, 64, 96 or 128 bits, not {vec_width} x {cls.__name__} ({bits} bits)")
+        raise ValueError(
+            f"a buffer load moves 8, 16, 32, 64, 96 or 128 bits, not {vec_width} x {cls.__name__} ({bits} bits)"
+        )
     element = class_of_ir_type(ir.IntegerType.get_signless(cls.width)) if _narrow(cls) else cls
     kind = element.ir_type if vec_width == 1 else vector_type(vec_width, element.ir_type)
     operands = (resource, _offset(offset, cls, mask), _bytes(soffset_bytes), Int32(cache_modifier).ir_value())

@@ -126,11 +126,11 @@ class ThrCopy:
             raise TypeError(f"a tiled copy partitions a tensor, not {type(tensor).__name__}")
         return typed(infer(op, (self.tiled_copy.value, tensor.value, self._coord.value)), tensor)
 
-    def partition_S(self, tensor: Any) -> Tensor:  # noqa: N802
+    def partition_S(self, tensor: Any) -> Tensor:
         """Return this thread's view of a source: `((AtomValues, TileValues…), Rest_M, Rest_N, …)`."""
         return self._partition("fly.tiled_copy.partition_src", tensor)
 
-    def partition_D(self, tensor: Any) -> Tensor:  # noqa: N802
+    def partition_D(self, tensor: Any) -> Tensor:
         """Return this thread's view of a destination, of the same form."""
         return self._partition("fly.tiled_copy.partition_dst", tensor)
 
@@ -196,17 +196,17 @@ def _of_mma(atom: CopyAtom, tiled_mma: Any, operand: str, axes: tuple[int, int])
     return make_tiled_copy(atom, layout, tuple(extents[axis] for axis in axes))
 
 
-def make_tiled_copy_A(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+def make_tiled_copy_A(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
     """Return the copy that brings A to the threads as `tiled_mma` needs it; tile (M, K)."""
     return _of_mma(atom, tiled_mma, "A", (0, 2))
 
 
-def make_tiled_copy_B(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+def make_tiled_copy_B(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
     """Return the copy that brings B to the threads as `tiled_mma` needs it; tile (N, K)."""
     return _of_mma(atom, tiled_mma, "B", (1, 2))
 
 
-def make_tiled_copy_C(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:  # noqa: N802
+def make_tiled_copy_C(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
     """Return the copy for C as `tiled_mma` has it in registers; tile (M, N)."""
     return _of_mma(atom, tiled_mma, "C", (0, 1))
 
@@ -251,8 +251,8 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
     predicate = _predicate(pred)
     if pred is not None and pred.rank not in (source.rank, source.rank - 1):
         raise ValueError(
-            f"copy: a predicate of rank {pred.rank} for a copy of rank {source.rank}; it has the rank of the source, or "
-            "one less (a predicate per atom)"
+            f"copy: a predicate of rank {pred.rank} for a copy of rank {source.rank}; it has the rank of the source, "
+            "or one less (a predicate per atom)"
         )
     if state:
         atom = atom.set_value(state)
@@ -325,4 +325,3 @@ def scatter(atom: CopyAtom, src: Any, base_ptr: Any, offset_tensor: Any, pred: A
 
 def _contiguous(part: Tensor) -> Layout:
     return make_layout(_extent(part.shape_tree), 1)
-

@@ -39,10 +39,13 @@ class ExternFunction:
         TypeError: link metadata, which `flydsl.compiler.extern_link` attaches.
     """
 
-    def __init__(self, symbol: str, arg_types: Sequence[str], ret_type: str, is_pure: bool = False, **link: Any) -> None:
+    def __init__(
+        self, symbol: str, arg_types: Sequence[str], ret_type: str, is_pure: bool = False, **link: Any
+    ) -> None:
         if link:
             raise TypeError(
-                f"ffi takes no {', '.join(sorted(link))}; attach bitcode with flydsl.compiler.extern_link.link_extern(...)"
+                f"ffi takes no {', '.join(sorted(link))}; attach bitcode with "
+                "flydsl.compiler.extern_link.link_extern(...)"
             )
         self.symbol, self.arg_types, self.ret_type, self.is_pure = symbol, list(arg_types), ret_type, is_pure
 
@@ -92,7 +95,9 @@ class ExternFunction:
         if len(args) != len(self.arg_types):
             raise TypeError(f"'{self.symbol}' takes {len(self.arg_types)} arguments, got {len(args)}")
         self._declare(scope)
-        operands = [as_numeric(arg).to(self._class(name)).ir_value() for arg, name in zip(args, self.arg_types, strict=True)]
+        operands = [
+            as_numeric(arg).to(self._class(name)).ir_value() for arg, name in zip(args, self.arg_types, strict=True)
+        ]
         results = () if self.ret_type == "void" else (self._class(self.ret_type).ir_type,)
         attributes = {
             "callee": ir.FlatSymbolRefAttr.get(self.symbol),

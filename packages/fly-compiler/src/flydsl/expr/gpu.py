@@ -185,7 +185,7 @@ def shuffle_idx(value: Any, lane: Any, width: Any = None) -> Any:
     return shuffle(value, lane, width, "idx")
 
 
-def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:  # noqa: N802 - MLIR's name
+def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:
     """Build `gpu.shuffle` and return the op; `.shuffleResult` is the raw value, `.valid` whether the lane exists."""
     name = str(getattr(mode, "name", mode)).lower()
     if name not in _MODES:
@@ -193,7 +193,7 @@ def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:  #
     return _shuffle_op(as_ir_value(value), offset, width, name).opview
 
 
-def smem_space(int: bool = False) -> Any:  # noqa: A002 - the contract's name
+def smem_space(int: bool = False) -> Any:
     """Return the address space of LDS for builtin memrefs: MLIR's workgroup attribute, or its number, 3."""
     return 3 if int else attribute("#gpu.address_space<workgroup>")
 
@@ -205,4 +205,3 @@ def __getattr__(name: str) -> Any:
     from flydsl._mlir.dialects import gpu as dialect
 
     return proxy(dialect, name, __name__)
-

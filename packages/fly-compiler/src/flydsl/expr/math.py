@@ -380,8 +380,6 @@ def ceildiv(a: Any, b: Any) -> Any:
     return wrapper(build("arith.ceildivsi" if cls.signed else "arith.ceildivui", values, values[0].type))
 
 
-
-
 def __getattr__(name: str) -> Any:
     from flydsl._mlir.dialects import math as dialect
 

@@ -127,11 +127,15 @@ def _rmw(what: str, kinds: tuple[str, str, str | None], ptr: Any, value: Any, sy
 
 
 def _define(name: str, doc: str, signed: str, unsigned: str, floating: str | None) -> Any:
-    def function(ptr: Any, value: Any, *, syncscope: str | None = None, ordering: Any = AtomicOrdering.Monotonic) -> Any:
+    def function(
+        ptr: Any, value: Any, *, syncscope: str | None = None, ordering: Any = AtomicOrdering.Monotonic
+    ) -> Any:
         return _rmw(name, (signed, unsigned, floating), ptr, value, syncscope, ordering)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc + " Returns the previous value.\n\nRaises TypeError for a value of another type than the pointer's."
+    function.__doc__ = (
+        doc + " Returns the previous value.\n\nRaises TypeError for a value of another type than the pointer's."
+    )
     return function
 
 
@@ -209,7 +213,8 @@ def _float_extreme(name: str, larger: bool) -> Any:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"Make memory the {'larger' if larger else 'smaller'} of itself and the value, by integer atomics; f32 and f64.\n\n"
+        f"Make memory the {'larger' if larger else 'smaller'} of itself and the value, by integer atomics.\n\n"
+        "For f32 and f64. "
         "`is_positive` says that value and memory have one sign and which; else the sign is looked at when it runs.\n"
         "Returns the previous value. NaN is not supported."
     )
@@ -246,7 +251,9 @@ def memory_fence(*, syncscope: str | None = None, ordering: Any = AtomicOrdering
     build_op("llvm.fence", (), (), {"ordering": attribute(f"{int(order)} : i64"), **_scope(syncscope)})
 
 
-def _access(order: AtomicOrdering, syncscope: Any, nontemporal: bool, volatile: bool, cls: NumericMeta) -> dict[str, Any]:
+def _access(
+    order: AtomicOrdering, syncscope: Any, nontemporal: bool, volatile: bool, cls: NumericMeta
+) -> dict[str, Any]:
     attributes: dict[str, Any] = {"ordering": attribute(f"{int(order)} : i64"), **_scope(syncscope)}
     if nontemporal:
         attributes["nontemporal"] = ir.UnitAttr.get()
@@ -283,7 +290,9 @@ def generic_load(
     if count is not None:
         kind, alias = VectorAlias(kind, count), True
     cls = kind.dtype if alias else kind
-    value = build("llvm.load", (to_llvm_ptr(pointer),), kind.ir_type, _access(order, syncscope, nontemporal, volatile, cls))
+    value = build(
+        "llvm.load", (to_llvm_ptr(pointer),), kind.ir_type, _access(order, syncscope, nontemporal, volatile, cls)
+    )
     return _make(value, kind._alias_shape, cls) if alias else wrap(cls, value)
 
 

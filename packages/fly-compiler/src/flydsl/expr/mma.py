@@ -127,9 +127,7 @@ class TiledMma(_Atom):
         groups = tuple(counts[i] for i in which)
         matrix = make_layout(axes, (1, axes[0]))
         permutation = self.permutation_mnk.unpack()
-        modes = tuple(
-            (facts.shape[i] * counts[i] if permutation[i] == 0 else permutation[i]) for i in which
-        )
+        modes = tuple((facts.shape[i] * counts[i] if permutation[i] == 0 else permutation[i]) for i in which)
         matrix = logical_divide(matrix, make_tile(*modes))
         tiled = zipped_divide(matrix, make_tile(*shape))
         values = composition(tiled[0], _static_layout(getattr(facts, {"d": "c"}.get(operand.value, operand.value))))
@@ -151,17 +149,17 @@ class TiledMma(_Atom):
         return make_layout((by_thread.shape, value.shape), (by_thread.stride, value.stride))
 
     @property
-    def tv_layout_A_tiled(self) -> Layout:  # noqa: N802
+    def tv_layout_A_tiled(self) -> Layout:
         """(thread, value) of A to the column-major index in its (M, K) tile."""
         return self._tiled(MmaOperand.A)
 
     @property
-    def tv_layout_B_tiled(self) -> Layout:  # noqa: N802
+    def tv_layout_B_tiled(self) -> Layout:
         """(thread, value) of B to the column-major index in its (N, K) tile."""
         return self._tiled(MmaOperand.B)
 
     @property
-    def tv_layout_C_tiled(self) -> Layout:  # noqa: N802
+    def tv_layout_C_tiled(self) -> Layout:
         """(thread, value) of C to the column-major index in its (M, N) tile."""
         return self._tiled(MmaOperand.C)
 
@@ -171,15 +169,15 @@ class TiledMma(_Atom):
 
     thr_slice = get_slice
 
-    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """Return registers for this thread's part of A; takes the (M, K) block tile, not a partition of it."""
         return mma_make_fragment(MmaOperand.A, self, block_tile, stages)
 
-    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """Return registers for this thread's part of B; takes the (N, K) block tile."""
         return mma_make_fragment(MmaOperand.B, self, block_tile, stages)
 
-    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """Return registers for this thread's part of C; takes the (M, N) block tile."""
         return mma_make_fragment(MmaOperand.C, self, block_tile, stages)
 
@@ -212,27 +210,27 @@ class ThrMma:
         self.thr_idx = thr_idx
         self._coord = as_int_tuple(thr_idx)
 
-    def partition_A(self, tensor: Any) -> Tensor:  # noqa: N802
+    def partition_A(self, tensor: Any) -> Tensor:
         """Return this thread's view of an (M, K) tile: `(V, Rest_M, Rest_K, …)`."""
         return tiled_mma_partition(MmaOperand.A, self.tiled_mma, tensor, self._coord)
 
-    def partition_B(self, tensor: Any) -> Tensor:  # noqa: N802
+    def partition_B(self, tensor: Any) -> Tensor:
         """Return this thread's view of an (N, K) tile: `(V, Rest_N, Rest_K, …)`."""
         return tiled_mma_partition(MmaOperand.B, self.tiled_mma, tensor, self._coord)
 
-    def partition_C(self, tensor: Any) -> Tensor:  # noqa: N802
+    def partition_C(self, tensor: Any) -> Tensor:
         """Return this thread's view of an (M, N) tile: `(V, Rest_M, Rest_N, …)`."""
         return tiled_mma_partition(MmaOperand.C, self.tiled_mma, tensor, self._coord)
 
-    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_A(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """As `TiledMma.make_fragment_A`."""
         return self.tiled_mma.make_fragment_A(block_tile, stages)
 
-    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_B(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """As `TiledMma.make_fragment_B`."""
         return self.tiled_mma.make_fragment_B(block_tile, stages)
 
-    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:  # noqa: N802
+    def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """As `TiledMma.make_fragment_C`."""
         return self.tiled_mma.make_fragment_C(block_tile, stages)
 
@@ -348,13 +346,18 @@ def _check_gemm(d: Tensor, a: Tensor, b: Tensor, c: Tensor) -> None:
         return
     if (d.rank, c.rank) != (3, 3) or a.rank != b.rank or a.rank not in (2, 3):
         raise ValueError(
-            f"gemm: fragments of ranks d {ranks[0]}, a {ranks[1]}, b {ranks[2]}, c {ranks[3]}; they are all 1, or 3 for d "
-            "and c (V, M, N) and 2 or 3 for a (V, M[, K]) and b (V, N[, K])"
+            f"gemm: fragments of ranks d {ranks[0]}, a {ranks[1]}, b {ranks[2]}, c {ranks[3]}; they are all 1, or 3 "
+            "for d and c (V, M, N) and 2 or 3 for a (V, M[, K]) and b (V, N[, K])"
         )
     extents = [tuple(_size_or_none(mode) for mode in t.shape_tree) for t in (d, a, b, c)]
     (_, dm, dn), (_, am, *ak), (_, bn, *bk), (_, cm, cn) = extents
-    for what, left, right in (("M of d and a", dm, am), ("N of d and b", dn, bn), ("M of d and c", dm, cm),
-                              ("N of d and c", dn, cn), ("K of a and b", *((ak or [1]) + (bk or [1])))):
+    for what, left, right in (
+        ("M of d and a", dm, am),
+        ("N of d and b", dn, bn),
+        ("M of d and c", dm, cm),
+        ("N of d and c", dn, cn),
+        ("K of a and b", *((ak or [1]) + (bk or [1]))),
+    ):
         if left is None or right is None:
             raise ValueError("gemm: the fragments need static shapes")
         if left != right:
@@ -481,4 +484,3 @@ def _one_step(atom: Any, d: Any, a: Any, b: Any, c: Any, at: tuple[int, int, int
     if not isinstance(chosen, MmaAtom):
         raise TypeError(f"gemm: atom_callback must return an MMA atom, got {type(chosen).__name__}")
     mma_atom_call(chosen, d, list(a), list(b), c)
-

@@ -76,7 +76,7 @@ class Needs:
         """Raise `ValueError` when `arch` lacks the operation."""
         if arch.chip in self.chips or arch.family in self.families:
             return
-        has = " and ".join(("/".join(self.chips), "/".join(self.families))).strip(" and ")
+        has = " or ".join((*self.chips, *self.families))
         hint = f"; use {self.instead}" if self.instead else ""
         raise ValueError(f"{what} needs {has}, but the kernel is compiled for {arch.name}{hint}")
 
@@ -134,27 +134,27 @@ class UniversalCopy(CopyOp):
         super().__init__(f"!fly.universal_copy<{check_bits('UniversalCopy', bits)}>")
 
 
-def UniversalCopy8b() -> UniversalCopy:  # noqa: N802
+def UniversalCopy8b() -> UniversalCopy:
     """Move 8 bits per thread."""
     return UniversalCopy(8)
 
 
-def UniversalCopy16b() -> UniversalCopy:  # noqa: N802
+def UniversalCopy16b() -> UniversalCopy:
     """Move 16 bits per thread."""
     return UniversalCopy(16)
 
 
-def UniversalCopy32b() -> UniversalCopy:  # noqa: N802
+def UniversalCopy32b() -> UniversalCopy:
     """Move 32 bits per thread."""
     return UniversalCopy(32)
 
 
-def UniversalCopy64b() -> UniversalCopy:  # noqa: N802
+def UniversalCopy64b() -> UniversalCopy:
     """Move 64 bits per thread."""
     return UniversalCopy(64)
 
 
-def UniversalCopy128b() -> UniversalCopy:  # noqa: N802
+def UniversalCopy128b() -> UniversalCopy:
     """Move 128 bits per thread."""
     return UniversalCopy(128)
 
@@ -181,37 +181,37 @@ class UniversalAtomic(CopyOp):
         super().__init__(f"!fly.universal_atomic<{kind.value}, {cls.mnemonic}{scope}>")
 
 
-def UniversalAtomicAdd(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicAdd(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Add to memory."""
     return UniversalAtomic(AtomicOp.Add, dtype, syncscope)
 
 
-def UniversalAtomicMax(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicMax(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Raise memory to the value."""
     return UniversalAtomic(AtomicOp.Max, dtype, syncscope)
 
 
-def UniversalAtomicMin(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicMin(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Lower memory to the value."""
     return UniversalAtomic(AtomicOp.Min, dtype, syncscope)
 
 
-def UniversalAtomicAnd(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicAnd(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """And bits into memory."""
     return UniversalAtomic(AtomicOp.And, dtype, syncscope)
 
 
-def UniversalAtomicOr(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicOr(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Or bits into memory."""
     return UniversalAtomic(AtomicOp.Or, dtype, syncscope)
 
 
-def UniversalAtomicInc(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicInc(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Increment memory, to 0 from the value."""
     return UniversalAtomic(AtomicOp.Inc, dtype, syncscope)
 
 
-def UniversalAtomicDec(dtype: Any, syncscope: str = "") -> UniversalAtomic:  # noqa: N802
+def UniversalAtomicDec(dtype: Any, syncscope: str = "") -> UniversalAtomic:
     """Decrement memory, to the value from 0."""
     return UniversalAtomic(AtomicOp.Dec, dtype, syncscope)
 

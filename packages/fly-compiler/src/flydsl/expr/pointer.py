@@ -251,5 +251,3 @@ def get_dyn_shared(dtype: Any = None) -> Pointer:
     """Return the base of dynamic LDS, 1024-byte aligned: bytes, or elements of `dtype`."""
     base = Pointer(infer("fly.get_dyn_shared", ()))
     return base if dtype is None else recast_iter(dtype, base)
-
-

@@ -7,7 +7,7 @@ A storable type has the classmethods `__dsl_size_of__`, `__dsl_align_of__`, `__p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .numeric.base import Numeric, as_numeric
 from .numeric.meta import NumericMeta
@@ -25,8 +25,10 @@ def is_constexpr(kind: Any) -> bool:
 def _storable(kind: Any) -> Any:
     if not hasattr(kind, "__dsl_size_of__"):
         name = getattr(kind, "__name__", repr(kind))
-        raise TypeError(f"'{name}' cannot be stored in memory; storable are numbers of at least 8 bits, fx.Array, "
-                        "fx.struct, fx.union and vectors of whole bytes")
+        raise TypeError(
+            f"'{name}' cannot be stored in memory; storable are numbers of at least 8 bits, fx.Array, "
+            "fx.struct, fx.union and vectors of whole bytes"
+        )
     return kind
 
 
@@ -84,7 +86,7 @@ class Align(metaclass=_AlignMeta):
 
 
 class _ArrayMeta(type):
-    _made: dict[Any, Any] = {}
+    _made: ClassVar[dict[Any, Any]] = {}
 
     def __getitem__(cls, key: Any) -> Any:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
@@ -138,14 +140,18 @@ class Array(metaclass=_ArrayMeta):
         return self.length
 
     def _at(self, index: Any) -> Pointer:
-        known = index if type(index) is int else (int(index) if isinstance(index, Numeric) and index.is_static() else None)
+        known = (
+            index if type(index) is int else (int(index) if isinstance(index, Numeric) and index.is_static() else None)
+        )
         if known is not None:
             if not -self.length <= known < self.length:
                 raise IndexError(f"index {known} is out of range for {type(self).__name__}")
             index = known % self.length
         if isinstance(self.dtype, NumericMeta):
             return self.ptr + index
-        return self.ptr + (index * size_of(self.dtype) if known is not None else as_numeric(index) * size_of(self.dtype))
+        return self.ptr + (
+            index * size_of(self.dtype) if known is not None else as_numeric(index) * size_of(self.dtype)
+        )
 
     def __getitem__(self, index: Any) -> Any:
         return self.dtype.__peek_from_ptr__(self._at(index))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from .numeric.base import Numeric
 from .numeric.types import Uint8
@@ -15,7 +15,7 @@ __all__ = ["Arena", "Storage"]
 
 
 class _StorageMeta(type):
-    _made: dict[Any, Any] = {}
+    _made: ClassVar[dict[Any, Any]] = {}
 
     def __getitem__(cls, target: Any) -> Any:
         known = cls._made.get(target)
@@ -45,8 +45,8 @@ class Storage(metaclass=_StorageMeta):
         """The address; `RuntimeError` for a composite whose fields were allocated one by one."""
         if self._ptr is None:
             raise RuntimeError(
-                f"{type(self).__name__} has no single address: its fields are LDS symbols of their own; use a field, or "
-                "fx.SharedAllocator(static=False)"
+                f"{type(self).__name__} has no single address: its fields are LDS symbols of their own; use a field, "
+                "or fx.SharedAllocator(static=False)"
             )
         return self._ptr
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
-from typing import Any
+from typing import Any, ClassVar
 
 from flydsl._mlir import ir
 
@@ -69,11 +69,12 @@ class _CompositeMeta(type):
 class StructBase(metaclass=_CompositeMeta):
     """Base of all structs: positional and keyword construction, structural equality, no assignment."""
 
-    fields: dict[str, Any] = {}
-    _constants: dict[str, Any] = {}
+    fields: ClassVar[dict[str, Any]] = {}
+    _constants: ClassVar[dict[str, Any]] = {}
     _base: Any = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return a struct of these field values; its class is specialised by the `Constexpr` ones."""
         values = cls._bind(args, kwargs)
         constants = {name: values[name] for name, kind in cls.fields.items() if is_constexpr(kind)}
         result = object.__new__(cls._specialise(constants) if constants else cls)
@@ -209,9 +210,7 @@ class StructBase(metaclass=_CompositeMeta):
     @classmethod
     def __peek_from_ptr__(cls, ptr: Any) -> Any:
         base = byte_pointer(ptr)
-        values = {
-            name: kind.__peek_from_ptr__(base + offset) for name, (offset, kind) in cls._stored_fields().items()
-        }
+        values = {name: kind.__peek_from_ptr__(base + offset) for name, (offset, kind) in cls._stored_fields().items()}
         return cls(**values, **cls._constants)
 
     @classmethod
@@ -249,7 +248,9 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
     if isinstance(kind, NumericMeta):
         if isinstance(value, kind):
             return value
-        if type(value) in (int, float, bool) or (isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)):
+        if type(value) in (int, float, bool) or (
+            isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)
+        ):
             return kind(value)
         got = type(value).__name__
         raise TypeError(f"{where} takes {kind.__name__}, got {got}; convert it with fx.{kind.__name__}(...)")
@@ -285,9 +286,10 @@ def struct(cls: type) -> Any:
 class UnionBase(metaclass=_CompositeMeta):
     """Base of unions: fields that share one place. There are no union values, only storage."""
 
-    fields: dict[str, Any] = {}
+    fields: ClassVar[dict[str, Any]] = {}
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: a union has no values."""
         raise TypeError(f"{cls.__name__} is a union: it has no value, only storage; allocate it and use its fields")
 
     @classmethod
@@ -323,7 +325,7 @@ def union(cls: type) -> Any:
 
 def _inline(items: Any, base: type, word: str) -> Any:
     parts = items if isinstance(items, tuple) else (items,)
-    fields: dict[str, Any] = {}
+    fields: ClassVar[dict[str, Any]] = {}
     for i, part in enumerate(parts):
         if isinstance(part, slice):
             name = _check_name(str(part.start))
@@ -360,7 +362,7 @@ class Union:
 class Empty(metaclass=_CompositeMeta):
     """A type of size zero."""
 
-    fields: dict[str, Any] = {}
+    fields: ClassVar[dict[str, Any]] = {}
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Empty)

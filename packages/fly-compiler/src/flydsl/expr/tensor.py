@@ -147,9 +147,7 @@ class Tensor(FlyValue):
 
         if coord is None:
             raise TypeError("t[None] keeps everything; use t itself, or one None per mode, for example t[None, k]")
-        if isinstance(coord, _slice) or (
-            isinstance(coord, tuple) and any(isinstance(c, _slice) for c in coord)
-        ):
+        if isinstance(coord, _slice) or (isinstance(coord, tuple) and any(isinstance(c, _slice) for c in coord)):
             raise TypeError("a tensor is sliced with None for the modes to keep, for example t[None, k], not with ':'")
         if has_none(coord):
             return slice(self, coord)
@@ -171,7 +169,8 @@ class Tensor(FlyValue):
             scalar = cls(value)
         elif scalar.dtype.ir_type != cls.ir_type:
             raise TypeError(
-                f"cannot store {scalar.dtype.__name__} in a tensor of {cls.__name__}; convert it with .to(fx.{cls.__name__})"
+                f"cannot store {scalar.dtype.__name__} in a tensor of {cls.__name__}; convert it with "
+                f".to(fx.{cls.__name__})"
             )
         build_op("fly.memref.store", (scalar.ir_value(), self.value, self._at(coord).value))
 
@@ -326,4 +325,3 @@ def memref_load_vec(tensor: Tensor) -> Vector:
 def memref_store_vec(vector: Any, tensor: Tensor) -> None:
     """Store a vector of all elements, in column-major order."""
     tensor.store(vector)
-

@@ -148,7 +148,9 @@ class MemRefType:
     """`!fly.memref<...>`."""
 
     @staticmethod
-    def get(elem_ty: Any, layout: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None) -> ir.Type:
+    def get(
+        elem_ty: Any, layout: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None
+    ) -> ir.Type:
         """Return the type of a tensor in memory; `layout` is a layout type. Layout and space may be exchanged."""
         if not isinstance(layout, ir.Type) and not isinstance(layout, FlyValue):
             layout, address_space = address_space, layout

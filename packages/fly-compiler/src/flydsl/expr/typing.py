@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from flydsl._mlir import ir
 
@@ -31,7 +31,7 @@ class _ConstexprMeta(type):
     def __repr__(cls) -> str:
         return cls.__name__
 
-    _made: dict[Any, Any] = {}
+    _made: ClassVar[dict[Any, Any]] = {}
 
 
 class Constexpr(metaclass=_ConstexprMeta):
@@ -71,7 +71,9 @@ class Stream:
         handle = getattr(value, "cuda_stream", None)
         if isinstance(handle, int):
             return handle
-        raise ValueError(f"a stream is None, an integer handle or an object with .cuda_stream, not {type(value).__name__}")
+        raise ValueError(
+            f"a stream is None, an integer handle or an object with .cuda_stream, not {type(value).__name__}"
+        )
 
     def __extract_to_ir_values__(self) -> list[ir.Value]:
         if isinstance(self.value, ir.Value):

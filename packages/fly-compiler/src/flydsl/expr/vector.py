@@ -141,7 +141,9 @@ class Vector(metaclass=_VectorMeta):
         else:
             dtype = _class_of(dtype)
             if dtype.ir_type != kind.element_type:
-                raise ValueError(f"the vector has elements of type {kind.element_type}, dtype={dtype.__name__} does not")
+                raise ValueError(
+                    f"the vector has elements of type {kind.element_type}, dtype={dtype.__name__} does not"
+                )
         shape = (lanes,) if shape is None else normal_shape(shape)
         if count(shape) != lanes:
             raise ValueError(f"shape {shape} has {count(shape)} elements, the vector has {lanes}")
@@ -248,7 +250,10 @@ class Vector(metaclass=_VectorMeta):
 
     def _lane(self, index: int) -> Any:
         value = build(
-            "vector.extract", (self.value,), self.value.type.element_type, {"static_position": attribute(f"array<i64: {index}>")}
+            "vector.extract",
+            (self.value,),
+            self.value.type.element_type,
+            {"static_position": attribute(f"array<i64: {index}>")},
         )
         return wrap(self._dtype, value)
 
@@ -295,7 +300,9 @@ class Vector(metaclass=_VectorMeta):
         cls = _class_of(dtype)
         if rounding_mode is not None:
             if not (cls.is_float and self._dtype.is_float):
-                raise TypeError(f"rounding_mode applies to float to float, not {self._dtype.__name__} to {cls.__name__}")
+                raise TypeError(
+                    f"rounding_mode applies to float to float, not {self._dtype.__name__} to {cls.__name__}"
+                )
             rounding_mode = RoundingMode[rounding_mode.name]
         return _make(cast_value(self.value, self._dtype, cls, rounding_mode), self._shape, cls)
 
@@ -667,7 +674,7 @@ def vec_select(mask: Any, true_value: Any, false_value: Any) -> Vector:
 _aliases: dict[tuple[Any, Any], Any] = {}
 
 
-def VectorAlias(dtype: Any, lanes: Any) -> Any:  # noqa: N802 - makes a class
+def VectorAlias(dtype: Any, lanes: Any) -> Any:
     """Return the class of vectors of `lanes` (a count or a shape) elements of `dtype`.
 
     Calling it with a number or scalar splats, with a list builds from elements, with an SSA vector wraps.

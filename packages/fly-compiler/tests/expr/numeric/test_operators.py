@@ -3,9 +3,10 @@
 
 import operator
 
-import flydsl.expr as fx
 import pytest
 from tracing import kernel
+
+import flydsl.expr as fx
 
 # (left, right, type of left + right), from the promotion table of the contract.
 TABLE = [
@@ -65,7 +66,8 @@ def test_literals_are_not_weak():
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "expected"), [("Int32", "Int32", "Float32"), ("Int64", "Int32", "Float64"), ("Boolean", "Boolean", "Float32")]
+    ("a", "b", "expected"),
+    [("Int32", "Int32", "Float32"), ("Int64", "Int32", "Float64"), ("Boolean", "Boolean", "Float32")],
 )
 def test_true_division_of_integers(a, b, expected):
     assert (static(a) / static(b)).dtype is getattr(fx, expected)
@@ -87,7 +89,8 @@ def test_static_folding_has_python_semantics():
 def test_comparisons_give_booleans():
     for op in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
         result = op(fx.Int32(1), 2)
-        assert result.dtype is fx.Boolean and result.value is op(1, 2)
+        assert result.dtype is fx.Boolean
+        assert result.value is op(1, 2)
     assert (fx.Int32(1) == None) is False  # noqa: E711
     assert (fx.Int32(1) != None) is True  # noqa: E711
 
@@ -164,7 +167,9 @@ def test_select_promotes_its_branches():
 def test_raw_values_mix_with_scalars_and_literals():
     with kernel("i32", "f32", "index") as k:
         i, f, x = k.args
-        assert str((i + 1).type) == "i32" and str((f * 2.0).type) == "f32" and str((x + 1).type) == "index"
+        assert str((i + 1).type) == "i32"
+        assert str((f * 2.0).type) == "f32"
+        assert str((x + 1).type) == "index"
         assert (fx.Int32(3) + i).dtype is fx.Int32
         assert str((i < 4).type) == "i1"
         assert str((i / i).type) == "f32"
@@ -190,5 +195,11 @@ def test_named_methods():
         f.shuffle_xor(1, 64)
         f.addf(f, fastmath="fast")
         text = k.ir()
-    for op in ("arith.maximumf", "math.exp2", "arith.shrui", "gpu.shuffle  xor", "arith.addf %arg0, %arg0 fastmath<fast>"):
+    for op in (
+        "arith.maximumf",
+        "math.exp2",
+        "arith.shrui",
+        "gpu.shuffle  xor",
+        "arith.addf %arg0, %arg0 fastmath<fast>",
+    ):
         assert op in text

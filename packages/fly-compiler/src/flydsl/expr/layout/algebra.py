@@ -311,9 +311,7 @@ def ceil_div(a: Any, b: Any) -> IntTuple:
 
 def elem_less(a: Any, b: Any) -> Any:
     """Tell, as a dynamic `Boolean`, whether every leaf of `a` is less than its partner in `b`."""
-    return wrap(
-        Boolean, build("fly.elem_less", (as_int_tuple(a).value, as_int_tuple(b).value), Boolean.ir_type)
-    )
+    return wrap(Boolean, build("fly.elem_less", (as_int_tuple(a).value, as_int_tuple(b).value), Boolean.ir_type))
 
 
 def equal(a: Any, b: Any) -> Any:
@@ -609,5 +607,3 @@ def is_profile_weakly_congruent(a: Any, b: Any) -> bool:
 def assume(*_: Any) -> Any:
     """Give the compiler a fact about a value; not supported by the dialect: `NotImplementedError`."""
     raise NotImplementedError("fx.assume has no lowering; give divisibility on the host, with mark_layout_dynamic(...)")
-
-

@@ -233,5 +233,3 @@ def as_tile(value: Any) -> Any:
         f"a divisor is a Layout, a Tile or a Python tuple of extents, not {type(value).__name__}; "
         f"write ({value!r},) for one mode"
     )
-
-

@@ -161,8 +161,8 @@ class Numeric(metaclass=NumericMeta):
         dtype = _class_of(dtype)
         if dtype.width != type(self).width:
             raise ValueError(
-                f"bitcast from {type(self).__name__} ({type(self).width} bits) to {dtype.__name__} ({dtype.width} bits): "
-                "the widths must match"
+                f"bitcast from {type(self).__name__} ({type(self).width} bits) to {dtype.__name__} "
+                f"({dtype.width} bits): the widths must match"
             )
         return wrap(dtype, bitcast_value(self.ir_value(), dtype.ir_type))
 
@@ -395,12 +395,14 @@ def _storable_bytes(cls: NumericMeta) -> int:
     if width == 1:
         return 1
     if width < 8:
-        raise TypeError(f"'{cls.__name__}' cannot be stored by itself: it is narrower than a byte; use a vector of them")
+        raise TypeError(
+            f"'{cls.__name__}' cannot be stored by itself: it is narrower than a byte; use a vector of them"
+        )
     return width // 8
 
 
 def wrap(cls: Any, value: Any) -> Any:
-    """Return a scalar of `cls` around an SSA value of its type, or a number already in its range (nothing is checked)."""
+    """Return a scalar of `cls` around an SSA value of its type, or a number in its range; nothing is checked."""
     result = object.__new__(cls)
     result.value = value
     return result

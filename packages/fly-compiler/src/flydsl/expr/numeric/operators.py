@@ -86,8 +86,7 @@ GT = BinaryOp(">", "cmp", operator.gt, 4, 8, 2)
 GE = BinaryOp(">=", "cmp", operator.ge, 5, 9, 3)
 
 BINARY = {
-    op.symbol: op
-    for op in (ADD, SUB, MUL, FLOORDIV, MOD, TRUEDIV, POW, SHL, SHR, AND, OR, XOR, EQ, NE, LT, LE, GT, GE)
+    op.symbol: op for op in (ADD, SUB, MUL, FLOORDIV, MOD, TRUEDIV, POW, SHL, SHR, AND, OR, XOR, EQ, NE, LT, LE, GT, GE)
 }
 
 
@@ -165,5 +164,3 @@ def emit_absolute(value: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir
     if cls.width == 1:
         raise TypeError("abs() is not defined for Boolean")
     return build("math.absi", (value,), value.type) if cls.signed else value
-
-

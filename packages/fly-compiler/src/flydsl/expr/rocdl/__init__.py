@@ -13,11 +13,32 @@ from typing import Any
 from flydsl._mlir.dialects import rocdl as _dialect
 
 from .._dialect_proxy import proxy
-from .buffer import get_buffer_rsrc, make_buffer_ptr, make_buffer_tensor, s_buffer_load
+from .buffer import (
+    get_buffer_rsrc as get_buffer_rsrc,
+)
+from .buffer import (
+    make_buffer_ptr as make_buffer_ptr,
+)
+from .buffer import (
+    make_buffer_tensor as make_buffer_tensor,
+)
+from .buffer import (
+    s_buffer_load as s_buffer_load,
+)
 from .copy_ops import *  # noqa: F403 - a documented aggregation
 from .copy_ops import __all__ as _copy_ops
-from .enum import CacheModifier, SyncScope, TargetAddressSpace
-from .intrinsic import call_intrinsic
+from .enum import (
+    CacheModifier as CacheModifier,
+)
+from .enum import (
+    SyncScope as SyncScope,
+)
+from .enum import (
+    TargetAddressSpace as TargetAddressSpace,
+)
+from .intrinsic import (
+    call_intrinsic as call_intrinsic,
+)
 from .lanes import *  # noqa: F403
 from .lanes import __all__ as _lanes
 from .matrix import matrix_instruction
@@ -41,5 +62,3 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     found = matrix_instruction(name)
     return found if found is not None else proxy(_dialect, name, __name__)
-
-

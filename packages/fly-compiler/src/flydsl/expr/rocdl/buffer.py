@@ -101,9 +101,10 @@ def s_buffer_load(ptr: Any, offset: Any, *, count: int = 1, cache_modifier: int 
         "llvm.call_intrinsic",
         (words, byte, Int32(cache_modifier).ir_value()),
         (result,),
-        {"intrin": ir.StringAttr.get(name), "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([3, 0])},
+        {
+            "intrin": ir.StringAttr.get(name),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([3, 0]),
+        },
     )
     return wrap_any(op.results[0])
-
-

@@ -65,4 +65,6 @@ def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
     value, bits = as_numeric(x).to(Float32).ir_value(), as_numeric(rand).to(Int32).ir_value()
     lane = as_numeric(False).ir_value()
     result = call_intrinsic("llvm.amdgcn.cvt.sr.bf16.f32", (old, value, bits, lane), pair)
-    return wrap(BFloat16, build("vector.extract", (result,), BFloat16.ir_type, {"static_position": attribute("array<i64: 0>")}))
+    return wrap(
+        BFloat16, build("vector.extract", (result,), BFloat16.ir_type, {"static_position": attribute("array<i64: 0>")})
+    )

@@ -56,27 +56,27 @@ class BufferCopy(CopyOp):
         super().__init__(f"!fly_rocdl.cdna3.buffer_copy<{bits}{f', cache = {modifier}' if modifier else ''}>")
 
 
-def BufferCopy8b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+def BufferCopy8b(cache_modifier: int = 0) -> BufferCopy:
     """Move 8 bits."""
     return BufferCopy(8, cache_modifier)
 
 
-def BufferCopy16b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+def BufferCopy16b(cache_modifier: int = 0) -> BufferCopy:
     """Move 16 bits."""
     return BufferCopy(16, cache_modifier)
 
 
-def BufferCopy32b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+def BufferCopy32b(cache_modifier: int = 0) -> BufferCopy:
     """Move 32 bits."""
     return BufferCopy(32, cache_modifier)
 
 
-def BufferCopy64b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+def BufferCopy64b(cache_modifier: int = 0) -> BufferCopy:
     """Move 64 bits."""
     return BufferCopy(64, cache_modifier)
 
 
-def BufferCopy128b(cache_modifier: int = 0) -> BufferCopy:  # noqa: N802
+def BufferCopy128b(cache_modifier: int = 0) -> BufferCopy:
     """Move 128 bits."""
     return BufferCopy(128, cache_modifier)
 
@@ -95,17 +95,17 @@ class BufferCopyLDS(CopyOp):
         super().__init__(f"!fly_rocdl.cdna3.buffer_copy_lds<{bits}>", needs)
 
 
-def BufferCopyLDS32b() -> BufferCopyLDS:  # noqa: N802
+def BufferCopyLDS32b() -> BufferCopyLDS:
     """Move 32 bits to LDS."""
     return BufferCopyLDS(32)
 
 
-def BufferCopyLDS64b() -> BufferCopyLDS:  # noqa: N802
+def BufferCopyLDS64b() -> BufferCopyLDS:
     """No hardware has this width: `ValueError`."""
     return BufferCopyLDS(64)
 
 
-def BufferCopyLDS128b() -> BufferCopyLDS:  # noqa: N802
+def BufferCopyLDS128b() -> BufferCopyLDS:
     """Move 128 bits to LDS."""
     return BufferCopyLDS(128)
 
@@ -136,22 +136,22 @@ class BufferAtomic(CopyOp):
         super().__init__(f"!fly_rocdl.cdna3.buffer_atomic<{kind.value}, {text}>")
 
 
-def BufferAtomicAdd(dtype: Any) -> BufferAtomic:  # noqa: N802
+def BufferAtomicAdd(dtype: Any) -> BufferAtomic:
     """Add floats."""
     return BufferAtomic(AtomicOp.Add, dtype)
 
 
-def BufferAtomicMax(dtype: Any) -> BufferAtomic:  # noqa: N802
+def BufferAtomicMax(dtype: Any) -> BufferAtomic:
     """Raise to the maximum, floats or signed integers."""
     return BufferAtomic(AtomicOp.Max, dtype)
 
 
-def BufferAtomicMin(dtype: Any) -> BufferAtomic:  # noqa: N802
+def BufferAtomicMin(dtype: Any) -> BufferAtomic:
     """Lower to the minimum, unsigned integers."""
     return BufferAtomic(AtomicOp.Min, dtype)
 
 
-def BufferAtomicPkAdd(dtype: Any) -> BufferAtomic:  # noqa: N802
+def BufferAtomicPkAdd(dtype: Any) -> BufferAtomic:
     """Add pairs of 16-bit floats."""
     from ..vector import VectorAlias
 
@@ -168,17 +168,17 @@ class BufferLoadAsyncLDS(CopyOp):
         super().__init__(f"!fly_rocdl.cdna4.buffer_load_async_lds<{bits}>", _GFX950)
 
 
-def BufferLoadAsyncLDS32b() -> BufferLoadAsyncLDS:  # noqa: N802
+def BufferLoadAsyncLDS32b() -> BufferLoadAsyncLDS:
     """Load 32 bits."""
     return BufferLoadAsyncLDS(32)
 
 
-def BufferLoadAsyncLDS96b() -> BufferLoadAsyncLDS:  # noqa: N802
+def BufferLoadAsyncLDS96b() -> BufferLoadAsyncLDS:
     """Load 96 bits."""
     return BufferLoadAsyncLDS(96)
 
 
-def BufferLoadAsyncLDS128b() -> BufferLoadAsyncLDS:  # noqa: N802
+def BufferLoadAsyncLDS128b() -> BufferLoadAsyncLDS:
     """Load 128 bits."""
     return BufferLoadAsyncLDS(128)
 
@@ -193,17 +193,17 @@ class GlobalLoadAsyncLDS(CopyOp):
         super().__init__(f"!fly_rocdl.cdna4.global_load_async_lds<{bits}>", _GFX950)
 
 
-def GlobalLoadAsyncLDS32b() -> GlobalLoadAsyncLDS:  # noqa: N802
+def GlobalLoadAsyncLDS32b() -> GlobalLoadAsyncLDS:
     """Load 32 bits."""
     return GlobalLoadAsyncLDS(32)
 
 
-def GlobalLoadAsyncLDS96b() -> GlobalLoadAsyncLDS:  # noqa: N802
+def GlobalLoadAsyncLDS96b() -> GlobalLoadAsyncLDS:
     """Load 96 bits."""
     return GlobalLoadAsyncLDS(96)
 
 
-def GlobalLoadAsyncLDS128b() -> GlobalLoadAsyncLDS:  # noqa: N802
+def GlobalLoadAsyncLDS128b() -> GlobalLoadAsyncLDS:
     """Load 128 bits."""
     return GlobalLoadAsyncLDS(128)
 
@@ -216,26 +216,27 @@ class LDSReadTrans(CopyOp):
     def __init__(self, granularity: int, bits: int) -> None:
         if (granularity, bits) not in ((4, 64), (8, 64), (16, 64), (6, 96)):
             raise ValueError(
-                f"LDSReadTrans has (granularity, bits) of (4, 64), (8, 64), (16, 64) and (6, 96), not ({granularity}, {bits})"
+                "LDSReadTrans has (granularity, bits) of (4, 64), (8, 64), (16, 64) and (6, 96), not "
+                f"({granularity}, {bits})"
             )
         super().__init__(f"!fly_rocdl.cdna4.lds_read_trans<trans = {granularity}b, {bits}>", _GFX950)
 
 
-def LDSReadTrans4_64b() -> LDSReadTrans:  # noqa: N802
+def LDSReadTrans4_64b() -> LDSReadTrans:
     """Read 64 bits of 4-bit elements."""
     return LDSReadTrans(4, 64)
 
 
-def LDSReadTrans8_64b() -> LDSReadTrans:  # noqa: N802
+def LDSReadTrans8_64b() -> LDSReadTrans:
     """Read 64 bits of 8-bit elements."""
     return LDSReadTrans(8, 64)
 
 
-def LDSReadTrans16_64b() -> LDSReadTrans:  # noqa: N802
+def LDSReadTrans16_64b() -> LDSReadTrans:
     """Read 64 bits of 16-bit elements."""
     return LDSReadTrans(16, 64)
 
 
-def LDSReadTrans6_96b() -> LDSReadTrans:  # noqa: N802
+def LDSReadTrans6_96b() -> LDSReadTrans:
     """Read 96 bits of 6-bit elements."""
     return LDSReadTrans(6, 96)

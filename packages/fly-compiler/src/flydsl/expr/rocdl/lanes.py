@@ -126,5 +126,3 @@ def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Any:
     if byte_sel:
         operand = operand.shrui(8 * byte_sel)
     return wrap(Float32, call_intrinsic("llvm.amdgcn.cvt.off.f32.i4", (operand.ir_value(),), Float32.ir_type))
-
-

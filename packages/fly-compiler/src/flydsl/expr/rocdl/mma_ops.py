@@ -80,14 +80,18 @@ class MFMA(MmaOp):
         acc = expected if acc_type is None else _class_of(acc_type)
         shapes = _SHAPES.get(element)
         if shapes is None:
-            raise ValueError(f"MFMA has no {element.__name__} operands; it has {', '.join(t.__name__ for t in _SHAPES)}")
+            raise ValueError(
+                f"MFMA has no {element.__name__} operands; it has {', '.join(t.__name__ for t in _SHAPES)}"
+            )
         if m != n or (m, k) not in shapes:
             have = ", ".join(f"{mm}x{mm}x{kk}" for mm, kk in shapes)
             raise ValueError(f"MFMA has no {m}x{n}x{k} for {element.__name__}; it has {have}")
         if acc is not expected:
             raise ValueError(f"MFMA of {element.__name__} accumulates in {expected.__name__}, not {acc.__name__}")
         t = element.mnemonic
-        super().__init__(f"!fly_rocdl.cdna3.mfma<{m}x{n}x{k}, ({t}, {t}) -> {acc.mnemonic}>", _mfma_needs(element, m, k))
+        super().__init__(
+            f"!fly_rocdl.cdna3.mfma<{m}x{n}x{k}, ({t}, {t}) -> {acc.mnemonic}>", _mfma_needs(element, m, k)
+        )
 
 
 def _mfma_needs(element: NumericMeta, m: int, k: int) -> Needs:
@@ -128,7 +132,16 @@ class MFMAScale(MmaOp):
     __slots__ = ()
 
     def __init__(
-        self, m: int, n: int, k: int, a_type: Any, b_type: Any = None, acc: Any = None, *, opsel_a: int = 0, opsel_b: int = 0
+        self,
+        m: int,
+        n: int,
+        k: int,
+        a_type: Any,
+        b_type: Any = None,
+        acc: Any = None,
+        *,
+        opsel_a: int = 0,
+        opsel_b: int = 0,
     ) -> None:
         m, n, k = _dims(m, n, k, "MFMAScale")
         if (m, n, k) not in ((16, 16, 128), (32, 32, 64)):
@@ -149,7 +162,7 @@ def _flag(value: Any) -> str:
     return "true" if value else "false"
 
 
-def WMMA(  # noqa: N802 - an operation's name
+def WMMA(
     m: int,
     n: int,
     k: int,
@@ -178,7 +191,9 @@ def WMMA(  # noqa: N802 - an operation's name
         raise ValueError("sign_a, sign_b and clamp are for integer WMMA")
     if not a.is_float and acc is Float32:
         acc = Int32
-    signs = [bool(t.signed) if s is None else s for t, s in ((a, sign_a), (b, sign_b))] if not a.is_float else [False] * 2
+    signs = (
+        [bool(t.signed) if s is None else s for t, s in ((a, sign_a), (b, sign_b))] if not a.is_float else [False] * 2
+    )
     tail = f"signA = {_flag(signs[0])}, signB = {_flag(signs[1])}, clamp = {_flag(clamp)}"
     names = {"rdna3": "gfx11", "rdna4": "gfx120x", "gfx1250": "gfx1250"}
     if arch.family not in names:
