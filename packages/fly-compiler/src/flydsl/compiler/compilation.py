@@ -16,6 +16,7 @@ from typing import Any
 from flydsl.runtime import Artifact, load_artifact
 
 from ..utils import env, log
+from .access import read_only_parameters
 from .arguments.specs import ArgumentSpec
 from .cache import ArtifactStore, Fingerprint, toolchain_hash
 from .dumps import Dumps, wanted
@@ -161,10 +162,11 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> None:
             lambda: trace_host(request.function, request.name, request.arguments, arch=asked.arch, hints=request.hints),
         )
         with compilation.context:
+            read_only = read_only_parameters(compilation)
             dumps = Dumps(compilation, asked.opt_level) if wanted() else None
             pipeline = stages(asked.arch, hints=request.hints, opt_level=asked.opt_level, debug_info=asked.debug_info)
             lower(compilation, pipeline, times, dumps)
-            arguments = argument_entries(request.run_time())
+            arguments = argument_entries(request.run_time(), read_only)
             emit(compilation, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
     log().info("compiled %s for %s in %.3f s", request.name, asked.arch, time.perf_counter() - start)
 

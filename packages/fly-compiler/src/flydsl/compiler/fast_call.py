@@ -65,15 +65,16 @@ def make_fast_call(jit: JitFunction, found: Fingerprint | None) -> Callable[...,
     }
     parameters, key = _parameters(jit, scope)
     names = "".join(f"{one.name}, " for one in jit.parameters)
+    name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
     text = _TEMPLATE.format(
-        name=jit.original.__name__,
+        name=name,
         parameters="".join(f", {one}" for one in parameters),
         key=", ".join(key),
         names=names,
         unchanged=_unchanged(found, scope) if found is not None else "False",
     )
     exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
-    made: Callable[..., Any] = scope[jit.original.__name__]
+    made: Callable[..., Any] = scope[name]
     made.__qualname__ = jit.original.__qualname__
     return made
 

@@ -15,9 +15,18 @@ from .tracing import Compilation
 __all__ = ["argument_entries", "build_note"]
 
 
-def argument_entries(arguments: Sequence[tuple[str, ArgumentSpec]]) -> list[dict[str, Any]]:
-    """Return the entries of the run-time arguments, in the order of the host function's slots."""
-    return [entry for name, spec in arguments for entry in spec.note(name)]
+def argument_entries(arguments: Sequence[tuple[str, ArgumentSpec]], read_only: Sequence[bool]) -> list[dict[str, Any]]:
+    """Return the entries of the run-time arguments, in the order of the host function's slots.
+
+    Args:
+        arguments: names and specs.
+        read_only: for each parameter of the host function, whether nothing writes to the memory behind it.
+    """
+    entries = [entry for name, spec in arguments for entry in spec.note(name)]
+    for entry, only_read in zip(entries, read_only, strict=False):  # a hidden stream has no entry
+        if entry["kind"] == "tensor" and only_read:
+            entry["access"] = "read"
+    return entries
 
 
 def build_note(compilation: Compilation, objects: Sequence[Any], arguments: list[dict[str, Any]], key: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 import copy
+import difflib
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from ...utils import env, log
 from .refusals import is_generator
 from .source import find_source
 from .syntax import OPS, REGION, RewriteError, located
@@ -117,9 +119,17 @@ def _namespace(function: FunctionType) -> dict[str, Any]:
     return names
 
 
+def _log_difference(before: ast.AST, after: ast.AST, name: str) -> None:
+    lines = [ast.unparse(one).splitlines() for one in (before, after)]
+    difference = "\n".join(difflib.unified_diff(*lines, "written", "rewritten", lineterm=""))
+    log().info("rewriting of %s:\n%s", name, difference)
+
+
 def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> CodeType:
     node = _rewrite_tree(function, decorated, keep_value)
     source = find_source(function)
+    if env.debug.ast_diff:
+        _log_difference(source.node, node, function.__qualname__)
     original = function.__code__
     # A factory whose parameters are the free variables makes them free in the compiled function again; it never runs.
     free = [ast.arg(name) for name in dict.fromkeys([*original.co_freevars, OPS])]

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a call to a running kernel: arguments of every kind, specialisation, and what a wrong call says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+from flydsl.runtime import current_device
+
+BLOCK = 64
+
+
+@flyc.kernel
+def scale_kernel(x: fx.Tensor, y: fx.Tensor, n: fx.Int32, factor: fx.Float32, shift: fx.Constexpr[int]):
+    i = fx.block_idx.x * BLOCK + fx.thread_idx.x
+    if i < n:
+        y[i] = x[i] * factor + float(shift)
+
+
+@flyc.jit
+def scale(
+    x: fx.Tensor,
+    y: fx.Tensor,
+    n: fx.Int32,
+    factor: fx.Float32 = 2.0,
+    *,
+    shift: fx.Constexpr[int] = 0,
+    stream: fx.Stream = fx.Stream(None),
+):
+    scale_kernel(x, y, n, factor, shift).launch(grid=((n + BLOCK - 1) // BLOCK,), block=BLOCK, stream=stream)
+
+
+def vectors(n, **kwargs):
+    return torch.arange(n, **{"dtype": torch.float32, **kwargs}), torch.full((n,), -1.0)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1000])
+def test_one_compilation_serves_every_size(n):
+    x, y = vectors(n)
+    scale(x, y, n)
+    assert torch.equal(y, x * 2)
+
+
+def test_less_than_the_tensor_leaves_the_rest():
+    x, y = vectors(100)
+    scale(x, y, 70, 3.0)
+    assert torch.equal(y[:70], x[:70] * 3)
+    assert torch.equal(y[70:], torch.full((30,), -1.0))
+
+
+def test_compile_time_arguments_specialise():
+    x, y = vectors(10)
+    for shift in (1, 5, 1):
+        scale(x, y, 10, 1.0, shift=shift)
+        assert torch.equal(y, x + shift)
+
+
+def test_numpy_arrays_and_views():
+    x, y = np.arange(20, dtype=np.float32), np.zeros(50, np.float32)
+    scale(x[5:], y[10:25], 15)
+    assert np.array_equal(y[10:25], x[5:] * 2)
+    assert not y[:10].any()
+    assert not y[25:].any()
+
+
+def test_a_read_only_array_may_be_read_but_not_written():
+    x, y = np.arange(20, dtype=np.float32), np.zeros(20, np.float32)
+    x.flags.writeable = False
+    scale(x, y, 20)
+    assert np.array_equal(y, x * 2)
+    with pytest.raises(ValueError, match=r"'y'.*may be written.*read-only"):
+        scale(y, x, 20)
+
+
+class FakeStream:
+    cuda_stream = 0
+
+
+@pytest.mark.parametrize("stream", [None, 0, fx.Stream(None), FakeStream(), fx.Stream(FakeStream())])
+def test_streams_of_every_kind(stream):
+    x, y = vectors(10)
+    scale(x, y, 10, stream=stream)
+    assert torch.equal(y, x * 2)
+
+
+def wrong(error, match, *args, **kwargs):
+    with pytest.raises(error, match=match):
+        scale(*args, **kwargs)
+    x, y = vectors(10)
+    scale(x, y, 10)  # the next call works
+    assert torch.equal(y, x * 2)
+
+
+def test_wrong_calls_name_the_argument_and_harm_nothing():
+    x, y = vectors(10)
+    wrong(TypeError, "missing 1 required positional argument: 'n'", x, y)
+    wrong(TypeError, "unexpected keyword argument 'm'", x, y, 10, m=1)
+    wrong(TypeError, "argument 'x'.*neither a JitArgument nor has a registered constructor", None, y, 10)
+    wrong(TypeError, "argument 'x'.*cannot have dtype complex64", x.to(torch.complex64), y, 10)
+    wrong(RuntimeError, "argument 'x'.*no axis of stride 1.*from_dlpack", torch.zeros(20)[::2], y, 10)
+    wrong(TypeError, "argument 'shift'.*a compile-time argument is an int", x, y, 10, shift=[1])
+    wrong(ValueError, "'n'.*2147483648|2147483648.*'n'|range", x, y, 2**31)
+
+
+def test_compiled_functions_check_their_arguments():
+    x, y = vectors(10)
+    run = flyc.compile(scale, x, y, 10)
+    run(x, y, 10, 3.0, 0, None)
+    assert torch.equal(y, x * 3)
+    for match, args in {
+        "'x'": (x.double(), y, 10, 3.0, 0, None),
+        "'y'": (x, y.reshape(2, 5), 10, 3.0, 0, None),
+        "'n'": (x, y, "ten", 3.0, 0, None),
+    }.items():
+        with pytest.raises((TypeError, ValueError), match=match):
+            run(*args)
+    run(x, y, 10, 4.0, 0, None)
+    assert torch.equal(y, x * 4)
+
+
+def test_compile_launches_nothing_and_reports():
+    x, y = vectors(10)
+    run = flyc.compile(scale, x, y, 10, shift=77)
+    assert torch.equal(y, torch.full((10,), -1.0))
+    assert run.origin == "compiled"
+    assert {"trace", "emit", "gpu-module-to-binary"} <= set(run.times)
+    assert run.note["architectures"] == [current_device().arch]
+    assert run.note["kernels"][0]["block"] == [BLOCK, 1, 1]
+    assert [entry["access"] for entry in run.note["arguments"][:2]] == ["read", "readwrite"]
+
+
+def test_compile_without_arguments_returns_the_function():
+    assert flyc.compile[{"waves_per_eu": 2}](scale) is scale
+    assert scale.compile_hints.pop("waves_per_eu") == 2
+    with pytest.raises(TypeError, match="dict of compile hints"):
+        flyc.compile[3]
+    with pytest.raises(TypeError, match=r"takes a @flyc.jit function"):
+        flyc.compile(len)
+
+
+@flyc.kernel
+def fill_kernel(x: fx.Tensor, value: fx.Float32):
+    x[fx.block_idx.x] = value
+
+
+def test_several_kernels_and_host_control_flow():
+    @flyc.jit
+    def steps(x: fx.Tensor, n: fx.Int32, flag: fx.Int32):
+        fill_kernel(x, fx.Float32(1.0)).launch(grid=(n,))
+        if flag > 0:
+            fill_kernel(x, 2.0).launch(grid=(n // 2,))
+        for i in range(flag):
+            fill_kernel(x, fx.Float32(i) + 10.0).launch(grid=(1,))
+
+    for flag, expected in ((0, [1, 1, 1, 1]), (3, [12, 2, 1, 1])):
+        x = torch.zeros(4)
+        steps(x, 4, flag)
+        assert x.tolist() == expected
+
+
+def test_an_empty_grid_launches_nothing():
+    x, y = vectors(10)
+    scale(x, y, 0)
+    assert torch.equal(y, torch.full((10,), -1.0))
+
+
+class Filler:
+    def __init__(self, value):
+        self.value = value
+
+    @flyc.kernel
+    def body(self, x: fx.Tensor, extra: fx.Float32):
+        x[fx.block_idx.x] = extra + self.value
+
+    @flyc.jit
+    def __call__(self, x: fx.Tensor, n: fx.Int32):
+        self.body(x, 0.5).launch(grid=(n,))
+
+
+def test_methods_are_compiled_for_the_state_of_their_object():
+    one, two = Filler(1.0), Filler(2.0)
+    for fill, expected in ((one, 1.5), (two, 2.5), (one, 1.5)):
+        x = torch.zeros(3)
+        fill(x, 3)
+        assert x.tolist() == [expected] * 3
+    one.value = 7.0
+    x = torch.zeros(3)
+    one(x, 3)
+    assert x.tolist() == [7.5] * 3
+
+
+@fx.struct
+class Range:
+    first: fx.Int32
+    step: fx.Float32
+
+
+def test_structs_as_arguments():
+    @flyc.kernel
+    def kernel(x: fx.Tensor, r: Range):
+        i = fx.block_idx.x
+        x[i] = fx.Float32(r.first + i) * r.step
+
+    @flyc.jit
+    def launch(x: fx.Tensor, r: Range, n: fx.Int32):
+        kernel(x, r).launch(grid=(n,))
+
+    x = torch.zeros(3)
+    launch(x, Range(4, 0.5), 3)
+    assert x.tolist() == [2.0, 2.5, 3.0]
+
+
+def test_wrapped_tensors_are_static_and_reusable():
+    @flyc.kernel
+    def kernel(x: fx.Tensor, y: fx.Tensor, factor: fx.Constexpr[int]):
+        y[fx.block_idx.x] = x[fx.block_idx.x] * float(factor)
+
+    @flyc.jit
+    def launch(x: fx.Tensor, y: fx.Tensor, factor: fx.Constexpr[int]):
+        kernel(x, y, factor).launch(grid=(fx.size(x.shape).unpack(),))
+
+    x, y = vectors(6)
+    wrapped = flyc.from_dlpack(x), flyc.from_dlpack(y)
+    for factor in (2, 3):
+        launch(*wrapped, factor)
+        assert torch.equal(y, x * factor)
+    run = flyc.compile(launch, *wrapped, 2)
+    with pytest.raises(ValueError, match=r"'x'.*(6|extent|shape)"):
+        run(flyc.from_dlpack(torch.zeros(7)), wrapped[1], 2)
+
+
+def test_alignment_that_was_promised_is_checked():
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        fill_kernel(x, 3.0).launch(grid=(4,))
+
+    storage = torch.zeros(16)
+    offset = (-storage.data_ptr() // 4) % 4
+    good = storage[offset : offset + 4]
+    launch(flyc.from_dlpack(good, assumed_align=16))
+    assert good.tolist() == [3.0] * 4
+    with pytest.raises(ValueError, match=r"'x'.*align"):
+        launch(flyc.from_dlpack(storage[offset + 1 : offset + 5], assumed_align=16))
+
+
+def test_calls_inside_a_trace_are_inlined():
+    @flyc.jit
+    def clamp(value: fx.Float32, limit: fx.Constexpr[int]):
+        if value > float(limit):
+            return fx.Float32(float(limit))
+        return value
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.block_idx.x] = clamp(x[fx.block_idx.x], 3)
+
+    @flyc.jit
+    def launch(x: fx.Tensor, n: fx.Int32):
+        kernel(x).launch(grid=(n,))
+
+    x = torch.arange(6, dtype=torch.float32)
+    launch(x, 6)
+    assert x.tolist() == [0, 1, 2, 3, 3, 3]
+
+
+def test_kernels_are_launched_from_jit_functions_only():
+    with pytest.raises(RuntimeError, match="@kernel can only be called inside @jit function"):
+        fill_kernel(torch.zeros(3), 1.0)
+
+
+def test_globals_that_were_compiled_in_must_not_change():
+    global BLOCK
+    x, y = vectors(10)
+    scale(x, y, 10)
+    BLOCK = 32
+    try:
+        with pytest.raises(RuntimeError, match="compiled with global 'BLOCK' = 64, which is now 32"):
+            scale(x, y, 10)
+    finally:
+        BLOCK = 64
+    scale(x, y, 10)
+
+
+def test_a_redefined_helper_is_compiled_anew():
+    global _helper
+    x = torch.zeros(2)
+
+    def one(v):
+        return v + 1.0
+
+    def two(v):
+        return v + 2.0
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.block_idx.x] = _helper(x[fx.block_idx.x])
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(2,))
+
+    _helper = one
+    launch(x)
+    _helper = two
+    launch(x)
+    assert x.tolist() == [3.0, 3.0]
