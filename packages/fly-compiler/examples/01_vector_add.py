@@ -4,7 +4,7 @@
 What this shows
 
 - a kernel (`@flyc.kernel`) and the host function that launches it (`@flyc.jit`), with a grid from a run-time number;
-- dividing a tensor into tiles (`logical_divide`, `flat_divide`) and taking one of them (`slice`, or `None` in an index);
+- dividing a tensor into tiles (`logical_divide`, `flat_divide`) and taking one (`slice`, or `None` in an index);
 - moving data with a copy atom: one atom by hand (`copy_atom_call`), and a tiled copy for a whole workgroup;
 - predicates from a tensor of coordinates, so that threads outside the matrix touch nothing.
 

@@ -46,9 +46,9 @@ def transpose_tiles(source: fx.Tensor, target: fx.Tensor):
     copy = tiled_copy(atom, fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1)))
     mine = copy.get_slice(fx.thread_idx.x)
 
-    # LDS answers 32 banks of 4 bytes at once. In a plain 32 x 32 tile of floats all elements of a column share one bank:
-    # reading a column would take 32 times as long as reading a row. The swizzle S<3,2,3> XORs three bits of the row
-    # into the position within the row, in units of 4 elements, so that 128-bit accesses stay whole.
+    # LDS has 32 banks of 4 bytes. In a plain 32 x 32 tile of floats all elements of a column share one bank: reading a
+    # column would take 32 times as long as reading a row. The swizzle S<3,2,3> XORs three bits of the row into the
+    # position within the row, in units of 4 elements, so that 128-bit accesses stay whole.
     lds = fx.SharedAllocator().allocate(fx.Array[fx.Float32, TILE * TILE, 16]).peek()
     swizzle = fx.static(fx.SwizzleType.get(3, 2, 3))
     rows = fx.make_composed_layout(swizzle, fx.make_layout((TILE, TILE), (TILE, 1)))

@@ -136,7 +136,7 @@ def test_compile_launches_nothing_and_reports():
 def test_compile_without_arguments_returns_the_function():
     assert flyc.compile[{"waves_per_eu": 2}](scale) is scale
     assert scale.compile_hints.pop("waves_per_eu") == 2
-    with pytest.raises(TypeError, match="dict of compile hints"):
+    with pytest.raises(TypeError, match=r"dict of compile hints"):
         flyc.compile[3]
     with pytest.raises(TypeError, match=r"takes a @flyc.jit function"):
         flyc.compile(len)
@@ -268,7 +268,7 @@ def test_calls_inside_a_trace_are_inlined():
 
 
 def test_kernels_are_launched_from_jit_functions_only():
-    with pytest.raises(RuntimeError, match="@kernel can only be called inside @jit function"):
+    with pytest.raises(RuntimeError, match=r"@kernel can only be called inside @jit function"):
         fill_kernel(torch.zeros(3), 1.0)
 
 
@@ -278,7 +278,7 @@ def test_globals_that_were_compiled_in_must_not_change():
     scale(x, y, 10)
     BLOCK = 32
     try:
-        with pytest.raises(RuntimeError, match="compiled with global 'BLOCK' = 64, which is now 32"):
+        with pytest.raises(RuntimeError, match=r"compiled with global 'BLOCK' = 64, which is now 32"):
             scale(x, y, 10)
     finally:
         BLOCK = 64

@@ -47,7 +47,7 @@ def test_a_declared_block_size_counts_and_must_agree():
     [((64,), ValueError), ((64, 0, 1), ValueError), (64, TypeError), ("abc", TypeError), ((1, 1, 1.0), TypeError)],
 )
 def test_bad_declarations(value, error):
-    with pytest.raises(error, match="known_block_size"):
+    with pytest.raises(error, match=r"known_block_size"):
         flyc.kernel(known_block_size=value)(nothing.func)
 
 
@@ -108,9 +108,9 @@ def test_a_bare_number_has_to_be_declared():
 
     with pytest.raises(TypeError, match=r"argument 'n' is a Python number. Pass fx.Int32\(3\).*fx.Constexpr"):
         traced(lambda n: open_kernel(3).launch())
-    with pytest.raises(TypeError, match="argument 'n'.*'NoneType' has no SSA form"):
+    with pytest.raises(TypeError, match=r"argument 'n'.*'NoneType' has no SSA form"):
         traced(lambda n: open_kernel(None).launch())
-    with pytest.raises(TypeError, match="kernel 'nothing': missing a required argument: 'n'"):
+    with pytest.raises(TypeError, match=r"kernel 'nothing': missing a required argument: 'n'"):
         traced(lambda n: nothing().launch())
     assert "nothing_0" in traced(lambda n: nothing(3).launch())
 
@@ -150,7 +150,7 @@ def test_waves_per_eu(value, expected):
     ("value", "error"), [(True, TypeError), (1.5, TypeError), (-1, ValueError), ((4, 2), ValueError), ("x", ValueError)]
 )
 def test_bad_waves_per_eu(value, error):
-    with pytest.raises(error, match="waves_per_eu"):
+    with pytest.raises(error, match=r"waves_per_eu"):
         validated({"waves_per_eu": value})
 
 
@@ -166,5 +166,5 @@ def test_ambient_hints_nest():
             assert context.get_compile_hints() == {"a": 1, "b": 3}
         assert context.get_compile_hints() == {"a": 1, "b": 2}
     assert context.get_compile_hints() == {}
-    with pytest.raises(ValueError, match="maxnreg"), context.compile_hints({"maxnreg": 64}):
+    with pytest.raises(ValueError, match=r"maxnreg"), context.compile_hints({"maxnreg": 64}):
         pass

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from flydsl.expr import _trace
-
 from ..utils import env
 from .arguments.classify import Passed, classify, constexpr_key
 from .arguments.markers import is_compile_time

@@ -39,7 +39,7 @@ def test_scalars_that_cannot_be_launch_arguments(kind):
 
 
 def test_an_annotation_that_does_not_fit_warns_and_yields():
-    with pytest.warns(UserWarning, match="declared Int32.*The annotation is not enforced"):
+    with pytest.warns(UserWarning, match=r"declared Int32.*The annotation is not enforced"):
         assert classify("f()", fx.Int64(3), fx.Int32).spec == ScalarSpec("int64")
 
 
@@ -52,7 +52,7 @@ def test_streams():
         assert classify("f()", value, annotation).spec == StreamSpec()
     found = classify("f()", fx.Stream(FakeStream()), None)
     assert found.convert(fx.Stream(FakeStream())) == 7
-    with pytest.raises(TypeError, match="a stream is None"):
+    with pytest.raises(TypeError, match=r"a stream is None"):
         classify("f()", "main", fx.Stream)
 
 
@@ -60,7 +60,7 @@ def test_pointers():
     found = classify("f()", flyc.from_c_void_p(fx.Float16, ctypes.c_void_p(64), assumed_align=16), None)
     assert found.spec.note("p") == [{"name": "p", "kind": "pointer", "dtype": "float16", "align": 16}]
     assert found.convert(flyc.from_c_void_p(fx.Float16, None)) == 0
-    with pytest.raises(TypeError, match="int, a ctypes.c_void_p or None"):
+    with pytest.raises(TypeError, match=r"int, a ctypes.c_void_p or None"):
         flyc.from_c_void_p(fx.Float16, "64")
 
 
@@ -106,7 +106,7 @@ def test_registered_classes():
     tensor = torch.zeros(3)
     found = classify("f()", Mine(tensor), None)
     assert found.convert(Mine(tensor)) is tensor
-    with pytest.raises(ValueError, match="has a constructor already"):
+    with pytest.raises(ValueError, match=r"has a constructor already"):
         flyc.JitArgumentRegistry.register(Mine)
 
 
@@ -123,5 +123,5 @@ def test_compile_time_values_of_different_type_differ():
 
 @pytest.mark.parametrize("value", [[1], {"a": 1}, object(), ([],), lambda: pytest])
 def test_compile_time_values_have_content(value):
-    with pytest.raises(TypeError, match="a compile-time argument is an int"):
+    with pytest.raises(TypeError, match=r"a compile-time argument is an int"):
         constexpr_key("f()", value)

@@ -124,9 +124,9 @@ def test_marks_that_make_no_sense(call, match):
 
 
 def test_only_tensors_are_wrapped():
-    with pytest.raises(TypeError, match="takes a tensor with __dlpack__, not builtins.list"):
+    with pytest.raises(TypeError, match=r"takes a tensor with __dlpack__, not builtins.list"):
         flyc.from_dlpack([1, 2])
-    with pytest.raises(TypeError, match="takes a torch.Tensor, not numpy.ndarray"):
+    with pytest.raises(TypeError, match=r"takes a torch.Tensor, not numpy.ndarray"):
         flyc.from_torch_tensor(np.zeros(3))
 
 

@@ -33,13 +33,13 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path, mode):
 def test_a_file_is_no_folder(tmp_path):
     path = tmp_path / "cache"
     path.write_text("")
-    with pytest.raises(CacheFolderError, match="is not a folder"):
+    with pytest.raises(CacheFolderError, match=r"is not a folder"):
         private_folder(path)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CacheFolderError, match="FLYDSL_RUNTIME_ENABLE_CACHE=0"):
+    with pytest.raises(CacheFolderError, match=r"FLYDSL_RUNTIME_ENABLE_CACHE=0"):
         private_folder(tmp_path / "file" / "cache")
 
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: SIM, B007, F841 - the spelling of the constructs is what these tests are about
 """`if`, conditional expressions and boolean operators on run-time values."""
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def test_a_vector_condition_is_refused(trace, use):
         if fx.full(4, n, fx.Int32) > 2:
             use(n)
 
-    with pytest.raises(DSLCompileError, match="reduce it to one Boolean"):
+    with pytest.raises(DSLCompileError, match=r"reduce it to one Boolean"):
         trace(function, [Int32])
 
 
@@ -293,7 +294,7 @@ def test_assigning_a_global_at_run_time_is_refused(trace):
         if n > 3:
             _never = n
 
-    with pytest.raises(DSLCompileError, match="global variable '_never'"):
+    with pytest.raises(DSLCompileError, match=r"global variable '_never'"):
         trace(function, [Int32])
 
 
@@ -330,7 +331,7 @@ def test_return_values_have_one_type(trace):
     def function(n, x):
         return pick(n, x)
 
-    with pytest.raises(TypeError, match="'return value' does not match"):
+    with pytest.raises(TypeError, match=r"'return value' does not match"):
         trace(function, [Int32, Float32])
 
 

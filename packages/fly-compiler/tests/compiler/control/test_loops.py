@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: SIM, B007, F841 - the spelling of the constructs is what these tests are about
 """Run-time loops: what they carry, how they are left, and what Python loops stay."""
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def test_a_zero_step_is_refused(trace, use):
         for i in range(0, n, 0):
             use(i)
 
-    with pytest.raises(ValueError, match="must not be zero"):
+    with pytest.raises(ValueError, match=r"must not be zero"):
         trace(function, [Int32])
 
 
@@ -112,7 +113,7 @@ def test_bad_unroll_hints(trace, use, keywords, error):
         for i in range(0, n, 1, **keywords):
             use(i)
 
-    with pytest.raises(error, match="unroll|keyword"):
+    with pytest.raises(error, match=r"unroll|keyword"):
         trace(function, [Int32])
 
 
@@ -122,7 +123,7 @@ def test_the_loop_variable_is_gone_after_the_loop(trace, use):
             use(i)
         use(i)
 
-    with pytest.raises(NameError, match="only inside this run-time loop"):
+    with pytest.raises(NameError, match=r"only inside this run-time loop"):
         trace(function, [Int32])
 
 
@@ -153,7 +154,7 @@ def test_none_before_a_loop(trace):
             x = i
         return x
 
-    with pytest.raises(TypeError, match="for-body: variable 'x' is None before"):
+    with pytest.raises(TypeError, match=r"for-body: variable 'x' is None before"):
         trace(function, [Int32])
 
 
@@ -266,7 +267,7 @@ def test_while_true_needs_a_way_out(trace, use):
         while True:
             n = n + 1
 
-    with pytest.raises(DSLCompileError, match="never ends"):
+    with pytest.raises(DSLCompileError, match=r"never ends"):
         trace(function, [Int32])
 
     def leaves(n):
@@ -362,7 +363,7 @@ def test_explicit_state_of_several_values(trace, use):
         use(results[0])
         use(results[1])
 
-    with pytest.raises(SyntaxError, match="yield"):
+    with pytest.raises(SyntaxError, match=r"yield"):
         trace(function, [Int32, Float32])
     assert "-> (f32, i32)" in trace(fixed, [Int32, Float32]).text or "scf.for" in trace(fixed, [Int32, Float32]).text
 
@@ -376,7 +377,7 @@ def test_explicit_state_keeps_number_and_type(trace):
         for _, state in range(0, 3, 1, init=[x]):
             yield [n]
 
-    with pytest.raises(TypeError, match="init= has 1 values, but yield gives 2"):
+    with pytest.raises(TypeError, match=r"init= has 1 values, but yield gives 2"):
         trace(count, [Float32])
     with pytest.raises(TypeError, match=r"value 0 is i32, but init= started it as f32"):
         trace(kind, [Int32, Float32])
@@ -405,5 +406,5 @@ def test_temporaries_of_an_explicit_loop_may_change_type(trace, use):
         use(results)
         use(scratch)
 
-    with pytest.raises(NameError, match="init="):
+    with pytest.raises(NameError, match=r"init="):
         trace(function, [Int32, Float32])

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: SIM, B007, F841 - the spelling of the constructs is what these tests are about
 """On Python values, a rewritten function does what the original does: same results, same evaluations, same errors."""
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def test_short_circuits_and_chains_evaluate_what_python_evaluates():
         return value
 
     def function(a, b, c):
-        first = note(a) and note(b) or not note(c)
+        first = (note(a) and note(b)) or not note(c)
         second = note(a) < note(b) < note(c)
         third = note(a) if note(b) else note(c)
         return first, second, third

@@ -63,7 +63,7 @@ def test_a_changed_file_is_noticed():
     namespace = cell("def f(a):\n    return 1 if a else 2\n", "<cell-changed>")
     text = "x = 1\n\n\ndef f(a, b):\n    return 3\n"
     linecache.cache["<cell-changed>"] = (len(text), None, text.splitlines(keepends=True), "<cell-changed>")
-    with pytest.raises(SourceUnavailableError, match="changed after it was imported"):
+    with pytest.raises(SourceUnavailableError, match=r"changed after it was imported"):
         rewrite_function(namespace["f"], decorated=True)
 
 

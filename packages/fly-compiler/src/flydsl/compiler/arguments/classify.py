@@ -65,8 +65,8 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
             return Passed(inner.spec, lambda one: convert(constructor(one)), inner.spread)
         raise TypeError(
             f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered "
-            "constructor. Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p return; a Python "
-            "value for use while tracing needs the annotation fx.Constexpr"
+            "constructor. Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p "
+            "return; a Python value for use while tracing needs the annotation fx.Constexpr"
         )
     _warn_on_mismatch(where, found.spec, annotation)
     return found

@@ -6,9 +6,9 @@ the result types of an operation first. So regions are traced into the blocks of
 move into the final one.
 
 A block argument's Python object refers to the operation that it was made under, not to the one that its block moved to.
-A user may keep such an object (in a list, in the traceback of an error) and print it when the module is gone; MLIR would
-read freed memory. `settle` therefore keeps a module alive for good when somebody still holds values of its scratch
-operations.
+A user may keep such an object (in a list, in the traceback of an error) and print it when the module is gone; MLIR
+would read freed memory. `settle` therefore keeps a module alive for good when somebody still holds values of its
+scratch operations.
 """
 
 from __future__ import annotations
