@@ -63,7 +63,8 @@ void check_grid(const LaunchRequest &request, const Device &device) {
 void check_lds(const LaunchRequest &request, const Device &device) {
   if (request.sharedBytes < 0)
     request.refuse("dynamic LDS of " + std::to_string(request.sharedBytes) + " bytes is negative");
-  if (request.sharedBytes > device.ldsBytes - request.kernel.ldsBytes)
+  // Static LDS alone was checked by the compiler and is again when the code object is loaded.
+  if (request.sharedBytes > 0 && request.sharedBytes > device.ldsBytes - request.kernel.ldsBytes)
     request.refuse("LDS of " + std::to_string(request.kernel.ldsBytes) + " static and " +
                    std::to_string(request.sharedBytes) + " dynamic bytes is more than the " +
                    std::to_string(device.ldsBytes) + " that a workgroup may have on " +
