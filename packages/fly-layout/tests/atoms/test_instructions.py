@@ -112,7 +112,7 @@ class TestLookUp:
     def test_errors(self):
         with pytest.raises(LayoutError, match="known are gfx942"):
             matrix_instructions("gfx906")
-        with pytest.raises(LayoutError, match="similar: .*v_mfma_f32_16x16x16_f16"):
+        with pytest.raises(LayoutError, match=r"similar: .*v_mfma_f32_16x16x16_f16"):
             matrix_instruction("gfx942", "v_mfma_f32_16x16x32_f16")
         with pytest.raises(LayoutError, match="one block"):
             matrix_instruction("gfx942", "v_mfma_f32_4x4x1_16b_f32").as_atom()
