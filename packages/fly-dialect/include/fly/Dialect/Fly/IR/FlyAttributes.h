@@ -8,6 +8,7 @@
 #include "fly/Algebra/Swizzle.h"
 #include "fly/Algebra/Tile.h"
 
+#include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectImplementation.h"

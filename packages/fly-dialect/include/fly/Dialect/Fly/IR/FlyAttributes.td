@@ -4,6 +4,7 @@
 #define FLY_DIALECT_FLY_IR_FLYATTRIBUTES_TD
 
 include "fly/Dialect/Fly/IR/FlyDialect.td"
+include "mlir/Dialect/GPU/IR/CompilationAttrInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -65,11 +66,14 @@ def Fly_AtomStateField : Fly_Enum<"AtomStateField", "field of the run-time state
 
 // --- values ------------------------------------------------------------------------------------
 
-class Fly_Attr<string name, string attrMnemonic> : AttrDef<Fly_Dialect, name> {
+class Fly_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Fly_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
-def Fly_ExplicitModuleAttr : Fly_Attr<"ExplicitModule", "explicit_module"> {
+// Emit attaches the interface that translates gpu.binary and gpu.launch_func.
+def Fly_ExplicitModuleAttr
+    : Fly_Attr<"ExplicitModule", "explicit_module", [OffloadingTranslationAttrTrait]> {
   let summary = "offloading handler whose host code loads the module explicitly";
 }
 
