@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "LayoutLowering.h"
+
+#include "fly/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace fly {
+#define GEN_PASS_DEF_FLYLAYOUTLOWERINGPASS
+#include "fly/Transforms/Passes.h.inc"
+} // namespace fly
+
+using namespace mlir;
+using namespace fly;
+
+Value fly::getAtom(LoweringState &state, Value atomOrTiled) {
+  if (isa<CopyAtomType, MmaAtomType>(atomOrTiled.getType()))
+    return atomOrTiled;
+  if (auto copy = atomOrTiled.getDefiningOp<MakeTiledCopyOp>())
+    return copy.getAtom();
+  if (auto mma = atomOrTiled.getDefiningOp<MakeTiledMmaOp>())
+    return mma.getAtom();
+  if (isa<TiledCopyType>(atomOrTiled.getType()))
+    return GetCopyAtomOp::create(state.builder, state.loc(), atomOrTiled);
+  return GetMmaAtomOp::create(state.builder, state.loc(), atomOrTiled);
+}
+
+static LogicalResult lower(LoweringState &state, Operation *op) {
+  state.setPosition(op);
+  for (auto theme : {lowerAlgebra, lowerScalars, lowerMemory, lowerVectorAccess, lowerCopy,
+                     lowerGemm, lowerPrint}) {
+    switch (theme(state, op)) {
+    case Lowered::NotMine:
+      continue;
+    case Lowered::Done:
+      state.replaced(op);
+      return success();
+    case Lowered::Left:
+      return success();
+    case Lowered::Failed:
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Erases what nothing uses and that has no effect, users before what they use.
+static void eraseDeadOps(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != root)
+      ops.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+namespace {
+struct FlyLayoutLoweringPass : public fly::impl::FlyLayoutLoweringPassBase<FlyLayoutLoweringPass> {
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    SmallVector<Operation *> ops;
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa_and_nonnull<FlyDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    LoweringState state(&getContext());
+    bool failed = false;
+    // All errors are reported, not only the first one.
+    for (Operation *op : ops)
+      failed |= mlir::failed(lower(state, op));
+    state.finish();
+    if (failed)
+      return signalPassFailure();
+    eraseDeadOps(root);
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(root);
+    eliminateCommonSubExpressions(rewriter, dominance, root);
+  }
+};
+} // namespace

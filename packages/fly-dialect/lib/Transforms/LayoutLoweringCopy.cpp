@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fly.copy becomes one atom call for each position of the modes behind mode 0, which holds what one
+// call moves.
+
+#include "LayoutLowering.h"
+
+#include "fly/Algebra/Coordinates.h"
+#include "fly/Algebra/Modes.h"
+
+using namespace mlir;
+
+namespace fly {
+
+namespace {
+
+/// More calls than this in place of one copy are an error.
+constexpr int64_t kMaxCalls = 1 << 14;
+
+class CopyExpansion {
+public:
+  CopyExpansion(LoweringState &state, CopyOp op, Value atom)
+      : state(state), op(op), atom(atom), cx(&state.arith) {}
+
+  Lowered run(TensorOperand src, TensorOperand dst, std::optional<TensorOperand> pred) {
+    if (pred && pred->rank() + 1 == src.rank())
+      pred->value.layout = prependBroadcast(pred->value.layout);
+    if (!countCalls(src, dst, pred))
+      return Lowered::Left;
+    if (!cx.failed() && calls > kMaxCalls)
+      cx.fail("takes " + Twine(calls) + " atom calls, more than " + Twine(kMaxCalls));
+    if (!cx.failed())
+      expand(src, dst, pred);
+    return doneUnlessFailed(op, cx);
+  }
+
+  /// One call for everything.
+  Lowered runWhole(const TensorOperand &src, const TensorOperand &dst,
+                   const std::optional<TensorOperand> &pred) {
+    call(src, dst, pred);
+    return doneUnlessFailed(op, cx);
+  }
+
+private:
+  /// Mode 0 of a predicate with one value per atom call: all of the call's values share it.
+  AnyLayout prependBroadcast(const AnyLayout &layout) {
+    return mapOutermost(layout,
+                        [&](const Layout &plain) { return prependMode(cx, plain, Layout(1, 0)); });
+  }
+
+  /// The extent of all modes of rank > 1 behind mode 0; nothing when it is dynamic.
+  std::optional<int64_t> positions(const TensorOperand &tensor) {
+    const Layout &layout = tensor.value.layout.outermost();
+    AlgebraContext sizes;
+    const Layout rest = takeModes(sizes, layout, 1, -1);
+    const IntTuple size = layoutSize(sizes, rest);
+    if (sizes.failed())
+      cx.fail(sizes.message());
+    if (sizes.failed() || !size.isStaticLeaf())
+      return std::nullopt;
+    return size.staticValue();
+  }
+
+  /// Checks that the shapes fit and counts the calls at the outermost level. False when the number
+  /// is not static.
+  bool countCalls(const TensorOperand &src, const TensorOperand &dst,
+                  const std::optional<TensorOperand> &pred) {
+    if (src.rank() != dst.rank()) {
+      cx.fail("source " + src.value.layout.str() + " and destination " + dst.value.layout.str() +
+              " must have the same rank");
+      return true;
+    }
+    if (pred && pred->rank() != src.rank()) {
+      cx.fail("predicate " + pred->value.layout.str() + " must have the rank of source " +
+              src.value.layout.str() + ", or one less");
+      return true;
+    }
+    if (src.rank() == 1)
+      return true;
+    const std::optional<int64_t> count = positions(src);
+    if (!count)
+      return cx.failed();
+    calls = *count;
+    return true;
+  }
+
+  void expand(const TensorOperand &src, const TensorOperand &dst,
+              const std::optional<TensorOperand> &pred) {
+    if (cx.failed())
+      return;
+    if (src.rank() != dst.rank()) {
+      cx.fail("source " + src.value.layout.str() + " and destination " + dst.value.layout.str() +
+              " must have the same modes");
+      return;
+    }
+    if (src.value.layout.outermost().shape().isLeaf()) {
+      call(decompose(src), decompose(dst), pred ? std::optional(decompose(*pred)) : pred);
+      return;
+    }
+    if (src.rank() == 1) {
+      expand(unwrap(src), unwrap(dst), pred ? std::optional(unwrap(*pred)) : pred);
+      return;
+    }
+    const std::optional<int64_t> count = positions(src), dstCount = positions(dst);
+    if (!count || !dstCount || *count != *dstCount) {
+      cx.fail("source " + src.value.layout.str() + " and destination " + dst.value.layout.str() +
+              " must have the same number of atoms");
+      return;
+    }
+    if (*count > kMaxCalls) {
+      cx.fail("takes " + Twine(*count) + " atom calls, more than " + Twine(kMaxCalls));
+      return;
+    }
+    const TensorOperand srcRest = groupRest(src), dstRest = groupRest(dst);
+    const std::optional<TensorOperand> predRest = pred ? std::optional(groupRest(*pred)) : pred;
+    for (int32_t i = 0; i != *count && !cx.failed(); ++i)
+      expand(at(srcRest, i), at(dstRest, i), predRest ? std::optional(at(*predRest, i)) : predRest);
+  }
+
+  TensorOperand groupRest(const TensorOperand &tensor) {
+    TensorOperand result = tensor;
+    result.value.layout = mapOutermost(
+        tensor.value.layout, [&](const Layout &layout) { return groupModes(cx, layout, 1, -1); });
+    return result;
+  }
+
+  /// The part at column-major position `i` of mode 1.
+  TensorOperand at(const TensorOperand &tensor, int32_t i) {
+    const IntTuple coord = IntTuple::tuple({IntTuple::none(), IntTuple(i)});
+    return state.moved(cx, tensor, std::get<TensorValue>(evaluate::slice(cx, tensor.value, coord)));
+  }
+
+  TensorOperand unwrap(const TensorOperand &tensor) {
+    if (tensor.value.layout.outermost().shape().isLeaf())
+      return tensor;
+    TensorOperand result = tensor;
+    result.value.layout = mapOutermost(
+        tensor.value.layout, [&](const Layout &layout) { return getMode(cx, layout, {0}); });
+    return result;
+  }
+
+  TensorOperand decompose(const TensorOperand &tensor) {
+    return state.moved(cx, tensor, evaluate::decomposition(cx, tensor.value));
+  }
+
+  void call(const TensorOperand &src, const TensorOperand &dst,
+            const std::optional<TensorOperand> &pred) {
+    if (cx.failed())
+      return;
+    Value source = state.emitTensor(src);
+    Value destination = state.emitTensor(dst);
+    Value predicate = pred ? state.emitTensor(*pred) : Value();
+    CopyAtomCallOp::create(state.builder, state.loc(), atom, source, destination, predicate);
+  }
+
+  LoweringState &state;
+  CopyOp op;
+  Value atom;
+  AlgebraContext cx;
+  int64_t calls = 1;
+};
+
+bool isWholeTileCopy(Value atom) {
+  auto copy = dyn_cast<CopyOpTypeInterface>(cast<CopyAtomType>(atom.getType()).getCopyOp());
+  return copy && copy.isWholeTileCopy();
+}
+
+} // namespace
+
+Lowered lowerCopy(LoweringState &state, Operation *op) {
+  auto copy = dyn_cast<CopyOp>(op);
+  if (!copy)
+    return Lowered::NotMine;
+  std::optional<TensorOperand> src = state.readTensor(copy.getSrc());
+  std::optional<TensorOperand> dst = state.readTensor(copy.getDst());
+  std::optional<TensorOperand> pred;
+  if (copy.getPred())
+    pred = state.readTensor(copy.getPred());
+  if (!src || !dst || (copy.getPred() && !pred))
+    return Lowered::Left;
+  Value atom = getAtom(state, copy.getAtom());
+  CopyExpansion expansion(state, copy, atom);
+  return isWholeTileCopy(atom) ? expansion.runWhole(*src, *dst, pred)
+                               : expansion.run(*src, *dst, pred);
+}
+
+} // namespace fly

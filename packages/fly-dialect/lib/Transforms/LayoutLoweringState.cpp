@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "LayoutLoweringState.h"
+
+#include "fly/Algebra/Leaf.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace fly {
+
+void LoweringState::setPosition(Operation *op) {
+  builder.setInsertionPoint(op);
+  location = op->getLoc();
+  arith.setLoc(location);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Makes coord_tensors, like tuples, completely known from a static type.
+static std::optional<FlyValue> readStaticType(Type type) {
+  return isStaticType(type) ? getFlyValue(type) : std::nullopt;
+}
+
+std::optional<FlyValue> LoweringState::read(Value value) {
+  auto known = values.find(value);
+  if (known != values.end())
+    return known->second;
+  std::optional<FlyValue> result = readStaticType(value.getType());
+  if (!result)
+    result = readDefinition(value);
+  if (result)
+    values.try_emplace(value, *result);
+  return result;
+}
+
+std::optional<IntTuple> LoweringState::readConstructedTuple(Operation *op) {
+  const IntTuple tuple = cast<IntTupleType>(op->getResult(0).getType()).getValue();
+  bool matches = op->getNumOperands() == countDynamicLeaves(tuple);
+  unsigned index = 0;
+  forEachLeaf(tuple, [&](const IntTuple &leaf) {
+    if (matches && leaf.isDynamicLeaf())
+      matches = op->getOperand(index++).getType().isInteger(leaf.width());
+  });
+  if (!matches)
+    return std::nullopt;
+  return withHandles(tuple, op->getOperands());
+}
+
+std::optional<FlyValue> LoweringState::readDefinition(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (isa<MakeIntTupleOp, MakeShapeOp, MakeStrideOp, MakeCoordOp>(op))
+    return readConstructedTuple(op);
+  if (auto make = dyn_cast<MakeLayoutOp>(op)) {
+    std::optional<IntTuple> shape = readTuple(make.getShape());
+    std::optional<IntTuple> stride = readTuple(make.getStride());
+    if (!shape || !stride)
+      return std::nullopt;
+    return AnyLayout(Layout(std::move(*shape), std::move(*stride)));
+  }
+  if (auto make = dyn_cast<MakeComposedLayoutOp>(op)) {
+    std::optional<FlyValue> inner = read(make.getInner());
+    std::optional<IntTuple> offset = readTuple(make.getOffset());
+    std::optional<AnyLayout> outer = readLayout(make.getOuter());
+    if (!inner || !offset || !outer)
+      return std::nullopt;
+    if (auto *map = std::get_if<InnerMap>(&*inner))
+      return AnyLayout(ComposedLayout(std::move(*map), std::move(*offset), std::move(*outer)));
+    const AnyLayout &map = std::get<AnyLayout>(*inner);
+    InnerMap innerMap = map.isComposed() ? InnerMap(map.composed()) : InnerMap(map.plain());
+    return AnyLayout(ComposedLayout(std::move(innerMap), std::move(*offset), std::move(*outer)));
+  }
+  if (auto make = dyn_cast<MakeViewOp>(op)) {
+    std::optional<AnyLayout> layout = readLayout(make.getLayout());
+    if (!layout)
+      return std::nullopt;
+    if (auto pointer = dyn_cast<PointerType>(make.getIter().getType())) {
+      pointers.try_emplace(value, readPointer(make.getIter()));
+      return TensorValue{pointer, 0, std::move(*layout)};
+    }
+    std::optional<IntTuple> base = readTuple(make.getIter());
+    if (!base)
+      return std::nullopt;
+    return TensorValue{{}, std::move(*base), std::move(*layout)};
+  }
+  return std::nullopt;
+}
+
+std::optional<IntTuple> LoweringState::readTuple(Value value) {
+  std::optional<FlyValue> known = read(value);
+  if (!known || !std::holds_alternative<IntTuple>(*known))
+    return std::nullopt;
+  return std::get<IntTuple>(std::move(*known));
+}
+
+std::optional<AnyLayout> LoweringState::readLayout(Value value) {
+  std::optional<FlyValue> known = read(value);
+  if (!known || !std::holds_alternative<AnyLayout>(*known))
+    return std::nullopt;
+  return std::get<AnyLayout>(std::move(*known));
+}
+
+std::optional<TensorOperand> LoweringState::readTensor(Value value) {
+  std::optional<FlyValue> known = read(value);
+  if (!known || !std::holds_alternative<TensorValue>(*known))
+    return std::nullopt;
+  TensorOperand tensor{std::get<TensorValue>(std::move(*known)), std::nullopt};
+  if (tensor.value.isMemRef())
+    tensor.pointer = pointers.lookup(value);
+  return tensor;
+}
+
+PointerValue LoweringState::readPointer(Value pointer) {
+  auto known = pointers.find(pointer);
+  return known != pointers.end() ? known->second : PointerValue{pointer, 0, 0};
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void LoweringState::define(Value result, FlyValue value) {
+  values.insert_or_assign(result, std::move(value));
+}
+
+void LoweringState::define(Value result, TensorOperand tensor) {
+  if (tensor.pointer)
+    pointers.insert_or_assign(result, std::move(*tensor.pointer));
+  define(result, FlyValue(std::move(tensor.value)));
+}
+
+void LoweringState::definePointer(Value result, PointerValue pointer) {
+  pointers.insert_or_assign(result, std::move(pointer));
+}
+
+/// `pointer` with exactly the type that remaining users were built for.
+static Value withType(OpBuilder &builder, Location loc, Value pointer, Type type) {
+  return pointer.getType() == type ? pointer
+                                   : RecastIterOp::create(builder, loc, type, pointer).getResult();
+}
+
+void LoweringState::construct(Value result) {
+  setPosition(result.getDefiningOp());
+  Value constructed;
+  if (auto type = dyn_cast<PointerType>(result.getType())) {
+    constructed = withType(builder, location, emitPointer(readPointer(result)), type);
+  } else if (auto type = dyn_cast<fly::MemRefType>(result.getType())) {
+    Value pointer =
+        withType(builder, location, emitPointer(pointers.lookup(result)), type.getPointerType());
+    const auto &tensor = std::get<TensorValue>(values.find(result)->second);
+    constructed = constructors().view(pointer, tensor.layout);
+  } else {
+    constructed = constructors().value(values.find(result)->second);
+  }
+  result.replaceAllUsesWith(constructed);
+}
+
+void LoweringState::finish() {
+  for (Operation *op : llvm::reverse(obsolete)) {
+    for (Value result : op->getResults())
+      if (!result.use_empty())
+        construct(result);
+    op->erase();
+  }
+  obsolete.clear();
+  values.clear();
+  pointers.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Value LoweringState::emitPointer(const PointerValue &pointer) {
+  Value result = pointer.base;
+  if (!pointer.dynamicOffset.isStaticInt(0))
+    result =
+        AddOffsetOp::create(builder, location, result, constructors().tuple(pointer.dynamicOffset));
+  if (pointer.staticOffset != 0)
+    result = AddOffsetOp::create(builder, location, result,
+                                 constructors().tuple(static_cast<int32_t>(pointer.staticOffset)));
+  return result;
+}
+
+Value LoweringState::emitTensor(const TensorOperand &tensor) {
+  if (!tensor.pointer)
+    return constructors().value(tensor.value);
+  return constructors().view(emitPointer(*tensor.pointer), tensor.value.layout);
+}
+
+Value LoweringState::emitLeaf(const IntTuple &leaf, unsigned width) {
+  if (leaf.isStaticLeaf())
+    return arith.integer(leaf.staticValue(),
+                         builder.getIntegerType(width ? width : std::max(leaf.width(), 32u)));
+  Value value = toValue(leaf.handle());
+  if (width > leaf.width())
+    return toValue(arith.extend(leaf.handle()));
+  return value;
+}
+
+PointerValue LoweringState::advance(AlgebraContext &cx, const PointerValue &pointer,
+                                    const IntTuple &offset) {
+  PointerValue result = pointer;
+  if (offset.isDynamicLeaf()) {
+    result.dynamicOffset = leafAdd(cx, pointer.dynamicOffset, offset);
+    return result;
+  }
+  result.staticOffset += offset.staticValue();
+  if (!llvm::isInt<32>(result.staticOffset))
+    cx.fail("a pointer offset of " + Twine(result.staticOffset) + " elements does not fit int32");
+  return result;
+}
+
+TensorOperand LoweringState::moved(AlgebraContext &cx, const TensorOperand &tensor,
+                                   TensorValue value) {
+  TensorOperand result{std::move(value), std::nullopt};
+  if (!tensor.pointer || cx.failed())
+    return result;
+  result.pointer = advance(cx, *tensor.pointer, result.value.offset);
+  // The type that the pointer has now.
+  result.value.pointer = advancePointer(tensor.value.pointer, result.value.offset);
+  result.value.offset = 0;
+  return result;
+}
+
+} // namespace fly

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What fly-layout-lowering knows of values while it walks over the ops of a module in order.
+//
+// An op of the algebra is evaluated, not rewritten: its result is kept as a value with SSA values
+// at its dynamic leaves, and becomes ops again only where an op that stays needs it.
+
+#ifndef FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
+#define FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
+
+#include "Constructors.h"
+#include "RuntimeArithEmitter.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+
+namespace fly {
+
+/// `base` advanced by a run-time and then by a static number of elements. Kept apart, so that
+/// pointers that differ by constants share the run-time part and use immediate offsets.
+struct PointerValue {
+  mlir::Value base;
+  /// A leaf; static 0 without a run-time part.
+  IntTuple dynamicOffset;
+  int64_t staticOffset = 0;
+};
+
+/// A tensor whose iterator is known: a pointer for memrefs; for coord_tensors it is part of
+/// `value`.
+struct TensorOperand {
+  TensorValue value;
+  std::optional<PointerValue> pointer;
+
+  /// The layout's rank.
+  unsigned rank() const { return value.layout.outermost().rank(); }
+};
+
+class LoweringState {
+public:
+  explicit LoweringState(mlir::MLIRContext *context) : builder(context), arith(builder) {}
+
+  mlir::OpBuilder builder;
+  RuntimeArithEmitter arith;
+
+  /// Everything is emitted in front of `op` from here on.
+  void setPosition(mlir::Operation *op);
+  mlir::Location loc() const { return location; }
+  Constructors constructors() { return Constructors(builder, location); }
+
+  //===--------------------------------------------------------------------===//
+  // What values are. Nothing where they are not in normal form.
+  //===--------------------------------------------------------------------===//
+
+  /// A tuple, layout, swizzle, tile or coord_tensor.
+  std::optional<FlyValue> read(mlir::Value value);
+  std::optional<IntTuple> readTuple(mlir::Value value);
+  std::optional<AnyLayout> readLayout(mlir::Value value);
+  std::optional<TensorOperand> readTensor(mlir::Value value);
+  PointerValue readPointer(mlir::Value pointer);
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  /// `result` is `value`, or a memref with that layout at `pointer`; its op is replaced.
+  void define(mlir::Value result, FlyValue value);
+  void define(mlir::Value result, TensorOperand tensor);
+  void definePointer(mlir::Value result, PointerValue pointer);
+  /// `op` has been replaced as a whole; its results without a definition are not used any more.
+  void replaced(mlir::Operation *op) { obsolete.push_back(op); }
+  /// Erases replaced ops, and constructs those of their results that are still used.
+  void finish();
+
+  //===--------------------------------------------------------------------===//
+  // Construction
+  //===--------------------------------------------------------------------===//
+
+  mlir::Value emitPointer(const PointerValue &pointer);
+  mlir::Value emitTensor(const TensorOperand &tensor);
+  /// An integer leaf as an SSA value of its width, or of `width` bits.
+  mlir::Value emitLeaf(const IntTuple &leaf, unsigned width = 0);
+  /// `pointer` advanced by an integer leaf.
+  PointerValue advance(AlgebraContext &cx, const PointerValue &pointer, const IntTuple &offset);
+  /// `tensor` after an operation that gave `value`, whose offset says how far it has been advanced.
+  TensorOperand moved(AlgebraContext &cx, const TensorOperand &tensor, TensorValue value);
+
+private:
+  std::optional<FlyValue> readDefinition(mlir::Value value);
+  std::optional<IntTuple> readConstructedTuple(mlir::Operation *op);
+  void construct(mlir::Value result);
+
+  mlir::Location location = builder.getUnknownLoc();
+  llvm::DenseMap<mlir::Value, FlyValue> values;
+  llvm::DenseMap<mlir::Value, PointerValue> pointers;
+  llvm::SmallVector<mlir::Operation *> obsolete;
+};
+
+} // namespace fly
+
+#endif // FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// memref.load_vec and memref.store_vec: one vector access for each run of contiguous elements.
+
+#include "LayoutLowering.h"
+
+#include "fly/Algebra/Leaf.h"
+#include "fly/Algebra/Modes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace fly {
+
+namespace {
+
+/// More accesses than this in place of one op are an error.
+constexpr int64_t kMaxAccesses = 1 << 14;
+
+/// How the elements of a plain layout with static extents are reached: in chunks of `width`
+/// elements that lie side by side, one per position of the other leaves.
+struct AccessPlan {
+  int64_t width = 1;
+  /// Elements in front of the contiguous leaf, in column-major order, and behind it.
+  int64_t before = 1;
+  int64_t behind = 1;
+  /// The other leaves, in order.
+  SmallVector<Layout, 8> others;
+
+  int64_t chunks() const { return before * behind; }
+  int64_t elements() const { return width * chunks(); }
+  /// Chunks one after another are in column-major order only if nothing varies faster than they do.
+  bool needsTranspose() const { return width > 1 && before > 1; }
+};
+
+/// The leaf of stride 1 with the largest extent, or none.
+std::optional<size_t> contiguousLeaf(ArrayRef<Layout> leaves) {
+  std::optional<size_t> best;
+  for (const auto &[index, leaf] : llvm::enumerate(leaves))
+    if (leaf.stride().isStaticInt(1) &&
+        (!best || leaf.shape().staticValue() > leaves[*best].shape().staticValue()))
+      best = index;
+  return best;
+}
+
+AccessPlan planAccess(ArrayRef<Layout> leaves) {
+  AccessPlan plan;
+  const std::optional<size_t> contiguous = contiguousLeaf(leaves);
+  for (const auto &[index, leaf] : llvm::enumerate(leaves)) {
+    const int64_t extent = leaf.shape().staticValue();
+    if (contiguous == index) {
+      plan.width = extent;
+      continue;
+    }
+    plan.others.push_back(leaf);
+    (!contiguous || index < *contiguous ? plan.before : plan.behind) *= extent;
+  }
+  return plan;
+}
+
+/// The offset of each position of `leaves`, in column-major order.
+SmallVector<IntTuple> offsetsOf(AlgebraContext &cx, ArrayRef<Layout> leaves) {
+  SmallVector<IntTuple> offsets = {IntTuple(0)};
+  for (const Layout &leaf : leaves) {
+    const size_t inner = offsets.size();
+    for (int32_t i = 1; i < leaf.shape().staticValue() && !cx.failed(); ++i) {
+      const IntTuple step = leafMul(cx, i, leaf.stride());
+      for (size_t k = 0; k != inner; ++k)
+        offsets.push_back(leafAdd(cx, offsets[k], step));
+    }
+  }
+  return offsets;
+}
+
+/// Builds the accesses of one op.
+class VectorAccess {
+public:
+  VectorAccess(LoweringState &state, Operation *op, TensorOperand tensor)
+      : state(state), op(op), tensor(std::move(tensor)), cx(&state.arith) {}
+
+  Lowered load(VectorType type) {
+    if (!plan(type))
+      return Lowered::Failed;
+    const SmallVector<IntTuple> offsets = offsetsOf(cx, access.others);
+    Value result;
+    if (!tensor.pointer)
+      result = coordinates(type, offsets);
+    else if (access.width > 1 && access.chunks() == 1)
+      result = loadChunk(type, offsets.front());
+    else
+      result = loadChunks(type, offsets);
+    if (cx.failed())
+      return doneUnlessFailed(op, cx);
+    op->getResult(0).replaceAllUsesWith(result);
+    return Lowered::Done;
+  }
+
+  Lowered store(Value vector) {
+    auto type = cast<VectorType>(vector.getType());
+    if (!plan(type))
+      return Lowered::Failed;
+    const SmallVector<IntTuple> offsets = offsetsOf(cx, access.others);
+    if (access.needsTranspose())
+      vector = transpose(vector, {access.behind, access.width, access.before}, type);
+    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
+      if (cx.failed())
+        break;
+      Value chunk = vector;
+      if (access.width == 1)
+        chunk = vector::ExtractOp::create(builder(), state.loc(), vector, int64_t(index));
+      else if (access.chunks() != 1)
+        chunk = vector::ExtractStridedSliceOp::create(builder(), state.loc(), vector,
+                                                      int64_t(index) * access.width, access.width,
+                                                      int64_t(1));
+      PtrStoreOp::create(builder(), state.loc(), chunk, pointerAt(offset));
+    }
+    return doneUnlessFailed(op, cx);
+  }
+
+private:
+  OpBuilder &builder() { return state.builder; }
+
+  /// Fails, with a report, where the vector and the tensor don't fit.
+  bool plan(VectorType type) {
+    if (tensor.value.layout.isComposed()) {
+      op->emitOpError("needs a plain layout, got ") << tensor.value.layout.str();
+      return false;
+    }
+    const SmallVector<Layout, 8> leaves = flatten(cx, tensor.value.layout.plain());
+    for (const Layout &leaf : leaves)
+      if (!leaf.shape().isStaticLeaf() || leaf.shape().staticValue() <= 0)
+        cx.fail("extents must be static and positive, got " + tensor.value.layout.str());
+    if (!cx.failed())
+      access = planAccess(leaves);
+    // Coordinates are computed one by one.
+    if (!cx.failed() && !tensor.pointer)
+      access = AccessPlan{1, layoutElements(leaves), 1, leaves};
+    if (!cx.failed() && (type.getRank() != 1 || type.getNumElements() != access.elements()))
+      cx.fail("the vector must have the " + Twine(access.elements()) + " elements of " +
+              tensor.value.layout.str());
+    if (!cx.failed() && access.chunks() > kMaxAccesses)
+      cx.fail("takes " + Twine(access.chunks()) + " accesses, more than " + Twine(kMaxAccesses));
+    if (!cx.failed())
+      return true;
+    op->emitOpError(cx.message());
+    return false;
+  }
+
+  static int64_t layoutElements(ArrayRef<Layout> leaves) {
+    int64_t elements = 1;
+    for (const Layout &leaf : leaves)
+      elements *= leaf.shape().staticValue();
+    return elements;
+  }
+
+  Value pointerAt(const IntTuple &offset) {
+    return state.emitPointer(state.advance(cx, *tensor.pointer, offset));
+  }
+
+  Value loadChunk(Type type, const IntTuple &offset) {
+    return PtrLoadOp::create(builder(), state.loc(), type, pointerAt(offset));
+  }
+
+  Value zeros(VectorType type) {
+    return arith::ConstantOp::create(builder(), state.loc(), builder().getZeroAttr(type));
+  }
+
+  Value loadChunks(VectorType type, ArrayRef<IntTuple> offsets) {
+    const Type element = type.getElementType();
+    const Type chunkType =
+        access.width == 1 ? element : Type(VectorType::get({access.width}, element));
+    Value result = zeros(type);
+    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
+      if (cx.failed())
+        return result;
+      Value chunk = loadChunk(chunkType, offset);
+      if (access.width == 1)
+        result = vector::InsertOp::create(builder(), state.loc(), chunk, result, int64_t(index));
+      else
+        result = vector::InsertStridedSliceOp::create(builder(), state.loc(), chunk, result,
+                                                      int64_t(index) * access.width, int64_t(1));
+    }
+    if (access.needsTranspose())
+      result = transpose(result, {access.behind, access.before, access.width}, type);
+    return result;
+  }
+
+  /// `vector`, seen as a row-major array with these extents, with its last two axes exchanged.
+  Value transpose(Value vector, std::array<int64_t, 3> extents, VectorType type) {
+    SmallVector<int64_t> shape(extents.begin() + (extents[0] == 1), extents.end());
+    auto split = VectorType::get(shape, type.getElementType());
+    Value cast = vector::ShapeCastOp::create(builder(), state.loc(), split, vector);
+    SmallVector<int64_t> order = {1, 0};
+    if (shape.size() == 3)
+      order = {0, 2, 1};
+    Value transposed = vector::TransposeOp::create(builder(), state.loc(), cast, order);
+    return vector::ShapeCastOp::create(builder(), state.loc(), type, transposed);
+  }
+
+  Value coordinates(VectorType type, ArrayRef<IntTuple> offsets) {
+    const unsigned width = type.getElementTypeBitWidth();
+    Value result = zeros(type);
+    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
+      const IntTuple coordinate = leafAdd(cx, tensor.value.offset, offset);
+      if (cx.failed())
+        return result;
+      result = vector::InsertOp::create(builder(), state.loc(), state.emitLeaf(coordinate, width),
+                                        result, int64_t(index));
+    }
+    return result;
+  }
+
+  LoweringState &state;
+  Operation *op;
+  TensorOperand tensor;
+  AlgebraContext cx;
+  AccessPlan access;
+};
+
+} // namespace
+
+Lowered lowerVectorAccess(LoweringState &state, Operation *op) {
+  if (auto load = dyn_cast<MemRefLoadVecOp>(op)) {
+    std::optional<TensorOperand> tensor = state.readTensor(load.getSource());
+    return tensor ? VectorAccess(state, op, std::move(*tensor))
+                        .load(cast<VectorType>(load.getResult().getType()))
+                  : Lowered::Left;
+  }
+  if (auto store = dyn_cast<MemRefStoreVecOp>(op)) {
+    std::optional<TensorOperand> tensor = state.readTensor(store.getDst());
+    return tensor ? VectorAccess(state, op, std::move(*tensor)).store(store.getVector())
+                  : Lowered::Left;
+  }
+  return Lowered::NotMine;
+}
+
+} // namespace fly

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The algebra's run-time arithmetic as ops of the arith dialect, folded as they are built.
+
+#ifndef FLY_LIB_TRANSFORMS_RUNTIMEARITHEMITTER_H
+#define FLY_LIB_TRANSFORMS_RUNTIMEARITHEMITTER_H
+
+#include "fly/Algebra/Context.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace fly {
+
+/// Emits at the builder's insertion point, with the location that was set last. Constants are
+/// unique in their function and stand at its beginning.
+class RuntimeArithEmitter : public RuntimeArith {
+public:
+  explicit RuntimeArithEmitter(mlir::OpBuilder &builder)
+      : builder(builder), loc(builder.getUnknownLoc()) {}
+
+  void setLoc(mlir::Location location) { loc = location; }
+
+  RuntimeHandle constant(int64_t value, unsigned width) override;
+  RuntimeHandle extend(RuntimeHandle value) override;
+  RuntimeHandle binary(Op op, RuntimeHandle a, RuntimeHandle b) override;
+  RuntimeHandle compare(Predicate predicate, RuntimeHandle a, RuntimeHandle b) override;
+  RuntimeHandle both(RuntimeHandle a, RuntimeHandle b) override;
+
+  mlir::Value integer(int64_t value, mlir::Type type);
+
+private:
+  template <typename OpTy, typename... Operands> RuntimeHandle emit(Operands... operands);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  /// By block and value. Blocks are those that functions begin with.
+  llvm::DenseMap<std::pair<mlir::Block *, mlir::Attribute>, mlir::Value> constants;
+};
+
+} // namespace fly
+
+#endif // FLY_LIB_TRANSFORMS_RUNTIMEARITHEMITTER_H
