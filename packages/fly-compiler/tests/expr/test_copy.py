@@ -84,7 +84,8 @@ def test_tiled_copy():
         part = tv.get_slice(fx.thread_idx.x).partition_D(fx.Tensor(k.args[0]))
         assert part.shape == ((8, 1), 4, 1)
         assert tv.tile_mn.unpack() == (16, 128)
-        assert str(tv.layout_src_tv_tiled) == str(tv.layout_dst_tv_tiled) == str(tv.layout_tv_tiled)
+        assert str(tv.layout_tv_tiled) == "Layout<((16,16),8):((128,1),16)>"
+        assert str(tv.layout_src_tv_tiled) == str(tv.layout_dst_tv_tiled) == "Layout<((16,16),(8,1)):((128,1),(16,0))>"
         assert str(tv.atom) == str(atom)
         fragment = fx.make_fragment_like(part)
         assert str(fragment.layout) == "Layout<((8,1),4,1):((1,0),8,0)>" or fragment.shape == ((8, 1), 4, 1)

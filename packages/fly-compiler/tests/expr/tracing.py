@@ -36,10 +36,8 @@ def kernel(
     context = ir.Context()
     with context, ir.Location.unknown():
         args = ", ".join(f"%{chr(97 + i)}: {t}" for i, t in enumerate(arg_types))
-        module = ir.Module.parse(
-            "module attributes {gpu.container_module} { gpu.module @m { gpu.func @kernel(%s) kernel { gpu.return } } }"
-            % args
-        )
+        function = f"gpu.func @kernel({args}) kernel {{ gpu.return }}"
+        module = ir.Module.parse(f"module attributes {{gpu.container_module}} {{ gpu.module @m {{ {function} }} }}")
         gpu_module = module.body.operations[0]
         function = gpu_module.regions[0].blocks[0].operations[0]
         entry = function.regions[0].blocks[0]

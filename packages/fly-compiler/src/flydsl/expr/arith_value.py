@@ -49,14 +49,14 @@ _VectorType = ir.VectorType
 
 def element_class(value: ir.Value) -> NumericMeta:
     """Return the numeric class of a raw scalar, or of the lanes of a raw vector."""
-    known = getattr(value, "signedness_class", None)
+    known: NumericMeta | None = getattr(value, "signedness_class", None)
     if known is not None:
         return known
     kind = value.type
     return class_of_ir_type(kind.element_type if isinstance(kind, _VectorType) else kind)
 
 
-class ArithValue(ir.Value):
+class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
     """A raw SSA scalar or vector of a builtin type."""
 
     signedness_class: NumericMeta | None = None
@@ -260,7 +260,7 @@ class ArithValue(ir.Value):
         return raw_binary(GE, self, other)
 
     def __hash__(self) -> int:
-        return ir.Value.__hash__(self)
+        return int(ir.Value.__hash__(self))
 
     def __neg__(self) -> Any:
         return emit_negative(self, element_class(self))

@@ -10,6 +10,7 @@ from flydsl._mlir import ir
 from ._build import attribute, build, infer, parse_type
 from ._trace import maybe_current
 from .layout import typetext as tt
+from .layout.host import from_host
 from .layout.objects import FlyValue, Layout
 from .numeric.base import Numeric, as_numeric
 from .numeric.meta import NumericMeta, class_of_ir_type
@@ -107,32 +108,34 @@ class CopyAtom(_Atom):
         """Bits of one value."""
         return int(tt.split(tt.arguments(self.type_text))[1])
 
-    def _tv(self, which: str) -> Layout:
-        from .atom_layouts import copy_layout
+    @property
+    def described(self) -> Any:
+        """The atom as `flydsl.layout` describes it."""
+        from .host_atoms import copy_atom
 
-        return _static_layout(copy_layout(self.operation_text, self.val_bits, which))
+        return copy_atom(self.type_text)
 
     @property
     def thr_layout(self) -> Layout:
         """The layout of the threads that take part."""
-        return self._tv("thr")
+        return static_layout(self.described.thr_layout)
 
     thr_id = thr_layout
 
     @property
     def layout_src_tv(self) -> Layout:
         """(thread, value) of the source to the index of the value moved."""
-        return self._tv("src")
+        return static_layout(self.described.layout_src_tv)
 
     @property
     def layout_dst_tv(self) -> Layout:
         """(thread, value) of the destination to the index of the value moved."""
-        return self._tv("dst")
+        return static_layout(self.described.layout_dst_tv)
 
     @property
     def layout_ref_tv(self) -> Layout:
         """(thread, value) of the reference that tiled copies partition by."""
-        return self._tv("ref")
+        return static_layout(self.described.layout_ref_tv)
 
 
 class MmaAtom(_Atom):
@@ -141,46 +144,49 @@ class MmaAtom(_Atom):
     __slots__ = ()
 
     @property
+    def described(self) -> Any:
+        """The atom as `flydsl.layout` describes it."""
+        from .host_atoms import mma_atom
+
+        return mma_atom(self.type_text)
+
+    @property
     def shape_mnk(self) -> tuple[int, int, int]:
         """The extents (M, N, K)."""
-        from .atom_layouts import mma_facts
-
-        return mma_facts(self.operation_text).shape
-
-    def _tv(self, which: str) -> Layout:
-        from .atom_layouts import mma_facts
-
-        return _static_layout(getattr(mma_facts(self.operation_text), which))
+        m, n, k = self.described.shape_mnk
+        return m, n, k
 
     @property
     def thr_layout(self) -> Layout:
         """The layout of the threads that take part."""
-        return self._tv("thr")
+        return static_layout(self.described.thr_layout)
 
     thr_id = thr_layout
 
     @property
     def layout_A_tv(self) -> Layout:
         """(thread, value) of A to the column-major index in (M, K)."""
-        return self._tv("a")
+        return static_layout(self.described.layout_A_tv)
 
     @property
     def layout_B_tv(self) -> Layout:
         """(thread, value) of B to the column-major index in (N, K)."""
-        return self._tv("b")
+        return static_layout(self.described.layout_B_tv)
 
     @property
     def layout_C_tv(self) -> Layout:
         """(thread, value) of C to the column-major index in (M, N)."""
-        return self._tv("c")
+        return static_layout(self.described.layout_C_tv)
 
 
 register_wrapper("copy_atom", CopyAtom)
 register_wrapper("mma_atom", MmaAtom)
 
 
-def _static_layout(text: str) -> Layout:
-    return Layout(build("fly.static", (), parse_type(f"!fly.layout<{text}>")))
+def static_layout(layout: Any) -> Layout:
+    """Return a layout of `flydsl.layout` as a traced one."""
+    result: Layout = from_host(layout)
+    return result
 
 
 def _element_bits(elem: Any) -> int:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ._build import build_op, infer
-from .atom import CopyAtom, _Atom
+from .atom import CopyAtom, _Atom, static_layout
 from .layout import typetext as tt
 from .layout.algebra import composition, int_tuple_product_each, raked_product, right_inverse, size
-from .layout.construct import as_int_tuple, as_tile, make_layout, make_tile
+from .layout.construct import as_int_tuple, as_tile, make_layout, static
 from .layout.host import from_host
-from .layout.objects import IntTuple, Layout
+from .layout.objects import IntTuple, Layout, Tile
 from .tensor import Tensor, make_view, typed
 from .wrap import register_wrapper
 
@@ -36,8 +36,12 @@ class TiledCopy(_Atom):
 
     __slots__ = ()
 
-    def _parts(self) -> list[str]:
-        return tt.split(tt.arguments(self.type_text))
+    @property
+    def described(self) -> Any:
+        """The tiling as `flydsl.layout` describes it."""
+        from .host_atoms import tiled_copy
+
+        return tiled_copy(self.type_text)
 
     @property
     def atom(self) -> CopyAtom:
@@ -45,53 +49,25 @@ class TiledCopy(_Atom):
         return CopyAtom(infer("fly.get_copy_atom", (self.value,)))
 
     @property
-    def tile_mn(self) -> Any:
-        """The tile, as a `Tile`."""
-        from .layout.construct import static
-
-        return static(self._parts()[2])
+    def tile_mn(self) -> Tile:
+        """The tile."""
+        tile: Tile = static(tt.split(tt.arguments(self.type_text))[2])
+        return tile
 
     @property
     def layout_tv_tiled(self) -> Layout:
         """(thread, value) to the column-major index in the tile."""
-        from .layout.construct import static
-
-        return static(self._parts()[1])
-
-    def _rearranged(self, which: str) -> Layout:
-        """Return the TV layout of the source or destination side; see the tiled-copy view of the IR contract."""
-        from .atom_layouts import copy_layout
-        from .layout.algebra import coalesce, zipped_divide
-
-        operation, bits = tt.split(tt.arguments(self._parts()[0]))
-        reference = tt.parse_layout(copy_layout(operation, int(bits), "ref"))
-        if copy_layout(operation, int(bits), which) == copy_layout(operation, int(bits), "ref"):
-            return self.layout_tv_tiled
-        from .atom import _static_layout
-
-        threads, values = (_extent(mode) for mode in reference.shape)
-        divided = zipped_divide(self.layout_tv_tiled, make_tile(threads, values))
-        swap = composition(
-            right_inverse(_static_layout(copy_layout(operation, int(bits), "ref"))),
-            _static_layout(copy_layout(operation, int(bits), which)),
-        )
-        atom_part = composition(divided[0], swap)
-        rest = divided[1]
-        zipped = make_layout(
-            ((atom_part.shape[0], rest.shape[0]), (atom_part.shape[1], rest.shape[1])),
-            ((atom_part.stride[0], rest.stride[0]), (atom_part.stride[1], rest.stride[1])),
-        )
-        return coalesce(zipped, (1, (1, 1)))
+        return static_layout(self.described.layout_tv_tiled)
 
     @property
     def layout_src_tv_tiled(self) -> Layout:
         """(thread, value) of the source side to the index in the tile."""
-        return self._rearranged("src")
+        return static_layout(self.described.layout_src_tv_tiled)
 
     @property
     def layout_dst_tv_tiled(self) -> Layout:
         """(thread, value) of the destination side to the index in the tile."""
-        return self._rearranged("dst")
+        return static_layout(self.described.layout_dst_tv_tiled)
 
     def get_slice(self, thr_idx: Any) -> ThrCopy:
         """Return the part of one thread."""
@@ -124,7 +100,8 @@ class ThrCopy:
     def _partition(self, op: str, tensor: Any) -> Tensor:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"a tiled copy partitions a tensor, not {type(tensor).__name__}")
-        return typed(infer(op, (self.tiled_copy.value, tensor.value, self._coord.value)), tensor)
+        part: Tensor = typed(infer(op, (self.tiled_copy.value, tensor.value, self._coord.value)), tensor)
+        return part
 
     def partition_S(self, tensor: Any) -> Tensor:
         """Return this thread's view of a source: `((AtomValues, TileValues…), Rest_M, Rest_N, …)`."""
@@ -138,7 +115,8 @@ class ThrCopy:
         """Return a register fragment (of an MMA, for example) in the value structure of this copy."""
         if not isinstance(tensor, Tensor):
             raise TypeError(f"retile takes a register tensor, not {type(tensor).__name__}")
-        return typed(infer("fly.tiled_copy.retile", (self.tiled_copy.value, tensor.value)), tensor)
+        tiled: Tensor = typed(infer("fly.tiled_copy.retile", (self.tiled_copy.value, tensor.value)), tensor)
+        return tiled
 
     def __extract_to_ir_values__(self) -> list[Any]:
         return [self.tiled_copy.value, self._coord.value]
@@ -191,7 +169,7 @@ def make_tiled_copy_tv(atom: CopyAtom, thr_layout: Layout, val_layout: Layout) -
 
 
 def _of_mma(atom: CopyAtom, tiled_mma: Any, operand: str, axes: tuple[int, int]) -> TiledCopy:
-    extents = tiled_mma.tile_size_mnk.to_py_value()
+    extents = tiled_mma.described.tile_size_mnk
     layout = getattr(tiled_mma, f"tv_layout_{operand}_tiled")
     return make_tiled_copy(atom, layout, tuple(extents[axis] for axis in axes))
 
@@ -283,7 +261,8 @@ def _each_indirect(offsets: Tensor, data: Tensor, pred: Any, what: str) -> Any:
     for r in range(rest):
         for v in range(tv):
             at = v if one_mode else (v, *_unlinear(offsets.shape_tree[1:], r))
-            part = data[((None, v), *_unlinear(data.shape_tree[1:], r))]
+            coordinate = ((None, v), *_unlinear(data.shape_tree[1:], r))
+            part = data[coordinate]
             yield offsets[at], part, None if pred is None else _one_predicate(pred, at)
 
 

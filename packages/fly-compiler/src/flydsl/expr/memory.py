@@ -280,7 +280,7 @@ def generic_load(
         ValueError: a release-type order, or a count below 1 or beside a vector dtype.
     """
     pointer = _pointer(ptr, "generic_load")
-    kind = pointer.dtype if dtype is None else dtype
+    kind: Any = pointer.dtype if dtype is None else dtype
     alias = isinstance(kind, type) and issubclass(kind, Vector)
     if count is not None and (alias or isinstance(count, bool) or not isinstance(count, int) or count < 1):
         raise ValueError("generic_load: count is at least 1, and only beside a scalar dtype")

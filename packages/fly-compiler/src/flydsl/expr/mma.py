@@ -10,9 +10,9 @@ from typing import Any
 from flydsl._mlir import ir
 
 from ._build import attribute, build_op, infer
-from .atom import MmaAtom, _Atom, _static_layout
+from .atom import MmaAtom, _Atom, static_layout
 from .layout import typetext as tt
-from .layout.algebra import composition, right_inverse, size, slice, tiled_product
+from .layout.algebra import slice
 from .layout.construct import as_int_tuple, make_layout, make_tile, static
 from .layout.host import from_host
 from .layout.objects import IntTuple, Layout, Tile
@@ -73,8 +73,12 @@ class TiledMma(_Atom):
 
     __slots__ = ()
 
-    def _parts(self) -> list[str]:
-        return tt.split(tt.arguments(self.type_text))
+    @property
+    def described(self) -> Any:
+        """The tiling as `flydsl.layout` describes it."""
+        from .host_atoms import tiled_mma
+
+        return tiled_mma(self.type_text)
 
     @property
     def mma_atom(self) -> MmaAtom:
@@ -84,84 +88,39 @@ class TiledMma(_Atom):
     @property
     def atom_layout(self) -> Layout:
         """The layout of the atoms over (M, N, K)."""
-        return static(self._parts()[1])
+        return static_layout(self.described.atom_layout)
 
     @property
     def permutation_mnk(self) -> Tile:
         """The permutation of each of M, N, K."""
-        parts = self._parts()
-        return static(parts[2]) if len(parts) > 2 else make_tile(None, None, None)
+        parts = tt.split(tt.arguments(self.type_text))
+        tile: Tile = static(parts[2]) if len(parts) > 2 else make_tile(None, None, None)
+        return tile
 
     @property
     def tile_size_mnk(self) -> IntTuple:
         """The extents that one round of all atoms covers."""
-        parts = self._parts()
-        atom_shape = self._facts().shape
-        counts = tt.parse_layout(tt.arguments(parts[1])).shape
-        sizes = []
-        permutation = tt.split(tt.arguments(parts[2])[1:-1], "|") if len(parts) > 2 else ["*"] * 3
-        for extent, count, mode in zip(atom_shape, _three(counts), permutation, strict=True):
-            sizes.append(extent * _size(count) if mode == "*" else _tile_extent(mode))
-        return as_int_tuple(tuple(sizes))
+        return as_int_tuple(self.described.tile_size_mnk)
 
     @property
     def thr_layout_vmnk(self) -> Layout:
         """(atom thread, M, N, K) to the thread's index."""
-        return tiled_product(_static_layout(self._facts().thr), self.atom_layout)
-
-    def _facts(self) -> Any:
-        from .atom_layouts import mma_facts
-
-        return mma_facts(tt.split(tt.arguments(self._parts()[0]))[0])
-
-    def _tiled(self, operand: MmaOperand) -> Layout:
-        """Return (thread, value) of an operand to the column-major index in its tile; IR contract, tiled-mma view."""
-        from .layout.algebra import logical_divide, zipped_divide
-
-        facts = self._facts()
-        which = {MmaOperand.A: (0, 2), MmaOperand.B: (1, 2)}.get(operand, (0, 1))
-        extents = self.tile_size_mnk.to_py_value()
-        axes = tuple(extents[i] for i in which)
-        shape = tuple(facts.shape[i] for i in which)
-        counts = [_size(mode) for mode in _three(tt.parse_layout(tt.arguments(self._parts()[1])).shape)]
-        groups = tuple(counts[i] for i in which)
-        matrix = make_layout(axes, (1, axes[0]))
-        permutation = self.permutation_mnk.unpack()
-        modes = tuple((facts.shape[i] * counts[i] if permutation[i] == 0 else permutation[i]) for i in which)
-        matrix = logical_divide(matrix, make_tile(*modes))
-        tiled = zipped_divide(matrix, make_tile(*shape))
-        values = composition(tiled[0], _static_layout(getattr(facts, {"d": "c"}.get(operand.value, operand.value))))
-        rest = zipped_divide(tiled[1], make_tile(*groups))
-        thread = make_layout((values.shape[0], rest.shape[0]), (values.stride[0], rest.stride[0]))
-        value = make_layout((values.shape[1], rest.shape[1]), (values.stride[1], rest.stride[1]))
-        # Threads are numbered by the VMNK layout: flat index -> (v, (the operand's two of m, n, k)).
-        vmnk = self.thr_layout_vmnk
-        total = size(vmnk).get_static_leaf_int
-        to_coordinate = right_inverse(vmnk)
-        skipped = ({0, 1, 2} - set(which)).pop()
-        strides = [None, None, None]
-        step = _size(tt.parse_layout(facts.thr).shape)
-        for i in which:
-            strides[i], step = step, step * counts[i]
-        strides[skipped] = 0
-        compact = make_layout((_size(tt.parse_layout(facts.thr).shape), *counts), (1, *strides))
-        by_thread = composition(thread, composition(compact, composition(to_coordinate, make_layout(total, 1))))
-        return make_layout((by_thread.shape, value.shape), (by_thread.stride, value.stride))
+        return static_layout(self.described.thr_layout_vmnk)
 
     @property
     def tv_layout_A_tiled(self) -> Layout:
         """(thread, value) of A to the column-major index in its (M, K) tile."""
-        return self._tiled(MmaOperand.A)
+        return static_layout(self.described.tv_layout_A_tiled)
 
     @property
     def tv_layout_B_tiled(self) -> Layout:
         """(thread, value) of B to the column-major index in its (N, K) tile."""
-        return self._tiled(MmaOperand.B)
+        return static_layout(self.described.tv_layout_B_tiled)
 
     @property
     def tv_layout_C_tiled(self) -> Layout:
         """(thread, value) of C to the column-major index in its (M, N) tile."""
-        return self._tiled(MmaOperand.C)
+        return static_layout(self.described.tv_layout_C_tiled)
 
     def get_slice(self, thr_idx: Any) -> ThrMma:
         """Return the part of one thread."""
@@ -189,15 +148,6 @@ def _size(tree: Any) -> int:
     for item in tree:
         result *= _size(item)
     return result
-
-
-def _three(shape: Any) -> tuple[Any, ...]:
-    modes = shape if type(shape) is tuple else (shape,)
-    return (*modes, *([1] * (3 - len(modes))))
-
-
-def _tile_extent(mode: str) -> int:
-    return _size(tt.parse_layout(mode).shape) if ":" in mode else int(mode)
 
 
 class ThrMma:
@@ -288,7 +238,9 @@ def tiled_mma_partition(operand: Any, tiled: TiledMma, tensor: Any, coord: Any) 
     if not isinstance(tensor, Tensor):
         raise TypeError(f"a tiled MMA partitions a tensor, not {type(tensor).__name__}")
     at = as_int_tuple(coord)
-    return typed(infer("fly.tiled_mma.partition", (tiled.value, tensor.value, at.value), _kind(operand)), tensor)
+    operands = (tiled.value, tensor.value, at.value)
+    part: Tensor = typed(infer("fly.tiled_mma.partition", operands, _kind(operand)), tensor)
+    return part
 
 
 def tiled_mma_partition_shape(operand: Any, tiled: TiledMma, shape: Any) -> IntTuple:
@@ -434,7 +386,7 @@ def _steps(order: GemmTraversalOrder, extents: dict[str, int]) -> list[tuple[int
     """Return the (m, n, k) of each step; see "gemm expansion" of the IR contract."""
     letters = order.value.removesuffix("_serpentine")
     serpentine = order.value.endswith("_serpentine")
-    inner, middle, outer = letters
+    inner, middle, outer = tuple(letters)
     steps = []
     for o in range(extents[outer]):
         for ms in range(extents[middle]):

@@ -84,14 +84,16 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
         return to_llvm_ptr(self)
 
     def __add__(self, offset: Any) -> Pointer:
-        return add_offset(self, offset)
+        moved: Pointer = add_offset(self, offset)
+        return moved
 
     __radd__ = __add__
 
     def __sub__(self, offset: Any) -> Pointer:
         if isinstance(offset, IntTuple):
             offset = offset.to_py_value()
-        return add_offset(self, -offset)
+        moved: Pointer = add_offset(self, -offset)
+        return moved
 
     def __getitem__(self, offset: Any) -> Any:
         return add_offset(self, offset).load()

@@ -78,7 +78,7 @@ class SharedAllocator(Arena):
     def _symbols(self, target: Any, alignment: int | None, name: str) -> Any:
         plain = target.inner if issubclass(target, Align) else target
         if issubclass(plain, StructBase):
-            parts = {}
+            parts: dict[str, Any] = {}
             for field, kind in plain.fields.items():
                 if not is_constexpr(kind):
                     parts[field] = self._symbols(kind, alignment if not parts else None, f"{name}.{field}")

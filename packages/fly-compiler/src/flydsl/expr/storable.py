@@ -140,18 +140,17 @@ class Array(metaclass=_ArrayMeta):
         return self.length
 
     def _at(self, index: Any) -> Pointer:
-        known = (
-            index if type(index) is int else (int(index) if isinstance(index, Numeric) and index.is_static() else None)
-        )
-        if known is not None:
-            if not -self.length <= known < self.length:
-                raise IndexError(f"index {known} is out of range for {type(self).__name__}")
-            index = known % self.length
-        if isinstance(self.dtype, NumericMeta):
-            return self.ptr + index
-        return self.ptr + (
-            index * size_of(self.dtype) if known is not None else as_numeric(index) * size_of(self.dtype)
-        )
+        if isinstance(index, Numeric) and index.is_static():
+            index = int(index)
+        if type(index) is int:
+            if not -self.length <= index < self.length:
+                raise IndexError(f"index {index} is out of range for {type(self).__name__}")
+            index %= self.length
+        else:
+            index = as_numeric(index)
+        step = 1 if isinstance(self.dtype, NumericMeta) else size_of(self.dtype)
+        element: Pointer = self.ptr + (index if step == 1 else index * step)
+        return element
 
     def __getitem__(self, index: Any) -> Any:
         return self.dtype.__peek_from_ptr__(self._at(index))

@@ -85,7 +85,7 @@ class Storage(metaclass=_StorageMeta):
         if self._parts is not None:
             return self._parts[name]
         offset, kind = target._stored_fields()[name]
-        return Storage[kind](byte_pointer(self._ptr) + offset)
+        return Storage[kind](byte_pointer(self.ptr) + offset)
 
     def __repr__(self) -> str:
         return type(self).__name__

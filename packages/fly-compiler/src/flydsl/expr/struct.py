@@ -113,7 +113,7 @@ class StructBase(metaclass=_CompositeMeta):
         known = table.get(key)
         if known is None:
             shown = ", ".join(f"{name}={value!r}" for name, value in constants.items())
-            known = table[key] = type(cls)(
+            known = table[key] = _CompositeMeta(
                 f"{cls.__name__}[{shown}]", (cls,), {"_constants": constants, "_base": cls, "_specialised": None}
             )
         return known
@@ -241,12 +241,12 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
         want = kind.value_type
         if isinstance(value, Numeric) and value.is_static():
             value = value.value
-        matches = want is None or (callable(value) if want is typing.Callable else type(value) is want)
-        if want is not None and not matches and not (want.__name__ == "Callable" and callable(value)):
+        is_callable = getattr(want, "__name__", "") == "Callable"
+        if want is not None and not (callable(value) if is_callable else type(value) is want):
             raise TypeError(f"{where} takes a Python {want.__name__}, got {value!r}")
         return value
     if isinstance(kind, NumericMeta):
-        if isinstance(value, kind):
+        if type(value) is kind:
             return value
         if type(value) in (int, float, bool) or (
             isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)
@@ -325,7 +325,7 @@ def union(cls: type) -> Any:
 
 def _inline(items: Any, base: type, word: str) -> Any:
     parts = items if isinstance(items, tuple) else (items,)
-    fields: ClassVar[dict[str, Any]] = {}
+    fields: dict[str, Any] = {}
     for i, part in enumerate(parts):
         if isinstance(part, slice):
             name = _check_name(str(part.start))

@@ -297,7 +297,8 @@ def make_fragment_like(tensor: Any, dtype: Any = None) -> Tensor:
 
 def decomposition(tensor: Tensor) -> Tensor:
     """Return the tensor with inner function and offset of a composed layout folded into its iterator."""
-    return typed(infer("fly.decomposition", (tensor.value,)), tensor)
+    result: Tensor = typed(infer("fly.decomposition", (tensor.value,)), tensor)
+    return result
 
 
 def memref_alloca(memref_type: ir.Type, layout: Any) -> Tensor:

@@ -58,6 +58,8 @@ class Stream:
 
     __slots__ = ("value",)
 
+    value: Any
+
     def __init__(self, value: Any = None) -> None:
         self.value = value.value if isinstance(value, Stream) else value
 

@@ -110,6 +110,10 @@ class Vector(metaclass=_VectorMeta):
     """
 
     __slots__ = ("_dtype", "_shape", "value")
+
+    value: Any
+    _shape: tuple[Any, ...]
+    _dtype: NumericMeta
     __dsl_vector__ = True
 
     def __init__(self, value: Any, shape: Any = None, dtype: Any = None) -> None:
@@ -585,7 +589,8 @@ def _lanes(operand: Any, cls: NumericMeta, dims: tuple[int, ...]) -> ir.Value:
 
 def _joint_shape(a: Any, b: Any) -> tuple[Any, ...]:
     if not isinstance(a, Vector):
-        return b._shape
+        shape: tuple[Any, ...] = b._shape
+        return shape
     if not isinstance(b, Vector) or a._shape == b._shape or b.numel == 1:
         return a._shape
     if a.numel == 1:

@@ -26,6 +26,8 @@ class FlyValue:
 
     __slots__ = ("_text", "value")
 
+    value: Any
+
     def __init__(self, value: Any) -> None:
         if isinstance(value, FlyValue):
             value = value.value
@@ -141,8 +143,7 @@ class IntTuple(FlyValue):
         return value
 
     def __index__(self) -> int:
-        value = self.__dsl_scalar__()
-        return int(value)
+        return int(self.__dsl_scalar__())
 
     __int__ = __index__
 
@@ -243,8 +244,8 @@ def _get(value: FlyValue, mode: Any, tree: Any) -> ir.Value:
     return infer("fly.get", (value.value,), {"mode": attribute("array<i32: " + ", ".join(map(str, normal)) + ">")})
 
 
-class Layout(FlyValue):
-    """A function from coordinates to indices: shape and stride."""
+class _LayoutValue(FlyValue):
+    """What plain and composed layouts have in common: a domain."""
 
     __slots__ = ()
 
@@ -274,6 +275,30 @@ class Layout(FlyValue):
         return tt.is_static_tree(self.parsed.shape)
 
     @property
+    def shape(self) -> IntTuple:
+        """The shape."""
+        return IntTuple(infer("fly.get_shape", (self.value,)))
+
+    def __len__(self) -> int:
+        return self.rank
+
+    def __getitem__(self, mode: Any) -> Any:
+        return type(self)(_get(self, mode, self.parsed.shape))
+
+    def __call__(self, *coord: Any) -> Any:
+        """Return the index of a coordinate; with a `None` anywhere, the sub-layout of the modes left open."""
+        from .algebra import crd2idx, has_none, slice
+
+        at = coord[0] if len(coord) == 1 else coord
+        return slice(self, at) if has_none(at) else crd2idx(at, self)
+
+
+class Layout(_LayoutValue):
+    """A function from coordinates to indices: shape and stride."""
+
+    __slots__ = ()
+
+    @property
     def is_static_stride(self) -> bool:
         """Whether every stride is known while tracing."""
         return tt.is_static_tree(self.parsed.stride)
@@ -284,27 +309,9 @@ class Layout(FlyValue):
         return self.is_static_shape and self.is_static_stride
 
     @property
-    def shape(self) -> IntTuple:
-        """The shape."""
-        return IntTuple(infer("fly.get_shape", (self.value,)))
-
-    @property
     def stride(self) -> IntTuple:
         """The strides."""
         return IntTuple(infer("fly.get_stride", (self.value,)))
-
-    def __len__(self) -> int:
-        return self.rank
-
-    def __getitem__(self, mode: Any) -> Layout:
-        return type(self)(_get(self, mode, self.parsed.shape))
-
-    def __call__(self, *coord: Any) -> Any:
-        """Return the index of a coordinate; with a `None` anywhere, the sub-layout of the modes left open."""
-        from .algebra import crd2idx, has_none, slice
-
-        at = coord[0] if len(coord) == 1 else coord
-        return slice(self, at) if has_none(at) else crd2idx(at, self)
 
     def get_hier_coord(self, index: Any) -> IntTuple:
         """Return the natural coordinate of an index."""
@@ -325,20 +332,10 @@ class Layout(FlyValue):
         return get_1d_coord(index, self)
 
 
-class ComposedLayout(FlyValue):
+class ComposedLayout(_LayoutValue):
     """`inner` after (`offset` + `outer`): swizzled and otherwise non-affine layouts."""
 
     __slots__ = ()
-
-    parsed = Layout.parsed
-    rank = Layout.rank
-    depth = Layout.depth
-    is_leaf = Layout.is_leaf
-    is_static_shape = Layout.is_static_shape
-    shape = Layout.shape
-    __len__ = Layout.__len__
-    __getitem__ = Layout.__getitem__
-    __call__ = Layout.__call__
 
     @property
     def inner(self) -> Any:

@@ -19,6 +19,8 @@ __all__ = [
     "arguments",
     "congruent",
     "depth_of",
+    "element_bits",
+    "element_bytes",
     "is_static_tree",
     "kind",
     "leaves_of",
@@ -169,14 +171,19 @@ def parse_tensor(text: str) -> TensorText:
     return TensorText(element, space, layout, alignment or element_bytes(element), swizzle)
 
 
-def element_bytes(element: str) -> int:
-    """Return the bytes of an element type's text, rounded up."""
+def element_bits(element: str) -> int:
+    """Return the bits of an element type's text: 8 of `f8E4M3FN`, 16 of `bf16`."""
     digits = ""
-    for c in element.removeprefix("bf").lstrip("sufi"):
+    for c in element.removeprefix("b").lstrip("sufi"):
         if not c.isdigit():
             break
         digits += c
-    return -(-int(digits) // 8)
+    return int(digits)
+
+
+def element_bytes(element: str) -> int:
+    """Return the bytes of an element type's text, rounded up."""
+    return -(-element_bits(element) // 8)
 
 
 def is_static_tree(tree: Any) -> bool:

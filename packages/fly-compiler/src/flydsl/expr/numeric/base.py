@@ -483,7 +483,8 @@ def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     a, b = _operand(left), _operand(right)
     if a is None or b is None:
         return NotImplemented
-    ca, cb = type(a), type(b)
+    ca: NumericMeta = a.dtype
+    cb: NumericMeta = b.dtype
     cls = operand_type(op, ca, cb)
     va, vb = a.value, b.value
     if not isinstance(va, _Value) and not isinstance(vb, _Value):
@@ -519,7 +520,7 @@ def select(condition: Any, true_value: Any, false_value: Any) -> Any:
 
         return select_lanes(cond, true_value, false_value)
     a, b = as_numeric(true_value), as_numeric(false_value)
-    cls = common_type(type(a), type(b))
+    cls = common_type(a.dtype, b.dtype)
     a, b = a.to(cls), b.to(cls)
     if cond.is_static():
         return a if cond.value else b

@@ -85,9 +85,9 @@ def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
     """Return the numeric class of an MLIR scalar type; `ValueError` when there is none."""
     trace = state.trace
     if trace is not None:
-        found = trace.types.get(ir_type)
-        if found is not None:
-            return found
+        remembered: NumericMeta | None = trace.types.get(ir_type)
+        if remembered is not None:
+            return remembered
     found = _BY_MNEMONIC.get(str(ir_type))
     if found is None:
         raise ValueError(f"no numeric type of the language has the MLIR type '{ir_type}'")
