@@ -131,11 +131,14 @@ private:
   char peek() const { return peekAt(cursor.pos); }
   char peekAt(const char *p) const { return p == cursor.end ? '\0' : *p; }
 
-  /// Whether the next token is `expected`, taking it if so.
+  /// Whether the next token is `expected`, taking it if so. Otherwise nothing is taken.
   bool consumeIf(char expected) {
+    const char *start = cursor.pos;
     skipSpace();
-    if (peek() != expected)
+    if (peek() != expected) {
+      cursor.pos = start;
       return false;
+    }
     ++cursor.pos;
     return true;
   }
