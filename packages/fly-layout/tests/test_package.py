@@ -20,7 +20,8 @@ def run(code: str) -> str:
 def test_every_public_name_resolves_and_is_listed_for_type_checkers():
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     guarded = next(n for n in tree.body if isinstance(n, ast.If))
-    imported = {a.asname or a.name for n in guarded.body if isinstance(n, ast.ImportFrom) for a in n.names} - {"Any"}
+    imports = [n for n in guarded.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    imported = {a.asname or a.name for n in imports for a in n.names} - {"Any"}
     aliases = {t.id for n in guarded.body if isinstance(n, ast.Assign) for t in n.targets}
     assert imported == {*fl._HOME, *fl._SUBPACKAGES}
     assert aliases == set(fl._ALIASES)

@@ -13,7 +13,7 @@ from .algebra.coalesce import coalesce
 from .composed import ComposedLayout
 from .errors import LayoutError, fail
 from .int_tuple import flatten
-from .layout import Layout, LayoutLike, make
+from .layout import Layout, make
 from .swizzle import Swizzle
 
 TYPE_CHECKING = False
@@ -258,21 +258,8 @@ def to_linear(layout: Any) -> LinearLayout:
         LayoutError: the condition does not hold; the message says where.
     """
     if isinstance(layout, ComposedLayout):
-        outer = to_linear(layout.outer)
-        offset = layout.offset
-        if type(offset) is not int or offset < 0 or any(offset & b for b in (*outer.bases, outer.offset)):
-            raise fail("to_linear", f"adding the offset {offset} is no exclusive-or", layout)
-        if isinstance(layout.inner, Swizzle):
-            s = layout.inner
-            bases = [s(b) for b in outer.bases]
-            return LinearLayout(bases, outer.shape, offset=s(offset ^ outer.offset))
-        inner = to_linear(layout.inner)
-        width = max(outer.out_bits, offset.bit_length())
-        if width > len(inner.bases):
-            raise fail("to_linear", "the outer layout reaches past the end of the inner one", layout)
-        moved = LinearLayout(outer.bases, outer.shape, width, offset ^ outer.offset)
-        return inner.compose(moved)
-    if not isinstance(layout, LayoutLike) or not isinstance(layout, Layout):
+        return _composed_to_linear(layout)
+    if not isinstance(layout, Layout):
         raise fail("to_linear", "the operand is no layout", layout)
     bases: list[int] = []
     for s, d in zip(flatten(layout.shape), flatten(layout.stride)):
@@ -289,6 +276,23 @@ def to_linear(layout: Any) -> LinearLayout:
         raise fail("to_linear", f"images of two coordinate bits, {bases[i]} and {bases[j]}, share set bits", layout)
     shape = layout.shape if type(layout.shape) is tuple else (layout.shape,)
     return LinearLayout(bases, [_product(s) for s in shape])
+
+
+def _composed_to_linear(layout: ComposedLayout) -> LinearLayout:
+    outer = to_linear(layout.outer)
+    offset = layout.offset
+    if type(offset) is not int or offset < 0 or any(offset & b for b in (*outer.bases, outer.offset)):
+        raise fail("to_linear", f"adding the offset {offset} is no exclusive-or", layout)
+    if isinstance(layout.inner, Swizzle):
+        s = layout.inner
+        bases = [s(b) for b in outer.bases]
+        return LinearLayout(bases, outer.shape, offset=s(offset ^ outer.offset))
+    inner = to_linear(layout.inner)
+    width = max(outer.out_bits, offset.bit_length())
+    if width > len(inner.bases):
+        raise fail("to_linear", "the outer layout reaches past the end of the inner one", layout)
+    moved = LinearLayout(outer.bases, outer.shape, width, offset ^ outer.offset)
+    return inner.compose(moved)
 
 
 def _product(s: Any) -> int:

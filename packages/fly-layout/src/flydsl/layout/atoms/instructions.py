@@ -91,9 +91,8 @@ def _table() -> tuple[MatrixInstruction, ...]:
             continue
         arch, mnemonic, wave, shape, blocks, density, ta, tb, tc, td, a, b, c, d, source = line.split("\t")
         m, n, k = map(int, shape.split("x"))
-        layouts = [parse(text) for text in (a, b, c, d)]
         facts = (arch, mnemonic, int(wave), (m, n, k), int(blocks), density == "sparse", (ta, tb, tc, td))
-        rows.append(MatrixInstruction(*facts, *layouts, source))
+        rows.append(MatrixInstruction(*facts, parse(a), parse(b), parse(c), parse(d), source))
     return tuple(rows)
 
 

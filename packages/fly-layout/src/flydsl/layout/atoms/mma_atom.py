@@ -108,7 +108,7 @@ def mfma_scale(m: int, n: int, k: int, elem_a: str, elem_b: str | None = None) -
 
 
 # K of A and B (values per lane) by architecture; gfx1250's vary with the element type.
-_WMMA_K = {
+_WMMA_K: dict[str, dict[str, tuple[int, ...]]] = {
     "gfx11": {"f16": (16,), "bf16": (16,), "i8": (16,), "i4": (16,)},
     "gfx120x": {"f16": (16,), "bf16": (16,), "i8": (16,), "i4": (16, 32), "f8E4M3FN": (16,), "f8E5M2": (16,)},
     "gfx1250": {
