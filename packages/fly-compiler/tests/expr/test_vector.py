@@ -21,7 +21,7 @@ def test_wrapping_and_checks():
             fx.Vector(k.args[0], (2, 2))
         with pytest.raises(ValueError, match="dtype=Int32"):
             fx.Vector(k.args[0], dtype=fx.Int32)
-        with pytest.raises(TypeError, match="fx.full"):
+        with pytest.raises(TypeError, match=r"fx\.full"):
             fx.Vector([1, 2])
 
 

@@ -229,7 +229,7 @@ def range_constexpr(*args: Any) -> range:
 
 
 # fx.select is both a function of layouts (`select(x, indices)`) and of values (`select(cond, a, b)`).
-from .select import select as select  # type: ignore[assignment]  # noqa: E402
+from .select import select as select  # noqa: E402
 
 
 def _vector_aliases() -> dict[str, Any]:

@@ -7,7 +7,6 @@ The thread-value layouts are static facts; they are computed there, in one place
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from flydsl.layout import Layout, parse, parse_tile
 from flydsl.layout.atoms.copy_atom import CopyAtom, lds_read_transpose
@@ -75,7 +74,7 @@ def mma_atom(text: str) -> MmaAtom:
 
 
 def _layout(text: str) -> Layout:
-    found: Any = parse(tt.arguments(text))
+    found: Layout = parse(tt.arguments(text))
     return found
 
 

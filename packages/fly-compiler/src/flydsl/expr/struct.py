@@ -246,12 +246,12 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
             raise TypeError(f"{where} takes a Python {want.__name__}, got {value!r}")
         return value
     if isinstance(kind, NumericMeta):
-        if type(value) is kind:
-            return value
         if type(value) in (int, float, bool) or (
             isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)
         ):
             return kind(value)
+        if type(value) is kind:
+            return value
         got = type(value).__name__
         raise TypeError(f"{where} takes {kind.__name__}, got {got}; convert it with fx.{kind.__name__}(...)")
     coerce = getattr(kind, "__coerce__", None)

@@ -143,7 +143,8 @@ class IntTuple(FlyValue):
         return value
 
     def __index__(self) -> int:
-        return int(self.__dsl_scalar__())
+        value: int = int(self.__dsl_scalar__())
+        return value
 
     __int__ = __index__
 
@@ -207,7 +208,7 @@ class IntTuple(FlyValue):
         return not equal if isinstance(equal, bool) else self._scalar() != other
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return int(hash(self.value))
 
 
 def _leaf_width(leaf: Any) -> int:

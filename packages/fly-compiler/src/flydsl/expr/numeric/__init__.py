@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numeric scalar types: construction, conversion, promotion, operators."""
 
-from .base import Numeric, as_numeric, select
+from .base import Numeric, as_numeric
 from .cast import RoundingMode
 from .meta import NumericMeta
 from .types import *  # noqa: F403 - a documented aggregation
 from .types import __all__ as _types
 
-__all__ = ["Numeric", "NumericMeta", "RoundingMode", "as_numeric", "select", *_types]
+__all__ = ["Numeric", "NumericMeta", "RoundingMode", "as_numeric", *_types]

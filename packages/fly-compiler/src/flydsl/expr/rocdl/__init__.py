@@ -60,5 +60,9 @@ _SUBMODULES = ("cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops"
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name.startswith("cluster_workgroup_id_"):
+        from . import cluster
+
+        return getattr(cluster, name)
     found = matrix_instruction(name)
     return found if found is not None else proxy(_dialect, name, __name__)

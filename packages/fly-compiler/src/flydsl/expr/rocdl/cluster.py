@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workgroup clusters of gfx1250: positions and barriers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .. import _trace
+from .._build import attribute, build_op
+from ..numeric.base import wrap
+from ..numeric.types import Int32
+
+__all__ = [
+    "CLUSTER_BARRIER_ID",
+    "CLUSTER_WAIT_ALL",
+    "cluster_barrier",
+    "cluster_signal_once_per_wg",
+    "cluster_wait",
+    "cluster_workgroup_id_x",
+    "cluster_workgroup_id_y",
+    "cluster_workgroup_id_z",
+    "compute_cluster_position",
+    "is_wave_leader",
+]
+
+CLUSTER_BARRIER_ID = -3
+CLUSTER_WAIT_ALL = -3
+
+
+def _check(what: str) -> None:
+    arch = _trace.target()
+    if arch.family != "gfx1250":
+        raise ValueError(f"{what} needs the workgroup clusters of gfx1250, but the kernel is compiled for {arch.name}")
+
+
+def _id(axis: str) -> Any:
+    _check(f"cluster_workgroup_id_{axis}")
+    from .intrinsic import call_intrinsic
+
+    return wrap(Int32, call_intrinsic(f"llvm.amdgcn.cluster.workgroup.id.{axis}", (), Int32.ir_type))
+
+
+def cluster_workgroup_id_x() -> Any:
+    """Return the workgroup's index in its cluster along x, `Int32`."""
+    return _id("x")
+
+
+def cluster_workgroup_id_y() -> Any:
+    """Return the workgroup's index in its cluster along y, `Int32`."""
+    return _id("y")
+
+
+def cluster_workgroup_id_z() -> Any:
+    """Return the workgroup's index in its cluster along z, `Int32`."""
+    return _id("z")
+
+
+def compute_cluster_position() -> tuple[Any, Any, Any]:
+    """Return the workgroup's indices (x, y, z) in its cluster."""
+    return _id("x"), _id("y"), _id("z")
+
+
+def is_wave_leader() -> Any:
+    """Tell whether this wave is the first of its workgroup, `Boolean`; the same in all lanes."""
+    from .lanes import wave_id
+
+    return wave_id() == 0
+
+
+def cluster_signal_once_per_wg() -> None:
+    """Signal the cluster's barrier, from the first wave of the workgroup only."""
+    _check("cluster_signal_once_per_wg")
+    branch = build_op("scf.if", (is_wave_leader().ir_value(),), regions=2)
+    with ir.InsertionPoint(branch.regions[0].blocks.append()):
+        build_op("rocdl.s.barrier.signal", (), (), {"id": attribute(f"{CLUSTER_BARRIER_ID} : i32")})
+        build_op("scf.yield", ())
+
+
+def cluster_wait() -> None:
+    """Wait until every workgroup of the cluster has signalled."""
+    _check("cluster_wait")
+    build_op("rocdl.s.barrier.wait", (), (), {"id": attribute(f"{CLUSTER_WAIT_ALL} : i16")})
+
+
+def cluster_barrier() -> None:
+    """Wait for all threads of all workgroups of the cluster."""
+    _check("cluster_barrier")
+    build_op("gpu.barrier", ())
+    cluster_signal_once_per_wg()
+    cluster_wait()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of `flydsl.expr`, and what importing it must not do."""
+
+import subprocess
+import sys
+
+import pytest
+
+import flydsl.expr as fx
+
+
+def test_every_public_name_exists():
+    assert [name for name in fx.__all__ if not hasattr(fx, name)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["rocdl", "coop", "random", "buffer_ops", "utils", "extern", "arith", "math", "gpu", "vector"]
+)
+def test_sub_modules(name):
+    assert getattr(fx, name).__name__ == f"flydsl.expr.{name}"
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = fx.nonsense
+
+
+def test_import_is_lean():
+    unwanted = ("torch", "flydsl.expr.rocdl", "flydsl.expr.coop", "flydsl.compiler", "flydsl.layout.atoms")
+    code = f"import sys, flydsl.expr; print([m for m in {unwanted} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_established_spellings():
+    from flydsl.expr import arith, buffer_ops, const_expr, gpu, math, range_constexpr, rocdl, vector
+    from flydsl.expr.numeric import Float32
+    from flydsl.expr.typing import T
+
+    assert const_expr(3) == 3
+    assert list(range_constexpr(2)) == [0, 1]
+    assert Float32 is fx.Float32
+    assert fx.block_product.__name__ == "blocked_product"
+    assert all((arith, buffer_ops, gpu, math, rocdl, vector, T))
+    with pytest.raises(AttributeError, match="T has no type"):
+        _ = T.f8x3
+
+
+def test_typst(capsys):
+    from tracing import kernel
+
+    with kernel():
+        fx.utils.print_typst(fx.make_layout((2, 4), (4, 1)))
+        assert "#table(columns: 4" in capsys.readouterr().out
+        text = fx.utils.typst(fx.make_tiled_mma(fx.rocdl.MFMA(16, 16, 16, fx.Float16)))
+        assert text.count("T63 V3") == 3
+        with pytest.raises(TypeError, match="draws layouts"):
+            fx.utils.print_typst(3)
