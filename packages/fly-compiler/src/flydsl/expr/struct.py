@@ -234,6 +234,15 @@ def _plain(kind: Any) -> Any:
     return kind.inner if isinstance(kind, type) and issubclass(kind, Align) else kind
 
 
+def _coerce_number(kind: Any, value: Any, where: str) -> Any:
+    if type(value) is kind:
+        return value
+    if type(value) in (int, float, bool) or (isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)):
+        return kind(value)
+    got = type(value).__name__
+    raise TypeError(f"{where} takes {kind.__name__}, got {got}; convert it with fx.{kind.__name__}(...)")
+
+
 def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
     kind = _plain(kind)
     where = f"field '{name}' of {cls.__name__}"
@@ -246,14 +255,7 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
             raise TypeError(f"{where} takes a Python {want.__name__}, got {value!r}")
         return value
     if isinstance(kind, NumericMeta):
-        if type(value) in (int, float, bool) or (
-            isinstance(value, ir.Value) and not isinstance(value.type, ir.VectorType)
-        ):
-            return kind(value)
-        if type(value) is kind:
-            return value
-        got = type(value).__name__
-        raise TypeError(f"{where} takes {kind.__name__}, got {got}; convert it with fx.{kind.__name__}(...)")
+        return _coerce_number(kind, value, where)
     coerce = getattr(kind, "__coerce__", None)
     if coerce is not None and not isinstance(value, kind):
         return coerce(value)

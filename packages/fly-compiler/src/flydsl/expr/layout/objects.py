@@ -208,11 +208,12 @@ class IntTuple(FlyValue):
         return not equal if isinstance(equal, bool) else self._scalar() != other
 
     def __hash__(self) -> int:
-        return int(hash(self.value))
+        return hash(self.value)
 
 
 def _leaf_width(leaf: Any) -> int:
-    return leaf.value.width if type(leaf) is tt.BasisLeaf else leaf.width
+    width: int = leaf.value.width if type(leaf) is tt.BasisLeaf else leaf.width
+    return width
 
 
 def _static_py(tree: Any) -> Any:
