@@ -24,6 +24,7 @@ class Traced:
 
     def __init__(self, function, types, *, decorated=True):
         context = ir.Context()
+        context.enable_multithreading(False)
         forget_unbound()
         with context, Trace(context, arch="gfx942"), ir.Location.unknown():
             self.module = ir.Module.create()

@@ -73,7 +73,6 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     found = [
         _same("fly-rewrite-func-signature"),
         _same("fly-canonicalize"),
-        _same("fly-rocdl-expand-ops"),
         _same("fly-layout-lowering"),
         _same("fly-int-swizzle-simplify"),
         _same("canonicalize"),

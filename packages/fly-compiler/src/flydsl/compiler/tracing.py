@@ -113,6 +113,8 @@ def trace_host(
         The compilation, whose module is complete but not verified.
     """
     context = ir.Context()
+    # One thread: a diagnostic from a worker thread would wait for the GIL that the thread waiting for it holds.
+    context.enable_multithreading(False)
     forget_unbound()
     with context, ir.Location.unknown():
         trace = _trace.Trace(

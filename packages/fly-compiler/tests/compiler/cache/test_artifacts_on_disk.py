@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disk cache end to end: artifacts are found, replaced when damaged, and never a bother to another process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+from flydsl.compiler.cache import CacheFolderError
+
+PROGRAM = """
+import sys, torch
+import flydsl.compiler as flyc, flydsl.expr as fx
+
+@flyc.kernel
+def kernel(x: fx.Tensor, value: fx.Constexpr[int]):
+    x[fx.block_idx.x] = float(value)
+
+@flyc.jit
+def fill(x: fx.Tensor, value: fx.Constexpr[int]):
+    kernel(x, value).launch(grid=(4,))
+
+x = torch.zeros(4)
+run = flyc.compile(fill, x, int(sys.argv[1]))
+fill(x, int(sys.argv[1]))
+print(run.origin, run.path, x.tolist(), fill.cache_info(), sep="|")
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Start a process that compiles and runs; its cache is that of the test."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+
+    def start(value=3, **environment):
+        command = [sys.executable, str(path), str(value)]
+        variables = {**os.environ, **environment}
+        return subprocess.Popen(
+            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    return start
+
+
+def outcome(process):
+    """Origin, path and content of a finished process."""
+    out, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    origin, path, content, info = out.strip().split("|")
+    return origin, Path(path), content, info
+
+
+def test_a_second_process_finds_the_artifact(program):
+    first, path, content, _ = outcome(program())
+    second, again, same, info = outcome(program())
+    assert (first, second) == ("compiled", "disk")
+    assert (path, content) == (again, same)
+    assert "hits=1, misses=0, currsize=1, disk_size=1" in info
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "foreign", "another", "noise"])
+def test_damaged_entries_are_replaced(program, damage):
+    _, path, _, _ = outcome(program(3))
+    data = path.read_bytes()
+    if damage == "another":
+        _, other, _, _ = outcome(program(4))
+        path.write_bytes(other.read_bytes())
+    else:
+        path.write_bytes(
+            {"empty": b"", "half": data[: len(data) // 2], "foreign": Path(sys.executable).read_bytes(), "noise": b"x" * 999}[
+                damage
+            ]
+        )
+    origin, again, content, _ = outcome(program(3))
+    assert (origin, again, content) == ("compiled", path, "[3.0, 3.0, 3.0, 3.0]")
+    assert outcome(program(3))[0] == "disk"
+
+
+def test_two_processes_compile_once(program):
+    outcomes = [outcome(process) for process in [program(7), program(7), program(7)]]
+    assert sorted(one[0] for one in outcomes) == ["compiled", "disk", "disk"]
+    assert len({one[1] for one in outcomes}) == 1
+
+
+def test_a_process_killed_while_compiling_leaves_a_usable_cache(program, tmp_path):
+    process = program(5)
+    cache = tmp_path / "cache"
+    deadline = time.monotonic() + 60
+    while not list(cache.glob("*/*.lock")) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.communicate()
+    assert outcome(program(5))[2] == "[5.0, 5.0, 5.0, 5.0]"
+    assert outcome(program(5))[0] == "disk"
+
+
+def test_run_only(program):
+    process = program(3, FLYDSL_RUNTIME_RUN_ONLY="1")
+    assert "RUN_ONLY=1, but the cache folder" in process.communicate(timeout=120)[1]
+    outcome(program(3))
+    assert outcome(program(3, FLYDSL_RUNTIME_RUN_ONLY="1"))[0] == "disk"
+    process = program(4, FLYDSL_RUNTIME_RUN_ONLY="1")
+    assert "there is no artifact of fill() for these arguments" in process.communicate(timeout=120)[1]
+
+
+@flyc.kernel
+def kernel(x: fx.Tensor, value: fx.Constexpr[int]):
+    x[fx.block_idx.x] = float(value)
+
+
+@flyc.jit
+def fill(x: fx.Tensor, value: fx.Constexpr[int]):
+    kernel(x, value).launch(grid=(4,))
+
+
+def test_without_a_disk_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "0")
+    x = torch.zeros(4)
+    fill(x, 11)
+    assert x.tolist() == [11.0] * 4
+    assert fill.cache_info() is None
+    assert not (tmp_path / "cache").exists()
+
+
+def test_compile_only_writes_and_runs_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    x = torch.zeros(4)
+    assert fill(x, 12) is None
+    assert x.tolist() == [0.0] * 4
+    assert flyc.compile(fill, x, 12) is None
+    assert len(list((tmp_path / "cache").glob("fill_*/*.so"))) == 1
+
+
+def test_a_folder_that_others_may_write_to_is_refused(monkeypatch, tmp_path):
+    open_folder = tmp_path / "open"
+    open_folder.mkdir()
+    open_folder.chmod(0o777)
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(open_folder))
+    with pytest.raises(CacheFolderError, match="may be written by others"):
+        fill(torch.zeros(4), 13)
+
+
+def test_the_architecture_is_part_of_the_key(monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    monkeypatch.delenv("FLYDSL_GPU_ARCH", raising=False)
+    for arch in ("gfx942", "gfx950"):
+        monkeypatch.setenv("ARCH", arch)
+        fill(torch.zeros(4), 14)
+    assert len(list((tmp_path / "cache").glob("fill_*/*.so"))) == 2
+
+
+def test_hints_are_part_of_the_key(monkeypatch, tmp_path):
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    for hints in ({}, {"waves_per_eu": 2}, {"anything": "else"}):
+        with flyc.CompilationContext.compile_hints(hints):
+            fill(torch.zeros(4), 15)
+    assert len(list((tmp_path / "cache").glob("fill_*/*.so"))) == 3
