@@ -41,34 +41,36 @@ def tiled_copy(atom, threads, values):
 def transpose_tiles(source: fx.Tensor, target: fx.Tensor):
     """Each workgroup moves one tile: rows of the source -> LDS -> rows of the target."""
     row_tile, column_tile = fx.block_idx.y, fx.block_idx.x
-    atom = fx.make_copy_atom(fx.UniversalCopy(128), fx.Float32)  # four floats in one instruction
-    # 32 rows of 8 threads; each thread holds 4 neighbours of a row.
-    copy = tiled_copy(atom, fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1)))
-    mine = copy.get_slice(fx.thread_idx.x)
+
+    # 32 rows of 8 threads; each thread holds 4 neighbours of a row. In global memory these move as 128 bits at once, in
+    # LDS one by one: there, after the transpose, neighbours lie in different rows.
+    threads, values = fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1))
+    wide = tiled_copy(fx.make_copy_atom(fx.UniversalCopy(128), fx.Float32), threads, values)
+    narrow = tiled_copy(fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32), threads, values)
+    in_global, in_lds = wide.get_slice(fx.thread_idx.x), narrow.get_slice(fx.thread_idx.x)
 
     # LDS has 32 banks of 4 bytes. In a plain 32 x 32 tile of floats all elements of a column share one bank: reading a
-    # column would take 32 times as long as reading a row. The swizzle S<3,2,3> XORs three bits of the row into the
-    # position within the row, in units of 4 elements, so that 128-bit accesses stay whole.
-    lds = fx.SharedAllocator().allocate(fx.Array[fx.Float32, TILE * TILE, 16]).peek()
-    swizzle = fx.static(fx.SwizzleType.get(3, 2, 3))
+    # column would take 32 times as long as reading a row. The swizzle S<5,0,5> XORs the five bits of the row into those
+    # of the column, so that the elements of a row, and those of a column, lie in 32 different banks.
+    lds = fx.SharedAllocator().allocate(fx.Array[fx.Float32, TILE * TILE]).peek()
+    swizzle = fx.static(fx.SwizzleType.get(5, 0, 5))
     rows = fx.make_composed_layout(swizzle, fx.make_layout((TILE, TILE), (TILE, 1)))
     columns = fx.make_composed_layout(swizzle, fx.make_layout((TILE, TILE), (1, TILE)))
     written, read = lds.view(rows), lds.view(columns)  # the same memory; the second view is the transpose
 
     # Global -> registers -> LDS, along rows of the source.
-    tile = fx.flat_divide(source, (TILE, TILE))[None, None, row_tile, column_tile]
-    fragment = fx.make_fragment_like(mine.partition_S(tile))
-    fx.copy(copy, mine.partition_S(tile), fragment)
-    fx.copy(copy, fragment, mine.partition_D(written))
+    tile = in_global.partition_S(fx.flat_divide(source, (TILE, TILE))[None, None, row_tile, column_tile])
+    fragment, pieces = fx.make_fragment_like(tile), fx.make_fragment_like(in_lds.partition_S(written))
+    fx.copy(wide, tile, fragment)
+    pieces.store(fragment.load())  # the same four values, in the shape that the narrow atom takes
+    fx.copy(narrow, pieces, in_lds.partition_D(written))
     fx.barrier()
 
-    # LDS -> registers -> global, along rows of the target. A row of the transposed view lies scattered in LDS, so this
-    # read goes element by element.
-    single = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
-    gather = tiled_copy(single, fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 4), (4, 1)))
-    fx.copy(single, gather.get_slice(fx.thread_idx.x).partition_S(read), fragment)
-    tile = fx.flat_divide(target, (TILE, TILE))[None, None, column_tile, row_tile]
-    fx.copy(copy, fragment, mine.partition_D(tile))
+    # LDS -> registers -> global, along rows of the target.
+    fx.copy(narrow, in_lds.partition_S(read), pieces)
+    fragment.store(pieces.load())
+    tile = in_global.partition_D(fx.flat_divide(target, (TILE, TILE))[None, None, column_tile, row_tile])
+    fx.copy(wide, fragment, tile)
 
 
 @flyc.jit

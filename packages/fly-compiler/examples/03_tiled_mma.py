@@ -60,8 +60,10 @@ def gemm_tiles(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, k: fx.Int32):
         fx.copy(load_b, from_b.partition_S(tile_b), from_b.retile(fragment_b))
         fx.gemm(tiled, sums, fragment_a, fragment_b, sums)
 
-    store = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
-    fx.copy(store, sums, mine.partition_C(tile_c))
+    # The four values of C that a thread has from one instruction lie in four rows: they are stored one by one.
+    store_c = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32), tiled)
+    to_c = store_c.get_slice(fx.thread_idx.x)
+    fx.copy(store_c, to_c.retile(sums), to_c.partition_D(tile_c))
 
 
 @flyc.jit

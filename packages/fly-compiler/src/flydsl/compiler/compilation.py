@@ -6,11 +6,10 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from flydsl.runtime import Artifact, load_artifact
@@ -36,7 +35,7 @@ class Request:
     """What to compile.
 
     Attributes:
-        function: the rewritten host function.
+        function: the rewritten host function; it takes all parameters by position.
         name: its name.
         arguments: each parameter with its spec, or a `Static` with the Python value it has.
         static_key: the compile-time arguments as text.
@@ -45,7 +44,7 @@ class Request:
         hints: effective compile hints.
     """
 
-    function: FunctionType
+    function: Callable[..., Any]
     name: str
     arguments: Sequence[tuple[str, Any]]
     static_key: str

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .arguments.classify import unwrapped
 from .compilation import Compiled
 from .hints import validated
 from .jit_function import BoundJitFunction, JitFunction
@@ -33,7 +35,14 @@ class CompiledFunction:
 
     def __call__(self, *args: Any) -> None:
         """Run the function."""
-        self._call(*args)
+        try:
+            self._call(*args)
+        except TypeError:
+            # Whether values are wrapped may differ from the example arguments. Nothing has run when a type is refused.
+            plain = tuple(map(unwrapped, args))
+            if all(map(operator.is_, plain, args)):
+                raise
+            self._call(*plain)
 
     @property
     def note(self) -> dict[str, Any]:

@@ -84,10 +84,6 @@ class JitFunction:
     @property
     def func(self) -> Callable[..., Any]:
         """The rewritten function."""
-        return self.rewritten()
-
-    def rewritten(self) -> FunctionType:
-        """Return the rewritten function."""
         if self._rewritten is None:
             self._rewritten = rewrite_function(self.original, decorated=True)
         return self._rewritten
@@ -192,7 +188,7 @@ class JitFunction:
                 passed.append((index, one))
         static = tuple(part for parameter, part in zip(self.parameters, key[2:], strict=True) if parameter.compile_time)
         request = Request(
-            function=self.rewritten(),
+            function=self.inline,
             name=self.original.__name__,
             arguments=arguments,
             static_key=repr(static),

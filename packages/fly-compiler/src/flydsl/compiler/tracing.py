@@ -103,7 +103,7 @@ def trace_host(
     """Trace a (rewritten) host function.
 
     Args:
-        function: called with the arguments in order.
+        function: called with the arguments in order, by position.
         name: its name.
         arguments: name of each parameter, and its spec or a `Static` with the Python value it gets.
         arch: target architecture.

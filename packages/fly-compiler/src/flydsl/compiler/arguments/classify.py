@@ -20,7 +20,7 @@ from .registry import JitArgumentRegistry
 from .specs import ArgumentSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
 from .tensor import TensorArgument, is_tensor_type, plain_spec
 
-__all__ = ["Passed", "classify", "constexpr_key"]
+__all__ = ["Passed", "classify", "constexpr_key", "unwrapped"]
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ def _spec_of(where: str, value: Any) -> ArgumentSpec:
 
 def _launch_argument(value: Any) -> Passed | None:
     if isinstance(value, TensorArgument):
-        return Passed(value.spec, _tensor_of)
+        return Passed(value.spec, unwrapped)
     if isinstance(value, PointerArgument):
-        return Passed(value.spec, _address_of)
+        return Passed(value.spec, unwrapped)
     if isinstance(value, Stream):
-        return Passed(StreamSpec(), _handle_of)
+        return Passed(StreamSpec(), unwrapped)
     if isinstance(value, Numeric):
-        return Passed(ScalarSpec(scalar_type(type(value)).name), _number_of)
+        return Passed(ScalarSpec(scalar_type(type(value)).name), unwrapped)
     if isinstance(value, StructBase):
         parts = _struct_parts(value, "")
         spec = ValueSpec(
@@ -133,20 +133,17 @@ def _is_numpy_scalar(kind: type) -> bool:
     return kind.__module__ == "numpy" and hasattr(kind, "itemsize") and not hasattr(kind, "__dlpack__")
 
 
-def _tensor_of(value: Any) -> Any:
-    return value.tensor
-
-
-def _address_of(value: Any) -> Any:
-    return value.address
-
-
-def _handle_of(value: Any) -> Any:
-    return value.handle()
-
-
-def _number_of(value: Any) -> Any:
-    return value.value
+def unwrapped(value: Any) -> Any:
+    """Return what the artifact's function takes for a value that is wrapped, and any other value as it is."""
+    if isinstance(value, TensorArgument):
+        return value.tensor
+    if isinstance(value, PointerArgument):
+        return value.address
+    if isinstance(value, Stream):
+        return value.handle()
+    if isinstance(value, Numeric):
+        return value.value
+    return value
 
 
 def _struct_parts(value: Any, prefix: str) -> list[tuple[str, Numeric]]:
