@@ -54,6 +54,8 @@ def proxy(dialect: Any, name: str, module: str) -> Any:
     found = getattr(dialect, name, None)
     if found is None:
         raise AttributeError(f"module '{module}' has no attribute '{name}', and neither has MLIR's dialect")
+    if isinstance(found, type) and callable(getattr(dialect, name + "_", None)):
+        found = getattr(dialect, name + "_")  # where the op class has the name, its builder ends in an underscore
     if isinstance(found, (type, enum.EnumMeta)) or not callable(found):
         return found
     return _wrap(found)

@@ -305,21 +305,35 @@ def where() -> str:
     return f"{found[0]}:{found[1]}" if found else "unknown location"
 
 
+_tables: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}
+_MOST_TABLES = 4096
+
+
+def position(code: CodeType, lasti: int) -> tuple[int, int]:
+    """Return line and 1-based column (0: not known) of the instruction at offset `lasti`."""
+    known = _tables.get(id(code))
+    if known is None:
+        if len(_tables) >= _MOST_TABLES:
+            _tables.clear()
+        known = _tables[id(code)] = (code, _positions(code))
+    table = known[1]
+    index = lasti // 2
+    return table[index] if 0 <= index < len(table) else (code.co_firstlineno, 0)
+
+
 if sys.version_info >= (3, 11):
 
-    def position(code: CodeType, lasti: int) -> tuple[int, int]:
-        """Return line and 1-based column of the instruction at offset `lasti`."""
-        for index, (line, _, column, _) in enumerate(code.co_positions()):
-            if index == lasti // 2:
-                return line or code.co_firstlineno, 0 if column is None else column + 1
-        return code.co_firstlineno, 0
+    def _positions(code: CodeType) -> list[tuple[int, int]]:
+        """Return the position of every instruction."""
+        first = code.co_firstlineno
+        return [(line or first, 0 if col is None else col + 1) for line, _, col, _ in code.co_positions()]
 
 else:
 
-    def position(code: CodeType, lasti: int) -> tuple[int, int]:
-        """Return line of the instruction at offset `lasti`; this Python does not record columns (0)."""
-        found = code.co_firstlineno
+    def _positions(code: CodeType) -> list[tuple[int, int]]:
+        """Return the line of every instruction; this Python records no columns."""
+        table = [(code.co_firstlineno, 0)] * (len(code.co_code) // 2)
         for start, end, line in code.co_lines():
-            if start <= lasti < end and line is not None:
-                found = line
-        return found, 0
+            if line is not None:
+                table[start // 2 : end // 2] = [(line, 0)] * ((end - start) // 2)
+        return table

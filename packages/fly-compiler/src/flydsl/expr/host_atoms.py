@@ -17,7 +17,7 @@ from flydsl.layout.atoms.tiled_mma import TiledMma, make_tiled_mma
 
 from .layout import typetext as tt
 
-__all__ = ["copy_atom", "mma_atom", "tiled_copy", "tiled_mma"]
+__all__ = ["copy_atom", "mma_atom", "mma_tv_layout", "tiled_copy", "tiled_mma"]
 
 
 def _head(text: str) -> tuple[str, list[str]]:
@@ -91,3 +91,10 @@ def tiled_mma(text: str) -> TiledMma:
     atom, layout, *permutation = tt.split(tt.arguments(text))
     modes = parse_tile(tt.arguments(permutation[0])) if permutation else None
     return make_tiled_mma(mma_atom(atom), _layout(layout), modes)
+
+
+@lru_cache(maxsize=256)
+def mma_tv_layout(text: str, operand: str) -> Layout:
+    """Return the (thread, value) layout of an operand's tile for `!fly.tiled_mma<...>`."""
+    layout: Layout = tiled_mma(text).tv_layout(operand)
+    return layout

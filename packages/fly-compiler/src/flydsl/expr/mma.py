@@ -107,20 +107,25 @@ class TiledMma(_Atom):
         """(atom thread, M, N, K) to the thread's index."""
         return static_layout(self.described.thr_layout_vmnk)
 
+    def _tv(self, operand: str) -> Layout:
+        from .host_atoms import mma_tv_layout
+
+        return static_layout(mma_tv_layout(self.type_text, operand))
+
     @property
     def tv_layout_A_tiled(self) -> Layout:
         """(thread, value) of A to the column-major index in its (M, K) tile."""
-        return static_layout(self.described.tv_layout_A_tiled)
+        return self._tv("A")
 
     @property
     def tv_layout_B_tiled(self) -> Layout:
         """(thread, value) of B to the column-major index in its (N, K) tile."""
-        return static_layout(self.described.tv_layout_B_tiled)
+        return self._tv("B")
 
     @property
     def tv_layout_C_tiled(self) -> Layout:
         """(thread, value) of C to the column-major index in its (M, N) tile."""
-        return static_layout(self.described.tv_layout_C_tiled)
+        return self._tv("C")
 
     def get_slice(self, thr_idx: Any) -> ThrMma:
         """Return the part of one thread."""

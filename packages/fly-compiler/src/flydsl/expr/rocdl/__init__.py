@@ -42,6 +42,8 @@ from .intrinsic import (
 from .lanes import *  # noqa: F403
 from .lanes import __all__ as _lanes
 from .matrix import matrix_instruction
+from .memory import *  # noqa: F403
+from .memory import __all__ as _memory
 from .mma_ops import *  # noqa: F403
 from .mma_ops import __all__ as _mma_ops
 from .waits import *  # noqa: F403
@@ -49,7 +51,8 @@ from .waits import __all__ as _waits
 
 __all__ = sorted(
     {
-        *_copy_ops, *_lanes, *_mma_ops, *_waits, "CacheModifier", "SyncScope", "TargetAddressSpace", "call_intrinsic",
+        *_copy_ops, *_lanes, *_memory, *_mma_ops, *_waits, "CacheModifier", "SyncScope", "TargetAddressSpace",
+        "call_intrinsic",
         "get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load",
     }
 )  # fmt: skip

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw buffer accesses, loads that bypass the registers, and transposed LDS reads, one instruction each.
+
+Offsets of buffer accesses are in bytes; Python ints and scalars are accepted wherever an operand is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .. import _trace
+from .._build import attribute, build, build_op, parse_type
+from ..numeric.base import as_numeric
+from ..numeric.types import Int32
+from ..pointer import Pointer, to_llvm_ptr
+from ..wrap import as_ir_value
+
+__all__ = [
+    "asyncmark",
+    "buffer_load_to_lds",
+    "cluster_load_async_to_lds",
+    "lds_transpose_load",
+    "raw_ptr_buffer_atomic_fadd",
+    "raw_ptr_buffer_atomic_fmax",
+    "raw_ptr_buffer_load",
+    "raw_ptr_buffer_load_lds",
+    "raw_ptr_buffer_store",
+    "wait_asyncmark",
+]
+
+
+def _i32(value: Any) -> ir.Value:
+    return as_numeric(value).to(Int32).ir_value()
+
+
+def _pointer(value: Any) -> ir.Value:
+    return to_llvm_ptr(value) if isinstance(value, Pointer) else as_ir_value(value)
+
+
+def _type(res: Any) -> ir.Type:
+    return res if isinstance(res, ir.Type) else res.ir_type
+
+
+def raw_ptr_buffer_load(res: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> ir.Value:
+    """Load a value of type `res` (numeric class, vector alias or MLIR type) at a byte offset."""
+    operands = (as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
+    return build("rocdl.raw.ptr.buffer.load", operands, _type(res))
+
+
+def raw_ptr_buffer_store(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+    """Store a value at a byte offset."""
+    operands = (as_ir_value(vdata), as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
+    build_op("rocdl.raw.ptr.buffer.store", operands)
+
+
+def raw_ptr_buffer_load_lds(
+    rsrc: Any, lds_ptr: Any, size: Any, voffset: Any, soffset: Any = 0, offset: Any = 0, aux: Any = 0
+) -> None:
+    """Load `size` bytes per lane from a buffer to LDS; the LDS address is that of the wave's first lane."""
+    operands = (as_ir_value(rsrc), _pointer(lds_ptr), *(_i32(x) for x in (size, voffset, soffset, offset, aux)))
+    build_op("rocdl.raw.ptr.buffer.load.lds", operands)
+
+
+def buffer_load_to_lds(
+    rsrc: Any, lds_ptr: Any, voffset: Any, size_bytes: int = 4, soffset: Any = 0, offset: int = 0
+) -> None:
+    """Load `size_bytes` per lane from a buffer to LDS.
+
+    Raises:
+        ValueError: a size that the target has not: 1, 2 and 4 bytes, and 12 and 16 on gfx950.
+    """
+    arch = _trace.target()
+    sizes = (1, 2, 4, 12, 16) if arch.chip == "gfx950" else (1, 2, 4)
+    if arch.family != "cdna" or size_bytes not in sizes:
+        have = ", ".join(map(str, sizes)) if arch.family == "cdna" else "no"
+        raise ValueError(f"buffer_load_to_lds of {size_bytes} bytes: {arch.name} has {have} bytes per lane")
+    raw_ptr_buffer_load_lds(rsrc, lds_ptr, size_bytes, voffset, soffset, offset)
+
+
+def _atomic(op: str, vdata: Any, rsrc: Any, offset: Any, soffset: Any, aux: Any) -> None:
+    operands = (as_ir_value(vdata), as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
+    build_op(op, operands)
+
+
+def raw_ptr_buffer_atomic_fadd(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+    """Add a float, or a pair of 16-bit floats, at a byte offset."""
+    _atomic("rocdl.raw.ptr.buffer.atomic.fadd", vdata, rsrc, offset, soffset, aux)
+
+
+def raw_ptr_buffer_atomic_fmax(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+    """Raise memory to a float, at a byte offset."""
+    _atomic("rocdl.raw.ptr.buffer.atomic.fmax", vdata, rsrc, offset, soffset, aux)
+
+
+_TRANSPOSES = {1: ("rocdl.ds.read.tr8.b64", "vector<2xi32>"), 2: ("rocdl.ds.read.tr16.b64", "vector<4xi16>")}
+
+
+def lds_transpose_load(result_type: Any, lds: Any, elem_offset: Any, elem_bytes: int) -> ir.Value:
+    """Read 64 bits of 1- or 2-byte elements from LDS, transposed among 16 lanes (gfx950).
+
+    Args:
+        result_type: the MLIR vector type of the result, 64 bits.
+        lds: a pointer to LDS, or a builtin memref in LDS.
+        elem_offset: in elements.
+        elem_bytes: 1 or 2.
+
+    Raises:
+        ValueError: another target or element size.
+    """
+    arch = _trace.target()
+    if arch.chip != "gfx950":
+        raise ValueError(f"lds_transpose_load needs gfx950, but the kernel is compiled for {arch.name}")
+    if elem_bytes not in _TRANSPOSES:
+        raise ValueError(f"lds_transpose_load has elements of 1 or 2 bytes, not {elem_bytes!r}")
+    op, kind = _TRANSPOSES[elem_bytes]
+    raw = build(op, (_lds_address(lds, as_numeric(elem_offset) * elem_bytes),), parse_type(kind))
+    target = _type(result_type)
+    return raw if raw.type == target else build("vector.bitcast", (raw,), target)
+
+
+def _lds_address(lds: Any, byte_offset: Any) -> ir.Value:
+    pointer_type = parse_type("!llvm.ptr<3>")
+    if isinstance(lds, Pointer):
+        base = to_llvm_ptr(lds)
+    else:
+        value = as_ir_value(lds)
+        index = build("memref.extract_aligned_pointer_as_index", (value,), parse_type("index"))
+        base = build("llvm.inttoptr", (build("arith.index_cast", (index,), parse_type("i32")),), pointer_type)
+    attributes = {
+        "elem_type": ir.TypeAttr.get(parse_type("i8")),
+        "rawConstantIndices": attribute("array<i32: -2147483648>"),
+    }
+    return build("llvm.getelementptr", (base, _i32(byte_offset)), pointer_type, attributes)
+
+
+_CLUSTER = {1: "b8", 4: "b32", 8: "b64", 16: "b128"}
+
+
+def cluster_load_async_to_lds(
+    global_ptr: Any, lds_ptr: Any, size_bytes: int, offset: int = 0, cpol: int = 0, mask: Any = None
+) -> None:
+    """Load `size_bytes` (1, 4, 8 or 16) per lane to the LDS of the cluster's workgroups in `mask` (gfx1250)."""
+    arch = _trace.target()
+    if arch.family != "gfx1250":
+        raise ValueError(f"cluster_load_async_to_lds needs gfx1250, but the kernel is compiled for {arch.name}")
+    if size_bytes not in _CLUSTER:
+        raise ValueError(f"cluster_load_async_to_lds moves 1, 4, 8 or 16 bytes, not {size_bytes!r}")
+    operands = (_pointer(global_ptr), _pointer(lds_ptr), _i32(0 if mask is None else mask))
+    attributes = {"offset": attribute(f"{int(offset)} : i32"), "cpol": attribute(f"{int(cpol)} : i32")}
+    build_op(f"rocdl.cluster.load.async.to.lds.{_CLUSTER[size_bytes]}", operands, (), attributes)
+
+
+def asyncmark() -> None:
+    """End a group of async loads to LDS (gfx950).
+
+    LLVM 22 has no groups: its waits count all loads, so nothing is emitted; `wait_asyncmark` waits for everything.
+    """
+    _needs_gfx950("asyncmark")
+
+
+def wait_asyncmark(count: int = 0) -> None:
+    """Wait until at most `count` groups of async loads are outstanding (gfx950).
+
+    LLVM 22 has no groups: this waits for all outstanding vector memory loads, which is never too little.
+    """
+    _needs_gfx950("wait_asyncmark")
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise ValueError(f"wait_asyncmark takes a number of groups known while tracing, got {count!r}")
+    from .waits import s_waitcnt
+
+    s_waitcnt(vmcnt=0)
+
+
+def _needs_gfx950(what: str) -> None:
+    arch = _trace.target()
+    if arch.chip != "gfx950":
+        raise ValueError(f"{what} needs gfx950, but the kernel is compiled for {arch.name}")

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw memory instructions, and the tensor data mover of gfx1250."""
+
+import pytest
+from tracing import kernel
+
+import flydsl.expr as fx
+from flydsl.expr import buffer_ops, rocdl
+from flydsl.expr.rocdl import cdna5, tdm_ops
+
+TENSOR = "!fly.memref<f16, global, (64,128):(128,1)>"
+
+
+def test_raw_buffer_accesses():
+    with kernel(TENSOR, "i32") as k:
+        rsrc = buffer_ops.create_buffer_resource(fx.Tensor(k.args[0]))
+        v = rocdl.raw_ptr_buffer_load(fx.Float32x4, rsrc, fx.Int32(k.args[1]))
+        assert str(v.type) == "vector<4xf32>"
+        rocdl.raw_ptr_buffer_store(fx.Vector(v), rsrc, 16, soffset=4)
+        rocdl.raw_ptr_buffer_atomic_fadd(fx.Float32(1.0), rsrc, 0)
+        rocdl.raw_ptr_buffer_atomic_fmax(fx.Float32(1.0), rsrc, 0)
+        lds = fx.SharedAllocator().allocate(fx.Array[fx.Float16, 64]).peek().ptr
+        rocdl.buffer_load_to_lds(rsrc, lds, 0)
+        assert k.count("rocdl.raw.ptr.buffer.load.lds") == 1
+        with pytest.raises(ValueError, match="gfx942 has 1, 2, 4 bytes per lane"):
+            rocdl.buffer_load_to_lds(rsrc, lds, 0, size_bytes=16)
+
+
+def test_transposed_reads():
+    with kernel(arch="gfx950") as k:
+        lds = fx.SharedAllocator().allocate(fx.Array[fx.Float16, 1024]).peek().ptr
+        assert str(rocdl.lds_transpose_load(fx.T.f16x4, lds, 8, 2).type) == "vector<4xf16>"
+        assert str(rocdl.lds_transpose_load(fx.T.i8x8, lds, 8, 1).type) == "vector<8xi8>"
+        rocdl.asyncmark()
+        rocdl.wait_asyncmark(1)
+        k.ir()
+        with pytest.raises(ValueError, match="elements of 1 or 2 bytes"):
+            rocdl.lds_transpose_load(fx.T.f32x2, lds, 0, 4)
+    with kernel(), pytest.raises(ValueError, match="needs gfx950"):
+        rocdl.asyncmark()
+
+
+def test_padding_codes():
+    assert tdm_ops.compute_padding_encoding(64, 8) == (4, 3)
+    assert tdm_ops.compute_padding_encoding(32, 4, 32) == (4, 3)
+    for interval, amount in ((3, 8), (64, 1), (1, 2), (2048, 8)):
+        with pytest.raises(ValueError, match="cannot be encoded"):
+            tdm_ops.compute_padding_encoding(interval, amount)
+
+
+@pytest.mark.parametrize(
+    ("shape", "warps", "expected"),
+    [
+        ((128, 64), 1, ((1, 1), (128, 64))),
+        ((128, 64), 4, ((4, 1), (32, 64))),
+        ((2, 64), 8, ((2, 4), (1, 16))),
+        ((1, 2), 8, ((1, 8), (1, 1))),
+    ],
+)
+def test_warp_distribution(shape, warps, expected):
+    assert tdm_ops.compute_warp_distribution(shape, warps) == expected
+
+
+def test_descriptors():
+    with kernel(TENSOR, "i32", arch="gfx1250") as k:
+        lds = fx.SharedAllocator().allocate(fx.Array[fx.Float16, 4096]).peek().ptr
+        i = fx.Int32(k.args[1])
+        t = fx.Tensor(k.args[0])
+        desc = tdm_ops.make_tensor_descriptor_2d(
+            t, lds, (i, 0), (64, 128), (128, 1), (32, 64), pad_interval=64, pad_amount=8, num_warps=4
+        )
+        tdm_ops.tensor_load_2d(desc)
+        tdm_ops.tensor_store_2d(tdm_ops.update_tensor_descriptor_2d_addr64(desc, fx.ptrtoint(t.iter)))
+        tdm_ops.tensor_wait(0)
+        low, high = tdm_ops.add_addr_with_carry(i, i, 4)
+        assert low.dtype is high.dtype is fx.Int32
+        text = k.ir()
+        with pytest.raises(ValueError, match="1, 2, 4 or 8 bytes"):
+            tdm_ops.make_tensor_descriptor_2d(t, lds, (0, 0), (64, 128), (128, 1), (32, 64), elem_bytes=3)
+    assert "rocdl.tensor.load.to.lds.d2" in text
+    with kernel(), pytest.raises(ValueError, match="tensor data mover of gfx1250"):
+        tdm_ops.tensor_wait()
+
+
+def test_cluster_loads():
+    with kernel("!fly.ptr<i32, global>", arch="gfx1250") as k:
+        lds = fx.SharedAllocator().allocate(fx.Array[fx.Int32, 64]).peek().ptr
+        rocdl.cluster_load_async_to_lds(fx.Pointer(k.args[0]), lds, 16, mask=3)
+        rocdl.cluster.cluster_barrier()
+        assert [i.dtype for i in rocdl.cluster.compute_cluster_position()] == [fx.Int32] * 3
+        assert rocdl.cluster_workgroup_id_x().dtype is fx.Int32
+        assert "rocdl.cluster.load.async.to.lds.b128" in k.ir()
+        with pytest.raises(ValueError, match="1, 4, 8 or 16 bytes"):
+            rocdl.cluster_load_async_to_lds(fx.Pointer(k.args[0]), lds, 2)
+    with kernel(), pytest.raises(ValueError, match="needs the workgroup clusters of gfx1250"):
+        rocdl.cluster.cluster_wait()
+
+
+def test_tdm_atom():
+    with kernel(arch="gfx1250") as k:
+        atom = fx.make_copy_atom(cdna5.TDM(2, 4, 64, 8), fx.Float16)
+        atom.set_value({"extent_0": 64, "imm_offset": fx.Int64(0)})
+        k.ir()
+        with pytest.raises(ValueError, match="moves a whole tile"):
+            _ = atom.layout_src_tv
+    for arguments, message in (((0, 1), "rank 1 to 5"), ((2, 3), "power of two"), ((2, 1, 64, 0), "both zero")):
+        with pytest.raises(ValueError, match=message):
+            cdna5.TDM(*arguments)
+    with kernel(), pytest.raises(ValueError, match="needs gfx1250"):
+        fx.make_copy_atom(cdna5.TDM(2, 1), fx.Float16)
