@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: fly-opt %s --split-input-file --verify-diagnostics --convert-fly-to-rocdl
+
+func.func @wrong_space(%p: !fly.ptr<f16, global>) -> !llvm.ptr<3> {
+  // expected-error @+2 {{requested LLVM address space 3 but ROCDL conversion requires 1}}
+  // expected-error @+1 {{failed to legalize operation 'fly.to_llvm_ptr'}}
+  %0 = fly.to_llvm_ptr(%p) {llvm_address_space = 3 : i32} : (!fly.ptr<f16, global>) -> !llvm.ptr<3>
+  return %0 : !llvm.ptr<3>
+}
+
+// -----
+
+func.func @no_bare_pointer(%p: !fly.ptr<f16, #fly_rocdl.buffer_desc>) -> !llvm.ptr<8> {
+  // expected-error @+2 {{pointer address space does not lower to a bare ROCDL LLVM pointer: '!fly.ptr<f16, #fly_rocdl.buffer_desc>'}}
+  // expected-error @+1 {{failed to legalize operation 'fly.to_llvm_ptr'}}
+  %0 = fly.to_llvm_ptr(%p) {llvm_address_space = 8 : i32} : (!fly.ptr<f16, #fly_rocdl.buffer_desc>) -> !llvm.ptr<8>
+  return %0 : !llvm.ptr<8>
+}
+
+// -----
+
+func.func @shared_outside() {
+  // expected-error @+2 {{shared make_ptr must be inside a gpu.module}}
+  // expected-error @+1 {{failed to legalize operation 'fly.make_ptr'}}
+  %0 = fly.make_ptr() {dictAttrs = {allocBytes = 64 : i64, allocAlign = 16 : i64}} : () -> !fly.ptr<f32, shared, align<16>>
+  return
+}
+
+// -----
+
+func.func @dynamic_shared_outside() {
+  // expected-error @+2 {{get_dyn_shared must be inside a gpu.module}}
+  // expected-error @+1 {{failed to legalize operation 'fly.get_dyn_shared'}}
+  %0 = fly.get_dyn_shared() : !fly.ptr<i8, shared, align<1024>>
+  return
+}
+
+// -----
+
+// A swizzle that would tear the vector apart.
+func.func @swizzle_too_fine(%p: !fly.ptr<f16, shared, align<16>, S<2,2,3>>) -> vector<8xf16> {
+  // expected-error @+1 {{failed to legalize operation 'fly.ptr.load'}}
+  %0 = fly.ptr.load(%p) : (!fly.ptr<f16, shared, align<16>, S<2,2,3>>) -> vector<8xf16>
+  return %0 : vector<8xf16>
+}
+
+// -----
+
+func.func @stateless_field(%v: i32) {
+  %0 = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<128>, 16>
+  // expected-error @+1 {{failed to legalize operation 'fly.atom.set_value'}}
+  %1 = fly.atom.set_value(%0, "soffset", %v) : (!fly.copy_atom<!fly.universal_copy<128>, 16>, i32) -> !fly.copy_atom<!fly.universal_copy<128>, 16>
+  return
+}
+
+// -----
+
+func.func @construction_arguments(%v: i64) {
+  // expected-error @+2 {{stateless copy atom takes no construction arguments}}
+  // expected-error @+1 {{failed to legalize operation 'fly.make_copy_atom'}}
+  %0 = fly.make_copy_atom(%v : i64) {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<128>, 16>
+  return
+}
+
+// -----
+
+func.func @no_such_instruction(%a: vector<2xf16>, %c: vector<4xf32>) {
+  %0 = fly.make_mma_atom : !fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x8, (f16, f16) -> f32>>
+  // expected-error @+1 {{failed to legalize operation 'fly.mma_atom_call_ssa'}}
+  %1 = fly.mma_atom_call_ssa(%0, %a, %a, %c) : (!fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x8, (f16, f16) -> f32>>, vector<2xf16>, vector<2xf16>, vector<4xf32>) -> vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @scale_of_plain_mma(%a: vector<4xf16>, %s: i32, %c: vector<4xf32>) {
+  %0 = fly.make_mma_atom : !fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>
+  // expected-error @+2 {{this MMA atom does not support auxiliary operands}}
+  // expected-error @+1 {{failed to legalize operation 'fly.mma_atom_call_ssa'}}
+  %1 = fly.mma_atom_call_ssa(%0, [%a, %s], %a, %c) : (!fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>, vector<4xf16>, i32, vector<4xf16>, vector<4xf32>) -> vector<4xf32>
+  return
+}
