@@ -14,6 +14,7 @@ def test_indices_are_computed_once():
         assert fx.thread_idx.x.value is fx.thread_idx.x.value
         x, y, z = fx.block_idx
         assert [i.dtype for i in (x, y, z, fx.block_dim.y, fx.grid_dim.z)] == [fx.Int32] * 5
+        assert [d.value for d in fx.block_dim] == [256, 1, 1]
         assert k.count("gpu.thread_id") == 1
         assert k.count("gpu.block_id") == 3
         with pytest.raises(AttributeError, match=r"has \.x, \.y and \.z"):
@@ -42,6 +43,13 @@ def test_block_size():
         assert fx.known_block_size() == (64, 2, 1)
     with kernel(block=None), pytest.raises(RuntimeError, match="block size of this kernel is not static"):
         fx.known_block_size()
+
+
+def test_extents_that_only_the_launch_knows():
+    with kernel(block=None) as k:
+        assert not fx.block_dim.x.is_static()
+        assert fx.grid_dim.y.dtype is fx.Int32
+        assert k.ir().count("llvm.amdgcn.implicitarg.ptr") == 2
 
 
 def test_barrier():

@@ -12,7 +12,7 @@ from typing import Any
 from flydsl._mlir import ir
 
 from . import _trace
-from ._build import attribute, build, build_op
+from ._build import attribute, build, build_op, parse_type
 from ._dialect_proxy import proxy
 from .numeric.base import as_numeric, wrap
 from .numeric.types import Boolean, Index, Int32
@@ -50,6 +50,28 @@ def _id(op: str, dimension: Any) -> ir.Value:
     return build(f"gpu.{op}", (), Index.ir_type, {"dimension": attribute(f"#gpu<dim {name}>")})
 
 
+# Where the launch puts its extents in the implicit arguments of a kernel (AMDGPU ABI of code objects 5 and later): byte
+# offset and bytes per axis. MLIR's gpu.block_dim and gpu.grid_dim would call a device library instead.
+_IMPLICIT_ARGUMENTS = {"grid_dim": (0, 4), "block_dim": (12, 2)}
+
+
+def _implicit_argument(what: str, axis: str) -> ir.Value:
+    start, size = _IMPLICIT_ARGUMENTS[what]
+    kind = parse_type("!llvm.ptr<4>")
+    attributes = {
+        "intrin": ir.StringAttr.get("llvm.amdgcn.implicitarg.ptr"),
+        "op_bundle_sizes": attribute("array<i32>"),
+        "operandSegmentSizes": attribute("array<i32: 0, 0>"),
+    }
+    base = build("llvm.call_intrinsic", (), kind, attributes)
+    offset = attribute(f"array<i32: {start + size * 'xyz'.index(axis)}>")
+    step = {"elem_type": ir.TypeAttr.get(parse_type("i8")), "rawConstantIndices": offset}
+    address = build("llvm.getelementptr", (base,), kind, step)
+    load = {"alignment": attribute(f"{size} : i64"), "invariant": ir.UnitAttr.get()}
+    value = build("llvm.load", (address,), parse_type(f"i{8 * size}"), load)
+    return value if size == 4 else build("arith.extui", (value,), Int32.ir_type)
+
+
 class Triple:
     """Three `Int32` indices or extents, `.x`, `.y`, `.z`, made once per kernel."""
 
@@ -64,14 +86,20 @@ class Triple:
         trace = _trace.maybe_current()
         scope = None if trace is None else trace.kernel
         if scope is None:
-            return wrap(Int32, build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type))
+            return wrap(Int32, self._emit(axis))
+        if self._op == "block_dim" and scope.block_size is not None:
+            return Int32(scope.block_size["xyz".index(axis)])
         key = (self._op, axis)
         known = scope.ids.get(key)
         if known is None:
             with ir.InsertionPoint.at_block_begin(scope.entry):
-                value = build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type)
-            known = scope.ids[key] = value
+                known = scope.ids[key] = self._emit(axis)
         return wrap(Int32, known)
+
+    def _emit(self, axis: str) -> ir.Value:
+        if self._op in _IMPLICIT_ARGUMENTS:
+            return _implicit_argument(self._op, axis)
+        return build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.x, self.y, self.z))
@@ -151,6 +179,11 @@ def shuffle(value: Any, offset: Any, width: Any = None, mode: str = "xor") -> An
     if mode not in _MODES:
         raise ValueError(f"a shuffle's mode is one of {', '.join(_MODES)}, not {mode!r}")
     operand, wrapper = _open(value)
+    lanes = num_warp_threads()
+    if mode == "idx" and width is not None and not (isinstance(width, int) and width >= lanes):
+        # The instruction counts lanes through the whole wave; a group's lanes are counted from its first one.
+        group = as_numeric(width).to(Int32) - 1
+        offset = (lane_id() & ~group) | (as_numeric(offset).to(Int32) & group)
     return wrapper(_shuffle_op(operand, offset, width, mode).results[0])
 
 

@@ -14,7 +14,7 @@ from .. import _trace
 from .._build import attribute, build, parse_type
 from ..numeric.base import as_numeric, wrap
 from ..numeric.meta import NumericMeta
-from ..numeric.types import BFloat16, Float32, Index, Int32
+from ..numeric.types import BFloat16, Float32, Int32
 from ..vector import _make
 from ..wrap import as_ir_value
 from .intrinsic import call_intrinsic
@@ -75,14 +75,10 @@ def ds_bpermute(res: Any, index: Any, src: Any) -> ir.Value:
 
 def wave_id() -> Any:
     """Return the number of the wave in its workgroup, `Int32`; the same in all its lanes."""
-    from ..gpu import thread_id
+    from ..gpu import block_dim, thread_idx
 
-    def extent(axis: str) -> Any:
-        return wrap(Index, build("gpu.block_dim", (), Index.ir_type, {"dimension": attribute(f"#gpu<dim {axis}>")}))
-
-    x, y, z = (wrap(Index, thread_id(axis)).to(Int32) for axis in "xyz")
-    dx, dy = extent("x").to(Int32), extent("y").to(Int32)
-    linear = x + (y + z * dy) * dx
+    x, y, z = thread_idx
+    linear = x + (y + z * block_dim.y) * block_dim.x
     return readfirstlane(linear >> (_trace.target().warp_size.bit_length() - 1))
 
 
