@@ -35,9 +35,12 @@ def evaluate(crd: Any, shape: Any, stride: Any) -> Any:
     if type(crd) is tuple:
         if type(shape) is not tuple or len(shape) != len(crd):
             raise fail("crd2idx", "the coordinate does not fit the shape", crd, _pair(shape, stride))
+        index = dot(crd, shape, stride)
+        if index is not None:
+            return index
         total: Any = 0
         for c, s, d in zip(crd, shape, stride):
-            term = c * d if type(c) is int and type(s) is not tuple else evaluate(c, s, d)
+            term = c * d if type(c) is int and type(s) is int else evaluate(c, s, d)
             total = total + term if type(term) is int and type(total) is int else accumulate(total, term)
         return total
     if crd is None:
@@ -56,12 +59,38 @@ def linear(crd: int, shape: tuple[Any, ...], stride: tuple[Any, ...]) -> Any:
     for s, d in zip(shape, stride):
         if type(s) is not int or type(d) is not int or s <= 0:
             return _split(crd, shape, stride)
-        if not rest:
-            continue
+        if rest < s:
+            return total + rest * d
         total += rest % s * d
         rest //= s
     # What is left follows the last mode's stride.
-    return total + rest * s * d if rest else total
+    return total + rest * s * d
+
+
+def dot(crd: tuple[Any, ...], shape: tuple[Any, ...], stride: tuple[Any, ...]) -> int | None:
+    """Index of a coordinate tuple, if coordinate and strides are all ints; else None."""
+    if len(crd) != len(shape):
+        return None
+    total = 0
+    for c, s, d in zip(crd, shape, stride):
+        if type(c) is int:
+            if type(d) is int:
+                total += c * d
+                continue
+            if c < 0 or type(s) is not tuple:
+                return None
+            index = linear(c, flatten(s), flatten(d))
+            if type(index) is not int:
+                return None
+            total += index
+        elif type(c) is tuple and type(s) is tuple:
+            inner = dot(c, s, d)
+            if inner is None:
+                return None
+            total += inner
+        else:
+            return None
+    return total
 
 
 def _split(crd: Any, shape: Any, stride: Any) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .basis import Basis
-from .coordinates import evaluate, linear
+from .coordinates import dot, evaluate, linear
 from .errors import LayoutError, LayoutTypeError, fail
 from .int_tuple import depth_of, flatten, has_none, is_static, prefix_product, product, specialize_tuple
 from .symbolic import SymInt
@@ -275,15 +275,18 @@ class Layout(LayoutLike):
     def __call__(self, *coord: Any) -> Any:
         """The index of a coordinate; with None in the coordinate, the sub-layout of the modes that None keeps."""
         shape = self._shape
-        if len(coord) == 1:
-            crd = coord[0]
-            if type(crd) is int and crd >= 0 and self._static:
+        crd = coord[0] if len(coord) == 1 else coord
+        if self._static:
+            if type(crd) is int:
                 if type(shape) is int:
                     return crd * self._stride
-                flat = self._flat or flat_of(self)
-                return linear(crd, flat[0], flat[1])
-        else:
-            crd = coord
+                if crd >= 0:
+                    flat = self._flat or flat_of(self)
+                    return linear(crd, flat[0], flat[1])
+            elif type(crd) is tuple and type(shape) is tuple:
+                index = dot(crd, shape, self._stride)
+                if index is not None:
+                    return index
         if crd is None or (type(crd) is tuple and has_none(crd)):
             return sliced(self, crd)
         if type(crd) is tuple and not crd:
@@ -338,9 +341,9 @@ class Layout(LayoutLike):
 
     # -- identity ------------------------------------------------------------------------------------------------
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Layout) and self._shape == other._shape and self._stride == other._stride
-        )
+        if type(other) is not Layout:
+            return False
+        return bool(self._shape == other._shape and self._stride == other._stride)
 
     def __hash__(self) -> int:
         return hash((self._shape, self._stride))

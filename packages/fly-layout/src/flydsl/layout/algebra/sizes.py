@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..basis import Basis, accumulate
 from ..errors import LayoutTypeError, fail
 from ..int_tuple import flatten, product, transform_leaves
-from ..layout import LayoutLike, flat_of
+from ..layout import Layout, LayoutLike, flat_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def depth(x: Any) -> int:
 
 def size(x: Any) -> Any:
     """Number of elements: the product of all leaves of an int-tuple or of a layout's shape."""
+    if type(x) is Layout:
+        return product(x._shape)
     if type(x) is tuple:
         return product(x)
     if isinstance(x, LayoutLike):
