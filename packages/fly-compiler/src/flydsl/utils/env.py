@@ -54,9 +54,7 @@ EXTRA_SOURCE_DIRS = register(
 )
 
 DUMP_IR = register(
-    boolean(
-        "FLYDSL_DUMP_IR", default=False, group=_DEBUG, attribute="dump_ir", help="Write a numbered file per pass."
-    )
+    boolean("FLYDSL_DUMP_IR", default=False, group=_DEBUG, attribute="dump_ir", help="Write a numbered file per pass.")
 )
 DUMP_DIR = register(
     path(
@@ -71,9 +69,7 @@ DUMP_ASM = register(
     boolean("FLYDSL_DEBUG_DUMP_ASM", default=False, group=_DEBUG, help="Write only the final ISA file.")
 )
 AST_DIFF = register(
-    boolean(
-        "FLYDSL_DEBUG_AST_DIFF", default=False, group=_DEBUG, help="Log what the rewriter makes of each function."
-    )
+    boolean("FLYDSL_DEBUG_AST_DIFF", default=False, group=_DEBUG, help="Log what the rewriter makes of each function.")
 )
 LOG_LEVEL = register(
     choice(

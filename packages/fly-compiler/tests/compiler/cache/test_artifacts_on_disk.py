@@ -78,9 +78,12 @@ def test_damaged_entries_are_replaced(program, damage):
         path.write_bytes(other.read_bytes())
     else:
         path.write_bytes(
-            {"empty": b"", "half": data[: len(data) // 2], "foreign": Path(sys.executable).read_bytes(), "noise": b"x" * 999}[
-                damage
-            ]
+            {
+                "empty": b"",
+                "half": data[: len(data) // 2],
+                "foreign": Path(sys.executable).read_bytes(),
+                "noise": b"x" * 999,
+            }[damage]
         )
     origin, again, content, _ = outcome(program(3))
     assert (origin, again, content) == ("compiled", path, "[3.0, 3.0, 3.0, 3.0]")

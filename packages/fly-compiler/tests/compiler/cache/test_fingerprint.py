@@ -70,6 +70,15 @@ def test_what_is_not_reached_does_not_matter():
     assert digest(program()) == digest(program(unrelated=6))
 
 
+def test_an_attribute_is_not_a_global_of_the_same_name():
+    namespace = program()
+    namespace["SIZE"] = namespace["TABLE"] = 1
+    names = {one.name for one in fingerprint(namespace["launch"].original).names}
+    assert names == {"kernel", "TOOL", "SIZE", "helper", "TABLE", "inner"}
+    namespace["scale"] = namespace["launch"] = open  # TOOL.scale and .launch are attributes
+    assert not any(one.name in ("scale", "launch") for one in fingerprint(namespace["kernel"].func).names)
+
+
 def test_closure_values_count():
     def make(size, helper):
         def launch(n):

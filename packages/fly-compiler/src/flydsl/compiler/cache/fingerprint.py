@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
 import enum
 import hashlib
 import sys
@@ -193,10 +194,9 @@ class Fingerprint:
             self.cells.append((cell, content))
             self.add(f"closure {name}")
             self.value(content, f"closure variable '{name}'")
-        names = _names_of(function.__code__)
-        for name in sorted(names):
-            if name in function.__globals__:
-                self._named(function.__globals__, name, names)
+        for path in sorted(_global_paths(function.__code__)):
+            if path[0] in function.__globals__:
+                self._named(function.__globals__, path)
 
     def _code(self, code: CodeType) -> None:
         self.add(code.co_code.hex())
@@ -206,13 +206,12 @@ class Fingerprint:
             else:
                 self.value(one, code.co_name)
 
-    def _named(self, namespace: dict[str, Any], name: str, names: set[str]) -> None:
+    def _named(self, namespace: dict[str, Any], path: tuple[str, ...]) -> None:
+        name, *rest = path
         value = namespace[name]
         if isinstance(value, ModuleType):
-            if not _is_foreign(value.__name__):
-                for attribute in sorted(names & vars(value).keys()):
-                    if not isinstance(vars(value)[attribute], ModuleType):
-                        self._named(vars(value), attribute, set())
+            if rest and rest[0] in vars(value) and not _is_foreign(value.__name__):
+                self._named(vars(value), tuple(rest))
             return
         if isinstance(value, (type, FunctionType)) and _is_foreign(value.__module__ or ""):
             return
@@ -222,12 +221,23 @@ class Fingerprint:
         self.value(value, f"global '{name}'")
 
 
-def _names_of(code: CodeType) -> set[str]:
-    names = set(code.co_names)
+def _global_paths(code: CodeType) -> set[tuple[str, ...]]:
+    """Return the global names that code reads, each with the attributes that it reads of it: `("config", "TILE")`."""
+    paths: set[tuple[str, ...]] = set()
+    path: tuple[str, ...] = ()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            path = (instruction.argval,)
+        elif path and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            path = (*path, instruction.argval)
+        elif instruction.opname not in ("CACHE", "EXTENDED_ARG", "PUSH_NULL"):
+            path = ()
+        if path:
+            paths.add(path)
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            names |= _names_of(one)
-    return names
+            paths |= _global_paths(one)
+    return paths
 
 
 def _is_foreign(module: str) -> bool:
