@@ -209,9 +209,10 @@ static inline void phase{index}(const GLOBAL u32 *in, GLOBAL u32 *out, GLOBAL u3
         return lines
 
     def _assignment(self, variables: dict[str, list[str]]) -> tuple[str, str]:
-        kind = self.random.choice([kind for kind in variables if variables[kind]])
-        target = self.random.choice(variables[kind])
-        return kind, target
+        """A variable to assign to; never the index of a loop, which has to end."""
+        targets = {kind: [name for name in names if name[0] != "i"] for kind, names in variables.items()}
+        kind = self.random.choice([kind for kind in targets if targets[kind]])
+        return kind, self.random.choice(targets[kind])
 
     def _branch(self, variables: dict[str, list[str]], depth: int) -> list[str]:
         condition = f"({self._pick(variables, 'u32')} >> {self.random.randrange(20)}) & 1"
@@ -225,14 +226,13 @@ static inline void phase{index}(const GLOBAL u32 *in, GLOBAL u32 *out, GLOBAL u3
         return [f"if ({condition}) {{\n    {sides[0]}\n  }} else {{\n    {sides[1]}\n  }}"]
 
     def _loop(self, variables: dict[str, list[str]], depth: int) -> list[str]:
-        index = self._name()
+        index = "i" + self._name()
         scope = {kind: list(names) for kind, names in variables.items()}
         scope["u32"].append(index)
         inner = self._statements(scope, self.random.randint(1, 3), depth + 1)
         for _ in range(2):
             kind, target = self._assignment(variables)
-            if target != index:
-                inner.append(f"{target} = {self._expression(scope, kind)};")
+            inner.append(f"{target} = {self._expression(scope, kind)};")
         bound = f"({self._pick(variables, 'u32')} & 7) + 1"
         body = "\n    ".join(inner)
         return [f"for (u32 {index} = 0, end{index} = {bound}; {index} < end{index}; ++{index}) {{\n    {body}\n  }}"]
