@@ -94,6 +94,17 @@ def test_tiled_copy():
         k.ir()
 
 
+def test_one_atom_moves_what_it_moves():
+    with kernel(TILE) as k:
+        row = fx.logical_divide(fx.Tensor(k.args[0])[0, None], fx.make_layout(4, 1))
+        atom = fx.make_copy_atom(fx.UniversalCopy128b(), fx.BFloat16)
+        with pytest.raises(ValueError, match=r"moves 128 bits, but the source has 4 x BFloat16 \(64 bits\)"):
+            fx.copy_atom_call(atom, row[None, 0], fx.make_rmem_tensor(8, fx.BFloat16))
+        narrow = fx.make_copy_atom(fx.UniversalCopy64b(), fx.BFloat16)
+        with pytest.raises(ValueError, match="the destination has 8 x BFloat16"):
+            fx.copy_atom_call(narrow, row[None, 0], fx.make_rmem_tensor(8, fx.BFloat16))
+
+
 def test_copy_mistakes():
     with kernel(TILE) as k:
         t = fx.Tensor(k.args[0])

@@ -237,11 +237,35 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
     build_op("fly.copy", [atom.value, source.value, target.value, *predicate])
 
 
+# Operations that move a fixed number of bits per thread, which both operands have to hold.
+_PLAIN = ("!fly.universal_copy<", "!fly_rocdl.cdna3.buffer_copy<")
+
+
+def _check_extent(atom: CopyAtom, tensor: Tensor, name: str) -> None:
+    operation = atom.operation_text
+    if not operation.startswith(_PLAIN) or tensor.is_coordinate or not tt.is_static_tree(tensor.shape_tree):
+        return
+    bits = int(tt.split(tt.arguments(operation))[0])
+    elements, width = _extent(tensor.shape_tree), tt.element_bits(tensor.facts.element)
+    if elements * width != bits:
+        raise ValueError(
+            f"copy_atom_call: {atom} moves {bits} bits, but the {name} has {elements} x {tensor.dtype.__name__} "
+            f"({elements * width} bits); fx.copy repeats an atom over a larger tensor"
+        )
+
+
 def copy_atom_call(atom: Any, src: Any, dst: Any, pred: Any = None) -> None:
-    """Issue exactly one copy atom; `pred` is a register tensor of `fx.Boolean`."""
+    """Issue exactly one copy atom; `pred` is a register tensor of `fx.Boolean`.
+
+    Raises:
+        TypeError: an operand is no tensor, no atom, or no predicate.
+        ValueError: an operand does not hold what the atom moves.
+    """
     if not isinstance(atom, CopyAtom):
         raise TypeError(f"copy_atom_call takes a copy atom, not {type(atom).__name__}")
     source, target = _tensor(src, "the source of copy_atom_call"), _tensor(dst, "the destination of copy_atom_call")
+    _check_extent(atom, source, "source")
+    _check_extent(atom, target, "destination")
     build_op("fly.copy_atom_call", [atom.value, source.value, target.value, *_predicate(pred)])
 
 

@@ -139,6 +139,7 @@ def test_tiles():
         assert fx.make_tile(4, None, (2, 3)).unpack() == (4, 0, (2, 3))
         assert fx.make_tile(4, 8).rank == 2
         assert fx.make_tile(4).rank == 1
+        assert fx.make_tile((2, 3)).unpack() == ((2, 3),)
         assert text(fx.make_tile(layout(4, 2), 3).unpack()[0]) == "4:2"
         with pytest.raises(ValueError, match="extents of a tile are static"):
             fx.make_tile(fx.Int32(k.args[0]))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shuffles, wave and block collectives, and random numbers when they run."""
 
-import flydsl.compiler as flyc
-import flydsl.expr as fx
 import pytest
 import torch
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
 
 THREADS = 256
 ALGORITHMS = fx.coop.BlockReduceAlgorithm

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """LDS, structs, gathers, buffers and atomics when they run."""
 
-import flydsl.compiler as flyc
-import flydsl.expr as fx
 import pytest
 import torch
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
 from flydsl.expr import buffer_ops
 
 POINT = fx.Struct["tag" : fx.Int8, "value" : fx.Float32]

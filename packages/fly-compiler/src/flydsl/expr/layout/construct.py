@@ -216,8 +216,6 @@ def make_tile(*modes: Any) -> Tile:
         raise ValueError("make_tile needs at least one mode")
     if len(modes) == 1 and isinstance(modes[0], Tile):
         return modes[0]
-    if len(modes) == 1 and isinstance(modes[0], (tuple, list)):
-        modes = tuple(modes[0])
     text = "!fly.tile<[" + "|".join(_spell_tile(mode) for mode in modes) + "]>"
     return Tile(build("fly.static", (), parse_type(text)))
 
