@@ -28,4 +28,16 @@ def ConvertROCDLFastmathOpsPass : Pass<"convert-rocdl-fastmath-ops"> {
   let dependentDialects = ["::mlir::ROCDL::ROCDLDialect", "::mlir::vector::VectorDialect"];
 }
 
+def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
+  let summary = "Lower math functions without a device library";
+  let description = [{
+    Runs before convert-gpu-to-rocdl, which would turn them into calls of ROCm's device library. 16-bit floats are
+    computed in f32; hyperbolic functions, powers and the like are expanded, inverse trigonometric functions, erf, sin
+    and cos approximated by polynomials; what is left becomes LLVM intrinsics. A transcendental function of f64 is an
+    error: the backend has none.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // FLY_CONVERSION_PASSES_TD

@@ -24,6 +24,28 @@ using namespace fly::rocdl;
 
 namespace {
 
+/// gpu-to-llvm takes a launch's stream from its async dependency and forgets its async object, so the one becomes the
+/// other.
+void keepStream(gpu::LaunchFuncOp launch) {
+  Value stream = launch.getAsyncObject();
+  if (!stream || !launch.getAsyncDependencies().empty())
+    return;
+  OpBuilder builder(launch);
+  Location loc = launch.getLoc();
+  auto tokenType = gpu::AsyncTokenType::get(launch.getContext());
+  Value token =
+      UnrealizedConversionCastOp::create(builder, loc, tokenType, stream).getResult(0);
+  std::optional<gpu::KernelDim3> cluster;
+  if (launch.hasClusterSize())
+    cluster = launch.getClusterSizeOperandValues();
+  auto async = gpu::LaunchFuncOp::create(
+      builder, loc, launch.getKernel(), launch.getGridSizeOperandValues(),
+      launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
+      launch.getKernelOperands(), tokenType, ValueRange{token}, cluster);
+  async->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
+  launch.erase();
+}
+
 struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyToROCDLPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -47,6 +69,8 @@ struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyTo
     populateSignaturePatterns(converter, target, patterns);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
+
+    getOperation()->walk([](gpu::LaunchFuncOp launch) { keepStream(launch); });
 
     // Coordinate tensors have no representation; those that only atom calls read are unused now.
     WalkResult unused = getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([](MakeViewOp op) {
