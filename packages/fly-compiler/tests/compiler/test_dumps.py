@@ -22,29 +22,30 @@ def dumped(x: fx.Tensor, value: fx.Float32, again: fx.Constexpr[bool]):
         dumped_kernel(x, value).launch(grid=(4,), block=(64,))
 
 
-STAGES = """
-origin
-fly_rewrite_func_signature
-fly_canonicalize
-fly_layout_lowering
-fly_int_swizzle_simplify
-canonicalize
-fly_convert_atom_call_to_ssa_form
-fly_promote_regmem_to_vectorssa
-convert_fly_to_rocdl
-canonicalize
-convert_gpu_to_rocdl
-rocdl_attach_target
-convert_scf_to_cf
-convert_cf_to_llvm
-gpu_to_llvm
-convert_vector_to_llvm
-convert_arith_to_llvm
-convert_func_to_llvm
-reconcile_unrealized_casts
-gpu_module_to_binary
-""".split()
-EXPECTED = [f"{number:02d}_{name}.mlir" for number, name in enumerate(STAGES)] + ["20_llvm_ir.ll", "21_final_isa.s"]
+STAGES = [
+    "origin",
+    "fly_rewrite_func_signature",
+    "fly_canonicalize",
+    "fly_layout_lowering",
+    "fly_int_swizzle_simplify",
+    "canonicalize",
+    "fly_convert_atom_call_to_ssa_form",
+    "fly_promote_regmem_to_vectorssa",
+    "convert_fly_to_rocdl",
+    "canonicalize",
+    "math_expand_ops",
+    "convert_gpu_to_rocdl",
+    "rocdl_attach_target",
+    "convert_scf_to_cf",
+    "convert_cf_to_llvm",
+    "gpu_to_llvm",
+    "convert_vector_to_llvm",
+    "convert_arith_to_llvm",
+    "convert_func_to_llvm",
+    "reconcile_unrealized_casts",
+    "gpu_module_to_binary",
+]
+EXPECTED = [f"{number:02d}_{name}.mlir" for number, name in enumerate(STAGES)] + ["21_llvm_ir.ll", "22_final_isa.s"]
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_a_file_per_stage(monkeypatch, folder, capsys, tmp_path):
     inside = folder / "dumped_kernel_0"
     assert sorted(path.name for path in inside.iterdir()) == EXPECTED
     assert "fly.memref.store" in (inside / "00_origin.mlir").read_text()
-    assert "define amdgpu_kernel void @dumped_kernel_0" in (inside / "20_llvm_ir.ll").read_text()
-    assert "s_endpgm" in (inside / "21_final_isa.s").read_text()
+    assert "define amdgpu_kernel void @dumped_kernel_0" in (inside / "21_llvm_ir.ll").read_text()
+    assert "s_endpgm" in (inside / "22_final_isa.s").read_text()
     assert f"[flydsl.compile] dump origin -> {inside / '00_origin.mlir'}" in capsys.readouterr().out
     assert not (tmp_path / "cache").exists()
 
@@ -71,7 +72,7 @@ def test_only_the_isa(monkeypatch, folder):
     monkeypatch.setenv("FLYDSL_DEBUG_DUMP_ASM", "1")
     x = torch.zeros(4)
     dumped(x, 3.0, True)
-    assert [path.name for path in (folder / "dumped").iterdir()] == ["21_final_isa.s"]
+    assert [path.name for path in (folder / "dumped").iterdir()] == ["22_final_isa.s"]
 
 
 def test_dumping_and_run_only_exclude_each_other(monkeypatch, folder):

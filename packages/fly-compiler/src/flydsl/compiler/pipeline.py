@@ -14,6 +14,7 @@ from flydsl._mlir.passmanager import PassManager
 from flydsl.expr._arch import describe
 
 from ..utils import env, log
+from .device_math import EXPANDED, use_intrinsics
 from .diagnostics import Diagnostic, DSLCompileError, frames_of
 from .dumps import Dumps
 from .llvm_options import llvm_options
@@ -25,10 +26,14 @@ __all__ = ["Stage", "StageTimes", "emit", "lower", "stages"]
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the pipeline: the name that dumps and reports use, and the text of the pass manager."""
+    """One step of the pipeline: the name that dumps and reports use, and the text of the pass manager.
+
+    `before` is Python code that changes the module just before the pass runs.
+    """
 
     name: str
     text: str
+    before: Callable[[Compilation], None] | None = None
 
 
 @dataclass
@@ -80,7 +85,8 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         _same("fly-promote-regmem-to-vectorssa"),
         _same("convert-fly-to-rocdl"),
         _same("canonicalize"),
-        Stage("convert-gpu-to-rocdl", f"gpu.module({device})"),
+        Stage("math-expand-ops", f"gpu.module(math-expand-ops{{ops={EXPANDED}}})"),
+        Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _device_math),
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
@@ -95,6 +101,15 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         found.append(Stage("ensure-debug-info-scope", f"gpu.module({scope}),{scope}"))
     found.append(Stage("gpu-module-to-binary", "gpu-module-to-binary{format=fatbin}"))
     return found
+
+
+def _device_math(compilation: Compilation) -> None:
+    use_intrinsics(_gpu_module(compilation.module))
+
+
+def _gpu_module(module: ir.Module) -> ir.Operation:
+    """Return the device module; passes replace the operation that tracing made."""
+    return next(op.operation for op in module.body.operations if op.operation.name == "gpu.module")
 
 
 def _same(name: str) -> Stage:
@@ -122,6 +137,8 @@ def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, du
         for stage in pipeline:
             if stage.name == "gpu-module-to-binary" and dumps is not None:
                 dumps.keep_device_code(module, compilation)
+            if stage.before is not None:
+                stage.before(compilation)
             manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
             manager.enable_verifier(verify)
             times.timed(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: SIM102, SIM108, SIM222, SIM223, B007, F841 - the spelling of the constructs is what these tests are about
+# ruff: noqa: SIM102, SIM108, SIM222, SIM223 - the spelling of the constructs is what these tests are about
 """`if`, conditional expressions and boolean operators on run-time values."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: SIM102, SIM108, SIM222, SIM223, B007, F841 - the spelling of the constructs is what these tests are about
+# ruff: noqa: F841 - the spelling of the constructs is what these tests are about
 """On Python values, a rewritten function does what the original does: same results, same evaluations, same errors."""
 
 from __future__ import annotations
