@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
 #include "DiagnosticCollector.h"
+#include "ImmediateOperands.h"
 #include "KernelResources.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
@@ -289,6 +290,7 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule,
   if (!machine)
     return gpuModule->emitError(llvm::toString(machine.takeError()));
 
+  foldDynamicImmediates(gpuModule);
   CodeObject result;
   CollectedDiagnostics diagnostics;
   auto compiler = std::make_unique<CodeObjectCompiler>(*gpuModule, options, **machine, diagnostics,
