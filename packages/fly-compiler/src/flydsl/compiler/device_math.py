@@ -84,7 +84,7 @@ def _replace(op: ir.Operation, intrinsic: str) -> None:
         "op_bundle_sizes": ir.DenseI32ArrayAttr.get([], op.context),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(op.operands), 0], op.context),
     }
-    flags = op.attributes["fastmath"] if "fastmath" in op.attributes else None
+    flags = op.attributes["fastmath"] if "fastmath" in op.attributes else None  # noqa: SIM401 - no dict, has no get
     if flags is not None:
         attributes["fastmathFlags"] = ir.Attribute.parse(
             str(flags).replace("#arith.fastmath", "#llvm.fastmath"), op.context
