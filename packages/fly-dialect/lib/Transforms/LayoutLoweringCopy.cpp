@@ -94,6 +94,8 @@ private:
       return;
     }
     if (src.value.layout.outermost().shape().isLeaf()) {
+      requireAtom(src, "source", &CopyOpTypeInterface::getSourceBitLayout);
+      requireAtom(dst, "destination", &CopyOpTypeInterface::getDestinationBitLayout);
       call(decompose(src), decompose(dst), pred ? std::optional(decompose(*pred)) : pred);
       return;
     }
@@ -115,6 +117,28 @@ private:
     const std::optional<TensorOperand> predRest = pred ? std::optional(groupRest(*pred)) : pred;
     for (int32_t i = 0; i != *count && !cx.failed(); ++i)
       expand(at(srcRest, i), at(dstRest, i), predRest ? std::optional(at(*predRest, i)) : predRest);
+  }
+
+  /// Fails unless what is left for one call is what the atom moves for one thread: elements side by
+  /// side, and in registers, where nobody else has them, exactly as many.
+  void requireAtom(const TensorOperand &tensor, StringRef name,
+                   Layout (CopyOpTypeInterface::*bitLayout)() const) {
+    auto copy = dyn_cast<CopyOpTypeInterface>(cast<CopyAtomType>(atom.getType()).getCopyOp());
+    const Layout &layout = tensor.value.layout.outermost();
+    if (!copy || cx.failed() || !tensor.value.isMemRef() || !layout.isStatic())
+      return;
+    const int32_t extent = layout.shape().staticValue();
+    if (extent > 1 && !layout.stride().isStaticInt(1)) {
+      cx.fail(name + " layout " + layout.str() + " is not contiguous within one atom call");
+      return;
+    }
+    AlgebraContext sizes;
+    const IntTuple bits = layoutSize(sizes, getMode(sizes, (copy.*bitLayout)(), {1}));
+    const int64_t elementBits = getElementBitWidth(tensor.value.pointer.getElementType());
+    if (tensor.value.pointer.isInSpace(AddressSpace::Register) && !sizes.failed() &&
+        bits.isStaticLeaf() && bits.staticValue() != extent * elementBits)
+      cx.fail(name + " layout " + layout.str() + " holds " + Twine(extent * elementBits) +
+              " bits for one atom call, which moves " + bits.str());
   }
 
   TensorOperand groupRest(const TensorOperand &tensor) {

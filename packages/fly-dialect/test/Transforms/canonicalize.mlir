@@ -19,6 +19,7 @@ func.func @folds_algebra() -> (!fly.int_tuple<32>, !fly.layout<(2,4):(1,8)>) {
   // CHECK-NOT: fly.size
   // CHECK: %[[SIZE:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<32>
   %size = fly.size(%layout) : (!fly.layout<(4,8):(8,1)>) -> !fly.int_tuple<32>
+  // CHECK: fly.make_layout({{.+}}) : (!fly.int_tuple<(2,4)>, !fly.int_tuple<(4,1)>)
   %tiler = fly.static : !fly.layout<(2,4):(4,1)>
   // CHECK-NOT: fly.composition
   // CHECK: %[[S:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(2,4)>

@@ -100,6 +100,7 @@ func.func @conditional(%condition: i1, %a: !fly.layout<(4,?):(1,4)>, %b: !fly.la
 
 // -----
 
+module attributes {gpu.container_module} {
 gpu.module @kernels {
   // CHECK: gpu.func @kernel(%[[POINTER:.+]]: !fly.ptr<f32, global>, %{{.+}}: !llvm.struct<packed (struct<packed (i32)>)>) kernel
   gpu.func @kernel(%tensor: !fly.memref<f32, global, ?:1>, %layout: !fly.layout<4:1>) kernel {
@@ -116,4 +117,5 @@ func.func @launches(%tensor: !fly.memref<f32, global, ?:1>, %n: index) {
   // CHECK-SAME: args(%{{.+}} : !fly.ptr<f32, global>, %{{.+}} : !llvm.struct<packed (struct<packed (i32)>)>)
   gpu.launch_func @kernels::@kernel blocks in (%n, %n, %n) threads in (%n, %n, %n) args(%tensor : !fly.memref<f32, global, ?:1>, %layout : !fly.layout<4:1>)
   return
+}
 }

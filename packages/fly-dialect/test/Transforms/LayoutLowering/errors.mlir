@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: fly-opt %s --fly-layout-lowering --split-input-file --verify-diagnostics
+
+!atom = !fly.copy_atom<!fly.universal_copy<32>, 32>
+
+func.func @too_many_values(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %layout = fly.static : !fly.layout<(4,2):(1,4)>
+  %src = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(4,2):(1,4)>) -> !fly.memref<f32, global, (4,2):(1,4)>
+  %dst = fly.make_view(%q, %layout) : (!fly.ptr<f32, register>, !fly.layout<(4,2):(1,4)>) -> !fly.memref<f32, register, (4,2):(1,4)>
+  // expected-error@+1 {{destination layout 4:1 holds 128 bits for one atom call, which moves 32}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, (4,2):(1,4)>, !fly.memref<f32, register, (4,2):(1,4)>) -> ()
+  return
+}
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<128>, 32>
+
+func.func @strided_atom(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %from = fly.static : !fly.layout<4:64>
+  %to = fly.static : !fly.layout<4:1>
+  %src = fly.make_view(%p, %from) : (!fly.ptr<f32, global>, !fly.layout<4:64>) -> !fly.memref<f32, global, 4:64>
+  %dst = fly.make_view(%q, %to) : (!fly.ptr<f32, register>, !fly.layout<4:1>) -> !fly.memref<f32, register, 4:1>
+  // expected-error@+1 {{source layout 4:64 is not contiguous within one atom call}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, 4:64>, !fly.memref<f32, register, 4:1>) -> ()
+  return
+}
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<32>, 32>
+
+func.func @ranks(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %from = fly.static : !fly.layout<(1,2,2):(0,1,2)>
+  %to = fly.static : !fly.layout<(1,4):(0,1)>
+  %src = fly.make_view(%p, %from) : (!fly.ptr<f32, global>, !fly.layout<(1,2,2):(0,1,2)>) -> !fly.memref<f32, global, (1,2,2):(0,1,2)>
+  %dst = fly.make_view(%q, %to) : (!fly.ptr<f32, register>, !fly.layout<(1,4):(0,1)>) -> !fly.memref<f32, register, (1,4):(0,1)>
+  // expected-error@+1 {{source (1,2,2):(0,1,2) and destination (1,4):(0,1) must have the same rank}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,4):(0,1)>) -> ()
+  return
+}
+
+// -----
+
+func.func @absurd_vector(%p: !fly.ptr<f32, global>) -> vector<1048576xf32> {
+  %layout = fly.static : !fly.layout<1048576:2>
+  %src = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<1048576:2>) -> !fly.memref<f32, global, 1048576:2>
+  // expected-error@+1 {{takes 1048576 accesses, more than 16384}}
+  %v = fly.memref.load_vec(%src) : (!fly.memref<f32, global, 1048576:2>) -> vector<1048576xf32>
+  return %v : vector<1048576xf32>
+}
+
+// -----
+
+func.func @vector_size(%p: !fly.ptr<f32, global>, %v: vector<4xf32>) {
+  %layout = fly.static : !fly.layout<8:1>
+  %dst = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<8:1>) -> !fly.memref<f32, global, 8:1>
+  // expected-error@+1 {{the vector must have the 8 elements of 8:1}}
+  fly.memref.store_vec(%v, %dst) : (vector<4xf32>, !fly.memref<f32, global, 8:1>) -> ()
+  return
+}
+
+// -----
+
+func.func @dynamic_alloca(%n: i32) {
+  %shape = fly.make_int_tuple(%n) : (i32) -> !fly.int_tuple<?>
+  %stride = fly.make_int_tuple() : () -> !fly.int_tuple<1>
+  %layout = fly.make_layout(%shape, %stride) : (!fly.int_tuple<?>, !fly.int_tuple<1>) -> !fly.layout<?:1>
+  // expected-error@+1 {{register tensors need a static, positive size, got ? elements for layout ?:1}}
+  %a = fly.memref.alloca(%layout) : (!fly.layout<?:1>) -> !fly.memref<f32, register, ?:1>
+  return
+}
+
+// -----
+
+!fma = !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
+
+func.func @gemm_extents(%p: !fly.ptr<f32, register>) {
+  %atom = fly.make_mma_atom : !fma
+  %lc = fly.static : !fly.layout<(1,2,2):(0,1,2)>
+  %la = fly.static : !fly.layout<(1,3,2):(0,1,3)>
+  %c = fly.make_view(%p, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,1,2)>) -> !fly.memref<f32, register, (1,2,2):(0,1,2)>
+  %a = fly.make_view(%p, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,3,2):(0,1,3)>) -> !fly.memref<f32, register, (1,3,2):(0,1,3)>
+  // expected-error@+1 {{mode 1 of operand a has extent 3, expected 2}}
+  fly.gemm(%atom, %c, %a, %c, %c) : (!fma, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,3,2):(0,1,3)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>) -> ()
+  return
+}
+
+// -----
+
+!fma = !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
+
+func.func @gemm_traversal(%p: !fly.ptr<f32, register>) {
+  %atom = fly.make_mma_atom : !fma
+  %l = fly.static : !fly.layout<(1,2,2):(0,1,2)>
+  %order = fly.static : !fly.layout<(4,2):(1,1)>
+  %t = fly.make_view(%p, %l) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,1,2)>) -> !fly.memref<f32, register, (1,2,2):(0,1,2)>
+  // expected-error@+1 {{traversal layout (4,2):(1,1) must visit each of 8 atoms once, but position 4 gives 1}}
+  fly.gemm(%atom, %t, %t, %t, %t) [traversalLayout = %order] : (!fma, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.layout<(4,2):(1,1)>) -> ()
+  return
+}
