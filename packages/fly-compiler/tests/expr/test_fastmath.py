@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast-math flags: specifications and which one an operation gets."""
 
+import re
+
 import pytest
 from tracing import kernel
 
@@ -46,12 +48,11 @@ def test_nesting_and_precedence():
             fx.full(4, x, fx.Float32).reduce("add")
             x.to(fx.Float16)
         text = k.ir()
-    assert "arith.addf %arg0, %cst fastmath<contract>" in text
-    assert "arith.mulf %arg0, %cst_0 fastmath<nnan>" in text
-    assert "arith.subf %arg0, %cst_1 : f32" in text
-    assert "fastmath<nsz>" in text
+    assert re.search(r"arith.addf %arg0, %\w+ fastmath<contract>", text)
+    assert re.search(r"arith.mulf %arg0, %\w+ fastmath<nnan>", text)
+    assert re.search(r"arith.subf %arg0, %\w+ : f32", text)
+    assert re.search(r"arith.addf %arg0, %\w+ fastmath<nsz>", text)
     assert "math.exp %arg0 fastmath<nnan>" in text
-    assert "vector.reduction <add>, " in text
-    assert "fastmath<nnan>" in text.split("vector.reduction")[1].splitlines()[0]
-    assert "arith.truncf %arg0 fastmath<nnan>" in text or "arith.truncf" in text
+    assert re.search(r"vector.reduction <add>, %\w+ fastmath<nnan>", text)
+    assert "arith.truncf %arg0 fastmath<nnan>" in text
     assert "arith.addi %arg1, %c5_i32 : i32" in text

@@ -14,7 +14,7 @@ from flydsl._mlir import ir
 
 from ._trace import location, state, where
 
-__all__ = ["attribute", "build", "build_op", "infer", "infer_op", "parse_type", "vector_type"]
+__all__ = ["attribute", "build", "build_once", "build_op", "infer", "infer_op", "parse_type", "vector_type"]
 
 _create = ir.Operation.create
 
@@ -37,6 +37,23 @@ def build(
 ) -> ir.Value:
     """Create an operation of one result and return it."""
     return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
+
+
+def build_once(key: Any, name: str, result: ir.Type, attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
+    """Create an operation without operands that always gives the same value; in a kernel only the first time.
+
+    There it goes to the start of the entry block, which dominates everything. `key` identifies the value.
+    """
+    trace = state.trace
+    scope = None if trace is None else trace.kernel
+    if scope is None:
+        return _create(name, results=(result,), attributes=attributes, loc=location()).results[0]
+    known = scope.hoisted.get(key)
+    if known is None:
+        at = ir.InsertionPoint.at_block_begin(scope.entry)
+        made = _create(name, results=(result,), attributes=attributes, loc=location(), ip=at)
+        known = scope.hoisted[key] = made.results[0]
+    return known
 
 
 def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Operation:

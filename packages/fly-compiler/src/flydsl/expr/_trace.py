@@ -71,8 +71,8 @@ class KernelScope:
     lds: list[LdsAllocation] = field(default_factory=list)
     dynamic_lds_bytes: int = 0
     shared_allocator: Any = None
-    ids: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """Thread and block indices that the entry block already computes."""
+    hoisted: dict[Any, Any] = field(default_factory=dict)
+    """Values that the entry block already computes and that are good everywhere: indices, constants, static layouts."""
     externs: dict[str, Any] = field(default_factory=dict)
     """Symbols of external device functions that this kernel calls."""
     attributes: dict[str, Any] = field(default_factory=dict)

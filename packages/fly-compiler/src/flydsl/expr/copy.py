@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ._build import build_op, infer
@@ -241,13 +242,24 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
 _PLAIN = ("!fly.universal_copy<", "!fly_rocdl.cdna3.buffer_copy<")
 
 
+@lru_cache(maxsize=4096)
+def _misfit(atom: str, tensor: str) -> tuple[int, int, int] | None:
+    """Return bits of the atom, elements and their bits where they do not fit, from the texts of the types."""
+    operation = tt.split(tt.arguments(atom))[0]
+    if not operation.startswith(_PLAIN) or not tensor.startswith("!fly.memref"):
+        return None
+    facts = tt.parse_tensor(tensor)
+    shape = tt.parse_layout(facts.layout or "").shape
+    if not tt.is_static_tree(shape):
+        return None
+    bits, elements, width = int(tt.split(tt.arguments(operation))[0]), _extent(shape), tt.element_bits(facts.element)
+    return None if elements * width == bits else (bits, elements, width)
+
+
 def _check_extent(atom: CopyAtom, tensor: Tensor, name: str) -> None:
-    operation = atom.operation_text
-    if not operation.startswith(_PLAIN) or tensor.is_coordinate or not tt.is_static_tree(tensor.shape_tree):
-        return
-    bits = int(tt.split(tt.arguments(operation))[0])
-    elements, width = _extent(tensor.shape_tree), tt.element_bits(tensor.facts.element)
-    if elements * width != bits:
+    misfit = _misfit(atom.type_text, tensor.type_text)
+    if misfit is not None:
+        bits, elements, width = misfit
         raise ValueError(
             f"copy_atom_call: {atom} moves {bits} bits, but the {name} has {elements} x {tensor.dtype.__name__} "
             f"({elements * width} bits); fx.copy repeats an atom over a larger tensor"

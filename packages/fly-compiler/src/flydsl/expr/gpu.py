@@ -90,10 +90,10 @@ class Triple:
         if self._op == "block_dim" and scope.block_size is not None:
             return Int32(scope.block_size["xyz".index(axis)])
         key = (self._op, axis)
-        known = scope.ids.get(key)
+        known = scope.hoisted.get(key)
         if known is None:
             with ir.InsertionPoint.at_block_begin(scope.entry):
-                known = scope.ids[key] = self._emit(axis)
+                known = scope.hoisted[key] = self._emit(axis)
         return wrap(Int32, known)
 
     def _emit(self, axis: str) -> ir.Value:

@@ -238,14 +238,22 @@ def typed(value: ir.Value, source: Any) -> Any:
     return result
 
 
+def _is_static_shape(shape: Any) -> bool:
+    if isinstance(shape, tuple):
+        return all(_is_static_shape(extent) for extent in shape)
+    if isinstance(shape, IntTuple):
+        return shape.is_static
+    return type(shape) is int or (isinstance(shape, Numeric) and shape.is_static())
+
+
 def _as_layout(layout: Any) -> Any:
     layout = from_host(layout)
     if isinstance(layout, (Layout, ComposedLayout)):
         return layout
     if isinstance(layout, (int, tuple, IntTuple, Numeric)):
-        from .layout.construct import make_ordered_layout
+        from .layout.construct import compact_layout, make_ordered_layout
 
-        return make_ordered_layout(layout, 0)
+        return compact_layout(layout) if _is_static_shape(layout) else make_ordered_layout(layout, 0)
     raise TypeError(f"expected a layout, got {type(layout).__name__}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .._build import build, infer, parse_type
+from .._build import build, build_once, infer, parse_type
 from ..numeric.base import Numeric, as_numeric
 from ..numeric.types import Index, Int32, Int64
 from ..wrap import wrap_any
@@ -45,7 +45,7 @@ def static(ir_type: Any) -> Any:
     text = str(ir_type)
     if "?" in text:
         raise ValueError(f"fx.static needs a type that says everything; {text} has dynamic leaves")
-    return wrap_any(build("fly.static", (), ir_type if isinstance(ir_type, ir.Type) else parse_type(text)))
+    return wrap_any(build_once(text, "fly.static", ir_type if isinstance(ir_type, ir.Type) else parse_type(text)))
 
 
 def _spell(value: Any, operands: list[ir.Value], none_allowed: bool) -> str:
@@ -94,9 +94,14 @@ def _spell_int_tuple(value: IntTuple, operands: list[ir.Value]) -> str:
 
 def _make(op: str, value: Any, none_allowed: bool = False) -> IntTuple:
     operands: list[ir.Value] = []
-    text = _spell(value, operands, none_allowed)
-    result = IntTuple(build(op, operands, parse_type(f"!fly.int_tuple<{text}>")))
-    result._text = f"!fly.int_tuple<{text}>"
+    return _from_spelling(op, _spell(value, operands, none_allowed), operands)
+
+
+def _from_spelling(op: str, spelling: str, operands: list[ir.Value]) -> IntTuple:
+    text = f"!fly.int_tuple<{spelling}>"
+    kind = parse_type(text)
+    result = IntTuple(build(op, operands, kind) if operands else build_once((op, text), op, kind))
+    result._text = text
     return result
 
 
@@ -135,13 +140,55 @@ def make_layout(shape: Any, stride: Any) -> Layout:
     Raises:
         ValueError: the nestings differ (profile mismatch).
     """
-    shape_value, stride_value = as_int_tuple(shape, False), as_int_tuple(stride, False)
+    parts, spellings = [], []
+    for part in (shape, stride):
+        leaves: list[ir.Value] = []
+        if isinstance(part, IntTuple):
+            parts.append(part)
+            spellings.append(tt.arguments(part.type_text))
+            continue
+        spellings.append(_spell(part, leaves, False))
+        parts.append(leaves)
+    if not any("?" in spelling for spelling in spellings):
+        return _static_layout(":".join(spellings))
+    shape_value, stride_value = (
+        part if isinstance(part, IntTuple) else _from_spelling("fly.make_int_tuple", spelling, part)
+        for part, spelling in zip(parts, spellings, strict=True)
+    )
     if not tt.congruent(shape_value.tree, stride_value.tree):
-        raise ValueError(
-            f"profile mismatch: shape {tt.print_tree(shape_value.tree)} and stride {tt.print_tree(stride_value.tree)} "
-            "must have the same nesting"
-        )
+        raise _profile_mismatch(shape_value.tree, stride_value.tree)
     return Layout(infer("fly.make_layout", (shape_value.value, stride_value.value)))
+
+
+def compact_layout(shape: Any) -> Layout:
+    """Return the column-major layout of a static shape."""
+    step = 1
+
+    def strides(tree: Any) -> Any:
+        nonlocal step
+        if isinstance(tree, tuple):
+            return tuple(strides(item) for item in tree)
+        here, step = step, step * int(tree)
+        return here
+
+    tree = tt.parse_tree(_spell(shape, [], False))
+    return _static_layout(f"{tt.print_tree(tree)}:{tt.print_tree(strides(tree))}")
+
+
+def _static_layout(text: str) -> Layout:
+    parsed = tt.parse_layout(text)
+    if not tt.congruent(parsed.shape, parsed.stride):
+        raise _profile_mismatch(parsed.shape, parsed.stride)
+    text = f"!fly.layout<{text}>"
+    result = Layout(build_once(text, "fly.static", parse_type(text)))
+    result._text = text
+    return result
+
+
+def _profile_mismatch(shape: Any, stride: Any) -> ValueError:
+    return ValueError(
+        f"profile mismatch: shape {tt.print_tree(shape)} and stride {tt.print_tree(stride)} must have the same nesting"
+    )
 
 
 def make_ordered_layout(shape: Any, order: Any) -> Layout:
@@ -180,7 +227,7 @@ def make_composed_layout(inner: Any, *rest: Any) -> ComposedLayout:
 def make_swizzle(mask: int, base: int, shift: int) -> Swizzle:
     """Return the swizzle S<mask, base, shift>."""
     text = f"!fly.swizzle<S<{int(mask)},{int(base)},{int(shift)}>>"
-    return Swizzle(build("fly.static", (), parse_type(text)))
+    return Swizzle(build_once(text, "fly.static", parse_type(text)))
 
 
 def _spell_tile(mode: Any) -> str:
@@ -217,7 +264,7 @@ def make_tile(*modes: Any) -> Tile:
     if len(modes) == 1 and isinstance(modes[0], Tile):
         return modes[0]
     text = "!fly.tile<[" + "|".join(_spell_tile(mode) for mode in modes) + "]>"
-    return Tile(build("fly.static", (), parse_type(text)))
+    return Tile(build_once(text, "fly.static", parse_type(text)))
 
 
 def as_tile(value: Any) -> Any:

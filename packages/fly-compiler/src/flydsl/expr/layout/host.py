@@ -13,7 +13,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .._build import build, parse_type
+from .._build import build_once, parse_type
 from .._trace import state
 from ..wrap import wrap_any
 
@@ -46,7 +46,8 @@ def from_host(value: Any) -> Any:
     kind = {**kinds, "CoordSwizzle": "coord_swizzle"}.get(type(value).__name__)
     if kind is None:
         return value
-    return wrap_any(build("fly.static", (), parse_type(f"!fly.{kind}<{text}>")))
+    spelled = f"!fly.{kind}<{text}>"
+    return wrap_any(build_once(spelled, "fly.static", parse_type(spelled)))
 
 
 def _own(name: str, args: Any, kwargs: Any) -> Any:

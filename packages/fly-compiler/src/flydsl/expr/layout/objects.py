@@ -12,7 +12,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .._build import attribute, build_op, infer, parse_type
+from .._build import attribute, build_once, build_op, infer, parse_type
 from ..numeric.base import as_numeric, wrap
 from ..numeric.types import Int32, Int64
 from ..wrap import register_wrapper, wrap_any
@@ -470,7 +470,8 @@ def _unpack_tile(text: str) -> Any:
     if text == "*":
         return 0
     if ":" in text:
-        return Layout(build_op("fly.static", (), (parse_type(f"!fly.layout<{text}>"),)).results[0])
+        spelled = f"!fly.layout<{text}>"
+        return Layout(build_once(spelled, "fly.static", parse_type(spelled)))
     return int(text)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .._build import attribute, build, vector_type
+from .._build import attribute, build, build_once, vector_type
+from .._trace import state
 from ..fastmath import flags_attribute
 from .meta import NumericMeta
 
@@ -63,7 +64,16 @@ def like(model: ir.Type, element: ir.Type) -> ir.Type:
 
 
 def constant(value: bool | int | float, cls: NumericMeta, model: ir.Type | None = None) -> ir.Value:
-    """Materialise a number as an `arith.constant`; with a vector type as `model`, as a splat of its shape."""
+    """Return a number as an `arith.constant`; with a vector type as `model`, as a splat of its shape.
+
+    In a kernel each constant is made once, at its start.
+    """
+    key = (cls, value.hex() if type(value) is float else value, model)
+    trace = state.trace
+    if trace is not None and trace.kernel is not None:
+        known: ir.Value | None = trace.kernel.hoisted.get(key)
+        if known is not None:
+            return known
     element = cls.ir_type
     attr: ir.Attribute
     if cls.is_float:
@@ -78,9 +88,8 @@ def constant(value: bool | int | float, cls: NumericMeta, model: ir.Type | None 
             number = ((number + (1 << (cls.width - 1))) & ((1 << cls.width) - 1)) - (1 << (cls.width - 1))
         attr = ir.IntegerAttr.get(element, number)
     if model is None or model == element:
-        return build("arith.constant", (), element, {"value": attr})
-    splat = ir.DenseElementsAttr.get_splat(model, attr)
-    return build("arith.constant", (), model, {"value": splat})
+        return build_once(key, "arith.constant", element, {"value": attr})
+    return build_once(key, "arith.constant", model, {"value": ir.DenseElementsAttr.get_splat(model, attr)})
 
 
 def bitcast_value(value: ir.Value, element: ir.Type) -> ir.Value:
