@@ -127,6 +127,15 @@ bool Program::dependsOnOrder(uint64_t elfAddress) {
   return false;
 }
 
+std::vector<const Instruction *> Program::instructionsAt(uint64_t elfAddress) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block &block = blockAt(elfAddress);
+  std::vector<const Instruction *> out;
+  for (size_t i = 0; i + 1 < block.instructions.size(); ++i)
+    out.push_back(&block.instructions[i]);
+  return out;
+}
+
 std::string Program::disassemble(const Instruction &inst) {
   const std::lock_guard<std::mutex> lock(disassembler_.mutex());
   llvm::MCInst mc;

@@ -30,6 +30,9 @@ public:
   /// order of workgroups (floating point, or returning the old value)?
   bool dependsOnOrder(uint64_t elfAddress);
 
+  /// The instructions of the function at an ELF address, without the one that ends the list.
+  std::vector<const Instruction *> instructionsAt(uint64_t elfAddress);
+
   std::string disassemble(const Instruction &inst);
   uint64_t elfAddress(const Instruction &inst) const;
 

@@ -3,7 +3,9 @@
 // The functions of fly_emulator/extensions.h.
 #include "device/memory_map.h"
 #include "fly_emulator/extensions.h"
+#include "hip/inspection.h"
 #include "hip/runtime.h"
+#include "sanitize/report.h"
 
 using namespace flyemu;
 
@@ -47,4 +49,40 @@ FLYEMU_API int flyemu_set_seed(unsigned long long seed) {
 
 FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
   return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
+}
+
+FLYEMU_API int flyemu_set_sanitizers(const char *comma_separated) {
+  return guarded([&] {
+    require(comma_separated != nullptr, hipErrorInvalidValue,
+            "flyemu_set_sanitizers: null pointer");
+    Runtime::instance().setSanitizers(sanitizer::parse(comma_separated));
+  });
+}
+
+FLYEMU_API int flyemu_set_profiling(int enabled) {
+  return guarded([&] { Runtime::instance().setProfiling(enabled != 0); });
+}
+
+FLYEMU_API const char *flyemu_reports_json() { return threadErrors().reports.c_str(); }
+FLYEMU_API const char *flyemu_profile_json() { return threadErrors().profile.c_str(); }
+FLYEMU_API const char *flyemu_fidelity_json() { return threadErrors().fidelity.c_str(); }
+
+namespace {
+/// Keep a text for the caller; null if making it failed.
+template <typename F> const char *answer(F &&body) {
+  const hipError_t code = guarded([&] { threadErrors().answer = body(); });
+  return code == hipSuccess ? threadErrors().answer.c_str() : nullptr;
+}
+} // namespace
+
+FLYEMU_API const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch) {
+  return answer([&] { return disassembleImage(image, bytes, arch != nullptr ? arch : ""); });
+}
+
+FLYEMU_API const char *flyemu_code_object_json(const void *image, size_t bytes) {
+  return answer([&] { return describeImage(image, bytes); });
+}
+
+FLYEMU_API const char *flyemu_opcodes_json(const char *arch) {
+  return answer([&] { return describeOpcodes(arch != nullptr ? arch : ""); });
 }

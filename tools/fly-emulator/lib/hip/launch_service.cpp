@@ -1,14 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hip/launch_service.h"
 
+#include <map>
+#include <set>
+
+#include "device/launch_monitor.h"
+#include "execute/opcode.h"
+#include "profile/profile_monitor.h"
+#include "sanitize/sanitizer_monitor.h"
+#include "support/format.h"
+
 namespace flyemu {
+namespace {
+
+/// Two observers as one.
+class PairObserver : public Observer {
+public:
+  PairObserver(std::unique_ptr<Observer> first, std::unique_ptr<Observer> second)
+      : first(std::move(first)), second(std::move(second)) {}
+
+  void before(Wave &wave, const Instruction &inst) override {
+    first->before(wave, inst);
+    second->before(wave, inst);
+  }
+  void after(Wave &wave, const Instruction &inst) override {
+    first->after(wave, inst);
+    second->after(wave, inst);
+  }
+  void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    first->globalAccess(wave, inst, access);
+    second->globalAccess(wave, inst, access);
+  }
+  void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    first->ldsAccess(wave, inst, access);
+    second->ldsAccess(wave, inst, access);
+  }
+  void barrier(WorkGroup &group) override {
+    first->barrier(group);
+    second->barrier(group);
+  }
+
+  std::unique_ptr<Observer> first;
+  std::unique_ptr<Observer> second;
+};
+
+class PairMonitor : public LaunchMonitor {
+public:
+  PairMonitor(LaunchMonitor &first, LaunchMonitor &second) : first_(first), second_(second) {}
+
+  void begin(const CodeObject &object, Program &program, const KernelMetadata &kernel,
+             const LaunchGeometry &geometry, const LaunchState &state) override {
+    first_.begin(object, program, kernel, geometry, state);
+    second_.begin(object, program, kernel, geometry, state);
+  }
+  std::unique_ptr<Observer> observe(WorkGroup &group) override {
+    return std::make_unique<PairObserver>(first_.observe(group), second_.observe(group));
+  }
+  void finished(WorkGroup &group, Observer &observer) override {
+    auto &pair = static_cast<PairObserver &>(observer);
+    first_.finished(group, *pair.first);
+    second_.finished(group, *pair.second);
+  }
+
+private:
+  LaunchMonitor &first_;
+  LaunchMonitor &second_;
+};
+
+/// The opcodes of the kernel's code by how closely they are modelled.
+std::string fidelityJson(Module &module, const KernelMetadata &kernel) {
+  std::map<Fidelity, std::set<std::string>> names;
+  for (const Instruction *inst :
+       module.program->instructionsAt(module.object->entry(kernel)))
+    if (inst->opcode != nullptr)
+      names[inst->opcode->fidelity].insert(inst->opcode->name);
+  const auto list = [&](Fidelity fidelity) {
+    std::string out = "[";
+    for (const std::string &name : names[fidelity])
+      out += (out.size() > 1 ? ", " : "") + jsonString(name);
+    return out + "]";
+  };
+  return "{\"kernel\": " + jsonString(kernel.name) + ", \"exact\": " + list(Fidelity::Exact) +
+         ", \"within_stated_error\": " + list(Fidelity::Bounded) +
+         ", \"assumed\": " + list(Fidelity::Assumed) + "}";
+}
+
+std::string reportsJson(const std::vector<Report> &reports) {
+  std::string out = "[";
+  for (const Report &report : reports)
+    out += (out.size() > 1 ? ", " : "") + report.json();
+  return out + "]";
+}
+
+std::string reportsText(const std::vector<Report> &reports) {
+  std::string out;
+  for (const Report &report : reports)
+    out += (out.empty() ? "" : "\n") + report.text();
+  return out;
+}
+
+} // namespace
 
 void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeometry &geometry,
                   const std::vector<uint8_t> &arguments, bool cooperative) {
-  LaunchOptions options = Runtime::instance().launchOptions();
+  Runtime &runtime = Runtime::instance();
+  LaunchOptions options = runtime.launchOptions();
   options.allGroupsResident = cooperative;
-  runLaunch(*module.object, *module.program, kernel, geometry, arguments.data(), arguments.size(),
-            options, nullptr);
+  const unsigned sanitizers = runtime.sanitizers();
+  options.checkLds = (sanitizers & sanitizer::kMemory) != 0;
+  ThreadErrors &results = threadErrors();
+  results.reports = "[]";
+  results.profile = "{}";
+  results.fidelity = fidelityJson(module, kernel);
+
+  SanitizerMonitor checks(sanitizers);
+  ProfileMonitor profile;
+  PairMonitor both(checks, profile);
+  const bool profiling = runtime.profiling();
+  LaunchMonitor *monitor = nullptr;
+  if (sanitizers != 0)
+    monitor = profiling ? static_cast<LaunchMonitor *>(&both) : &checks;
+  else if (profiling)
+    monitor = &profile;
+
+  std::string failure;
+  try {
+    runLaunch(*module.object, *module.program, kernel, geometry, arguments.data(),
+              arguments.size(), options, monitor);
+  } catch (const EmulatorError &error) {
+    if (sanitizers == 0 || error.code() != hipErrorLaunchFailure)
+      throw;
+    failure = error.what();
+  }
+  if (profiling && failure.empty())
+    results.profile = profile.json();
+  const std::vector<Report> reports = checks.take();
+  results.reports = reportsJson(reports);
+  if (!reports.empty() || !failure.empty())
+    throw EmulatorError(hipErrorLaunchFailure,
+                        failure + (failure.empty() || reports.empty() ? "" : "\n") +
+                            reportsText(reports));
 }
 
 } // namespace flyemu

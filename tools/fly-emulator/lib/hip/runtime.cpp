@@ -7,6 +7,7 @@
 
 #include "device/memory_map.h"
 #include "hip/offload_bundle.h"
+#include "sanitize/report.h"
 #include "support/environment.h"
 
 namespace flyemu {
@@ -61,6 +62,8 @@ void Runtime::initialise() {
   const uint64_t threads = environmentNumber(
       "FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
+  sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
+  profiling_ = environmentNumber("FLYDSL_EMU_PROFILE", 0) != 0;
   initialised_ = true;
 }
 
@@ -163,6 +166,30 @@ void Runtime::setInstructionLimit(uint64_t limit) {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   options_.instructionLimit = limit == 0 ? kDefaultInstructionLimit : limit;
+}
+
+unsigned Runtime::sanitizers() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return sanitizers_;
+}
+
+void Runtime::setSanitizers(unsigned sanitizers) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  sanitizers_ = sanitizers;
+}
+
+bool Runtime::profiling() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return profiling_;
+}
+
+void Runtime::setProfiling(bool enabled) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  profiling_ = enabled;
 }
 
 ThreadErrors &threadErrors() {

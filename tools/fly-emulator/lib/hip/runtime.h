@@ -51,6 +51,10 @@ public:
   LaunchOptions launchOptions();
   void setSeed(uint64_t seed);
   void setInstructionLimit(uint64_t limit);
+  unsigned sanitizers();
+  void setSanitizers(unsigned sanitizers);
+  bool profiling();
+  void setProfiling(bool enabled);
 
 private:
   void initialise();
@@ -61,12 +65,19 @@ private:
   std::vector<Device> devices_;
   std::set<Module *> modules_;
   LaunchOptions options_;
+  unsigned sanitizers_ = 0;
+  bool profiling_ = false;
 };
 
 /// This thread's errors: what flyemu_last_error and hipGetLastError give.
 struct ThreadErrors {
   std::string text;
   hipError_t last = hipSuccess;
+  // What the last launch left, as JSON, and the answer to the last question for a text.
+  std::string reports = "[]";
+  std::string profile = "{}";
+  std::string fidelity = "{}";
+  std::string answer;
 };
 ThreadErrors &threadErrors();
 

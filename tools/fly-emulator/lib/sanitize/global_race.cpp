@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sanitize/global_race.h"
+
+#include "execute/memory_access.h"
+#include "support/format.h"
+
+namespace flyemu {
+
+void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  forEachLane(access.lanes, [&](unsigned lane) {
+    const uint64_t begin = access.address[lane];
+    const uint64_t end = begin + access.bytes;
+    for (uint64_t dword = begin / 4; dword * 4 < end; ++dword) {
+      uint8_t bytes = 0;
+      for (unsigned i = 0; i < 4; ++i)
+        if (dword * 4 + i >= begin && dword * 4 + i < end)
+          bytes |= static_cast<uint8_t>(1U << i);
+      check(wave, inst, access.kind, lane, dword, bytes);
+    }
+  });
+}
+
+void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind, unsigned lane,
+                            uint64_t dword, uint8_t bytes) {
+  const WorkGroup &group = *wave.group;
+  const uint64_t self =
+      (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
+  Shard &shard = shards_[dword / 16 % shards_.size()];
+  const std::lock_guard<std::mutex> lock(shard.mutex);
+  Cell &cell = shard.cells[dword];
+  const bool atomic = kind == AccessKind::Atomic;
+  const Instruction *other = nullptr;
+  const char *what = nullptr;
+  if (cell.writer != kNobody && cell.writer != self && (cell.writeBytes & bytes) != 0 &&
+      !(atomic && cell.atomic)) {
+    other = cell.write;
+    what = kind == AccessKind::Load ? "a workgroup reads what another one writes"
+                                    : "two workgroups write the same memory";
+  } else if (kind != AccessKind::Load && (cell.readBytes & bytes) != 0 &&
+             ((cell.reader != kNobody && cell.reader != self) || cell.otherReader != kNobody)) {
+    other = cell.read;
+    what = "a workgroup writes what another one reads";
+  }
+  if (what != nullptr)
+    sink_.add("race",
+              format("%s, at %s: %s", what, hex(dword * 4).c_str(),
+                     wave.launch->memory->describe(dword * 4, 4).c_str()),
+              wave, inst, static_cast<int>(lane), other);
+  if (kind == AccessKind::Load) {
+    cell.readBytes |= bytes;
+    cell.read = &inst;
+    if (cell.reader == kNobody)
+      cell.reader = self;
+    else if (cell.reader != self)
+      cell.otherReader = self;
+  } else {
+    cell.writeBytes |= bytes;
+    cell.write = &inst;
+    cell.writer = self;
+    cell.atomic = atomic;
+  }
+}
+
+} // namespace flyemu

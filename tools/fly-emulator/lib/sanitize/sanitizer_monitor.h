@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/launch_monitor.h"
+#include "sanitize/global_race.h"
+#include "sanitize/report.h"
+
+namespace flyemu {
+
+/// Runs the chosen sanitizers over a launch.
+class SanitizerMonitor : public LaunchMonitor {
+public:
+  explicit SanitizerMonitor(unsigned sanitizers) : sanitizers_(sanitizers), globalRaces_(sink_) {}
+
+  void begin(const CodeObject &object, Program &program, const KernelMetadata &kernel,
+             const LaunchGeometry &geometry, const LaunchState &state) override;
+  std::unique_ptr<Observer> observe(WorkGroup &group) override;
+  void finished(WorkGroup &group, Observer &observer) override;
+
+  std::vector<Report> take() { return sink_.take(); }
+
+private:
+  const unsigned sanitizers_;
+  ReportSink sink_;
+  GlobalRaceCheck globalRaces_;
+};
+
+} // namespace flyemu
