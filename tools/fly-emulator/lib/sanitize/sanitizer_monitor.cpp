@@ -88,6 +88,20 @@ public:
   }
 
 private:
+  static std::string leftTensor(const MemoryView &memory, uint64_t base, uint64_t first,
+                                uint32_t bytes) {
+    const MemoryRange *owner = nullptr; // the widest range that the base points into
+    for (const MemoryRange &range : memory.ranges())
+      if (base >= range.begin && base < range.end &&
+          (owner == nullptr || range.end - range.begin > owner->end - owner->begin))
+        owner = &range;
+    const bool before = first < owner->begin;
+    const uint64_t distance = before ? owner->begin - first : first + bytes - owner->end;
+    return format("an access of %u bytes through a pointer into '%s' lies %llu bytes %s it, in %s",
+                  bytes, owner->name.c_str(), static_cast<unsigned long long>(distance),
+                  before ? "before" : "past the end of", memory.describe(first, bytes).c_str());
+  }
+
   /// A global access with a scalar base stays in the ranges that hold the base.
   void checkBase(Wave &wave, const Instruction &inst, const LaneAccess &access) {
     if (inst.opcode->cls != OpClass::Global)
@@ -114,11 +128,8 @@ private:
         if (address >= range.begin && address < range.end && first >= range.begin &&
             first + access.bytes <= range.end)
           return;
-      sink_.add("memory",
-                format("the base address is in %s; the access of %u bytes is at %s",
-                       wave.launch->memory->describe(address, 1).c_str(), access.bytes,
-                       wave.launch->memory->describe(first, access.bytes).c_str()),
-                wave, inst, static_cast<int>(lane), nullptr);
+      sink_.add("memory", leftTensor(*wave.launch->memory, address, first, access.bytes), wave,
+                inst, static_cast<int>(lane), nullptr);
       reported = true;
     });
   }

@@ -18,6 +18,10 @@ template <> struct Format<float> {
   static float invalid() { return bitCast<float>(0xffc00000U); }
   static float infinity() { return __builtin_inff(); }
   static float scale(float v, int n) { return scaleFloat(v, n); }
+  /// (a * b + c) * 2^n with one rounding, which may be to a denormal number.
+  static float scaledFma(float a, float b, float c, int n) {
+    return static_cast<float>(scaleDouble(fma(static_cast<double>(a), b, c), n));
+  }
   static float sign(float magnitude, bool negative) {
     return copySign(magnitude, negative ? -1.0F : 1.0F);
   }
@@ -35,6 +39,9 @@ template <> struct Format<double> {
   static double invalid() { return bitCast<double>(uint64_t{0xfff8000000000000ULL}); }
   static double infinity() { return __builtin_inf(); }
   static double scale(double v, int n) { return scaleDouble(v, n); }
+  static double scaledFma(double a, double b, double c, int n) {
+    return static_cast<double>(__builtin_ldexpl(__builtin_fmal(a, b, c), n));
+  }
   static double sign(double magnitude, bool negative) {
     return __builtin_copysign(magnitude, negative ? -1.0 : 1.0);
   }
@@ -59,9 +66,9 @@ template <typename T> T divScale(T a, T b, T c, bool &flag) {
   // Whether 1/b and c/b are denormal, by value; an infinite operand gives neither.
   const bool inverse = isDenormal(T(1) / b);
   const bool quotient = isDenormal(c / b);
-  if (inverse && quotient) {
+  if (inverse && quotient) { // a huge denominator: bring it down, and the quotient up
     flag = true;
-    return a == b ? F::scale(a, F::kScale) : a;
+    return a == b ? F::scale(a, -F::kScale) : a;
   }
   if (inverse)
     return F::scale(a, -F::kScale);
@@ -97,7 +104,7 @@ template <typename T> void divFmasLanes(LaneArguments &x) {
     const T c = Tag::load(x.s[2], lane);
     T r = fma(a, b, c);
     if (((x.maskIn >> lane) & 1U) != 0)
-      r = F::scale(r, F::exponent(c) > F::kBias ? F::kScale : -F::kScale);
+      r = F::scaledFma(a, b, c, F::exponent(c) > F::kBias ? F::kScale : -F::kScale);
     Tag::store(x.d, lane, nanRule(r, a, b, c));
   }
 }
@@ -120,7 +127,8 @@ template <typename T> T divFixup(T quotient, T denominator, T numerator) {
     return F::sign(0, negative);
   if (F::exponent(numerator) - F::exponent(denominator) < F::kUnderflow)
     return F::sign(0, negative);
-  return F::sign(quotient, negative);
+  // A quotient beyond the range spoils its own refinement, and arrives here as a NaN.
+  return F::sign(isNan(quotient) ? F::infinity() : quotient, negative);
 }
 
 const LaneRow kRows[] = {

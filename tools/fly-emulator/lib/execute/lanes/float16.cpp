@@ -64,7 +64,7 @@ inline float divFixup(float quotient, float denominator, float numerator) {
     return copySign(infinity, sign);
   if (denominatorInfinite || numerator == 0.0F)
     return copySign(0.0F, sign);
-  return copySign(quotient, sign);
+  return copySign(isNan(quotient) ? infinity : quotient, sign);
 }
 
 const LaneRow kRows[] = {
