@@ -20,7 +20,9 @@ template <> struct Format<float> {
   static float scale(float v, int n) { return scaleFloat(v, n); }
   /// (a * b + c) * 2^n with one rounding, which may be to a denormal number.
   static float scaledFma(float a, float b, float c, int n) {
-    return static_cast<float>(scaleDouble(fma(static_cast<double>(a), b, c), n));
+    return static_cast<float>(scaleDouble(fma(static_cast<double>(a), static_cast<double>(b),
+                                              static_cast<double>(c)),
+                                          n));
   }
   static float sign(float magnitude, bool negative) {
     return copySign(magnitude, negative ? -1.0F : 1.0F);
