@@ -27,6 +27,7 @@ _WRITTEN_OPERAND = {
     "fly.mma_atom_call": 1,
 }
 _POINTERS = ("!fly.ptr", "!fly.memref")
+_FACTS = tuple(f"!fly.{name}<" for name in ("int_tuple", "layout", "composed_layout", "tile", "coord_tensor", "swizzle"))
 
 
 def read_only_parameters(compilation: Compilation) -> list[bool]:
@@ -60,17 +61,23 @@ def _is_written(value: ir.Value, kernels: dict[str, ir.Operation], seen: set[tup
         elif name in _READERS:
             continue
         elif name.startswith(("fly.", "fly_rocdl.")) and len(op.operation.results):
-            if any(_is_view(result) and _is_written(result, kernels, seen) for result in op.operation.results):
+            if any(_leads_to_write(result, kernels, seen) for result in op.operation.results):
                 return True
         else:
             return True
     return False
 
 
-def _is_view(value: ir.Value) -> bool:
-    """Tell whether a result may point to the memory of an operand; a register fragment has memory of its own."""
+def _leads_to_write(value: ir.Value, kernels: dict[str, ir.Operation], seen: set[tuple[str, int]]) -> bool:
+    """Follow what an operation makes of a tensor: a view of it, or facts about it.
+
+    A register fragment has memory of its own. Anything else, an address as a number or a buffer resource, may end up
+    anywhere.
+    """
     text = str(value.type)
-    return text.startswith(_POINTERS) and ", register," not in text
+    if text.startswith(_POINTERS):
+        return ", register" not in text and _is_written(value, kernels, seen)
+    return not text.startswith(_FACTS)
 
 
 def _launch_writes(op: Any, position: int, kernels: dict[str, ir.Operation], seen: set[tuple[str, int]]) -> bool:

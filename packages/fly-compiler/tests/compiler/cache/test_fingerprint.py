@@ -97,6 +97,17 @@ def test_closure_values_count():
     assert fingerprint(make(1, one)).digest == fingerprint(make(1, one)).digest
 
 
+def test_lambdas_on_one_line_differ():
+    def make(operation):
+        def launch(n):
+            return operation(n)
+
+        return launch
+
+    first, second = (make(one) for one in (lambda x: x + 1, lambda x: x - 1))
+    assert fingerprint(first).digest != fingerprint(second).digest
+
+
 def test_recursion_ends():
     def even(n):
         return n == 0 or odd(n - 1)

@@ -120,8 +120,8 @@ def _namespace(function: FunctionType) -> dict[str, Any]:
 
 
 def _log_difference(before: ast.AST, after: ast.AST, name: str) -> None:
-    lines = [ast.unparse(one).splitlines() for one in (before, after)]
-    difference = "\n".join(difflib.unified_diff(*lines, "written", "rewritten", lineterm=""))
+    written, rewritten = (ast.unparse(one).splitlines() for one in (before, after))
+    difference = "\n".join(difflib.unified_diff(written, rewritten, "written", "rewritten", lineterm=""))
     log().info("rewriting of %s:\n%s", name, difference)
 
 

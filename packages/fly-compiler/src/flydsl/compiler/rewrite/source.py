@@ -27,7 +27,7 @@ class FunctionSource:
     class_name: str | None
     """Innermost class around the function, for the mangling of private names."""
     text: str
-    """The lines of the function, decorators included."""
+    """The lines of the function, decorators included; of a lambda, itself alone."""
 
 
 @dataclass
@@ -66,7 +66,10 @@ def find_source(function: FunctionType) -> FunctionSource:
             "file changed after it was imported. Import it again (restart the process or the notebook kernel)."
         )
     node, class_name = found[0]
-    text = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
+    if isinstance(node, ast.Lambda):  # others may stand on its line
+        text = ast.unparse(node)
+    else:
+        text = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return FunctionSource(node, code.co_filename, class_name, text)
 
 
