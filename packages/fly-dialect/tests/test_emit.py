@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code emission from Python: code objects, artifacts, and what happens when LLVM cannot."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _fly_emit
+from flydsl._mlir.passmanager import PassManager
+
+KERNEL = """
+  gpu.module @kernels [#rocdl.target<chip = "gfx942">, #rocdl.target<chip = "gfx950">] {
+    llvm.func @scale(%a: !llvm.ptr<1>, %s: f32) attributes {gpu.kernel, rocdl.kernel,
+        rocdl.flat_work_group_size = "256,256", rocdl.reqd_work_group_size = array<i32: 256, 1, 1>} {
+      %t = rocdl.workitem.id.x : i32
+      %p = llvm.getelementptr %a[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      %v = llvm.load %p : !llvm.ptr<1> -> f32
+      %r = llvm.fmul %v, %s : f32
+      llvm.store %r, %p : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+"""
+HOST = """
+  llvm.func @run(%a: !llvm.ptr<1>, %s: f32, %n: i32, %stream: !llvm.ptr) {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %block = llvm.mlir.constant(256 : i64) : i64
+    %grid = llvm.sext %n : i32 to i64
+    gpu.launch_func <%stream : !llvm.ptr> @kernels::@scale blocks in (%grid, %one, %one)
+      threads in (%block, %one, %one) : i64 args(%a : !llvm.ptr<1>, %s : f32)
+    llvm.return
+  }
+"""
+NOTE = json.dumps({"schema": 1, "name": "scale"})
+
+
+@pytest.fixture
+def context():
+    with ir.Context() as context:
+        yield context
+
+
+def module(*parts: str) -> ir.Module:
+    return ir.Module.parse("module attributes {gpu.container_module} {" + "".join(parts) + "}")
+
+
+def compiled(*parts: str) -> ir.Module:
+    parsed = module(*parts)
+    PassManager.parse("builtin.module(gpu-module-to-binary{format=fatbin})").run(parsed.operation)
+    return parsed
+
+
+def emit(artifact: ir.Module, path: Path, **options: str) -> bytes:
+    arguments = {"entry": "run", "name": "scale", "note": NOTE, "output_path": str(path)} | options
+    _fly_emit.emit_artifact(artifact, **arguments)
+    return path.read_bytes()
+
+
+def section(elf: bytes, wanted: str) -> bytes:
+    """The contents of a section of a little-endian ELF64 file."""
+    offset, size, count, names = struct.unpack_from("<40xQ10xHHH", elf)
+    headers = [struct.unpack_from("<IIQQQQ", elf, offset + i * size) for i in range(count)]
+    strings = headers[names][4]
+    for name, _, _, _, start, length in headers:
+        end = elf.index(b"\0", strings + name)
+        if elf[strings + name : end].decode() == wanted:
+            return elf[start : start + length]
+    raise AssertionError(f"no section {wanted}")
+
+
+def test_code_object_and_resources(context):
+    result = _fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942", isa=True, llvm_ir=True)
+    assert result.data.startswith(b"\x7fELF")
+    (kernel,) = result.kernels
+    assert kernel.name == "scale"
+    assert kernel.vgpr > 0
+    assert kernel.sgpr > 0
+    assert (kernel.scratch_bytes, kernel.lds_bytes, kernel.vgpr_spills, kernel.agpr) == (0, 0, 0, 0)
+    assert (kernel.wave_size, kernel.occupancy, kernel.max_workgroup_size) == (64, 8, 256)
+    assert "v_mul_f32" in result.isa
+    assert "amdgpu_kernel" in result.llvm_ir
+
+
+def test_isa_depends_on_the_architecture(context):
+    parsed = module(KERNEL)
+    assert "global_load_dword " in _fly_emit.isa_text(parsed.operation, chip="gfx950")
+    assert "global_load_b32 " in _fly_emit.isa_text(parsed.operation, chip="gfx1201")
+
+
+def test_waves_per_eu_reaches_the_kernel(context):
+    plain = _fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942", llvm_ir=True)
+    asked = _fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942", llvm_ir=True, waves_per_eu=(2, 4))
+    assert '"amdgpu-waves-per-eu"="2,4"' in asked.llvm_ir
+    assert '"amdgpu-waves-per-eu"' not in plain.llvm_ir
+
+
+def test_code_objects_of_a_compiled_module(context):
+    objects = _fly_emit.code_objects(compiled(KERNEL))
+    assert [one.arch for one in objects] == ["gfx942", "gfx950"]
+    assert all(one.data.startswith(b"\x7fELF") and one.kernels[0].occupancy == 8 for one in objects)
+
+
+def test_artifact_is_reproducible_and_needs_only_the_runtime(context, tmp_path):
+    first = emit(compiled(KERNEL, HOST), tmp_path / "a.so")
+    second = emit(compiled(KERNEL, HOST), tmp_path / "b.so")
+    assert first == second
+    assert [entry.name for entry in sorted(tmp_path.iterdir())] == ["a.so", "b.so"]  # nothing temporary is left
+    names = section(first, ".dynstr").split(b"\0")
+    assert b"libflydsl_runtime.so.0" in names
+    assert {b"flydsl_artifact", b"scale", b"__tvm_ffi_scale"} <= set(names)
+    assert b"libc.so.6" not in names
+    assert section(first, ".flydsl.note") == NOTE.encode() + b"\0"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"entry": "missing"}, "no host function 'missing'"),
+        ({"name": "not a name"}, "not a C identifier"),
+        ({"note": "{"}, "the note is not JSON"),
+        ({"output_path": "/nowhere/at/all.so"}, "cannot write '/nowhere/at/all.so'"),
+        ({"host_triple": "nonsense-unknown-unknown"}, "nonsense"),
+    ],
+)
+def test_bad_requests_are_refused(context, tmp_path, options, message):
+    with pytest.raises(_fly_emit.EmitError, match=message):
+        emit(compiled(KERNEL, HOST), tmp_path / "x.so", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_kernels_must_be_compiled_first(context, tmp_path):
+    with pytest.raises(_fly_emit.EmitError, match="is not compiled yet"):
+        emit(module(KERNEL, HOST), tmp_path / "x.so")
+
+
+def test_unknown_functions_of_the_host_are_named(context, tmp_path):
+    host = HOST.replace("%one = ", "llvm.call @mystery() : () -> ()\n%one = ") + "llvm.func @mystery()\n"
+    with pytest.raises(_fly_emit.EmitError, match="the host code calls mystery, which an artifact cannot reach"):
+        emit(compiled(KERNEL, host), tmp_path / "x.so")
+
+
+def test_an_unselectable_instruction_is_an_exception(context):
+    text = KERNEL.replace(
+        "llvm.return",
+        """%z = llvm.mlir.constant(0 : i32) : i32
+           %x = llvm.mlir.undef : vector<8xf16>
+           %c = llvm.mlir.undef : vector<4xf32>
+           %m = rocdl.mfma.f32.16x16x32.f16 %x, %x, %c, %z, %z, %z
+             : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+           llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
+           llvm.return""",
+    )
+    with pytest.raises(_fly_emit.EmitError, match="Cannot select"):
+        _fly_emit.emit_code_object(module(text).operation, chip="gfx942")
+    assert _fly_emit.emit_code_object(module(text).operation, chip="gfx950").data  # which has it
+
+
+def test_threads_compile_at_once(context):
+    """Code generation releases the GIL; the linker, which may run once at a time, is guarded."""
+    results: list[bytes] = []
+
+    def work() -> None:
+        with ir.Context():
+            results.append(_fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942").data)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert len(set(results)) == 1
+
+
+def test_llvm_options_nest_and_survive_linking(context):
+    def isa() -> str:
+        return _fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942", isa=True).isa
+
+    before = isa()
+    _fly_emit.push_llvm_option("amdgpu-waitcnt-forcezero", "false")
+    _fly_emit.push_llvm_option("amdgpu-waitcnt-forcezero", "true")
+    try:
+        assert isa().count("s_waitcnt") > before.count("s_waitcnt")
+        assert isa().count("s_waitcnt") > before.count("s_waitcnt")  # the linker has run in between
+        _fly_emit.pop_llvm_option("amdgpu-waitcnt-forcezero")
+        assert isa() == before
+    finally:
+        _fly_emit.pop_llvm_option("amdgpu-waitcnt-forcezero")
+    with pytest.raises(RuntimeError, match="Unknown LLVM option"):
+        _fly_emit.push_llvm_option("no-such-option", "1")
+    with pytest.raises(RuntimeError, match="does not accept 'maybe'"):
+        _fly_emit.push_llvm_option("amdgpu-waitcnt-forcezero", "maybe")
+    with pytest.raises(RuntimeError, match="was not set"):
+        _fly_emit.pop_llvm_option("amdgpu-waitcnt-forcezero")
