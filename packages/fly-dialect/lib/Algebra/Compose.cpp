@@ -96,103 +96,150 @@ static Leaves coalesceUnbounded(AlgebraContext &cx, const Layout &layout) {
   return coalesced;
 }
 
-/// Fails, when the operands are static, unless `extent` steps of `stride` through a mode of
-/// `modeExtent`, of which the first `count` stay within the mode, reach the following modes at the
-/// same multiples.
-static void requireDivides(AlgebraContext &cx, const IntTuple &extent, const IntTuple &stride,
-                           const IntTuple &modeExtent, const IntTuple &count) {
-  if (!extent.isStaticLeaf() || !count.isStaticLeaf() || count.isStaticInt(0))
-    return;
-  const int32_t s = extent.staticValue(), m = count.staticValue();
-  if (s % m != 0) {
-    cx.fail("extent " + llvm::Twine(s) + " is not divisible by the " + llvm::Twine(m) +
-            " steps that stay within a mode of extent " + modeExtent.str());
-    return;
-  }
-  if (s != m && stride.isStaticLeaf() && modeExtent.isStaticLeaf() &&
-      stride.staticValue() < modeExtent.staticValue() &&
-      modeExtent.staticValue() % stride.staticValue() != 0)
-    cx.fail("a mode of extent " + modeExtent.str() + " is not divisible by stride " + stride.str());
-}
-
-/// Composes the coalesced leaves `a`, the last of which is unbounded, with one leaf
-/// `extent:stride`.
-static Layout composeLeaf(AlgebraContext &cx, llvm::ArrayRef<Layout> a, const IntTuple &extent,
-                          const IntTuple &stride) {
-  if (stride.isStaticInt(0))
-    return {extent, 0};
-  Leaves emitted;
-  IntTuple rest = extent;
-  IntTuple step = stride;
-  for (const Layout &mode : a.drop_back()) {
-    if (cx.failed())
-      break;
-    const IntTuple within = leafCeilDiv(cx, mode.shape(), step);
-    const IntTuple beyond = leafCeilDiv(cx, step, mode.shape());
-    if (within.isStaticInt(1) || rest.isStaticInt(1)) {
-      if (!rest.isStaticInt(1) && step.isStaticLeaf() && mode.shape().isStaticLeaf() &&
-          step.staticValue() > mode.shape().staticValue() &&
-          step.staticValue() % mode.shape().staticValue() != 0)
-        cx.fail("stride " + step.str() + " is not divisible by extent " + mode.shape().str());
-      step = beyond;
-      continue;
-    }
-    const IntTuple count = leafMin(cx, within, rest);
-    if (count.isStaticLeaf() && count.staticValue() <= 0)
-      cx.fail("extent " + count.str() + " is not positive");
-    requireDivides(cx, rest, step, mode.shape(), count);
-    emitted.emplace_back(count, leafMul(cx, step, mode.stride()));
-    rest = leafDiv(cx, rest, count);
-    step = beyond;
-  }
-  if (emitted.empty() || !rest.isStaticInt(1))
-    emitted.emplace_back(rest, leafMul(cx, step, a.back().stride()));
-  return fromLeaves(cx, emitted);
-}
-
 namespace {
+/// The left operand of a composition, or the mode of it that a basis stride picks.
+struct Target {
+  explicit Target(Leaves coalesced)
+      : modes(std::move(coalesced)), forward(modes.size()), backward(modes.size()) {}
+
+  /// Coalesced; the last one is unbounded.
+  Leaves modes;
+  /// How far the leaves of the right operand reach together in each mode, by the sign of their
+  /// strides. Counts static leaves.
+  llvm::SmallVector<int64_t, 8> forward, backward;
+};
+
 /// Composes leaf by leaf, coalescing each part of the left operand that is needed once.
 class Composer {
 public:
   Composer(AlgebraContext &cx, const Layout &a) : cx(cx), a(a) {}
 
-  Layout compose(const IntTuple &shape, const IntTuple &stride) {
-    if (cx.failed())
-      return {1, 0};
-    if (shape.isLeaf())
-      return composeLeaf(cx, leavesAt(stride.path()), shape, stride.withPath({}));
-    llvm::SmallVector<Layout, 4> modes;
-    for (const auto &[s, d] : llvm::zip_equal(shape.modes(), stride.modes()))
-      modes.push_back(compose(s, d));
-    return makeLayout(cx, modes);
+  Layout compose(const Layout &b) {
+    Layout result = compose(b.shape(), b.stride());
+    if (b.shape().isTuple())
+      for (const auto &[path, target] : targets)
+        requireNoCarry(target);
+    return result;
   }
 
 private:
-  const Leaves &leavesAt(BasisPath path) {
-    for (const auto &[known, leaves] : parts)
-      if (known == path)
-        return leaves;
-    llvm::SmallVector<int32_t, 4> mode;
-    for (unsigned level = 0; level != path.size(); ++level)
-      mode.push_back(static_cast<int32_t>(path[level]));
-    Layout part = getMode(cx, a, mode);
-    if (cx.failed())
-      part = Layout(1, 0);
-    parts.emplace_back(path, coalesceUnbounded(cx, part));
-    return parts.back().second;
-  }
+  Layout compose(const IntTuple &shape, const IntTuple &stride);
+  Layout composeLeaf(Target &target, const IntTuple &extent, const IntTuple &stride);
+  void requireSplits(const IntTuple &extent, const IntTuple &stride, const IntTuple &modeExtent,
+                     const IntTuple &count);
+  void requireNoCarry(const Target &target);
+  Target &targetAt(BasisPath path);
 
   AlgebraContext &cx;
   const Layout &a;
-  llvm::SmallVector<std::pair<BasisPath, Leaves>, 2> parts;
+  llvm::SmallVector<std::pair<BasisPath, Target>, 1> targets;
 };
 } // namespace
+
+Layout Composer::compose(const IntTuple &shape, const IntTuple &stride) {
+  if (cx.failed())
+    return {1, 0};
+  if (shape.isLeaf())
+    return composeLeaf(targetAt(stride.path()), shape, stride.withPath({}));
+  llvm::SmallVector<Layout, 4> modes;
+  for (const auto &[s, d] : llvm::zip_equal(shape.modes(), stride.modes()))
+    modes.push_back(compose(s, d));
+  return makeLayout(cx, modes);
+}
+
+Target &Composer::targetAt(BasisPath path) {
+  for (auto &[known, target] : targets)
+    if (known == path)
+      return target;
+  llvm::SmallVector<int32_t, 4> mode;
+  for (unsigned level = 0; level != path.size(); ++level)
+    mode.push_back(static_cast<int32_t>(path[level]));
+  const Layout part = getMode(cx, a, mode);
+  Leaves modes = cx.failed() ? Leaves{Layout(1, 0)} : coalesceUnbounded(cx, part);
+  targets.emplace_back(path, Target(std::move(modes)));
+  return targets.back().second;
+}
+
+/// Fails, where that is static, unless steps of `stride` through a mode, of which `count` stay
+/// within it, reach the following modes at the same multiples of it.
+void Composer::requireSplits(const IntTuple &extent, const IntTuple &stride,
+                             const IntTuple &modeExtent, const IntTuple &count) {
+  if (cx.failed() || !extent.isStaticLeaf() || !count.isStaticLeaf())
+    return;
+  const int32_t s = extent.staticValue(), m = count.staticValue();
+  if (m <= 0) {
+    cx.fail("extent " + count.str() + " is not positive");
+  } else if (s % m != 0) {
+    cx.fail("extent " + llvm::Twine(s) + " is not divisible by the " + llvm::Twine(m) +
+            " steps that stay within a mode of extent " + modeExtent.str());
+  } else if (s != m && stride.isStaticLeaf() && modeExtent.isStaticLeaf() &&
+             modeExtent.staticValue() % stride.staticValue() != 0) {
+    cx.fail("a mode of extent " + modeExtent.str() + " is not divisible by stride " + stride.str());
+  }
+}
+
+Layout Composer::composeLeaf(Target &target, const IntTuple &extent, const IntTuple &stride) {
+  if (stride.isStaticInt(0))
+    return {extent, 0};
+  const size_t last = target.modes.size() - 1;
+  if (last == 0)
+    return {extent, leafMul(cx, stride, target.modes.front().stride())};
+  // Steps are counted forwards; a negative stride turns the result round.
+  const bool backwards = stride.isStaticLeaf() && stride.staticValue() < 0;
+  const IntTuple sign = backwards ? -1 : 1;
+  Leaves emitted;
+  IntTuple rest = extent;
+  IntTuple step = backwards ? leafSub(cx, 0, stride) : stride;
+  auto emit = [&](size_t index, const IntTuple &count) {
+    emitted.emplace_back(count, leafMul(cx, leafMul(cx, sign, step), target.modes[index].stride()));
+    if (count.isStaticLeaf() && step.isStaticLeaf())
+      (backwards ? target.backward : target.forward)[index] +=
+          (int64_t(count.staticValue()) - 1) * step.staticValue();
+  };
+  for (size_t i = 0; i != last && !cx.failed(); ++i) {
+    const IntTuple &modeExtent = target.modes[i].shape();
+    const IntTuple within = leafCeilDiv(cx, modeExtent, step);
+    const IntTuple beyond = leafCeilDiv(cx, step, modeExtent);
+    if (within.isStaticInt(1) || rest.isStaticInt(1)) {
+      if (!rest.isStaticInt(1) && step.isStaticLeaf() && modeExtent.isStaticLeaf() &&
+          step.staticValue() % modeExtent.staticValue() != 0 &&
+          step.staticValue() > modeExtent.staticValue())
+        cx.fail("stride " + step.str() + " is not divisible by extent " + modeExtent.str());
+      step = beyond;
+      continue;
+    }
+    const IntTuple count = leafMin(cx, within, rest);
+    requireSplits(rest, step, modeExtent, count);
+    emit(i, count);
+    if (!cx.failed())
+      rest = leafDiv(cx, rest, count);
+    step = beyond;
+  }
+  if (emitted.empty() || !rest.isStaticInt(1))
+    emit(last, rest);
+  return fromLeaves(cx, emitted);
+}
+
+/// Fails if leaves that split evenly each run over the end of a mode together.
+void Composer::requireNoCarry(const Target &target) {
+  for (size_t i = 0; i + 1 < target.modes.size() && !cx.failed(); ++i) {
+    const IntTuple &extent = target.modes[i].shape();
+    const int64_t reach = std::max(target.forward[i], target.backward[i]);
+    if (extent.isStaticLeaf() && reach >= extent.staticValue())
+      cx.fail("modes together reach " + llvm::Twine(reach) + " in a mode of extent " +
+              extent.str());
+  }
+  auto reaches = [](int64_t reach) { return reach != 0; };
+  if (target.modes.size() > 1 && llvm::any_of(target.forward, reaches) &&
+      llvm::any_of(target.backward, reaches))
+    cx.fail("strides of both signs can't be composed with more than one mode");
+}
 
 Layout fly::composition(AlgebraContext &cx, const Layout &a, const Layout &b) {
   OperationScope scope(cx, "composition", a, b);
   if (!requireCongruent(cx, a) || !requireCongruent(cx, b))
     return b;
-  return canonicalise(cx, Composer(cx, a).compose(b.shape(), b.stride()));
+  return canonicalise(cx, Composer(cx, a).compose(b));
 }
 
 static Layout composeTile(AlgebraContext &cx, const Layout &a, const Tile &tile) {

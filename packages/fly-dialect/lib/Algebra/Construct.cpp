@@ -85,25 +85,19 @@ static bool before(const OrderedPart *a, const OrderedPart *b) {
   return a < b;
 }
 
-/// Gives each part the product of all parts that are ordered before it.
+/// Gives each part the product of all parts that are ordered before it. Equal ones are ordered by
+/// position, so that parts never overlap.
 static void assignStarts(AlgebraContext &cx, llvm::MutableArrayRef<OrderedPart> parts) {
   llvm::SmallVector<OrderedPart *, 8> sorted;
   for (OrderedPart &part : parts)
     sorted.push_back(&part);
-  // Equal parts are neighbours, in order of position.
   llvm::sort(sorted, [](const OrderedPart *a, const OrderedPart *b) {
     return before(a, b) || (!before(b, a) && a < b);
   });
-  IntTuple start = 1;
-  for (size_t first = 0, end = sorted.size(); first != end;) {
-    IntTuple next = start;
-    size_t last = first;
-    for (; last != end && !before(sorted[first], sorted[last]); ++last) {
-      sorted[last]->start = start;
-      next = leafMul(cx, next, tupleProduct(cx, sorted[last]->shape));
-    }
-    start = next;
-    first = last;
+  IntTuple next = 1;
+  for (OrderedPart *part : sorted) {
+    part->start = next;
+    next = leafMul(cx, next, tupleProduct(cx, part->shape));
   }
 }
 

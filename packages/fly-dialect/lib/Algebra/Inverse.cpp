@@ -127,19 +127,27 @@ Layout fly::leftInverse(AlgebraContext &cx, const Layout &layout) {
     return {1, 0};
   }
   Leaves result;
-  IntTuple covered = 1;
+  int32_t covered = 1;
+  int64_t end = 1;
   IntTuple previousStride = 0;
   IntTuple lastExtent = 1;
   for (const auto &[leaf, prefix] : sortedByStride(cx, flatten(cx, coalesce(cx, layout)))) {
-    if (leaf.stride().isStaticInt(0))
+    const int32_t stride = leaf.stride().staticValue();
+    if (stride == 0)
       continue;
-    const IntTuple extent = leafDiv(cx, leaf.stride(), covered);
-    if (extent.isStaticLeaf() && extent.staticValue() <= 0)
-      cx.fail("the mode " + leaf.str() + " overlaps the ones below it, or runs backwards");
+    if (stride < 0)
+      cx.fail("stride " + llvm::Twine(stride) + " runs backwards");
+    else if (stride < end)
+      cx.fail("the layout is not injective: stride " + llvm::Twine(stride) + " is below " +
+              llvm::Twine(end) + ", where the mode before ends");
+    else if (stride % covered != 0)
+      cx.fail("stride " + llvm::Twine(stride) + " is no multiple of " + llvm::Twine(covered) +
+              ", so that no layout is the inverse");
     if (cx.failed())
       return {1, 0};
-    result.emplace_back(extent, previousStride);
-    covered = leafMul(cx, covered, extent);
+    result.emplace_back(stride / covered, previousStride);
+    covered = stride;
+    end = leaf.shape().isStaticLeaf() ? int64_t(stride) * leaf.shape().staticValue() : stride;
     previousStride = prefix;
     lastExtent = leaf.shape();
   }

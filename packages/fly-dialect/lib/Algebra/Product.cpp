@@ -27,18 +27,29 @@ Layout fly::logicalProduct(AlgebraContext &cx, const Layout &a, const Layout &b)
   return canonicalise(cx, makeLayout(cx, {a, repetitions(cx, a, b)}));
 }
 
+/// Both modes of the logical product.
+static std::pair<Layout, Layout> productModes(AlgebraContext &cx, const Layout &a,
+                                              const Layout &b) {
+  const Modes modes = modesOf(cx, logicalProduct(cx, a, b));
+  if (cx.failed() || modes.size() != 2)
+    return {a, b};
+  return {modes[0], modes[1]};
+}
+
 Layout fly::tiledProduct(AlgebraContext &cx, const Layout &a, const Layout &b) {
   OperationScope scope(cx, "tiled_product", a, b);
-  Modes modes = {a};
-  llvm::append_range(modes, modesOf(cx, repetitions(cx, a, b)));
-  return canonicalise(cx, makeLayout(cx, modes));
+  const auto [block, repeats] = productModes(cx, a, b);
+  Modes modes = {block};
+  llvm::append_range(modes, modesOf(cx, repeats));
+  return makeLayout(cx, modes);
 }
 
 Layout fly::flatProduct(AlgebraContext &cx, const Layout &a, const Layout &b) {
   OperationScope scope(cx, "flat_product", a, b);
-  Modes modes = modesOf(cx, a);
-  llvm::append_range(modes, modesOf(cx, repetitions(cx, a, b)));
-  return canonicalise(cx, makeLayout(cx, modes));
+  const auto [block, repeats] = productModes(cx, a, b);
+  Modes modes = modesOf(cx, block);
+  llvm::append_range(modes, modesOf(cx, repeats));
+  return makeLayout(cx, modes);
 }
 
 /// The modes of `a` and of its repetitions, in pairs.

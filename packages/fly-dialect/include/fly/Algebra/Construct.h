@@ -15,9 +15,8 @@ Layout columnMajor(AlgebraContext &cx, const IntTuple &shape);
 /// Stride `1E p` for the leaf at mode path p; 1 for a leaf shape.
 Layout identityLayout(AlgebraContext &cx, const IntTuple &shape);
 /// Compact strides: parts of the shape ascend in memory as the leaves of `order` ascend, each part
-/// column-major in itself. Static leaves order by value and come before dynamic ones, which order
-/// by position. Parts of equal static order don't count each other, so their strides are equal. A
-/// leaf order gives columnMajor.
+/// column-major in itself. Static leaves order by value and come before dynamic ones; equal and
+/// dynamic ones order by position. A leaf order gives columnMajor.
 Layout orderedLayout(AlgebraContext &cx, const IntTuple &shape, const IntTuple &order);
 /// The same shape with compact strides in the order of the layout's strides; modes of stride 0
 /// take no room.

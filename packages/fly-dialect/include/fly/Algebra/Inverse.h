@@ -19,7 +19,8 @@ Layout complement(AlgebraContext &cx, const Layout &layout);
 
 /// R with layout(R(i)) = i on the longest contiguous range from 0. Dynamic strides are ignored.
 Layout rightInverse(AlgebraContext &cx, const Layout &layout);
-/// R with R(layout(i)) = i, for an injective layout. Dynamic strides are ignored.
+/// R with R(layout(i)) = i, for a layout that is injective but for modes of stride 0, and whose
+/// strides divide one another. Dynamic strides are ignored.
 Layout leftInverse(AlgebraContext &cx, const Layout &layout);
 
 } // namespace fly
