@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Global, flat and scratch loads, stores and atomics.
+#include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "execute/atomic_operation.h"
 #include "execute/memory_access.h"
@@ -53,6 +55,27 @@ void globalAddresses(const Wave &wave, const Instruction &inst, const FlatOperan
   }
 }
 
+/// The common widths, unrolled: an integer extended with zeros, or dwords into rows.
+template <typename T> void copyLanes(uint32_t *rows, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    T value;
+    std::memcpy(&value, reinterpret_cast<const void *>(where.address[lane]), sizeof value);
+    if constexpr (std::is_integral_v<T>) {
+      rows[lane] = value;
+    } else {
+      for (size_t i = 0; i < value.size(); ++i)
+        rows[i * kLanes + lane] = value[i];
+    }
+  });
+}
+
+template <typename T> void copyOut(const uint32_t *rows, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    const auto value = static_cast<T>(rows[lane]);
+    std::memcpy(reinterpret_cast<void *>(where.address[lane]), &value, sizeof value);
+  });
+}
+
 void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
               const MemoryFormat &format) {
   checkGlobal(wave, inst, where, format.bytes, AccessKind::Load);
@@ -63,6 +86,20 @@ void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
     });
     return;
   }
+  if (format.part == MemoryFormat::Part::Whole && !format.isSigned) {
+    switch (format.bytes) {
+    case 1:
+      return copyLanes<uint8_t>(rows, where);
+    case 2:
+      return copyLanes<uint16_t>(rows, where);
+    case 8:
+      return copyLanes<std::array<uint32_t, 2>>(rows, where);
+    case 16:
+      return copyLanes<std::array<uint32_t, 4>>(rows, where);
+    default:
+      break;
+    }
+  }
   forEachLane(where.lanes, [&](unsigned lane) {
     storeToRegister(rows, lane, reinterpret_cast<const uint8_t *>(where.address[lane]), format);
   });
@@ -71,6 +108,10 @@ void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
 void storeRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
                const uint32_t *rows, const MemoryFormat &format) {
   checkGlobal(wave, inst, where, format.bytes, AccessKind::Store);
+  if (format.part == MemoryFormat::Part::Whole && format.bytes <= 4)
+    return format.bytes == 1   ? copyOut<uint8_t>(rows, where)
+           : format.bytes == 2 ? copyOut<uint16_t>(rows, where)
+                               : copyOut<uint32_t>(rows, where);
   forEachLane(where.lanes, [&](unsigned lane) {
     loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);
   });

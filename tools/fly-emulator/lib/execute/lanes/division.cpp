@@ -42,7 +42,12 @@ template <> struct Format<double> {
   static double infinity() { return __builtin_inf(); }
   static double scale(double v, int n) { return scaleDouble(v, n); }
   static double scaledFma(double a, double b, double c, int n) {
-    return static_cast<double>(__builtin_ldexpl(__builtin_fmal(a, b, c), n));
+    constexpr double kSmallestNormal = 2.2250738585072014e-308;
+    const double r = scaleDouble(fma(a, b, c), n);
+    // Scaling is exact but for denormal results, which the wider format rounds once.
+    return absolute(r) >= kSmallestNormal
+               ? r
+               : static_cast<double>(__builtin_ldexpl(__builtin_fmal(a, b, c), n));
   }
   static double sign(double magnitude, bool negative) {
     return __builtin_copysign(magnitude, negative ? -1.0 : 1.0);
