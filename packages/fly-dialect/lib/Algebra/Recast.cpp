@@ -76,12 +76,16 @@ static Layout recastLeaves(AlgebraContext &cx, const Layout &layout, Ratio ratio
   return leaf;
 }
 
+static Layout recastPlain(AlgebraContext &cx, const Layout &layout, Ratio ratio) {
+  return requireCongruent(cx, layout) ? recastLeaves(cx, layout, ratio) : layout;
+}
+
 Layout fly::recast(AlgebraContext &cx, const Layout &layout, int32_t newBits, int32_t oldBits) {
   const Ratio ratio = Ratio::of(newBits, oldBits);
   if (ratio.isIdentity())
     return layout;
   OperationScope scope(cx, "recast_layout", layout);
-  return requireCongruent(cx, layout) ? recastLeaves(cx, layout, ratio) : layout;
+  return recastPlain(cx, layout, ratio);
 }
 
 Layout fly::upcast(AlgebraContext &cx, const Layout &layout, int32_t factor) {
@@ -115,14 +119,14 @@ static InnerMap recastInner(AlgebraContext &cx, const InnerMap &inner, Ratio rat
     return recast;
   }
   if (const Layout *plain = inner.layout())
-    return recastLeaves(cx, *plain, ratio);
+    return recastPlain(cx, *plain, ratio);
   const AnyLayout nested = recastAny(cx, *inner.composed(), ratio);
   return nested.composed();
 }
 
 static AnyLayout recastAny(AlgebraContext &cx, const AnyLayout &layout, Ratio ratio) {
   if (!layout.isComposed())
-    return recastLeaves(cx, layout.plain(), ratio);
+    return recastPlain(cx, layout.plain(), ratio);
   const ComposedLayout &composed = layout.composed();
   InnerMap inner = recastInner(cx, composed.inner(), ratio);
   const IntTuple scaled = leafMul(cx, leafExactDiv(cx, composed.offset(), ratio.up), ratio.down);
