@@ -12,6 +12,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
+from ._operands import check_operands
 from ._trace import location, state, where
 
 __all__ = ["attribute", "build", "build_once", "build_op", "infer", "infer_op", "parse_type", "vector_type"]
@@ -60,8 +61,10 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
     """Create an operation whose result types the dialect infers.
 
     Raises:
+        TypeError: an operand is of a kind that the operation does not take.
         ValueError: the dialect refuses the operands; the message is the dialect's reason and the user's line.
     """
+    check_operands(name, operands)
     try:
         return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
     except Exception as error:

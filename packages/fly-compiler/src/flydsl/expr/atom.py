@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import attribute, build, infer, parse_type
 from ._trace import maybe_current
@@ -102,6 +103,7 @@ class CopyAtom(_Atom):
     """A copy operation for values of a fixed number of bits."""
 
     __slots__ = ()
+    _kinds = (fly.CopyAtomType,)
 
     @property
     def val_bits(self) -> int:
@@ -142,6 +144,7 @@ class MmaAtom(_Atom):
     """A matrix multiply-accumulate operation."""
 
     __slots__ = ()
+    _kinds = (fly.MmaAtomType,)
 
     @property
     def described(self) -> Any:

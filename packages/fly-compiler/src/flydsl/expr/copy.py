@@ -6,6 +6,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+
 from ._build import build_op, infer
 from .atom import CopyAtom, _Atom, static_layout
 from .layout import typetext as tt
@@ -36,6 +38,7 @@ class TiledCopy(_Atom):
     """A copy atom repeated over threads and values to cover a tile."""
 
     __slots__ = ()
+    _kinds = (fly.TiledCopyType,)
 
     @property
     def described(self) -> Any:

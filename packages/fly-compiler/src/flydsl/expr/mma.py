@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import attribute, build_op, infer
 from .atom import MmaAtom, _Atom, static_layout
@@ -72,6 +73,7 @@ class TiledMma(_Atom):
     """An MMA atom repeated over (M, N, K) by groups of threads."""
 
     __slots__ = ()
+    _kinds = (fly.TiledMmaType,)
 
     @property
     def described(self) -> Any:

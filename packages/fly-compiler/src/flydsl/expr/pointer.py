@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import attribute, build, build_op, infer, parse_type
 from .address_space import llvm_number, space_from_text, space_text
@@ -46,6 +47,7 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
     """An address of elements of one type in one address space."""
 
     __slots__ = ("_dtype",)
+    _kinds = (fly.PointerType,)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
         super().__init__(value)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import build, build_op, infer, parse_type
 from .address_space import space_from_text
@@ -44,6 +45,7 @@ class Tensor(FlyValue):
     """
 
     __slots__ = ("_dtype",)
+    _kinds = (fly.MemRefType, fly.CoordTensorType)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
         super().__init__(value)

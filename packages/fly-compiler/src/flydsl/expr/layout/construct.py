@@ -140,7 +140,8 @@ def make_layout(shape: Any, stride: Any) -> Layout:
     Raises:
         ValueError: the nestings differ (profile mismatch).
     """
-    parts, spellings = [], []
+    parts: list[Any] = []
+    spellings: list[str] = []
     for part in (shape, stride):
         leaves: list[ir.Value] = []
         if isinstance(part, IntTuple):

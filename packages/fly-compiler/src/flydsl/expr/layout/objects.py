@@ -8,9 +8,10 @@ value is only known when the kernel runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from .._build import attribute, build_once, build_op, infer, parse_type
 from ..numeric.base import as_numeric, wrap
@@ -27,12 +28,17 @@ class FlyValue:
     __slots__ = ("_text", "value")
 
     value: Any
+    _kinds: ClassVar[tuple[Any, ...]] = ()
+    """The MLIR types that an object of the class may wrap."""
 
     def __init__(self, value: Any) -> None:
         if isinstance(value, FlyValue):
             value = value.value
-        if not isinstance(value, ir.Value):
-            raise TypeError(f"{type(self).__name__} wraps an SSA value of a !fly type, not {type(value).__name__}")
+        kinds = self._kinds
+        if not isinstance(value, ir.Value) or not isinstance(value.type, kinds):
+            got = value.type if isinstance(value, ir.Value) else f"'{type(value).__name__}'"
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"{type(self).__name__} wraps an SSA value of type {wanted}, not {got}")
         self.value = value
         self._text: str | None = None
 
@@ -79,6 +85,7 @@ class IntTuple(FlyValue):
     """A nested tuple of integers, each static or dynamic. A leaf takes part in arithmetic like a scalar."""
 
     __slots__ = ()
+    _kinds = (fly.IntTupleType,)
 
     @property
     def tree(self) -> Any:
@@ -299,6 +306,7 @@ class Layout(_LayoutValue):
     """A function from coordinates to indices: shape and stride."""
 
     __slots__ = ()
+    _kinds = (fly.LayoutType,)
 
     @property
     def is_static_stride(self) -> bool:
@@ -338,6 +346,7 @@ class ComposedLayout(_LayoutValue):
     """`inner` after (`offset` + `outer`): swizzled and otherwise non-affine layouts."""
 
     __slots__ = ()
+    _kinds = (fly.ComposedLayoutType,)
 
     @property
     def inner(self) -> Any:
@@ -384,6 +393,7 @@ class Swizzle(FlyValue):
     """S<mask, base, shift>: x xor ((x and (2^mask - 1) << (base + shift)) >> shift)."""
 
     __slots__ = ()
+    _kinds = (fly.SwizzleType,)
 
     def _fields(self) -> list[int]:
         text = tt.arguments(self.type_text)
@@ -409,6 +419,7 @@ class CoordSwizzle(FlyValue):
     """Xor of bits of one coordinate mode into another."""
 
     __slots__ = ()
+    _kinds = (fly.CoordSwizzleType,)
 
     def _fields(self) -> list[str]:
         text = tt.arguments(self.type_text)
@@ -449,6 +460,7 @@ class Tile(FlyValue):
     """One tiler per mode: an extent, a layout, or `None` to leave the mode alone."""
 
     __slots__ = ()
+    _kinds = (fly.TileType,)
 
     def _modes(self) -> list[str]:
         text = tt.arguments(self.type_text)

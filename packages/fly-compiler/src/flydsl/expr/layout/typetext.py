@@ -82,6 +82,11 @@ def arguments(text: str) -> str:
 
 def split(text: str, separator: str = ",") -> list[str]:
     """Split at the separators that are inside no bracket; `->` is no bracket."""
+    return list(_split(text, separator))
+
+
+@lru_cache(maxsize=8192)
+def _split(text: str, separator: str) -> tuple[str, ...]:
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         if c in "(<[{":
@@ -92,7 +97,7 @@ def split(text: str, separator: str = ",") -> list[str]:
             parts.append(text[start:i].strip())
             start = i + len(separator)
     parts.append(text[start:].strip())
-    return parts
+    return tuple(parts)
 
 
 @lru_cache(maxsize=8192)
