@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fly-emu`` end to end, in process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flydsl.emulator.cli import main
+from flydsl.emulator.device import Emulator
+
+DATA = Path(__file__).parent / "data"
+SOURCE = (DATA / "device.h").read_text() + (DATA / "kernels.c").read_text()
+
+
+@pytest.fixture
+def image(compile_object: Callable[..., bytes], emulator: Emulator, tmp_path: Path) -> Path:
+    path = tmp_path / "kernels.hsaco"
+    path.write_bytes(compile_object(SOURCE, "gfx942"))
+    yield path  # type: ignore[misc]
+    emulator.set_devices("gfx942", "gfx950")
+    emulator.set_sanitizers()
+    emulator.set_profiling(False)
+
+
+def vector_add(image: Path, folder: Path, command: str, *options: str) -> int:
+    rng = np.random.default_rng(0)
+    for name in ("a", "b", "c"):
+        np.save(folder / f"{name}.npy", rng.standard_normal(300).astype(np.float32))
+    arguments = [str(folder / "a.npy"), str(folder / "b.npy"), f"out={folder / 'c.npy'}", "i32:300"]
+    return main([command, str(image), *arguments, "--kernel", "vector_add", "--grid", "2", "--block", "256", *options])
+
+
+def test_run_writes_the_output(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert vector_add(image, tmp_path, "run", "--sanitize", "all", "--orders", "3") == 0
+    a, b, c = (np.load(tmp_path / f"{name}.npy") for name in "abc")
+    np.testing.assert_array_equal(c, a + b)
+    assert "emulated" in capsys.readouterr().out
+
+
+def test_profile_counts(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert vector_add(image, tmp_path, "profile", "--json") == 0
+    profile = json.loads(capsys.readouterr().out)
+    assert profile["emulated"] is True
+    assert profile["classes"]["vmem"]["bytes_loaded"] == 2 * 300 * 4
+    assert profile["classes"]["vmem"]["bytes_stored"] == 300 * 4
+    assert any(line.endswith((":5", ":26", ":27")) or ".c:" in line for line in profile["lines"])
+
+
+def test_info_and_disassembly(image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(image)]) == 0
+    assert "vector_add" in capsys.readouterr().out
+    assert main(["disasm", str(image)]) == 0
+    assert "v_mfma_f32_32x32x8_f16" in capsys.readouterr().out
+
+
+def test_wrong_usage_says_what_to_do(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(image)]) == 2
+    assert "--kernel is needed" in capsys.readouterr().err
+    (tmp_path / "bad.hsaco").write_bytes(b"not an object" * 20)
+    assert main(["info", str(tmp_path / "bad.hsaco")]) == 1
+    assert "not an ELF file" in capsys.readouterr().err

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users get wrong: each is an error with a text that says what and where, and the next call works."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flydsl.emulator.device import Emulator, EmulatorError, Module
+
+DATA = Path(__file__).parent / "data"
+HEADER = (DATA / "device.h").read_text()
+SOURCE = HEADER + (DATA / "kernels.c").read_text()
+LOOP = HEADER + "KERNEL void forever(GLOBAL int *out) { for (;;) *(volatile GLOBAL int *)out += 1; }"
+ABORT = HEADER + "KERNEL void abort_(GLOBAL int *out) { if (out[0] == 7) __builtin_trap(); out[1] = 1; }"
+INVALID_VALUE, INVALID_IMAGE, NO_BINARY, LAUNCH_FAILURE, NOT_FOUND = 1, 200, 209, 719, 500
+
+
+def works(build: Callable[..., Module], arch: str) -> None:
+    x = np.ones(64, np.float32)
+    y = np.zeros_like(x)
+    build(SOURCE, arch).kernel("vector_add")(1, 64, x, x, y, 64)
+    assert (y == 2).all()
+
+
+def test_out_of_bounds_names_argument_line_and_lane(build: Callable[..., Module], arch: str) -> None:
+    x = np.ones(100, np.float32)
+    with pytest.raises(EmulatorError) as raised:
+        build(SOURCE, arch).kernel("vector_add")(1, 128, x, x.copy(), x.copy(), 128, names=["a", "b", "c", "n"])
+    assert raised.value.code == LAUNCH_FAILURE
+    for part in ("vector_add+0x", "global_load_dword", ".c:", "block (0, 0, 0), wave 1, lane 36", "emulated"):
+        assert part in raised.value.report
+    works(build, arch)
+
+
+def test_store_to_read_only_memory(build: Callable[..., Module], arch: str) -> None:
+    x = np.ones(64, np.float32)
+    y = np.zeros_like(x)
+    y.flags.writeable = False
+    with pytest.raises(EmulatorError, match="read-only memory"):
+        build(SOURCE, arch).kernel("vector_add")(1, 64, x, x, y, 64)
+    works(build, arch)
+
+
+def test_endless_kernel_is_stopped(emulator: Emulator, build: Callable[..., Module], arch: str) -> None:
+    emulator.set_instruction_limit(100_000)
+    with pytest.raises(EmulatorError, match="100000 instructions, the limit"):
+        build(LOOP, arch).kernel("forever")(300, 64, np.zeros(1, np.int32))
+    emulator.set_instruction_limit(0)
+    works(build, arch)
+
+
+def test_trap(build: Callable[..., Module], arch: str) -> None:
+    with pytest.raises(EmulatorError, match="s_trap 2"):
+        build(ABORT, arch).kernel("abort_")(1, 64, np.array([7, 0], np.int32))
+    works(build, arch)
+
+
+def test_another_architectures_code_object(emulator: Emulator, compile_object: Callable[..., bytes]) -> None:
+    with pytest.raises(EmulatorError, match=r"for gfx942, and the device is gfx950.*FLYDSL_GPU_ARCH=gfx942") as raised:
+        emulator.load(compile_object(SOURCE, "gfx942"), device=1)
+    assert raised.value.code == NO_BINARY
+
+
+def test_unknown_kernel_lists_those_there_are(build: Callable[..., Module], arch: str) -> None:
+    with pytest.raises(EmulatorError, match="it has .*vector_add") as raised:
+        build(SOURCE, arch).kernel("nothing")
+    assert raised.value.code == NOT_FOUND
+
+
+@pytest.mark.parametrize(("grid", "block", "lds", "text"), [
+    (0, 64, 0, "extent of zero"),
+    (1, 2048, 0, "1024"),
+    (1, (64, 32), 0, "2048 threads"),
+    (1, 64, 200_000, "bytes of LDS"),
+])  # fmt: skip
+def test_impossible_launches(build: Callable[..., Module], arch: str, grid: int, block: int, lds: int, text: str) -> None:
+    x = np.ones(64, np.float32)
+    with pytest.raises(EmulatorError, match=text):
+        build(SOURCE, arch).kernel("vector_add")(grid, block, x, x, x.copy(), 64, lds=lds)
+
+
+def test_devices_with_modules_are_not_replaced(emulator: Emulator, build: Callable[..., Module]) -> None:
+    build(SOURCE, "gfx950")
+    with pytest.raises(EmulatorError, match="still has modules"):
+        emulator.set_devices("gfx942")
+    with pytest.raises(EmulatorError, match="is not emulated"):
+        emulator.set_devices("gfx906")
+    assert emulator.device_count() == 2
+
+
+def test_instruction_that_is_not_implemented_is_named(build: Callable[..., Module]) -> None:
+    from test_sanitizers import WAIT
+
+    source = WAIT.format(arch="gfx942", scalar_wait="s_waitcnt lgkmcnt(0)", vector_wait="s_waitcnt vmcnt(0)")
+    source = source.replace("v_add_u32 v2, v2, v3", "v_cubeid_f32 v2, v2, v3, v3")
+    x = np.zeros(128, np.uint32)
+    with pytest.raises(EmulatorError, match=r"does not implement this instruction\n.*f\+0x\w+: v_cubeid_f32"):
+        build(source, "gfx942", "asm", ()).kernel("f")(1, 64, x, x.copy())
+
+
+@pytest.mark.parametrize("image", [b"", b"\x7fELF", b"x" * 4096, b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 200, b"CCOB" + b"\1" * 100])
+def test_what_is_no_code_object(emulator: Emulator, image: bytes) -> None:
+    with pytest.raises(EmulatorError) as raised:
+        emulator.load(image)
+    assert raised.value.code in (INVALID_IMAGE, NO_BINARY)
+    assert raised.value.report
+
+
+def test_stale_handles_are_errors(emulator: Emulator) -> None:
+    for function in ("hipModuleUnload", "hipStreamSynchronize", "hipEventQuery", "hipFree"):
+        with pytest.raises(EmulatorError):
+            emulator.call(function, ctypes.c_void_p(0x1234560))
+
+
+def mutate(image: bytes, rng: random.Random) -> bytes:
+    data = bytearray(image)
+    for _ in range(rng.randint(1, 8)):
+        at = rng.choice([rng.randrange(64), rng.randrange(64, 512), rng.randrange(len(data))])
+        data[at] = rng.randrange(256)
+    return bytes(data[: rng.randrange(64, len(data) + 1)]) if rng.random() < 0.2 else bytes(data)
+
+
+def fuzz(emulator: Emulator, image: bytes, count: int, seed: int) -> None:
+    rng = random.Random(seed)
+    library = emulator.library
+    for _ in range(count):
+        data = mutate(image, rng)
+        library.flyemu_code_object_json(data, ctypes.c_size_t(len(data)))
+        library.flyemu_disassemble(data, ctypes.c_size_t(len(data)), b"gfx942")
+
+
+def test_some_malformed_objects(emulator: Emulator, compile_object: Callable[..., bytes]) -> None:
+    fuzz(emulator, compile_object(LOOP, "gfx942", flags=("-O2",)), 300, 0)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(1, 20))
+def test_many_malformed_objects(emulator: Emulator, compile_object: Callable[..., bytes], seed: int) -> None:
+    fuzz(emulator, compile_object(SOURCE, "gfx942"), 3000, seed)
