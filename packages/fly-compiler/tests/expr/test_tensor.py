@@ -47,6 +47,13 @@ def test_element_access():
             t[0, :]
 
 
+def test_tensors_and_pointers_are_not_iterated():
+    with kernel(MATRIX, POINTER) as k:
+        for value in (fx.Tensor(k.args[0]), fx.Pointer(k.args[1])):
+            with pytest.raises(TypeError, match="not iterable"):
+                list(value)
+
+
 def test_slices():
     with kernel(MATRIX, "i32") as k:
         t = fx.Tensor(k.args[0])

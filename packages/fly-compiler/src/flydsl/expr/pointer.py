@@ -97,6 +97,8 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
         moved: Pointer = add_offset(self, -offset)
         return moved
 
+    __iter__ = None  # a pointer has no end
+
     def __getitem__(self, offset: Any) -> Any:
         return add_offset(self, offset).load()
 

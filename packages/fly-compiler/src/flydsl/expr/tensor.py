@@ -133,6 +133,8 @@ class Tensor(FlyValue):
     def __len__(self) -> int:
         return self.rank
 
+    __iter__ = None  # its elements are named by coordinates; an extent may only be known when the kernel runs
+
     # -- access --------------------------------------------------------------------------------------------------------
 
     def _at(self, coord: Any) -> IntTuple:
