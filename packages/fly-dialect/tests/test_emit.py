@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _fly_emit
 from flydsl._mlir.passmanager import PassManager

@@ -30,7 +30,7 @@ std::optional<ContiguousRegisters> asContiguousRegisters(Value operand) {
   if (!type || !view || !type.isInSpace(AddressSpace::Register) || type.getLayout().isComposed())
     return std::nullopt;
   AlgebraContext algebra;
-  Layout layout = coalesce(algebra, type.getLayout().plain());
+  Layout layout = canonicalise(algebra, coalesce(algebra, type.getLayout().plain()));
   if (algebra.failed() || !layout.shape().isLeaf() || !layout.shape().isStaticLeaf())
     return std::nullopt;
   int32_t extent = layout.shape().staticValue();

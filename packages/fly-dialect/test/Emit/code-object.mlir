@@ -18,7 +18,7 @@
 // CHECK-SAME: wavefront_size = 32
 // CHECK-SAME: bin = "\7FELF
 
-// ISA: assembly = "{{.*}}.amdhsa_code_object_version 6
+// ISA: .amdhsa_code_object_version 6
 // ISA-SAME: global_load_dword
 // ISA-SAME: v_mul_f32
 // ISA-SAME: .amdhsa_next_free_vgpr

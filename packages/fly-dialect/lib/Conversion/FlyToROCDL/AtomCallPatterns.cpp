@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Addressing.h"
 #include "AtomCalls.h"
+#include "Contiguity.h"
 #include "Patterns.h"
 #include "TypeConverter.h"
 #include "fly/Conversion/StorageType.h"
@@ -109,6 +110,8 @@ Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predica
 /// yields the destination's old value.
 LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation,
                               const CopyCall &call, const CallOperand &predicate) {
+  if (failed(checkContiguity(operation, call)))
+    return failure();
   Location loc = call.loc();
   if (!predicate) {
     CopyResult result = lowerCopyCall(rewriter, operation, call);
@@ -184,20 +187,17 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
   }
 };
 
-/// The lane values of operand tensors in memory, `elements` each. Null when one is not plain memory.
+/// The lane values of an operand: itself, or what lies in a contiguous tensor in plain memory. Null when it is neither.
 Value loadFragment(OpBuilder &builder, Location loc, Value original, Value pointer) {
   auto type = dyn_cast<fly::MemRefType>(original.getType());
   if (!type)
     return pointer; // A value already.
-  if (!isa<LLVM::LLVMPointerType>(pointer.getType()) || type.getLayout().isComposed())
+  if (!isa<LLVM::LLVMPointerType>(pointer.getType()) || !isContiguous(type.getLayout()))
     return Value();
   int64_t elements = 1;
-  bool isStatic = true;
-  forEachLeaf(type.getLayout().plain().shape(), [&](const IntTuple &leaf) {
-    isStatic &= leaf.isStaticLeaf();
-    elements *= leaf.isStaticLeaf() ? leaf.staticValue() : 1;
-  });
-  if (!isStatic || elements < 1)
+  forEachLeaf(type.getLayout().plain().shape(),
+              [&](const IntTuple &leaf) { elements *= leaf.staticValue(); });
+  if (elements < 1)
     return Value();
   Type element = getStorageType(type.getElementType());
   Type value = elements == 1 ? element : VectorType::get(elements, element);
@@ -233,7 +233,8 @@ FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor ad
   if (!destination)
     return failure();
   Value pointer = destination.converted;
-  if (!isa<LLVM::LLVMPointerType>(pointer.getType()))
+  if (!isa<LLVM::LLVMPointerType>(pointer.getType()) ||
+      (destination.memref() && !isContiguous(destination.memref().getLayout())))
     return failure();
   if (destination.memref())
     pointer = swizzlePointer(rewriter, loc, pointer, destination.memref().getSwizzle());

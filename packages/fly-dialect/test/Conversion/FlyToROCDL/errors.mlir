@@ -80,3 +80,17 @@ func.func @scale_of_plain_mma(%a: vector<4xf16>, %s: i32, %c: vector<4xf32>) {
   %1 = fly.mma_atom_call_ssa(%0, [%a, %s], %a, %c) : (!fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>, vector<4xf16>, i32, vector<4xf16>, vector<4xf32>) -> vector<4xf32>
   return
 }
+
+// -----
+
+// A column of a row-major tensor is not 64 bits in one piece.
+
+!copy = !fly.copy_atom<!fly.universal_copy<64>, 16>
+!column = !fly.memref<f16, global, 4:8>
+func.func @scattered(%a: !column) -> vector<4xf16> {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{the copy moves 64 bits that lie side by side, but the elements of '!fly.memref<f16, global, 4:8>' do not; use a narrower copy}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call_ssa'}}
+  %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !column) -> vector<4xf16>
+  return %v : vector<4xf16>
+}
