@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from tracing import kernel
 
 import flydsl.expr as fx
+from flydsl._mlir.passmanager import PassManager
 
 TYPES = [
     "i32",
