@@ -31,15 +31,13 @@ std::optional<llvm::StringRef> findAttribute(llvm::StringRef attributes, llvm::S
                                 : value.take_until([](char c) { return c == ' '; });
 }
 
-using Operand = std::variant<IntTuple, AnyLayout, Tile, InnerMap>;
-
-std::optional<Operand> parseOperand(llvm::StringRef text) {
+std::optional<Value> parseOperand(llvm::StringRef text) {
   std::string error;
-  auto tryParse = [&](auto parse) -> std::optional<Operand> {
+  auto tryParse = [&](auto parse) -> std::optional<Value> {
     auto value = parseWhole(text, parse, error);
     if (llvm::failed(value))
       return std::nullopt;
-    return Operand(*value);
+    return Value(*value);
   };
   if (text.consume_front("tile ") || text.starts_with("["))
     return tryParse(parseTile);
@@ -48,23 +46,23 @@ std::optional<Operand> parseOperand(llvm::StringRef text) {
   if (auto layout = tryParse(parseAnyLayout))
     return layout;
   if (auto swizzle = parseWhole(text, parseSwizzle, error); llvm::succeeded(swizzle))
-    return Operand(InnerMap(*swizzle));
+    return Value(InnerMap(*swizzle));
   if (auto swizzle = parseWhole(text, parseCoordSwizzle, error); llvm::succeeded(swizzle))
-    return Operand(InnerMap(*swizzle));
+    return Value(InnerMap(*swizzle));
   return std::nullopt;
 }
 
 /// Operations on the operands of one evaluation, each giving nothing where the kinds don't fit.
 class Evaluator {
 public:
-  Evaluator(AlgebraContext &cx, const Operation &operation, llvm::ArrayRef<Operand> operands)
+  Evaluator(AlgebraContext &cx, const Operation &operation, llvm::ArrayRef<Value> operands)
       : cx(cx), operation(operation), operands(operands) {}
 
-  std::optional<std::string> run() {
+  std::optional<Value> run() {
     for (auto family :
          {&Evaluator::tupleOperation, &Evaluator::modeOperation, &Evaluator::coordinateOperation,
           &Evaluator::layoutOperation, &Evaluator::constructor})
-      if (std::optional<std::string> result = (this->*family)())
+      if (std::optional<Value> result = (this->*family)())
         return result;
     return std::nullopt;
   }
@@ -82,22 +80,16 @@ private:
   }
   bool is(llvm::StringRef name) const { return operation.name == name; }
 
-  template <typename T> static std::string text(const T &value) {
-    std::string result;
-    llvm::raw_string_ostream(result) << value;
-    return result;
-  }
-  static std::string text(const Truth &value) {
-    return !value.known ? "dynamic" : *value.known ? "true" : "false";
-  }
+  static Value value(Layout layout) { return AnyLayout(std::move(layout)); }
+  template <typename T> static Value value(T result) { return Value(std::move(result)); }
 
-  std::optional<std::string> tupleOperation() {
+  std::optional<Value> tupleOperation() {
     if (!tuple(0))
       return std::nullopt;
     if (is("int_tuple_product"))
-      return text(tupleProduct(cx, *tuple(0)));
+      return value(tupleProduct(cx, *tuple(0)));
     if (is("int_tuple_product_each"))
-      return text(tupleProductEach(cx, *tuple(0)));
+      return value(tupleProductEach(cx, *tuple(0)));
     if (!tuple(1))
       return std::nullopt;
     using Binary = IntTuple (*)(AlgebraContext &, const IntTuple &, const IntTuple &);
@@ -113,22 +105,22 @@ private:
                               .Case("add_offset", tupleAdd)
                               .Default(nullptr);
     if (binary)
-      return text(binary(cx, *tuple(0), *tuple(1)));
+      return value(binary(cx, *tuple(0), *tuple(1)));
     if (is("elem_less"))
-      return text(elemLess(cx, *tuple(0), *tuple(1)));
+      return value(elemLess(cx, *tuple(0), *tuple(1)));
     if (is("equal"))
-      return text(tupleEqual(cx, *tuple(0), *tuple(1)));
+      return value(tupleEqual(cx, *tuple(0), *tuple(1)));
     return std::nullopt;
   }
 
   /// `fn` on a tuple, or on the outermost plain layout.
-  template <typename Fn> std::string onTupleOrLayout(const Fn &fn) {
+  template <typename Fn> Value onTupleOrLayout(const Fn &fn) {
     if (tuple(0))
-      return text(fn(*tuple(0)));
-    return text(mapOutermost(*layout(0), [&](const Layout &plain) { return fn(plain); }));
+      return value(fn(*tuple(0)));
+    return value(mapOutermost(*layout(0), [&](const Layout &plain) { return fn(plain); }));
   }
 
-  std::optional<std::string> modeOperation() {
+  std::optional<Value> modeOperation() {
     if (!tuple(0) && !layout(0))
       return std::nullopt;
     const int32_t begin = operation.integer("begin", 0), end = operation.integer("end", -1);
@@ -147,18 +139,18 @@ private:
     if (!tuple(1))
       return std::nullopt;
     if (is("slice"))
-      return tuple(0) ? text(slice(cx, *tuple(0), *tuple(1)))
-                      : text(sliceWithOffset(cx, *layout(0), *tuple(1)).layout);
+      return tuple(0) ? value(slice(cx, *tuple(0), *tuple(1)))
+                      : value(sliceWithOffset(cx, *layout(0), *tuple(1)).layout);
     if (is("dice"))
       return onTupleOrLayout([&](const auto &x) { return dice(cx, x, *tuple(1)); });
     return std::nullopt;
   }
 
-  std::optional<std::string> extend(int32_t rank) {
+  std::optional<Value> extend(int32_t rank) {
     const bool back = is("append");
     if (tuple(0) && tuple(1))
-      return text(back ? appendMode(cx, *tuple(0), *tuple(1), rank)
-                       : prependMode(cx, *tuple(0), *tuple(1), rank));
+      return value(back ? appendMode(cx, *tuple(0), *tuple(1), rank)
+                        : prependMode(cx, *tuple(0), *tuple(1), rank));
     if (!layout(0) || !plain(1))
       return std::nullopt;
     return onOutermost([&](const Layout &x) {
@@ -166,9 +158,9 @@ private:
     });
   }
 
-  std::optional<std::string> coordinateOperation() {
+  std::optional<Value> coordinateOperation() {
     if (is("size") && tuple(0))
-      return text(tupleProduct(cx, *tuple(0)));
+      return value(tupleProduct(cx, *tuple(0)));
     if (layout(0)) {
       const Layout &outermost = layout(0)->outermost();
       using Unary = IntTuple (*)(AlgebraContext &, const Layout &);
@@ -178,31 +170,31 @@ private:
                               .Case("coshape", coshape)
                               .Case("cosize", cosize)
                               .Default(nullptr);
-      return unary ? std::optional(text(unary(cx, outermost))) : std::nullopt;
+      return unary ? std::optional(value(unary(cx, outermost))) : std::nullopt;
     }
     if (!tuple(0) || operands.size() != 2)
       return std::nullopt;
     if (is("crd2idx")) {
       if (layout(1))
-        return text(crd2idx(cx, *tuple(0), *layout(1)));
-      return text(applyMap(cx, *tuple(0), std::get<InnerMap>(operands[1])));
+        return value(crd2idx(cx, *tuple(0), *layout(1)));
+      return value(applyMap(cx, *tuple(0), std::get<InnerMap>(operands[1])));
     }
     if (!plain(1))
       return std::nullopt;
     if (is("idx2crd"))
-      return text(idx2crd(cx, *tuple(0), *plain(1)));
+      return value(idx2crd(cx, *tuple(0), *plain(1)));
     if (is("get_flat_coord"))
-      return text(flatCoord(cx, *tuple(0), *plain(1)));
+      return value(flatCoord(cx, *tuple(0), *plain(1)));
     if (is("get_1d_coord"))
-      return text(linearCoord(cx, *tuple(0), *plain(1)));
+      return value(linearCoord(cx, *tuple(0), *plain(1)));
     return std::nullopt;
   }
 
-  template <typename Fn> std::string onOutermost(const Fn &fn) {
-    return text(mapOutermost(*layout(0), fn));
+  template <typename Fn> Value onOutermost(const Fn &fn) {
+    return value(mapOutermost(*layout(0), fn));
   }
 
-  std::optional<std::string> layoutOperation() {
+  std::optional<Value> layoutOperation() {
     if (!layout(0))
       return std::nullopt;
     if (is("right_inverse"))
@@ -217,8 +209,8 @@ private:
         return tuple(1) ? complement(cx, x, *tuple(1)) : complement(cx, x);
       });
     if (is("recast_layout"))
-      return text(recast(cx, *layout(0), operation.integer("new_type_bits", 0),
-                         operation.integer("old_type_bits", 0)));
+      return value(recast(cx, *layout(0), operation.integer("new_type_bits", 0),
+                          operation.integer("old_type_bits", 0)));
     if (is("tile_to_shape"))
       return onOutermost([&](const Layout &x) { return tileToShape(cx, x, *tuple(1), *tuple(2)); });
     if (operands.size() != 2)
@@ -252,24 +244,24 @@ private:
     return std::nullopt;
   }
 
-  std::optional<std::string> constructor() {
+  std::optional<Value> constructor() {
     if (is("make_identity_layout") && tuple(0))
-      return text(identityLayout(cx, *tuple(0)));
+      return value(identityLayout(cx, *tuple(0)));
     if (is("make_ordered_layout") && tuple(0) && tuple(1))
-      return text(orderedLayout(cx, *tuple(0), *tuple(1)));
+      return value(orderedLayout(cx, *tuple(0), *tuple(1)));
     if (is("make_layout_like") && plain(0))
-      return text(layoutLike(cx, *plain(0)));
+      return value(layoutLike(cx, *plain(0)));
     // The op, not the algebra, asks for a static shape.
     if (is("make_fragment_layout_like") && plain(0) && plain(0)->shape().isStatic())
-      return text(fragmentLayout(cx, *plain(0)));
+      return value(fragmentLayout(cx, *plain(0)));
     if (is("make_layout") && tuple(0) && tuple(1))
-      return text(Layout(*tuple(0), *tuple(1)));
+      return value(Layout(*tuple(0), *tuple(1)));
     return std::nullopt;
   }
 
   AlgebraContext &cx;
   const Operation &operation;
-  llvm::ArrayRef<Operand> operands;
+  llvm::ArrayRef<Value> operands;
 };
 
 } // namespace
@@ -291,13 +283,44 @@ int32_t Operation::integer(llvm::StringRef attribute, int32_t otherwise) const {
   return values && values->size() == 1 ? values->front() : otherwise;
 }
 
-std::optional<std::string> fly::test::evaluate(AlgebraContext &cx, const Operation &operation) {
-  llvm::SmallVector<Operand, 3> operands;
+Operation fly::test::parseOperation(llvm::StringRef name, llvm::StringRef text) {
+  Operation operation{name, {}, {}};
+  if (const size_t brace = text.find(" {"); brace != llvm::StringRef::npos && text.ends_with("}")) {
+    operation.attributes = text.substr(brace + 2).drop_back();
+    text = text.take_front(brace);
+  }
+  text.split(operation.operands, " ; ");
+  return operation;
+}
+
+std::optional<llvm::SmallVector<Value, 3>> fly::test::parseOperands(const Operation &operation) {
+  llvm::SmallVector<Value, 3> operands;
   for (llvm::StringRef text : operation.operands) {
-    std::optional<Operand> operand = parseOperand(text);
+    std::optional<Value> operand = parseOperand(text);
     if (!operand)
       return std::nullopt;
     operands.push_back(std::move(*operand));
   }
+  return operands;
+}
+
+std::optional<Value> fly::test::evaluate(AlgebraContext &cx, const Operation &operation,
+                                         llvm::ArrayRef<Value> operands) {
   return Evaluator(cx, operation, operands).run();
+}
+
+std::string fly::test::toText(const Value &value) {
+  if (const auto *truth = std::get_if<Truth>(&value))
+    return !truth->known ? "dynamic" : *truth->known ? "true" : "false";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (const auto *tuple = std::get_if<IntTuple>(&value))
+    os << *tuple;
+  else if (const auto *layout = std::get_if<AnyLayout>(&value))
+    os << *layout;
+  else if (const auto *tile = std::get_if<Tile>(&value))
+    os << *tile;
+  else
+    os << std::get<InnerMap>(value);
+  return text;
 }

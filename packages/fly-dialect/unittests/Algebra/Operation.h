@@ -6,11 +6,14 @@
 #ifndef FLY_UNITTESTS_ALGEBRA_OPERATION_H
 #define FLY_UNITTESTS_ALGEBRA_OPERATION_H
 
-#include "fly/Algebra/Context.h"
+#include "fly/Algebra/Layout.h"
+#include "fly/Algebra/Leaf.h"
+#include "fly/Algebra/Tile.h"
 
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
+#include <variant>
 
 namespace fly::test {
 
@@ -25,9 +28,22 @@ struct Operation {
   int32_t integer(llvm::StringRef attribute, int32_t otherwise) const;
 };
 
-/// The result in text form. Meaningless when the context has failed. Nothing when there is no such
-/// operation on operands of these kinds.
-std::optional<std::string> evaluate(AlgebraContext &cx, const Operation &operation);
+/// An operand or a result.
+using Value = std::variant<IntTuple, AnyLayout, Tile, InnerMap, Truth>;
+
+/// The text of an operation and its operands: `operand ; operand {name=value ...}`.
+Operation parseOperation(llvm::StringRef name, llvm::StringRef text);
+
+/// The operands as values; nothing where one is of a kind that the algebra does not have.
+std::optional<llvm::SmallVector<Value, 3>> parseOperands(const Operation &operation);
+
+/// The result on these operands, meaningless when the context has failed. Nothing when there is no
+/// such operation on operands of these kinds.
+std::optional<Value> evaluate(AlgebraContext &cx, const Operation &operation,
+                              llvm::ArrayRef<Value> operands);
+
+/// In the tables' form; truth values are `true`, `false` or `dynamic`.
+std::string toText(const Value &value);
 
 } // namespace fly::test
 
