@@ -27,7 +27,9 @@ _WRITTEN_OPERAND = {
     "fly.mma_atom_call": 1,
 }
 _POINTERS = ("!fly.ptr", "!fly.memref")
-_FACTS = tuple(f"!fly.{name}<" for name in ("int_tuple", "layout", "composed_layout", "tile", "coord_tensor", "swizzle"))
+_FACTS = tuple(
+    f"!fly.{name}<" for name in ("int_tuple", "layout", "composed_layout", "tile", "coord_tensor", "swizzle")
+)
 
 
 def read_only_parameters(compilation: Compilation) -> list[bool]:

@@ -98,7 +98,7 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     ]
     if debug_info:
         scope = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"
-        found.append(Stage("ensure-debug-info-scope", f"gpu.module({scope}),{scope}"))
+        found.append(Stage("ensure-debug-info-scope", scope))
     found.append(Stage("gpu-module-to-binary", "gpu-module-to-binary{format=fatbin}"))
     return found
 
@@ -158,12 +158,19 @@ def _checked(work: Callable[[], Any], what: str) -> Any:
     try:
         return work()
     except ir.MLIRError as error:
-        found = [_diagnostic(one) for one in error.error_diagnostics] or [Diagnostic(f"{what}: {error}")]
-        raise DSLCompileError(*found) from None
+        found = [_diagnostic(one) for one in error.error_diagnostics if str(one.message) not in _EMPTY_MESSAGES]
+        raise DSLCompileError(*(found or [Diagnostic(f"{what}: {error}")])) from None
+
+
+_EMPTY_MESSAGES = ("An error happened while serializing the module.",)
+_WHOLE_MODULES = ('see current operation: "gpu.module"', 'see current operation: "builtin.module"')
 
 
 def _diagnostic(one: Any) -> Diagnostic:
-    return Diagnostic(str(one.message), tuple(str(note.message) for note in one.notes), frames_of(one.location))
+    """Return a finding of MLIR's without the notes that only quote a whole module."""
+    notes = [str(note.message) for note in one.notes]
+    kept = tuple(note for note in notes if not note.startswith(_WHOLE_MODULES))
+    return Diagnostic(str(one.message), kept, frames_of(one.location))
 
 
 def emit(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs mean on the device what they mean in Python.
 
-Each program is a function of two integers with nested branches and loops, `break`, `continue`, `else` and early returns.
+Each program is a function of two integers: nested branches and loops, `break`, `continue`, `else`, early returns.
 Python runs it for every thread's numbers; the device runs it compiled, once as a helper and once under `@flyc.jit`.
 """
 

@@ -13,6 +13,7 @@ scratch operations.
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -63,7 +64,6 @@ class _State(threading.local):
 
 
 _state = _State()
-_kept: list[Any] = []
 
 
 def settle(module: ir.Module) -> None:
@@ -75,7 +75,8 @@ def settle(module: ir.Module) -> None:
             op.detach_from_parent()
     # Two references: the list's, and the argument's of getrefcount; the loop variable is a third.
     if failed or any(sys.getrefcount(op) > 3 for op in retired):
-        _kept.append((module, retired, failed))
+        # Not even at the end of the process are these destroyed: operations would go after values that they use.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((module, retired, failed)))
 
 
 def terminate(block: ir.Block, name: str, operands: Sequence[ir.Value]) -> None:
