@@ -64,7 +64,8 @@ const char *flyemu_fidelity_json(void);
 const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch);
 const char *flyemu_code_object_json(const void *image, size_t bytes);
 
-// Every opcode that LLVM can encode for an architecture and whether it is executed, as JSON.
+// Every mnemonic of LLVM's AMDGPU target, with its class and fidelity or null where it isn't
+// executed, as JSON. Null for an architecture that isn't emulated.
 const char *flyemu_opcodes_json(const char *arch);
 
 #ifdef __cplusplus

@@ -102,8 +102,8 @@ std::string Disassembler::mnemonic(unsigned llvmOpcode) const {
   inst.setOpcode(llvmOpcode);
   const char *raw = parts_->printer->getMnemonic(inst).first;
   std::string name = raw == nullptr ? "" : raw;
-  while (!name.empty() && (name.back() == ' ' || name.back() == '\t'))
-    name.pop_back();
+  // Forms with a fixed operand have it in what LLVM calls the mnemonic: "scratch_load_dword off,".
+  name = name.substr(0, name.find_first_of(" \t"));
   for (const char *suffix : {"_e32", "_e64", "_dpp", "_sdwa"}) {
     const size_t length = std::strlen(suffix);
     if (name.size() > length && name.compare(name.size() - length, length, suffix) == 0)

@@ -92,12 +92,14 @@ std::string describeOpcodes(const std::string &arch) {
   for (unsigned i = 0; i < disassembler.instructions().getNumOpcodes(); ++i) {
     const std::string name = disassembler.mnemonic(i);
     if (!name.empty())
-      if (const Opcode *opcode = OpcodeTable::instance().find(name))
-        mnemonics[name] = opcode;
+      mnemonics[name] = OpcodeTable::instance().find(name);
   }
   std::string out = "{";
   for (const auto &[name, opcode] : mnemonics)
-    out += (out.size() > 1 ? ", " : "") + jsonString(name) +
+    if (opcode == nullptr)
+      out += (out.size() > 1 ? ", " : "") + jsonString(name) + ": null";
+    else
+      out += (out.size() > 1 ? ", " : "") + jsonString(name) +
            ": {\"class\": " + jsonString(opClassName(opcode->cls)) +
            ", \"fidelity\": " + jsonString(fidelityName(opcode->fidelity)) + "}";
   return out + "}";
