@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flydsl._mlir._mlir_libs._fly_emit: device and host code from modules that the pass pipeline has lowered.
+// flydsl._mlir._mlir_libs._fly_emit: device and host code from modules that the pass pipeline has
+// lowered.
 
 #include "fly/Emit/Artifact.h"
 #include "fly/Emit/BinaryReader.h"
@@ -29,7 +30,8 @@ struct EmitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Calls `body` without the GIL. When it fails, throws EmitError with everything that MLIR reported meanwhile.
+/// Calls `body` without the GIL. When it fails, throws EmitError with everything that MLIR reported
+/// meanwhile.
 template <typename Body> auto emitOrThrow(Operation *op, Body body) {
   std::string text;
   auto result = [&] {
@@ -68,12 +70,12 @@ Operation *gpuModuleOf(MlirOperation op) {
   return modules.front();
 }
 
-fly::CodeObject
-emitCodeObject(MlirOperation op, const std::string &chip, unsigned optLevel,
-               const std::string &features, bool fastMath, bool unsafeMath, bool finiteOnly,
-               bool flushDenormals, bool correctSqrt,
-               std::optional<std::pair<unsigned, unsigned>> wavesPerEu, unsigned abiVersion,
-               bool isa, bool llvmIr, fly::EmitFormat format = fly::EmitFormat::CodeObject) {
+fly::CodeObject emitCodeObject(MlirOperation op, const std::string &chip, unsigned optLevel,
+                               const std::string &features, bool fastMath, bool unsafeMath,
+                               bool finiteOnly, bool flushDenormals, bool correctSqrt,
+                               std::optional<std::pair<unsigned, unsigned>> wavesPerEu,
+                               unsigned abiVersion, bool isa, bool llvmIr,
+                               fly::EmitFormat format = fly::EmitFormat::CodeObject) {
   fly::CodeObjectOptions options;
   options.chip = chip;
   options.optLevel = optLevel;
@@ -89,7 +91,8 @@ emitCodeObject(MlirOperation op, const std::string &chip, unsigned optLevel,
   options.wantLlvmIr = llvmIr;
   options.format = format;
   Operation *gpuModule = gpuModuleOf(op);
-  return std::move(*emitOrThrow(gpuModule, [&] { return fly::emitCodeObject(gpuModule, options); }));
+  return std::move(
+      *emitOrThrow(gpuModule, [&] { return fly::emitCodeObject(gpuModule, options); }));
 }
 
 void bindResources(nb::module_ &m) {
@@ -119,7 +122,9 @@ void bindResources(nb::module_ &m) {
   nb::class_<fly::CodeObject>(m, "CodeObject", "A compiled gpu.module.")
       .def_prop_ro(
           "data",
-          [](const fly::CodeObject &self) { return nb::bytes(self.bytes.data(), self.bytes.size()); },
+          [](const fly::CodeObject &self) {
+            return nb::bytes(self.bytes.data(), self.bytes.size());
+          },
           "The linked ELF file.")
       .def_ro("kernels", &fly::CodeObject::kernels, "Resources of each kernel, by name.")
       .def_ro("isa", &fly::CodeObject::isa, "Assembly text, when it was asked for.")
@@ -138,7 +143,8 @@ void bindResources(nb::module_ &m) {
 } // namespace
 
 NB_MODULE(_fly_emit, m) {
-  m.doc() = "Emits AMD code objects and artifacts. Every failure is an EmitError with LLVM's or MLIR's text.";
+  m.doc() = "Emits AMD code objects and artifacts. Every failure is an EmitError with LLVM's or "
+            "MLIR's text.";
   nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError);
   bindResources(m);
 
@@ -160,12 +166,13 @@ NB_MODULE(_fly_emit, m) {
 
   m.def(
       "isa_text",
-      [](MlirOperation op, const std::string &chip, unsigned optLevel, const std::string &features) {
-        fly::CodeObject object = emitCodeObject(
-            op, chip, optLevel, features, /*fastMath=*/false, /*unsafeMath=*/false,
-            /*finiteOnly=*/false, /*flushDenormals=*/false, /*correctSqrt=*/true,
-            /*wavesPerEu=*/std::nullopt, /*abiVersion=*/600, /*isa=*/false, /*llvmIr=*/false,
-            fly::EmitFormat::Assembly);
+      [](MlirOperation op, const std::string &chip, unsigned optLevel,
+         const std::string &features) {
+        fly::CodeObject object =
+            emitCodeObject(op, chip, optLevel, features, /*fastMath=*/false, /*unsafeMath=*/false,
+                           /*finiteOnly=*/false, /*flushDenormals=*/false, /*correctSqrt=*/true,
+                           /*wavesPerEu=*/std::nullopt, /*abiVersion=*/600, /*isa=*/false,
+                           /*llvmIr=*/false, fly::EmitFormat::Assembly);
         return std::string(object.bytes.begin(), object.bytes.end());
       },
       "op"_a, nb::kw_only(), "chip"_a, "opt_level"_a = 2, "features"_a = "",
@@ -178,7 +185,8 @@ NB_MODULE(_fly_emit, m) {
         return std::move(*emitOrThrow(op, [&] { return fly::readCodeObjects(op); }));
       },
       "module"_a,
-      "The code objects that gpu-module-to-binary put into the module, with their kernels' resources.");
+      "The code objects that gpu-module-to-binary put into the module, with their kernels' "
+      "resources.");
 
   // The compiler's context manager for LLVM options is built on these two.
   m.def(
@@ -188,7 +196,8 @@ NB_MODULE(_fly_emit, m) {
           throw std::runtime_error(llvm::toString(std::move(error)));
       },
       "name"_a, "text"_a,
-      "Gives an LLVM command line option a value, process-wide, until the matching pop_llvm_option.");
+      "Gives an LLVM command line option a value, process-wide, until the matching "
+      "pop_llvm_option.");
   m.def(
       "pop_llvm_option",
       [](const std::string &name) {
@@ -216,6 +225,7 @@ NB_MODULE(_fly_emit, m) {
       "module"_a, nb::kw_only(), "entry"_a, "name"_a, "note"_a, "output_path"_a,
       "host_triple"_a = fly::ArtifactOptions().hostTriple,
       "host_cpu"_a = fly::ArtifactOptions().hostCpu, "opt_level"_a = 2,
-      "Compiles the host functions of a lowered module and links them with its code objects into the\n"
+      "Compiles the host functions of a lowered module and links them with its code objects into "
+      "the\n"
       "shared object output_path, as docs/artifact.md defines it. note is the JSON text to embed.");
 }

@@ -43,7 +43,8 @@ static LogicalResult checkInput(ModuleOp module, const ArtifactOptions &options)
   return success();
 }
 
-/// Translates `module` with the launches going through fly's offloading handler, whatever handler it names.
+/// Translates `module` with the launches going through fly's offloading handler, whatever handler
+/// it names.
 static std::unique_ptr<llvm::Module> translate(ModuleOp module, Attribute handler,
                                                llvm::LLVMContext &context) {
   OwningOpRef<ModuleOp> copy(module.clone());
@@ -60,7 +61,8 @@ LogicalResult fly::emitArtifact(ModuleOp module, const ArtifactOptions &options)
   if (!machine)
     return module.emitError(llvm::toString(machine.takeError()));
 
-  // Owned by pointers that can be let go of: after a crash inside LLVM nothing of it may be destroyed.
+  // Owned by pointers that can be let go of: after a crash inside LLVM nothing of it may be
+  // destroyed.
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> llvmModule;
   CollectedDiagnostics diagnostics;

@@ -61,8 +61,8 @@ Function *TableBuilder::defineHost(Function &entry) {
   IRBuilder<> builder(&host->getEntryBlock());
   SmallVector<Value *> arguments;
   for (Argument &parameter : entry.args()) {
-    Value *slot = builder.CreateLoad(
-        pointer, builder.CreateConstInBoundsGEP1_64(pointer, host->getArg(0), parameter.getArgNo()));
+    Value *slot = builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(
+                                                  pointer, host->getArg(0), parameter.getArgNo()));
     // A bool is a byte in memory. Nothing promises a slot's alignment.
     Type *type = parameter.getType();
     Type *memoryType = type->isIntegerTy(1) ? builder.getInt8Ty() : type;
@@ -85,9 +85,9 @@ void TableBuilder::defineArtifact(Function &host) {
                                   GlobalValue::InternalLinkage, noteText, "flydsl.note");
   note->setSection(".flydsl.note");
   note->setAlignment(Align(1));
-  auto *state = new GlobalVariable(module, pointer, /*isConstant=*/false,
-                                   GlobalValue::InternalLinkage, ConstantPointerNull::get(pointer),
-                                   "flydsl.state");
+  auto *state =
+      new GlobalVariable(module, pointer, /*isConstant=*/false, GlobalValue::InternalLinkage,
+                         ConstantPointerNull::get(pointer), "flydsl.state");
 
   Constant *fields[] = {
       ConstantInt::get(i32, abiVersion),

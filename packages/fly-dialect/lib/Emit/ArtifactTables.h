@@ -9,8 +9,9 @@
 
 namespace fly {
 
-/// Adds what flydsl/runtime.h asks of an artifact: the FlyArtifact with its tables and note, the function that unpacks
-/// slots for the entry function, and the two exported functions. Everything else becomes internal.
+/// Adds what flydsl/runtime.h asks of an artifact: the FlyArtifact with its tables and note, the
+/// function that unpacks slots for the entry function, and the two exported functions. Everything
+/// else becomes internal.
 llvm::Error addArtifactTables(llvm::Module &module, const ArtifactOptions &options);
 
 } // namespace fly

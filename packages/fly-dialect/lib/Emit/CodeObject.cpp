@@ -25,7 +25,8 @@
 using namespace mlir;
 using namespace fly;
 
-// Declared here because llvm/Support/TargetSelect.h only reaches targets that its own build configured as "native".
+// Declared here because llvm/Support/TargetSelect.h only reaches targets that its own build
+// configured as "native".
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
 void LLVMInitializeAMDGPUTarget();
@@ -73,8 +74,9 @@ createTargetMachine(const CodeObjectOptions &options) {
   if (!triple.isAMDGCN())
     return llvm::createStringError("'" + options.triple + "' is not an AMD GPU triple");
 
-  // A chip may carry a suffix that names a product rather than an instruction set ("gfx1201-w7900"); a generic target
-  // such as "gfx9-4-generic" is a name that LLVM knows as it is.
+  // A chip may carry a suffix that names a product rather than an instruction set
+  // ("gfx1201-w7900"); a generic target such as "gfx9-4-generic" is a name that LLVM knows as it
+  // is.
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
   llvm::StringRef chip = options.chip;
@@ -83,9 +85,9 @@ createTargetMachine(const CodeObjectOptions &options) {
   if (chip.empty() || !subtarget->isCPUStringValid(chip))
     return llvm::createStringError("unknown AMD GPU architecture '" + options.chip + "'");
 
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, chip, options.features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt,
-      codeGenLevel(options.optLevel)));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, chip, options.features, llvm::TargetOptions(),
+                                  llvm::Reloc::PIC_, std::nullopt, codeGenLevel(options.optLevel)));
   if (!machine)
     return llvm::createStringError("LLVM has no target machine for '" + options.chip + "'");
   if (options.wave64) {
@@ -97,7 +99,8 @@ createTargetMachine(const CodeObjectOptions &options) {
   return machine;
 }
 
-/// Compiles one gpu.module. MLIR's base class translates to LLVM IR and links bitcode that the target names.
+/// Compiles one gpu.module. MLIR's base class translates to LLVM IR and links bitcode that the
+/// target names.
 class CodeObjectCompiler final : public LLVM::ModuleToObject {
 public:
   CodeObjectCompiler(Operation &gpuModule, const CodeObjectOptions &options,
@@ -172,7 +175,8 @@ void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
       }
       instruction.setFastMathFlags(flags);
     }
-    // 3 ulp is what OpenCL grants sqrt when it need not be correctly rounded, and what v_sqrt_f32 meets.
+    // 3 ulp is what OpenCL grants sqrt when it need not be correctly rounded, and what v_sqrt_f32
+    // meets.
     auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
     if (!options.correctSqrt && call && call->getIntrinsicID() == llvm::Intrinsic::sqrt)
       call->setMetadata(llvm::LLVMContext::MD_fpmath, metadata.createFPMath(3.0F));
@@ -277,8 +281,7 @@ CodeObjectOptions fly::optionsFromTarget(ROCDL::ROCDLTargetAttr target) {
   return options;
 }
 
-FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule,
-                                                const CodeObjectOptions &options) {
+FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObjectOptions &options) {
   initializeTarget();
   if (options.optLevel > 3)
     return gpuModule->emitError("optimisation level must be 0, 1, 2 or 3, got ")
@@ -293,8 +296,8 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule,
   foldDynamicImmediates(gpuModule);
   CodeObject result;
   CollectedDiagnostics diagnostics;
-  auto compiler = std::make_unique<CodeObjectCompiler>(*gpuModule, options, **machine, diagnostics,
-                                                       result);
+  auto compiler =
+      std::make_unique<CodeObjectCompiler>(*gpuModule, options, **machine, diagnostics, result);
   std::optional<SmallVector<char, 0>> bytes;
   llvm::Error crash = runGuarded([&] { bytes = compiler->run(); });
   if (crash) {

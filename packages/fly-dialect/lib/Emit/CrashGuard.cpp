@@ -24,8 +24,8 @@ void onFatalError(void *, const char *reason, bool) {
   errs() << "LLVM ERROR: " << reason << '\n';
 }
 
-/// Keeps the process-wide handlers installed while any thread is inside a guarded body. A nested or concurrent
-/// instance only counts.
+/// Keeps the process-wide handlers installed while any thread is inside a guarded body. A nested or
+/// concurrent instance only counts.
 class ScopedHandlers {
 public:
   ScopedHandlers() {

@@ -44,7 +44,8 @@ Expected<std::unique_ptr<TargetMachine>> fly::createHostMachine(const ArtifactOp
   if (!target)
     return createStringError(message);
   if (!triple.isOSBinFormatELF())
-    return createStringError("an artifact is an ELF file, but '" + options.hostTriple + "' has none");
+    return createStringError("an artifact is an ELF file, but '" + options.hostTriple +
+                             "' has none");
   auto level = options.optLevel == 0   ? CodeGenOptLevel::None
                : options.optLevel == 1 ? CodeGenOptLevel::Less
                                        : CodeGenOptLevel::Default;
@@ -74,11 +75,11 @@ Error fly::compileHostObject(Module &module, TargetMachine &machine, unsigned op
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   ModulePassManager passes =
-      optLevel == 0 ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
-                    : builder.buildPerModuleDefaultPipeline(
-                          optLevel == 1 ? OptimizationLevel::O1
-                                        : optLevel == 2 ? OptimizationLevel::O2
-                                                        : OptimizationLevel::O3);
+      optLevel == 0
+          ? builder.buildO0DefaultPipeline(OptimizationLevel::O0)
+          : builder.buildPerModuleDefaultPipeline(optLevel == 1   ? OptimizationLevel::O1
+                                                  : optLevel == 2 ? OptimizationLevel::O2
+                                                                  : OptimizationLevel::O3);
   passes.run(module, modules);
 
   raw_svector_ostream stream(object);
@@ -89,8 +90,8 @@ Error fly::compileHostObject(Module &module, TargetMachine &machine, unsigned op
   return Error::success();
 }
 
-/// Writes a shared object without contents that defines `symbols`: what the linker needs to know of a library that the
-/// compiling machine need not have.
+/// Writes a shared object without contents that defines `symbols`: what the linker needs to know of
+/// a library that the compiling machine need not have.
 static Error writeStub(StringRef path, StringRef soname, ArrayRef<StringRef> symbols,
                        const Triple &triple) {
   ifs::IFSStub stub;
@@ -166,9 +167,23 @@ Error fly::linkArtifact(ArrayRef<char> object, const ArtifactOptions &options) {
   SmallString<128> output;
   if (std::error_code code = sys::fs::createUniqueFile(options.outputPath + ".%%%%%%%%", output))
     return createStringError(code, "cannot write '" + options.outputPath + "': " + code.message());
-  SmallVector<StringRef> arguments = {
-      "-shared", "-nostdlib", "-z", "now", "-z", "relro", "-z", "defs", "-z", "noexecstack",
-      "--no-undefined", "--hash-style=gnu", "--build-id=none", "-o", output, input, runtime};
+  SmallVector<StringRef> arguments = {"-shared",
+                                      "-nostdlib",
+                                      "-z",
+                                      "now",
+                                      "-z",
+                                      "relro",
+                                      "-z",
+                                      "defs",
+                                      "-z",
+                                      "noexecstack",
+                                      "--no-undefined",
+                                      "--hash-style=gnu",
+                                      "--build-id=none",
+                                      "-o",
+                                      output,
+                                      input,
+                                      runtime};
   if (needsLibc)
     arguments.push_back(libc);
   Error error = linkElf(arguments);

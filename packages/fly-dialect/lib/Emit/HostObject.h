@@ -16,11 +16,12 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createHostMachine(const ArtifactOptions &options);
 
 /// Optimises `module` and compiles it to a relocatable object.
-llvm::Error compileHostObject(llvm::Module &module, llvm::TargetMachine &machine,
-                              unsigned optLevel, llvm::SmallVectorImpl<char> &object);
+llvm::Error compileHostObject(llvm::Module &module, llvm::TargetMachine &machine, unsigned optLevel,
+                              llvm::SmallVectorImpl<char> &object);
 
-/// Links `object` into the shared object `options.outputPath`, which needs fly-runtime and, only when the code copies
-/// or clears memory, the C library. Any other undefined function is an error that names it.
+/// Links `object` into the shared object `options.outputPath`, which needs fly-runtime and, only
+/// when the code copies or clears memory, the C library. Any other undefined function is an error
+/// that names it.
 llvm::Error linkArtifact(llvm::ArrayRef<char> object, const ArtifactOptions &options);
 
 } // namespace fly

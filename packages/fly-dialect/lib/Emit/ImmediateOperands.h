@@ -6,8 +6,9 @@
 
 namespace fly {
 
-/// The offset field of a buffer load to LDS is part of the instruction. Where the program computes it, adds it to the
-/// per-lane offset instead, so that every load in `gpuModule` has a constant there.
+/// The offset field of a buffer load to LDS is part of the instruction. Where the program computes
+/// it, adds it to the per-lane offset instead, so that every load in `gpuModule` has a constant
+/// there.
 void foldDynamicImmediates(mlir::Operation *gpuModule);
 
 } // namespace fly

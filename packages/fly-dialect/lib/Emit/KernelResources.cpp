@@ -41,8 +41,7 @@ LogicalResult fly::readKernelResources(Operation *op, ArrayRef<char> codeObject,
         resourcesFromMetadata(name.getValue(), metadata.getDictionary(op->getContext())));
     kernels.back().occupancy = occupancy.lookup(name.getValue());
   }
-  llvm::sort(kernels, [](const KernelResources &a, const KernelResources &b) {
-    return a.name < b.name;
-  });
+  llvm::sort(kernels,
+             [](const KernelResources &a, const KernelResources &b) { return a.name < b.name; });
   return success();
 }

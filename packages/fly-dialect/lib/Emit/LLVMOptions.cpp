@@ -23,8 +23,8 @@ struct PushedOptions {
   }
 };
 
-/// Makes `option` look as if it had been given once, with `text`, or not at all. LLVM asks for both: the value, and
-/// whether there is one.
+/// Makes `option` look as if it had been given once, with `text`, or not at all. LLVM asks for
+/// both: the value, and whether there is one.
 bool giveOption(cl::Option &option, const SmallVector<std::string> &texts) {
   option.reset();
   return texts.empty() || !option.addOccurrence(/*pos=*/1, option.ArgStr, texts.back());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gpu.launch_func has no result, so a failing launch cannot be checked in MLIR; it is in LLVM IR that the host functions
-// learn to stop at the first one.
+// gpu.launch_func has no result, so a failing launch cannot be checked in MLIR; it is in LLVM IR
+// that the host functions learn to stop at the first one.
 #include "LaunchStatus.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,8 +12,8 @@
 
 using namespace llvm;
 
-/// Replaces `function`, which returns nothing, with one of the same body that returns i32 0. Its callers call the new
-/// one.
+/// Replaces `function`, which returns nothing, with one of the same body that returns i32 0. Its
+/// callers call the new one.
 static Function *returnStatus(Function &function) {
   FunctionType *oldType = function.getFunctionType();
   auto *type = FunctionType::get(Type::getInt32Ty(function.getContext()), oldType->params(),
@@ -64,7 +64,8 @@ Error fly::propagateLaunchStatus(Function &launch) {
   SmallVector<CallInst *> calls;
   while (!worklist.empty()) {
     Function *callee = worklist.pop_back_val();
-    // First every caller gets its new type: that replaces calls, of this callee too when it is recursive.
+    // First every caller gets its new type: that replaces calls, of this callee too when it is
+    // recursive.
     SmallSetVector<Function *, 8> callers;
     for (User *user : callee->users()) {
       auto *call = dyn_cast<CallInst>(user);

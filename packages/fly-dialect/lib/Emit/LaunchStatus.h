@@ -7,9 +7,9 @@
 
 namespace fly {
 
-/// Makes every function that reaches a call of `launch` return its status: the function's return type becomes i32, a
-/// non-zero status is returned at once, and an ordinary return yields 0. A function that launches kernels and also
-/// returns a value, or whose address is taken, is an error.
+/// Makes every function that reaches a call of `launch` return its status: the function's return
+/// type becomes i32, a non-zero status is returned at once, and an ordinary return yields 0. A
+/// function that launches kernels and also returns a value, or whose address is taken, is an error.
 llvm::Error propagateLaunchStatus(llvm::Function &launch);
 
 } // namespace fly

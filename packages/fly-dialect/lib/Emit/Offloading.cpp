@@ -80,14 +80,13 @@ LogicalResult fly::embedBinary(gpu::BinaryOp binary, llvm::IRBuilderBase &,
   for (StringRef name : *names)
     kernels.push_back(stringConstant(module, name, "flydsl.kernel"));
   constantGlobal(
-      module,
-      llvm::ConstantArray::get(llvm::ArrayType::get(pointerType, kernels.size()), kernels),
+      module, llvm::ConstantArray::get(llvm::ArrayType::get(pointerType, kernels.size()), kernels),
       kernelNamesSymbol);
   return success();
 }
 
-/// A stack slot of the function that `builder` is in. It lies in the entry block, so that a launch in a loop does not
-/// grow the stack.
+/// A stack slot of the function that `builder` is in. It lies in the entry block, so that a launch
+/// in a loop does not grow the stack.
 static llvm::AllocaInst *entryAlloca(llvm::IRBuilderBase &builder, llvm::Type *type) {
   llvm::BasicBlock &entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
   llvm::IRBuilder<> entryBuilder(&entry, entry.begin());
@@ -112,9 +111,8 @@ LogicalResult fly::launchKernel(gpu::LaunchFuncOp launch, gpu::BinaryOp binary,
     return failure();
   const auto *kernel = llvm::find(*names, launch.getKernelName().getValue());
   if (kernel == names->end())
-    return launch.emitError("no kernel '")
-           << launch.getKernelName().getValue() << "' in the code object '" << binary.getName()
-           << "'";
+    return launch.emitError("no kernel '") << launch.getKernelName().getValue()
+                                           << "' in the code object '" << binary.getName() << "'";
 
   llvm::Module &module = *translation.getLLVMModule();
   auto value = [&](Value operand) { return translation.lookupValue(operand); };

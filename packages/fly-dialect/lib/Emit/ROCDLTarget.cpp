@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `#rocdl.target` as a GPU compilation target. Upstream's implementation runs $ROCM_PATH/llvm/bin/ld.lld and links
-// ROCm's device bitcode; this one needs neither.
+// `#rocdl.target` as a GPU compilation target. Upstream's implementation runs
+// $ROCM_PATH/llvm/bin/ld.lld and links ROCm's device bitcode; this one needs neither.
 #include "fly/Emit/CodeObject.h"
 #include "fly/Emit/Registration.h"
 
@@ -29,11 +29,12 @@ EmitFormat formatFor(gpu::CompilationTarget target) {
   llvm_unreachable("unknown compilation target");
 }
 
-/// How serializeToObject hands a kernel's occupancy to createObject, which sees the module and the bytes only.
+/// How serializeToObject hands a kernel's occupancy to createObject, which sees the module and the
+/// bytes only.
 constexpr StringLiteral occupancyAttrName = "fly.occupancy";
 
-/// The table that `#gpu.object` holds: the kernels' signatures, what the code object's metadata note says, and
-/// `occupancy` in waves per SIMD.
+/// The table that `#gpu.object` holds: the kernels' signatures, what the code object's metadata
+/// note says, and `occupancy` in waves per SIMD.
 gpu::KernelTableAttr kernelTable(Operation *module, const SmallVector<char, 0> &object) {
   gpu::KernelTableAttr table = ROCDL::getKernelMetadata(module, object);
   if (!table)
@@ -42,15 +43,13 @@ gpu::KernelTableAttr kernelTable(Operation *module, const SmallVector<char, 0> &
   for (gpu::KernelMetadataAttr kernel : table) {
     Operation *function = SymbolTable::lookupSymbolIn(module, kernel.getName());
     Attribute occupancy = function ? function->removeAttr(occupancyAttrName) : Attribute();
-    kernels.push_back(occupancy ? kernel.appendMetadata(
-                                      {NamedAttribute("occupancy", occupancy)})
+    kernels.push_back(occupancy ? kernel.appendMetadata({NamedAttribute("occupancy", occupancy)})
                                 : kernel);
   }
   return gpu::KernelTableAttr::get(module->getContext(), kernels, /*isSorted=*/true);
 }
 
-struct ROCDLTargetModel
-    : gpu::TargetAttrInterface::FallbackModel<ROCDLTargetModel> {
+struct ROCDLTargetModel : gpu::TargetAttrInterface::FallbackModel<ROCDLTargetModel> {
   std::optional<SmallVector<char, 0>>
   serializeToObject(Attribute attribute, Operation *module,
                     const gpu::TargetOptions &targetOptions) const {
@@ -80,13 +79,13 @@ struct ROCDLTargetModel
     return std::move(object->bytes);
   }
 
-  Attribute createObject(Attribute attribute, Operation *module,
-                         const SmallVector<char, 0> &object,
+  Attribute createObject(Attribute attribute, Operation *module, const SmallVector<char, 0> &object,
                          const gpu::TargetOptions &options) const {
     gpu::CompilationTarget format = options.getCompilationTarget();
     gpu::KernelTableAttr kernels;
     if (formatFor(format) == EmitFormat::CodeObject) {
-      // A code object for one architecture; it becomes "fat" by standing beside others in the gpu.binary.
+      // A code object for one architecture; it becomes "fat" by standing beside others in the
+      // gpu.binary.
       format = gpu::CompilationTarget::Binary;
       kernels = kernelTable(module, object);
     }

@@ -22,8 +22,8 @@ struct ContiguousRegisters {
   Type valueType; ///< a vector of the elements; of one element, a scalar
 };
 
-/// The operand as contiguous registers, if it is: a memref in `register` that is defined by make_view and whose layout
-/// coalesces to one leaf of stride 1 or extent 1.
+/// The operand as contiguous registers, if it is: a memref in `register` that is defined by
+/// make_view and whose layout coalesces to one leaf of stride 1 or extent 1.
 std::optional<ContiguousRegisters> asContiguousRegisters(Value operand) {
   auto type = operand ? dyn_cast<fly::MemRefType>(operand.getType()) : fly::MemRefType();
   auto view = operand ? operand.getDefiningOp<MakeViewOp>() : MakeViewOp();
@@ -37,7 +37,8 @@ std::optional<ContiguousRegisters> asContiguousRegisters(Value operand) {
   if (extent < 1 || (extent != 1 && !layout.stride().isStaticInt(1)))
     return std::nullopt;
   Type element = getStorageType(type.getElementType());
-  return ContiguousRegisters{view.getIter(), extent == 1 ? element : VectorType::get(extent, element)};
+  return ContiguousRegisters{view.getIter(),
+                             extent == 1 ? element : VectorType::get(extent, element)};
 }
 
 Value loadRegisters(OpBuilder &builder, Location loc, const ContiguousRegisters &registers) {
@@ -50,7 +51,8 @@ Value loadIfEligible(OpBuilder &builder, Location loc, Value operand) {
   return registers ? loadRegisters(builder, loc, *registers) : operand;
 }
 
-/// Stores `call`'s result to the registers that it was a destination for, and erases the memory form.
+/// Stores `call`'s result to the registers that it was a destination for, and erases the memory
+/// form.
 void finish(RewriterBase &rewriter, Operation *memoryForm, Operation *call,
             const std::optional<ContiguousRegisters> &destination) {
   if (destination)
@@ -73,8 +75,8 @@ void convert(RewriterBase &rewriter, CopyAtomCallOp op) {
     oldValue = predicate ? loadRegisters(rewriter, loc, *destination) : Value();
     results.push_back(destination->valueType);
   }
-  auto call = CopyAtomCallSSAOp::create(rewriter, loc, results, op.getAtom(), source, oldValue,
-                                        predicate);
+  auto call =
+      CopyAtomCallSSAOp::create(rewriter, loc, results, op.getAtom(), source, oldValue, predicate);
   finish(rewriter, op, call, destination);
 }
 

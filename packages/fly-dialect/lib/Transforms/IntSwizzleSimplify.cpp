@@ -86,7 +86,8 @@ uint64_t divisibilityFromUses(Value value) {
   return result;
 }
 
-/// A number that `value` is known to be a multiple of; 0 when it is zero. `depth` bounds the search.
+/// A number that `value` is known to be a multiple of; 0 when it is zero. `depth` bounds the
+/// search.
 uint64_t divisibility(Value value, unsigned depth = 0) {
   if (std::optional<uint64_t> constant = constantOf(value)) {
     // Of a negative number too, the power of two that divides it is what counts.
@@ -110,8 +111,7 @@ uint64_t divisibility(Value value, unsigned depth = 0) {
   } else if (isa<arith::ShLIOp>(op)) {
     if (std::optional<uint64_t> amount = constantOf(op->getOperand(1)); amount && *amount < 63) {
       bool overflow = false;
-      uint64_t product =
-          llvm::SaturatingMultiply(operand(0), uint64_t(1) << *amount, &overflow);
+      uint64_t product = llvm::SaturatingMultiply(operand(0), uint64_t(1) << *amount, &overflow);
       derived = overflow ? uint64_t(1) << 63 : product;
     }
   } else if (isa<arith::SelectOp>(op)) {
@@ -168,8 +168,8 @@ void peel(RewriterBase &rewriter, IntSwizzle swizzle) {
 
 /// Erases `roots` when nothing uses them, then what only they used.
 void eraseDead(RewriterBase &rewriter, ArrayRef<Operation *> roots) {
-  // An op is in the list at most once, and is put there again only by erasing another of its users, so none is visited
-  // after it was erased.
+  // An op is in the list at most once, and is put there again only by erasing another of its users,
+  // so none is visited after it was erased.
   llvm::SetVector<Operation *> worklist(roots.begin(), roots.end());
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pass is a structured SSA construction: it walks each block in order, holds the current vector of every promoted
-// allocation in a map, and where a region op lies in between, sends the vectors through the op's own values.
+// The pass is a structured SSA construction: it walks each block in order, holds the current vector
+// of every promoted allocation in a map, and where a region op lies in between, sends the vectors
+// through the op's own values.
 #include "RegisterAllocations.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
@@ -107,8 +108,8 @@ LogicalResult Promotion::run(Block &block, State &state) {
 void Promotion::load(PtrLoadOp op, const RegisterAccess &access, State &state) {
   rewriter.setInsertionPoint(op);
   Value whole = state.lookup(access.allocation);
-  rewriter.replaceOp(op, extractRegisters(rewriter, op.getLoc(), whole, access.offset,
-                                          op.getResult().getType()));
+  rewriter.replaceOp(
+      op, extractRegisters(rewriter, op.getLoc(), whole, access.offset, op.getResult().getType()));
 }
 
 void Promotion::store(PtrStoreOp op, const RegisterAccess &access, State &state) {
@@ -135,8 +136,7 @@ LogicalResult Promotion::regionOp(Operation *op, State &state) {
           .Case<scf::ForOp, scf::IfOp, scf::WhileOp>(
               [&](auto typed) { return thread(typed, carried, state); })
           .Default([](Operation *other) {
-            return other->emitError(
-                "unsupported region op with register values during rmem SSA");
+            return other->emitError("unsupported region op with register values during rmem SSA");
           });
   if (failed(replacement))
     return failure();
@@ -147,15 +147,13 @@ LogicalResult Promotion::regionOp(Operation *op, State &state) {
   return success();
 }
 
-FailureOr<Operation *> Promotion::thread(scf::ForOp op,
-                                         ArrayRef<const RegisterAllocation *> carried,
-                                         State &state) {
+FailureOr<Operation *>
+Promotion::thread(scf::ForOp op, ArrayRef<const RegisterAllocation *> carried, State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> inits(op.getInitArgs());
   llvm::append_range(inits, current(carried, state));
   auto loop = scf::ForOp::create(rewriter, op.getLoc(), op.getLowerBound(), op.getUpperBound(),
-                                 op.getStep(), inits, /*bodyBuilder=*/nullptr,
-                                 op.getUnsignedCmp());
+                                 op.getStep(), inits, /*bodyBuilder=*/nullptr, op.getUnsignedCmp());
   loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   // The builder made a body with all arguments; the old one takes its place.
   loop.getRegion().takeBody(op.getRegion());
@@ -166,8 +164,7 @@ FailureOr<Operation *> Promotion::thread(scf::ForOp op,
   return loop.getOperation();
 }
 
-FailureOr<Operation *> Promotion::thread(scf::IfOp op,
-                                         ArrayRef<const RegisterAllocation *> carried,
+FailureOr<Operation *> Promotion::thread(scf::IfOp op, ArrayRef<const RegisterAllocation *> carried,
                                          State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Type> types(op.getResultTypes());
@@ -191,9 +188,8 @@ FailureOr<Operation *> Promotion::thread(scf::IfOp op,
   return branch.getOperation();
 }
 
-FailureOr<Operation *> Promotion::thread(scf::WhileOp op,
-                                         ArrayRef<const RegisterAllocation *> carried,
-                                         State &state) {
+FailureOr<Operation *>
+Promotion::thread(scf::WhileOp op, ArrayRef<const RegisterAllocation *> carried, State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Type> types(op.getResultTypes());
   appendTypes(carried, types);
@@ -225,11 +221,13 @@ bool isRegisterType(Type type) {
   return false;
 }
 
-/// Erases fly ops without users. An allocation is not pure, but one that nothing reads or writes is nothing.
+/// Erases fly ops without users. An allocation is not pure, but one that nothing reads or writes is
+/// nothing.
 void eraseDeadFlyOps(gpu::GPUFuncOp function) {
   function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isa_and_nonnull<FlyDialect>(op->getDialect()) && op->use_empty() &&
-        (isMemoryEffectFree(op) || (isa<MakePtrOp>(op) && isRegisterType(op->getResult(0).getType()))))
+        (isMemoryEffectFree(op) ||
+         (isa<MakePtrOp>(op) && isRegisterType(op->getResult(0).getType()))))
       op->erase();
   });
 }

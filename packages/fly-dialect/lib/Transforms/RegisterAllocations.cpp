@@ -78,7 +78,8 @@ private:
 
 std::unique_ptr<RegisterAllocation> asAllocation(MakePtrOp op) {
   auto pointer = cast<fly::PointerType>(op.getResult().getType());
-  auto size = op.getDictAttrs() ? op.getDictAttrs()->getAs<IntegerAttr>("allocSize") : IntegerAttr();
+  auto size =
+      op.getDictAttrs() ? op.getDictAttrs()->getAs<IntegerAttr>("allocSize") : IntegerAttr();
   if (!pointer.isInSpace(AddressSpace::Register) || !size || size.getInt() <= 0)
     return nullptr;
   return std::make_unique<RegisterAllocation>(RegisterAllocation{

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which register allocations of a function can become vector values, and how an access reads or changes such a vector.
+// Which register allocations of a function can become vector values, and how an access reads or
+// changes such a vector.
 #ifndef FLY_LIB_TRANSFORMS_REGISTERALLOCATIONS_H
 #define FLY_LIB_TRANSFORMS_REGISTERALLOCATIONS_H
 
@@ -25,8 +26,8 @@ struct RegisterAccess {
   int64_t offset;
 };
 
-/// The promotable allocations of one function: those whose every use is a load, a store or a static offset that leads to
-/// such uses. (A view without users does not count as a use.)
+/// The promotable allocations of one function: those whose every use is a load, a store or a static
+/// offset that leads to such uses. (A view without users does not count as a use.)
 class RegisterAllocations {
 public:
   explicit RegisterAllocations(mlir::gpu::GPUFuncOp function);
@@ -36,7 +37,8 @@ public:
   std::optional<RegisterAccess> access(mlir::Value pointer) const;
   /// The allocations that are made outside of `op` and accessed inside, in program order.
   llvm::SmallVector<const RegisterAllocation *> accessedFromOutside(mlir::Operation *op) const;
-  /// Whether an allocation has to stay in memory: a used recast_iter or a dynamic offset leads to it.
+  /// Whether an allocation has to stay in memory: a used recast_iter or a dynamic offset leads to
+  /// it.
   bool hasExcluded() const { return excluded; }
 
 private:

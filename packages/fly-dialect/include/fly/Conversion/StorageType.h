@@ -6,8 +6,8 @@
 
 namespace fly {
 
-/// The type that values of `type`, a scalar or a vector, have in registers: LLVM has no floats narrower than 16 bits, so
-/// those are integers of their width.
+/// The type that values of `type`, a scalar or a vector, have in registers: LLVM has no floats
+/// narrower than 16 bits, so those are integers of their width.
 inline mlir::Type getStorageType(mlir::Type type) {
   if (auto vector = mlir::dyn_cast<mlir::VectorType>(type))
     return vector.clone(getStorageType(vector.getElementType()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code: a gpu.module in the LLVM and ROCDL dialects becomes an AMD code object (an ELF file). Everything happens
-// in process: no ROCm installation, no device bitcode library, no external linker.
+// Device code: a gpu.module in the LLVM and ROCDL dialects becomes an AMD code object (an ELF
+// file). Everything happens in process: no ROCm installation, no device bitcode library, no
+// external linker.
 #ifndef FLY_EMIT_CODEOBJECT_H
 #define FLY_EMIT_CODEOBJECT_H
 
@@ -42,8 +43,8 @@ struct CodeObjectOptions {
   std::string triple = "amdgcn-amd-amdhsa";
   std::string chip;          ///< "gfx942", ...
   std::string features = ""; ///< subtarget features, "+wavefrontsize64"
-  /// LLVM's code object version times 100. Version 6 is the default of LLVM 22 and the first that has generic
-  /// targets; version 5 changes nothing but the ELF header for the targets here.
+  /// LLVM's code object version times 100. Version 6 is the default of LLVM 22 and the first that
+  /// has generic targets; version 5 changes nothing but the ELF header for the targets here.
   unsigned abiVersion = 600;
   unsigned optLevel = 2; ///< 0 to 3
   bool fastMath = false; ///< implies unsafeMath and finiteOnly
@@ -60,7 +61,7 @@ struct CodeObjectOptions {
 };
 
 struct CodeObject {
-  llvm::SmallVector<char, 0> bytes;           ///< in the requested format
+  llvm::SmallVector<char, 0> bytes;     ///< in the requested format
   std::vector<KernelResources> kernels; ///< by name; for EmitFormat::CodeObject only
   std::string isa;
   std::string llvmIr; ///< after optimisation
@@ -70,9 +71,10 @@ struct CodeObject {
 /// Reads the options of a `#rocdl.target`.
 CodeObjectOptions optionsFromTarget(mlir::ROCDL::ROCDLTargetAttr target);
 
-/// Compiles `gpuModule`. Failures are diagnosed on it: an instruction that the chip does not have, registers or LDS
-/// over the limit, an undefined function, an unknown chip.
-mlir::FailureOr<CodeObject> emitCodeObject(mlir::Operation *gpuModule, const CodeObjectOptions &options);
+/// Compiles `gpuModule`. Failures are diagnosed on it: an instruction that the chip does not have,
+/// registers or LDS over the limit, an undefined function, an unknown chip.
+mlir::FailureOr<CodeObject> emitCodeObject(mlir::Operation *gpuModule,
+                                           const CodeObjectOptions &options);
 
 } // namespace fly
 

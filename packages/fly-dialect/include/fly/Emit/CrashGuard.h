@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs LLVM code that may end the process (fatal errors, crashes in code generation) and turns that into an error.
+// Runs LLVM code that may end the process (fatal errors, crashes in code generation) and turns that
+// into an error.
 #ifndef FLY_EMIT_CRASHGUARD_H
 #define FLY_EMIT_CRASHGUARD_H
 
@@ -9,17 +10,19 @@
 
 namespace fly {
 
-/// Calls `body`. Returns success when it returned normally, and an error with LLVM's own text when LLVM gave up:
-/// `report_fatal_error` ("Cannot select ..."), `exit`, or a crash signal raised on this thread.
+/// Calls `body`. Returns success when it returned normally, and an error with LLVM's own text when
+/// LLVM gave up: `report_fatal_error` ("Cannot select ..."), `exit`, or a crash signal raised on
+/// this thread.
 ///
-/// After a failure the stack frames of `body` are gone without having been unwound: the caller must not touch, nor
-/// destroy, an LLVM object that `body` was working on. Leaking them is the price of staying alive.
+/// After a failure the stack frames of `body` are gone without having been unwound: the caller must
+/// not touch, nor destroy, an LLVM object that `body` was working on. Leaking them is the price of
+/// staying alive.
 ///
-/// Signal handlers and LLVM's fatal error handler are installed only while at least one guarded body runs; a signal
-/// on any other thread goes to whoever had the handlers before.
+/// Signal handlers and LLVM's fatal error handler are installed only while at least one guarded
+/// body runs; a signal on any other thread goes to whoever had the handlers before.
 ///
-/// What still ends the process: running out of stack, corrupted heaps, and whatever LLVM leaves undefined in a build
-/// without assertions.
+/// What still ends the process: running out of stack, corrupted heaps, and whatever LLVM leaves
+/// undefined in a build without assertions.
 llvm::Error runGuarded(llvm::function_ref<void()> body);
 
 } // namespace fly

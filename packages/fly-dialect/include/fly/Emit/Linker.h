@@ -11,11 +11,13 @@
 
 namespace fly {
 
-/// Runs `ld.lld` with `arguments` (without the program name). lld keeps its state in globals, so calls are serialised
-/// by a mutex; it may be called from any thread. The error holds the linker's messages.
+/// Runs `ld.lld` with `arguments` (without the program name). lld keeps its state in globals, so
+/// calls are serialised by a mutex; it may be called from any thread. The error holds the linker's
+/// messages.
 llvm::Error linkElf(llvm::ArrayRef<llvm::StringRef> arguments);
 
-/// A directory of its own under the system's temporary folder, removed with everything in it on destruction.
+/// A directory of its own under the system's temporary folder, removed with everything in it on
+/// destruction.
 class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create();

@@ -26,16 +26,17 @@ inline constexpr llvm::StringLiteral launchSymbol = "flydsl_launch";
 inline constexpr llvm::StringLiteral codeObjectsSymbol = "flydsl.code_objects";
 inline constexpr llvm::StringLiteral kernelNamesSymbol = "flydsl.kernel_names";
 
-/// The kernels of `binary` in the order of the artifact's kernel table (by name). Every object must hold the same ones;
-/// otherwise the reason is diagnosed on `binary`.
+/// The kernels of `binary` in the order of the artifact's kernel table (by name). Every object must
+/// hold the same ones; otherwise the reason is diagnosed on `binary`.
 mlir::FailureOr<llvm::SmallVector<llvm::StringRef>> kernelNames(mlir::gpu::BinaryOp binary);
 
-/// Embeds the code objects, a table of FlyCodeObject and the table of kernel names as internal constants.
+/// Embeds the code objects, a table of FlyCodeObject and the table of kernel names as internal
+/// constants.
 mlir::LogicalResult embedBinary(mlir::gpu::BinaryOp binary, llvm::IRBuilderBase &builder,
                                 mlir::LLVM::ModuleTranslation &translation);
 
-/// Turns `launch` into a call of flydsl_launch on the artifact. Its status is dropped here; emitArtifact makes the host
-/// functions return it.
+/// Turns `launch` into a call of flydsl_launch on the artifact. Its status is dropped here;
+/// emitArtifact makes the host functions return it.
 mlir::LogicalResult launchKernel(mlir::gpu::LaunchFuncOp launch, mlir::gpu::BinaryOp binary,
                                  llvm::IRBuilderBase &builder,
                                  mlir::LLVM::ModuleTranslation &translation);

@@ -8,10 +8,11 @@ class DialectRegistry;
 
 namespace fly {
 
-/// Lets `#rocdl.target` compile gpu.modules with emitCodeObject, so that `gpu-module-to-binary` needs no ROCm.
+/// Lets `#rocdl.target` compile gpu.modules with emitCodeObject, so that `gpu-module-to-binary`
+/// needs no ROCm.
 ///
-/// MLIR keeps the first implementation of an interface that it sees: call this before anything that registers
-/// upstream's (`registerAllDialects`, `registerAllExtensions`).
+/// MLIR keeps the first implementation of an interface that it sees: call this before anything that
+/// registers upstream's (`registerAllDialects`, `registerAllExtensions`).
 void registerROCDLTargetModel(mlir::DialectRegistry &registry);
 
 /// Lets `#fly.explicit_module` handle gpu.binary and gpu.launch_func on translation to LLVM IR.

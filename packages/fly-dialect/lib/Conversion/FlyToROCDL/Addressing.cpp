@@ -72,10 +72,9 @@ BufferPointer unpackBufferPointer(OpBuilder &builder, Location loc, Value pointe
 }
 
 Value packBufferPointer(OpBuilder &builder, Location loc, const BufferPointer &pointer) {
-  Value packed =
-      LLVM::UndefOp::create(builder, loc, getBufferPointerType(builder.getContext()));
-  packed = LLVM::InsertValueOp::create(builder, loc, packed, pointer.resource,
-                                       ArrayRef<int64_t>{0});
+  Value packed = LLVM::UndefOp::create(builder, loc, getBufferPointerType(builder.getContext()));
+  packed =
+      LLVM::InsertValueOp::create(builder, loc, packed, pointer.resource, ArrayRef<int64_t>{0});
   return LLVM::InsertValueOp::create(builder, loc, packed, pointer.elementOffset,
                                      ArrayRef<int64_t>{1});
 }

@@ -16,7 +16,8 @@ mlir::Value constantI64(mlir::OpBuilder &builder, mlir::Location loc, int64_t va
 /// An integer or index `value` as i32: truncated or sign-extended. Null when it is neither.
 mlir::Value asI32(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
-/// Bytes that `elements` (i32) elements of a type take; for elements that are not whole bytes the bits divided by 8.
+/// Bytes that `elements` (i32) elements of a type take; for elements that are not whole bytes the
+/// bits divided by 8.
 mlir::Value elementsToBytes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value elements,
                             mlir::Type elementType);
 
@@ -28,8 +29,8 @@ mlir::Value applySwizzle(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value swizzlePointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer,
                            const Swizzle &swizzle);
 
-/// What is known of the alignment of an access: the largest power of two that divides the pointer's alignment and the
-/// swizzle's granularity.
+/// What is known of the alignment of an access: the largest power of two that divides the pointer's
+/// alignment and the swizzle's granularity.
 int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle);
 
 /// A converted buffer pointer.
@@ -38,11 +39,13 @@ struct BufferPointer {
   mlir::Value elementOffset; ///< i32
 };
 
-BufferPointer unpackBufferPointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
+BufferPointer unpackBufferPointer(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value pointer);
 mlir::Value packBufferPointer(mlir::OpBuilder &builder, mlir::Location loc,
                               const BufferPointer &pointer);
 
-/// The byte offset of an access through a buffer pointer, swizzled. The base address takes no part in the swizzle.
+/// The byte offset of an access through a buffer pointer, swizzled. The base address takes no part
+/// in the swizzle.
 mlir::Value bufferByteOffset(mlir::OpBuilder &builder, mlir::Location loc,
                              const BufferPointer &pointer, mlir::Type elementType,
                              const Swizzle &swizzle);

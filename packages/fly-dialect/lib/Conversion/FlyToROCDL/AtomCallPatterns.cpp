@@ -73,8 +73,8 @@ Value readSource(OpBuilder &builder, const CopyCall &call, Type type) {
     return reinterpret(builder, call.loc(), call.source.converted, type);
   if (!call.source.isPlainMemory())
     return Value();
-  Value address = swizzlePointer(builder, call.loc(), call.source.converted,
-                                 call.source.memref().getSwizzle());
+  Value address =
+      swizzlePointer(builder, call.loc(), call.source.converted, call.source.memref().getSwizzle());
   return LLVM::LoadOp::create(builder, call.loc(), type, address);
 }
 
@@ -95,7 +95,8 @@ CopyResult writeResult(OpBuilder &builder, const CopyCall &call, Value value) {
 
 namespace {
 
-/// The predicate of a call as an i1: a value, or the first element of a memref of i1. Null when it is neither.
+/// The predicate of a call as an i1: a value, or the first element of a memref of i1. Null when it
+/// is neither.
 Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predicate) {
   if (predicate.isValue())
     return predicate.converted.getType().isInteger(1) ? predicate.converted : Value();
@@ -106,8 +107,8 @@ Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predica
   return LLVM::LoadOp::create(builder, loc, builder.getI1Type(), address);
 }
 
-/// Replaces the call `op` by its lowering, which a predicate makes conditional. Where it is false, a call with a result
-/// yields the destination's old value.
+/// Replaces the call `op` by its lowering, which a predicate makes conditional. Where it is false,
+/// a call with a result yields the destination's old value.
 LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation,
                               const CopyCall &call, const CallOperand &predicate) {
   if (failed(checkContiguity(operation, call)))
@@ -187,7 +188,8 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
   }
 };
 
-/// The lane values of an operand: itself, or what lies in a contiguous tensor in plain memory. Null when it is neither.
+/// The lane values of an operand: itself, or what lies in a contiguous tensor in plain memory. Null
+/// when it is neither.
 Value loadFragment(OpBuilder &builder, Location loc, Value original, Value pointer) {
   auto type = dyn_cast<fly::MemRefType>(original.getType());
   if (!type)
@@ -205,7 +207,8 @@ Value loadFragment(OpBuilder &builder, Location loc, Value original, Value point
   return LLVM::LoadOp::create(builder, loc, value, address);
 }
 
-/// Reads the operands of a call of a matrix atom, lowers it, and stores to `destination` if that is memory.
+/// Reads the operands of a call of a matrix atom, lowers it, and stores to `destination` if that is
+/// memory.
 template <typename Op, typename Adaptor>
 FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor adaptor,
                           Type resultType) {
@@ -219,8 +222,7 @@ FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor ad
   call.c = loadFragment(rewriter, loc, op.getC(), adaptor.getC());
   if (!call.c || llvm::is_contained(call.a, Value()) || llvm::is_contained(call.b, Value()))
     return failure();
-  FailureOr<Value> result =
-      lowerMmaCall(rewriter, getAtomOperation(op.getAtom().getType()), call);
+  FailureOr<Value> result = lowerMmaCall(rewriter, getAtomOperation(op.getAtom().getType()), call);
   if (failed(result))
     return failure();
   if (resultType) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lowering of one atom is given, and the lowerings themselves: one function per family, dispatched by the type
-// of the operation. A lowering that fails without a message leaves the call illegal.
+// What the lowering of one atom is given, and the lowerings themselves: one function per family,
+// dispatched by the type of the operation. A lowering that fails without a message leaves the call
+// illegal.
 #ifndef FLY_LIB_CONVERSION_FLYTOROCDL_ATOMCALLS_H
 #define FLY_LIB_CONVERSION_FLYTOROCDL_ATOMCALLS_H
 
@@ -76,16 +77,16 @@ CopyResult lowerTensorLoad(mlir::OpBuilder &builder, CDNA5TensorLoadType operati
 CopyResult lowerTensorStore(mlir::OpBuilder &builder, CDNA5TensorStoreType operation,
                             const CopyCall &call);
 
-/// The data that a per-lane copy reads from its source, which is a value or plain memory, as `type`. Natural alignment.
-/// Null when the source is neither or has another width.
+/// The data that a per-lane copy reads from its source, which is a value or plain memory, as
+/// `type`. Natural alignment. Null when the source is neither or has another width.
 mlir::Value readSource(mlir::OpBuilder &builder, const CopyCall &call, mlir::Type type);
 /// Hands `value` on to where the call wants it: the result, or the plain memory of the destination.
 CopyResult writeResult(mlir::OpBuilder &builder, const CopyCall &call, mlir::Value value);
 
 /// One call of a matrix atom on values.
 struct MmaCall {
-  mlir::Operation *op; ///< for diagnostics
-  mlir::Value state;   ///< of the atom
+  mlir::Operation *op;              ///< for diagnostics
+  mlir::Value state;                ///< of the atom
   llvm::SmallVector<mlir::Value> a; ///< data, and a scale if given
   llvm::SmallVector<mlir::Value> b;
   mlir::Value c;
@@ -113,8 +114,8 @@ mlir::FailureOr<mlir::Value> lowerGFX1250WMMAScale(mlir::OpBuilder &builder,
                                                    GFX1250WMMAScaleType operation,
                                                    const MmaCall &call);
 
-/// Creates the intrinsic op `name` ("rocdl.mfma. ...") with one result. A name that this LLVM does not have is diagnosed
-/// on the call.
+/// Creates the intrinsic op `name` ("rocdl.mfma. ...") with one result. A name that this LLVM does
+/// not have is diagnosed on the call.
 mlir::FailureOr<mlir::Value> createIntrinsic(mlir::OpBuilder &builder, mlir::Operation *call,
                                              const llvm::Twine &name, mlir::ValueRange operands,
                                              mlir::Type resultType,

@@ -36,8 +36,8 @@ struct MakeMmaAtomLowering : OpConversionPattern<MakeMmaAtomOp> {
 
   LogicalResult matchAndRewrite(MakeMmaAtomOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(
-        op, defaultState(rewriter, op.getLoc(), op.getResult().getType().getMmaOp()));
+    rewriter.replaceOp(op,
+                       defaultState(rewriter, op.getLoc(), op.getResult().getType().getMmaOp()));
     return success();
   }
 };

@@ -11,14 +11,15 @@
 
 namespace fly::rocdl {
 
-/// The state that a new atom of `operation` starts with; an undefined empty struct for a stateless one.
+/// The state that a new atom of `operation` starts with; an undefined empty struct for a stateless
+/// one.
 mlir::Value defaultState(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type operation);
 
 /// The position of the field `name` in the state of `operation`.
 std::optional<int64_t> stateField(mlir::Type operation, llvm::StringRef name);
 
-/// `value` as the type of a field: integers are truncated or sign-extended, scales reinterpreted. Null when it does not
-/// fit.
+/// `value` as the type of a field: integers are truncated or sign-extended, scales reinterpreted.
+/// Null when it does not fit.
 mlir::Value toFieldType(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type operation,
                         mlir::Value value, mlir::Type fieldType);
 

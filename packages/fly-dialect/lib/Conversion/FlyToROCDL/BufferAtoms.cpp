@@ -29,8 +29,7 @@ BufferAddress bufferAddress(OpBuilder &builder, const CopyCall &call, const Call
   Location loc = call.loc();
   fly::MemRefType type = operand.memref();
   BufferPointer pointer = unpackBufferPointer(builder, loc, operand.converted);
-  Value voffset =
-      bufferByteOffset(builder, loc, pointer, type.getElementType(), type.getSwizzle());
+  Value voffset = bufferByteOffset(builder, loc, pointer, type.getElementType(), type.getSwizzle());
   Value soffset = readField(builder, loc, call.state, soffsetField);
   soffset = elementsToBytes(builder, loc, soffset, type.getElementType());
   return {pointer.resource, voffset, soffset};
@@ -40,7 +39,8 @@ BufferAddress bufferAddress(OpBuilder &builder, const CopyCall &call, const Call
 
 // --- cdna3.buffer_copy ---------------------------------------------------------------------------
 
-/// The type that `bits` bits, read as an integer, have in the register tensor that they are stored to.
+/// The type that `bits` bits, read as an integer, have in the register tensor that they are stored
+/// to.
 static Type registerType(fly::MemRefType registers, int32_t bits) {
   int32_t elementBits = getElementBitWidth(registers.getElementType());
   auto element = dyn_cast<FloatType>(registers.getElementType());
@@ -107,8 +107,8 @@ CopyResult lowerBufferAtomic(OpBuilder &builder, CDNA3BufferAtomicType operation
   Location loc = call.loc();
   BufferAddress address = bufferAddress(builder, call, call.destination);
   OperationState state(loc, name);
-  state.addOperands({value, address.resource, address.voffset, address.soffset,
-                     constantI32(builder, loc, 0)});
+  state.addOperands(
+      {value, address.resource, address.voffset, address.soffset, constantI32(builder, loc, 0)});
   builder.create(state);
   return Value();
 }
@@ -125,7 +125,8 @@ static CopyResult loadToLDS(OpBuilder &builder, const CopyCall &call, int32_t bi
   Value size = constantI32(builder, loc, bits / 8);
   Value immediate = readField(builder, loc, call.state, immOffsetField);
   ArrayAttr noAttr;
-  // The hardware spreads the lanes' data over LDS itself, so that a swizzle of the destination has no meaning.
+  // The hardware spreads the lanes' data over LDS itself, so that a swizzle of the destination has
+  // no meaning.
   ROCDL::RawPtrBufferLoadLdsOp::create(builder, loc, address.resource, call.destination.converted,
                                        size, address.voffset, address.soffset, immediate,
                                        constantI32(builder, loc, 0), noAttr, noAttr, noAttr);
@@ -141,8 +142,8 @@ CopyResult lowerBufferCopyLDS(OpBuilder &builder, CDNA3BufferCopyLDSType operati
   return loadToLDS(builder, call, bits);
 }
 
-// LLVM 22 has one kind of load to LDS. It tracks them, and waits before LDS is read: what the asynchronous form leaves to
-// the program is done here by the compiler.
+// LLVM 22 has one kind of load to LDS. It tracks them, and waits before LDS is read: what the
+// asynchronous form leaves to the program is done here by the compiler.
 
 CopyResult lowerBufferLoadAsyncLDS(OpBuilder &builder, CDNA4BufferLoadAsyncLDSType operation,
                                    const CopyCall &call) {
@@ -162,8 +163,8 @@ CopyResult lowerGlobalLoadAsyncLDS(OpBuilder &builder, CDNA4GlobalLoadAsyncLDSTy
   if (call.resultType || !call.source.isMemoryIn(AddressSpace::Global) ||
       !call.destination.isMemoryIn(AddressSpace::Shared))
     return failure();
-  Value address = swizzlePointer(builder, call.loc(), call.source.converted,
-                                 call.source.memref().getSwizzle());
+  Value address =
+      swizzlePointer(builder, call.loc(), call.source.converted, call.source.memref().getSwizzle());
   ArrayAttr noAttr;
   ROCDL::GlobalLoadLDSOp::create(builder, call.loc(), address, call.destination.converted,
                                  /*size=*/bits / 8, /*offset=*/0, /*aux=*/0, noAttr, noAttr,

@@ -19,7 +19,8 @@ static std::optional<Layout> coalesced(const AnyLayout &layout) {
 }
 
 static bool isOnePiece(const Layout &layout) {
-  return layout.shape().isStaticInt(1) || (layout.shape().isLeaf() && layout.stride().isStaticInt(1));
+  return layout.shape().isStaticInt(1) ||
+         (layout.shape().isLeaf() && layout.stride().isStaticInt(1));
 }
 
 bool isContiguous(const AnyLayout &layout) {
@@ -49,7 +50,8 @@ LogicalResult checkContiguity(Type operation, const CopyCall &call) {
   else
     return success();
 
-  // Of the operands that the copy moves as a whole: the layouts, and the first that is not one piece.
+  // Of the operands that the copy moves as a whole: the layouts, and the first that is not one
+  // piece.
   SmallVector<Layout, 2> layouts;
   fly::MemRefType scattered;
   for (const CallOperand *operand : {&call.source, &call.destination}) {

@@ -8,9 +8,10 @@
 
 namespace fly::rocdl {
 
-/// Diagnoses a call of universal_copy or cdna3.buffer_copy that moves all elements of a tensor which do not lie side by
-/// side: the instruction would move others. Tensors of another size than the copy, and layouts that are not static, are
-/// taken on trust; so are two tensors in memory with the same gapless layout.
+/// Diagnoses a call of universal_copy or cdna3.buffer_copy that moves all elements of a tensor
+/// which do not lie side by side: the instruction would move others. Tensors of another size than
+/// the copy, and layouts that are not static, are taken on trust; so are two tensors in memory with
+/// the same gapless layout.
 mlir::LogicalResult checkContiguity(mlir::Type operation, const CopyCall &call);
 
 /// Whether the elements of a static layout lie side by side, in order.

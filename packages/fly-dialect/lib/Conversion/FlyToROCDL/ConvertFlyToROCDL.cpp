@@ -24,8 +24,8 @@ using namespace fly::rocdl;
 
 namespace {
 
-/// gpu-to-llvm takes a launch's stream from its async dependency and forgets its async object, so the one becomes the
-/// other.
+/// gpu-to-llvm takes a launch's stream from its async dependency and forgets its async object, so
+/// the one becomes the other.
 void keepStream(gpu::LaunchFuncOp launch) {
   Value stream = launch.getAsyncObject();
   if (!stream || !launch.getAsyncDependencies().empty())
@@ -33,8 +33,7 @@ void keepStream(gpu::LaunchFuncOp launch) {
   OpBuilder builder(launch);
   Location loc = launch.getLoc();
   auto tokenType = gpu::AsyncTokenType::get(launch.getContext());
-  Value token =
-      UnrealizedConversionCastOp::create(builder, loc, tokenType, stream).getResult(0);
+  Value token = UnrealizedConversionCastOp::create(builder, loc, tokenType, stream).getResult(0);
   std::optional<gpu::KernelDim3> cluster;
   if (launch.hasClusterSize())
     cluster = launch.getClusterSizeOperandValues();
@@ -51,11 +50,12 @@ struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyTo
     MLIRContext *context = &getContext();
     FlyToROCDLTypeConverter converter(context);
     ConversionTarget target(*context);
-    target.addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
-                           LLVM::LLVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
-                           vector::VectorDialect>();
+    target
+        .addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                         ROCDL::ROCDLDialect, scf::SCFDialect, vector::VectorDialect>();
     target.addIllegalDialect<FlyDialect, FlyROCDLDialect>();
-    // Layouts are computed by now; what is left of them describes memrefs and offsets, and is dead without those.
+    // Layouts are computed by now; what is left of them describes memrefs and offsets, and is dead
+    // without those.
     target.addLegalOp<MakeIntTupleOp, MakeLayoutOp, MakeComposedLayoutOp>();
     target.addDynamicallyLegalOp<StaticOp>(
         [](StaticOp op) { return !getAtomOperation(op.getResult().getType()); });
@@ -73,15 +73,16 @@ struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyTo
     getOperation()->walk([](gpu::LaunchFuncOp launch) { keepStream(launch); });
 
     // Coordinate tensors have no representation; those that only atom calls read are unused now.
-    WalkResult unused = getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([](MakeViewOp op) {
-      if (!op.use_empty()) {
-        op.emitError("failed to legalize operation 'fly.make_view' that was explicitly marked "
-                     "illegal");
-        return WalkResult::interrupt();
-      }
-      op.erase();
-      return WalkResult::advance();
-    });
+    WalkResult unused =
+        getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([](MakeViewOp op) {
+          if (!op.use_empty()) {
+            op.emitError("failed to legalize operation 'fly.make_view' that was explicitly marked "
+                         "illegal");
+            return WalkResult::interrupt();
+          }
+          op.erase();
+          return WalkResult::advance();
+        });
     if (unused.wasInterrupted())
       signalPassFailure();
   }

@@ -33,7 +33,8 @@ CopyResult lowerLdsReadTrans(OpBuilder &builder, CDNA4LdsReadTransType operation
            << ") for LDS read transpose";
   if (!call.source.isMemoryIn(AddressSpace::Shared))
     return failure();
-  // The lanes exchange data by their place in LDS; a swizzle of the source is the program's business.
+  // The lanes exchange data by their place in LDS; a swizzle of the source is the program's
+  // business.
   auto type = VectorType::get(form->elements, builder.getIntegerType(form->elementBits));
   FailureOr<Value> value =
       createIntrinsic(builder, call.op, form->name, call.source.converted, type);

@@ -26,7 +26,8 @@ bool isOneOf(const std::string &text, ArrayRef<const char *> candidates) {
   return llvm::is_contained(candidates, text);
 }
 
-/// The intrinsic's name of an 8-bit float: OCP and FNUZ encodings share instructions, the architecture decides.
+/// The intrinsic's name of an 8-bit float: OCP and FNUZ encodings share instructions, the
+/// architecture decides.
 const char *float8Name(Type type) {
   if (isa<Float8E4M3FNType, Float8E4M3FNUZType>(type))
     return "fp8";
@@ -110,8 +111,8 @@ FailureOr<Value> lowerMFMAScale(OpBuilder &builder, CDNA4MFMAScaleType operation
   Value formatB = constantI32(builder, loc, matrixFormat(operation.getElemTyB()));
   Value opselA = constantI32(builder, loc, operation.getOpselA());
   Value opselB = constantI32(builder, loc, operation.getOpselB());
-  std::string mnk = std::to_string(operation.getM()) + "x" + std::to_string(operation.getN()) + "x" +
-                    std::to_string(operation.getK());
+  std::string mnk = std::to_string(operation.getM()) + "x" + std::to_string(operation.getN()) +
+                    "x" + std::to_string(operation.getK());
   return createIntrinsic(builder, call.op, "rocdl.mfma.scale.f32." + mnk + ".f8f6f4",
                          {operands->a, operands->b, c, formatA, formatB, opselA, operands->scaleA,
                           opselB, operands->scaleB},

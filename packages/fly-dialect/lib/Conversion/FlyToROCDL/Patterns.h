@@ -7,11 +7,13 @@
 namespace fly::rocdl {
 
 /// Pointers, allocations, loads and stores.
-void populatePointerPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populatePointerPatterns(const mlir::TypeConverter &converter,
+                             mlir::RewritePatternSet &patterns);
 /// Atoms and their state.
 void populateAtomPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Calls of atoms.
-void populateAtomCallPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateAtomCallPatterns(const mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 /// Function signatures, launches, structured control flow and selects, whose types change along.
 void populateSignaturePatterns(const mlir::TypeConverter &converter, mlir::ConversionTarget &target,
                                mlir::RewritePatternSet &patterns);

@@ -50,8 +50,8 @@ private:
     auto resourceType = LLVM::LLVMPointerType::get(getContext(), 8);
     Value resource = ROCDL::MakeBufferRsrcOp::create(rewriter, loc, resourceType, arguments[0],
                                                      arguments[1], arguments[2], arguments[3]);
-    rewriter.replaceOp(
-        op, packBufferPointer(rewriter, loc, {resource, constantI32(rewriter, loc, 0)}));
+    rewriter.replaceOp(op,
+                       packBufferPointer(rewriter, loc, {resource, constantI32(rewriter, loc, 0)}));
     return success();
   }
 
@@ -75,9 +75,11 @@ private:
   static LogicalResult allocateShared(MakePtrOp op, ConversionPatternRewriter &rewriter) {
     std::optional<int64_t> bytes = integerFrom(op.getDictAttrs(), "allocBytes");
     std::optional<int64_t> alignment = integerFrom(op.getDictAttrs(), "allocAlign");
-    if (!bytes || *bytes <= 0 || !alignment || !llvm::isPowerOf2_64(std::max<int64_t>(*alignment, 0)))
-      return op.emitError("a shared pointer needs a positive allocBytes and an allocAlign that is a "
-                          "power of two");
+    if (!bytes || *bytes <= 0 || !alignment ||
+        !llvm::isPowerOf2_64(std::max<int64_t>(*alignment, 0)))
+      return op.emitError(
+          "a shared pointer needs a positive allocBytes and an allocAlign that is a "
+          "power of two");
     FailureOr<LLVM::GlobalOp> global = createSharedGlobal(rewriter, op, *bytes, *alignment);
     if (failed(global))
       return failure();
@@ -155,7 +157,8 @@ struct GetBufferRsrcLowering : OpConversionPattern<GetBufferRsrcOp> {
   }
 };
 
-/// The one integer that `offset`, a leaf tuple, stands for. Null when it is not made by make_int_tuple.
+/// The one integer that `offset`, a leaf tuple, stands for. Null when it is not made by
+/// make_int_tuple.
 Value offsetValue(OpBuilder &builder, Location loc, Value offset) {
   IntTuple leaf = cast<IntTupleType>(offset.getType()).getValue();
   while (leaf.isTuple() && leaf.rank() == 1)
@@ -182,8 +185,8 @@ struct AddOffsetLowering : OpConversionPattern<AddOffsetOp> {
       return rewriter.notifyMatchFailure(op, "offset is not made by make_int_tuple");
     if (isBufferSpace(type.getAddressSpace())) {
       BufferPointer pointer = unpackBufferPointer(rewriter, loc, adaptor.getIter());
-      pointer.elementOffset = arith::AddIOp::create(rewriter, loc, pointer.elementOffset,
-                                                    asI32(rewriter, loc, offset));
+      pointer.elementOffset =
+          arith::AddIOp::create(rewriter, loc, pointer.elementOffset, asI32(rewriter, loc, offset));
       rewriter.replaceOp(op, packBufferPointer(rewriter, loc, pointer));
       return success();
     }
@@ -215,7 +218,8 @@ struct ExtractAlignedPointerLowering : OpConversionPattern<ExtractAlignedPointer
                                 ConversionPatternRewriter &rewriter) const override {
     Value pointer = adaptor.getSource();
     Type type = getTypeConverter()->convertType(op.getResult().getType());
-    if (!isa<LLVM::LLVMPointerType>(pointer.getType()) || !isa_and_nonnull<LLVM::LLVMPointerType>(type))
+    if (!isa<LLVM::LLVMPointerType>(pointer.getType()) ||
+        !isa_and_nonnull<LLVM::LLVMPointerType>(type))
       return rewriter.notifyMatchFailure(op, "not a bare pointer");
     if (pointer.getType() != type)
       pointer = LLVM::AddrSpaceCastOp::create(rewriter, op.getLoc(), type, pointer);
@@ -245,12 +249,11 @@ struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
       BufferPointer buffer = unpackBufferPointer(rewriter, loc, adaptor.getPtr());
-      Value offset = bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(),
-                                      pointer.getSwizzle());
+      Value offset =
+          bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(), pointer.getSwizzle());
       Value zero = constantI32(rewriter, loc, 0);
-      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(op, type, buffer.resource, offset,
-                                                             zero, zero, ArrayAttr(), ArrayAttr(),
-                                                             ArrayAttr());
+      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(
+          op, type, buffer.resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();
     }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());
@@ -272,12 +275,11 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
       BufferPointer buffer = unpackBufferPointer(rewriter, loc, adaptor.getPtr());
-      Value offset = bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(),
-                                      pointer.getSwizzle());
+      Value offset =
+          bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(), pointer.getSwizzle());
       Value zero = constantI32(rewriter, loc, 0);
-      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferStoreOp>(op, value, buffer.resource, offset,
-                                                              zero, zero, ArrayAttr(), ArrayAttr(),
-                                                              ArrayAttr());
+      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferStoreOp>(
+          op, value, buffer.resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();
     }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());

@@ -38,9 +38,9 @@ static FailureOr<Value> readScale(OpBuilder &builder, const MmaCall &call, Array
   return scale;
 }
 
-FailureOr<ScaledOperands> readScaledOperands(OpBuilder &builder, const MmaCall &call,
-                                             Type elementA, Type elementB, int64_t lanes,
-                                             int64_t elementsA, int64_t elementsB) {
+FailureOr<ScaledOperands> readScaledOperands(OpBuilder &builder, const MmaCall &call, Type elementA,
+                                             Type elementB, int64_t lanes, int64_t elementsA,
+                                             int64_t elementsB) {
   FailureOr<Value> scaleA = readScale(builder, call, call.a, scaleAField);
   FailureOr<Value> scaleB = readScale(builder, call, call.b, scaleBField);
   if (failed(scaleA) || failed(scaleB))

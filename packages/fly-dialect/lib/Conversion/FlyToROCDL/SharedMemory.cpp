@@ -25,9 +25,9 @@ static LLVM::GlobalOp createGlobal(RewriterBase &rewriter, gpu::GPUModuleOp modu
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(module.getBody());
   auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), bytes);
-  return LLVM::GlobalOp::create(rewriter, loc, type, /*isConstant=*/false,
-                                LLVM::Linkage::External, freeName(module, prefix), Attribute(),
-                                alignment, sharedAddressSpace, /*dsoLocal=*/true);
+  return LLVM::GlobalOp::create(rewriter, loc, type, /*isConstant=*/false, LLVM::Linkage::External,
+                                freeName(module, prefix), Attribute(), alignment,
+                                sharedAddressSpace, /*dsoLocal=*/true);
 }
 
 FailureOr<LLVM::GlobalOp> createSharedGlobal(RewriterBase &rewriter, Operation *op, int64_t bytes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cdna5.tensor_load and cdna5.tensor_store: tensor copies whose geometry is in the atom (contract section 6.6).
+// cdna5.tensor_load and cdna5.tensor_store: tensor copies whose geometry is in the atom (contract
+// section 6.6).
 #include "TensorAtoms.h"
 #include "Addressing.h"
 #include "AtomCalls.h"
@@ -15,8 +16,8 @@ using namespace mlir;
 namespace fly::rocdl {
 namespace {
 
-/// Positions in the state struct, which loads begin with two fields of their own. Strides, extents and flags are
-/// outermost first.
+/// Positions in the state struct, which loads begin with two fields of their own. Strides, extents
+/// and flags are outermost first.
 struct StateSlots {
   int64_t barrier;
   int64_t base;
@@ -84,11 +85,10 @@ FailureOr<Value> setBoundaryAxes(OpBuilder &builder, AtomSetValueOp op, Type ope
   for (auto [index, mode] : llvm::enumerate(type.getValue().modes())) {
     Value flag;
     if (mode.isStaticLeaf()) {
-      flag = arith::ConstantOp::create(builder, loc,
-                                       builder.getBoolAttr(mode.staticValue() != 0));
+      flag = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(mode.staticValue() != 0));
     } else if (mode.isDynamicLeaf() && !leaves.empty()) {
-      Value zero = arith::ConstantOp::create(
-          builder, loc, builder.getIntegerAttr(leaves.front().getType(), 0));
+      Value zero = arith::ConstantOp::create(builder, loc,
+                                             builder.getIntegerAttr(leaves.front().getType(), 0));
       flag = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, leaves.front(), zero);
       leaves = leaves.drop_front();
     } else {
@@ -101,8 +101,8 @@ FailureOr<Value> setBoundaryAxes(OpBuilder &builder, AtomSetValueOp op, Type ope
 
 namespace {
 
-/// The coordinate that the tile starts at, innermost first, as i32; nothing unless `tensor` is a view of a base that
-/// make_int_tuple makes, with `rank` leaves.
+/// The coordinate that the tile starts at, innermost first, as i32; nothing unless `tensor` is a
+/// view of a base that make_int_tuple makes, with `rank` leaves.
 std::optional<SmallVector<Value>> tileOrigin(OpBuilder &builder, Location loc, Value tensor,
                                              size_t rank) {
   auto view = tensor.getDefiningOp<MakeViewOp>();
@@ -132,7 +132,8 @@ std::optional<int64_t> staticSize(const AnyLayout &layout) {
   if (!layout.isStatic())
     return std::nullopt;
   int64_t size = 1;
-  forEachLeaf(layout.outermost().shape(), [&](const IntTuple &leaf) { size *= leaf.staticValue(); });
+  forEachLeaf(layout.outermost().shape(),
+              [&](const IntTuple &leaf) { size *= leaf.staticValue(); });
   return size;
 }
 
@@ -182,8 +183,7 @@ CopyResult lowerTensorCopy(OpBuilder &builder, Atom operation, const CopyCall &c
   for (size_t dim = 0; dim < rank; ++dim) { // Innermost first.
     size_t outer = rank - 1 - dim;
     Value start = (*origin)[dim];
-    Value isNatural =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, start, zero);
+    Value isNatural = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, start, zero);
     LLVM::AssumeOp::create(builder, loc, isNatural);
 
     Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), start);
@@ -196,11 +196,10 @@ CopyResult lowerTensorCopy(OpBuilder &builder, Atom operation, const CopyCall &c
                                     arith::MulIOp::create(builder, loc, wide, bytes));
 
     Value extent = readField(builder, loc, call.state, slots.extents + outer);
-    Value left = arith::MaxSIOp::create(
-        builder, loc, arith::SubIOp::create(builder, loc, extent, start), zero);
+    Value left = arith::MaxSIOp::create(builder, loc,
+                                        arith::SubIOp::create(builder, loc, extent, start), zero);
     Value checked = readField(builder, loc, call.state, slots.flags + outer);
-    descriptor.tensorSizes.push_back(
-        arith::SelectOp::create(builder, loc, checked, left, extent));
+    descriptor.tensorSizes.push_back(arith::SelectOp::create(builder, loc, checked, left, extent));
     descriptor.tileSizes.push_back(shape[outer]);
   }
   descriptor.globalAddress = address;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the tensor data movers that are built from a tensor, cdna5.tensor_load and cdna5.tensor_store.
+// State of the tensor data movers that are built from a tensor, cdna5.tensor_load and
+// cdna5.tensor_store.
 #ifndef FLY_LIB_CONVERSION_FLYTOROCDL_TENSORATOMS_H
 #define FLY_LIB_CONVERSION_FLYTOROCDL_TENSORATOMS_H
 
@@ -10,8 +11,9 @@
 
 namespace fly::rocdl {
 
-/// The state of a new atom: `arguments` are the base pointer, the strides (i64, outermost first, one less than the
-/// rank) and the extents (i32, one per dimension). Another number or kind of arguments is diagnosed.
+/// The state of a new atom: `arguments` are the base pointer, the strides (i64, outermost first,
+/// one less than the rank) and the extents (i32, one per dimension). Another number or kind of
+/// arguments is diagnosed.
 mlir::FailureOr<mlir::Value> buildTensorState(mlir::OpBuilder &builder, MakeCopyAtomOp op,
                                               mlir::Type operation, mlir::ValueRange arguments);
 

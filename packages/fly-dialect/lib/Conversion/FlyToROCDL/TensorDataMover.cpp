@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gfx1250.tdm: a tensor copy whose geometry comes from the memref in global memory (contract section 6.5).
+// gfx1250.tdm: a tensor copy whose geometry comes from the memref in global memory (contract
+// section 6.5).
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "AtomState.h"
@@ -23,7 +24,8 @@ constexpr int64_t immOffsetField = 10;
 /// A stride that was not set.
 constexpr int64_t unsetStride = -0x80000000LL;
 
-/// Static extents of the modes of `layout`, one per dimension; nothing unless there are `rank` static leaves.
+/// Static extents of the modes of `layout`, one per dimension; nothing unless there are `rank`
+/// static leaves.
 std::optional<SmallVector<int64_t>> tileExtents(const AnyLayout &layout, int32_t rank) {
   if (layout.isComposed() || static_cast<int32_t>(layout.plain().rank()) != rank)
     return std::nullopt;
@@ -36,8 +38,8 @@ std::optional<SmallVector<int64_t>> tileExtents(const AnyLayout &layout, int32_t
   return extents;
 }
 
-/// How many warps share each dimension: from the outermost on, each is halved while warps remain and it is long enough.
-/// What is left over splits the innermost.
+/// How many warps share each dimension: from the outermost on, each is halved while warps remain
+/// and it is long enough. What is left over splits the innermost.
 SmallVector<int64_t> splitWarps(ArrayRef<int64_t> extents, int64_t warps) {
   SmallVector<int64_t> counts(extents.size(), 1);
   for (auto [extent, count] : llvm::zip_equal(extents, counts))
@@ -92,9 +94,8 @@ Value TransferBuilder::globalStride(size_t dim) {
   const IntTuple &own = global().memref().getLayout().plain().stride();
   if (!own.isStatic() || own.isLeaf() || !own.mode(dim).isStaticLeaf())
     return stride;
-  Value unset =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stride,
-                            constantI64(builder, loc, unsetStride));
+  Value unset = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stride,
+                                      constantI64(builder, loc, unsetStride));
   return arith::SelectOp::create(builder, loc, unset,
                                  constantI64(builder, loc, own.mode(dim).staticValue()), stride);
 }
@@ -111,8 +112,8 @@ SmallVector<Value> TransferBuilder::blockStarts(ArrayRef<int64_t> counts,
     Value count = constantI32(builder, loc, counts[dim]);
     Value coordinate = arith::RemUIOp::create(builder, loc, rest, count);
     rest = arith::DivUIOp::create(builder, loc, rest, count);
-    starts[dim] = arith::MulIOp::create(builder, loc, coordinate,
-                                        constantI32(builder, loc, blocks[dim]));
+    starts[dim] =
+        arith::MulIOp::create(builder, loc, coordinate, constantI32(builder, loc, blocks[dim]));
   }
   return starts;
 }
@@ -178,9 +179,9 @@ LogicalResult TransferBuilder::emit() {
       LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), global().converted);
   accumulate(descriptor.globalAddress, readField(builder, loc, call.state, immOffsetField));
   if (globalElements)
-    accumulate(descriptor.globalAddress,
-               arith::MulIOp::create(builder, loc, globalElements,
-                                     constantI64(builder, loc, bits / 8)));
+    accumulate(
+        descriptor.globalAddress,
+        arith::MulIOp::create(builder, loc, globalElements, constantI64(builder, loc, bits / 8)));
   descriptor.ldsAddress =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), shared().converted);
   if (ldsElements)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The descriptor of gfx1250's tensor data mover: four groups of 32-bit words (contract section 6.5).
+// The descriptor of gfx1250's tensor data mover: four groups of 32-bit words (contract
+// section 6.5).
 #ifndef FLY_LIB_CONVERSION_FLYTOROCDL_TENSORDESCRIPTOR_H
 #define FLY_LIB_CONVERSION_FLYTOROCDL_TENSORDESCRIPTOR_H
 
@@ -17,19 +18,20 @@ struct PaddingCode {
   uint32_t amount;
 };
 
-/// The codes for `interval` and `amount` in elements; nothing when the descriptor cannot express them.
+/// The codes for `interval` and `amount` in elements; nothing when the descriptor cannot express
+/// them.
 std::optional<PaddingCode> encodePadding(int64_t interval, int64_t amount, int64_t elementBits);
 
 /// What a descriptor says. Dimensions are innermost first; stride j is that of dimension j + 1.
 struct TensorDescriptor {
-  mlir::Value ldsAddress;    ///< i32, bytes
-  mlir::Value globalAddress; ///< i64, bytes
+  mlir::Value ldsAddress;                        ///< i32, bytes
+  mlir::Value globalAddress;                     ///< i64, bytes
   llvm::SmallVector<mlir::Value, 5> tensorSizes; ///< i32
   llvm::SmallVector<int64_t, 5> tileSizes;
   llvm::SmallVector<mlir::Value, 4> strides; ///< i64, in elements
   int64_t elementBits = 0;
-  mlir::Value workgroupMask; ///< i32; null for none
-  mlir::Value earlyTimeout;  ///< i32, 0 or 1; null for 0
+  mlir::Value workgroupMask;  ///< i32; null for none
+  mlir::Value earlyTimeout;   ///< i32, 0 or 1; null for 0
   mlir::Value barrierAddress; ///< i32, bytes; null for none
   bool barrier = false;
   bool timeout = false;
@@ -38,8 +40,8 @@ struct TensorDescriptor {
 };
 
 /// Emits the load to LDS or the store from it.
-void emitTensorMove(mlir::OpBuilder &builder, mlir::Location loc, const TensorDescriptor &descriptor,
-                    bool isLoad);
+void emitTensorMove(mlir::OpBuilder &builder, mlir::Location loc,
+                    const TensorDescriptor &descriptor, bool isLoad);
 
 } // namespace fly::rocdl
 

@@ -56,8 +56,8 @@ static Type convertPointer(Attribute addressSpace) {
   return LLVM::LLVMPointerType::get(context, getLLVMAddressSpace(addressSpace));
 }
 
-/// Reads a narrow float as its integer or the other way round, where an op that stays disagrees with one that was
-/// converted.
+/// Reads a narrow float as its integer or the other way round, where an op that stays disagrees
+/// with one that was converted.
 static Value castNarrowFloat(OpBuilder &builder, Type type, ValueRange inputs, Location loc) {
   if (inputs.size() != 1 || type == inputs.front().getType() ||
       getStorageType(type) != getStorageType(inputs.front().getType()))

@@ -9,8 +9,8 @@
 
 namespace fly::rocdl {
 
-/// ptr and memref become LLVM pointers, in `#fly_rocdl.buffer_desc` a resource with an element offset; atoms their
-/// state; narrow floats integers. Other types stay.
+/// ptr and memref become LLVM pointers, in `#fly_rocdl.buffer_desc` a resource with an element
+/// offset; atoms their state; narrow floats integers. Other types stay.
 class FlyToROCDLTypeConverter : public mlir::TypeConverter {
 public:
   explicit FlyToROCDLTypeConverter(mlir::MLIRContext *context);
@@ -24,7 +24,8 @@ unsigned getLLVMAddressSpace(mlir::Attribute addressSpace);
 /// `!llvm.struct<(ptr<8>, i32)>`
 mlir::LLVM::LLVMStructType getBufferPointerType(mlir::MLIRContext *context);
 
-/// The struct that a copy or matrix operation's state is held in; the empty struct for a stateless one.
+/// The struct that a copy or matrix operation's state is held in; the empty struct for a stateless
+/// one.
 mlir::LLVM::LLVMStructType getAtomStateType(mlir::Type operation);
 
 /// The copy or matrix operation of an atom or tiled atom type; null for other types.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atoms that every target has: universal_copy, universal_atomic, universal_fma (contract section 4).
+// Atoms that every target has: universal_copy, universal_atomic, universal_fma (contract section
+// 4).
 #include "Addressing.h"
 #include "AtomCalls.h"
 
@@ -20,11 +21,12 @@ static Attribute alignmentOf(OpBuilder &builder, fly::MemRefType type) {
   return attributes.getDictionary(builder.getContext());
 }
 
-/// Memory to memory. A memcpy of a known small size becomes the widest accesses that the alignments allow.
+/// Memory to memory. A memcpy of a known small size becomes the widest accesses that the alignments
+/// allow.
 static void copyMemory(OpBuilder &builder, const CopyCall &call, int32_t bits) {
   Location loc = call.loc();
-  Value source = swizzlePointer(builder, loc, call.source.converted,
-                                call.source.memref().getSwizzle());
+  Value source =
+      swizzlePointer(builder, loc, call.source.converted, call.source.memref().getSwizzle());
   Value destination = swizzlePointer(builder, loc, call.destination.converted,
                                      call.destination.memref().getSwizzle());
   Value bytes = constantI32(builder, loc, llvm::divideCeil(bits, 8));

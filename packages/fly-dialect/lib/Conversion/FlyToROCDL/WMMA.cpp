@@ -64,7 +64,8 @@ FailureOr<Value> callForm(OpBuilder &builder, Atom operation, const MmaCall &cal
                          attributes);
 }
 
-/// gfx11 and gfx120x differ in how many elements a lane holds: gfx11 keeps A and B in both halves of the wave.
+/// gfx11 and gfx120x differ in how many elements a lane holds: gfx11 keeps A and B in both halves
+/// of the wave.
 template <typename Atom> std::optional<WmmaForm> selectGFX11Or12(Atom type, int64_t elements) {
   MLIRContext *context = type.getContext();
   Type a = type.getElemTyA();
@@ -139,10 +140,9 @@ FailureOr<Value> lowerGFX1250WMMAScale(OpBuilder &builder, GFX1250WMMAScaleType 
                                        const MmaCall &call) {
   constexpr int64_t lanes = 32;
   Location loc = call.loc();
-  FailureOr<ScaledOperands> operands =
-      readScaledOperands(builder, call, operation.getElemTyA(), operation.getElemTyB(), lanes,
-                         int64_t(operation.getM()) * operation.getK(),
-                         int64_t(operation.getN()) * operation.getK());
+  FailureOr<ScaledOperands> operands = readScaledOperands(
+      builder, call, operation.getElemTyA(), operation.getElemTyB(), lanes,
+      int64_t(operation.getM()) * operation.getK(), int64_t(operation.getN()) * operation.getK());
   if (failed(operands))
     return failure();
   auto accumulator = VectorType::get(int64_t(operation.getM()) * operation.getN() / lanes,
@@ -169,8 +169,8 @@ FailureOr<Value> lowerGFX1250WMMAScale(OpBuilder &builder, GFX1250WMMAScaleType 
     attributes.push_back(number("fmtA", matrixFormat(operation.getElemTyA())));
     attributes.push_back(number("fmtB", matrixFormat(operation.getElemTyB())));
   }
-  std::string name = operation.getBlockSize() == 16 ? "rocdl.wmma.scale16.f32."
-                                                    : "rocdl.wmma.scale.f32.";
+  std::string name =
+      operation.getBlockSize() == 16 ? "rocdl.wmma.scale16.f32." : "rocdl.wmma.scale.f32.";
   name += tall ? "32x16x128.f4" : "16x16x128.f8f6f4";
   return createIntrinsic(builder, call.op, name,
                          {operands->a, operands->b, c, operands->scaleA, operands->scaleB},

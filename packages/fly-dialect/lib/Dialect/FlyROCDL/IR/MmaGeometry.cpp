@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread-value layouts and run-time state of the matrix atoms (contract section 6.4). They map (thread, value) to the
-// column-major index of an (M,K), (N,K) or (M,N) matrix.
+// Thread-value layouts and run-time state of the matrix atoms (contract section 6.4). They map
+// (thread, value) to the column-major index of an (M,K), (N,K) or (M,N) matrix.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
@@ -37,8 +37,8 @@ FLY_ROCDL_MMA(GFX1250WMMAScaleType, 32)
 
 // --- MFMA ----------------------------------------------------------------------------------------
 
-// The 64 lanes are `groups` groups of M lanes. A group holds consecutive elements along K; of C it holds rows in runs
-// of four.
+// The 64 lanes are `groups` groups of M lanes. A group holds consecutive elements along K; of C it
+// holds rows in runs of four.
 static Layout mfmaLayout(int32_t m, int32_t k, MmaOperand operand) {
   if (m <= 0 || m > 64)
     return Layout(tuple({64, 1}), tuple({0, 0})); // No instruction; the lowering says so.
@@ -96,8 +96,8 @@ Layout GFX1250WMMAType::getThreadValueLayout(MmaOperand operand) const {
   return wmmaInterleaved(getK());
 }
 
-// The layouts of the 32-row form are those that existing kernels are written for; they have not been compared with
-// hardware.
+// The layouts of the 32-row form are those that existing kernels are written for; they have not
+// been compared with hardware.
 Layout GFX1250WMMAScaleType::getThreadValueLayout(MmaOperand operand) const {
   bool tall = getM() == 32;
   if (operand == MmaOperand::A && tall)

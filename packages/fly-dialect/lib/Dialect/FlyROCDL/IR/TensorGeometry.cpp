@@ -26,8 +26,8 @@ bool GFX1250TDMType::isWholeTileCopy() const { return true; }
 Type GFX1250TDMType::getStateType() const {
   Type i32 = IntegerType::get(getContext(), 32);
   Type i64 = IntegerType::get(getContext(), 64);
-  return LLVM::LLVMStructType::getLiteral(
-      getContext(), {i32, i32, i32, i32, i32, i32, i64, i64, i64, i64, i64});
+  return LLVM::LLVMStructType::getLiteral(getContext(),
+                                          {i32, i32, i32, i32, i32, i32, i64, i64, i64, i64, i64});
 }
 
 // --- cdna5.tensor_load, cdna5.tensor_store -------------------------------------------------------
@@ -42,7 +42,9 @@ static Layout boxBits(ArrayRef<int32_t> shape, int32_t iterations, Type element)
 
 #define FLY_ROCDL_BOX_COPY(TYPE)                                                                   \
   Layout TYPE::getThreadLayout() const { return oneThread(); }                                     \
-  Layout TYPE::getSourceBitLayout() const { return boxBits(getShape(), getIterCount(), getElem()); } \
+  Layout TYPE::getSourceBitLayout() const {                                                        \
+    return boxBits(getShape(), getIterCount(), getElem());                                         \
+  }                                                                                                \
   Layout TYPE::getDestinationBitLayout() const { return getSourceBitLayout(); }                    \
   Layout TYPE::getReferenceBitLayout() const { return getSourceBitLayout(); }                      \
   bool TYPE::isWholeTileCopy() const { return true; }
@@ -50,7 +52,8 @@ static Layout boxBits(ArrayRef<int32_t> shape, int32_t iterations, Type element)
 FLY_ROCDL_BOX_COPY(CDNA5TensorLoadType)
 FLY_ROCDL_BOX_COPY(CDNA5TensorStoreType)
 
-// {barrier, base, 4 strides, 5 extents, 5 boundary flags, iteration stride}, after what only loads have.
+// {barrier, base, 4 strides, 5 extents, 5 boundary flags, iteration stride}, after what only loads
+// have.
 static Type tensorState(MLIRContext *context, bool isLoad) {
   Type i1 = IntegerType::get(context, 1);
   Type i32 = IntegerType::get(context, 32);
