@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "llvm/MC/MCExpr.h"
 #include "llvm/MC/MCInstrDesc.h"
 #include "llvm/MC/MCInstrInfo.h"
 #include "llvm/MC/MCRegisterInfo.h"
@@ -110,6 +111,11 @@ void Decoder::operands(const llvm::MCInst &inst, Instruction &out) {
     } else if (operand.isImm()) {
       source.kind = OperandKind::Constant;
       source.constant = static_cast<uint64_t>(operand.getImm());
+      source.dwords = 1;
+    } else if (int64_t value = 0; operand.isExpr() && operand.getExpr()->evaluateAsAbsolute(value)) {
+      // A literal that an inline constant could have expressed: "lit(0xffffffff)".
+      source.kind = OperandKind::Constant;
+      source.constant = static_cast<uint64_t>(value);
       source.dwords = 1;
     } else {
       throw Fault{"an unknown operand"};

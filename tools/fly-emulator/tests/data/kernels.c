@@ -89,3 +89,21 @@ static float block_reduce(float v, int is_max, float identity) {
 SOFTMAX(softmax_f32, float)
 SOFTMAX(softmax_bf16, __bf16)
 SOFTMAX(softmax_f16, _Float16)
+
+// Private arrays, calls and recursion: scratch memory, the stack, flat addresses.
+__attribute__((noinline)) static int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__attribute__((noinline)) static void add_all(int *values, int n, int by) {
+  for (int i = 0; i < n; ++i)
+    values[i] += by;
+}
+static SHARED int shared_values[64];
+KERNEL void stack(GLOBAL int *out, int n) {
+  int values[16];
+  for (int i = 0; i < 16; ++i)
+    values[i] = i * (int)TID;
+  add_all(values, n, 3);
+  shared_values[TID] = 5 * TID;
+  add_all((int *)&shared_values[TID], 1, 7);
+  add_all((int *)&out[64 + TID], 1, 9);
+  out[TID] = values[(TID + 1) & 15] + fibonacci(TID & 7) + shared_values[TID];
+}

@@ -65,3 +65,44 @@ def test_row_softmax(kernels: Module, kind: str, n: int) -> None:
     tolerance = {"f32": 2e-6, "bf16": 2**-8, "f16": 2**-10}[kind]
     np.testing.assert_allclose(y[:, :n].astype(np.float64), exact, rtol=tolerance, atol=1e-7)
     assert not y[:, n:].any()
+
+
+def test_scratch_calls_and_flat_addresses(kernels: Module) -> None:
+    out = np.zeros(128, np.int32)
+    out[64:] = np.arange(64)
+    kernels.kernel("stack")(1, 64, out, 10)
+    fibonacci = [0, 1, 1, 2, 3, 5, 8, 13]
+    for t in range(64):
+        i = (t + 1) & 15
+        assert out[t] == i * t + (3 if i < 10 else 0) + fibonacci[t & 7] + 5 * t + 7
+        assert out[64 + t] == t + 9
+
+
+def test_results_do_not_depend_on_threads_or_host_instruction_set(tmp_path: Path, compile_object: Callable[..., bytes]) -> None:
+    """A GEMM and a softmax in other processes: one thread or four, each host instruction set."""
+    image = tmp_path / "kernels.hsaco"
+    image.write_bytes(compile_object(SOURCE, "gfx942"))
+    program = f"""
+import hashlib, numpy as np
+from flydsl.emulator.device import Emulator
+module = Emulator().load(open({str(image)!r}, "rb").read())
+rng = np.random.default_rng(0)
+a = rng.standard_normal((128, 64)).astype(np.float16)
+c, s = np.zeros((128, 128), np.float32), np.zeros((4, 300), np.float32)
+module.kernel("gemm_f16")((2, 2), 256, a, a, c, 128, 128, 64)
+module.kernel("softmax_f32")(4, 256, rng.standard_normal((4, 300), dtype=np.float32), s, 300, 300)
+print(hashlib.sha256(c.tobytes() + s.tobytes()).hexdigest())
+"""
+    import os
+    import subprocess
+    import sys
+
+    results = {}
+    for threads, isa in [("1", "baseline"), ("4", "baseline"), ("1", "avx2"), ("4", "avx512")]:
+        environment = {**os.environ, "FLYDSL_EMU_THREADS": threads, "FLYDSL_EMU_ISA": isa}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+        if done.returncode != 0 and "this machine has no such variant" in done.stderr:
+            continue
+        assert done.returncode == 0, done.stderr
+        results[threads, isa] = done.stdout
+    assert len(set(results.values())) == 1, results
