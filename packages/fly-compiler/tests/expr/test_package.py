@@ -42,6 +42,8 @@ def test_established_spellings():
     assert Float32 is fx.Float32
     assert fx.block_product.__name__ == "blocked_product"
     assert all((arith, buffer_ops, gpu, math, rocdl, vector, T))
+    assert T.f32 is fx.Float32
+    assert T.i8x16 is fx.Int8x16
     with pytest.raises(AttributeError, match="T has no type"):
         _ = T.f8x3
 

@@ -33,6 +33,23 @@ def test_arrays_share_one_symbol():
         allocator.finalize()
 
 
+def test_sizes_are_collected_before_anything_is_traced():
+    allocator = SmemAllocator(None, arch="gfx950", global_sym_name="smem1")
+    allocator.allocate_array(fx.T.f16, 10)
+    assert allocator.allocate_array(fx.T.f32, 4).byte_offset == 32
+    with kernel() as k:
+        allocator.get_base()
+        with ir.InsertionPoint(k.scope.gpu_module.operations[0]):
+            allocator.finalize()
+        k.ir()
+    with kernel() as k:  # each specialisation has a module, and an array, of its own
+        assert not allocator.finalized
+        allocator.get_base()
+        with ir.InsertionPoint(k.scope.gpu_module.operations[0]):
+            allocator.finalize()
+        k.ir()
+
+
 def test_capacity():
     check_smem_capacity(65536, "gfx942")
     check_smem_capacity(100_000, "gfx950")

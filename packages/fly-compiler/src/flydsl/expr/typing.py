@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from flydsl._mlir import ir
 
 from ._build import parse_type, vector_type
-from .numeric.meta import NumericMeta
+from .layout.host import is_tracing
+from .numeric.meta import NumericMeta, class_of_mnemonic
 
 __all__ = ["Constexpr", "Stream", "T", "Type"]
 
@@ -122,18 +123,26 @@ _VECTORS = {
 
 
 class _Types:
-    """MLIR types by name, in the current context: `T.f32`, `T.i8x16`, `T.vec(n, T.f16)`."""
+    """MLIR types by name, in the current context: `T.f32`, `T.i8x16`, `T.vec(n, T.f16)`.
 
-    def __getattr__(self, name: str) -> ir.Type:
+    Where no kernel is traced there is no context; there the names give the numeric classes and vector aliases, which
+    stand for the types wherever the language takes one.
+    """
+
+    def __getattr__(self, name: str) -> Any:
         if name in _SCALARS:
-            return parse_type(_SCALARS[name])
+            return parse_type(_SCALARS[name]) if is_tracing() else class_of_mnemonic(_SCALARS[name])
         if name in _VECTORS:
             scalar, lanes = _VECTORS[name]
-            return vector_type(lanes, parse_type(scalar))
+            return self.vec(lanes, parse_type(scalar) if is_tracing() else class_of_mnemonic(scalar))
         raise AttributeError(f"T has no type '{name}'; it has {', '.join([*_SCALARS, *_VECTORS])} and vec(n, type)")
 
-    def vec(self, n: int, elem_type: Any) -> ir.Type:
+    def vec(self, n: int, elem_type: Any) -> Any:
         """Return the vector type of `n` elements of an MLIR type or numeric class."""
+        if isinstance(elem_type, NumericMeta) and not is_tracing():
+            from .vector import VectorAlias
+
+            return VectorAlias(elem_type, n)
         return vector_type(n, elem_type.ir_type if isinstance(elem_type, NumericMeta) else elem_type)
 
     def __dir__(self) -> list[str]:

@@ -7,6 +7,7 @@ gpu.module. New code uses `fx.SharedAllocator`, which needs no such ceremony.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -112,7 +113,15 @@ class SmemAllocator:
         self.ptr = 0
         self.global_sym_name = global_sym_name
         self._arch = arch
-        self.finalized = False
+        self._finalized_in: Any = None
+
+    @property
+    def finalized(self) -> bool:
+        """Whether the array was emitted in the module being traced; each specialisation has a module of its own."""
+        trace = _trace.maybe_current()
+        if self._finalized_in is None:
+            return False
+        return trace is None or self._finalized_in() is trace
 
     @staticmethod
     def _align(ptr: int, alignment: int) -> int:
@@ -156,7 +165,7 @@ class SmemAllocator:
             raise RuntimeError(f"SmemAllocator '{self.global_sym_name}' was finalized already; call finalize() once")
         trace = _trace.maybe_current()
         check_smem_capacity(self.size, self._arch or (trace.arch.name if trace else None))
-        self.finalized = True
+        self._finalized_in = (lambda: None) if trace is None else weakref.ref(trace)
         attributes = {
             "sym_name": ir.StringAttr.get(self.global_sym_name),
             "type": ir.TypeAttr.get(self._memref()),

@@ -10,7 +10,7 @@ from flydsl._mlir import ir
 from .._build import parse_type
 from .._trace import state
 
-__all__ = ["NumericMeta", "class_of_ir_type"]
+__all__ = ["NumericMeta", "class_of_ir_type", "class_of_mnemonic"]
 
 _BY_MNEMONIC: dict[str, NumericMeta] = {}
 
@@ -94,6 +94,11 @@ def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
     if trace is not None:
         trace.types[ir_type] = found
     return found
+
+
+def class_of_mnemonic(mnemonic: str) -> NumericMeta:
+    """Return the numeric class that an MLIR scalar type's text names."""
+    return _BY_MNEMONIC[mnemonic]
 
 
 _NUMPY = {
