@@ -96,6 +96,23 @@ def test_cluster_loads():
         rocdl.cluster.cluster_wait()
 
 
+def test_tdm_atom_of_a_tensor():
+    with kernel("!fly.memref<f16, global, (?,?):(?{i64},1)>", "i32", arch="gfx1250") as k:
+        t, n = fx.Tensor(k.args[0]), fx.Int32(k.args[1])
+        atom = rocdl.make_tdm_atom(t, (n, None), num_warps=4)
+        assert atom.val_bits == 16
+        text = k.ir()
+        with pytest.raises(ValueError, match="3 strides for rank 2"):
+            rocdl.make_tdm_atom(t, (n, n), (1, 2, 3), num_warps=1)
+        with pytest.raises(ValueError, match="'extent_7' is no state field"):
+            atom.set_value("extent_7", 0)
+        with pytest.raises(TypeError, match="a tensor in global memory"):
+            rocdl.make_tdm_atom(3, (n,), num_warps=1)
+    assert '"extent_0"' in text
+    assert '"stride_0"' in text
+    assert '"extent_1"' not in text
+
+
 def test_tdm_atom():
     with kernel(arch="gfx1250") as k:
         atom = fx.make_copy_atom(cdna5.TDM(2, 4, 64, 8), fx.Float16)

@@ -62,6 +62,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "!fly_rocdl.gfx120x.wmma": (),
     "!fly_rocdl.gfx1250.wmma": (),
     "!fly_rocdl.gfx1250.wmma_scale": ("scale_a", "scale_b"),
+    "!fly_rocdl.gfx1250.tdm": (
+        "workgroup_mask",
+        *(f"extent_{i}" for i in range(5)),
+        *(f"stride_{i}" for i in range(4)),
+        "imm_offset",
+    ),
 }
 
 

@@ -63,6 +63,10 @@ _SUBMODULES = ("cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops"
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "make_tdm_atom":
+        from . import cdna5
+
+        return cdna5.make_tdm_atom
     if name.startswith("cluster_workgroup_id_"):
         from . import cluster
 

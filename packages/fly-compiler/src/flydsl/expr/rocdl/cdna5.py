@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from ..atom import CopyAtom, make_copy_atom
+from ..layout import typetext as tt
+from ..numeric.base import as_numeric
+from ..numeric.types import Int32, Int64
 from ..ops import CopyOp, Needs
+from ..tensor import Tensor
 from .mma_ops import WMMA, WMMAScale
 
-__all__ = ["TDM", "WMMA", "WMMAScale"]
+__all__ = ["TDM", "WMMA", "WMMAScale", "make_tdm_atom"]
 
 
 class TDM(CopyOp):
@@ -57,3 +65,56 @@ class TDM(CopyOp):
             f"cache = {int(cache_modifier)}, {flags}>"
         )
         super().__init__(text, Needs(families=("gfx1250",)))
+
+
+def make_tdm_atom(
+    tensor: Any,
+    extents: Sequence[Any],
+    strides: Sequence[Any] | None = None,
+    *,
+    num_warps: int,
+    pad_interval: int = 0,
+    pad_amount: int = 0,
+    cache_modifier: int = 0,
+    atomic_barrier: bool = False,
+    early_timeout: bool = False,
+    workgroup_mask: Any = None,
+) -> CopyAtom:
+    """Return the atom that moves tiles of a tensor in global memory by the tensor data mover.
+
+    Args:
+        tensor: the tensor; its element type is that of the atom.
+        extents: of the tensor from the tile's first element on, outermost first; `None` does not clamp.
+        strides: in elements, of all modes but the innermost; by default the tensor's own.
+        num_warps: waves that share the tile.
+        pad_interval: elements between paddings in LDS.
+        pad_amount: elements of a padding.
+        cache_modifier: cache policy.
+        atomic_barrier: signal the LDS barrier when done.
+        early_timeout: give the group up early.
+        workgroup_mask: the workgroups of the cluster that receive the tile.
+
+    Raises:
+        ValueError: a rank outside 1 to 5, or extents and strides that do not fit it.
+        TypeError: `tensor` is no tensor in memory.
+    """
+    if not isinstance(tensor, Tensor) or tensor.is_coordinate:
+        raise TypeError("make_tdm_atom takes a tensor in global memory")
+    rank = len(extents)
+    operation = TDM(rank, num_warps, pad_interval, pad_amount, cache_modifier, atomic_barrier, early_timeout)
+    atom = make_copy_atom(operation, tensor.dtype)
+    state: dict[str, Any] = {
+        f"extent_{i}": as_numeric(extent).to(Int32) for i, extent in enumerate(extents) if extent is not None
+    }
+    if strides is None and not tt.is_static_tree(tensor.layout_facts.stride):
+        strides = [tensor.stride[i] for i in range(rank - 1)]
+    if strides is not None:
+        if len(strides) not in (rank, rank - 1):
+            raise ValueError(
+                f"make_tdm_atom: {len(strides)} strides for rank {rank}; give those of all but the last mode"
+            )
+        state.update({f"stride_{i}": as_numeric(stride).to(Int64) for i, stride in enumerate(strides[: rank - 1])})
+    if workgroup_mask is not None:
+        state["workgroup_mask"] = as_numeric(workgroup_mask).to(Int32)
+    result: CopyAtom = atom.set_value(state)
+    return result
