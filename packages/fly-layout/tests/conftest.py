@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 settings.register_profile(
     "default",
-    max_examples=100,
+    max_examples=80,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -95,6 +95,14 @@ class TestEvaluation:
         a = Layout((8, 16), (1, 8))
         assert fl.crd2idx((3, 5), a) == 43
         assert fl.idx2crd(43, a) == (3, 5)
+        assert make_layout(fl.make_shape(9, (4, 8)), fl.make_stride(1, (9, 36))) == Layout((9, (4, 8)))
+        assert fl.get((3, (4, 5)), 1) == (4, 5)
+        assert fl.slice(a, fl.make_coord(None, 2)) == Layout(8, 1)
+        assert fl.zip((1, 2), (3, 4)) == ((1, 3), (2, 4))
+        assert fl.select((3, 4, 5), indices=[0, 2]) == (3, 5)
+        assert fl.group((3, 4, 5), begin=1, end=3) == (3, (4, 5))
+        assert fl.block_product is fl.blocked_product
+        assert (fl.get_shape(a), fl.get_stride(a)) == ((8, 16), (1, 8))
 
     def test_a_coordinate_layout_maps_to_coordinates(self):
         a = fl.make_identity_layout((4, (2, 3)))
@@ -189,10 +197,19 @@ class TestMessages:
             (lambda: fl.complement(Layout("4:1"), (4, 6)), ["complement(4:1, (4,6))", "integer"]),
             (lambda: fl.left_inverse(Layout("(2,2):(2,3)")), ["left_inverse((2,2):(2,3))", "injective"]),
             (lambda: fl.left_inverse(Layout("(2,2):(2,5)")), ["left_inverse((2,2):(2,5))", "no multiple"]),
-            (lambda: fl.logical_product(Layout("4:2"), Layout("3:1")), ["composition((2,2):(1,8), 3:1)", "divide"]),
+            (lambda: fl.logical_product(Layout("4:2"), Layout("3:1")), ["logical_product(4:2, 3:1)", "divide"]),
+            (lambda: fl.blocked_product(Layout("4:2"), Layout("3:1")), ["blocked_product(4:2, 3:1)", "divide"]),
+            (lambda: fl.logical_divide(Layout("(4,3):(3,1)"), 5), ["logical_divide((4,3):(3,1), 5)", "divide"]),
+            (lambda: fl.zipped_divide(Layout("((4,3),2):((3,1),12)"), (5, 1)), ["zipped_divide(((4,3),2)", "[5|1]"]),
+            (lambda: fl.get_stride(fl.parse("S<2,0,3> o 0 o 8:1")), ["get_stride(S<2,0,3> o 0 o 8:1)", "plain"]),
+            (lambda: fl.composed_get_inner(Layout(4)), ["composed_get_inner(4:1)", "composed"]),
+            (lambda: fl.make_shape(4, [8]), ["make_int_tuple(", "lists"]),
             (lambda: fl.logical_divide(Layout("8:1"), (2, 2)), ["logical_divide(8:1, [2|2])", "2 modes"]),
-            (lambda: fl.recast_layout(Layout("8:3"), 8, 16), ["upcast(8:3)", "neither divides"]),
-            (lambda: fl.recast_layout(fl.parse("S<3,0,3> o 0 o 8:1"), 8, 16), ["upcast(S<3,0,3> o 0 o 8:1)", "base"]),
+            (lambda: fl.recast_layout(Layout("8:3"), 8, 16), ["recast_layout(8:3, 8, 16)", "neither divides"]),
+            (
+                lambda: fl.recast_layout(fl.parse("S<3,0,3> o 0 o 8:1"), 8, 16),
+                ["recast_layout(S<3,0,3> o 0 o 8:1, 8, 16)", "base"],
+            ),
             (lambda: fl.idx2crd(3, Layout("(4,8):(0,1)")), ["idx2crd(3, 4:0)", "0"]),
             (lambda: fl.shape_div(10, 4), ["shape_div(10, 4)", "neither"]),
             (lambda: fl.int_tuple_div((1, 2), (0, 1)), ["int_tuple_div(1, 0)", "zero"]),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -377,3 +378,39 @@ class TestOrdered:
         modes.sort(key=lambda m: m[0])
         values = [e for _, e in modes]
         assert values == sorted(values) or len({d for d, _ in modes}) < len(modes)
+
+
+class TestCost:
+    """A layout over 2**40 elements costs what a small one costs."""
+
+    @pytest.mark.parametrize(
+        "operation",
+        [
+            fl.coalesce,
+            fl.right_inverse,
+            fl.left_inverse,
+            fl.complement,
+            lambda a: fl.composition(a, a),
+            lambda a: fl.logical_divide(a, 4),
+            lambda a: fl.logical_product(a, 4),
+            lambda a: fl.zipped_divide(a, (2, 4)),
+            lambda a: fl.recast_layout(a, 16, 32),
+            lambda a: a(a.size() - 1),
+        ],
+    )
+    def test_is_that_of_the_modes(self, operation):
+        def seconds(a):
+            def once():
+                start = time.perf_counter()
+                for _ in range(20):
+                    operation(a)
+                return time.perf_counter() - start
+
+            return min(once() for _ in range(10))
+
+        small = Layout(((4, 8), (2, 16)), ((2, 128), (1, 8)))
+        n = 1 << 10
+        large = Layout(((n, n), (2, n // 2)), ((2, n * n), (1, 2 * n)))
+        huge = Layout(((n, n), (n, n)), ((n * n, n * n * n), (1, n)))
+        assert huge.size() == 1 << 40
+        assert max(seconds(large), seconds(huge)) < 6 * seconds(small) + 1e-4

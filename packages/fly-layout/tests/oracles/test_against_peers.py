@@ -68,6 +68,7 @@ def test_inverses(a):
 
 @given(compact_layouts(), compact_layouts())
 def test_divide_and_product(a, b):
+    assume(a.size() * b.size() <= 2000)
     assume(b.size() <= a.size())  # past the end of A theirs forgets the stride of a last mode of extent 1
     try:
         d = pycute.logical_divide(theirs(a), theirs(b))

@@ -49,7 +49,23 @@ if TYPE_CHECKING:
     from .coord_tensor import CoordTensor, make_view
     from .coordinates import crd2crd
     from .errors import LayoutError, LayoutTypeError, ParseError
-    from .functions import crd2idx, get_1d_coord, get_flat_coord, get_leaves, get_scalar, idx2crd
+    from .functions import (
+        composed_get_inner,
+        composed_get_offset,
+        composed_get_outer,
+        crd2idx,
+        get_1d_coord,
+        get_flat_coord,
+        get_leaves,
+        get_scalar,
+        get_shape,
+        get_stride,
+        idx2crd,
+        make_coord,
+        make_int_tuple,
+        make_shape,
+        make_stride,
+    )
     from .int_tuple import (
         compatible,
         congruent,
@@ -96,6 +112,8 @@ if TYPE_CHECKING:
 
     compose = composition
     block_product = blocked_product
+    is_profile_congruent = congruent
+    is_profile_weakly_congruent = weakly_congruent
     recast = recast_layout
     slice = slice_
     zip = zip_
@@ -124,7 +142,10 @@ _EXPORTS = {
     ".coord_tensor": "CoordTensor make_view",
     ".coordinates": "crd2crd",
     ".errors": "LayoutError LayoutTypeError ParseError",
-    ".functions": "crd2idx get_1d_coord get_flat_coord get_leaves get_scalar idx2crd",
+    ".functions": (
+        "composed_get_inner composed_get_offset composed_get_outer crd2idx get_1d_coord get_flat_coord get_leaves "
+        "get_scalar get_shape get_stride idx2crd make_coord make_int_tuple make_shape make_stride "
+    ),
     ".int_tuple": (
         "compatible congruent elem_scale flatten has_none inner_product is_int_tuple is_static prefix_product "
         "product profile suffix_product transform_leaves tuple_max unflatten weakly_congruent "
@@ -148,6 +169,8 @@ _ALIASES = {
     "block_product": "blocked_product",
     "compose": "composition",
     "get_": "get",
+    "is_profile_congruent": "congruent",
+    "is_profile_weakly_congruent": "weakly_congruent",
     "recast": "recast_layout",
     "slice": "slice_",
     "zip": "zip_",
@@ -180,6 +203,9 @@ __all__ = [
     "compatible",
     "complement",
     "compose",
+    "composed_get_inner",
+    "composed_get_offset",
+    "composed_get_outer",
     "composition",
     "congruent",
     "coprofile",
@@ -205,6 +231,8 @@ __all__ = [
     "get_flat_coord",
     "get_leaves",
     "get_scalar",
+    "get_shape",
+    "get_stride",
     "group",
     "has_none",
     "idx2crd",
@@ -220,16 +248,22 @@ __all__ = [
     "inverse",
     "is_int_tuple",
     "is_layout",
+    "is_profile_congruent",
+    "is_profile_weakly_congruent",
     "is_static",
     "left_inverse",
     "lex_less",
     "logical_divide",
     "logical_product",
+    "make_coord",
     "make_fragment_layout_like",
     "make_identity_layout",
+    "make_int_tuple",
     "make_layout",
     "make_layout_like",
     "make_ordered_layout",
+    "make_shape",
+    "make_stride",
     "make_tile",
     "make_view",
     "max_common_layout",

@@ -6,7 +6,7 @@ Every message names the operation, its arguments in text form, and the condition
 
 from __future__ import annotations
 
-__all__ = ["LayoutError", "LayoutTypeError", "ParseError", "fail"]
+__all__ = ["LayoutError", "LayoutTypeError", "ParseError", "fail", "within"]
 
 
 class LayoutError(ValueError):
@@ -40,3 +40,9 @@ def fail(operation: str, condition: str, *arguments: object, kind: type[LayoutEr
     from .text.printing import text_of
 
     return kind(f"{operation}({', '.join(text_of(a) for a in arguments)}): {condition}")
+
+
+def within(error: LayoutError, operation: str, *arguments: object) -> LayoutError:
+    """``error`` of a step, as the error of the operation that took the step."""
+    kind = LayoutTypeError if isinstance(error, LayoutTypeError) else LayoutError
+    return fail(operation, str(error), *arguments, kind=kind)

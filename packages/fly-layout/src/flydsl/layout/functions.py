@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .coordinates import evaluate, idx2crd_shape
 from .errors import LayoutTypeError, fail
-from .int_tuple import flatten, prefix_product
+from .int_tuple import flatten, is_int_tuple, prefix_product
 from .layout import Layout, LayoutLike
 from .swizzle import CoordSwizzle, Swizzle
 
@@ -13,7 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["crd2idx", "get_1d_coord", "get_flat_coord", "get_leaves", "get_scalar", "idx2crd"]
+__all__ = [
+    "composed_get_inner",
+    "composed_get_offset",
+    "composed_get_outer",
+    "crd2idx",
+    "get_1d_coord",
+    "get_flat_coord",
+    "get_leaves",
+    "get_scalar",
+    "get_shape",
+    "get_stride",
+    "idx2crd",
+    "make_coord",
+    "make_int_tuple",
+    "make_shape",
+    "make_stride",
+]
 
 
 def crd2idx(coord: Any, layout: Any, stride: Any = None) -> Any:
@@ -96,3 +112,76 @@ def get_scalar(t: Any) -> Any:
     if len(leaves) != 1:
         raise fail("get_scalar", "expected a single leaf", t)
     return leaves[0]
+
+
+def make_int_tuple(x: Any) -> Any:
+    """An int-tuple as it is, after a check of its leaves.
+
+    Raises:
+        LayoutTypeError: something in it is no integer, symbolic integer, basis element, None or non-empty tuple.
+    """
+    if not is_int_tuple(x):
+        raise fail(
+            "make_int_tuple",
+            "not an int-tuple (nested tuples of integers; lists are not tuples)",
+            x,
+            kind=LayoutTypeError,
+        )
+    return x
+
+
+def make_shape(*modes: Any) -> Any:
+    """The int-tuple of these modes: ``make_shape(9, (4, 8))`` is ``(9, (4, 8))``."""
+    return make_int_tuple(modes)
+
+
+def make_stride(*modes: Any) -> Any:
+    """`make_shape` for strides."""
+    return make_int_tuple(modes)
+
+
+def make_coord(*modes: Any) -> Any:
+    """`make_shape` for coordinates; None stands for all of a mode."""
+    return make_int_tuple(modes)
+
+
+def get_shape(layout: LayoutLike) -> Any:
+    """The shape of a layout, composed layout or coordinate tensor."""
+    return layout.shape
+
+
+def get_stride(layout: Any) -> Any:
+    """The strides of a plain layout (also that of a coordinate tensor).
+
+    Raises:
+        LayoutTypeError: a composed layout has no strides.
+    """
+    from .coord_tensor import CoordTensor
+
+    inside = layout.layout if isinstance(layout, CoordTensor) else layout
+    if not isinstance(inside, Layout):
+        raise fail("get_stride", "only plain layouts have strides", layout, kind=LayoutTypeError)
+    return inside._stride
+
+
+def composed_get_inner(layout: Any) -> Any:
+    """The inner function of a composed layout."""
+    return _composed("composed_get_inner", layout).inner
+
+
+def composed_get_offset(layout: Any) -> Any:
+    """The offset of a composed layout."""
+    return _composed("composed_get_offset", layout).offset
+
+
+def composed_get_outer(layout: Any) -> Any:
+    """The outer layout of a composed layout."""
+    return _composed("composed_get_outer", layout).outer
+
+
+def _composed(operation: str, layout: Any) -> Any:
+    from .composed import ComposedLayout
+
+    if not isinstance(layout, ComposedLayout):
+        raise fail(operation, "the operand is no composed layout", layout, kind=LayoutTypeError)
+    return layout

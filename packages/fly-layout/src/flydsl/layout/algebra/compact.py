@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..basis import Basis
-from ..errors import LayoutTypeError, fail
+from ..errors import LayoutError, LayoutTypeError, fail, within
 from ..int_tuple import flatten, prefix_product, product, suffix_product, transform_leaves
 from ..layout import Layout, LayoutLike
 from ..symbolic import SymInt, ceil_div_leaf
@@ -179,7 +179,10 @@ def tile_to_shape(block: Any, target_shape: Any, order: Any) -> Any:
     def tiled(a: Layout) -> Layout:
         extents = padded(a, len(target))._shape
         repeats = tuple([ceil_div_leaf(product(t), product(s)) for t, s in zip(target, extents)])
-        result: Layout = blocked_product(padded(a, len(target)), make_ordered_layout(repeats, order))
+        try:
+            result: Layout = blocked_product(padded(a, len(target)), make_ordered_layout(repeats, order))
+        except LayoutError as e:
+            raise within(e, "tile_to_shape", a, target_shape, order) from None
         return result
 
     return block.lift(tiled)

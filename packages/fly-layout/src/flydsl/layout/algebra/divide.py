@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..errors import LayoutTypeError, fail
+from ..errors import LayoutError, LayoutTypeError, fail, within
 from ..int_tuple import product
 from ..layout import Layout, LayoutLike, make
 from ..symbolic import SymInt
@@ -40,13 +40,16 @@ def logical_divide(a: Any, divisor: Any) -> Any:
     if isinstance(divisor, (tuple, Tile)):
         modes = tile_modes(divisor)
         if type(modes) is tuple:
-            return _by_mode("logical_divide", logical_divide, a, modes)
+            return by_mode("logical_divide", logical_divide, a, modes)
         return logical_divide(a, modes)
     if divisor is None:
         return a
     d = _as_divisor("logical_divide", a, divisor)
-    rest = complement(d, product(a._shape))
-    return composition(a, make((d._shape, rest._shape), (d._stride, rest._stride), d._static and rest._static))
+    try:
+        rest = complement(d, product(a._shape))
+        return composition(a, make((d._shape, rest._shape), (d._stride, rest._stride), d._static and rest._static))
+    except LayoutError as e:
+        raise within(e, "logical_divide", a, divisor) from None
 
 
 def _as_divisor(operation: str, a: Any, d: Any) -> Layout:
@@ -57,7 +60,7 @@ def _as_divisor(operation: str, a: Any, d: Any) -> Layout:
     raise fail(operation, "the divisor is no layout, integer or tile", a, d, kind=LayoutTypeError)
 
 
-def _modes(a: Layout) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def modes_of(a: Layout) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Shape and stride as tuples; a leaf counts as one mode."""
     if type(a._shape) is tuple:
         return a._shape, a._stride
@@ -72,8 +75,8 @@ def join(parts: list[Layout]) -> Layout:
     return make(tuple([p._shape for p in parts]), tuple([p._stride for p in parts]), static)
 
 
-def _by_mode(operation: str, f: Callable[[Any, Any], Layout], a: Layout, modes: tuple[Any, ...]) -> Layout:
-    shape, stride = _modes(a)
+def by_mode(operation: str, f: Callable[[Any, Any], Layout], a: Layout, modes: tuple[Any, ...]) -> Layout:
+    shape, stride = modes_of(a)
     if len(modes) > len(shape):
         raise fail(operation, f"the tile has {len(modes)} modes, the layout {len(shape)}", a, Tile(modes))
     static = a._static
@@ -88,7 +91,7 @@ def split(operation: str, f: Callable[[Any, Any], Layout], a: Layout, divisor: A
     """Tile and rest, zipped along the structure of a tile: ``((t0,t1,..),(r0,r1,..,x2,..))``."""
     modes = tile_modes(divisor)
     if type(modes) is tuple:
-        shape, stride = _modes(a)
+        shape, stride = modes_of(a)
         if len(modes) > len(shape):
             raise fail(operation, f"the tile has {len(modes)} modes, the layout {len(shape)}", a, Tile(modes))
         tiles = []
@@ -115,7 +118,11 @@ def split(operation: str, f: Callable[[Any, Any], Layout], a: Layout, divisor: A
 def _split_divide(operation: str, a: Layout, divisor: Any) -> tuple[Layout, Layout]:
     if divisor is None or (isinstance(divisor, Tile) and divisor.modes is None):
         return make(1, 0, True), a
-    return split(operation, logical_divide, a, divisor)
+    try:
+        return split(operation, logical_divide, a, divisor)
+    except LayoutError as e:
+        shown = Tile(divisor) if type(divisor) is tuple else divisor
+        raise within(e, operation, a, shown) from None
 
 
 def zipped_divide(a: Any, divisor: Any) -> Any:
@@ -135,7 +142,7 @@ def tiled_divide(a: Any, divisor: Any) -> Any:
     if not isinstance(a, Layout):
         return _lifted("tiled_divide", tiled_divide, a, divisor)
     tile, rest = _split_divide("tiled_divide", a, divisor)
-    shape, stride = _modes(rest)
+    shape, stride = modes_of(rest)
     return make((tile._shape, *shape), (tile._stride, *stride), tile._static and rest._static)
 
 
@@ -144,8 +151,8 @@ def flat_divide(a: Any, divisor: Any) -> Any:
     if not isinstance(a, Layout):
         return _lifted("flat_divide", flat_divide, a, divisor)
     tile, rest = _split_divide("flat_divide", a, divisor)
-    t_shape, t_stride = _modes(tile)
-    r_shape, r_stride = _modes(rest)
+    t_shape, t_stride = modes_of(tile)
+    r_shape, r_stride = modes_of(rest)
     return make(t_shape + r_shape, t_stride + r_stride, tile._static and rest._static)
 
 

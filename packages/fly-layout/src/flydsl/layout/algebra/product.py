@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from ..errors import LayoutTypeError, fail
+from ..errors import LayoutError, LayoutTypeError, fail, within
 from ..int_tuple import product
 from ..layout import Layout, LayoutLike, make
 from ..symbolic import SymInt
 from ..tile import Tile, tile_modes
 from .complement import complement
 from .composition import canonical, composition
-from .divide import _by_mode, _modes, join, split
+from .divide import by_mode, join, modes_of, split
 from .sizes import cosize
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def logical_product(a: Any, b: Any) -> Any:
     if isinstance(b, (tuple, Tile)):
         modes = tile_modes(b)
         if type(modes) is tuple:
-            return _by_mode("logical_product", logical_product, a, modes)
+            return by_mode("logical_product", logical_product, a, modes)
         return logical_product(a, modes)
     if b is None:
         return a
@@ -59,8 +59,16 @@ def _product_parts(operation: str, a: Layout, b: Any) -> tuple[Layout, Layout]:
         b = Layout(b, 1)
     if not isinstance(b, Layout):
         raise fail(operation, "the tiler is no plain layout", a, b, kind=LayoutTypeError)
-    moved = composition(complement(a, product(a._shape) * cosize(b)), b)
-    return canonical(a), moved
+    return canonical(a), _moved(operation, a, b)
+
+
+def _moved(operation: str, a: Layout, b: Layout) -> Layout:
+    """B, taken through what A leaves free."""
+    try:
+        result: Layout = composition(complement(a, product(a._shape) * cosize(b)), b)
+    except LayoutError as e:
+        raise within(e, operation, a, b) from None
+    return result
 
 
 def zipped_product(a: Any, b: Any) -> Any:
@@ -81,7 +89,7 @@ def tiled_product(a: Any, b: Any) -> Any:
     if not isinstance(a, Layout):
         return _lifted("tiled_product", tiled_product, a, b)
     first, moved = _split_product("tiled_product", a, b)
-    shape, stride = _modes(moved)
+    shape, stride = modes_of(moved)
     return make((first._shape, *shape), (first._stride, *stride), first._static and moved._static)
 
 
@@ -90,8 +98,8 @@ def flat_product(a: Any, b: Any) -> Any:
     if not isinstance(a, Layout):
         return _lifted("flat_product", flat_product, a, b)
     first, moved = _split_product("flat_product", a, b)
-    a_shape, a_stride = _modes(first)
-    b_shape, b_stride = _modes(moved)
+    a_shape, a_stride = modes_of(first)
+    b_shape, b_stride = modes_of(moved)
     return make(a_shape + b_shape, a_stride + b_stride, first._static and moved._static)
 
 
@@ -120,7 +128,7 @@ def _zipped_modes(operation: str, whole: Callable[[Any, Any], Any], a: Any, b: A
         return join([moved, first] if raked else [first, moved])
     n = max(a.rank, b.rank)
     a, b = padded(a, n), padded(b, n)
-    moved = composition(complement(a, product(a._shape) * cosize(b)), b)
+    moved = _moved(operation, a, b)
     if n == 1:  # composition unwraps one-element tuples
         moved = make((moved._shape,), (moved._stride,), moved._static)
     shape = zip(moved._shape, a._shape) if raked else zip(a._shape, moved._shape)
@@ -130,7 +138,7 @@ def _zipped_modes(operation: str, whole: Callable[[Any, Any], Any], a: Any, b: A
 
 def padded(a: Layout, n: int) -> Layout:
     """``a`` with modes ``1:0`` appended up to rank ``n``, at least a one-element tuple."""
-    shape, stride = _modes(a)
+    shape, stride = modes_of(a)
     extra = n - len(shape)
     return make(shape + (1,) * extra, stride + (0,) * extra, a._static)
 

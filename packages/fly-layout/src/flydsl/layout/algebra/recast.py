@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import gcd
 
 from ..composed import ComposedLayout
-from ..errors import LayoutError, LayoutTypeError, fail
+from ..errors import LayoutError, LayoutTypeError, fail, within
 from ..layout import Layout, LayoutLike, make
 from ..swizzle import CoordSwizzle, Swizzle
 from ..symbolic import SymInt, ceil_div_leaf, exact_div_leaf, is_scalar
@@ -34,11 +34,15 @@ def recast_layout(a: Any, old_bits: int, new_bits: int) -> Any:
     if old_bits <= 0 or new_bits <= 0 or old_bits == new_bits:
         return a
     g = gcd(old_bits, new_bits)
-    if new_bits // g > 1:
-        a = upcast(a, new_bits // g)
-    if old_bits // g > 1:
-        a = downcast(a, old_bits // g)
-    return a
+    result = a
+    try:
+        if new_bits // g > 1:
+            result = upcast(result, new_bits // g)
+        if old_bits // g > 1:
+            result = downcast(result, old_bits // g)
+    except LayoutError as e:
+        raise within(e, "recast_layout", a, old_bits, new_bits) from None
+    return result
 
 
 def upcast(a: Any, factor: int) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..errors import LayoutTypeError, fail
+from ..errors import LayoutError, LayoutTypeError, fail, within
 from ..int_tuple import flatten, product, unflatten
 from ..layout import Layout, LayoutLike, make
 from .composition import composition
@@ -27,7 +27,10 @@ def with_shape(a: Any, shape: Any) -> Any:
         raise fail("with_shape", "the operand is no layout", a, shape, kind=LayoutTypeError)
     if product(a.shape) != product(shape):
         raise fail("with_shape", "the sizes differ", a, shape)
-    return composition(a, Layout(shape))
+    try:
+        return composition(a, Layout(shape))
+    except LayoutError as e:
+        raise within(e, "with_shape", a, shape) from None
 
 
 def flat_layout(a: Any) -> Any:
