@@ -7,6 +7,7 @@ a compilation costs. Every op gets the user's source location.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,7 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
     try:
         return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
     except Exception as error:
-        raise ValueError(_refusal(name, operands, attributes, error)) from None
+        raise ValueError(_refusal(name, operands, error)) from None
 
 
 def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
@@ -76,26 +77,14 @@ def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute
     return infer_op(name, operands, attributes).results[0]
 
 
-def _refusal(name: str, operands: Sequence[Any], attributes: Any, error: Exception) -> str:
-    """Build the op once more to hear why it was refused: reasons go to MLIR's diagnostics, not into the exception."""
-    heard: list[str] = []
-
-    def listen(diagnostic: Any) -> bool:
-        heard.append(str(diagnostic.message))
-        heard.extend(str(note.message) for note in diagnostic.notes)
-        return True
-
-    handler = ir.Context.current.attach_diagnostic_handler(listen)
-    try:
-        _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation.erase()
-    except Exception as again:
-        if not heard:
-            heard.append(str(again))
-    finally:
-        handler.detach()
+def _refusal(name: str, operands: Sequence[Any], error: Exception) -> str:
+    """Return what the dialect said, without the frame that MLIR puts around it, and where the user's code is."""
+    heard = [str(diagnostic.message) for diagnostic in getattr(error, "error_diagnostics", ())]
     reason = "; ".join(heard) or str(error)
+    operation = name.removeprefix("fly.")
+    reason = re.sub(r"^\w+Op: ", "", reason)  # the C++ name of the operation
     got = ", ".join(str(value.type) for value in operands)
-    return f"{name.removeprefix('fly.')}: {reason} (operands: {got}) at {where()}"
+    return f"{operation}: {reason} (operands: {got}) at {where()}"
 
 
 def parse_type(text: str) -> ir.Type:

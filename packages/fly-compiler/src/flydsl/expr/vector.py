@@ -631,127 +631,15 @@ def select_lanes(condition: Any, true_value: Any, false_value: Any) -> Vector:
     return _make(build("arith.select", (mask, va, vb), va.type), shape, cls)
 
 
-def full(shape: Any, value: Any, dtype: Any = None) -> Vector:
-    """Return a vector of `shape` with `value` in every lane; without `dtype`, the dtype of the value."""
-    scalar = as_numeric(value)
-    cls = scalar.dtype if dtype is None else _class_of(dtype)
-    scalar = scalar.to(cls)
-    shape = normal_shape(shape)
-    kind = vector_type(count(shape), cls.ir_type)
-    if scalar.is_static():
-        return _make(constant(scalar.value, cls, kind), shape, cls)
-    return _make(build("vector.broadcast", (scalar.value,), kind), shape, cls)
-
-
-def full_like(other: Vector, value: Any, dtype: Any = None) -> Vector:
-    """Return a vector shaped like `other`, filled with `value`."""
-    return full(other.shape, value, other.dtype if dtype is None else dtype)
-
-
-def zeros_like(other: Vector, dtype: Any = None) -> Vector:
-    """Return a vector of zeros shaped like `other`."""
-    return full_like(other, 0, dtype)
-
-
-def ones_like(other: Vector, dtype: Any = None) -> Vector:
-    """Return a vector of ones shaped like `other`."""
-    return full_like(other, 1, dtype)
-
-
-def empty_like(other: Vector, dtype: Any = None) -> Vector:
-    """Return a vector shaped like `other`; its lanes are zero."""
-    return full_like(other, 0, dtype)
-
-
-def vec_broadcast(value: Any, shape: Any, dtype: Any = None) -> Vector:
-    """Return a scalar, or a vector by NumPy's rules, repeated to `shape`."""
-    operand = _as_vector_operand(value)
-    if isinstance(operand, Vector):
-        return operand.broadcast_to(shape)
-    return full(shape, value, dtype)
-
-
-def vec_select(mask: Any, true_value: Any, false_value: Any) -> Vector:
-    """Return `true_value` where `mask` is true, else `false_value`, lane by lane."""
-    return select_lanes(mask, true_value, false_value)
-
-
-_aliases: dict[tuple[Any, Any], Any] = {}
-
-
-def VectorAlias(dtype: Any, lanes: Any) -> Any:
-    """Return the class of vectors of `lanes` (a count or a shape) elements of `dtype`.
-
-    Calling it with a number or scalar splats, with a list builds from elements, with an SSA vector wraps.
-    """
-    cls = _class_of(dtype)
-    shape = normal_shape(lanes)
-    known = _aliases.get((cls, shape))
-    if known is None:
-        name = cls.__name__ + "x" + ("x".join(map(str, flatten(shape))))
-        known = _aliases[cls, shape] = _AliasMeta(
-            name, (Vector,), {"__slots__": (), "_alias_dtype": cls, "_alias_shape": shape, "__module__": __name__}
-        )
-    return known
-
-
-class _AliasMeta(_VectorMeta):
-    """Type of the aliases `Float32x4` and so on; calling one gives a plain `Vector`."""
-
-    _alias_dtype: NumericMeta
-    _alias_shape: tuple[Any, ...]
-
-    def __call__(cls, value: Any) -> Any:
-        dtype, shape = cls._alias_dtype, cls._alias_shape
-        if isinstance(value, (list, tuple)):
-            if len(value) != count(shape):
-                raise ValueError(f"{cls.__name__} takes {count(shape)} elements, got {len(value)}")
-            return Vector.from_elements(value, dtype).reshape(shape)
-        if isinstance(value, Vector):
-            return value.to(dtype).reshape(shape)
-        if isinstance(value, ir.Value) and isinstance(value.type, ir.VectorType):
-            return Vector(value, shape, dtype)
-        return full(shape, value, dtype)
-
-    def __repr__(cls) -> str:
-        return cls.__name__
-
-    @property
-    def ir_type(cls) -> ir.Type:
-        """The MLIR vector type."""
-        return Vector.make_type(cls._alias_shape, cls._alias_dtype)
-
-    @property
-    def dtype(cls) -> NumericMeta:
-        """The numeric class of the lanes."""
-        return cls._alias_dtype
-
-    @property
-    def width(cls) -> int:
-        """Bits of the whole vector."""
-        return cls._alias_dtype.width * count(cls._alias_shape)
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return (
-            isinstance(instance, Vector) and instance.dtype is cls._alias_dtype and instance.shape == cls._alias_shape
-        )
-
-    def __dsl_size_of__(cls) -> int:
-        if cls.width % 8:
-            raise TypeError(f"{cls.__name__} has {cls.width} bits; only whole bytes can be stored")
-        return cls.width // 8
-
-    def __dsl_align_of__(cls) -> int:
-        return max(1, cls._alias_dtype.width // 8)
-
-    def __peek_from_ptr__(cls, ptr: Any) -> Any:
-        return ptr.load(cls)
-
-    def __poke_into_ptr__(cls, ptr: Any, value: Any) -> None:
-        ptr.store(cls(value))
-
-    def __construct_from_ir_values__(cls, values: Sequence[ir.Value], exemplar: Any = None) -> Vector:
-        return _make(values[0], cls._alias_shape, cls._alias_dtype)
+# The rest of what this module offers is made of vectors, and so comes after them.
+from .vector_alias import VectorAlias as VectorAlias  # noqa: E402
+from .vector_factory import empty_like as empty_like  # noqa: E402
+from .vector_factory import full as full  # noqa: E402
+from .vector_factory import full_like as full_like  # noqa: E402
+from .vector_factory import ones_like as ones_like  # noqa: E402
+from .vector_factory import vec_broadcast as vec_broadcast  # noqa: E402
+from .vector_factory import vec_select as vec_select  # noqa: E402
+from .vector_factory import zeros_like as zeros_like  # noqa: E402
 
 
 def __getattr__(name: str) -> Any:

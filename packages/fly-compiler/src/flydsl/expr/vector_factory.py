@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making register vectors: filled, like others, broadcast, selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._build import build, vector_type
+from .numeric.base import _class_of, as_numeric
+from .numeric.cast import constant
+from .vector import Vector, _as_vector_operand, _make, select_lanes
+from .vector_shape import count, normal_shape
+
+__all__ = [
+    "empty_like",
+    "full",
+    "full_like",
+    "ones_like",
+    "vec_broadcast",
+    "vec_select",
+    "zeros_like",
+]
+
+
+def full(shape: Any, value: Any, dtype: Any = None) -> Vector:
+    """Return a vector of `shape` with `value` in every lane; without `dtype`, the dtype of the value."""
+    scalar = as_numeric(value)
+    cls = scalar.dtype if dtype is None else _class_of(dtype)
+    scalar = scalar.to(cls)
+    shape = normal_shape(shape)
+    kind = vector_type(count(shape), cls.ir_type)
+    if scalar.is_static():
+        return _make(constant(scalar.value, cls, kind), shape, cls)
+    return _make(build("vector.broadcast", (scalar.value,), kind), shape, cls)
+
+
+def full_like(other: Vector, value: Any, dtype: Any = None) -> Vector:
+    """Return a vector shaped like `other`, filled with `value`."""
+    return full(other.shape, value, other.dtype if dtype is None else dtype)
+
+
+def zeros_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector of zeros shaped like `other`."""
+    return full_like(other, 0, dtype)
+
+
+def ones_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector of ones shaped like `other`."""
+    return full_like(other, 1, dtype)
+
+
+def empty_like(other: Vector, dtype: Any = None) -> Vector:
+    """Return a vector shaped like `other`; its lanes are zero."""
+    return full_like(other, 0, dtype)
+
+
+def vec_broadcast(value: Any, shape: Any, dtype: Any = None) -> Vector:
+    """Return a scalar, or a vector by NumPy's rules, repeated to `shape`."""
+    operand = _as_vector_operand(value)
+    if isinstance(operand, Vector):
+        return operand.broadcast_to(shape)
+    return full(shape, value, dtype)
+
+
+def vec_select(mask: Any, true_value: Any, false_value: Any) -> Vector:
+    """Return `true_value` where `mask` is true, else `false_value`, lane by lane."""
+    return select_lanes(mask, true_value, false_value)
