@@ -164,9 +164,9 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> None:
             read_only = read_only_parameters(compilation)
             dumps = Dumps(compilation, asked.opt_level) if wanted() else None
             pipeline = stages(asked.arch, hints=request.hints, opt_level=asked.opt_level, debug_info=asked.debug_info)
-            lower(compilation, pipeline, times, dumps)
+            lowered = lower(compilation, pipeline, times, dumps)
             arguments = argument_entries(request.run_time(), read_only)
-            emit(compilation, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
+            emit(compilation, lowered, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
     log().info("compiled %s for %s in %.3f s", request.name, asked.arch, time.perf_counter() - start)
 
 

@@ -33,7 +33,7 @@ class Stage:
 
     name: str
     text: str
-    before: Callable[[Compilation], None] | None = None
+    before: Callable[[ir.Module], None] | None = None
 
 
 @dataclass
@@ -103,8 +103,8 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     return found
 
 
-def _device_math(compilation: Compilation) -> None:
-    use_intrinsics(_gpu_module(compilation.module))
+def _device_math(module: ir.Module) -> None:
+    use_intrinsics(_gpu_module(module))
 
 
 def _gpu_module(module: ir.Module) -> ir.Operation:
@@ -120,25 +120,44 @@ def _flag(value: Any) -> str:
     return "true" if value else "false"
 
 
-def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, dumps: Dumps | None) -> None:
-    """Verify the traced module and run the passes over it, in place.
+def _copied(module: ir.Module) -> ir.Module:
+    """Return a copy of a module."""
+    copy = ir.Module.create(module.operation.location)
+    for attribute in module.operation.attributes:
+        copy.operation.attributes[attribute] = module.operation.attributes[attribute]
+    with ir.InsertionPoint(copy.body):
+        for op in module.body.operations:
+            op.operation.clone()
+    return copy
+
+
+def lower(
+    compilation: Compilation, pipeline: list[Stage], times: StageTimes, dumps: Dumps | None
+) -> ir.Module:
+    """Verify the traced module and run the passes over a copy of it.
+
+    The traced module stays as it is: Python may still hold values of it, and print them.
+
+    Returns:
+        The lowered module.
 
     Raises:
         DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
     """
-    module, hints = compilation.module, compilation.hints
+    traced, hints = compilation.module, compilation.hints
     if dumps is not None:
-        dumps.stage("origin", module)
+        dumps.stage("origin", traced)
     if env.debug.print_origin_ir:
-        log().info("traced IR:\n%s", module)
-    times.timed("verify", lambda: _checked(lambda: module.operation.verify(), "the traced program is not valid"))
+        log().info("traced IR:\n%s", traced)
+    times.timed("verify", lambda: _checked(lambda: traced.operation.verify(), "the traced program is not valid"))
+    module = _copied(traced)
     verify, print_all = env.debug.enable_verifier, env.debug.print_after_all
     with llvm_options(hints.get("llvm_options") or {}):
         for stage in pipeline:
             if stage.name == "gpu-module-to-binary" and dumps is not None:
                 dumps.keep_device_code(module, compilation)
             if stage.before is not None:
-                stage.before(compilation)
+                stage.before(module)
             manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
             manager.enable_verifier(verify)
             times.timed(
@@ -151,6 +170,7 @@ def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, du
                 log().info("after %s:\n%s", stage.name, module)
     if dumps is not None:
         dumps.device_code()
+    return module
 
 
 def _checked(work: Callable[[], Any], what: str) -> Any:
@@ -175,6 +195,7 @@ def _diagnostic(one: Any) -> Diagnostic:
 
 def emit(
     compilation: Compilation,
+    lowered: ir.Module,
     path: Path,
     *,
     arguments: list[dict[str, Any]],
@@ -190,10 +211,10 @@ def emit(
     from flydsl._mlir._mlir_libs import _fly_emit
 
     def work() -> None:
-        objects = _fly_emit.code_objects(compilation.module)
+        objects = _fly_emit.code_objects(lowered)
         note = build_note(compilation, objects, arguments, key)
         _fly_emit.emit_artifact(
-            compilation.module,
+            lowered,
             entry=compilation.entry,
             name=compilation.entry,
             note=note,
