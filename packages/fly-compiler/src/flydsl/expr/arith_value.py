@@ -15,25 +15,9 @@ from ._build import build
 from .numeric.base import Numeric, _class_of, as_numeric, scalar_binary
 from .numeric.cast import bitcast_value, cast_value, constant, like
 from .numeric.meta import NumericMeta, class_of_ir_type
+from .numeric.operator_methods import with_operators
 from .numeric.operators import (
     ADD,
-    AND,
-    EQ,
-    FLOORDIV,
-    GE,
-    GT,
-    LE,
-    LT,
-    MOD,
-    MUL,
-    NE,
-    OR,
-    POW,
-    SHL,
-    SHR,
-    SUB,
-    TRUEDIV,
-    XOR,
     BinaryOp,
     emit_absolute,
     emit_binary,
@@ -56,6 +40,7 @@ def element_class(value: ir.Value) -> NumericMeta:
     return class_of_ir_type(kind.element_type if isinstance(kind, _VectorType) else kind)
 
 
+@with_operators
 class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
     """A raw SSA scalar or vector of a builtin type."""
 
@@ -169,104 +154,11 @@ class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
 
     # -- operators -----------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        return raw_binary(ADD, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return raw_binary(ADD, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return raw_binary(SUB, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return raw_binary(SUB, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return raw_binary(MUL, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return raw_binary(MUL, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return raw_binary(TRUEDIV, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return raw_binary(TRUEDIV, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return raw_binary(FLOORDIV, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return raw_binary(FLOORDIV, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return raw_binary(MOD, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return raw_binary(MOD, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return raw_binary(POW, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return raw_binary(POW, other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return raw_binary(SHL, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return raw_binary(SHL, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return raw_binary(SHR, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return raw_binary(SHR, other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return raw_binary(AND, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return raw_binary(AND, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return raw_binary(OR, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return raw_binary(OR, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return raw_binary(XOR, self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return raw_binary(XOR, other, self)
-
-    def __eq__(self, other: Any) -> Any:
-        return False if other is None else raw_binary(EQ, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return True if other is None else raw_binary(NE, self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return raw_binary(LT, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return raw_binary(LE, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return raw_binary(GT, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return raw_binary(GE, self, other)
-
     def __hash__(self) -> int:
         return int(ir.Value.__hash__(self))
 
     def __neg__(self) -> Any:
         return emit_negative(self, element_class(self))
-
-    def __pos__(self) -> Any:
-        return self
 
     def __abs__(self) -> Any:
         return emit_absolute(self, element_class(self))
@@ -377,6 +269,9 @@ def raw_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any
     if op.kind != "cmp" and cls.signed is False and isinstance(result, ArithValue):
         result.signedness_class = cls
     return result
+
+
+ArithValue._apply = staticmethod(raw_binary)
 
 
 def _register() -> None:

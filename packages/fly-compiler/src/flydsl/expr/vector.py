@@ -18,25 +18,10 @@ from .fastmath import flags_attribute
 from .numeric.base import Numeric, _class_of, as_numeric, wrap
 from .numeric.cast import RoundingMode, cast_number, cast_value, constant
 from .numeric.meta import NumericMeta
+from .numeric.operator_methods import Operators
 from .numeric.operators import (
     ADD,
-    AND,
-    EQ,
-    FLOORDIV,
-    GE,
-    GT,
-    LE,
-    LT,
-    MOD,
-    MUL,
-    NE,
-    OR,
     POW,
-    SHL,
-    SHR,
-    SUB,
-    TRUEDIV,
-    XOR,
     BinaryOp,
     emit_absolute,
     emit_binary,
@@ -96,7 +81,7 @@ class _VectorMeta(type):
         return VectorAlias(*key)
 
 
-class Vector(metaclass=_VectorMeta):
+class Vector(Operators, metaclass=_VectorMeta):
     """A register vector.
 
     Args:
@@ -398,101 +383,8 @@ class Vector(metaclass=_VectorMeta):
 
     # -- operators -----------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        return vector_binary(ADD, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return vector_binary(ADD, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return vector_binary(SUB, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return vector_binary(SUB, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return vector_binary(MUL, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return vector_binary(MUL, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return vector_binary(TRUEDIV, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return vector_binary(TRUEDIV, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return vector_binary(FLOORDIV, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return vector_binary(FLOORDIV, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return vector_binary(MOD, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return vector_binary(MOD, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return vector_binary(POW, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return vector_binary(POW, other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return vector_binary(SHL, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return vector_binary(SHL, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return vector_binary(SHR, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return vector_binary(SHR, other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return vector_binary(AND, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return vector_binary(AND, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return vector_binary(OR, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return vector_binary(OR, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return vector_binary(XOR, self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return vector_binary(XOR, other, self)
-
-    def __eq__(self, other: Any) -> Any:
-        return False if other is None else vector_binary(EQ, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return True if other is None else vector_binary(NE, self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return vector_binary(LT, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return vector_binary(LE, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return vector_binary(GT, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return vector_binary(GE, self, other)
-
     def __neg__(self) -> Vector:
         return _make(emit_negative(self.value, self._dtype), self._shape, self._dtype)
-
-    def __pos__(self) -> Vector:
-        return self
 
     def __abs__(self) -> Vector:
         return _make(emit_absolute(self.value, self._dtype), self._shape, self._dtype)
@@ -630,6 +522,8 @@ def select_lanes(condition: Any, true_value: Any, false_value: Any) -> Vector:
     mask = _lanes(cond, _numeric.Boolean, dims) if isinstance(cond, Vector) else cond.ir_value()
     return _make(build("arith.select", (mask, va, vb), va.type), shape, cls)
 
+
+Vector._apply = staticmethod(vector_binary)
 
 # The rest of what this module offers is made of vectors, and so comes after them.
 from .vector_alias import VectorAlias as VectorAlias  # noqa: E402

@@ -11,25 +11,10 @@ from flydsl._mlir import ir
 from .._build import build
 from .cast import RoundingMode, bitcast_value, cast_number, cast_value, constant
 from .meta import NumericMeta, class_of_ir_type
+from .operator_methods import Operators
 from .operators import (
     ADD,
-    AND,
-    EQ,
-    FLOORDIV,
-    GE,
-    GT,
-    LE,
-    LT,
-    MOD,
-    MUL,
-    NE,
-    OR,
     POW,
-    SHL,
-    SHR,
-    SUB,
-    TRUEDIV,
-    XOR,
     BinaryOp,
     emit_absolute,
     emit_binary,
@@ -44,7 +29,7 @@ __all__ = ["Numeric", "as_numeric", "scalar_binary", "select", "wrap"]
 _Value = ir.Value
 
 
-class Numeric(metaclass=NumericMeta):
+class Numeric(Operators, metaclass=NumericMeta):
     """Base of all scalar types. `T(value)` takes a Python number, another scalar or an SSA value.
 
     `value` is the Python number of a static scalar, the SSA value of a dynamic one. Integers wrap modulo 2^width;
@@ -214,110 +199,11 @@ class Numeric(metaclass=NumericMeta):
 
     # -- operators -----------------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        return scalar_binary(ADD, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return scalar_binary(ADD, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return scalar_binary(SUB, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return scalar_binary(SUB, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return scalar_binary(MUL, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return scalar_binary(MUL, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return scalar_binary(TRUEDIV, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return scalar_binary(TRUEDIV, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return scalar_binary(FLOORDIV, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return scalar_binary(FLOORDIV, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return scalar_binary(MOD, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return scalar_binary(MOD, other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
-
-    def __pow__(self, other: Any) -> Any:
-        return scalar_binary(POW, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return scalar_binary(POW, other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return scalar_binary(SHL, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return scalar_binary(SHL, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return scalar_binary(SHR, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return scalar_binary(SHR, other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return scalar_binary(AND, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return scalar_binary(AND, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return scalar_binary(OR, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return scalar_binary(OR, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return scalar_binary(XOR, self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return scalar_binary(XOR, other, self)
-
-    def __eq__(self, other: Any) -> Any:
-        return False if other is None else scalar_binary(EQ, self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return True if other is None else scalar_binary(NE, self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return scalar_binary(LT, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return scalar_binary(LE, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return scalar_binary(GT, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return scalar_binary(GE, self, other)
-
     def __neg__(self) -> Any:
         cls = type(self)
         if self.is_static() and cls.width > 1:
             return cls(-self.value)
         return wrap(cls, emit_negative(self.ir_value() if cls.width > 1 else self.value, cls))
-
-    def __pos__(self) -> Any:
-        return self
 
     def __abs__(self) -> Any:
         cls = type(self)
@@ -525,3 +411,6 @@ def select(condition: Any, true_value: Any, false_value: Any) -> Any:
     if cond.is_static():
         return a if cond.value else b
     return wrap(cls, build("arith.select", (cond.value, a.ir_value(), b.ir_value()), cls.ir_type))
+
+
+Numeric._apply = staticmethod(scalar_binary)

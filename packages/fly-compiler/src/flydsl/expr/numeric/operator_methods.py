@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator methods that scalars, vectors and raw SSA values have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .operators import (
+    ADD,
+    AND,
+    EQ,
+    FLOORDIV,
+    GE,
+    GT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NE,
+    OR,
+    POW,
+    SHL,
+    SHR,
+    SUB,
+    TRUEDIV,
+    XOR,
+)
+
+__all__ = ["Operators", "with_operators"]
+
+
+class Operators:
+    """Binary operators, in terms of `_apply(op, left, right)`; `NotImplemented` leaves it to the other operand."""
+
+    __slots__ = ()
+
+    _apply: Callable[..., Any]
+
+    def __add__(self, other: Any) -> Any:
+        return self._apply(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._apply(ADD, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._apply(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._apply(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._apply(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._apply(MUL, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._apply(TRUEDIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._apply(TRUEDIV, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._apply(FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._apply(FLOORDIV, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._apply(MOD, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._apply(MOD, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._apply(POW, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._apply(POW, other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._apply(SHL, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self._apply(SHL, other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._apply(SHR, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self._apply(SHR, other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return self._apply(AND, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._apply(AND, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return self._apply(OR, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._apply(OR, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._apply(XOR, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._apply(XOR, other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._apply(LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._apply(LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._apply(GT, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._apply(GE, self, other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __eq__(self, other: Any) -> Any:
+        return False if other is None else self._apply(EQ, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return True if other is None else self._apply(NE, self, other)
+
+    def __pos__(self) -> Any:
+        return self
+
+
+def with_operators(cls: Any) -> Any:
+    """Give a class the methods of `Operators` where it cannot have a second base: the classes of MLIR's bindings."""
+    for name, method in vars(Operators).items():
+        if callable(method) and name.startswith("__"):
+            setattr(cls, name, method)
+    return cls
