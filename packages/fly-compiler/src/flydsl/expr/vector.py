@@ -496,6 +496,9 @@ def vector_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     if a is None or b is None:
         return NotImplemented
     cls = operand_type(op, a.dtype, b.dtype)
+    if op is not POW and isinstance(a, Vector) and isinstance(b, Vector) and a._shape == b._shape:
+        va, vb = cast_value(a.value, a._dtype, cls), cast_value(b.value, b._dtype, cls)
+        return _make(emit_binary(op, va, vb, cls, fastmath), a._shape, result_type(op, cls))
     shape = _joint_shape(a, b)
     dims = flatten(shape)
     if op is POW and a.dtype.is_float and not b.dtype.is_float:
