@@ -126,18 +126,35 @@ unsigned dwordsInBounds(uint64_t limit, const MemoryFormat &format) {
   return static_cast<unsigned>(count < format.dwords() ? count : format.dwords());
 }
 
-void checkPartial(Wave &wave, const Instruction &inst, const BufferLanes &lanes, uint64_t full,
-                  const MemoryFormat &format, AccessKind kind) {
+/// Call `visit(addresses, bytes)` for the lanes with whole records, then for each with a part.
+template <typename F>
+void forEachPart(const BufferLanes &lanes, const MemoryFormat &format, F &&visit) {
   LaneAddresses part = lanes.where;
+  const uint64_t full = fullLanes(lanes, format.bytes);
   part.lanes = full;
-  checkGlobal(wave, inst, part, format.bytes, kind);
+  visit(part, uint32_t{format.bytes});
   forEachLane(lanes.where.lanes & ~full, [&](unsigned lane) {
     const unsigned dwords = dwordsInBounds(lanes.limit[lane], format);
     if (dwords == 0)
       return;
     part.lanes = uint64_t{1} << lane;
-    checkGlobal(wave, inst, part, dwords * 4, kind);
+    visit(part, dwords * 4);
   });
+}
+
+void checkParts(Wave &wave, const BufferLanes &lanes, const MemoryFormat &format,
+                AccessKind kind) {
+  forEachPart(lanes, format, [&](const LaneAddresses &part, uint32_t bytes) {
+    checkGlobal(wave, part, bytes, kind);
+  });
+}
+
+void observeParts(Wave &wave, const Instruction &inst, const BufferLanes &lanes,
+                  const MemoryFormat &format, AccessKind kind) {
+  if (wave.observer != nullptr)
+    forEachPart(lanes, format, [&](const LaneAddresses &part, uint32_t bytes) {
+      observeGlobal(wave, inst, part, bytes, kind);
+    });
 }
 
 void copyInBounds(uint8_t *to, const uint8_t *from, uint64_t limit, const MemoryFormat &format) {
@@ -152,7 +169,8 @@ void load(Wave &wave, const Instruction &inst) {
   const BufferOperands operands = bufferOperands(inst, false);
   BufferLanes lanes;
   bufferAddresses(wave, inst, operands, lanes);
-  checkPartial(wave, inst, lanes, fullLanes(lanes, format.bytes), format, AccessKind::Load);
+  checkParts(wave, lanes, format, AccessKind::Load);
+  observeParts(wave, inst, lanes, format, AccessKind::Load);
   if (!inst.modifiers.lds) {
     uint32_t *rows = wave.row(inst.dst[0].index);
     forEachLane(lanes.where.lanes, [&](unsigned lane) {
@@ -188,7 +206,7 @@ void store(Wave &wave, const Instruction &inst) {
   const BufferOperands operands = bufferOperands(inst, true);
   BufferLanes lanes;
   bufferAddresses(wave, inst, operands, lanes);
-  checkPartial(wave, inst, lanes, fullLanes(lanes, format.bytes), format, AccessKind::Store);
+  checkParts(wave, lanes, format, AccessKind::Store);
   const uint32_t *rows = wave.row(operands.data->index);
   forEachLane(lanes.where.lanes, [&](unsigned lane) {
     uint8_t bytes[16];
@@ -196,6 +214,7 @@ void store(Wave &wave, const Instruction &inst) {
     copyInBounds(reinterpret_cast<uint8_t *>(lanes.where.address[lane]), bytes, lanes.limit[lane],
                  format);
   });
+  observeParts(wave, inst, lanes, format, AccessKind::Store);
 }
 
 void atomic(Wave &wave, const Instruction &inst) {
@@ -205,7 +224,7 @@ void atomic(Wave &wave, const Instruction &inst) {
   BufferLanes lanes;
   bufferAddresses(wave, inst, operands, lanes);
   lanes.where.lanes = fullLanes(lanes, bytes);
-  checkGlobal(wave, inst, lanes.where, bytes, AccessKind::Atomic);
+  checkGlobal(wave, lanes.where, bytes, AccessKind::Atomic);
   const uint32_t *rows = wave.row(operands.data->index);
   uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
   const auto cell = [&](const uint32_t *from, unsigned lane) {
@@ -230,6 +249,7 @@ void atomic(Wave &wave, const Instruction &inst) {
         result[kLanes + lane] = static_cast<uint32_t>(old >> 32);
     }
   });
+  observeGlobal(wave, inst, lanes.where, bytes, AccessKind::Atomic);
 }
 
 } // namespace

@@ -78,7 +78,8 @@ template <typename T> void copyOut(const uint32_t *rows, const LaneAddresses &wh
 
 void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
               const MemoryFormat &format) {
-  checkGlobal(wave, inst, where, format.bytes, AccessKind::Load);
+  checkGlobal(wave, where, format.bytes, AccessKind::Load);
+  observeGlobal(wave, inst, where, format.bytes, AccessKind::Load);
   uint32_t *rows = wave.row(inst.dst[0].index);
   if (format.bytes == 4 && format.part == MemoryFormat::Part::Whole) {
     forEachLane(where.lanes, [&](unsigned lane) {
@@ -107,14 +108,19 @@ void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
 
 void storeRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
                const uint32_t *rows, const MemoryFormat &format) {
-  checkGlobal(wave, inst, where, format.bytes, AccessKind::Store);
-  if (format.part == MemoryFormat::Part::Whole && format.bytes <= 4)
-    return format.bytes == 1   ? copyOut<uint8_t>(rows, where)
-           : format.bytes == 2 ? copyOut<uint16_t>(rows, where)
-                               : copyOut<uint32_t>(rows, where);
-  forEachLane(where.lanes, [&](unsigned lane) {
-    loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);
-  });
+  checkGlobal(wave, where, format.bytes, AccessKind::Store);
+  const bool whole = format.part == MemoryFormat::Part::Whole;
+  if (whole && format.bytes == 1)
+    copyOut<uint8_t>(rows, where);
+  else if (whole && format.bytes == 2)
+    copyOut<uint16_t>(rows, where);
+  else if (whole && format.bytes == 4)
+    copyOut<uint32_t>(rows, where);
+  else
+    forEachLane(where.lanes, [&](unsigned lane) {
+      loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);
+    });
+  observeGlobal(wave, inst, where, format.bytes, AccessKind::Store);
 }
 
 uint64_t cellOf(const uint32_t *rows, unsigned lane, unsigned bytes) {
@@ -166,7 +172,7 @@ void globalAtomicAt(Wave &wave, const Instruction &inst, const LaneAddresses &wh
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter & 0xffU);
   const unsigned bytes = inst.opcode->parameter >> 8;
   requireAligned(where, bytes);
-  checkGlobal(wave, inst, where, bytes, AccessKind::Atomic);
+  checkGlobal(wave, where, bytes, AccessKind::Atomic);
   uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
   const bool compare = operation == AtomicOperation::CompareSwap;
   forEachLane(where.lanes, [&](unsigned lane) {
@@ -178,6 +184,7 @@ void globalAtomicAt(Wave &wave, const Instruction &inst, const LaneAddresses &wh
     if (result != nullptr)
       setCell(result, lane, bytes, old);
   });
+  observeGlobal(wave, inst, where, bytes, AccessKind::Atomic);
 }
 
 void globalAtomic(Wave &wave, const Instruction &inst) {
@@ -192,7 +199,8 @@ void globalLoadLds(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
   LaneAddresses where;
   globalAddresses(wave, inst, flatOperands(inst, false), where);
-  checkGlobal(wave, inst, where, format.bytes, AccessKind::Load);
+  checkGlobal(wave, where, format.bytes, AccessKind::Load);
+  observeGlobal(wave, inst, where, format.bytes, AccessKind::Load);
   LaneAddresses lds;
   lds.lanes = where.lanes;
   const uint32_t slot = format.dwords() * 4;

@@ -73,8 +73,7 @@ MemoryFormat MemoryFormat::parse(const std::string &suffix) {
   return format;
 }
 
-void checkGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
-                 AccessKind kind) {
+void checkGlobal(Wave &wave, const LaneAddresses &where, uint32_t bytes, AccessKind kind) {
   if (where.lanes == 0)
     return;
   const bool write = kind != AccessKind::Load;
@@ -93,7 +92,11 @@ void checkGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where
       if (address + bytes < address || !allowed(wave, address, bytes, write))
         outOfBounds(wave, address, bytes, kind, static_cast<int>(lane));
     });
-  if (wave.observer != nullptr)
+}
+
+void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                   AccessKind kind) {
+  if (wave.observer != nullptr && where.lanes != 0)
     wave.observer->globalAccess(wave, inst, {where.address, where.lanes, bytes, kind});
 }
 

@@ -46,10 +46,12 @@ template <typename F> inline void forEachLane(uint64_t lanes, F &&body) {
   }
 }
 
-/// Throws a Fault unless all lanes' bytes lie in memory that the kernel may access, then tells the
-/// observer. Every access to global memory goes through here.
-void checkGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
-                 AccessKind kind);
+/// Throws a Fault unless all lanes' bytes lie in memory that the kernel may access. Every access to
+/// global memory goes through here first.
+void checkGlobal(Wave &wave, const LaneAddresses &where, uint32_t bytes, AccessKind kind);
+/// Tells the observer about an access, once it is done.
+void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                   AccessKind kind);
 /// The same for one access of the whole wave (scalar memory).
 void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t bytes,
                  AccessKind kind);

@@ -5,6 +5,18 @@
 #include "support/format.h"
 
 namespace flyemu {
+namespace {
+
+/// The bytes of a dword that an access was allowed to touch; the others as zero.
+uint32_t bytesAt(uint64_t address, uint8_t bytes) {
+  uint32_t value = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    if ((bytes >> i & 1U) != 0)
+      value |= uint32_t{*reinterpret_cast<const volatile uint8_t *>(address + i)} << (8 * i);
+  return value;
+}
+
+} // namespace
 
 void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access) {
   forEachLane(access.lanes, [&](unsigned lane) {
@@ -29,13 +41,18 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind
   const std::lock_guard<std::mutex> lock(shard.mutex);
   Cell &cell = shard.cells[dword];
   const bool atomic = kind == AccessKind::Atomic;
+  const uint32_t value = bytesAt(dword * 4, bytes); // after the access
+  uint32_t mask = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    mask |= (bytes & cell.writeBytes & (1U << i)) != 0 ? 0xffU << (8 * i) : 0U;
+  const bool sameValue = kind == AccessKind::Store && ((value ^ cell.value) & mask) == 0;
   const Instruction *other = nullptr;
   const char *what = nullptr;
   if (cell.writer != kNobody && cell.writer != self && (cell.writeBytes & bytes) != 0 &&
-      !(atomic && cell.atomic)) {
+      !(atomic && cell.atomic) && !sameValue) {
     other = cell.write;
     what = kind == AccessKind::Load ? "a workgroup reads what another one writes"
-                                    : "two workgroups write the same memory";
+                                    : "two workgroups write different values to the same memory";
   } else if (kind != AccessKind::Load && (cell.readBytes & bytes) != 0 &&
              ((cell.reader != kNobody && cell.reader != self) || cell.otherReader != kNobody)) {
     other = cell.read;
@@ -54,6 +71,9 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind
     else if (cell.reader != self)
       cell.otherReader = self;
   } else {
+    for (unsigned i = 0; i < 4; ++i)
+      if ((bytes >> i & 1U) != 0)
+        cell.value = (cell.value & ~(0xffU << (8 * i))) | (value & 0xffU << (8 * i));
     cell.writeBytes |= bytes;
     cell.write = &inst;
     cell.writer = self;

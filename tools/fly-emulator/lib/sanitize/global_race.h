@@ -11,7 +11,7 @@
 namespace flyemu {
 
 /// Races between workgroups of one launch: two groups touch the same bytes of memory, at least one
-/// writes, and not both atomically. Groups of a launch have no order, so any such pair is one;
+/// writes, and not both atomically nor the same value. Groups of a launch have no order, so any such pair is one;
 /// groups that hand results over through atomic flags are not understood and would be reported.
 class GlobalRaceCheck {
 public:
@@ -27,6 +27,7 @@ private:
     uint64_t otherReader = kNobody; ///< a second group
     const Instruction *write = nullptr;
     const Instruction *read = nullptr;
+    uint32_t value = 0; ///< what the writer left, all four bytes
     uint8_t writeBytes = 0;
     uint8_t readBytes = 0;
     bool atomic = false;

@@ -26,11 +26,14 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
   const bool writes = access.kind != AccessKind::Load;
   const bool atomic = access.kind == AccessKind::Atomic;
   const uint32_t self = 1U << wave.index;
+  const uint8_t value = wave.group->lds[address]; // after the access
+  const bool sameValue = access.kind == AccessKind::Store && cell.value == value;
   if ((sanitizers_ & sanitizer::kRace) != 0) {
     const char *what = nullptr;
     const Instruction *other = nullptr;
-    if (cell.writeEpoch == epoch_ && cell.writer != wave.index && !(atomic && cell.atomic)) {
-      what = writes ? "two waves write" : "a wave reads what another one writes in";
+    if (cell.writeEpoch == epoch_ && cell.writer != wave.index && !(atomic && cell.atomic) &&
+        !sameValue) {
+      what = writes ? "two waves write different values to" : "a wave reads what another one writes in";
       other = cell.write;
     } else if (writes && !atomic && cell.readEpoch == epoch_ && (cell.readers & ~self) != 0) {
       what = "a wave overwrites what another one reads in";
@@ -58,6 +61,7 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
     // Of several writers the first non-atomic one is the more telling; the latest will do.
     cell.writeEpoch = epoch_;
     cell.writer = static_cast<uint8_t>(wave.index);
+    cell.value = value;
     cell.atomic = atomic;
     cell.write = &inst;
     cell.written = true;

@@ -9,7 +9,7 @@
 namespace flyemu {
 
 /// LDS races: two waves touch the same byte between the same two barriers, at least one writes, and
-/// they are not both atomic. Whether it goes wrong depends on the order of waves; whether it is
+/// they are not both atomic, nor do they write the same value (compilers replicate stores). Whether it goes wrong depends on the order of waves; whether it is
 /// reported does not. Also LDS bytes that are read and were never written (for the init sanitizer).
 class LdsRaceCheck {
 public:
@@ -24,6 +24,7 @@ private:
     uint32_t readEpoch = 0;
     uint32_t readers = 0; ///< waves that read in readEpoch, one bit each
     uint8_t writer = 0;   ///< wave that wrote last in writeEpoch
+    uint8_t value = 0;    ///< what it wrote
     bool atomic = false;
     bool written = false;
     const Instruction *write = nullptr;
