@@ -3,6 +3,7 @@
 #include "DiagnosticCollector.h"
 #include "ImmediateOperands.h"
 #include "KernelResources.h"
+#include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
 
@@ -198,6 +199,7 @@ LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
   llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
                                        ? builder.buildO0DefaultPipeline(level)
                                        : builder.buildPerModuleDefaultPipeline(level);
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(PinTemporalDivergencePass()));
   passes.run(module, modules);
 
   if (options.wantLlvmIr) {
