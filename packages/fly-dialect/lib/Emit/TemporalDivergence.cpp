@@ -65,7 +65,8 @@ static Value *pin(Value *value, IRBuilder<> &builder, const DataLayout &layout) 
 static bool hasDivergentExit(const Loop &loop, UniformityInfo &uniformity) {
   SmallVector<BasicBlock *> exiting;
   loop.getExitingBlocks(exiting);
-  return any_of(exiting, [&](BasicBlock *block) { return uniformity.hasDivergentTerminator(*block); });
+  return any_of(exiting,
+                [&](BasicBlock *block) { return uniformity.hasDivergentTerminator(*block); });
 }
 
 PreservedAnalyses fly::PinTemporalDivergencePass::run(Function &function,
