@@ -6,6 +6,8 @@ import pytest
 import torch
 from kernels import scale
 
+import flydsl.compiler as flyc
+
 
 def works():
     a, b = torch.randn(100), torch.full((100,), torch.nan)
@@ -16,7 +18,6 @@ def works():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (lambda a, b: (a, b.reshape(2, 50), 3.0, 100), ["rank"]),
         (lambda a, b: (a, b, 3.0), ["missing"]),
         (lambda a, b: (a, b, 3.0, 100, 7), ["positional"]),
         (lambda a, b: (a, [1.0, 2.0], 3.0, 100), ["B", "list"]),
@@ -32,6 +33,26 @@ def test_wrong_argument(arguments, words):
     for word in words:
         assert word in str(raised.value)
     assert works()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (lambda a, b: (a.double(), b, 3.0, 100), TypeError, ["A", "float64", "float32"]),
+        (lambda a, b: (a, b.reshape(2, 50), 3.0, 100), ValueError, ["B", "rank"]),
+        (lambda a, b: (a, b, 3.0), TypeError, ["4"]),
+        (lambda a, b: (a, None, 3.0, 100), TypeError, ["B"]),
+    ],
+)
+def test_wrong_argument_of_a_compiled_function(arguments, error, words):
+    a, b = torch.randn(100), torch.zeros(100)
+    compiled = flyc.compile(scale, a, b, 3.0, 100)
+    with pytest.raises(error) as raised:
+        compiled(*arguments(a, b))
+    for word in words:
+        assert word in str(raised.value)
+    compiled(a, b, 2.0, 100)
+    assert torch.equal(b, a * 2.0)
 
 
 def test_a_read_only_array_that_the_kernel_writes():

@@ -11,6 +11,8 @@ from flydsl.kernels.softmax_kernel import build_softmax_module
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 # Absolute, for values in [0, 1]: a few units of the last place of f32; half a unit of the 16-bit types at 1, doubled.
 TOLERANCE = {"f32": 1e-6, "f16": 1e-3, "bf16": 8e-3}
+# A row that does not fit registers adds up to 64 groups one after the other, each sum rounded to 2^-24 relative.
+STREAMED_TOLERANCE = 64 * 2.0**-24
 
 
 def reference(x):
@@ -25,9 +27,9 @@ def run(x, dtype, rows=None):
     return y
 
 
-def check(y, x, dtype):
+def check(y, x, dtype, tolerance=None):
     error = (y.double() - reference(x)).abs().max().item()
-    assert error <= TOLERANCE[dtype], f"largest error {error}"
+    assert error <= (tolerance or TOLERANCE[dtype]), f"largest error {error}"
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])
@@ -51,7 +53,7 @@ def test_row_that_does_not_fit_registers(columns):
     torch.manual_seed(columns)
     x = torch.randn(2, columns)
     x[:, 0] = 20.0
-    check(run(x, "f32"), x, "f32")
+    check(run(x, "f32"), x, "f32", STREAMED_TOLERANCE)
 
 
 def test_rows_with_a_stride_and_an_offset():

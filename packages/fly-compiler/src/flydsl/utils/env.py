@@ -93,7 +93,7 @@ PRINT_AFTER_ALL = register(
 ENABLE_DEBUG_INFO = register(
     boolean(
         "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
-        default=False,
+        default=True,  # reports of the emulator and profilers speak in lines of the kernel
         group=_DEBUG,
         help="Line tables in the code object, and a location for every statement.",
     )
