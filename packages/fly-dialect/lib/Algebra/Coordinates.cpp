@@ -234,7 +234,7 @@ static IntTuple linearise(AlgebraContext &cx, const IntTuple &coord, const IntTu
 
 IntTuple fly::flatCoord(AlgebraContext &cx, const IntTuple &index, const Layout &layout) {
   OperationScope scope(cx, "get_flat_coord", index, layout);
-  const IntTuple coord = idx2crd(cx, index, layout);
+  IntTuple coord = idx2crd(cx, index, layout);
   if (cx.failed() || coord.isLeaf())
     return coord;
   Modes modes;

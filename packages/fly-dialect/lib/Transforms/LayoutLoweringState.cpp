@@ -14,6 +14,7 @@ void LoweringState::setPosition(Operation *op) {
   builder.setInsertionPoint(op);
   location = op->getLoc();
   arith.setLoc(location);
+  emitted = Emitted();
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,20 +178,44 @@ void LoweringState::finish() {
 //===----------------------------------------------------------------------===//
 
 Value LoweringState::emitPointer(const PointerValue &pointer) {
-  Value result = pointer.base;
-  if (!pointer.dynamicOffset.isStaticInt(0))
-    result =
-        AddOffsetOp::create(builder, location, result, constructors().tuple(pointer.dynamicOffset));
-  if (pointer.staticOffset != 0)
-    result = AddOffsetOp::create(builder, location, result,
-                                 constructors().tuple(static_cast<int32_t>(pointer.staticOffset)));
+  if (pointer.dynamicOffset.isStaticInt(0) && pointer.staticOffset == 0)
+    return pointer.base;
+  const RuntimeHandle dynamic = pointer.dynamicOffset.handle();
+  if (Value known = emitted.pointers.lookup({pointer.base, dynamic, pointer.staticOffset}))
+    return known;
+  Value result;
+  if (pointer.staticOffset != 0) {
+    const IntTuple offset = static_cast<int32_t>(pointer.staticOffset);
+    Value base = emitPointer({pointer.base, pointer.dynamicOffset, 0});
+    result = AddOffsetOp::create(builder, location, base, constructors().tuple(offset));
+  } else {
+    result = AddOffsetOp::create(builder, location, pointer.base,
+                                 constructors().tuple(pointer.dynamicOffset));
+  }
+  emitted.pointers[{pointer.base, dynamic, pointer.staticOffset}] = result;
   return result;
+}
+
+Value LoweringState::emitLayout(const AnyLayout &layout) {
+  if (!layout.isStatic())
+    return constructors().layout(layout);
+  for (const auto &[known, value] : emitted.layouts)
+    if (known == layout)
+      return value;
+  Value value = constructors().layout(layout);
+  emitted.layouts.emplace_back(layout, value);
+  return value;
 }
 
 Value LoweringState::emitTensor(const TensorOperand &tensor) {
   if (!tensor.pointer)
     return constructors().value(tensor.value);
-  return constructors().view(emitPointer(*tensor.pointer), tensor.value.layout);
+  Value pointer = emitPointer(*tensor.pointer);
+  Value layout = emitLayout(tensor.value.layout);
+  Value &view = emitted.views[{pointer, layout}];
+  if (!view)
+    view = MakeViewOp::create(builder, location, pointer, layout);
+  return view;
 }
 
 Value LoweringState::emitLeaf(const IntTuple &leaf, unsigned width) {

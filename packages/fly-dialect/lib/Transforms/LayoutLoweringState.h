@@ -14,6 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
+#include <tuple>
 
 namespace fly {
 
@@ -86,11 +87,23 @@ public:
   TensorOperand moved(AlgebraContext &cx, const TensorOperand &tensor, TensorValue value);
 
 private:
+  /// What has been emitted at the current position, where it dominates all that follows: expansions
+  /// into many calls use few distinct values.
+  struct Emitted {
+    llvm::SmallVector<std::pair<AnyLayout, mlir::Value>, 4> layouts;
+    /// By base, handle of the run-time offset, and static offset.
+    llvm::DenseMap<std::tuple<mlir::Value, void *, int64_t>, mlir::Value> pointers;
+    /// By pointer and layout.
+    llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> views;
+  };
+
+  mlir::Value emitLayout(const AnyLayout &layout);
   std::optional<FlyValue> readDefinition(mlir::Value value);
   std::optional<IntTuple> readConstructedTuple(mlir::Operation *op);
   void construct(mlir::Value result);
 
   mlir::Location location = builder.getUnknownLoc();
+  Emitted emitted;
   llvm::DenseMap<mlir::Value, FlyValue> values;
   llvm::DenseMap<mlir::Value, PointerValue> pointers;
   llvm::SmallVector<mlir::Operation *> obsolete;
