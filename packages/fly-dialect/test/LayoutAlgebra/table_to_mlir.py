@@ -102,10 +102,10 @@ def convert_row(name: str, row: str) -> str:
     values = [f"%{index}" for index in range(len(types))]
     is_error = result.startswith("error")
     # What an op that must fail declares does not matter, as long as it is of the right kind.
-    declared = types[:1] if is_error else [spell_type(text.strip()) for text in result.split(" , ") if text.strip()]
-    if is_error:
-        declared = [ERROR_RESULTS.get(name, types[0])]
-    arguments = ", ".join(f"{value}: {type_}" for value, type_ in zip(values, types))
+    declared = (
+        [ERROR_RESULTS.get(name, types[0])] if is_error else [spell_type(text) for text in result.split(" , ") if text]
+    )
+    arguments = ", ".join(f"{value}: {type_}" for value, type_ in zip(values, types, strict=True))
     results = f"%r:{len(declared)} = " if declared else ""
     body = f"{results}{spell_op(name, values, attributes)} : ({', '.join(types)}) -> ({', '.join(declared)})"
     expectation = spell_expectation(result) if is_error else ""
