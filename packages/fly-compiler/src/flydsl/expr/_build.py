@@ -14,9 +14,19 @@ from typing import Any
 from flydsl._mlir import ir
 
 from ._operands import check_operands
-from ._trace import location, state, where
+from ._trace import location, plain_location, state, where
 
-__all__ = ["attribute", "build", "build_once", "build_op", "infer", "infer_op", "parse_type", "vector_type"]
+__all__ = [
+    "attribute",
+    "build",
+    "build_once",
+    "build_op",
+    "build_symbol",
+    "infer",
+    "infer_op",
+    "parse_type",
+    "vector_type",
+]
 
 _create = ir.Operation.create
 
@@ -39,6 +49,13 @@ def build(
 ) -> ir.Value:
     """Create an operation of one result and return it."""
     return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
+
+
+def build_symbol(
+    name: str, results: Sequence[ir.Type], attributes: dict[str, ir.Attribute], operands: Sequence[Any] = ()
+) -> ir.Operation:
+    """Create an operation that is, or will become, a symbol of the module; see `plain_location`."""
+    return _create(name, results=results, operands=operands, attributes=attributes, loc=plain_location()).operation
 
 
 def build_once(key: Any, name: str, result: ir.Type, attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:

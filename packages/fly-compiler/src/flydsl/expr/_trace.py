@@ -38,6 +38,7 @@ __all__ = [
     "kernel",
     "location",
     "maybe_current",
+    "plain_location",
     "target",
     "user_frame",
 ]
@@ -283,6 +284,22 @@ def location() -> ir.Location | None:
         frames = _user_frames(first)
         known = trace.remember_location(signature, frames) if frames else None
     return known
+
+
+def plain_location() -> ir.Location | None:
+    """Return the location of the innermost user frame alone, for what will not lie inside a function.
+
+    MLIR's debug-info pass takes call-site chains for granted to be of operations of a function; allocations of LDS and
+    globals become symbols of the module.
+    """
+    trace = state.trace
+    frames = _user_frames(sys._getframe(1)) if trace is not None and location() is not None else []
+    if trace is None or not frames:
+        return None
+    code, lasti = frames[0]
+    signature = (id(code), lasti)
+    known = trace.locations.get(signature)
+    return known if known is not None else trace.remember_location(signature, frames[:1])
 
 
 def user_frame() -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 
-from ._build import attribute, build, build_op, infer, parse_type
+from ._build import attribute, build, build_op, build_symbol, infer, parse_type
 from .address_space import llvm_number, space_from_text, space_text
 from .layout import typetext as tt
 from .layout.construct import as_int_tuple
@@ -250,10 +250,12 @@ def make_ptr(ptr_type: ir.Type, args: Any = (), dict_attrs: dict[str, Any] | Non
             key: attribute(f"{item} : i64") if isinstance(item, int) else item for key, item in dict_attrs.items()
         }
         attributes["dictAttrs"] = ir.DictAttr.get(converted)
-    return Pointer(build("fly.make_ptr", operands, ptr_type, attributes))
+    return Pointer(build_symbol("fly.make_ptr", (ptr_type,), attributes, operands).results[0])
 
 
 def get_dyn_shared(dtype: Any = None) -> Pointer:
     """Return the base of dynamic LDS, 1024-byte aligned: bytes, or elements of `dtype`."""
-    base = Pointer(infer("fly.get_dyn_shared", ()))
+    base = Pointer(
+        build_symbol("fly.get_dyn_shared", (parse_type("!fly.ptr<i8, shared, align<1024>>"),), {}).results[0]
+    )
     return base if dtype is None else recast_iter(dtype, base)

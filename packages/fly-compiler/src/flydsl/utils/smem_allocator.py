@@ -13,7 +13,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.expr import _trace
-from flydsl.expr._build import build, build_op, parse_type
+from flydsl.expr._build import build, build_op, build_symbol, parse_type
 from flydsl.expr.numeric import Index, NumericMeta, as_numeric
 from flydsl.expr.numeric.meta import class_of_ir_type
 from flydsl.expr.vector import Vector, vector_type
@@ -172,7 +172,7 @@ class SmemAllocator:
             "alignment": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _ALIGNMENT),
             "initial_value": ir.UnitAttr.get(),
         }
-        build_op("memref.global", (), (), attributes)
+        build_symbol("memref.global", (), attributes)
 
     def get_base(self) -> ir.Value:
         """Return the byte array inside the kernel (a builtin memref in LDS)."""
