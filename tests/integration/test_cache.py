@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 CALL = """
-import torch
+import numpy
 from kernels import scale
-a, b = torch.arange(10.0), torch.zeros(10)
+a, b = numpy.arange(10, dtype="float32"), numpy.zeros(10, "float32")
 scale(a, b, 2.0, 10)
-assert torch.equal(b, a * 2)
+assert (b == a * 2).all()
 print("right")
 """
 
@@ -63,7 +63,7 @@ def test_second_process_takes_the_first_one_s_file(folder):
     assert (artifact.stat().st_ino, artifact.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-@pytest.mark.parametrize("delay", [0.4, 0.8, 1.2, 1.6, 2.0, 2.4])
+@pytest.mark.parametrize("delay", [0.2, 0.4, 0.6, 0.8, 1.0, 1.4])
 def test_killed_during_a_compile(folder, delay):
     process = start(folder)
     time.sleep(delay)
