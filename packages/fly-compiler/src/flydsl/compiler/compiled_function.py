@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import operator
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .arguments.classify import unwrapped
@@ -54,6 +58,30 @@ class CompiledFunction:
     def path(self) -> Any:
         """The artifact's file."""
         return self._compiled.path
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the artifact to a file: one shared object that fly-runtime alone loads, and that C++ programs link.
+
+        The file appears whole or not at all.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            OSError: the folder is missing or cannot be written.
+        """
+        target = Path(path)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as partial:
+            try:
+                with open(self._compiled.path, "rb") as source:
+                    shutil.copyfileobj(source, partial)
+                partial.flush()
+                os.chmod(partial.name, 0o644)
+                os.replace(partial.name, target)
+            except BaseException:
+                os.unlink(partial.name)
+                raise
+        return target
 
     @property
     def origin(self) -> str:
