@@ -44,7 +44,9 @@ function(fly_add_executable name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  set_target_properties(${name} PROPERTIES BUILD_RPATH "${FLY_LLVM_LIB_DIR}")
+  # Relative, so that a copy of the build tree's bin and python_packages works.
+  set_target_properties(${name} PROPERTIES
+    BUILD_RPATH "\$ORIGIN/../python_packages/${FLY_INSTALL_ROOT}/_mlir_libs;${FLY_LLVM_LIB_DIR}" BUILD_RPATH_USE_ORIGIN ON)
 endfunction()
 
 function(fly_add_subdirectory_if_exists folder)

@@ -51,26 +51,23 @@ endfunction()
 
 add_custom_target(FlyPythonSources ALL)
 
-# fly_python_sources(ROOT folder [PREFIX folder] files...): copies files below ROOT to the same place in the package.
+# fly_python_sources(ROOT folder [DESTINATION package-folder] files...)
+#
+# Copies files below ROOT to the same place below the package folder, by default that of flydsl._mlir.
 function(fly_python_sources)
-  cmake_parse_arguments(ARG "" "ROOT;PREFIX;DESTINATION" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "ROOT;DESTINATION" "" ${ARGN})
   if(NOT ARG_DESTINATION)
-    set(ARG_DESTINATION ${FLY_PYTHON_ROOT})
-    set(install_root ${FLY_INSTALL_ROOT})
-  else()
-    set(install_root ${ARG_DESTINATION})
-    set(ARG_DESTINATION ${PROJECT_BINARY_DIR}/python_packages/${ARG_DESTINATION})
+    set(ARG_DESTINATION ${FLY_INSTALL_ROOT})
   endif()
   set(copies)
   foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
-    set(copy ${ARG_DESTINATION}/${file})
+    set(copy ${PROJECT_BINARY_DIR}/python_packages/${ARG_DESTINATION}/${file})
     add_custom_command(OUTPUT ${copy} DEPENDS ${ARG_ROOT}/${file}
       COMMAND ${CMAKE_COMMAND} -E copy ${ARG_ROOT}/${file} ${copy} VERBATIM)
     get_filename_component(folder ${file} DIRECTORY)
-    install(FILES ${ARG_ROOT}/${file} DESTINATION ${install_root}/${folder})
+    install(FILES ${ARG_ROOT}/${file} DESTINATION ${ARG_DESTINATION}/${folder})
     list(APPEND copies ${copy})
   endforeach()
-  list(LENGTH copies count)
   string(SHA1 hash "${ARG_ROOT};${copies}")
   add_custom_target(FlyPythonSources.${hash} DEPENDS ${copies})
   add_dependencies(FlyPythonSources FlyPythonSources.${hash})
@@ -102,4 +99,30 @@ function(fly_python_dialect name td)
   endif()
   add_custom_target(FlyPythonDialect.${name} DEPENDS ${outputs})
   add_dependencies(FlyPythonSources FlyPythonDialect.${name})
+endfunction()
+
+# fly_python_stubs(NAME... OUTPUTS files...)
+#
+# Writes type stubs of extension modules, by importing them. OUTPUTS are relative to the folder of the extension modules.
+function(fly_python_stubs)
+  cmake_parse_arguments(ARG "" "" "OUTPUTS" ${ARGN})
+  get_filename_component(nanobind_root ${nanobind_DIR} DIRECTORY)
+  find_file(FLY_STUBGEN stubgen.py PATHS ${nanobind_root} ${nanobind_root}/src NO_DEFAULT_PATH REQUIRED)
+  set(commands)
+  set(modules)
+  foreach(name IN LISTS ARG_UNPARSED_ARGUMENTS)
+    list(APPEND modules FlyPython.${name})
+    list(APPEND commands
+      COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH= ${Python_EXECUTABLE} ${FLY_STUBGEN} --quiet --recursive
+              --module flydsl._mlir._mlir_libs.${name} --import ${PROJECT_BINARY_DIR}/python_packages
+              --output-dir ${FLY_PYTHON_LIBS})
+  endforeach()
+  list(TRANSFORM ARG_OUTPUTS PREPEND ${FLY_PYTHON_LIBS}/ OUTPUT_VARIABLE outputs)
+  add_custom_command(OUTPUT ${outputs} ${commands} DEPENDS ${modules} FlyPythonSources VERBATIM
+    COMMENT "Writing type stubs")
+  add_custom_target(FlyPythonStubs ALL DEPENDS ${outputs})
+  foreach(output IN LISTS ARG_OUTPUTS)
+    get_filename_component(folder ${output} DIRECTORY)
+    install(FILES ${FLY_PYTHON_LIBS}/${output} DESTINATION ${FLY_INSTALL_ROOT}/_mlir_libs/${folder})
+  endforeach()
 endfunction()

@@ -17,8 +17,7 @@ namespace fly::python {
 
 using Context = mp::DefaultingPyMlirContext;
 
-template <typename Binding, typename Cpp>
-static Binding wrapAs(Context &context, Cpp type) {
+template <typename Binding, typename Cpp> static Binding wrapAs(Context &context, Cpp type) {
   return Binding(context->getRef(), wrap(mlir::Type(type)));
 }
 
@@ -66,9 +65,9 @@ struct PyCopyAtomType : TypeBinding<PyCopyAtomType, CopyAtomType> {
       return toPython(self.getContext(), self.cpp().getCopyOp());
     });
     c.def_prop_ro("val_bits", [](const PyCopyAtomType &self) { return self.cpp().getValBits(); });
-    c.def_prop_ro("is_static",
-                  [](const PyCopyAtomType &self) { return isStaticType(self.cpp()); },
-                  "Whether the atom carries no run-time state.");
+    c.def_prop_ro(
+        "is_static", [](const PyCopyAtomType &self) { return isStaticType(self.cpp()); },
+        "Whether the atom carries no run-time state.");
     c.def_prop_ro("thr_layout", [](PyCopyAtomType &self) {
       return layoutToPython(self, op(self).getThreadLayout());
     });
@@ -76,12 +75,10 @@ struct PyCopyAtomType : TypeBinding<PyCopyAtomType, CopyAtomType> {
         "layout_src_tv",
         [](PyCopyAtomType &self) { return valueLayout(self, CopyOperand::Source); },
         "(thread, value) to the index of a value, as the source holds them.");
-    c.def_prop_ro("layout_dst_tv", [](PyCopyAtomType &self) {
-      return valueLayout(self, CopyOperand::Destination);
-    });
-    c.def_prop_ro("layout_ref_tv", [](PyCopyAtomType &self) {
-      return valueLayout(self, CopyOperand::Reference);
-    });
+    c.def_prop_ro("layout_dst_tv",
+                  [](PyCopyAtomType &self) { return valueLayout(self, CopyOperand::Destination); });
+    c.def_prop_ro("layout_ref_tv",
+                  [](PyCopyAtomType &self) { return valueLayout(self, CopyOperand::Reference); });
   }
 };
 
@@ -120,8 +117,9 @@ struct PyMmaAtomType : TypeBinding<PyMmaAtomType, MmaAtomType> {
     c.def_prop_ro("mma_op", [](PyMmaAtomType &self) {
       return toPython(self.getContext(), self.cpp().getMmaOp());
     });
-    c.def_prop_ro("is_static", [](const PyMmaAtomType &self) { return isStaticType(self.cpp()); },
-                  "Whether the atom carries no run-time state.");
+    c.def_prop_ro(
+        "is_static", [](const PyMmaAtomType &self) { return isStaticType(self.cpp()); },
+        "Whether the atom carries no run-time state.");
     c.def_prop_ro("thr_layout", [](PyMmaAtomType &self) {
       return layoutToPython(self, op(self).getThreadLayout());
     });
@@ -194,12 +192,12 @@ struct PyTiledMmaType : TypeBinding<PyTiledMmaType, TiledMmaType> {
     c.def_prop_ro("permutation", [](PyTiledMmaType &self) {
       return toPython(self.getContext(), self.cpp().getPermutation());
     });
-    c.def_prop_ro("is_static",
-                  [](const PyTiledMmaType &self) { return isStaticType(self.cpp()); });
+    c.def_prop_ro("is_static", [](const PyTiledMmaType &self) { return isStaticType(self.cpp()); });
   }
 };
 
-// --- target-neutral operations -------------------------------------------------------------------------
+// --- target-neutral operations
+// -------------------------------------------------------------------------
 
 struct PyUniversalCopyType : TypeBinding<PyUniversalCopyType, UniversalCopyType> {
   static constexpr const char *pyClassName = "UniversalCopyType";

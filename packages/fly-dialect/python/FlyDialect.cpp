@@ -17,5 +17,6 @@ NB_MODULE(_flyDialect, m) {
   m.def(
       "is_static_type",
       [](const python::mp::PyType &type) { return fly::isStaticType(unwrap(type.get())); },
-      "type"_a, "Whether the type describes its value completely, so that the value can be rebuilt.");
+      "type"_a,
+      "Whether the type describes its value completely, so that the value can be rebuilt.");
 }

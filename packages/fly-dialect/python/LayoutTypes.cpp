@@ -43,7 +43,8 @@ static nb::object leafInt(const IntTuple &tuple) {
   return nb::int_(tuple.staticValue());
 }
 
-// --- int_tuple and basis -----------------------------------------------------------------------------
+// --- int_tuple and basis
+// -----------------------------------------------------------------------------
 
 namespace {
 struct PyIntTupleType : TypeBinding<PyIntTupleType, IntTupleType> {
@@ -64,10 +65,12 @@ struct PyIntTupleType : TypeBinding<PyIntTupleType, IntTupleType> {
         },
         "value"_a.none(), "context"_a = nb::none(),
         "The type of a value: an int, None, Dynamic, Basis, or a nested tuple of these.");
-    c.def_prop_ro("rank", [](const PyIntTupleType &self) { return self.cpp().getValue().rank(); },
-                  "Number of modes; 1 for a leaf.");
-    c.def_prop_ro("depth", [](const PyIntTupleType &self) { return self.cpp().getValue().depth(); },
-                  "Nesting depth; 0 for a leaf.");
+    c.def_prop_ro(
+        "rank", [](const PyIntTupleType &self) { return self.cpp().getValue().rank(); },
+        "Number of modes; 1 for a leaf.");
+    c.def_prop_ro(
+        "depth", [](const PyIntTupleType &self) { return self.cpp().getValue().depth(); },
+        "Nesting depth; 0 for a leaf.");
     c.def_prop_ro("is_leaf",
                   [](const PyIntTupleType &self) { return self.cpp().getValue().isLeaf(); });
     c.def_prop_ro("is_static",
@@ -79,14 +82,16 @@ struct PyIntTupleType : TypeBinding<PyIntTupleType, IntTupleType> {
         [](const PyIntTupleType &self) { return leafInt(self.cpp().getValue()); },
         nb::sig("def get_static_leaf_int(self) -> int"),
         "The integer of a static leaf; ValueError for anything else.");
-    c.def("to_py", [](const PyIntTupleType &self) { return tupleToPython(self.cpp().getValue()); },
-          "The value as int, None, Dynamic, Basis and nested tuples.");
-    c.def("__getitem__",
-          [](PyIntTupleType &self, const ModeIndex &mode) {
-            IntTuple value = self.cpp().getValue();
-            return wrapValue(self.getContext(), subMode(value, value.rank(), mode));
-          },
-          "mode"_a, "The part at a mode, or at a path of modes.");
+    c.def(
+        "to_py", [](const PyIntTupleType &self) { return tupleToPython(self.cpp().getValue()); },
+        "The value as int, None, Dynamic, Basis and nested tuples.");
+    c.def(
+        "__getitem__",
+        [](PyIntTupleType &self, const ModeIndex &mode) {
+          IntTuple value = self.cpp().getValue();
+          return wrapValue(self.getContext(), subMode(value, value.rank(), mode));
+        },
+        "mode"_a, "The part at a mode, or at a path of modes.");
     c.def("__len__", [](const PyIntTupleType &self) { return self.cpp().getValue().rank(); });
   }
 };
@@ -106,12 +111,14 @@ struct PyBasisType : TypeBinding<PyBasisType, BasisType> {
         },
         "value"_a, "modes"_a, "context"_a = nb::none(),
         "value times the unit vector of the mode path.");
-    c.def("to_py", [](const PyBasisType &self) { return tupleToPython(self.cpp().getValue()); },
-          "The value as a Basis.");
+    c.def(
+        "to_py", [](const PyBasisType &self) { return tupleToPython(self.cpp().getValue()); },
+        "The value as a Basis.");
   }
 };
 
-// --- swizzles ----------------------------------------------------------------------------------------
+// --- swizzles
+// ----------------------------------------------------------------------------------------
 
 struct PySwizzleType : TypeBinding<PySwizzleType, SwizzleType> {
   static constexpr const char *pyClassName = "SwizzleType";
@@ -158,18 +165,17 @@ struct PyCoordSwizzleType : TypeBinding<PyCoordSwizzleType, CoordSwizzleType> {
     c.def_prop_ro("mask", [](const PyCoordSwizzleType &s) { return s.cpp().getValue().mask; });
     c.def_prop_ro("base_row",
                   [](const PyCoordSwizzleType &s) { return s.cpp().getValue().baseRow; });
-    c.def_prop_ro("mode_row", [path](const PyCoordSwizzleType &s) {
-      return path(s.cpp().getValue().rowPath);
-    });
+    c.def_prop_ro("mode_row",
+                  [path](const PyCoordSwizzleType &s) { return path(s.cpp().getValue().rowPath); });
     c.def_prop_ro("base_col",
                   [](const PyCoordSwizzleType &s) { return s.cpp().getValue().baseCol; });
-    c.def_prop_ro("mode_col", [path](const PyCoordSwizzleType &s) {
-      return path(s.cpp().getValue().colPath);
-    });
+    c.def_prop_ro("mode_col",
+                  [path](const PyCoordSwizzleType &s) { return path(s.cpp().getValue().colPath); });
   }
 };
 
-// --- layouts -----------------------------------------------------------------------------------------
+// --- layouts
+// -----------------------------------------------------------------------------------------
 
 struct PyLayoutType : TypeBinding<PyLayoutType, LayoutType> {
   static constexpr const char *pyClassName = "LayoutType";
@@ -198,9 +204,8 @@ struct PyLayoutType : TypeBinding<PyLayoutType, LayoutType> {
     c.def_prop_ro("rank", [](const PyLayoutType &self) { return self.cpp().getValue().rank(); });
     c.def_prop_ro("depth",
                   [](const PyLayoutType &self) { return self.cpp().getValue().shape().depth(); });
-    c.def_prop_ro("is_leaf", [](const PyLayoutType &self) {
-      return self.cpp().getValue().shape().isLeaf();
-    });
+    c.def_prop_ro("is_leaf",
+                  [](const PyLayoutType &self) { return self.cpp().getValue().shape().isLeaf(); });
     c.def_prop_ro("is_static",
                   [](const PyLayoutType &self) { return self.cpp().getValue().isStatic(); });
     c.def_prop_ro("is_static_shape", [](const PyLayoutType &self) {
@@ -209,12 +214,13 @@ struct PyLayoutType : TypeBinding<PyLayoutType, LayoutType> {
     c.def_prop_ro("is_static_stride", [](const PyLayoutType &self) {
       return self.cpp().getValue().stride().isStatic();
     });
-    c.def("__getitem__",
-          [](PyLayoutType &self, const ModeIndex &mode) {
-            Layout value = self.cpp().getValue();
-            return wrapValue(self.getContext(), subMode(value, value.rank(), mode));
-          },
-          "mode"_a, "The layout of a mode, or of the part at a path of modes.");
+    c.def(
+        "__getitem__",
+        [](PyLayoutType &self, const ModeIndex &mode) {
+          Layout value = self.cpp().getValue();
+          return wrapValue(self.getContext(), subMode(value, value.rank(), mode));
+        },
+        "mode"_a, "The layout of a mode, or of the part at a path of modes.");
     c.def("__len__", [](const PyLayoutType &self) { return self.cpp().getValue().rank(); });
   }
 };
@@ -242,8 +248,8 @@ struct PyComposedLayoutType : TypeBinding<PyComposedLayoutType, ComposedLayoutTy
         "inner"_a, "offset"_a, "outer"_a, "context"_a = nb::none(),
         "The type of c -> inner(offset + outer(c)).");
     c.def_prop_ro("inner", [](PyComposedLayoutType &self) {
-      return toPython(self.getContext(), getInnerMapType(self.cpp().getContext(),
-                                                         self.cpp().getValue().inner()));
+      return toPython(self.getContext(),
+                      getInnerMapType(self.cpp().getContext(), self.cpp().getValue().inner()));
     });
     c.def_prop_ro("offset", [](PyComposedLayoutType &self) {
       return PyIntTupleType::wrapValue(self.getContext(), self.cpp().getValue().offset());
@@ -280,7 +286,8 @@ struct PyComposedLayoutType : TypeBinding<PyComposedLayoutType, ComposedLayoutTy
   }
 };
 
-// --- tile --------------------------------------------------------------------------------------------
+// --- tile
+// --------------------------------------------------------------------------------------------
 
 struct PyTileType : TypeBinding<PyTileType, TileType> {
   static constexpr const char *pyClassName = "TileType";
@@ -312,8 +319,9 @@ struct PyTileType : TypeBinding<PyTileType, TileType> {
     c.def_prop_ro("depth", [](const PyTileType &self) { return self.cpp().getValue().depth(); });
     c.def_prop_ro("is_leaf",
                   [](const PyTileType &self) { return !self.cpp().getValue().isBracketed(); });
-    c.def("to_py", [](PyTileType &self) { return leafToPython(self, self.cpp().getValue()); },
-          "The tile as int, None, LayoutType and nested tuples.");
+    c.def(
+        "to_py", [](PyTileType &self) { return leafToPython(self, self.cpp().getValue()); },
+        "The tile as int, None, LayoutType and nested tuples.");
   }
 };
 } // namespace

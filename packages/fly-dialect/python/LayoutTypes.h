@@ -10,7 +10,8 @@ namespace fly::python {
 /// The layout that a LayoutType or ComposedLayoutType spells; otherwise TypeError naming `what`.
 AnyLayout anyLayoutOf(const mp::PyType &type, const char *what);
 
-/// IntTupleType, BasisType, SwizzleType, CoordSwizzleType, LayoutType, ComposedLayoutType, TileType.
+/// IntTupleType, BasisType, SwizzleType, CoordSwizzleType, LayoutType, ComposedLayoutType,
+/// TileType.
 void bindLayoutTypes(nb::module_ &m);
 /// PointerType, MemRefType, CoordTensorType.
 void bindMemoryTypes(nb::module_ &m);

@@ -40,8 +40,7 @@ static Swizzle swizzleFrom(std::optional<mp::PyType> swizzle) {
 }
 
 // What pointers and memrefs have in common.
-template <typename Binding>
-static void bindPointerProperties(typename Binding::ClassTy &c) {
+template <typename Binding> static void bindPointerProperties(typename Binding::ClassTy &c) {
   c.def_prop_ro("element_type", [](Binding &self) {
     return toPython(self.getContext(), self.cpp().getElementType());
   });
@@ -55,8 +54,8 @@ static void bindPointerProperties(typename Binding::ClassTy &c) {
         return space ? std::optional(stringifyAddressSpace(*space).str()) : std::nullopt;
       },
       "\"generic\", \"global\", \"shared\" or \"register\"; None for a back end's own space.");
-  c.def_prop_ro("alignment", [](const Binding &self) { return self.cpp().getAlignment(); },
-                "In bytes.");
+  c.def_prop_ro(
+      "alignment", [](const Binding &self) { return self.cpp().getAlignment(); }, "In bytes.");
   c.def_prop_ro("swizzle", [](Binding &self) {
     return toPython(self.getContext(),
                     SwizzleType::get(self.cpp().getContext(), self.cpp().getSwizzle()));
@@ -81,9 +80,8 @@ struct PyPointerType : TypeBinding<PyPointerType, PointerType> {
                   cpp, element, spaceFromPython(cpp, space),
                   alignment.value_or(getElementByteSize(element)), swizzleFrom(swizzle)))));
         },
-        "element_type"_a, "address_space"_a, "alignment"_a = nb::none(),
-        "swizzle"_a = nb::none(), "context"_a = nb::none(),
-        "alignment is in bytes, by default that of the element.");
+        "element_type"_a, "address_space"_a, "alignment"_a = nb::none(), "swizzle"_a = nb::none(),
+        "context"_a = nb::none(), "alignment is in bytes, by default that of the element.");
     bindPointerProperties<PyPointerType>(c);
   }
 };

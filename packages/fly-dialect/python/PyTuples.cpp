@@ -105,10 +105,10 @@ nb::object tupleToPython(const IntTuple &tuple) {
   }
   if (tuple.isNone())
     return nb::none();
-  nb::object value = tuple.isStaticLeaf()
-                         ? nb::object(nb::int_(tuple.staticValue()))
-                         : nb::cast(Dynamic{static_cast<int32_t>(tuple.width()),
-                                            tuple.divisibility()});
+  nb::object value =
+      tuple.isStaticLeaf()
+          ? nb::object(nb::int_(tuple.staticValue()))
+          : nb::cast(Dynamic{static_cast<int32_t>(tuple.width()), tuple.divisibility()});
   if (!tuple.isBasis())
     return value;
   BasisElement basis{value, {}};
@@ -139,17 +139,17 @@ static Tile convertTile(nb::handle value, unsigned depth) {
       return tile.getValue();
   }
   throw nb::type_error(
-      ("a tile is made of int, None, LayoutType, TileType and tuples of them, got " +
-       reprOf(value))
+      ("a tile is made of int, None, LayoutType, TileType and tuples of them, got " + reprOf(value))
           .c_str());
 }
 
 Tile tileFromPython(nb::handle value) { return convertTile(value, 0); }
 
 void bindTupleValues(nb::module_ &m) {
-  nb::class_<Dynamic>(m, "Dynamic",
-                      "A leaf whose value is known at run time only: `width` bits (32 or 64), and a "
-                      "multiple of `div`.")
+  nb::class_<Dynamic>(
+      m, "Dynamic",
+      "A leaf whose value is known at run time only: `width` bits (32 or 64), and a "
+      "multiple of `div`.")
       .def(
           "__init__",
           [](Dynamic *self, int32_t width, int32_t div) {
@@ -160,15 +160,18 @@ void bindTupleValues(nb::module_ &m) {
           "width"_a = 32, "div"_a = 1)
       .def_ro("width", &Dynamic::width)
       .def_ro("div", &Dynamic::divisibility)
-      .def("__eq__",
-           [](const Dynamic &self, nb::handle other) {
-             Dynamic value;
-             return nb::try_cast(other, value) && value.width == self.width &&
-                    value.divisibility == self.divisibility;
-           },
-           nb::arg("other").none())
+      .def(
+          "__eq__",
+          [](const Dynamic &self, nb::handle other) {
+            Dynamic value;
+            return nb::try_cast(other, value) && value.width == self.width &&
+                   value.divisibility == self.divisibility;
+          },
+          nb::arg("other").none())
       .def("__hash__",
-           [](const Dynamic &self) { return nb::hash(nb::make_tuple(self.width, self.divisibility)); })
+           [](const Dynamic &self) {
+             return nb::hash(nb::make_tuple(self.width, self.divisibility));
+           })
       .def("__repr__", [](const Dynamic &self) {
         return "Dynamic(width=" + std::to_string(self.width) +
                ", div=" + std::to_string(self.divisibility) + ")";
@@ -185,13 +188,14 @@ void bindTupleValues(nb::module_ &m) {
           "value"_a, "modes"_a)
       .def_ro("value", &BasisElement::value)
       .def_ro("modes", &BasisElement::modes)
-      .def("__eq__",
-           [](const BasisElement &self, nb::handle other) {
-             BasisElement *basis = nullptr;
-             return nb::try_cast<BasisElement *>(other, basis) && basis &&
-                    self.value.equal(basis->value) && self.modes == basis->modes;
-           },
-           nb::arg("other").none())
+      .def(
+          "__eq__",
+          [](const BasisElement &self, nb::handle other) {
+            BasisElement *basis = nullptr;
+            return nb::try_cast<BasisElement *>(other, basis) && basis &&
+                   self.value.equal(basis->value) && self.modes == basis->modes;
+          },
+          nb::arg("other").none())
       .def("__hash__",
            [](const BasisElement &self) {
              return nb::hash(nb::make_tuple(self.value, nb::tuple(nb::cast(self.modes))));

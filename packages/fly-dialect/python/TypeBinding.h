@@ -24,8 +24,7 @@ namespace mp = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 }
 
 /// The binding of the MLIR type `Cpp` as the Python class `Derived::pyClassName`.
-template <typename Derived, typename Cpp>
-struct TypeBinding : mp::PyConcreteType<Derived> {
+template <typename Derived, typename Cpp> struct TypeBinding : mp::PyConcreteType<Derived> {
   using Base = mp::PyConcreteType<Derived>;
   using CppType = Cpp;
   using Base::Base;
@@ -49,8 +48,7 @@ inline nb::typed<nb::object, mp::PyAttribute> toPython(mp::PyMlirContextRef cont
 }
 
 /// The context that a binding function got, with the dialect `Dialect` loaded.
-template <typename Dialect>
-mlir::MLIRContext *loadContext(mp::DefaultingPyMlirContext &context) {
+template <typename Dialect> mlir::MLIRContext *loadContext(mp::DefaultingPyMlirContext &context) {
   mlir::MLIRContext *cpp = unwrap(context->get());
   cpp->getOrLoadDialect<Dialect>();
   return cpp;
@@ -72,8 +70,7 @@ Cpp makeChecked(mlir::MLIRContext *context, Args &&...args) {
 }
 
 /// The type that `type` wraps, which must be a `Cpp`; otherwise TypeError naming `what`.
-template <typename Cpp>
-Cpp expectType(const mp::PyType &type, const char *what) {
+template <typename Cpp> Cpp expectType(const mp::PyType &type, const char *what) {
   mlir::Type cpp = unwrap(type.get());
   if (auto cast = mlir::dyn_cast<Cpp>(cpp))
     return cast;

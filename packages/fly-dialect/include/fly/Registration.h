@@ -13,7 +13,8 @@ class DialectRegistry;
 namespace fly {
 
 /// Adds the fly dialects, the upstream dialects that kernels are traced into and lowered to, and
-/// the interfaces that inlining, conversion to LLVM, translation to LLVM IR and the ROCDL target need.
+/// the interfaces that inlining, conversion to LLVM, translation to LLVM IR and the ROCDL target
+/// need.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Registers the fly passes and the upstream passes of the default pipeline, by name, for the pass

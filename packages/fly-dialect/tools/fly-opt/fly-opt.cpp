@@ -18,6 +18,5 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   fly::registerPasses();
   mlir::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Fly Optimizer Driver\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Fly Optimizer Driver\n", registry));
 }

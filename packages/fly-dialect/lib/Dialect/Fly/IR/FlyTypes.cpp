@@ -23,7 +23,8 @@ void FlyDialect::registerTypes() {
       >();
 }
 
-// --- element types -----------------------------------------------------------------------------------
+// --- element types
+// -----------------------------------------------------------------------------------
 
 bool isElementType(Type type) {
   if (auto integer = dyn_cast_or_null<IntegerType>(type))
@@ -37,7 +38,8 @@ int32_t getElementBitWidth(Type elementType) {
 
 int32_t getElementByteSize(Type elementType) { return (getElementBitWidth(elementType) + 7) / 8; }
 
-// --- verifiers ---------------------------------------------------------------------------------------
+// --- verifiers
+// ---------------------------------------------------------------------------------------
 
 LogicalResult BasisType::verify(function_ref<InFlightDiagnostic()> emitError, IntTuple value) {
   if (!value.isBasis())
@@ -68,7 +70,8 @@ LogicalResult MemRefType::verify(function_ref<InFlightDiagnostic()> emitError, T
   return verifyPointer(emitError, elementType, addressSpace, alignment);
 }
 
-// --- pointers and tensors ------------------------------------------------------------------------------
+// --- pointers and tensors
+// ------------------------------------------------------------------------------
 
 static std::optional<AddressSpace> knownSpace(Attribute space) {
   if (auto known = dyn_cast<AddressSpaceAttr>(space))
@@ -89,7 +92,8 @@ PointerType MemRefType::getPointerType() const {
                           getSwizzle());
 }
 
-// --- questions to any type -----------------------------------------------------------------------------
+// --- questions to any type
+// -----------------------------------------------------------------------------
 
 bool isStaticType(Type type) {
   return llvm::TypeSwitch<Type, bool>(type)

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace fly {
 
-
-// --- constructors --------------------------------------------------------------------------------------
+// --- constructors
+// --------------------------------------------------------------------------------------
 
 InferredType inferMakeLayout(InferLocation, Type shape, Type stride) {
   return LayoutType::get(shape.getContext(), Layout(cast<IntTupleType>(shape).getValue(),
@@ -36,7 +36,8 @@ InferredType inferMakeView(InferLocation, Type iter, Type layout) {
   return CoordTensorType::get(iter.getContext(), cast<IntTupleType>(iter).getValue(), value);
 }
 
-// --- extractors ----------------------------------------------------------------------------------------
+// --- extractors
+// ----------------------------------------------------------------------------------------
 
 InferredType inferGetScalar(InferLocation loc, Type tuple) {
   const IntTuple value = cast<IntTupleType>(tuple).getValue();
@@ -67,8 +68,7 @@ InferredTypes inferGetLeaves(InferLocation, Type tuple, bool dynamicOnly) {
 }
 
 InferredType inferGetShape(InferLocation, Type layoutLike) {
-  return IntTupleType::get(layoutLike.getContext(),
-                           getAnyLayout(layoutLike)->outermost().shape());
+  return IntTupleType::get(layoutLike.getContext(), getAnyLayout(layoutLike)->outermost().shape());
 }
 
 InferredType inferGetStride(InferLocation loc, Type layoutLike) {
@@ -108,7 +108,8 @@ InferredType inferComposedGetOuter(InferLocation, Type layout) {
   return getLayoutType(layout.getContext(), cast<ComposedLayoutType>(layout).getValue().outer());
 }
 
-// --- pointers ------------------------------------------------------------------------------------------
+// --- pointers
+// ------------------------------------------------------------------------------------------
 
 InferredType inferGetDynShared(MLIRContext *context) {
   return PointerType::get(IntegerType::get(context, 8),
@@ -132,7 +133,8 @@ InferredType inferToLLVMPtr(InferLocation loc, Type pointer, int32_t llvmAddress
   return LLVM::LLVMPointerType::get(pointer.getContext(), llvmAddressSpace);
 }
 
-// --- atoms ---------------------------------------------------------------------------------------------
+// --- atoms
+// ---------------------------------------------------------------------------------------------
 
 InferredType inferAtomSetValue(InferLocation, Type atom) { return atom; }
 
@@ -156,8 +158,8 @@ InferredType inferMakeTiledMma(InferLocation loc, Type atom, Type atomLayout, Ty
     return emitOptionalError(loc, "MakeTiledMmaOp: LayoutType is not static, got ", atomLayout);
   if (!permutation)
     return TiledMmaType::get(cast<MmaAtomType>(atom), cast<LayoutType>(atomLayout));
-  return TiledMmaType::get(atom.getContext(), cast<MmaAtomType>(atom),
-                           cast<LayoutType>(atomLayout), cast<TileType>(permutation));
+  return TiledMmaType::get(atom.getContext(), cast<MmaAtomType>(atom), cast<LayoutType>(atomLayout),
+                           cast<TileType>(permutation));
 }
 
 } // namespace fly

@@ -7,8 +7,7 @@ using namespace mlir;
 namespace fly {
 
 // Operand groups are variadic in ODS, which admits empty ones.
-template <typename OpTy>
-static LogicalResult verifyGroups(OpTy op) {
+template <typename OpTy> static LogicalResult verifyGroups(OpTy op) {
   if (op.getA().empty())
     return op.emitOpError("operand group A must not be empty");
   if (op.getB().empty())

@@ -21,14 +21,14 @@ static ParseResult skipToken(AsmParser &parser) {
   OptionalParseResult number = parser.parseOptionalInteger(integer);
   if (number.has_value())
     return *number;
-  if (succeeded(parser.parseOptionalKeyword(&keyword)) ||
-      succeeded(parser.parseOptionalComma()) || succeeded(parser.parseOptionalColon()) ||
-      succeeded(parser.parseOptionalLParen()) || succeeded(parser.parseOptionalRParen()) ||
-      succeeded(parser.parseOptionalLSquare()) || succeeded(parser.parseOptionalRSquare()) ||
-      succeeded(parser.parseOptionalLBrace()) || succeeded(parser.parseOptionalRBrace()) ||
-      succeeded(parser.parseOptionalLess()) || succeeded(parser.parseOptionalGreater()) ||
-      succeeded(parser.parseOptionalStar()) || succeeded(parser.parseOptionalQuestion()) ||
-      succeeded(parser.parseOptionalVerticalBar()) || succeeded(parser.parseOptionalEqual()))
+  if (succeeded(parser.parseOptionalKeyword(&keyword)) || succeeded(parser.parseOptionalComma()) ||
+      succeeded(parser.parseOptionalColon()) || succeeded(parser.parseOptionalLParen()) ||
+      succeeded(parser.parseOptionalRParen()) || succeeded(parser.parseOptionalLSquare()) ||
+      succeeded(parser.parseOptionalRSquare()) || succeeded(parser.parseOptionalLBrace()) ||
+      succeeded(parser.parseOptionalRBrace()) || succeeded(parser.parseOptionalLess()) ||
+      succeeded(parser.parseOptionalGreater()) || succeeded(parser.parseOptionalStar()) ||
+      succeeded(parser.parseOptionalQuestion()) || succeeded(parser.parseOptionalVerticalBar()) ||
+      succeeded(parser.parseOptionalEqual()))
     return success();
   return parser.emitError(parser.getCurrentLocation(), "unexpected token");
 }
@@ -50,7 +50,8 @@ ParseResult skipTokens(AsmParser &parser, const char *end) {
   return success();
 }
 
-// --- one value in angle brackets -------------------------------------------------------------------
+// --- one value in angle brackets
+// -------------------------------------------------------------------
 
 template <typename TypeTy, typename T>
 static Type parseValue(AsmParser &parser, FailureOr<T> (*parse)(TextCursor &)) {
@@ -69,9 +70,7 @@ Type LayoutType::parse(AsmParser &parser) { return parseValue<LayoutType>(parser
 Type ComposedLayoutType::parse(AsmParser &parser) {
   return parseValue<ComposedLayoutType>(parser, parseComposedLayout);
 }
-Type SwizzleType::parse(AsmParser &parser) {
-  return parseValue<SwizzleType>(parser, parseSwizzle);
-}
+Type SwizzleType::parse(AsmParser &parser) { return parseValue<SwizzleType>(parser, parseSwizzle); }
 Type CoordSwizzleType::parse(AsmParser &parser) {
   return parseValue<CoordSwizzleType>(parser, parseCoordSwizzle);
 }
@@ -87,8 +86,7 @@ Type BasisType::parse(AsmParser &parser) {
   return parser.getChecked<BasisType>(loc, parser.getContext(), *value);
 }
 
-template <typename T>
-static void printValue(AsmPrinter &printer, const T &value) {
+template <typename T> static void printValue(AsmPrinter &printer, const T &value) {
   printer.getStream() << '<' << value << '>';
 }
 
@@ -100,7 +98,8 @@ void SwizzleType::print(AsmPrinter &printer) const { printValue(printer, getValu
 void CoordSwizzleType::print(AsmPrinter &printer) const { printValue(printer, getValue()); }
 void TileType::print(AsmPrinter &printer) const { printValue(printer, getValue()); }
 
-// --- coord_tensor ----------------------------------------------------------------------------------
+// --- coord_tensor
+// ----------------------------------------------------------------------------------
 
 Type CoordTensorType::parse(AsmParser &parser) {
   if (parser.parseLess())
@@ -118,7 +117,8 @@ void CoordTensorType::print(AsmPrinter &printer) const {
   printer.getStream() << '<' << getBase() << ", " << getLayout() << '>';
 }
 
-// --- ptr and memref --------------------------------------------------------------------------------
+// --- ptr and memref
+// --------------------------------------------------------------------------------
 
 static ParseResult parseAddressSpace(AsmParser &parser, Attribute &space) {
   SMLoc loc = parser.getCurrentLocation();
@@ -220,7 +220,8 @@ void MemRefType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// --- tiled_mma -------------------------------------------------------------------------------------
+// --- tiled_mma
+// -------------------------------------------------------------------------------------
 
 Type TiledMmaType::parse(AsmParser &parser) {
   MmaAtomType atom;

@@ -17,7 +17,8 @@ static Layout oneThreadBits(int32_t bits) {
   return Layout(IntTuple::tuple({1, bits}), IntTuple::tuple({1, 1}));
 }
 
-// --- universal_copy ----------------------------------------------------------------------------------
+// --- universal_copy
+// ----------------------------------------------------------------------------------
 
 LogicalResult UniversalCopyType::verify(function_ref<InFlightDiagnostic()> emitError,
                                         int32_t bits) {
@@ -31,7 +32,8 @@ Layout UniversalCopyType::getSourceBitLayout() const { return oneThreadBits(getB
 Layout UniversalCopyType::getDestinationBitLayout() const { return oneThreadBits(getBits()); }
 Layout UniversalCopyType::getReferenceBitLayout() const { return oneThreadBits(getBits()); }
 
-// --- universal_atomic --------------------------------------------------------------------------------
+// --- universal_atomic
+// --------------------------------------------------------------------------------
 
 LogicalResult UniversalAtomicType::verify(function_ref<InFlightDiagnostic()> emitError, AtomicOp,
                                           Type valueType, StringAttr) {
@@ -49,7 +51,8 @@ Type UniversalAtomicType::parse(AsmParser &parser) {
     return {};
   std::optional<AtomicOp> op = symbolizeAtomicOp(keyword);
   if (!op) {
-    parser.emitError(loc, "expected atomic operation to be one of: add, max, min, and, or, inc, dec");
+    parser.emitError(loc,
+                     "expected atomic operation to be one of: add, max, min, and, or, inc, dec");
     return {};
   }
   if (parser.parseComma() || parser.parseType(valueType))
@@ -76,7 +79,8 @@ Layout UniversalAtomicType::getSourceBitLayout() const {
 Layout UniversalAtomicType::getDestinationBitLayout() const { return getSourceBitLayout(); }
 Layout UniversalAtomicType::getReferenceBitLayout() const { return getSourceBitLayout(); }
 
-// --- universal_fma -----------------------------------------------------------------------------------
+// --- universal_fma
+// -----------------------------------------------------------------------------------
 
 LogicalResult UniversalFMAType::verify(function_ref<InFlightDiagnostic()> emitError,
                                        Type elementType) {

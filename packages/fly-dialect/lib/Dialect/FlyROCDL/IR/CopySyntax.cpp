@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace fly::rocdl {
 
-// --- verification --------------------------------------------------------------------------------------
+// --- verification
+// --------------------------------------------------------------------------------------
 
 LogicalResult CDNA3BufferCopyType::verify(function_ref<InFlightDiagnostic()> emitError,
                                           int32_t bits, int32_t cache) {
@@ -53,15 +54,16 @@ LogicalResult CDNA3BufferAtomicType::verify(function_ref<InFlightDiagnostic()> e
                                             Type valueType) {
   auto vector = dyn_cast<VectorType>(valueType);
   Type element = vector ? vector.getElementType() : valueType;
-  bool admissible = isElementType(element) &&
-                    (!vector || (vector.getRank() == 1 && !vector.isScalable()));
+  bool admissible =
+      isElementType(element) && (!vector || (vector.getRank() == 1 && !vector.isScalable()));
   if (!admissible)
     return emitError() << "buffer atomic needs an integer or float scalar or a vector of them, got "
                        << valueType;
   return success();
 }
 
-// --- lds_read_trans ------------------------------------------------------------------------------------
+// --- lds_read_trans
+// ------------------------------------------------------------------------------------
 
 // The transposed element's width and the bits per lane that the hardware has.
 static constexpr std::array<std::pair<int32_t, int32_t>, 4> kTransposedReads = {

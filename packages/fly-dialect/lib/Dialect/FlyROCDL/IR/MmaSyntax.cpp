@@ -40,8 +40,7 @@ static ParseResult parseHead(AsmParser &parser, MatrixHead &head) {
                  parser.parseArrow() || parser.parseType(head.acc));
 }
 
-template <typename AtomTy>
-static void printHead(AsmPrinter &printer, AtomTy atom) {
+template <typename AtomTy> static void printHead(AsmPrinter &printer, AtomTy atom) {
   printer << '<' << atom.getM() << 'x' << atom.getN() << 'x' << atom.getK() << ", ("
           << atom.getElemTyA() << ", " << atom.getElemTyB() << ") -> " << atom.getElemTyAcc();
 }
@@ -52,7 +51,8 @@ static Type make(AsmParser &parser, const MatrixHead &head, Keys... keys) {
                                    head.b, head.acc, keys...);
 }
 
-// --- MFMA --------------------------------------------------------------------------------------------------
+// --- MFMA
+// --------------------------------------------------------------------------------------------------
 
 Type CDNA3MFMAType::parse(AsmParser &parser) {
   MatrixHead head;
@@ -83,7 +83,8 @@ void CDNA4MFMAScaleType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// --- WMMA --------------------------------------------------------------------------------------------------
+// --- WMMA
+// --------------------------------------------------------------------------------------------------
 
 namespace {
 struct SignKeys {
@@ -97,15 +98,13 @@ static ParseResult parseSigns(AsmParser &parser, SignKeys &keys) {
                  parseNextKey(parser, "clamp", keys.clamp));
 }
 
-template <typename AtomTy>
-static void printSigns(AsmPrinter &printer, AtomTy atom) {
+template <typename AtomTy> static void printSigns(AsmPrinter &printer, AtomTy atom) {
   printKey(printer, "signA", atom.getSignA());
   printKey(printer, "signB", atom.getSignB());
   printKey(printer, "clamp", atom.getClamp());
 }
 
-template <typename AtomTy>
-static Type parseWMMA(AsmParser &parser) {
+template <typename AtomTy> static Type parseWMMA(AsmParser &parser) {
   MatrixHead head;
   SignKeys keys;
   if (parseHead(parser, head) || parseSigns(parser, keys) || parser.parseGreater())
@@ -113,8 +112,7 @@ static Type parseWMMA(AsmParser &parser) {
   return make<AtomTy>(parser, head, keys.signA, keys.signB, keys.clamp);
 }
 
-template <typename AtomTy>
-static void printWMMA(AsmPrinter &printer, AtomTy atom) {
+template <typename AtomTy> static void printWMMA(AsmPrinter &printer, AtomTy atom) {
   printHead(printer, atom);
   printSigns(printer, atom);
   printer << '>';

@@ -24,8 +24,8 @@ struct Extents {
 
 static LogicalResult unsupported(EmitError emitError, StringRef family, Extents extents, Type a,
                                  Type b, Type acc) {
-  return emitError() << "unsupported " << family << " configuration: " << extents
-                     << " with A=" << a << ", B=" << b << ", Acc=" << acc;
+  return emitError() << "unsupported " << family << " configuration: " << extents << " with A=" << a
+                     << ", B=" << b << ", Acc=" << acc;
 }
 
 // fp8 and bf8 of the OCP formats.
@@ -55,7 +55,8 @@ static LogicalResult verifyRange(EmitError emitError, StringRef key, int32_t val
   return success();
 }
 
-// --- MFMA --------------------------------------------------------------------------------------------------
+// --- MFMA
+// --------------------------------------------------------------------------------------------------
 
 static bool isMFMAFloat(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float8E4M3FNUZType, Float8E5M2FNUZType,
@@ -66,7 +67,8 @@ LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, i
                                     Type b, Type acc) {
   if (m != n)
     return emitError() << "MFMA requires M=N, got " << Extents{m, n, k};
-  // Which of these have an instruction is for the lowering to say; these bounds keep layouts finite.
+  // Which of these have an instruction is for the lowering to say; these bounds keep layouts
+  // finite.
   if (m < 1 || m > 64 || k < 1 || k > 1024)
     return emitError() << "MFMA requires M in [1, 64] and K in [1, 1024], got " << Extents{m, n, k};
   if (isa<IntegerType>(a) || isa<IntegerType>(b)) {
@@ -100,7 +102,8 @@ LogicalResult CDNA4MFMAScaleType::verify(EmitError emitError, int32_t m, int32_t
   return success();
 }
 
-// --- WMMA --------------------------------------------------------------------------------------------------
+// --- WMMA
+// --------------------------------------------------------------------------------------------------
 
 LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
                                     Type b, Type acc, bool signA, bool signB, bool clamp) {
@@ -108,8 +111,8 @@ LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   if (!(extents == Extents{16, 16, 16}))
     return emitError() << "GFX11 WMMA requires M=N=K=16, got " << extents;
   bool isFloat = a == b && isa<Float16Type, BFloat16Type>(a) && acc.isF32();
-  bool isInteger = acc.isInteger(32) && ((a.isInteger(8) && b.isInteger(8)) ||
-                                         (a.isInteger(4) && b.isInteger(4)));
+  bool isInteger = acc.isInteger(32) &&
+                   ((a.isInteger(8) && b.isInteger(8)) || (a.isInteger(4) && b.isInteger(4)));
   if (!isFloat && !isInteger)
     return unsupported(emitError, "GFX11 WMMA", extents, a, b, acc);
   if (isFloat && (signA || signB || clamp))

@@ -30,7 +30,8 @@ static LogicalResult verifyPadding(EmitError emitError, int32_t interval, int32_
   return success();
 }
 
-// --- gfx1250.tdm ---------------------------------------------------------------------------------------
+// --- gfx1250.tdm
+// ---------------------------------------------------------------------------------------
 
 LogicalResult GFX1250TDMType::verify(EmitError emitError, int32_t rank, int32_t numWarps,
                                      int32_t padInterval, int32_t padAmount, int32_t cache, bool,
@@ -70,7 +71,8 @@ void GFX1250TDMType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// --- cdna5.tensor_load and tensor_store ----------------------------------------------------------------
+// --- cdna5.tensor_load and tensor_store
+// ----------------------------------------------------------------
 
 namespace {
 struct TensorKeys {
@@ -132,8 +134,7 @@ static ParseResult parseTensorTail(AsmParser &parser, TensorKeys &keys, bool has
   return parser.parseGreater();
 }
 
-template <typename AtomTy>
-static void printTensorCommon(AsmPrinter &printer, AtomTy atom) {
+template <typename AtomTy> static void printTensorCommon(AsmPrinter &printer, AtomTy atom) {
   printer << "<shape = [";
   llvm::interleaveComma(atom.getShape(), printer.getStream());
   printer << "], elem = " << atom.getElem() << ", tensor2tdm = ";

@@ -18,8 +18,7 @@ mlir::ParseResult skipTokens(mlir::AsmParser &parser, const char *end);
 /// Parses one value of the algebra at the current token. MLIR's lexer and the algebra's parser read
 /// the same buffer; the algebra's goes first, then MLIR's tokens are consumed up to the same place.
 template <typename T>
-mlir::FailureOr<T> parseText(mlir::AsmParser &parser,
-                             mlir::FailureOr<T> (*parse)(TextCursor &)) {
+mlir::FailureOr<T> parseText(mlir::AsmParser &parser, mlir::FailureOr<T> (*parse)(TextCursor &)) {
   TextCursor cursor(parser.getCurrentLocation().getPointer());
   mlir::FailureOr<T> value = parse(cursor);
   if (failed(value)) {

@@ -78,11 +78,10 @@ def Fly_ExplicitModuleAttr
 }
 
 // A value of the algebra as an attribute: how diagnostics show it. Its text follows the keyword
-// without a blank: `#fly<layout(4,8):(8,1)>`.
-class Fly_ValueAttr<string name, string attrMnemonic, string valueClass>
-    : Fly_Attr<name, attrMnemonic> {
+// without a blank, `#fly<layout(4,8):(8,1)>`, which the dialect itself parses and prints.
+class Fly_ValueAttr<string name, string keyword, string valueClass> : AttrDef<Fly_Dialect, name> {
+  let attrName = "fly." # keyword;
   let parameters = (ins AttrParameter<valueClass, "the value">:$value);
-  let hasCustomAssemblyFormat = 1;
 }
 
 def Fly_IntTupleAttr : Fly_ValueAttr<"IntTuple", "int_tuple", "::fly::IntTuple">;
@@ -90,7 +89,8 @@ def Fly_LayoutAttr : Fly_ValueAttr<"Layout", "layout", "::fly::Layout">;
 def Fly_ComposedLayoutAttr
     : Fly_ValueAttr<"ComposedLayout", "composed_layout", "::fly::ComposedLayout">;
 def Fly_SwizzleAttr : Fly_ValueAttr<"Swizzle", "swizzle", "::fly::Swizzle">;
-def Fly_CoordSwizzleAttr : Fly_ValueAttr<"CoordSwizzle", "coord_swizzle", "::fly::CoordSwizzle">;
+def Fly_CoordSwizzleAttr
+    : Fly_ValueAttr<"CoordSwizzle", "coord_swizzle", "::fly::CoordSwizzle">;
 def Fly_TileAttr : Fly_ValueAttr<"Tile", "tile", "::fly::Tile">;
 
 #endif // FLY_DIALECT_FLY_IR_FLYATTRIBUTES_TD

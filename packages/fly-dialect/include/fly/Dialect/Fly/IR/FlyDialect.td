@@ -15,11 +15,15 @@ def Fly_Dialect : Dialect {
     dynamic ones have SSA values. The result types of the algebra's ops are inferred from the types
     of their operands.
   }];
-  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();
+
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute,
+                        ::mlir::DialectAsmPrinter &printer) const override;
   }];
 }
 

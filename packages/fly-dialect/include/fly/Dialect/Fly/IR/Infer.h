@@ -129,8 +129,8 @@ InferredType inferTiledCopyPartitionDst(InferLocation loc, mlir::Type tiledCopy,
 InferredType inferTiledCopyRetile(InferLocation loc, mlir::Type tiledCopy, mlir::Type fragment);
 InferredType inferTiledMmaPartition(InferLocation loc, MmaOperand operand, mlir::Type tiledMma,
                                     mlir::Type tensor, mlir::Type thread);
-InferredType inferTiledMmaPartitionShape(InferLocation loc, MmaOperand operand,
-                                         mlir::Type tiledMma, mlir::Type shape);
+InferredType inferTiledMmaPartitionShape(InferLocation loc, MmaOperand operand, mlir::Type tiledMma,
+                                         mlir::Type shape);
 InferredType inferMmaMakeFragment(InferLocation loc, MmaOperand operand, mlir::Type tiledMma,
                                   mlir::Type tensor, std::optional<int32_t> stages);
 
@@ -148,7 +148,9 @@ inline llvm::LogicalResult collectInferred(InferredTypes inferred,
   return inferred;
 }
 /// The type of an optional operand; null where there is none.
-inline mlir::Type getTypeOrNull(mlir::Value value) { return value ? value.getType() : mlir::Type(); }
+inline mlir::Type getTypeOrNull(mlir::Value value) {
+  return value ? value.getType() : mlir::Type();
+}
 
 } // namespace fly
 

@@ -16,9 +16,8 @@ parseOperandGroup(mlir::OpAsmParser &parser,
 void printOperandGroup(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange group);
 
 /// An optional operand with its name: `name = %a`. `[name = %a]` is accepted.
-mlir::ParseResult
-parseNamedOperand(mlir::OpAsmParser &parser, llvm::StringRef name,
-                  std::optional<mlir::OpAsmParser::UnresolvedOperand> &operand);
+mlir::ParseResult parseNamedOperand(mlir::OpAsmParser &parser, llvm::StringRef name,
+                                    std::optional<mlir::OpAsmParser::UnresolvedOperand> &operand);
 void printNamedOperand(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::StringRef name,
                        mlir::Value operand);
 

@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The `fly` dialect: op classes, enumerations and types."""
-
-from .._mlir_libs._flyDialect import *
-from ._fly_enum_gen import *
-from ._fly_ops_gen import *
-from ._fly_ops_gen import _Dialect as _Dialect
