@@ -66,9 +66,7 @@ def build(emulator: Emulator, compile_object: Callable[..., bytes]) -> Callable[
     """Compile and load; unloaded after the test."""
     modules: list[Module] = []
 
-    def build_module(
-        source: str, arch: str, language: str = "c", flags: tuple[str, ...] = ("-O2", "-g")
-    ) -> Module:
+    def build_module(source: str, arch: str, language: str = "c", flags: tuple[str, ...] = ("-O2", "-g")) -> Module:
         image = compile_object(source, arch, language, flags)
         modules.append(emulator.load(image, ARCHITECTURES.index(arch)))
         return modules[-1]

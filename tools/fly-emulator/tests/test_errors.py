@@ -68,7 +68,7 @@ def test_another_architectures_code_object(emulator: Emulator, compile_object: C
 
 
 def test_unknown_kernel_lists_those_there_are(build: Callable[..., Module], arch: str) -> None:
-    with pytest.raises(EmulatorError, match="it has .*vector_add") as raised:
+    with pytest.raises(EmulatorError, match=r"it has .*vector_add") as raised:
         build(SOURCE, arch).kernel("nothing")
     assert raised.value.code == NOT_FOUND
 
@@ -79,7 +79,9 @@ def test_unknown_kernel_lists_those_there_are(build: Callable[..., Module], arch
     (1, (64, 32), 0, "2048 threads"),
     (1, 64, 200_000, "bytes of LDS"),
 ])  # fmt: skip
-def test_impossible_launches(build: Callable[..., Module], arch: str, grid: int, block: int, lds: int, text: str) -> None:
+def test_impossible_launches(
+    build: Callable[..., Module], arch: str, grid: int, block: int, lds: int, text: str
+) -> None:
     x = np.ones(64, np.float32)
     with pytest.raises(EmulatorError, match=text):
         build(SOURCE, arch).kernel("vector_add")(grid, block, x, x, x.copy(), 64, lds=lds)
@@ -104,7 +106,9 @@ def test_instruction_that_is_not_implemented_is_named(build: Callable[..., Modul
         build(source, "gfx942", "asm", ()).kernel("f")(1, 64, x, x.copy())
 
 
-@pytest.mark.parametrize("image", [b"", b"\x7fELF", b"x" * 4096, b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 200, b"CCOB" + b"\1" * 100])
+@pytest.mark.parametrize(
+    "image", [b"", b"\x7fELF", b"x" * 4096, b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 200, b"CCOB" + b"\1" * 100]
+)
 def test_what_is_no_code_object(emulator: Emulator, image: bytes) -> None:
     with pytest.raises(EmulatorError) as raised:
         emulator.load(image)

@@ -78,8 +78,7 @@ void CodeObject::loadSegments(const uint8_t *file, size_t size) {
     invalid("its program headers lie outside the file");
   std::vector<ELF::Elf64_Phdr> segments(header.e_phnum);
   if (!segments.empty())
-    std::memcpy(segments.data(), file + header.e_phoff,
-                segments.size() * sizeof(ELF::Elf64_Phdr));
+    std::memcpy(segments.data(), file + header.e_phoff, segments.size() * sizeof(ELF::Elf64_Phdr));
   for (const auto &segment : segments) {
     if (segment.p_type != ELF::PT_LOAD)
       continue;
@@ -116,7 +115,8 @@ void CodeObject::readSections() {
     if (executable && section.sh_type == ELF::SHT_PROGBITS) {
       if (section.sh_addr > memorySize_ || section.sh_size > memorySize_ - section.sh_addr)
         invalid("its text lies outside its segments");
-      textBegin_ = textEnd_ == 0 ? section.sh_addr : std::min<uint64_t>(textBegin_, section.sh_addr);
+      textBegin_ =
+          textEnd_ == 0 ? section.sh_addr : std::min<uint64_t>(textBegin_, section.sh_addr);
       textEnd_ = std::max<uint64_t>(textEnd_, section.sh_addr + section.sh_size);
     }
     if (section.sh_type != ELF::SHT_NOTE)
@@ -244,8 +244,7 @@ KernelDescriptor CodeObject::descriptor(const KernelMetadata &kernel) const {
 }
 
 uint64_t CodeObject::entry(const KernelMetadata &kernel) const {
-  return findSymbol(kernel.symbol)->address +
-         static_cast<uint64_t>(descriptor(kernel).entryOffset);
+  return findSymbol(kernel.symbol)->address + static_cast<uint64_t>(descriptor(kernel).entryOffset);
 }
 
 FunctionAt CodeObject::functionAt(uint64_t address) const {

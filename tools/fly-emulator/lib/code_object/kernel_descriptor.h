@@ -51,8 +51,8 @@ struct KernelDescriptor {
   bool wave32() const { return (codeProperties & (1 << 10)) != 0; }
   bool usesDynamicStack() const { return (codeProperties & (1 << 11)) != 0; }
 
-  uint32_t preloadLength() const { return kernargPreload & 0x7f; }   ///< in SGPRs
-  uint32_t preloadOffset() const { return kernargPreload >> 7; }     ///< in dwords
+  uint32_t preloadLength() const { return kernargPreload & 0x7f; } ///< in SGPRs
+  uint32_t preloadOffset() const { return kernargPreload >> 7; }   ///< in dwords
 };
 
 static_assert(sizeof(KernelDescriptor) == 64, "the descriptor is 64 bytes");

@@ -2,6 +2,7 @@
 #include "code_object/kernel_metadata.h"
 
 #include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/BinaryFormat/MsgPackReader.h"
 
 #include "support/error.h"
 
@@ -14,6 +15,32 @@ using llvm::msgpack::Type;
 
 [[noreturn]] void malformed(const std::string &what) {
   throw EmulatorError(hipErrorInvalidImage, "AMDGPU metadata note: " + what);
+}
+
+/// Is one value well-formed, with strings for keys and not too deep? LLVM's document takes anything,
+/// and has undefined behaviour for keys that are maps or arrays.
+bool isWellFormed(llvm::msgpack::Reader &reader, unsigned depth) {
+  constexpr unsigned kDeepest = 16;
+  llvm::msgpack::Object object;
+  const auto next = [&] {
+    llvm::Expected<bool> more = reader.read(object);
+    if (more)
+      return *more;
+    llvm::consumeError(more.takeError());
+    return false;
+  };
+  if (depth > kDeepest || !next())
+    return false;
+  if (object.Kind != Type::Map && object.Kind != Type::Array)
+    return true;
+  const bool map = object.Kind == Type::Map;
+  for (size_t i = 0, count = object.Length; i < count; ++i) {
+    if (map && (!next() || object.Kind != Type::String))
+      return false;
+    if (!isWellFormed(reader, depth + 1))
+      return false;
+  }
+  return true;
 }
 
 DocNode *find(MapDocNode &map, const char *key) {
@@ -99,6 +126,9 @@ KernelMetadata parseKernel(DocNode &node) {
 } // namespace
 
 std::vector<KernelMetadata> parseKernelMetadata(const std::string &messagePack) {
+  llvm::msgpack::Reader reader{llvm::StringRef(messagePack)};
+  if (!isWellFormed(reader, 0))
+    malformed("not a msgpack map with strings for keys");
   llvm::msgpack::Document document;
   if (!document.readFromBlob(messagePack, /*Multi=*/false) || !document.getRoot().isMap())
     malformed("not a msgpack map");

@@ -36,15 +36,14 @@ std::string LineTable::sourceLine(uint64_t address) {
   const std::lock_guard<std::mutex> lock(contents_->mutex);
   if (contents_->dwarf == nullptr)
     return {};
-  llvm::DILineInfoSpecifier specifier(
-      llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
-      llvm::DILineInfoSpecifier::FunctionNameKind::None);
+  llvm::DILineInfoSpecifier specifier(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
+                                      llvm::DILineInfoSpecifier::FunctionNameKind::None);
   for (const auto &section : contents_->object->sections()) {
     if (!section.isText() || address < section.getAddress() ||
         address >= section.getAddress() + section.getSize())
       continue;
-    const auto info = contents_->dwarf->getLineInfoForAddress(
-        {address, section.getIndex()}, specifier);
+    const auto info =
+        contents_->dwarf->getLineInfoForAddress({address, section.getIndex()}, specifier);
     if (info && info->Line != 0 && info->FileName != llvm::DILineInfo::BadString)
       return info->FileName + ":" + std::to_string(info->Line);
   }

@@ -112,7 +112,8 @@ void Decoder::operands(const llvm::MCInst &inst, Instruction &out) {
       source.kind = OperandKind::Constant;
       source.constant = static_cast<uint64_t>(operand.getImm());
       source.dwords = 1;
-    } else if (int64_t value = 0; operand.isExpr() && operand.getExpr()->evaluateAsAbsolute(value)) {
+    } else if (int64_t value = 0;
+               operand.isExpr() && operand.getExpr()->evaluateAsAbsolute(value)) {
       // A literal that an inline constant could have expressed: "lit(0xffffffff)".
       source.kind = OperandKind::Constant;
       source.constant = static_cast<uint64_t>(value);
@@ -157,8 +158,7 @@ uint32_t Decoder::decode(const uint8_t *bytes, uint64_t available, uint64_t elfA
     return out.size;
   }
   if (entry.name.rfind("s_", 0) != 0) {
-    const std::string unknown =
-        parseModifiers(disassembler_.text(inst, elfAddress), out.modifiers);
+    const std::string unknown = parseModifiers(disassembler_.text(inst, elfAddress), out.modifiers);
     if (!unknown.empty()) {
       out.execute = unsupportedModifier;
       return out.size;

@@ -50,17 +50,17 @@ constexpr uint16_t kVectorRows = 512;
 /// Source modifiers, one bit each, as LLVM's SISrcMods numbers them.
 namespace modifier {
 constexpr uint8_t kNeg = 1;
-constexpr uint8_t kAbs = 2;      ///< the second negation (neg_hi) of a packed operand
-constexpr uint8_t kOpSel = 4;    ///< high half; for packed operands: of the low lane
-constexpr uint8_t kOpSelHi = 8;  ///< packed: high half for the high lane; src0: write high half
-constexpr uint8_t kSext = 16;    ///< SDWA integer sign extension
+constexpr uint8_t kAbs = 2;     ///< the second negation (neg_hi) of a packed operand
+constexpr uint8_t kOpSel = 4;   ///< high half; for packed operands: of the low lane
+constexpr uint8_t kOpSelHi = 8; ///< packed: high half for the high lane; src0: write high half
+constexpr uint8_t kSext = 16;   ///< SDWA integer sign extension
 } // namespace modifier
 
 struct Operand {
   OperandKind kind = OperandKind::None;
   uint8_t dwords = 0;
   uint8_t modifiers = 0;
-  uint16_t index = 0;    ///< register number, row or SpecialSource
+  uint16_t index = 0; ///< register number, row or SpecialSource
   uint64_t constant = 0;
 
   bool isVector() const { return kind == OperandKind::Vector; }
@@ -118,7 +118,7 @@ struct Modifiers {
   uint8_t cbsz = 0;
   uint8_t abid = 0;
   uint8_t blgp = 0;
-  uint8_t negLo = 0; ///< as printed, one bit a source
+  uint8_t negLo = 0;         ///< as printed, one bit a source
   uint8_t scaleSelect = 0;   ///< op_sel of a scaled MFMA
   uint8_t scaleSelectHi = 0; ///< op_sel_hi of a scaled MFMA
   uint8_t bitOp3 = 0;
@@ -134,8 +134,8 @@ struct Modifiers {
 struct Instruction {
   Handler execute = nullptr;
   const Opcode *opcode = nullptr;
-  const void *lanes = nullptr; ///< the lane kernel of a vector instruction
-  uint64_t address = 0;        ///< of the instruction, a host address
+  const void *lanes = nullptr;         ///< the lane kernel of a vector instruction
+  uint64_t address = 0;                ///< of the instruction, a host address
   const Instruction *target = nullptr; ///< of a direct branch
   uint16_t llvmOpcode = 0;
   uint8_t size = 0;

@@ -58,9 +58,10 @@ bool parseFlag(const std::string &name, Modifiers &m) {
   static const struct {
     const char *name;
     bool Modifiers::*field;
-  } flags[] = {{"clamp", &Modifiers::clamp}, {"sc0", &Modifiers::sc0},   {"sc1", &Modifiers::sc1},
-               {"nt", &Modifiers::nt},       {"lds", &Modifiers::lds},   {"gds", &Modifiers::gds},
-               {"offen", &Modifiers::offen}, {"idxen", &Modifiers::idxen}, {"tfe", &Modifiers::tfe}};
+  } flags[] = {
+      {"clamp", &Modifiers::clamp}, {"sc0", &Modifiers::sc0},     {"sc1", &Modifiers::sc1},
+      {"nt", &Modifiers::nt},       {"lds", &Modifiers::lds},     {"gds", &Modifiers::gds},
+      {"offen", &Modifiers::offen}, {"idxen", &Modifiers::idxen}, {"tfe", &Modifiers::tfe}};
   for (const auto &flag : flags)
     if (name == flag.name) {
       m.*(flag.field) = true;

@@ -8,13 +8,13 @@ namespace flyemu {
 
 /// What is fixed by an architecture, of the product that it is best known for.
 struct Architecture {
-  const char *name;        ///< "gfx942"
-  const char *product;     ///< shown with "(emulated)" behind it
-  uint32_t ldsBytes;       ///< a workgroup's most
+  const char *name;    ///< "gfx942"
+  const char *product; ///< shown with "(emulated)" behind it
+  uint32_t ldsBytes;   ///< a workgroup's most
   uint32_t ldsBanks;
   uint32_t ldsGranularity; ///< bytes
   uint32_t computeUnits;
-  uint64_t memoryBytes;    ///< reported as the device's
+  uint64_t memoryBytes; ///< reported as the device's
   uint32_t clockKHz;
   uint32_t memoryClockKHz;
   uint32_t memoryBusBits;

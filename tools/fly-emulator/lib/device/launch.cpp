@@ -43,8 +43,8 @@ void checkGeometry(const KernelMetadata &kernel, const LaunchGeometry &g,
     if (g.groups[i] == 0 || g.groupSize[i] == 0)
       refuse(hipErrorInvalidConfiguration, "the grid or the block has an extent of zero");
     if (g.groupSize[i] > 1024)
-      refuse(hipErrorInvalidConfiguration, format("a block extent of %u; the most is 1024",
-                                                  g.groupSize[i]));
+      refuse(hipErrorInvalidConfiguration,
+             format("a block extent of %u; the most is 1024", g.groupSize[i]));
   }
   const uint64_t threads = uint64_t{g.groupSize[0]} * g.groupSize[1] * g.groupSize[2];
   if (threads > 1024 || threads > kernel.maxFlatWorkgroupSize)
@@ -54,8 +54,7 @@ void checkGeometry(const KernelMetadata &kernel, const LaunchGeometry &g,
   if (lds > architecture.ldsBytes)
     refuse(hipErrorInvalidValue,
            format("%u bytes of LDS (%u static, %u dynamic); %s has %u", lds,
-                  kernel.groupSegmentSize, g.dynamicLds, architecture.name,
-                  architecture.ldsBytes));
+                  kernel.groupSegmentSize, g.dynamicLds, architecture.name, architecture.ldsBytes));
 }
 
 void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descriptor) {

@@ -17,7 +17,7 @@ class LaunchMonitor;
 
 /// What a launch needs to know besides the kernel.
 struct LaunchOptions {
-  uint64_t seed = 0; ///< 0: waves in program order, each as far as it goes
+  uint64_t seed = 0;             ///< 0: waves in program order, each as far as it goes
   uint64_t instructionLimit = 0; ///< a wave
   unsigned threads = 1;
   bool checkLds = false;

@@ -77,9 +77,9 @@ std::string MemoryView::describe(uint64_t address, uint64_t size) const {
                   hex(range.begin).c_str(), range.writable ? "" : ", read-only");
   };
   if (inside != nullptr) {
-    std::string text = format("byte %llu of ", static_cast<unsigned long long>(
-                                                   address - inside->begin)) +
-                       name(*inside);
+    std::string text =
+        format("byte %llu of ", static_cast<unsigned long long>(address - inside->begin)) +
+        name(*inside);
     if (address + size > inside->end)
       text += format(", %llu bytes past its end",
                      static_cast<unsigned long long>(address + size - inside->end));

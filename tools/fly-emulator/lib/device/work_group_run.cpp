@@ -249,8 +249,7 @@ void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &faul
     const uint32_t flat = wave.index * kLanes + static_cast<uint32_t>(fault.lane);
     const LaunchGeometry &g = plan_.geometry;
     text += format(", lane %d (thread %u, %u, %u)", fault.lane, flat % g.groupSize[0],
-                   flat / g.groupSize[0] % g.groupSize[1],
-                   flat / g.groupSize[0] / g.groupSize[1]);
+                   flat / g.groupSize[0] % g.groupSize[1], flat / g.groupSize[0] / g.groupSize[1]);
   }
   text += "\n  on the emulated " + object.arch();
   throw EmulatorError(hipErrorLaunchFailure, text);

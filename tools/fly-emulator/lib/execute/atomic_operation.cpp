@@ -35,9 +35,8 @@ template <typename T> T maximum(T a, T b) {
 /// Through the instructions' own lane kernels, so that rounding has one definition.
 uint64_t packedAdd(uint64_t a, uint64_t b, bool bf16) {
   const LaneHelpers &helpers = laneTable().helpers;
-  alignas(64) uint16_t halves[16] = {
-      static_cast<uint16_t>(a), static_cast<uint16_t>(a >> 16), static_cast<uint16_t>(b),
-      static_cast<uint16_t>(b >> 16)};
+  alignas(64) uint16_t halves[16] = {static_cast<uint16_t>(a), static_cast<uint16_t>(a >> 16),
+                                     static_cast<uint16_t>(b), static_cast<uint16_t>(b >> 16)};
   alignas(64) float wide[16];
   (bf16 ? helpers.widenBf16 : helpers.widenF16)(wide, halves, 16);
   const auto narrow = bf16 ? helpers.narrowBf16 : helpers.narrowF16;
@@ -117,8 +116,8 @@ uint64_t applyAtomic(AtomicOperation operation, unsigned bytes, uint8_t *cell, u
     uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(
         word, &old,
-        static_cast<uint32_t>(combine(operation, 4, old, static_cast<uint32_t>(data),
-                                      static_cast<uint32_t>(data2))),
+        static_cast<uint32_t>(
+            combine(operation, 4, old, static_cast<uint32_t>(data), static_cast<uint32_t>(data2))),
         false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     }
     return old;

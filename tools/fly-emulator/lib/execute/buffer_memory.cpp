@@ -84,8 +84,8 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
   forEachLane(out.where.lanes, [&](unsigned lane) {
     const uint64_t laneIndex =
         uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
-    const uint64_t laneOffset = uint64_t{offset != nullptr ? offset[lane] : 0U} +
-                                static_cast<uint64_t>(int64_t{m.offset});
+    const uint64_t laneOffset =
+        uint64_t{offset != nullptr ? offset[lane] : 0U} + static_cast<uint64_t>(int64_t{m.offset});
     uint64_t place = 0;
     uint64_t limit = 0;
     if (d.swizzle && d.stride != 0) {
@@ -142,8 +142,7 @@ void forEachPart(const BufferLanes &lanes, const MemoryFormat &format, F &&visit
   });
 }
 
-void checkParts(Wave &wave, const BufferLanes &lanes, const MemoryFormat &format,
-                AccessKind kind) {
+void checkParts(Wave &wave, const BufferLanes &lanes, const MemoryFormat &format, AccessKind kind) {
   forEachPart(lanes, format, [&](const LaneAddresses &part, uint32_t bytes) {
     checkGlobal(wave, part, bytes, kind);
   });
@@ -185,8 +184,8 @@ void load(Wave &wave, const Instruction &inst) {
   LaneAddresses lds;
   lds.lanes = lanes.where.lanes;
   const uint32_t slot = format.dwords() * 4;
-  const uint64_t base = (wave.scalar[scalar::kM0] & 0x3ffffU) +
-                        static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  const uint64_t base =
+      (wave.scalar[scalar::kM0] & 0x3ffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
   forEachLane(lanes.where.lanes, [&](unsigned lane) {
     lds.address[lane] = base + uint64_t{lane} * slot;
     uint8_t bytes[16] = {};
@@ -256,12 +255,12 @@ void atomic(Wave &wave, const Instruction &inst) {
 
 void addBufferMemoryOpcodes(OpcodeTable &table) {
   for (const char *name :
-       {"ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx2", "dwordx3", "dwordx4",
-        "ubyte_d16", "ubyte_d16_hi", "sbyte_d16", "sbyte_d16_hi", "short_d16", "short_d16_hi"})
+       {"ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx2", "dwordx3", "dwordx4", "ubyte_d16",
+        "ubyte_d16_hi", "sbyte_d16", "sbyte_d16_hi", "short_d16", "short_d16_hi"})
     table.add({std::string("buffer_load_") + name, OpClass::Global, load, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Exact});
-  for (const char *name : {"byte", "short", "dword", "dwordx2", "dwordx3", "dwordx4",
-                           "byte_d16_hi", "short_d16_hi"})
+  for (const char *name :
+       {"byte", "short", "dword", "dwordx2", "dwordx3", "dwordx4", "byte_d16_hi", "short_d16_hi"})
     table.add({std::string("buffer_store_") + name, OpClass::Global, store, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Exact});
   for (const char *name :

@@ -64,8 +64,7 @@ void bpermute(Wave &wave, const Instruction &inst) {
   const uint32_t *address = wave.row(inst.src[0].index);
   const uint32_t *data = wave.row(inst.src[1].index);
   forEachLane(exec, [&](unsigned lane) {
-    const unsigned from =
-        (address[lane] + static_cast<uint32_t>(inst.modifiers.offset)) / 4 & 63U;
+    const unsigned from = (address[lane] + static_cast<uint32_t>(inst.modifiers.offset)) / 4 & 63U;
     result[lane] = (exec >> from & 1U) != 0 ? data[from] : 0;
   });
   wave.launch->helpers->blend(wave.row(inst.dst[0].index), result, exec, 1);

@@ -74,16 +74,16 @@ void sdwaSource(uint32_t *rows, SdwaSelect select, bool signExtend) {
   if (select == SdwaSelect::Dword)
     return;
   const bool word = select == SdwaSelect::Word0 || select == SdwaSelect::Word1;
-  const unsigned shift = word ? (select == SdwaSelect::Word1 ? 16 : 0)
-                              : 8 * static_cast<unsigned>(select);
+  const unsigned shift =
+      word ? (select == SdwaSelect::Word1 ? 16 : 0) : 8 * static_cast<unsigned>(select);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const uint32_t value = rows[lane] >> shift;
     if (word)
       rows[lane] = signExtend ? static_cast<uint32_t>(int32_t{static_cast<int16_t>(value)})
                               : value & 0xffffU;
     else
-      rows[lane] = signExtend ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(value)})
-                              : value & 0xffU;
+      rows[lane] =
+          signExtend ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(value)}) : value & 0xffU;
   }
 }
 

@@ -179,8 +179,8 @@ void globalAtomicAt(Wave &wave, const Instruction &inst, const LaneAddresses &wh
     uint64_t data = 0;
     uint64_t data2 = 0;
     atomicData(rows, lane, bytes, compare, data, data2);
-    const uint64_t old = applyAtomic(
-        operation, bytes, reinterpret_cast<uint8_t *>(where.address[lane]), data, data2);
+    const uint64_t old = applyAtomic(operation, bytes,
+                                     reinterpret_cast<uint8_t *>(where.address[lane]), data, data2);
     if (result != nullptr)
       setCell(result, lane, bytes, old);
   });
@@ -204,8 +204,8 @@ void globalLoadLds(Wave &wave, const Instruction &inst) {
   LaneAddresses lds;
   lds.lanes = where.lanes;
   const uint32_t slot = format.dwords() * 4;
-  const uint64_t base = (wave.scalar[scalar::kM0] & 0x3ffffU) +
-                        static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  const uint64_t base =
+      (wave.scalar[scalar::kM0] & 0x3ffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
   forEachLane(where.lanes, [&](unsigned lane) {
     lds.address[lane] = base + uint64_t{lane} * slot;
     uint8_t *to = ldsBytes(wave, lds.address[lane], slot, static_cast<int>(lane));
@@ -264,8 +264,8 @@ void flatLoad(Wave &wave, const Instruction &inst) {
   });
   observeLds(wave, inst, lanes.lds, format.bytes, AccessKind::Load);
   forEachLane(lanes.scratch.lanes, [&](unsigned lane) {
-    storeToRegister(rows, lane,
-                    scratchBytes(wave, lanes.scratch.address[lane], format.bytes, lane), format);
+    storeToRegister(rows, lane, scratchBytes(wave, lanes.scratch.address[lane], format.bytes, lane),
+                    format);
   });
 }
 
@@ -277,8 +277,7 @@ void flatStore(Wave &wave, const Instruction &inst) {
   const uint32_t *rows = wave.row(operands.data->index);
   storeRows(wave, inst, lanes.global, rows, format);
   forEachLane(lanes.lds.lanes, [&](unsigned lane) {
-    uint8_t *to =
-        ldsBytes(wave, lanes.lds.address[lane], format.bytes, static_cast<int>(lane));
+    uint8_t *to = ldsBytes(wave, lanes.lds.address[lane], format.bytes, static_cast<int>(lane));
     if (to != nullptr)
       loadFromRegister(rows, lane, to, format);
   });
@@ -338,9 +337,8 @@ void scratchLoad(Wave &wave, const Instruction &inst) {
   uint32_t *rows = wave.row(inst.dst[0].index);
   // The address may be the destination's first row.
   uint64_t offsets[kLanes];
-  forEachLane(wave.exec(), [&](unsigned lane) {
-    offsets[lane] = scratchOffset(wave, inst, operands, lane);
-  });
+  forEachLane(wave.exec(),
+              [&](unsigned lane) { offsets[lane] = scratchOffset(wave, inst, operands, lane); });
   forEachLane(wave.exec(), [&](unsigned lane) {
     storeToRegister(rows, lane, scratchBytes(wave, offsets[lane], format.bytes, lane), format);
   });
@@ -360,10 +358,10 @@ void scratchStore(Wave &wave, const Instruction &inst) {
 } // namespace
 
 void addFlatMemoryOpcodes(OpcodeTable &table) {
-  static const char *const loads[] = {"ubyte",      "sbyte",        "ushort",         "sshort",
-                                      "dword",      "dwordx2",      "dwordx3",        "dwordx4",
-                                      "ubyte_d16",  "ubyte_d16_hi", "sbyte_d16",      "sbyte_d16_hi",
-                                      "short_d16",  "short_d16_hi"};
+  static const char *const loads[] = {"ubyte",     "sbyte",        "ushort",    "sshort",
+                                      "dword",     "dwordx2",      "dwordx3",   "dwordx4",
+                                      "ubyte_d16", "ubyte_d16_hi", "sbyte_d16", "sbyte_d16_hi",
+                                      "short_d16", "short_d16_hi"};
   static const char *const stores[] = {"byte",    "short",   "dword",       "dwordx2",
                                        "dwordx3", "dwordx4", "byte_d16_hi", "short_d16_hi"};
   static const struct {
@@ -386,8 +384,8 @@ void addFlatMemoryOpcodes(OpcodeTable &table) {
     table.add({std::string("global_load_lds_") + name, OpClass::Global, globalLoadLds, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Assumed});
   static const char *const operations[] = {
-      "swap", "cmpswap", "add",     "sub",     "smin",    "umin",       "smax",
-      "umax", "and",     "or",      "xor",     "inc",     "dec",        "add_f32",
+      "swap",    "cmpswap", "add",     "sub",        "smin",       "umin", "smax",
+      "umax",    "and",     "or",      "xor",        "inc",        "dec",  "add_f32",
       "add_f64", "min_f64", "max_f64", "pk_add_f16", "pk_add_bf16"};
   for (const char *name : operations) {
     for (const bool wide : {false, true}) {

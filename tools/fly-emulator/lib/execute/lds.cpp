@@ -92,8 +92,8 @@ void writePair(Wave &wave, const Instruction &inst) {
 /// LDS address M0[15:0] + offset + 4 * lane.
 void threadAddresses(const Wave &wave, const Instruction &inst, LaneAddresses &out) {
   out.lanes = wave.exec();
-  const uint64_t base = (wave.scalar[scalar::kM0] & 0xffffU) +
-                        static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  const uint64_t base =
+      (wave.scalar[scalar::kM0] & 0xffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
   for (unsigned lane = 0; lane < kLanes; ++lane)
     out.address[lane] = base + 4 * lane;
 }

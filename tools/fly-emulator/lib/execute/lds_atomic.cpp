@@ -51,8 +51,8 @@ void atomic(Wave &wave, const Instruction &inst) {
   const bool compare = operation == AtomicOperation::CompareSwap ||
                        operation == AtomicOperation::CompareSwapF32 ||
                        operation == AtomicOperation::CompareSwapF64;
-  const bool second = compare || operation == AtomicOperation::MaskOr ||
-                      operation == AtomicOperation::Wrap;
+  const bool second =
+      compare || operation == AtomicOperation::MaskOr || operation == AtomicOperation::Wrap;
   const uint32_t *data2 = second ? wave.row(inst.src[2].index) : nullptr;
   uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
   forEachLane(where.lanes, [&](unsigned lane) {
@@ -96,14 +96,13 @@ void countLanes(Wave &wave, const Instruction &inst) {
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter);
   LaneAddresses where;
   where.lanes = 1;
-  where.address[0] = (wave.scalar[scalar::kM0] >> 16) +
-                     uint64_t{static_cast<uint32_t>(inst.modifiers.offset)};
+  where.address[0] =
+      (wave.scalar[scalar::kM0] >> 16) + uint64_t{static_cast<uint32_t>(inst.modifiers.offset)};
   const auto count = static_cast<uint64_t>(__builtin_popcountll(wave.exec()));
   const uint64_t old = update(wave, operation, 4, where.address[0], 0, count, 0);
   observeLds(wave, inst, where, 4, AccessKind::Atomic);
   uint32_t *result = wave.row(inst.dst[0].index);
-  forEachLane(wave.exec(),
-              [&](unsigned lane) { result[lane] = static_cast<uint32_t>(old); });
+  forEachLane(wave.exec(), [&](unsigned lane) { result[lane] = static_cast<uint32_t>(old); });
 }
 
 } // namespace
@@ -142,19 +141,19 @@ void addLdsAtomicOpcodes(OpcodeTable &table) {
       table.add({stem + row.type32, OpClass::Lds, atomic, nullptr, parameter(row.operation32, 4),
                  Fidelity::Exact});
       if (row.type64 != nullptr)
-        table.add({stem + row.type64, OpClass::Lds, atomic, nullptr,
-                   parameter(row.operation64, 8), Fidelity::Exact});
+        table.add({stem + row.type64, OpClass::Lds, atomic, nullptr, parameter(row.operation64, 8),
+                   Fidelity::Exact});
     }
   table.add({"ds_wrxchg_rtn_b32", OpClass::Lds, atomic, nullptr, parameter(Op::Swap, 4),
              Fidelity::Exact});
   table.add({"ds_wrxchg_rtn_b64", OpClass::Lds, atomic, nullptr, parameter(Op::Swap, 8),
              Fidelity::Exact});
-  table.add({"ds_wrap_rtn_b32", OpClass::Lds, atomic, nullptr, parameter(Op::Wrap, 4),
-             Fidelity::Exact});
-  table.add({"ds_wrxchg2_rtn_b32", OpClass::Lds, exchangePair, nullptr, 4 | 4 << 8,
-             Fidelity::Exact});
-  table.add({"ds_wrxchg2_rtn_b64", OpClass::Lds, exchangePair, nullptr, 8 | 8 << 8,
-             Fidelity::Exact});
+  table.add(
+      {"ds_wrap_rtn_b32", OpClass::Lds, atomic, nullptr, parameter(Op::Wrap, 4), Fidelity::Exact});
+  table.add(
+      {"ds_wrxchg2_rtn_b32", OpClass::Lds, exchangePair, nullptr, 4 | 4 << 8, Fidelity::Exact});
+  table.add(
+      {"ds_wrxchg2_rtn_b64", OpClass::Lds, exchangePair, nullptr, 8 | 8 << 8, Fidelity::Exact});
   table.add({"ds_wrxchg2st64_rtn_b32", OpClass::Lds, exchangePair, nullptr, 4 | 256 << 8,
              Fidelity::Exact});
   table.add({"ds_wrxchg2st64_rtn_b64", OpClass::Lds, exchangePair, nullptr, 8 | 512 << 8,

@@ -143,8 +143,8 @@ void gatherHalves(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
     }
   }
   const LaneHelpers &helpers = *wave.launch->helpers;
-  (element == MatrixElement::Bf16 ? helpers.widenBf16 : helpers.widenF16)(
-      out, halves, s.k * s.m * s.blocks);
+  (element == MatrixElement::Bf16 ? helpers.widenBf16 : helpers.widenF16)(out, halves,
+                                                                          s.k * s.m * s.blocks);
 }
 
 void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
@@ -299,9 +299,8 @@ void floatMatrix(Wave &wave, const Instruction &inst, const MatrixShape &shape) 
   const uint32_t *aRows = rowsOf(wave, inst.src[0]);
   const unsigned pattern = s.anyFormat || s.sparse ? 0 : m.blgp;
   if (s.sparse) {
-    expandSparse(s, m, rowsOf(wave, inst.src[2]), a, [&](unsigned lane, unsigned e) {
-      return sparseFloat(wave, aRows, lane, e, s.a);
-    });
+    expandSparse(s, m, rowsOf(wave, inst.src[2]), a,
+                 [&](unsigned lane, unsigned e) { return sparseFloat(wave, aRows, lane, e, s.a); });
   } else {
     gatherFloats(wave, s, aRows, s.a, 0, a);
   }
@@ -398,8 +397,7 @@ void addMatrixOpcodes(OpcodeTable &table) {
     opcode.cls = OpClass::Matrix;
     opcode.handler = executeMatrix;
     opcode.parameter = static_cast<uint32_t>(shapes().size());
-    opcode.fidelity =
-        shape.out == MatrixElement::I32 ? Fidelity::Exact : Fidelity::Assumed;
+    opcode.fidelity = shape.out == MatrixElement::I32 ? Fidelity::Exact : Fidelity::Assumed;
     shapes().push_back(shape);
     table.add(opcode);
   }

@@ -21,11 +21,10 @@ bool element(const std::string &name, MatrixElement &out) {
   static const struct {
     const char *name;
     MatrixElement element;
-  } names[] = {{"fp8", MatrixElement::Fp8}, {"bf8", MatrixElement::Bf8},
-               {"i8", MatrixElement::I8},   {"f16", MatrixElement::F16},
-               {"bf16", MatrixElement::Bf16}, {"f32", MatrixElement::F32},
-               {"xf32", MatrixElement::Xf32}, {"f64", MatrixElement::F64},
-               {"i32", MatrixElement::I32}};
+  } names[] = {
+      {"fp8", MatrixElement::Fp8},   {"bf8", MatrixElement::Bf8},   {"i8", MatrixElement::I8},
+      {"f16", MatrixElement::F16},   {"bf16", MatrixElement::Bf16}, {"f32", MatrixElement::F32},
+      {"xf32", MatrixElement::Xf32}, {"f64", MatrixElement::F64},   {"i32", MatrixElement::I32}};
   for (const auto &entry : names)
     if (name == entry.name) {
       out = entry.element;

@@ -21,7 +21,7 @@ struct MatrixShape {
   MatrixElement a = MatrixElement::F32;
   MatrixElement b = MatrixElement::F32;
   MatrixElement out = MatrixElement::F32;
-  bool sparse = false;   ///< SMFMAC: two of four elements of A, with indices in a third operand
+  bool sparse = false;    ///< SMFMAC: two of four elements of A, with indices in a third operand
   bool anyFormat = false; ///< f8f6f4: the formats are in cbsz and blgp
   bool scaled = false;
 

@@ -24,8 +24,7 @@ const char *verb(AccessKind kind) {
                               int lane) {
   const MemoryView &memory = *wave.launch->memory;
   const bool readOnly = memory.find(address, bytes) != nullptr;
-  throw Fault{format("%s %u bytes at %s, which is %s: %s", verb(kind), bytes,
-                     hex(address).c_str(),
+  throw Fault{format("%s %u bytes at %s, which is %s: %s", verb(kind), bytes, hex(address).c_str(),
                      readOnly ? "read-only memory" : "outside of all registered memory",
                      memory.describe(address, bytes).c_str()),
               lane};
@@ -141,9 +140,8 @@ void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
   if (from != nullptr)
     std::memcpy(words, from, format.bytes);
   if (format.isSigned)
-    words[0] = format.bytes == 1
-                   ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(words[0])})
-                   : static_cast<uint32_t>(int32_t{static_cast<int16_t>(words[0])});
+    words[0] = format.bytes == 1 ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(words[0])})
+                                 : static_cast<uint32_t>(int32_t{static_cast<int16_t>(words[0])});
   uint32_t &first = rows[lane];
   switch (format.part) {
   case MemoryFormat::Part::Whole:

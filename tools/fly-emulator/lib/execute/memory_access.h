@@ -66,7 +66,8 @@ void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where,
 uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane);
 
 /// Extend or insert loaded bytes into the register rows of one lane; `from` null reads zeros.
-void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from, const MemoryFormat &format);
+void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
+                     const MemoryFormat &format);
 /// The bytes that a store moves out of one lane.
 void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to, const MemoryFormat &format);
 

@@ -16,7 +16,7 @@ enum class OpClass : uint8_t {
   VectorAlu,
   Transcendental,
   Matrix,
-  Global,  ///< global and buffer memory
+  Global, ///< global and buffer memory
   Flat,
   Scratch,
   Lds,

@@ -25,10 +25,9 @@ bool isOrdered(const Instruction &inst) {
   if (name.find("atomic") == std::string::npos)
     return false;
   const bool returns = inst.dstCount != 0;
-  const bool floats = name.find("_f32") != std::string::npos ||
-                      name.find("_f64") != std::string::npos ||
-                      name.find("_f16") != std::string::npos ||
-                      name.find("_bf16") != std::string::npos;
+  const bool floats =
+      name.find("_f32") != std::string::npos || name.find("_f64") != std::string::npos ||
+      name.find("_f16") != std::string::npos || name.find("_bf16") != std::string::npos;
   // Exchanges keep the last value, whatever the order leaves.
   return returns || floats || name.find("swap") != std::string::npos;
 }
@@ -141,8 +140,7 @@ std::string Program::disassemble(const Instruction &inst) {
   llvm::MCInst mc;
   const uint64_t address = elfAddress(inst);
   const uint64_t available = object_.textEnd() > address ? object_.textEnd() - address : 0;
-  if (available == 0 ||
-      disassembler_.decode(mc, object_.base() + address, available, address) == 0)
+  if (available == 0 || disassembler_.decode(mc, object_.base() + address, available, address) == 0)
     return "(no instruction)";
   return disassembler_.text(mc, address);
 }

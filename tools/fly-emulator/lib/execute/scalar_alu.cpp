@@ -18,7 +18,10 @@ namespace {
   const uint64_t b = inst.srcCount > 1 ? readScalar64(wave, inst.src[1]) : 0;                      \
   (void)a;                                                                                         \
   (void)b;
-#define ROW(NAME, ...) {NAME, [](Wave &wave, const Instruction &inst) { __VA_ARGS__ }}
+#define ROW(NAME, ...)                                                                             \
+  {                                                                                                \
+    NAME, [](Wave &wave, const Instruction &inst) { __VA_ARGS__ }                                  \
+  }
 /// 32 bits, SCC unchanged.
 #define MOVE32(NAME, ...)                                                                          \
   ROW(NAME, SOURCES32 const uint32_t r = static_cast<uint32_t>(__VA_ARGS__);                       \
@@ -47,9 +50,7 @@ int32_t s32(uint32_t v) { return static_cast<int32_t>(v); }
 int64_t s64(uint64_t v) { return static_cast<int64_t>(v); }
 uint32_t popcount(uint64_t v) { return static_cast<uint32_t>(__builtin_popcountll(v)); }
 
-uint32_t firstOne(uint64_t v) {
-  return v == 0 ? ~0U : static_cast<uint32_t>(__builtin_ctzll(v));
-}
+uint32_t firstOne(uint64_t v) { return v == 0 ? ~0U : static_cast<uint32_t>(__builtin_ctzll(v)); }
 uint32_t leadingZeros32(uint32_t v) {
   return v == 0 ? ~0U : static_cast<uint32_t>(__builtin_clz(v));
 }
@@ -68,8 +69,8 @@ uint32_t bfe32(uint32_t value, uint32_t control, bool isSigned) {
   const uint32_t field = value >> offset;
   if (width >= 32)
     return isSigned ? static_cast<uint32_t>(s32(value) >> offset) : field;
-  const uint32_t masked = (isSigned ? static_cast<uint32_t>(s32(value) >> offset) : field) &
-                          ((1U << width) - 1U);
+  const uint32_t masked =
+      (isSigned ? static_cast<uint32_t>(s32(value) >> offset) : field) & ((1U << width) - 1U);
   const uint32_t sign = 1U << (width - 1);
   return isSigned ? (masked ^ sign) - sign : masked;
 }
@@ -123,8 +124,8 @@ void subSigned(Wave &wave, const Instruction &inst, uint32_t a, uint32_t b) {
   writeScalar(wave, inst.dst[0], static_cast<uint32_t>(r));
 }
 void shiftAdd(Wave &wave, const Instruction &inst, unsigned shift) {
-  const uint64_t wide = (uint64_t{readScalar(wave, inst.src[0])} << shift) +
-                        readScalar(wave, inst.src[1]);
+  const uint64_t wide =
+      (uint64_t{readScalar(wave, inst.src[0])} << shift) + readScalar(wave, inst.src[1]);
   writeScalar(wave, inst.dst[0], static_cast<uint32_t>(wide));
   wave.scc = wide >> 32 != 0;
 }
@@ -153,11 +154,11 @@ const struct {
     ROW("s_movk_i32", writeScalar(wave, inst.dst[0], static_cast<uint32_t>(simm16(inst)));),
     ROW("s_cmovk_i32",
         if (wave.scc) writeScalar(wave, inst.dst[0], static_cast<uint32_t>(simm16(inst)));),
-    ROW("s_addk_i32", addSigned(wave, inst, readScalar(wave, inst.dst[0]),
-                                static_cast<uint32_t>(simm16(inst)));),
-    ROW("s_mulk_i32", writeScalar(wave, inst.dst[0],
-                                  readScalar(wave, inst.dst[0]) *
-                                      static_cast<uint32_t>(simm16(inst)));),
+    ROW("s_addk_i32",
+        addSigned(wave, inst, readScalar(wave, inst.dst[0]), static_cast<uint32_t>(simm16(inst)));),
+    ROW("s_mulk_i32",
+        writeScalar(wave, inst.dst[0],
+                    readScalar(wave, inst.dst[0]) * static_cast<uint32_t>(simm16(inst)));),
     ROW("s_add_u32", SOURCES32 addWide(wave, inst, uint64_t{a} + b);),
     ROW("s_sub_u32", SOURCES32 addWide(wave, inst, uint64_t{a} - b);),
     ROW("s_addc_u32", SOURCES32 addWide(wave, inst, uint64_t{a} + b + (wave.scc ? 1 : 0));),
@@ -190,8 +191,8 @@ const struct {
     LOGIC64("s_andn2_b64", a & ~b),
     LOGIC32("s_orn2_b32", a | ~b),
     LOGIC64("s_orn2_b64", a | ~b),
-    LOGIC32("s_nand_b32", ~(a & b)),
-    LOGIC64("s_nand_b64", ~(a & b)),
+    LOGIC32("s_nand_b32", ~(a &b)),
+    LOGIC64("s_nand_b64", ~(a &b)),
     LOGIC32("s_nor_b32", ~(a | b)),
     LOGIC64("s_nor_b64", ~(a | b)),
     LOGIC32("s_xnor_b32", ~(a ^ b)),
@@ -204,16 +205,15 @@ const struct {
     ROW("s_lshl_b64", const uint64_t r = readScalar64(wave, inst.src[0])
                                          << (readScalar(wave, inst.src[1]) & 63U);
         writeScalar64(wave, inst.dst[0], r); wave.scc = r != 0;),
-    ROW("s_lshr_b64", const uint64_t r = readScalar64(wave, inst.src[0]) >>
-                                         (readScalar(wave, inst.src[1]) & 63U);
+    ROW("s_lshr_b64",
+        const uint64_t r = readScalar64(wave, inst.src[0]) >> (readScalar(wave, inst.src[1]) & 63U);
         writeScalar64(wave, inst.dst[0], r); wave.scc = r != 0;),
-    ROW("s_ashr_i64", const auto r = static_cast<uint64_t>(
-                          s64(readScalar64(wave, inst.src[0])) >>
-                          (readScalar(wave, inst.src[1]) & 63U));
+    ROW("s_ashr_i64", const auto r = static_cast<uint64_t>(s64(readScalar64(wave, inst.src[0])) >>
+                                                           (readScalar(wave, inst.src[1]) & 63U));
         writeScalar64(wave, inst.dst[0], r); wave.scc = r != 0;),
     MOVE32("s_bfm_b32", ((1U << (a & 31U)) - 1U) << (b & 31U)),
-    ROW("s_bfm_b64", SOURCES32 writeScalar64(wave, inst.dst[0],
-                                             ((uint64_t{1} << (a & 63U)) - 1) << (b & 63U));),
+    ROW("s_bfm_b64",
+        SOURCES32 writeScalar64(wave, inst.dst[0], ((uint64_t{1} << (a & 63U)) - 1) << (b & 63U));),
     LOGIC32("s_bfe_u32", bfe32(a, b, false)),
     LOGIC32("s_bfe_i32", bfe32(a, b, true)),
     ROW("s_bfe_u64", const uint64_t r = bfe64(readScalar64(wave, inst.src[0]),
@@ -242,14 +242,13 @@ const struct {
     MOVE32("s_sext_i32_i16", int32_t{static_cast<int16_t>(a)}),
     ROW("s_bitset0_b32", SOURCES32 wave.scalar[inst.dst[0].index] &= ~(1U << (a & 31U));),
     ROW("s_bitset1_b32", SOURCES32 wave.scalar[inst.dst[0].index] |= 1U << (a & 31U);),
-    ROW("s_bitset0_b64", SOURCES32 writeScalar64(wave, inst.dst[0],
-                                                 wave.scalar64(inst.dst[0].index) &
-                                                     ~(uint64_t{1} << (a & 63U)));),
-    ROW("s_bitset1_b64", SOURCES32 writeScalar64(wave, inst.dst[0],
-                                                 wave.scalar64(inst.dst[0].index) |
-                                                     uint64_t{1} << (a & 63U));),
-    ROW("s_bitreplicate_b64_b32",
-        SOURCES32 writeScalar64(wave, inst.dst[0], bitReplicate(a));),
+    ROW("s_bitset0_b64",
+        SOURCES32 writeScalar64(wave, inst.dst[0],
+                                wave.scalar64(inst.dst[0].index) & ~(uint64_t{1} << (a & 63U)));),
+    ROW("s_bitset1_b64",
+        SOURCES32 writeScalar64(wave, inst.dst[0],
+                                wave.scalar64(inst.dst[0].index) | uint64_t{1} << (a & 63U));),
+    ROW("s_bitreplicate_b64_b32", SOURCES32 writeScalar64(wave, inst.dst[0], bitReplicate(a));),
     LOGIC32("s_quadmask_b32", quadMask(a, 32)),
     LOGIC64("s_quadmask_b64", quadMask(a, 64)),
     LOGIC32("s_wqm_b32", wholeQuad(a, 32)),
@@ -262,21 +261,21 @@ const struct {
     SAVEEXEC("s_xor_saveexec_b64", a ^ exec),
     SAVEEXEC("s_andn2_saveexec_b64", a & ~exec),
     SAVEEXEC("s_orn2_saveexec_b64", a | ~exec),
-    SAVEEXEC("s_nand_saveexec_b64", ~(a & exec)),
+    SAVEEXEC("s_nand_saveexec_b64", ~(a &exec)),
     SAVEEXEC("s_nor_saveexec_b64", ~(a | exec)),
     SAVEEXEC("s_xnor_saveexec_b64", ~(a ^ exec)),
-    SAVEEXEC("s_andn1_saveexec_b64", ~a & exec),
+    SAVEEXEC("s_andn1_saveexec_b64", ~a &exec),
     SAVEEXEC("s_orn1_saveexec_b64", ~a | exec),
-    WREXEC("s_andn1_wrexec_b64", ~a & exec),
+    WREXEC("s_andn1_wrexec_b64", ~a &exec),
     WREXEC("s_andn2_wrexec_b64", a & ~exec),
-    ROW("s_movrels_b32", writeScalar(wave, inst.dst[0],
-                                     wave.scalar[relativeIndex(wave, inst.src[0], 1)]);),
-    ROW("s_movrels_b64", writeScalar64(wave, inst.dst[0],
-                                       wave.scalar64(relativeIndex(wave, inst.src[0], 2)));),
-    ROW("s_movreld_b32", wave.scalar[relativeIndex(wave, inst.dst[0], 1)] =
-                             readScalar(wave, inst.src[0]);),
-    ROW("s_movreld_b64", wave.setScalar64(relativeIndex(wave, inst.dst[0], 2),
-                                          readScalar64(wave, inst.src[0]));),
+    ROW("s_movrels_b32",
+        writeScalar(wave, inst.dst[0], wave.scalar[relativeIndex(wave, inst.src[0], 1)]);),
+    ROW("s_movrels_b64",
+        writeScalar64(wave, inst.dst[0], wave.scalar64(relativeIndex(wave, inst.src[0], 2)));),
+    ROW("s_movreld_b32",
+        wave.scalar[relativeIndex(wave, inst.dst[0], 1)] = readScalar(wave, inst.src[0]);),
+    ROW("s_movreld_b64",
+        wave.setScalar64(relativeIndex(wave, inst.dst[0], 2), readScalar64(wave, inst.src[0]));),
 };
 
 } // namespace

@@ -73,8 +73,8 @@ struct Field {
   unsigned width;
 };
 Field fieldOf(const Instruction &inst) {
-  const auto simm = static_cast<unsigned>(
-      inst.immediate[static_cast<size_t>(inst.immediateCount - 1)]);
+  const auto simm =
+      static_cast<unsigned>(inst.immediate[static_cast<size_t>(inst.immediateCount - 1)]);
   return {simm & 0x3fU, simm >> 6 & 0x1fU, (simm >> 11 & 0x1fU) + 1};
 }
 
@@ -113,8 +113,7 @@ void getRegister(Wave &wave, const Instruction &inst) {
 
 void setRegister(Wave &wave, const Instruction &inst, uint32_t value) {
   const Field field = fieldOf(inst);
-  const auto mask =
-      static_cast<uint32_t>(((uint64_t{1} << field.width) - 1) << field.offset);
+  const auto mask = static_cast<uint32_t>(((uint64_t{1} << field.width) - 1) << field.offset);
   const uint32_t shifted = value << field.offset & mask;
   if (field.id == hwreg::kMode)
     wave.mode = (wave.mode & ~mask) | shifted;
@@ -136,7 +135,12 @@ void swapPc(Wave &wave, const Instruction &inst) {
   jump(wave, target);
 }
 
-#define HANDLER(...) [](Wave &wave, const Instruction &inst) { (void)wave; (void)inst; __VA_ARGS__; }
+#define HANDLER(...)                                                                               \
+  [](Wave &wave, const Instruction &inst) {                                                        \
+    (void)wave;                                                                                    \
+    (void)inst;                                                                                    \
+    __VA_ARGS__;                                                                                   \
+  }
 
 const struct {
   const char *name;
@@ -165,8 +169,8 @@ const struct {
     {"s_endpgm", OpClass::Control, endProgram},
     {"s_endpgm_saved", OpClass::Control, endProgram},
     {"s_sleep", OpClass::Control, sleep},
-    {"s_sethalt", OpClass::Control, HANDLER(if (inst.immediate[0] != 0) throw Fault{
-                                        "s_sethalt stops the wave for a debugger"})},
+    {"s_sethalt", OpClass::Control,
+     HANDLER(if (inst.immediate[0] != 0) throw Fault{"s_sethalt stops the wave for a debugger"})},
     {"s_trap", OpClass::Control, trap},
     {"s_memtime", OpClass::ScalarMemory, readClock},
     {"s_memrealtime", OpClass::ScalarMemory, readClock},

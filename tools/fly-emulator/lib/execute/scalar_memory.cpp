@@ -52,7 +52,6 @@ void bufferLoad(Wave &wave, const Instruction &inst) {
               static_cast<unsigned>(available < dwords ? available : dwords));
 }
 
-
 } // namespace
 
 void addScalarMemoryOpcodes(OpcodeTable &table) {

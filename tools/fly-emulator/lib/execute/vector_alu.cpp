@@ -212,10 +212,10 @@ void finishFloat(uint32_t *rows, Type type, const Modifiers &m, uint32_t mode) {
       if (m.outputModifier != 0)
         throw Fault{"an output modifier on a half-precision result is not modelled"};
       const uint32_t value = rows[lane];
-      rows[lane] = clampHalf(static_cast<uint16_t>(value), dx10) |
-                   (type == Type::PkF16
-                        ? uint32_t{clampHalf(static_cast<uint16_t>(value >> 16), dx10)} << 16
-                        : 0U);
+      rows[lane] =
+          clampHalf(static_cast<uint16_t>(value), dx10) |
+          (type == Type::PkF16 ? uint32_t{clampHalf(static_cast<uint16_t>(value >> 16), dx10)} << 16
+                               : 0U);
     } else {
       throw Fault{"clamp or output modifier on a result that is no float is not modelled"};
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of fly_emulator/extensions.h.
-#include "device/memory_map.h"
 #include "fly_emulator/extensions.h"
+#include "device/memory_map.h"
 #include "hip/inspection.h"
 #include "hip/runtime.h"
 #include "sanitize/report.h"

@@ -100,8 +100,8 @@ std::string describeOpcodes(const std::string &arch) {
       out += (out.size() > 1 ? ", " : "") + jsonString(name) + ": null";
     else
       out += (out.size() > 1 ? ", " : "") + jsonString(name) +
-           ": {\"class\": " + jsonString(opClassName(opcode->cls)) +
-           ", \"fidelity\": " + jsonString(fidelityName(opcode->fidelity)) + "}";
+             ": {\"class\": " + jsonString(opClassName(opcode->cls)) +
+             ", \"fidelity\": " + jsonString(fidelityName(opcode->fidelity)) + "}";
   return out + "}";
 }
 

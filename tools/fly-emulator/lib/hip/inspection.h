@@ -12,8 +12,8 @@ std::string disassembleImage(const void *image, size_t bytes, const std::string 
 /// Architecture, version, and the kernels with their resources and arguments, as JSON.
 std::string describeImage(const void *image, size_t bytes);
 
-/// All mnemonics of LLVM's AMDGPU target (of any architecture), each with class and fidelity, or null
-/// where the emulator does not execute it, as JSON.
+/// All mnemonics of LLVM's AMDGPU target (of any architecture), each with class and fidelity, or
+/// null where the emulator does not execute it, as JSON.
 std::string describeOpcodes(const std::string &arch);
 
 } // namespace flyemu

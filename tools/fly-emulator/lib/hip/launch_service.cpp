@@ -70,8 +70,7 @@ private:
 /// The opcodes of the kernel's code by how closely they are modelled.
 std::string fidelityJson(Module &module, const KernelMetadata &kernel) {
   std::map<Fidelity, std::set<std::string>> names;
-  for (const Instruction *inst :
-       module.program->instructionsAt(module.object->entry(kernel)))
+  for (const Instruction *inst : module.program->instructionsAt(module.object->entry(kernel)))
     if (inst->opcode != nullptr)
       names[inst->opcode->fidelity].insert(inst->opcode->name);
   const auto list = [&](Fidelity fidelity) {
@@ -125,8 +124,8 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
 
   std::string failure;
   try {
-    runLaunch(*module.object, *module.program, kernel, geometry, arguments.data(),
-              arguments.size(), options, monitor);
+    runLaunch(*module.object, *module.program, kernel, geometry, arguments.data(), arguments.size(),
+              options, monitor);
   } catch (const EmulatorError &error) {
     if (sanitizers == 0 || error.code() != hipErrorLaunchFailure)
       throw;

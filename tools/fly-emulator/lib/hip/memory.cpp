@@ -176,9 +176,9 @@ FLYEMU_API hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flag
 }
 FLYEMU_API hipError_t hipHostUnregister(void *pointer) {
   return guarded([&] {
-    require(MemoryMap::instance().remove(reinterpret_cast<uint64_t>(pointer),
-                                         MemoryKind::Registered),
-            hipErrorHostMemoryNotRegistered, "hipHostUnregister: not registered");
+    require(
+        MemoryMap::instance().remove(reinterpret_cast<uint64_t>(pointer), MemoryKind::Registered),
+        hipErrorHostMemoryNotRegistered, "hipHostUnregister: not registered");
   });
 }
 FLYEMU_API hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned) {
@@ -260,8 +260,7 @@ FLYEMU_API hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, si
                                          hipStream_t) {
   return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
 }
-FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes,
-                                         hipStream_t) {
+FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t) {
   return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
 }
 FLYEMU_API hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
@@ -287,9 +286,9 @@ FLYEMU_API hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from, si
     copy2d(to, toPitch, from, fromPitch, width, height);
   });
 }
-FLYEMU_API hipError_t hipMemcpy2DAsync(void *to, size_t toPitch, const void *from,
-                                       size_t fromPitch, size_t width, size_t height,
-                                       hipMemcpyKind kind, hipStream_t) {
+FLYEMU_API hipError_t hipMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch,
+                                       size_t width, size_t height, hipMemcpyKind kind,
+                                       hipStream_t) {
   return hipMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
 }
 
@@ -319,8 +318,7 @@ FLYEMU_API hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
 FLYEMU_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t) {
   return hipMemsetD32(to, value, count);
 }
-FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width,
-                                  size_t height) {
+FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
   return guarded([&] {
     require(width <= pitch, hipErrorInvalidPitchValue, "hipMemset2D: wider than the pitch");
     for (size_t row = 0; row < height; ++row)
@@ -364,13 +362,13 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
             hipErrorInvalidValue, "hipPointerGetAttribute: not an allocation");
     switch (attribute) {
     case 2: { // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
-      const auto type = static_cast<unsigned>(
-          range.kind == MemoryKind::Device ? hipMemoryTypeDevice : hipMemoryTypeHost);
+      const auto type = static_cast<unsigned>(range.kind == MemoryKind::Device ? hipMemoryTypeDevice
+                                                                               : hipMemoryTypeHost);
       std::memcpy(data, &type, sizeof type);
       break;
     }
-    case 3:   // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
-    case 4:   // HIP_POINTER_ATTRIBUTE_HOST_POINTER
+    case 3: // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
+    case 4: // HIP_POINTER_ATTRIBUTE_HOST_POINTER
       std::memcpy(data, &pointer, sizeof pointer);
       break;
     case 9: // HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL
@@ -386,8 +384,7 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
     }
     default:
       throw EmulatorError(hipErrorInvalidValue, "hipPointerGetAttribute: attribute " +
-                                                    std::to_string(attribute) +
-                                                    " is not known");
+                                                    std::to_string(attribute) + " is not known");
     }
   });
 }

@@ -148,15 +148,15 @@ FLYEMU_API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t 
     module.functions.push_back(std::move(symbol));
   });
 }
-FLYEMU_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *bytes,
-                                         hipModule_t handle, const char *name) {
+FLYEMU_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *bytes, hipModule_t handle,
+                                         const char *name) {
   return guarded([&] {
     require(name != nullptr, hipErrorInvalidValue, "hipModuleGetGlobal: null pointer");
     const Module &module = moduleOf(handle);
     const Symbol *symbol = module.object->findSymbol(name);
     if (symbol == nullptr || symbol->isFunction)
-      throw EmulatorError(hipErrorNotFound, std::string("no variable '") + name +
-                                                "' in the module");
+      throw EmulatorError(hipErrorNotFound,
+                          std::string("no variable '") + name + "' in the module");
     if (pointer != nullptr)
       *pointer = module.object->base() + symbol->address;
     if (bytes != nullptr)
@@ -207,8 +207,7 @@ FLYEMU_API hipError_t hipFuncGetAttribute(int *value, int attribute, hipFunction
       break;
     default:
       throw EmulatorError(hipErrorInvalidValue, "hipFuncGetAttribute: attribute " +
-                                                    std::to_string(attribute) +
-                                                    " is not known");
+                                                    std::to_string(attribute) + " is not known");
     }
   });
 }
@@ -249,8 +248,7 @@ FLYEMU_API hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned 
                   "hipExtModuleLaunchKernel: the global size is no multiple of the block");
     grid[i] = global[i] / block[i];
   }
-  return launch(function, grid, block, static_cast<uint32_t>(dynamicLds), parameters, extra,
-                false);
+  return launch(function, grid, block, static_cast<uint32_t>(dynamicLds), parameters, extra, false);
 }
 
 FLYEMU_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,

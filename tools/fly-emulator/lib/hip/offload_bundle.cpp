@@ -110,8 +110,8 @@ ImageView fromCompressed(const uint8_t *bytes, uint64_t size, const std::string 
     invalid("a compressed offload bundle whose sizes are out of bounds");
   const llvm::ArrayRef<uint8_t> data(bytes + header, total - header);
   llvm::SmallVector<uint8_t, 0> out;
-  const auto format = method == 1 ? llvm::compression::Format::Zstd
-                                  : llvm::compression::Format::Zlib;
+  const auto format =
+      method == 1 ? llvm::compression::Format::Zstd : llvm::compression::Format::Zlib;
   if (llvm::compression::getReasonIfUnsupported(format) != nullptr)
     invalid("a compressed offload bundle whose method this build lacks");
   if (llvm::Error error = llvm::compression::decompress(format, data, out, plain)) {

@@ -59,8 +59,8 @@ void Runtime::initialise() {
   options_.seed = environmentNumber("FLYDSL_EMU_SEED", 0);
   options_.instructionLimit =
       environmentNumber("FLYDSL_EMU_MAX_INSTRUCTIONS", kDefaultInstructionLimit);
-  const uint64_t threads = environmentNumber(
-      "FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
+  const uint64_t threads =
+      environmentNumber("FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
   sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
   profiling_ = environmentNumber("FLYDSL_EMU_PROFILE", 0) != 0;
@@ -77,9 +77,9 @@ Device &Runtime::device(int ordinal) {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices_.size())
-    throw EmulatorError(hipErrorInvalidDevice,
-                        "device " + std::to_string(ordinal) + ": there are " +
-                            std::to_string(devices_.size()));
+    throw EmulatorError(hipErrorInvalidDevice, "device " + std::to_string(ordinal) +
+                                                   ": there are " +
+                                                   std::to_string(devices_.size()));
   return devices_[static_cast<size_t>(ordinal)];
 }
 
@@ -97,8 +97,7 @@ void Runtime::setDevices(const std::string &list) {
     });
     if (modules || MemoryMap::instance().allocated(ordinal) != 0)
       throw EmulatorError(hipErrorNotReady, "device " + std::to_string(i) + " (" +
-                                                devices_[i].architecture->name +
-                                                ") still has " +
+                                                devices_[i].architecture->name + ") still has " +
                                                 (modules ? "modules" : "allocations"));
   }
   devices_ = std::move(devices);

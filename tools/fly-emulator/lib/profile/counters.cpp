@@ -105,9 +105,9 @@ uint64_t issueCycles(const Instruction &inst) {
       return 16;
     // FLOPs of a compute unit and cycle, as published for gfx942 (four matrix cores a unit).
     const unsigned bits = std::max(bitsOf(shape.a), bitsOf(shape.b));
-    const uint64_t perCycle = shape.out == MatrixElement::F64 ? 256
-                              : bits <= 8                     ? 4096
-                              : bits == 16                    ? 2048
+    const uint64_t perCycle = shape.out == MatrixElement::F64  ? 256
+                              : bits <= 8                      ? 4096
+                              : bits == 16                     ? 2048
                               : shape.a == MatrixElement::Xf32 ? 1024
                                                                : 256;
     const uint64_t flops = uint64_t{2} * shape.m * shape.n * shape.k * shape.blocks;

@@ -64,9 +64,8 @@ template <typename Map> std::string objectJson(const Map &map) {
 
 } // namespace
 
-void ProfileMonitor::begin(const CodeObject &object, Program &program,
-                           const KernelMetadata &kernel, const LaunchGeometry &geometry,
-                           const LaunchState &) {
+void ProfileMonitor::begin(const CodeObject &object, Program &program, const KernelMetadata &kernel,
+                           const LaunchGeometry &geometry, const LaunchState &) {
   object_ = &object;
   program_ = &program;
   kernel_ = &kernel;
@@ -100,7 +99,8 @@ std::string ProfileMonitor::json() const {
                     "\"lds_conflict_cycles\"]";
   if (banks_ == 32)
     out += ", \"assumed\": [\"lds_phases\"]";
-  out += ", \"kernel\": " + jsonString(kernel_->name) + ", \"arch\": " + jsonString(object_->arch());
+  out +=
+      ", \"kernel\": " + jsonString(kernel_->name) + ", \"arch\": " + jsonString(object_->arch());
   out += format(", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", geometry_.groups[0],
                 geometry_.groups[1], geometry_.groups[2], geometry_.groupSize[0],
                 geometry_.groupSize[1], geometry_.groupSize[2]);

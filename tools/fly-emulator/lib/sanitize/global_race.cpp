@@ -35,8 +35,7 @@ void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAcce
 void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind, unsigned lane,
                             uint64_t dword, uint8_t bytes) {
   const WorkGroup &group = *wave.group;
-  const uint64_t self =
-      (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
+  const uint64_t self = (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
   Shard &shard = shards_[dword / 16 % shards_.size()];
   const std::lock_guard<std::mutex> lock(shard.mutex);
   Cell &cell = shard.cells[dword];

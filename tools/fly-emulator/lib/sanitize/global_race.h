@@ -11,8 +11,9 @@
 namespace flyemu {
 
 /// Races between workgroups of one launch: two groups touch the same bytes of memory, at least one
-/// writes, and not both atomically nor the same value. Groups of a launch have no order, so any such pair is one;
-/// groups that hand results over through atomic flags are not understood and would be reported.
+/// writes, and not both atomically nor the same value. Groups of a launch have no order, so any
+/// such pair is one; groups that hand results over through atomic flags are not understood and
+/// would be reported.
 class GlobalRaceCheck {
 public:
   explicit GlobalRaceCheck(ReportSink &sink) : sink_(sink) {}

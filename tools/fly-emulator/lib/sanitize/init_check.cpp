@@ -36,9 +36,8 @@ bool writesAllLanes(const Instruction &inst) { return inst.opcode->cls == OpClas
 
 std::string nameOf(const Operand &operand, unsigned dword) {
   if (operand.isVector())
-    return operand.index >= kFirstAccVgpr
-               ? format("a%u", operand.index - kFirstAccVgpr + dword)
-               : format("v%u", operand.index + dword);
+    return operand.index >= kFirstAccVgpr ? format("a%u", operand.index - kFirstAccVgpr + dword)
+                                          : format("v%u", operand.index + dword);
   return format("s%u", operand.index + dword);
 }
 
@@ -92,10 +91,10 @@ void InitCheck::require(Wave &wave, const Instruction &inst, const Shadow &shado
   while (operand.isVector() && dword + 1 < operand.dwords &&
          (shadow.vector[operand.index + dword] >> lane & 1U) != 0)
     ++dword;
-  sink_.add("init",
-            format("%s comes from %s, which was never written", role,
-                   nameOf(operand, dword).c_str()),
-            wave, inst, lane, nullptr);
+  sink_.add(
+      "init",
+      format("%s comes from %s, which was never written", role, nameOf(operand, dword).c_str()),
+      wave, inst, lane, nullptr);
 }
 
 void InitCheck::checkSinks(Wave &wave, const Instruction &inst, Shadow &shadow) {

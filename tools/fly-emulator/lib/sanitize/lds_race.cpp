@@ -33,7 +33,8 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
     const Instruction *other = nullptr;
     if (cell.writeEpoch == epoch_ && cell.writer != wave.index && !(atomic && cell.atomic) &&
         !sameValue) {
-      what = writes ? "two waves write different values to" : "a wave reads what another one writes in";
+      what = writes ? "two waves write different values to"
+                    : "a wave reads what another one writes in";
       other = cell.write;
     } else if (writes && !atomic && cell.readEpoch == epoch_ && (cell.readers & ~self) != 0) {
       what = "a wave overwrites what another one reads in";

@@ -9,8 +9,9 @@
 namespace flyemu {
 
 /// LDS races: two waves touch the same byte between the same two barriers, at least one writes, and
-/// they are not both atomic, nor do they write the same value (compilers replicate stores). Whether it goes wrong depends on the order of waves; whether it is
-/// reported does not. Also LDS bytes that are read and were never written (for the init sanitizer).
+/// they are not both atomic, nor do they write the same value (compilers replicate stores). Whether
+/// it goes wrong depends on the order of waves; whether it is reported does not. Also LDS bytes
+/// that are read and were never written (for the init sanitizer).
 class LdsRaceCheck {
 public:
   LdsRaceCheck(ReportSink &sink, unsigned sanitizers, uint32_t bytes);

@@ -16,8 +16,8 @@ unsigned sanitizer::parse(const std::string &list) {
   static const struct {
     const char *name;
     unsigned bit;
-  } names[] = {{"memory", kMemory}, {"race", kRace},       {"init", kInit}, {"wait", kWait},
-               {"barrier", kBarrier}, {"all", kAll}, {"none", 0}};
+  } names[] = {{"memory", kMemory},   {"race", kRace}, {"init", kInit}, {"wait", kWait},
+               {"barrier", kBarrier}, {"all", kAll},   {"none", 0}};
   unsigned bits = 0;
   std::string rest = list + ",";
   for (size_t comma = 0; (comma = rest.find(',')) != std::string::npos;

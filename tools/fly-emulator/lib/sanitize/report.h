@@ -29,9 +29,9 @@ unsigned parse(const std::string &list);
 struct Report {
   std::string sanitizer; ///< "race"
   std::string what;
-  std::string location;  ///< "kernel+0x40"
+  std::string location; ///< "kernel+0x40"
   std::string instruction;
-  std::string source;    ///< "file:line", may be empty
+  std::string source;        ///< "file:line", may be empty
   std::string otherLocation; ///< of a race's earlier access
   std::string otherInstruction;
   std::string otherSource;

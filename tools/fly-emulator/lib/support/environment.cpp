@@ -19,8 +19,8 @@ uint64_t environmentNumber(const char *name, uint64_t fallback) {
   char *end = nullptr;
   const uint64_t value = std::strtoull(text.c_str(), &end, 0);
   if (*end != '\0' || text[0] == '-')
-    throw EmulatorError(hipErrorInvalidValue, std::string(name) + "=" + text +
-                                                  ": expected an unsigned number");
+    throw EmulatorError(hipErrorInvalidValue,
+                        std::string(name) + "=" + text + ": expected an unsigned number");
   return value;
 }
 

@@ -75,7 +75,8 @@ _BINARY = {
             "__builtin_sqrt(__builtin_fabs({a}))", "__builtin_floor({a})", "__builtin_trunc({a})",
             "__builtin_rint({a})", "({a} < {b} ? {a} : {b})", "-{a}", "__builtin_fabs({a})"],
     "f16": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "({a} < {b} ? {a} : {b})", "-{a}"],
-    "bf16": ["(bf16)((f32){a} + (f32){b})", "(bf16)((f32){a} * (f32){b})", "(bf16)__builtin_fmaf((f32){a}, (f32){b}, (f32){c})"],
+    "bf16": ["(bf16)((f32){a} + (f32){b})", "(bf16)((f32){a} * (f32){b})",
+             "(bf16)__builtin_fmaf((f32){a}, (f32){b}, (f32){c})"],
 }  # fmt: skip
 
 _CONVERT = {
@@ -148,7 +149,9 @@ void run(const u32 *in, u32 *out, u32 *counters) {{
             variables["u32"].append(f"state[{i}]")
         if index > 0:
             name = self._name()
-            lines.append(f"u32 {name} = lds[(t * {self.random.choice([1, 3, 5, 7])} + {self.random.randrange(64)}) % {THREADS}];")
+            lines.append(
+                f"u32 {name} = lds[(t * {self.random.choice([1, 3, 5, 7])} + {self.random.randrange(64)}) % {THREADS}];"
+            )
             variables["u32"].append(name)
         lines += self._statements(variables, self.random.randint(10, 30), 0)
         for i in range(4):
@@ -156,11 +159,14 @@ void run(const u32 *in, u32 *out, u32 *counters) {{
         if index == 0:
             lines.append(f"lds[t] = {self._as_u32(variables)};")
         operation = self.random.choice(["add", "xor", "or", "and", "max", "min"])
-        lines.append(f"ATOMIC({operation}, &counters[{index * 4} + ({self._as_u32(variables)} & 3)], {self._as_u32(variables)});")
+        lines.append(
+            f"ATOMIC({operation}, &counters[{index * 4} + ({self._as_u32(variables)} & 3)], {self._as_u32(variables)});"
+        )
         lines.append(f"out[(b * {THREADS} + t) * 4 + {index}] = {self._as_u32(variables)};")
         text = "\n  ".join(lines)
         return f"""
-static inline void phase{index}(const GLOBAL u32 *in, GLOBAL u32 *out, GLOBAL u32 *counters, u32 *state, u32 t, u32 b) {{
+static inline void phase{index}(const GLOBAL u32 *in, GLOBAL u32 *out, GLOBAL u32 *counters, u32 *state, u32 t,
+                              u32 b) {{
   {text}
 }}
 """

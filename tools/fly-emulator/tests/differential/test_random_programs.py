@@ -22,7 +22,15 @@ from generator import BLOCKS, INPUTS, THREADS, Generator
 from flydsl.emulator.device import Emulator, Module
 
 _FLOAT = ("-ffp-contract=off", "-fno-strict-aliasing", "-Wno-everything")
-_HOST = ("-Xclang", "-ffloat16-excess-precision=none", "-Xclang", "-fbfloat16-excess-precision=none", "-mfma", "-mf16c", "-mavx2")
+_HOST = (
+    "-Xclang",
+    "-ffloat16-excess-precision=none",
+    "-Xclang",
+    "-fbfloat16-excess-precision=none",
+    "-mfma",
+    "-mf16c",
+    "-mavx2",
+)
 
 
 def inputs_of(seed: int) -> np.ndarray:

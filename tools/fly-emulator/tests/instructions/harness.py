@@ -107,7 +107,9 @@ class Probe:
         """
         rows = np.atleast_2d(np.ascontiguousarray(inputs, np.uint32))
         assert rows.shape[1] == LANES
-        loads = "\n".join(f"  global_load_dword v{10 + i}, v0, s[4:5] offset:{_offset(i)}" for i in range(min(len(rows), 15)))
+        loads = "\n".join(
+            f"  global_load_dword v{10 + i}, v0, s[4:5] offset:{_offset(i)}" for i in range(min(len(rows), 15))
+        )
         for i in range(15, len(rows)):
             loads += f"\n  v_add_u32 v1, {i * 256}, v0\n  global_load_dword v{10 + i}, v1, s[4:5]"
         stores = ""
@@ -120,8 +122,15 @@ class Probe:
         text = code if isinstance(code, str) else "\n".join(code)
         image = self.compile_object(
             _TEMPLATE.format(
-                arch=self.arch, loads=loads, before=before, code=text, after=after, stores=stores, ieee=ieee,
-                denormals=denormals, round=round_mode,
+                arch=self.arch,
+                loads=loads,
+                before=before,
+                code=text,
+                after=after,
+                stores=stores,
+                ieee=ieee,
+                denormals=denormals,
+                round=round_mode,
             ),
             self.arch,
             "asm",

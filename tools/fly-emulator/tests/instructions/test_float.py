@@ -174,14 +174,18 @@ def test_packed_f16_with_op_sel_and_negation(probe: Probe) -> None:
 
 def test_packed_f32(probe: Probe) -> None:
     inputs = pairs(9, 6)
-    got = probe.run("v_pk_fma_f32 v[4:5], v[10:11], v[12:13], v[14:15] op_sel_hi:[0,1,1] neg_lo:[1,0,0]", inputs, ["v4", "v5"])
+    got = probe.run(
+        "v_pk_fma_f32 v[4:5], v[10:11], v[12:13], v[14:15] op_sel_hi:[0,1,1] neg_lo:[1,0,0]", inputs, ["v4", "v5"]
+    )
     a, b, c = inputs.view(np.float32).reshape(3, 2, LANES)
     for half, row in enumerate(got):
         first = -a[0] if half == 0 else a[0]
         same_f32(row, np.array([fma32(*v) for v in zip(first, b[half], c[half], strict=True)]))
 
 
-@pytest.mark.parametrize(("instruction", "dtype"), [("v_cvt_f16_f32", np.float16), ("v_cvt_pk_bf16_f32", ml_dtypes.bfloat16)])
+@pytest.mark.parametrize(
+    ("instruction", "dtype"), [("v_cvt_f16_f32", np.float16), ("v_cvt_pk_bf16_f32", ml_dtypes.bfloat16)]
+)
 def test_narrowing_rounds_to_nearest_even(probe: Probe, instruction: str, dtype: type) -> None:
     if instruction == "v_cvt_pk_bf16_f32" and probe.arch != "gfx950":
         pytest.skip("gfx942 has no v_cvt_pk_bf16_f32")
@@ -225,7 +229,9 @@ def test_conversions_to_integers_saturate(probe: Probe) -> None:
         assert int(got[1, lane]) == unsigned
 
 
-@pytest.mark.parametrize("operator", ["lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt"])
+@pytest.mark.parametrize(
+    "operator", ["lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt"]
+)
 def test_float_comparisons(probe: Probe, operator: str) -> None:
     inputs = pairs(12, 2)
     inputs[1, ::4] = inputs[0, ::4]

@@ -124,8 +124,9 @@ TWO: dict[str, Callable[[int, int], int]] = {
     "v_min_i16": lambda a, b: min(s16(a), s16(b)) & 0xFFFF,
     "v_max_i16": lambda a, b: max(s16(a), s16(b)) & 0xFFFF,
     "v_cvt_pk_u16_u32": lambda a, b: min(a, 0xFFFF) | min(b, 0xFFFF) << 16,
-    "v_cvt_pk_i16_i32": lambda a, b: max(-32768, min(32767, s32(a))) & 0xFFFF
-    | (max(-32768, min(32767, s32(b))) & 0xFFFF) << 16,
+    "v_cvt_pk_i16_i32": lambda a, b: (
+        max(-32768, min(32767, s32(a))) & 0xFFFF | (max(-32768, min(32767, s32(b))) & 0xFFFF) << 16
+    ),
     "v_pack_b32_f16": lambda a, b: a & 0xFFFF | (b & 0xFFFF) << 16,
     "v_pk_add_u16": lambda a, b: (a + b) & 0xFFFF | ((a >> 16) + (b >> 16) & 0xFFFF) << 16,
     "v_pk_sub_i16": lambda a, b: (a - b) & 0xFFFF | ((a >> 16) - (b >> 16) & 0xFFFF) << 16,
@@ -277,9 +278,7 @@ def test_comparisons(probe: Probe, operator: str, kind: str) -> None:
     inputs[1, ::5] = inputs[0, ::5]
     read = {"i32": s32, "u32": lambda v: v, "i16": s16, "u16": lambda v: v & 0xFFFF}[kind]
     got = probe.run(f"v_cmp_{operator}_{kind} s[20:21], v10, v11", inputs, ["s20", "s21"], EXEC)
-    want = sum(
-        OPERATORS[operator](read(int(a)), read(int(b))) << lane for lane, (a, b) in enumerate(inputs.T)
-    )
+    want = sum(OPERATORS[operator](read(int(a)), read(int(b))) << lane for lane, (a, b) in enumerate(inputs.T))
     assert int(got[0, 0]) | int(got[1, 0]) << 32 == want & EXEC
 
 

@@ -56,7 +56,9 @@ def test_dpp(probe: Probe, control: str, zero: bool) -> None:
 
 def test_dpp_row_and_bank_masks(probe: Probe) -> None:
     x = random_words(2, 1)[0]
-    got = probe.run("v_mov_b32_dpp v5, v10 row_ror:1 row_mask:0xa bank_mask:0x5", x, ["v5"], before="v_mov_b32 v5, 7")[0]
+    got = probe.run("v_mov_b32_dpp v5, v10 row_ror:1 row_mask:0xa bank_mask:0x5", x, ["v5"], before="v_mov_b32 v5, 7")[
+        0
+    ]
     for lane in range(LANES):
         on = lane // 16 in (1, 3) and lane // 4 % 4 in (0, 2)
         assert got[lane] == (x[lane & ~15 | (lane - 1) & 15] if on else 7)
@@ -159,7 +161,13 @@ def test_permlane_swaps(probe: Probe) -> None:
 
 def test_accumulation_registers(probe: Probe) -> None:
     x = random_words(8, 1)[0]
-    code = ["v_accvgpr_write_b32 a3, v10", "s_nop 4", "v_accvgpr_mov_b32 a7, a3", "s_nop 4", "v_accvgpr_read_b32 v5, a7"]
+    code = [
+        "v_accvgpr_write_b32 a3, v10",
+        "s_nop 4",
+        "v_accvgpr_mov_b32 a7, a3",
+        "s_nop 4",
+        "v_accvgpr_read_b32 v5, a7",
+    ]
     np.testing.assert_array_equal(probe.run(code, x, ["v5"])[0], x)
 
 
@@ -171,7 +179,11 @@ def test_lds_widths(probe: Probe, width: int) -> None:
     last = f"v[12:{11 + count}]" if count > 1 else "v12"
     out = f"v[20:{19 + count}]" if count > 1 else "v20"
     rows = np.concatenate([data[:1], np.zeros((1, LANES), np.uint32), data[1:]])
-    code = [f"ds_write_b{width} v10, {last} offset:32", f"ds_read_b{width} {out}, v10 offset:32", "s_waitcnt lgkmcnt(0)"]
+    code = [
+        f"ds_write_b{width} v10, {last} offset:32",
+        f"ds_read_b{width} {out}, v10 offset:32",
+        "s_waitcnt lgkmcnt(0)",
+    ]
     got = probe.run(code, rows, [f"v{20 + i}" for i in range(count)])
     np.testing.assert_array_equal(got, data[1:])
 
@@ -266,7 +278,14 @@ def test_scalar_arithmetic_and_its_condition(probe: Probe, name: str) -> None:
 
 
 def test_exec_is_saved_and_restored(probe: Probe) -> None:
-    code = ["s_and_saveexec_b64 s[20:21], s[10:11]", "v_mov_b32 v5, 2", "s_mov_b64 exec, s[20:21]", "v_add_u32 v5, v5, 1"]
-    got = probe.run(code, np.zeros(LANES, np.uint32), ["v5"], EXEC, mask=0x0F0F0F0F0F0F0F0F, before="v_mov_b32 v5, 0")[0]
+    code = [
+        "s_and_saveexec_b64 s[20:21], s[10:11]",
+        "v_mov_b32 v5, 2",
+        "s_mov_b64 exec, s[20:21]",
+        "v_add_u32 v5, v5, 1",
+    ]
+    got = probe.run(code, np.zeros(LANES, np.uint32), ["v5"], EXEC, mask=0x0F0F0F0F0F0F0F0F, before="v_mov_b32 v5, 0")[
+        0
+    ]
     both = active(EXEC & 0x0F0F0F0F0F0F0F0F)
     np.testing.assert_array_equal(got, active(EXEC).astype(np.uint32) + 2 * both)

@@ -143,9 +143,7 @@ def pair_place(maps: dict[str, str], i: int, k: int, bits: int, slot: int) -> tu
     return lane, evaluate(within[3], i=i, k=k) + slot * bits, evaluate(within[1], i=i, k=k)
 
 
-def run(
-    probe: Probe, name: str, a: np.ndarray, b: np.ndarray, c: np.ndarray, index: np.ndarray | None
-) -> np.ndarray:
+def run(probe: Probe, name: str, a: np.ndarray, b: np.ndarray, c: np.ndarray, index: np.ndarray | None) -> np.ndarray:
     parts = [a, b, c] + ([index] if index is not None else [])
     starts, rows = [], []
     at = 10

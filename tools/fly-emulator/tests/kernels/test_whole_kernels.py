@@ -78,7 +78,9 @@ def test_scratch_calls_and_flat_addresses(kernels: Module) -> None:
         assert out[64 + t] == t + 9
 
 
-def test_results_do_not_depend_on_threads_or_host_instruction_set(tmp_path: Path, compile_object: Callable[..., bytes]) -> None:
+def test_results_do_not_depend_on_threads_or_host_instruction_set(
+    tmp_path: Path, compile_object: Callable[..., bytes]
+) -> None:
     """A GEMM and a softmax in other processes: one thread or four, each host instruction set."""
     image = tmp_path / "kernels.hsaco"
     image.write_bytes(compile_object(SOURCE, "gfx942"))
@@ -100,7 +102,9 @@ print(hashlib.sha256(c.tobytes() + s.tobytes()).hexdigest())
     results = {}
     for threads, isa in [("1", "baseline"), ("4", "baseline"), ("1", "avx2"), ("4", "avx512")]:
         environment = {**os.environ, "FLYDSL_EMU_THREADS": threads, "FLYDSL_EMU_ISA": isa}
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60
+        )
         if done.returncode != 0 and "this machine has no such variant" in done.stderr:
             continue
         assert done.returncode == 0, done.stderr

@@ -14,12 +14,13 @@ namespace {
 #define INTEGERS(NAME, T)                                                                          \
   BOTH("f_" NAME, T, T, a != a), BOTH("lt_" NAME, T, T, a < b), BOTH("eq_" NAME, T, T, a == b),    \
       BOTH("le_" NAME, T, T, a <= b), BOTH("gt_" NAME, T, T, a > b),                               \
-      BOTH("ne_" NAME, T, T, a != b), BOTH("ge_" NAME, T, T, a >= b), BOTH("t_" NAME, T, T, a == a)
+      BOTH("ne_" NAME, T, T, a != b), BOTH("ge_" NAME, T, T, a >= b),                              \
+      BOTH("t_" NAME, T, T, a == a)
 
 #define FLOATS(NAME, T)                                                                            \
   BOTH("f_" NAME, T, T, lane >= kLanes), BOTH("lt_" NAME, T, T, a < b),                            \
       BOTH("eq_" NAME, T, T, a == b), BOTH("le_" NAME, T, T, a <= b),                              \
-      BOTH("gt_" NAME, T, T, a > b), BOTH("lg_" NAME, T, T, a < b || a > b),                       \
+      BOTH("gt_" NAME, T, T, a > b), BOTH("lg_" NAME, T, T, a<b || a> b),                          \
       BOTH("ge_" NAME, T, T, a >= b), BOTH("o_" NAME, T, T, !isNan(a) && !isNan(b)),               \
       BOTH("u_" NAME, T, T, isNan(a) || isNan(b)), BOTH("nge_" NAME, T, T, !(a >= b)),             \
       BOTH("nlg_" NAME, T, T, !(a < b || a > b)), BOTH("ngt_" NAME, T, T, !(a > b)),               \
@@ -39,9 +40,8 @@ inline uint32_t classBit(bool negative, bool nan, bool quietNan, bool infinite, 
 inline uint32_t classOf(uint32_t sign, uint64_t exponent, uint64_t maxExponent, uint64_t mantissa,
                         uint64_t quietBit) {
   const bool top = exponent == maxExponent;
-  return classBit(sign != 0, top && mantissa != 0, (mantissa & quietBit) != 0,
-                  top && mantissa == 0, exponent == 0 && mantissa == 0,
-                  exponent == 0 && mantissa != 0);
+  return classBit(sign != 0, top && mantissa != 0, (mantissa & quietBit) != 0, top && mantissa == 0,
+                  exponent == 0 && mantissa == 0, exponent == 0 && mantissa != 0);
 }
 inline uint32_t class16(uint32_t v) {
   return classOf(v >> 15 & 1U, v >> 10 & 0x1fU, 0x1f, v & 0x3ffU, 0x200);

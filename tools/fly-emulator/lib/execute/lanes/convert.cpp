@@ -13,16 +13,14 @@ constexpr Fidelity kExact = Fidelity::Exact;
 
 /// Truncate and saturate; NaN gives zero.
 inline int32_t toI32(double v) {
-  return isNan(v) ? 0
-         : v <= -2147483648.0
-             ? INT32_MIN
-             : (v >= 2147483647.0 ? INT32_MAX : static_cast<int32_t>(v));
+  return isNan(v)             ? 0
+         : v <= -2147483648.0 ? INT32_MIN
+                              : (v >= 2147483647.0 ? INT32_MAX : static_cast<int32_t>(v));
 }
 inline uint32_t toU32(double v) {
   return isNan(v) || v <= 0.0
              ? 0U
-             : (v >= 4294967295.0 ? 0xffffffffU
-                                  : static_cast<uint32_t>(static_cast<int64_t>(v)));
+             : (v >= 4294967295.0 ? 0xffffffffU : static_cast<uint32_t>(static_cast<int64_t>(v)));
 }
 inline int32_t toI16(float v) {
   return isNan(v) ? 0 : static_cast<int32_t>(bounded(v, -32768.0F, 32767.0F));
@@ -115,8 +113,8 @@ const LaneRow kRows[] = {
     FLYEMU_ROW2("v_cvt_pkrtz_f16_f32", B32, F32, F32, 0, kExact,
                 halfTowardsZero(a) | halfTowardsZero(b) << 16),
     FLYEMU_ROW2("v_cvt_pk_f16_f32", B32, F32, F32, 0, kExact,
-                halfOf(nanRule(a, a), x.fp16Overflow) |
-                    halfOf(nanRule(b, b), x.fp16Overflow) << 16),
+                halfOf(nanRule(a, a), x.fp16Overflow) | halfOf(nanRule(b, b), x.fp16Overflow)
+                                                            << 16),
     FLYEMU_ROW2("v_cvt_pk_bf16_f32", B32, F32, F32, 0, kExact,
                 floatToBf16(a) | floatToBf16(b) << 16),
     FLYEMU_ROW2("v_cvt_pknorm_i16_f32", B32, F32, F32, 0, kExact, snorm16(a) | snorm16(b) << 16),

@@ -53,7 +53,11 @@ const LaneRow kRows[] = {
          F32::store(x.d, kLanes + lane, decodeSmall(x.s[0][lane] >> 8 & 0xffU, fp8(x)));
        }
      },
-     Type::PkB32, {Type::B16, Type::None, Type::None, Type::None}, 1, 0, kExact},
+     Type::PkB32,
+     {Type::B16, Type::None, Type::None, Type::None},
+     1,
+     0,
+     kExact},
     {"v_cvt_pk_f32_bf8",
      [](LaneArguments &x) {
        for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -61,17 +65,31 @@ const LaneRow kRows[] = {
          F32::store(x.d, kLanes + lane, decodeSmall(x.s[0][lane] >> 8 & 0xffU, bf8(x)));
        }
      },
-     Type::PkB32, {Type::B16, Type::None, Type::None, Type::None}, 1, 0, kExact},
+     Type::PkB32,
+     {Type::B16, Type::None, Type::None, Type::None},
+     1,
+     0,
+     kExact},
     FLYEMU_ROW2("v_cvt_pk_fp8_f32", B16, F32, F32, kPreservesHigh, kExact,
                 encodeSmall(a, fp8(x), x.fp16Overflow, false, 0) |
                     encodeSmall(b, fp8(x), x.fp16Overflow, false, 0) << 8),
     FLYEMU_ROW2("v_cvt_pk_bf8_f32", B16, F32, F32, kPreservesHigh, kExact,
                 encodeSmall(a, bf8(x), x.fp16Overflow, false, 0) |
                     encodeSmall(b, bf8(x), x.fp16Overflow, false, 0) << 8),
-    {"v_cvt_sr_fp8_f32", stochasticByte<false>, Type::B32,
-     {Type::F32, Type::U32, Type::U32, Type::None}, 3, kOwnOpSel, kExact},
-    {"v_cvt_sr_bf8_f32", stochasticByte<true>, Type::B32,
-     {Type::F32, Type::U32, Type::U32, Type::None}, 3, kOwnOpSel, kExact},
+    {"v_cvt_sr_fp8_f32",
+     stochasticByte<false>,
+     Type::B32,
+     {Type::F32, Type::U32, Type::U32, Type::None},
+     3,
+     kOwnOpSel,
+     kExact},
+    {"v_cvt_sr_bf8_f32",
+     stochasticByte<true>,
+     Type::B32,
+     {Type::F32, Type::U32, Type::U32, Type::None},
+     3,
+     kOwnOpSel,
+     kExact},
     FLYEMU_ROW2("v_cvt_sr_bf16_f32", Bf16Bits, F32, U32, kPreservesHigh, Fidelity::Assumed,
                 stochasticBf16(a, b)),
     FLYEMU_ROW2("v_cvt_sr_f16_f32", HalfBits, F32, U32, kPreservesHigh, Fidelity::Assumed,

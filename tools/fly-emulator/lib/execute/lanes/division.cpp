@@ -10,9 +10,9 @@ template <typename T> struct Format;
 template <> struct Format<float> {
   using Tag = F32;
   static constexpr int kBias = 127;
-  static constexpr int kScale = 64;          ///< of div_scale
-  static constexpr int kNearOverflow = 96;   ///< exponent difference that needs scaling
-  static constexpr int kTinyNumerator = 23;  ///< biased exponent
+  static constexpr int kScale = 64;         ///< of div_scale
+  static constexpr int kNearOverflow = 96;  ///< exponent difference that needs scaling
+  static constexpr int kTinyNumerator = 23; ///< biased exponent
   static constexpr int kUnderflow = -150;
   static int exponent(float v) { return static_cast<int>((bitCast<uint32_t>(v) >> 23) & 0xffU); }
   static float invalid() { return bitCast<float>(0xffc00000U); }
@@ -20,9 +20,8 @@ template <> struct Format<float> {
   static float scale(float v, int n) { return scaleFloat(v, n); }
   /// (a * b + c) * 2^n with one rounding, which may be to a denormal number.
   static float scaledFma(float a, float b, float c, int n) {
-    return static_cast<float>(scaleDouble(fma(static_cast<double>(a), static_cast<double>(b),
-                                              static_cast<double>(c)),
-                                          n));
+    return static_cast<float>(scaleDouble(
+        fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c)), n));
   }
   static float sign(float magnitude, bool negative) {
     return copySign(magnitude, negative ? -1.0F : 1.0F);
@@ -35,9 +34,7 @@ template <> struct Format<double> {
   static constexpr int kNearOverflow = 768;
   static constexpr int kTinyNumerator = 53;
   static constexpr int kUnderflow = -1075;
-  static int exponent(double v) {
-    return static_cast<int>((bitCast<uint64_t>(v) >> 52) & 0x7ffU);
-  }
+  static int exponent(double v) { return static_cast<int>((bitCast<uint64_t>(v) >> 52) & 0x7ffU); }
   static double invalid() { return bitCast<double>(uint64_t{0xfff8000000000000ULL}); }
   static double infinity() { return __builtin_inf(); }
   static double scale(double v, int n) { return scaleDouble(v, n); }
@@ -54,9 +51,7 @@ template <> struct Format<double> {
   }
 };
 
-template <typename T> bool isDenormal(T v) {
-  return v != 0 && Format<T>::exponent(v) == 0;
-}
+template <typename T> bool isDenormal(T v) { return v != 0 && Format<T>::exponent(v) == 0; }
 
 /// a is the operand to scale (one of the others), b the denominator, c the numerator.
 template <typename T> T divScale(T a, T b, T c, bool &flag) {
@@ -139,14 +134,34 @@ template <typename T> T divFixup(T quotient, T denominator, T numerator) {
 }
 
 const LaneRow kRows[] = {
-    {"v_div_scale_f32", divScaleLanes<float>, Type::F32,
-     {Type::F32, Type::F32, Type::F32, Type::None}, 3, kCarryOut, Fidelity::Exact},
-    {"v_div_scale_f64", divScaleLanes<double>, Type::F64,
-     {Type::F64, Type::F64, Type::F64, Type::None}, 3, kCarryOut, Fidelity::Exact},
-    {"v_div_fmas_f32", divFmasLanes<float>, Type::F32,
-     {Type::F32, Type::F32, Type::F32, Type::None}, 3, kReadsVcc, Fidelity::Exact},
-    {"v_div_fmas_f64", divFmasLanes<double>, Type::F64,
-     {Type::F64, Type::F64, Type::F64, Type::None}, 3, kReadsVcc, Fidelity::Exact},
+    {"v_div_scale_f32",
+     divScaleLanes<float>,
+     Type::F32,
+     {Type::F32, Type::F32, Type::F32, Type::None},
+     3,
+     kCarryOut,
+     Fidelity::Exact},
+    {"v_div_scale_f64",
+     divScaleLanes<double>,
+     Type::F64,
+     {Type::F64, Type::F64, Type::F64, Type::None},
+     3,
+     kCarryOut,
+     Fidelity::Exact},
+    {"v_div_fmas_f32",
+     divFmasLanes<float>,
+     Type::F32,
+     {Type::F32, Type::F32, Type::F32, Type::None},
+     3,
+     kReadsVcc,
+     Fidelity::Exact},
+    {"v_div_fmas_f64",
+     divFmasLanes<double>,
+     Type::F64,
+     {Type::F64, Type::F64, Type::F64, Type::None},
+     3,
+     kReadsVcc,
+     Fidelity::Exact},
     FLYEMU_ROW3("v_div_fixup_f32", F32, F32, F32, F32, 0, Fidelity::Exact, divFixup(a, b, c)),
     FLYEMU_ROW3("v_div_fixup_f64", F64, F64, F64, F64, 0, Fidelity::Exact, divFixup(a, b, c)),
 };

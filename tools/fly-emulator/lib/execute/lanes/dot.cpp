@@ -54,9 +54,8 @@ void dotHalf(LaneArguments &x) {
   FLYEMU_FOR_LANES {
     const uint32_t a = x.s[0][lane];
     const uint32_t b = x.s[1][lane];
-    const double sum =
-        static_cast<double>(halfToFloat(a & 0xffffU)) * halfToFloat(b & 0xffffU) +
-        static_cast<double>(halfToFloat(a >> 16)) * halfToFloat(b >> 16);
+    const double sum = static_cast<double>(halfToFloat(a & 0xffffU)) * halfToFloat(b & 0xffffU) +
+                       static_cast<double>(halfToFloat(a >> 16)) * halfToFloat(b >> 16);
     const auto r = static_cast<float>(sum + static_cast<double>(F32::load(x.s[2], lane)));
     F32::store(x.d, lane, nanRule(r, r));
   }
@@ -125,8 +124,7 @@ const LaneRow kRows[] = {
     DOT("v_dot2c_f32_bf16", dotBf16, F32, PkBF16, F32, 0, Fidelity::Assumed),
     DOT("v_fma_mix_f32", mixF32, F32, B32, B32, kOwnOpSel, kExact),
     DOT("v_fma_mixlo_f16", mixF16, F16, B32, B32, kOwnOpSel | kPreservesHigh, kExact),
-    DOT("v_fma_mixhi_f16", mixF16, F16, B32, B32, kOwnOpSel | kPreservesHigh | kWritesHigh,
-        kExact),
+    DOT("v_fma_mixhi_f16", mixF16, F16, B32, B32, kOwnOpSel | kPreservesHigh | kWritesHigh, kExact),
 };
 
 } // namespace

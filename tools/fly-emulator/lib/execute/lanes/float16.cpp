@@ -21,8 +21,8 @@ inline float fract(float a) {
 inline float med3(float a, float b, float c) {
   const float low = minimumNumber(minimumNumber(a, b), c);
   const float high = maximumNumber(maximumNumber(a, b), c);
-  const float r = high == a ? maximumNumber(b, c)
-                            : (high == b ? maximumNumber(a, c) : maximumNumber(a, b));
+  const float r =
+      high == a ? maximumNumber(b, c) : (high == b ? maximumNumber(a, c) : maximumNumber(a, b));
   return isNan(a) || isNan(b) || isNan(c) ? low : r;
 }
 
@@ -90,8 +90,7 @@ const LaneRow kRows[] = {
     FLYEMU_ROW1("v_frexp_exp_i16_f16", I16, F16, 0, kExact, frexpExponent(a)),
     FLYEMU_ROW2("v_ldexp_f16", F16, F16, I16, 0, kExact, ldexpHalf(a, b)),
     // Multiply-add with a rounding after the product.
-    TRI("v_mad_f16", kPreservesHigh,
-        nanRule(halfToFloat(floatToHalf(a *b)) + c, a, b, c)),
+    TRI("v_mad_f16", kPreservesHigh, nanRule(halfToFloat(floatToHalf(a *b)) + c, a, b, c)),
     TRI("v_mad_legacy_f16", 0, nanRule(halfToFloat(floatToHalf(a *b)) + c, a, b, c)),
     TRI("v_mac_f16", 0, nanRule(halfToFloat(floatToHalf(a *b)) + c, a, b, c)),
     TRI("v_madak_f16", 0, nanRule(halfToFloat(floatToHalf(a *b)) + c, a, b, c)),

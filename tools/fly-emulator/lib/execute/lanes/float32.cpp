@@ -21,8 +21,8 @@ inline float fract(float a) {
 inline float med3(float a, float b, float c, bool ieee) {
   const float low = minMode(minMode(a, b, ieee), c, ieee);
   const float high = maximumNumber(maximumNumber(a, b), c);
-  float r = high == a ? maximumNumber(b, c) : (high == b ? maximumNumber(a, c)
-                                                         : maximumNumber(a, b));
+  float r =
+      high == a ? maximumNumber(b, c) : (high == b ? maximumNumber(a, c) : maximumNumber(a, b));
   return isNan(a) || isNan(b) || isNan(c) ? low : r;
 }
 

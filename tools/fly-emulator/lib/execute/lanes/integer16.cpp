@@ -52,9 +52,8 @@ void maskedQuadSad32(LaneArguments &x) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const uint64_t a = U64::load(x.s[0], lane);
     for (unsigned i = 0; i < 4; ++i) {
-      const uint64_t sum =
-          uint64_t{maskedSad8(static_cast<uint32_t>(a >> (8 * i)), x.s[1][lane])} +
-          x.s[2][i * kLanes + lane];
+      const uint64_t sum = uint64_t{maskedSad8(static_cast<uint32_t>(a >> (8 * i)), x.s[1][lane])} +
+                           x.s[2][i * kLanes + lane];
       x.d[i * kLanes + lane] = static_cast<uint32_t>(smaller<uint64_t>(sum, 0xffffffffU));
     }
   }
@@ -68,8 +67,8 @@ inline uint32_t lerp(uint32_t a, uint32_t b, uint32_t c) {
 inline uint32_t saturatePackU8(uint32_t v) {
   const auto low = static_cast<int32_t>(static_cast<int16_t>(v));
   const int32_t high = static_cast<int32_t>(v) >> 16;
-  return static_cast<uint32_t>(bounded(low, 0, 255)) |
-         static_cast<uint32_t>(bounded(high, 0, 255)) << 8;
+  return static_cast<uint32_t>(bounded(low, 0, 255)) | static_cast<uint32_t>(bounded(high, 0, 255))
+                                                           << 8;
 }
 
 void packHalves(LaneArguments &x) {
@@ -94,19 +93,18 @@ const LaneRow kRows[] = {
     FLYEMU_ROW2("v_ashrrev_i16", I16, U16, I16, 0, kExact, b >> (a & 15U)),
     FLYEMU_ROW3("v_mad_u16", U16, U16, U16, U16, kOwnClamp | kPreservesHigh, kExact,
                 x.clamp ? static_cast<uint32_t>(smaller<uint64_t>(uint64_t{a} * b + c, 0xffffU))
-                        : a * b + c),
+                        : a *b + c),
     FLYEMU_ROW3("v_mad_i16", I16, I16, I16, I16, kOwnClamp | kPreservesHigh, kExact,
                 saturate16(a *b + c, x.clamp)),
     FLYEMU_ROW3("v_mad_legacy_u16", U16, U16, U16, U16, 0, kExact, a *b + c),
     FLYEMU_ROW3("v_mad_legacy_i16", I16, I16, I16, I16, 0, kExact, a *b + c),
     FLYEMU_ROW3("v_mad_u32_u16", U32, U16, U16, U32, kOwnClamp, kExact,
-                x.clamp ? static_cast<uint32_t>(
-                              smaller<uint64_t>(uint64_t{a} * b + c, 0xffffffffU))
-                        : a * b + c),
-    FLYEMU_ROW3("v_mad_i32_i16", I32, I16, I16, I32, kOwnClamp, kExact,
-                static_cast<int32_t>(x.clamp
-                                         ? bounded<int64_t>(int64_t{a} * b + c, INT32_MIN, INT32_MAX)
-                                         : int64_t{a} * b + c)),
+                x.clamp ? static_cast<uint32_t>(smaller<uint64_t>(uint64_t{a} * b + c, 0xffffffffU))
+                        : a *b + c),
+    FLYEMU_ROW3(
+        "v_mad_i32_i16", I32, I16, I16, I32, kOwnClamp, kExact,
+        static_cast<int32_t>(x.clamp ? bounded<int64_t>(int64_t{a} * b + c, INT32_MIN, INT32_MAX)
+                                     : int64_t{a} * b + c)),
     TRI("v_min3_u16", U16, smaller(smaller(a, b), c)),
     TRI("v_max3_u16", U16, larger(larger(a, b), c)),
     TRI("v_med3_u16", U16, median(a, b, c)),
@@ -114,7 +112,12 @@ const LaneRow kRows[] = {
     TRI("v_max3_i16", I16, larger(larger(a, b), c)),
     TRI("v_med3_i16", I16, median(a, b, c)),
     // The halves arrive selected by op_sel; as bits, so that NaNs stay as they are.
-    {"v_pack_b32_f16", packHalves, Type::B32, {Type::F16, Type::F16, Type::None, Type::None}, 2, 0,
+    {"v_pack_b32_f16",
+     packHalves,
+     Type::B32,
+     {Type::F16, Type::F16, Type::None, Type::None},
+     2,
+     0,
      kExact},
     FLYEMU_ROW3("v_sad_u8", U32, U32, U32, U32, kOwnClamp, kExact, sad8(a, b) + c),
     FLYEMU_ROW3("v_sad_hi_u8", U32, U32, U32, U32, kOwnClamp, kExact, (sad8(a, b) << 16) + c),
@@ -123,12 +126,15 @@ const LaneRow kRows[] = {
                     absoluteDifference(a >> 16, b >> 16) + c),
     FLYEMU_ROW3("v_sad_u32", U32, U32, U32, U32, kOwnClamp, kExact, absoluteDifference(a, b) + c),
     FLYEMU_ROW3("v_msad_u8", U32, U32, U32, U32, kOwnClamp, kExact, maskedSad8(a, b) + c),
-    FLYEMU_ROW3("v_qsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact,
-                quadSad<false>(a, b, c)),
-    FLYEMU_ROW3("v_mqsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact,
-                quadSad<true>(a, b, c)),
-    {"v_mqsad_u32_u8", maskedQuadSad32, Type::B128,
-     {Type::U64, Type::U32, Type::B128, Type::None}, 3, kOwnClamp, kExact},
+    FLYEMU_ROW3("v_qsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact, quadSad<false>(a, b, c)),
+    FLYEMU_ROW3("v_mqsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact, quadSad<true>(a, b, c)),
+    {"v_mqsad_u32_u8",
+     maskedQuadSad32,
+     Type::B128,
+     {Type::U64, Type::U32, Type::B128, Type::None},
+     3,
+     kOwnClamp,
+     kExact},
     FLYEMU_ROW3("v_lerp_u8", U32, U32, U32, U32, 0, kExact, lerp(a, b, c)),
     FLYEMU_ROW1("v_sat_pk_u8_i16", B16, U32, 0, kExact, saturatePackU8(a)),
 };

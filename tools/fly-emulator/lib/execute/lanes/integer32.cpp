@@ -127,12 +127,10 @@ const LaneRow kRows[] = {
     BIN("v_bfm_b32", ((1U << (a & 31U)) - 1U) << (b & 31U)),
     BIN("v_bcnt_u32_b32", static_cast<uint32_t>(__builtin_popcount(a)) + b),
     // The lower (upper) 32 lanes before this one, counted in the mask that src0 holds.
-    BIN("v_mbcnt_lo_u32_b32",
-        b + static_cast<uint32_t>(
-                __builtin_popcount(a & (lane < 32 ? (1U << lane) - 1U : 0xffffffffU)))),
-    BIN("v_mbcnt_hi_u32_b32",
-        b + static_cast<uint32_t>(
-                __builtin_popcount(a & (lane < 32 ? 0U : (1U << (lane - 32)) - 1U)))),
+    BIN("v_mbcnt_lo_u32_b32", b + static_cast<uint32_t>(__builtin_popcount(
+                                      a & (lane < 32 ? (1U << lane) - 1U : 0xffffffffU)))),
+    BIN("v_mbcnt_hi_u32_b32", b + static_cast<uint32_t>(__builtin_popcount(
+                                      a & (lane < 32 ? 0U : (1U << (lane - 32)) - 1U)))),
     TRI("v_add3_u32", a + b + c),
     TRI("v_lshl_add_u32", (a << (b & 31U)) + c),
     TRI("v_add_lshl_u32", (a + b) << (c & 31U)),
@@ -162,8 +160,13 @@ const LaneRow kRows[] = {
     FLYEMU_ROW3("v_bitop3_b16", B16, B16, B16, B16, kPreservesHigh, kExact,
                 bitOp3(a, b, c, x.bitOp3)),
     // The sources are floats for the sake of their modifiers.
-    {"v_cndmask_b32", conditionalMask, Type::B32,
-     {Type::F32, Type::F32, Type::Mask, Type::None}, 2, kCarryIn, kExact},
+    {"v_cndmask_b32",
+     conditionalMask,
+     Type::B32,
+     {Type::F32, Type::F32, Type::Mask, Type::None},
+     2,
+     kCarryIn,
+     kExact},
 };
 
 } // namespace

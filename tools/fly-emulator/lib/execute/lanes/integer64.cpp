@@ -60,9 +60,10 @@ template <Carry kind, bool chained> void carryOperation(LaneArguments &x) {
 }
 
 #define CARRY(NAME, KIND, CHAINED)                                                                 \
-  {NAME, carryOperation<Carry::KIND, CHAINED>, Type::U32,                                          \
-   {Type::U32, Type::U32, (CHAINED) ? Type::Mask : Type::None, Type::None}, 2,                     \
-   static_cast<uint16_t>(kCarryOut | kOwnClamp | ((CHAINED) ? kCarryIn : 0)), kExact}
+  {NAME,      carryOperation<Carry::KIND, CHAINED>,                                                \
+   Type::U32, {Type::U32, Type::U32, (CHAINED) ? Type::Mask : Type::None, Type::None},             \
+   2,         static_cast<uint16_t>(kCarryOut | kOwnClamp | ((CHAINED) ? kCarryIn : 0)),           \
+   kExact}
 
 const LaneRow kRows[] = {
     FLYEMU_ROW1("v_mov_b64", B64, B64, 0, kExact, a),
@@ -70,10 +71,20 @@ const LaneRow kRows[] = {
     FLYEMU_ROW2("v_lshrrev_b64", B64, U32, B64, 0, kExact, b >> (a & 63U)),
     FLYEMU_ROW2("v_ashrrev_i64", I64, U32, I64, 0, kExact, b >> (a & 63U)),
     FLYEMU_ROW3("v_lshl_add_u64", U64, U64, U32, U64, 0, kExact, (a << (b & 7U)) + c),
-    {"v_mad_u64_u32", madU64, Type::U64, {Type::U32, Type::U32, Type::U64, Type::None}, 3,
-     kCarryOut | kOwnClamp, kExact},
-    {"v_mad_i64_i32", madI64, Type::I64, {Type::I32, Type::I32, Type::I64, Type::None}, 3,
-     kCarryOut | kOwnClamp, kExact},
+    {"v_mad_u64_u32",
+     madU64,
+     Type::U64,
+     {Type::U32, Type::U32, Type::U64, Type::None},
+     3,
+     kCarryOut | kOwnClamp,
+     kExact},
+    {"v_mad_i64_i32",
+     madI64,
+     Type::I64,
+     {Type::I32, Type::I32, Type::I64, Type::None},
+     3,
+     kCarryOut | kOwnClamp,
+     kExact},
     CARRY("v_add_co_u32", Add, false),
     CARRY("v_sub_co_u32", Sub, false),
     CARRY("v_subrev_co_u32", SubReverse, false),

@@ -38,7 +38,7 @@ enum class Type : uint8_t {
   PkF32,
   B96,
   B128,
-  Mask,  ///< one bit a lane, in scalar registers
+  Mask, ///< one bit a lane, in scalar registers
 };
 
 /// How closely an opcode is modelled, for the fidelity report.
@@ -49,37 +49,37 @@ enum class Fidelity : uint8_t {
 };
 
 struct LaneArguments {
-  uint32_t *d;             ///< result rows; never the register file itself
-  const uint32_t *s[4];    ///< source rows of 64 lanes, one for each dword
+  uint32_t *d;          ///< result rows; never the register file itself
+  const uint32_t *s[4]; ///< source rows of 64 lanes, one for each dword
   uint64_t exec;
-  uint64_t maskIn;         ///< VCC or the SGPR pair of a Mask source
-  uint64_t maskOut;        ///< carry out, or the result of a comparison
+  uint64_t maskIn;  ///< VCC or the SGPR pair of a Mask source
+  uint64_t maskOut; ///< carry out, or the result of a comparison
   bool clamp;
-  bool ieee;               ///< MODE.IEEE
-  bool ocp;                ///< fp8 in the OCP encodings (gfx950 and later), else FNUZ
-  bool fp16Overflow;       ///< MODE.FP16_OVFL
+  bool ieee;         ///< MODE.IEEE
+  bool ocp;          ///< fp8 in the OCP encodings (gfx950 and later), else FNUZ
+  bool fp16Overflow; ///< MODE.FP16_OVFL
   // The modifiers as encoded, one bit a source, for kernels with kOwnOpSel.
   uint8_t opSel;
   uint8_t opSelHi;
   uint8_t neg;
-  uint8_t abs; ///< or neg_hi
-  uint8_t bitOp3;          ///< truth table of v_bitop3
+  uint8_t abs;    ///< or neg_hi
+  uint8_t bitOp3; ///< truth table of v_bitop3
 };
 
 using LaneFunction = void (*)(LaneArguments &);
 
 /// Flags of a lane kernel.
 enum LaneFlag : uint16_t {
-  kCompare = 1,        ///< the result is a mask: VOPC
-  kCompareExec = 2,    ///< and is also written to EXEC: VOPCX
-  kCarryOut = 4,       ///< a second destination, a mask (VCC if the encoding has none)
-  kCarryIn = 8,        ///< the last source is a mask (VCC if the encoding has none)
-  kReadsVcc = 16,      ///< reads VCC as a mask, whatever the encoding
-  kPreservesHigh = 32, ///< a 16-bit result leaves the other half of the register as it is
-  kOwnOpSel = 64,      ///< sources come as they are: the kernel applies the modifiers itself
-  kOwnClamp = 128,     ///< the kernel looks at clamp itself (saturating integers)
-  kReadsDst = 256,     ///< the old value of the destination is the last source
-  kWritesHigh = 1024,  ///< the 16-bit result goes to the high half
+  kCompare = 1,            ///< the result is a mask: VOPC
+  kCompareExec = 2,        ///< and is also written to EXEC: VOPCX
+  kCarryOut = 4,           ///< a second destination, a mask (VCC if the encoding has none)
+  kCarryIn = 8,            ///< the last source is a mask (VCC if the encoding has none)
+  kReadsVcc = 16,          ///< reads VCC as a mask, whatever the encoding
+  kPreservesHigh = 32,     ///< a 16-bit result leaves the other half of the register as it is
+  kOwnOpSel = 64,          ///< sources come as they are: the kernel applies the modifiers itself
+  kOwnClamp = 128,         ///< the kernel looks at clamp itself (saturating integers)
+  kReadsDst = 256,         ///< the old value of the destination is the last source
+  kWritesHigh = 1024,      ///< the 16-bit result goes to the high half
   kFlushesDenormals = 512, ///< transcendental: its own denormal behaviour, whatever MODE says
 };
 

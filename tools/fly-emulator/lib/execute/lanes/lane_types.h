@@ -108,9 +108,7 @@ struct F32 {
 struct U16 {
   using Value = uint32_t;
   static constexpr Type kType = Type::U16;
-  [[gnu::always_inline]] static Value load(const uint32_t *p, unsigned l) {
-    return p[l] & 0xffffU;
-  }
+  [[gnu::always_inline]] static Value load(const uint32_t *p, unsigned l) { return p[l] & 0xffffU; }
   [[gnu::always_inline]] static void store(uint32_t *p, unsigned l, Value v) { p[l] = v & 0xffffU; }
 };
 struct B16 : U16 {
@@ -235,8 +233,7 @@ template <typename T> [[gnu::always_inline]] inline T nanRule(T r, T a) {
 /// f16's fused multiply-add on values held as floats: in double the product is exact and the sum
 /// has room enough that rounding once more cannot change the result.
 [[gnu::always_inline]] inline float fmaHalf(float a, float b, float c) {
-  return doubleToFloatOdd(static_cast<double>(a) * static_cast<double>(b) +
-                          static_cast<double>(c));
+  return doubleToFloatOdd(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
 }
 
 /// ldexp, out of line: clang 22 fails to select the vector form that inlining leads to.

@@ -60,12 +60,11 @@ inline uint32_t pack(float l, float h) { return floatToHalf(l) | floatToHalf(h) 
           const bool clamp = x.clamp;                                                              \
           FLYEMU_FOR_LANES {                                                                       \
             const auto f = [&](T p, T q, T r) { return static_cast<uint32_t>(__VA_ARGS__); };      \
-            x.d[lane] = (f(lowWord<T>(x.s[0][lane]), lowWord<T>(x.s[1][lane]),                     \
-                           lowWord<T>(x.s[2][lane])) &                                             \
-                         0xffffU) |                                                                \
-                        f(highWord<T>(x.s[0][lane]), highWord<T>(x.s[1][lane]),                    \
-                          highWord<T>(x.s[2][lane]))                                               \
-                            << 16;                                                                 \
+            x.d[lane] =                                                                            \
+                (f(lowWord<T>(x.s[0][lane]), lowWord<T>(x.s[1][lane]), lowWord<T>(x.s[2][lane])) & \
+                 0xffffU) |                                                                        \
+                f(highWord<T>(x.s[0][lane]), highWord<T>(x.s[1][lane]), highWord<T>(x.s[2][lane])) \
+                    << 16;                                                                         \
           }                                                                                        \
         },                                                                                         \
         Type::PkB16, {Type::PkB16, Type::PkB16, Type::PkB16, Type::None}, 3, kOwnClamp, kExact     \
@@ -149,8 +148,13 @@ const LaneRow kRows[] = {
     PAIRS("v_pk_add_f32", 2, nanRule(p + q, p, q)),
     PAIRS("v_pk_mul_f32", 2, nanRule(p *q, p, q)),
     PAIRS("v_pk_fma_f32", 3, nanRule(fma(p, q, r), p, q, r)),
-    {"v_pk_mov_b32", moveB32, Type::PkB32, {Type::B64, Type::B64, Type::None, Type::None}, 2,
-     kOwnOpSel, kExact},
+    {"v_pk_mov_b32",
+     moveB32,
+     Type::PkB32,
+     {Type::B64, Type::B64, Type::None, Type::None},
+     2,
+     kOwnOpSel,
+     kExact},
 };
 
 } // namespace

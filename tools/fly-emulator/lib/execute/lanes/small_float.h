@@ -13,10 +13,10 @@ struct SmallFormat {
   unsigned mantissaBits;
   int bias;
   enum class Specials : uint8_t {
-    None,     ///< every code is a number
-    Fnuz,     ///< one NaN, the code of -0; no infinities
-    Nan,      ///< the code of all ones is NaN; no infinities (e4m3)
-    Ieee,     ///< infinities and NaNs in the top exponent (e5m2)
+    None, ///< every code is a number
+    Fnuz, ///< one NaN, the code of -0; no infinities
+    Nan,  ///< the code of all ones is NaN; no infinities (e4m3)
+    Ieee, ///< infinities and NaNs in the top exponent (e5m2)
   } specials;
 
   constexpr unsigned bits() const { return 1 + exponentBits + mantissaBits; }
@@ -46,13 +46,13 @@ constexpr SmallFormat kFp4 = {2, 1, 1, SmallFormat::Specials::None};
                           (mantissa != 0 ? 0x00400000U | mantissa << (23 - m) : 0U));
   float magnitude = 0;
   if (exponent == 0) {
-    const float unit = bitCast<float>(static_cast<uint32_t>(127 + 1 - f.bias - static_cast<int>(m))
-                                      << 23);
+    const float unit =
+        bitCast<float>(static_cast<uint32_t>(127 + 1 - f.bias - static_cast<int>(m)) << 23);
     magnitude = static_cast<float>(mantissa) * unit;
   } else {
-    magnitude = bitCast<float>(static_cast<uint32_t>(static_cast<int>(exponent) - f.bias + 127)
-                                   << 23 |
-                               mantissa << (23 - m));
+    magnitude =
+        bitCast<float>(static_cast<uint32_t>(static_cast<int>(exponent) - f.bias + 127) << 23 |
+                       mantissa << (23 - m));
   }
   return negative != 0 ? -magnitude : magnitude;
 }
@@ -60,9 +60,8 @@ constexpr SmallFormat kFp4 = {2, 1, 1, SmallFormat::Specials::None};
 /// Round a float into the format. `random` (32 bits) adds below the last place for stochastic
 /// rounding; otherwise to nearest, ties to even. Overflow: to the largest number where `saturate`
 /// is set or the format has no specials, else to NaN or infinity.
-[[gnu::always_inline]] inline uint32_t encodeSmall(float value, const SmallFormat &f,
-                                                   bool saturate, bool stochastic,
-                                                   uint32_t random) {
+[[gnu::always_inline]] inline uint32_t encodeSmall(float value, const SmallFormat &f, bool saturate,
+                                                   bool stochastic, uint32_t random) {
   using Specials = SmallFormat::Specials;
   const unsigned m = f.mantissaBits;
   const uint32_t input = bitCast<uint32_t>(value);
@@ -74,7 +73,7 @@ constexpr SmallFormat kFp4 = {2, 1, 1, SmallFormat::Specials::None};
   const uint32_t largest = f.specials == Specials::Nan    ? all - 1U
                            : f.specials == Specials::Ieee ? infinity - 1U
                                                           : all;
-  const uint32_t nanCode = f.specials == Specials::Fnuz ? 1U << (f.bits() - 1)
+  const uint32_t nanCode = f.specials == Specials::Fnuz   ? 1U << (f.bits() - 1)
                            : f.specials == Specials::None ? signBit | largest
                                                           : signBit | all;
   if (magnitude > 0x7f800000U)

@@ -50,14 +50,15 @@ void splat(uint32_t *d, uint32_t value) {
 /// Every element of C is one chain of fused multiply-adds in the order of k, so that the result
 /// does not depend on the instruction set.
 template <typename T, typename F>
-inline void matmul(T *c, const T *a, const T *b, unsigned m, unsigned n, unsigned k, F multiplyAdd) {
+inline void matmul(T *c, const T *a, const T *b, unsigned m, unsigned n, unsigned k,
+                   F multiplyAdd) {
   for (unsigned i = 0; i < m; ++i) {
     T *row = c + i * n;
     for (unsigned kk = 0; kk < k; ++kk) {
       const T value = a[kk * m + i];
       const T *brow = b + kk * n;
-      _Pragma("clang loop vectorize(assume_safety)") for (unsigned j = 0; j < n; ++j)
-        row[j] = multiplyAdd(value, brow[j], row[j]);
+      _Pragma("clang loop vectorize(assume_safety)") for (unsigned j = 0; j < n; ++j) row[j] =
+          multiplyAdd(value, brow[j], row[j]);
     }
   }
 }
@@ -97,8 +98,7 @@ void matmulF32(float *c, const float *a, const float *b, unsigned m, unsigned n,
 void matmulF64(double *c, const double *a, const double *b, unsigned m, unsigned n, unsigned k) {
   matmul(c, a, b, m, n, k, [](double x, double y, double z) { return fma(x, y, z); });
 }
-void matmulI32(int32_t *c, const int32_t *a, const int32_t *b, unsigned m, unsigned n,
-               unsigned k) {
+void matmulI32(int32_t *c, const int32_t *a, const int32_t *b, unsigned m, unsigned n, unsigned k) {
   matmul(c, a, b, m, n, k, [](int32_t x, int32_t y, int32_t z) {
     return static_cast<int32_t>(static_cast<uint32_t>(z) +
                                 static_cast<uint32_t>(x) * static_cast<uint32_t>(y));
@@ -106,12 +106,12 @@ void matmulI32(int32_t *c, const int32_t *a, const int32_t *b, unsigned m, unsig
 }
 
 void widenF16(float *out, const uint16_t *in, unsigned count) {
-  _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < count; ++i)
-    out[i] = halfToFloat(in[i]);
+  _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < count; ++i) out[i] =
+      halfToFloat(in[i]);
 }
 void widenBf16(float *out, const uint16_t *in, unsigned count) {
-  _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < count; ++i)
-    out[i] = bf16ToFloat(in[i]);
+  _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < count; ++i) out[i] =
+      bf16ToFloat(in[i]);
 }
 
 /// Formats: 0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4.
@@ -134,18 +134,18 @@ uint16_t narrowF16(float value) { return static_cast<uint16_t>(floatToHalf(value
 uint16_t narrowBf16(float value) { return static_cast<uint16_t>(floatToBf16(value)); }
 
 const LaneRows kGroups[] = {
-    kFloat32Rows,   kFloat16Rows,   kFloat64Rows, kDivisionRows, kTranscendentalRows,
-    kInteger32Rows, kInteger64Rows, kInteger16Rows, kCompareRows, kConvertRows,
-    kConvertSmallRows, kPackedRows, kDotRows};
+    kFloat32Rows,      kFloat16Rows,   kFloat64Rows,   kDivisionRows, kTranscendentalRows,
+    kInteger32Rows,    kInteger64Rows, kInteger16Rows, kCompareRows,  kConvertRows,
+    kConvertSmallRows, kPackedRows,    kDotRows};
 
 } // namespace
 
 const LaneTable &table();
 const LaneTable &table() {
-  static const LaneTable instance = {
-      kGroups, sizeof kGroups / sizeof *kGroups,
-      {blend, splat, matmulF32, matmulF64, matmulI32, widenF16, widenBf16,
-       decodeSmallFormat, narrowF16, narrowBf16}};
+  static const LaneTable instance = {kGroups,
+                                     sizeof kGroups / sizeof *kGroups,
+                                     {blend, splat, matmulF32, matmulF64, matmulI32, widenF16,
+                                      widenBf16, decodeSmallFormat, narrowF16, narrowBf16}};
   return instance;
 }
 

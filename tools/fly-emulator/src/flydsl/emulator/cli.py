@@ -13,7 +13,7 @@ from typing import Any
 
 from flydsl.emulator.device import Emulator, EmulatorError
 
-_SCALARS = {
+_INTEGERS = {
     "i8": ctypes.c_int8,
     "i16": ctypes.c_int16,
     "i32": ctypes.c_int32,
@@ -22,8 +22,6 @@ _SCALARS = {
     "u16": ctypes.c_uint16,
     "u32": ctypes.c_uint32,
     "u64": ctypes.c_uint64,
-    "f32": ctypes.c_float,
-    "f64": ctypes.c_double,
 }
 
 
@@ -93,9 +91,10 @@ def _argument(text: str) -> tuple[Any, Path | None]:
     import numpy as np
 
     kind, separator, value = text.partition(":")
-    if separator and kind in _SCALARS:
-        number = float(value) if kind.startswith("f") else int(value, 0)
-        return _SCALARS[kind](number), None
+    if separator and (kind in _INTEGERS or kind in ("f32", "f64")):
+        if kind.startswith("f"):
+            return (ctypes.c_float if kind == "f32" else ctypes.c_double)(float(value)), None
+        return _INTEGERS[kind](int(value, 0)), None
     writes = text.startswith("out=")
     path = Path(text[4:] if writes else text)
     array = np.load(path)

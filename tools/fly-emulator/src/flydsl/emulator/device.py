@@ -202,10 +202,8 @@ class Emulator:
                 done.append(first)
             yield
         finally:
-            report = self._text("flyemu_last_error")
             for first in done:
                 self.library.flyemu_unregister_memory(ctypes.c_void_p(first))
-            del report
 
 
 def _is_array(value: Any) -> bool:
