@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from ._build import build_op
+from ._build import build_symbol
 from ._protocol import extract_to_ir_values
 from .numeric.base import Numeric
 
@@ -38,7 +38,7 @@ def printf(*args: Any) -> None:
             operands.append(_operand(value))
             shown = "{}"
         result += shown + after
-    build_op("fly.print", operands, (), {"format": ir.StringAttr.get(result)})
+    build_symbol("fly.print", (), {"format": ir.StringAttr.get(result)}, operands)  # its text becomes a symbol
 
 
 def _static_text(value: Any) -> str | None:
