@@ -67,14 +67,8 @@ def test_a_read_only_array_that_the_kernel_writes():
 def test_a_read_only_array_that_the_kernel_only_reads():
     a, b = np.full(100, 2.0, np.float32), np.zeros(100, np.float32)
     a.flags.writeable = False
-    try:
-        scale(a, b, 3.0, 100)
-    except (TypeError, ValueError, BufferError) as error:
-        assert "read-only" in str(error)
-        assert "A" in str(error)
-    else:
-        assert (b == 6.0).all()
-    assert works()
+    scale(a, b, 3.0, 100)
+    assert (b == 6.0).all()
 
 
 def test_n_larger_than_the_tensor_names_it():

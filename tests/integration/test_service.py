@@ -8,10 +8,10 @@ import textwrap
 
 import pytest
 import torch
-from flydsl.kernels.softmax_kernel import build_softmax_module
 from kernels import scale
 
 import flydsl.compiler as flyc
+from flydsl.kernels.softmax_kernel import build_softmax_module
 
 SERVICE = os.environ.get("FLYDSL_SERVICE_PYTHON")
 
@@ -98,8 +98,11 @@ def test_service_runs_an_exported_kernel(scale_artifact):
         b = np.full(1000, np.nan, dtype=np.float32)
         artifact(a, b, 1.5, 1000)
         libraries = {line.split()[-1].rsplit("/", 1)[-1] for line in open("/proc/self/maps") if ".so" in line}
-        print(json.dumps({"error": float(np.abs(b - a * np.float32(1.5)).max()), "device": repr(runtime.current_device()),
-                          "llvm": sorted(name for name in libraries if "LLVM" in name or "MLIR" in name)}))
+        print(json.dumps({
+            "error": float(np.abs(b - a * np.float32(1.5)).max()),
+            "device": repr(runtime.current_device()),
+            "llvm": sorted(name for name in libraries if "LLVM" in name or "MLIR" in name),
+        }))
         """,
         scale_artifact,
     )

@@ -15,7 +15,10 @@ from .shell import say
 
 # Source roots whose flydsl namespaces mypy and import-linter see together.
 SOURCE_ROOTS = tuple(
-    package.folder / "src" for package in wheels.ALL.values() if (package.folder / "src" / "flydsl").is_dir()
+    package.folder / source
+    for package in wheels.ALL.values()
+    for source in ("src", "python")
+    if (package.folder / source / "flydsl").is_dir()
 )
 STAND_INS = BUILD / "lint" / "stand-ins"
 CPP_SUFFIXES = (".c", ".h", ".cpp", ".hpp")
@@ -82,20 +85,16 @@ def run() -> tuple[int, int]:
         _check("tests of the checks", [python, "-m", "pytest", "-q", "tools/tests"], env),
         _check("clang-format", [f"clang-format-{debian.LLVM}", "--dry-run", "-Werror", *_tracked(*CPP_SUFFIXES)], env),
     ]
-    for package in wheels.ALL.values():
-        source = package.folder / "src" / "flydsl"
-        if source.is_dir():
-            results.append(_check(f"mypy {package.name}", [python, "-m", "mypy", "-p", *_mypy_packages(source)], env))
+    for root in SOURCE_ROOTS:
+        arguments = [python, "-m", "mypy", *_mypy_packages(root / "flydsl")]
+        results.append(_check(f"mypy {root.parent.name}", arguments, env))
     results.append(_check("mypy tools", [python, "-m", "mypy", "-p", "setup"], env))
     return sum(results), len(results) - sum(results)
 
 
 def _mypy_packages(source: Path) -> list[str]:
     names = sorted(child.name for child in source.iterdir() if (child / "__init__.py").exists())
-    arguments: list[str] = []
-    for name in names:
-        arguments += ["-p", f"flydsl.{name}"]
-    return arguments[1:]
+    return [word for name in names if not name.startswith("_") for word in ("-p", f"flydsl.{name}")]
 
 
 def tidy() -> bool:

@@ -34,9 +34,9 @@ def build_softmax_module(M: int, N: int | str | None = None, dtype_str: str = "f
 
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
+    columns = M if N is None or isinstance(N, str) else N
     if isinstance(N, str):
-        N, dtype_str = M, N
-    columns = M if N is None else N
+        dtype_str = N
     if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
         raise ValueError(f"softmax: N must be a positive integer, got {columns!r}")
     element = float_type(dtype_str)
@@ -71,7 +71,7 @@ def build_softmax_module(M: int, N: int | str | None = None, dtype_str: str = "f
         return predicate
 
     @flyc.kernel(name=f"softmax_{dtype_str}_{columns}", known_block_size=(THREADS, 1, 1))
-    def softmax_kernel(A: fx.Tensor, C: fx.Tensor):
+    def softmax_kernel(A: fx.Tensor, C: fx.Tensor) -> None:
         thread = fx.thread_idx.x
         tile = fx.make_layout(vector, 1)
         source = fx.logical_divide(A[fx.block_idx.x, None], tile)
@@ -115,7 +115,7 @@ def build_softmax_module(M: int, N: int | str | None = None, dtype_str: str = "f
                 store(atom, fx.exp2((values - row_highest) * _LOG2_E) * scale, target, group)
 
     @flyc.jit
-    def softmax(A: fx.Tensor, C: fx.Tensor, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)):
+    def softmax(A: fx.Tensor, C: fx.Tensor, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
         softmax_kernel(A, C).launch(grid=(m_in,), block=(THREADS,), stream=stream)
 
     return softmax
