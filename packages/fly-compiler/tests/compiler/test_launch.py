@@ -168,3 +168,16 @@ def test_ambient_hints_nest():
     assert context.get_compile_hints() == {}
     with pytest.raises(ValueError, match=r"maxnreg"), context.compile_hints({"maxnreg": 64}):
         pass
+
+
+def test_hints_of_equal_hash_are_told_apart():
+    @flyc.jit
+    def host(n: fx.Int32):
+        nothing(n).launch()
+
+    tokens = []
+    for hints in ({}, {"a": 1}, {"a": True}, {"a": [1]}, {"a": 1}):
+        host.compile_hints = hints
+        tokens.append(host.hints_token())
+    assert len(set(tokens)) == 4
+    assert tokens[1] == tokens[4]

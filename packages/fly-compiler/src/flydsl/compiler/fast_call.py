@@ -34,8 +34,9 @@ def {name}(_fly_jit{parameters}):
         _fly_same = {unchanged}
     except (KeyError, ValueError):
         _fly_same = False
-    if _fly_same and not (_fly_ambient.stack or _fly_jit.compile_hints):
-        _fly_entry = _fly_entries.get((tuple(map(_fly_env, _fly_variables)), (), {key}))
+    if _fly_same:
+        _fly_hints = _fly_jit.hints_token() if _fly_jit.compile_hints or _fly_ambient.stack else ()
+        _fly_entry = _fly_entries.get((tuple(map(_fly_env, _fly_variables)), _fly_hints, {key}))
         if _fly_entry is not None:
             _fly_entry({names})
             return None

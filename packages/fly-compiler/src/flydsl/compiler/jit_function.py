@@ -77,6 +77,7 @@ class JitFunction:
         self._fingerprint: Fingerprint | None = None
         self._entries: dict[Any, Callable[..., None]] = {}
         self._compiled: dict[Any, Compiled] = {}
+        self._hint_tokens: dict[Any, tuple[Any, ...]] = {}
         self._renew_call()
 
     # -- facts ---------------------------------------------------------------------------------------------------------
@@ -153,9 +154,19 @@ class JitFunction:
 
     def hints_token(self) -> Any:
         """Return the effective hints as a part of the key."""
-        if not self.compile_hints and not has_ambient():
+        if has_ambient():
+            return hints_key(validated(effective_hints(self.compile_hints)))
+        if not self.compile_hints:
             return ()
-        return hints_key(validated(effective_hints(self.compile_hints)))
+        try:
+            # With the types: 1 and True are equal, but ask for different things.
+            items = tuple(self.compile_hints.items()), tuple(map(type, self.compile_hints.values()))
+            known = self._hint_tokens.get(items)
+        except TypeError:  # a value that is a dict or list
+            return hints_key(validated(effective_hints(self.compile_hints)))
+        if known is None:
+            known = self._hint_tokens[items] = hints_key(validated(effective_hints(self.compile_hints)))
+        return known
 
     def specialise(self, values: tuple[Any, ...]) -> Callable[..., None]:
         """Return what runs the function for values like these, compiling it if need be; it takes all parameters."""

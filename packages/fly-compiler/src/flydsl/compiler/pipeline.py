@@ -131,9 +131,7 @@ def _copied(module: ir.Module) -> ir.Module:
     return copy
 
 
-def lower(
-    compilation: Compilation, pipeline: list[Stage], times: StageTimes, dumps: Dumps | None
-) -> ir.Module:
+def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, dumps: Dumps | None) -> ir.Module:
     """Verify the traced module and run the passes over a copy of it.
 
     The traced module stays as it is: Python may still hold values of it, and print them.
