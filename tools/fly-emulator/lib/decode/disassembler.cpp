@@ -70,6 +70,8 @@ Disassembler::Disassembler(const std::string &arch) : parts_(std::make_unique<Pa
   p.context = std::make_unique<llvm::MCContext>(p.triple, p.asmInfo.get(), p.registers.get(),
                                                 p.subtarget.get());
   p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));
+  // LLVM 22 writes its complaints about bad literals here without looking whether there is a stream.
+  p.disassembler->CommentStream = &llvm::nulls();
   p.printer.reset(
       target->createMCInstPrinter(p.triple, 0, *p.asmInfo, *p.instructions, *p.registers));
 }
@@ -82,21 +84,10 @@ const llvm::MCSubtargetInfo &Disassembler::subtarget() const { return *parts_->s
 
 uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t available,
                               uint64_t address) {
-  // LLVM 22 crashes over the message for an instruction that is cut off: let it read zeros instead,
-  // and see whether it needed them.
-  constexpr uint64_t kLongest = 20;
-  uint8_t padded[kLongest] = {};
-  uint64_t given = available;
-  const uint8_t *from = bytes;
-  if (available < kLongest) {
-    std::memcpy(padded, bytes, available);
-    from = padded;
-    given = kLongest;
-  }
   uint64_t size = 0;
   inst.clear();
   const auto status = parts_->disassembler->getInstruction(
-      inst, size, llvm::ArrayRef<uint8_t>(from, given), address, llvm::nulls());
+      inst, size, llvm::ArrayRef<uint8_t>(bytes, available), address, llvm::nulls());
   return status == llvm::MCDisassembler::Success && size != 0 && size <= available ? size : 0;
 }
 
