@@ -22,7 +22,8 @@ public:
   CopyExpansion(LoweringState &state, CopyOp op, Value atom)
       : state(state), op(op), atom(atom), cx(&state.arith) {}
 
-  Lowered run(TensorOperand src, TensorOperand dst, std::optional<TensorOperand> pred) {
+  Lowered run(const TensorOperand &src, const TensorOperand &dst,
+              std::optional<TensorOperand> pred) {
     if (pred && pred->rank() + 1 == src.rank())
       pred->value.layout = prependBroadcast(pred->value.layout);
     if (!countCalls(src, dst, pred))

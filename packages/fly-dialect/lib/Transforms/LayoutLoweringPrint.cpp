@@ -83,8 +83,11 @@ public:
       const auto [before, behind] = format.split("{}");
       text.literal(before);
       const bool hasPlaceholder = before.size() != format.size();
-      if (hasPlaceholder && next != values.size() && !render(values[next++]))
-        return outcome;
+      if (hasPlaceholder && next != values.size()) {
+        if (!render(values[next]))
+          return outcome;
+        ++next;
+      }
       format = behind;
     }
     text.literal("\n");
