@@ -4,6 +4,7 @@
 // MLIR's expansions and approximations elsewhere.
 #include "fly/Conversion/Passes.h"
 
+#include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,6 +14,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include "llvm/ADT/FloatingPointMode.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace fly {
 #define GEN_PASS_DEF_FLYMATHTOLLVMPASS
@@ -42,6 +46,55 @@ bool hasDoubleForm(Operation *op) {
              math::RoundOp, math::SqrtOp, math::TruncOp, math::RsqrtOp, math::ClampFOp,
              math::IPowIOp>(op);
 }
+
+/// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op
+/// form.
+StringRef intrinsicOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<math::CeilOp>([](auto) { return "llvm.ceil"; })
+      .Case<math::ExpOp>([](auto) { return "llvm.exp"; })
+      .Case<math::Exp2Op>([](auto) { return "llvm.exp2"; })
+      .Case<math::FloorOp>([](auto) { return "llvm.floor"; })
+      .Case<math::LogOp>([](auto) { return "llvm.log"; })
+      .Case<math::Log10Op>([](auto) { return "llvm.log10"; })
+      .Case<math::Log2Op>([](auto) { return "llvm.log2"; })
+      .Default(StringRef());
+}
+
+/// The suffix that overloads an intrinsic: f32, v4f32.
+std::string suffixOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto vector = dyn_cast<VectorType>(type))
+    stream << 'v' << vector.getNumElements();
+  stream << getElementTypeOrSelf(type);
+  return text;
+}
+
+void callIntrinsic(Operation *op, StringRef intrinsic) {
+  OpBuilder builder(op);
+  LLVM::FastmathFlags flags = LLVM::FastmathFlags::none;
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
+    flags = arith::convertArithFastMathFlagsToLLVM(fast.getFastMathFlagsAttr().getValue());
+  Type type = op->getResult(0).getType();
+  auto call = LLVM::CallIntrinsicOp::create(
+      builder, op->getLoc(), type, builder.getStringAttr(intrinsic + "." + suffixOf(type)),
+      op->getOperands(), LLVM::FastmathFlagsAttr::get(op->getContext(), flags));
+  op->replaceAllUsesWith(call);
+  op->erase();
+}
+
+/// isinf and isnormal test the class of a number, which is one instruction.
+template <typename Op, unsigned classes> struct ClassTest : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::IsFPClass>(op, op.getType(), op.getOperand(), classes);
+    return success();
+  }
+};
+using IsInf = ClassTest<math::IsInfOp, llvm::fcInf>;
+using IsNormal = ClassTest<math::IsNormalOp, llvm::fcNormal>;
 
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   void runOnOperation() override {
@@ -81,6 +134,7 @@ private:
 
   LogicalResult expand() {
     RewritePatternSet patterns(&getContext());
+    patterns.add<IsInf, IsNormal>(&getContext());
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });
@@ -90,6 +144,10 @@ private:
   }
 
   LogicalResult convert() {
+    getOperation()->walk([](Operation *op) {
+      if (StringRef intrinsic = intrinsicOf(op); !intrinsic.empty())
+        callIntrinsic(op, intrinsic);
+    });
     MLIRContext *context = &getContext();
     LLVMTypeConverter converter(context);
     ConversionTarget target(*context);
