@@ -17,8 +17,8 @@ using llvm::msgpack::Type;
   throw EmulatorError(hipErrorInvalidImage, "AMDGPU metadata note: " + what);
 }
 
-/// Is one value well-formed, with strings for keys and not too deep? LLVM's document takes anything,
-/// and has undefined behaviour for keys that are maps or arrays.
+/// Is one value well-formed, with strings for keys and not too deep? LLVM's document takes
+/// anything, and has undefined behaviour for keys that are maps or arrays.
 bool isWellFormed(llvm::msgpack::Reader &reader, unsigned depth) {
   constexpr unsigned kDeepest = 16;
   llvm::msgpack::Object object;

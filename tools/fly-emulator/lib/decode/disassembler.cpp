@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/disassembler.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -25,6 +26,26 @@ void LLVMInitializeAMDGPUDisassembler();
 }
 
 namespace flyemu {
+
+namespace {
+
+/// Does a VOP3 or VOP3P instruction of gfx9 name a literal (source 255), which these encodings
+/// cannot have? LLVM 22 dereferences a null stream when it wants to complain about that.
+bool hasMisplacedLiteral(const uint8_t *bytes) {
+  constexpr uint32_t kVop3 = 0x34;      // bits [31:26]
+  constexpr uint32_t kLdScale = 0xd3ac; // the prefix of a scaled matrix instruction
+  const auto names = [&](unsigned dword) {
+    uint32_t words[2];
+    std::memcpy(words, bytes + 4 * dword, sizeof words);
+    const auto source = [&](unsigned shift) { return (words[1] >> shift & 0x1ffU) == 255; };
+    return words[0] >> 26 == kVop3 && (source(0) || source(9) || source(18));
+  };
+  uint32_t first;
+  std::memcpy(&first, bytes, sizeof first);
+  return names(0) || (first >> 16 == kLdScale && names(2));
+}
+
+} // namespace
 
 struct Disassembler::Parts {
   llvm::Triple triple{"amdgcn-amd-amdhsa"};
@@ -70,8 +91,6 @@ Disassembler::Disassembler(const std::string &arch) : parts_(std::make_unique<Pa
   p.context = std::make_unique<llvm::MCContext>(p.triple, p.asmInfo.get(), p.registers.get(),
                                                 p.subtarget.get());
   p.disassembler.reset(target->createMCDisassembler(*p.subtarget, *p.context));
-  // LLVM 22 writes its complaints about bad literals here without looking whether there is a stream.
-  p.disassembler->CommentStream = &llvm::nulls();
   p.printer.reset(
       target->createMCInstPrinter(p.triple, 0, *p.asmInfo, *p.instructions, *p.registers));
 }
@@ -84,10 +103,16 @@ const llvm::MCSubtargetInfo &Disassembler::subtarget() const { return *parts_->s
 
 uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t available,
                               uint64_t address) {
-  uint64_t size = 0;
+  // Long enough that a literal at the very end of the code is never cut off.
+  constexpr uint64_t kLongest = 20;
+  uint8_t padded[kLongest] = {};
+  std::memcpy(padded, bytes, std::min(available, kLongest));
   inst.clear();
+  if (hasMisplacedLiteral(padded))
+    return 0;
+  uint64_t size = 0;
   const auto status = parts_->disassembler->getInstruction(
-      inst, size, llvm::ArrayRef<uint8_t>(bytes, available), address, llvm::nulls());
+      inst, size, llvm::ArrayRef<uint8_t>(padded, kLongest), address, llvm::nulls());
   return status == llvm::MCDisassembler::Success && size != 0 && size <= available ? size : 0;
 }
 
