@@ -23,10 +23,27 @@ def dumped(x: fx.Tensor, value: fx.Float32, again: fx.Constexpr[bool]):
 
 
 # The stages of the contract, in its order; a pipeline may have more.
-STAGES = """fly_rewrite_func_signature fly_canonicalize fly_layout_lowering fly_int_swizzle_simplify canonicalize
-fly_convert_atom_call_to_ssa_form fly_promote_regmem_to_vectorssa convert_fly_to_rocdl canonicalize convert_gpu_to_rocdl
-rocdl_attach_target convert_scf_to_cf convert_cf_to_llvm gpu_to_llvm convert_vector_to_llvm convert_arith_to_llvm
-convert_func_to_llvm reconcile_unrealized_casts gpu_module_to_binary""".split()
+STAGES = [
+    "fly_rewrite_func_signature",
+    "fly_canonicalize",
+    "fly_layout_lowering",
+    "fly_int_swizzle_simplify",
+    "canonicalize",
+    "fly_convert_atom_call_to_ssa_form",
+    "fly_promote_regmem_to_vectorssa",
+    "convert_fly_to_rocdl",
+    "canonicalize",
+    "convert_gpu_to_rocdl",
+    "rocdl_attach_target",
+    "convert_scf_to_cf",
+    "convert_cf_to_llvm",
+    "gpu_to_llvm",
+    "convert_vector_to_llvm",
+    "convert_arith_to_llvm",
+    "convert_func_to_llvm",
+    "reconcile_unrealized_casts",
+    "gpu_module_to_binary",
+]
 
 
 @pytest.fixture
