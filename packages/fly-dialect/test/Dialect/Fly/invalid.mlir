@@ -29,7 +29,7 @@ func.func private @no_stride(!fly.layout<(4,8)>)
 // expected-error@+1 {{expected}}
 func.func private @bare_swizzle(!fly.composed_layout<S<1,0,2>>)
 // -----
-// expected-error@+1 {{expected}}
+// expected-error@+1 {{only the outer part of a composed layout may stand in brackets}}
 func.func private @bracketed_inner(!fly.composed_layout<[8:1 o 1 o 4:1] o 0 o 4:1>)
 // -----
 // expected-error@+1 {{expected}}
@@ -119,5 +119,11 @@ func.func @empty_group(%a: !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) ->
 func.func @dst_keyword(%a: !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, %f: f32) {
   // expected-error@+1 {{expected 'dst'}}
   fly.mma_atom_call_ssa(%a, %f, %f, %f) [foo = %f] : (!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, f32, f32, f32, f32) -> ()
+  return
+}
+// -----
+func.func @operand_keyword(%tm: !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>, %v: !fly.memref<f32, global, (64,64):(64,1)>) {
+  // expected-error@+1 {{expected operand to be one of: a, b, c, d}}
+  %0 = fly.mma.make_fragment(e, %tm, %v) : (!fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>, !fly.memref<f32, global, (64,64):(64,1)>) -> !fly.memref<f32, register, 1:1>
   return
 }

@@ -38,3 +38,19 @@ void fly::printNamedOperand(OpAsmPrinter &printer, Operation *, StringRef name, 
   if (operand)
     printer << name << " = " << operand;
 }
+
+ParseResult fly::parseOperandKeyword(OpAsmParser &parser, MmaOperandAttr &operand) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (failed(parser.parseOptionalKeyword(&keyword)))
+    return parser.parseAttribute(operand);
+  std::optional<MmaOperand> known = symbolizeMmaOperand(keyword);
+  if (!known)
+    return parser.emitError(loc, "expected operand to be one of: a, b, c, d");
+  operand = MmaOperandAttr::get(parser.getContext(), *known);
+  return success();
+}
+
+void fly::printOperandKeyword(OpAsmPrinter &printer, Operation *, MmaOperandAttr operand) {
+  printer << stringifyMmaOperand(operand.getValue());
+}

@@ -133,7 +133,7 @@ def Fly_TiledMmaPartitionOp : Fly_AlgebraOp<"tiled_mma.partition",
                        Fly_Tensor:$tensor, Fly_IntTupleType:$thread);
   let results = (outs Fly_Tensor:$result);
   let assemblyFormat = [{
-    `(` $operand_id `,` $tiledMma `,` $tensor `,` $thread `)` attr-dict `:`
+    `(` custom<OperandKeyword>($operand_id) `,` $tiledMma `,` $tensor `,` $thread `)` attr-dict `:`
     functional-type(operands, results)
   }];
 }
@@ -155,7 +155,7 @@ def Fly_MmaMakeFragmentOp : Fly_AlgebraOp<"mma.make_fragment",
                        Fly_MemRefType:$tensor, OptionalAttr<I32Attr>:$stages);
   let results = (outs Fly_MemRefType:$result);
   let assemblyFormat = [{
-    `(` $operand_id `,` $tiledMma `,` $tensor (`,` `stages` `=` $stages^)? `)` attr-dict `:`
+    `(` custom<OperandKeyword>($operand_id) `,` $tiledMma `,` $tensor (`,` `stages` `=` $stages^)? `)` attr-dict `:`
     functional-type(operands, results)
   }];
 }

@@ -5,6 +5,8 @@
 #ifndef FLY_DIALECT_FLY_IR_OPSYNTAX_H
 #define FLY_DIALECT_FLY_IR_OPSYNTAX_H
 
+#include "fly/Dialect/Fly/IR/FlyAttributes.h"
+
 #include "mlir/IR/OpImplementation.h"
 
 namespace fly {
@@ -20,6 +22,10 @@ mlir::ParseResult parseNamedOperand(mlir::OpAsmParser &parser, llvm::StringRef n
                                     std::optional<mlir::OpAsmParser::UnresolvedOperand> &operand);
 void printNamedOperand(mlir::OpAsmPrinter &printer, mlir::Operation *op, llvm::StringRef name,
                        mlir::Value operand);
+
+/// The operand of a matrix instruction by its bare name: `a`. `#fly<mma_operand a>` is accepted.
+mlir::ParseResult parseOperandKeyword(mlir::OpAsmParser &parser, MmaOperandAttr &operand);
+void printOperandKeyword(mlir::OpAsmPrinter &printer, mlir::Operation *op, MmaOperandAttr operand);
 
 } // namespace fly
 
