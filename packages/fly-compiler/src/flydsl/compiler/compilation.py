@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import tempfile
 import threading
 import time
@@ -122,15 +124,18 @@ def compile_request(request: Request) -> Compiled:
         found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
         artifact = found if isinstance(found, Artifact) else None
         return Compiled(artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)
-    folder = Path(tempfile.mkdtemp(prefix="flydsl-"))
-    path = folder / "artifact.so"
-    try:
-        _build(request, key, path, times)
-        artifact = load_artifact(path) if load else None
-    finally:
-        path.unlink(missing_ok=True)  # what is loaded stays mapped
-        folder.rmdir()
-    return Compiled(artifact, "compiled", path, key, None, times.seconds)
+    path = Path(_private_folder().name) / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
+    _build(request, key, path, times)
+    return Compiled(load_artifact(path) if load else None, "compiled", path, key, None, times.seconds)
+
+
+_serial = itertools.count()
+
+
+@functools.lru_cache(maxsize=1)
+def _private_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder for artifacts that no disk cache keeps; it goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="flydsl-")
 
 
 def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, load: bool) -> Compiled:

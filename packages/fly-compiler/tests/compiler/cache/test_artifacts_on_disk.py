@@ -134,6 +134,8 @@ def test_without_a_disk_cache(monkeypatch, tmp_path):
     fill(x, 11)
     assert x.tolist() == [11.0] * 4
     assert fill.cache_info() is None
+    run = flyc.compile(fill, x, 11)
+    assert run.export(tmp_path / "fill.so").read_bytes() == run.path.read_bytes()
     assert not (tmp_path / "cache").exists()
 
 

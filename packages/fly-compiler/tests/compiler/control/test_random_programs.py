@@ -131,7 +131,8 @@ class Writer:
             self.block(depth + 1, names, loop=False)
 
 
-@pytest.mark.parametrize("seed", range(24))
+# 262: lanes leave an inner loop at different iterations (LLVM 22 gives them all the last one's counter).
+@pytest.mark.parametrize("seed", [*range(24), 262])
 def test_program(seed, tmp_path):
     source = Writer(seed).program()
     path = tmp_path / f"program_{seed}.py"
