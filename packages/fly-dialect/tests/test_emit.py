@@ -134,6 +134,11 @@ def test_bad_requests_are_refused(context, tmp_path, options, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_function_without_kernels_is_an_artifact_too(context, tmp_path):
+    elf = emit(module("llvm.func @run(%n: i32, %stream: !llvm.ptr) { llvm.return }"), tmp_path / "x.so")
+    assert section(elf, ".flydsl.note") == NOTE.encode() + b"\0"
+
+
 def test_kernels_must_be_compiled_first(context, tmp_path):
     with pytest.raises(_fly_emit.EmitError, match="is not compiled yet"):
         emit(module(KERNEL, HOST), tmp_path / "x.so")

@@ -96,7 +96,7 @@ uint64_t divisibility(Value value, unsigned depth = 0) {
   }
   uint64_t known = divisibilityFromUses(value);
   Operation *op = value.getDefiningOp();
-  constexpr unsigned maxDepth = 16;
+  constexpr unsigned maxDepth = 8; // Each level may double the work.
   if (!op || depth == maxDepth)
     return known;
   auto operand = [&](unsigned index) { return divisibility(op->getOperand(index), depth + 1); };

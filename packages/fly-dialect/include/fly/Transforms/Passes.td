@@ -76,4 +76,14 @@ def FlyROCDLClusterAttrPass : Pass<"fly-rocdl-cluster-attr"> {
   }];
 }
 
+def FlyROCDLExpandOpsPass : Pass<"fly-rocdl-expand-ops"> {
+  let summary = "Expand ops of fly_rocdl that are made of others";
+  let description = [{
+    make_tiled_tdm_load_atom and make_tiled_tdm_store_atom become an atom with its construction arguments and a view of
+    coordinates; `atom.set_value "boundary_check"`, which speaks of the tensor's modes, becomes "boundary_check_axes",
+    which speaks of the descriptor's dimensions.
+  }];
+  let dependentDialects = ["::fly::FlyDialect", "::mlir::arith::ArithDialect"];
+}
+
 #endif // FLY_TRANSFORMS_PASSES_TD

@@ -6,6 +6,7 @@
 include "fly/Dialect/Fly/IR/FlyOpBase.td"
 include "fly/Dialect/FlyROCDL/IR/FlyROCDLAttributes.td"
 include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.td"
+include "fly/Dialect/FlyROCDL/IR/TensorOps.td"
 include "mlir/Dialect/LLVMIR/LLVMTypes.td"
 
 class FlyROCDL_Op<string mnemonic, list<Trait> traits = []>
