@@ -51,7 +51,7 @@ def run_python(code: str) -> str:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_dialects_are_loaded_and_have_op_classes(name: str, context: ir.Context) -> None:
-    assert context.dialects[name].namespace == name
+    assert context.get_dialect_descriptor(name).namespace == name
     __import__(f"flydsl._mlir.dialects.{name}")
 
 
