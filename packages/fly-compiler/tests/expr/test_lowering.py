@@ -49,8 +49,9 @@ def test_matrix_operations(arch, operation, element, bits, count):
             fx.copy(mine.tiled_copy, mine.partition_S(source), mine.retile(fragment))
         sums.fill(0)
         fx.gemm(mma, sums, left, right, sums)
-        store = fx.make_copy_atom(fx.UniversalCopy32b(), acc)
-        fx.copy(store, sums, mma.get_slice(fx.thread_idx.x).partition_C(c))
+        store = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy32b(), acc), mma)
+        mine = store.get_slice(fx.thread_idx.x)
+        fx.copy(store, mine.retile(sums), mine.partition_D(c))
     with k.module.context:
         for name in PASSES:
             PassManager.parse(f"builtin.module({name})").run(k.module.operation)

@@ -14,7 +14,6 @@ from flydsl._mlir.passmanager import PassManager
 from flydsl.expr._arch import describe
 
 from ..utils import env, log
-from .device_math import EXPANDED, use_intrinsics
 from .diagnostics import Diagnostic, DSLCompileError, frames_of
 from .dumps import Dumps
 from .llvm_options import llvm_options
@@ -72,12 +71,20 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     }
     attach = " ".join(f"{key}={value}" for key, value in flags.items())
     to_rocdl = f"chipset={facts.chip} index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true"
-    device = (
-        f"convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,convert-gpu-to-rocdl{{{to_rocdl}}},fly-rocdl-cluster-attr"
+    device = ",".join(
+        (
+            "convert-scf-to-cf",
+            "cse",
+            "convert-rocdl-fastmath-ops",
+            "fly-math-to-llvm",
+            f"convert-gpu-to-rocdl{{{to_rocdl}}}",
+            "fly-rocdl-cluster-attr",
+        )
     )
     found = [
         _same("fly-rewrite-func-signature"),
         _same("fly-canonicalize"),
+        _same("fly-rocdl-expand-ops"),
         _same("fly-layout-lowering"),
         _same("fly-int-swizzle-simplify"),
         _same("canonicalize"),
@@ -85,8 +92,7 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         _same("fly-promote-regmem-to-vectorssa"),
         _same("convert-fly-to-rocdl"),
         _same("canonicalize"),
-        Stage("math-expand-ops", f"gpu.module(math-expand-ops{{ops={EXPANDED}}})"),
-        Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _device_math),
+        Stage("convert-gpu-to-rocdl", f"gpu.module({device})"),
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
@@ -98,18 +104,23 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     ]
     if debug_info:
         scope = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"
-        found.append(Stage("ensure-debug-info-scope", scope))
+        found.append(Stage("ensure-debug-info-scope", scope, _plain_global_locations))
     found.append(Stage("gpu-module-to-binary", "gpu-module-to-binary{format=fatbin}"))
     return found
 
 
-def _device_math(module: ir.Module) -> None:
-    use_intrinsics(_gpu_module(module))
+def _plain_global_locations(module: ir.Module) -> None:
+    """Take the callers out of the locations of globals: they have no scope there, and MLIR's pass crashes on them."""
 
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "llvm.mlir.global":
+            location = op.location
+            while location.is_a_callsite():
+                location = location.callee
+            op.location = location
+        return ir.WalkResult.ADVANCE
 
-def _gpu_module(module: ir.Module) -> ir.Operation:
-    """Return the device module; passes replace the operation that tracing made."""
-    return next(op.operation for op in module.body.operations if op.operation.name == "gpu.module")
+    module.operation.walk(visit)
 
 
 def _same(name: str) -> Stage:
