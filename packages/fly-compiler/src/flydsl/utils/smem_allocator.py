@@ -13,10 +13,10 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.expr import _trace
-from flydsl.expr._build import build, build_op, build_symbol, parse_type
+from flydsl.expr._build import build, build_op, build_symbol, parse_type, vector_type
 from flydsl.expr.numeric import Index, NumericMeta, as_numeric
 from flydsl.expr.numeric.meta import class_of_ir_type
-from flydsl.expr.vector import Vector, vector_type
+from flydsl.expr.vector import Vector
 from flydsl.runtime.device import check_smem_capacity
 
 __all__ = ["SmemAllocator", "SmemPtr", "check_smem_capacity"]
