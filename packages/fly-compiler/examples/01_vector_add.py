@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from _harness import main, report
+from _harness import expect, main, report
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -53,6 +53,8 @@ def add_vectors(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, n: fx.Int32):
 @flyc.jit
 def add_1d(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, n: fx.Int32, stream: fx.Stream = fx.Stream(None)):
     """Add the first n elements. n is a run-time number: any n runs the same code object."""
+    for name, tensor in (("a", a), ("b", b), ("c", c)):
+        expect(name, tensor, fx.Float32, rank=1)
     add_vectors(a, b, c, n).launch(grid=((n + THREADS - 1) // THREADS,), block=(THREADS,), stream=stream)
 
 
@@ -103,6 +105,8 @@ def add_matrices(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, rows: fx.Int32, colum
 @flyc.jit
 def add_2d(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, rows: fx.Int32, columns: fx.Int32):
     """Add two matrices of any shape and any distance between rows."""
+    for name, tensor in (("a", a), ("b", b), ("c", c)):
+        expect(name, tensor, fx.Float32, rank=2)
     row_tiles = (rows + TILE[0] - 1) // TILE[0]
     column_tiles = (columns + TILE[1] - 1) // TILE[1]
     add_matrices(a, b, c, rows, columns).launch(grid=(column_tiles, row_tiles), block=(THREADS,))

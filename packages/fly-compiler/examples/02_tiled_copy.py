@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from _harness import main, report
+from _harness import expect, main, report
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -74,8 +74,13 @@ def transpose_tiles(source: fx.Tensor, target: fx.Tensor):
 
 
 @flyc.jit
-def transpose(source: fx.Tensor, target: fx.Tensor, rows: fx.Int32, columns: fx.Int32):
-    """target = source transposed; both extents are multiples of the tile."""
+def transpose(source: fx.Tensor, target: fx.Tensor):
+    """target = source transposed; both extents are multiples of the tile, and known at compile time."""
+    expect("source", source, fx.Float32, rank=2, tile=(TILE, TILE))
+    expect("target", target, fx.Float32, rank=2, tile=(TILE, TILE))
+    rows, columns = source.shape.unpack()
+    if target.shape.unpack() != (columns, rows):
+        raise ValueError(f"argument 'target': expected shape {(columns, rows)}, got {target.shape.unpack()}")
     transpose_tiles(source, target).launch(grid=(columns // TILE, rows // TILE), block=(THREADS,))
 
 
@@ -88,11 +93,7 @@ def run_case(case: tuple[int, int]) -> dict[str, Any]:
     source = torch.randn(case, generator=torch.Generator().manual_seed(rows))
     target = torch.full((columns, rows), float("nan"))
     # 128-bit accesses need rows that begin at multiples of 16 bytes. The call checks what is promised here.
-    promised = [
-        flyc.from_dlpack(one, assumed_align=16).mark_layout_dynamic(divisibility=4).mark_stride_dynamic(0, 4)
-        for one in (source, target)
-    ]
-    transpose(*promised, rows, columns)
+    transpose(*(flyc.from_dlpack(one, assumed_align=16) for one in (source, target)))
     return report("transpose through LDS", f"{rows}x{columns}", target, source.t(), 0.0)
 
 

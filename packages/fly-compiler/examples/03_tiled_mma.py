@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from _harness import main, report
+from _harness import expect, main, report
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -28,7 +28,7 @@ THREADS = 64 * 4
 
 
 @flyc.kernel(known_block_size=(THREADS, 1, 1))
-def gemm_tiles(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, k: fx.Int32):
+def gemm_tiles(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor):
     """Each workgroup computes one 64 x 64 tile of C."""
     row_tile, column_tile = fx.block_idx.y, fx.block_idx.x
 
@@ -53,7 +53,7 @@ def gemm_tiles(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, k: fx.Int32):
     from_a, from_b = load_a.get_slice(fx.thread_idx.x), load_b.get_slice(fx.thread_idx.x)
 
     # A loop that runs on the GPU. `sums` is register memory; the compiler turns it into values that the loop carries.
-    for step in range(k // TILE_K):
+    for step in range(a.shape[1].unpack() // TILE_K):
         tile_a = tiles_a[None, None, row_tile, step]
         tile_b = tiles_b[None, None, column_tile, step]
         fx.copy(load_a, from_a.partition_S(tile_a), from_a.retile(fragment_a))
@@ -67,9 +67,17 @@ def gemm_tiles(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, k: fx.Int32):
 
 
 @flyc.jit
-def gemm(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor, m: fx.Int32, n: fx.Int32, k: fx.Int32):
-    """C = A B^T; M and N are multiples of 64, K of 32."""
-    gemm_tiles(a, b, c, k).launch(grid=(n // TILE_N, m // TILE_M), block=(THREADS,))
+def gemm(a: fx.Tensor, b: fx.Tensor, c: fx.Tensor):
+    """C = A B^T; M and N are multiples of 64, K of 32, all known at compile time."""
+    expect("a", a, fx.Float16, rank=2, tile=(TILE_M, TILE_K))
+    expect("b", b, fx.Float16, rank=2, tile=(TILE_N, TILE_K))
+    expect("c", c, fx.Float32, rank=2, tile=(TILE_M, TILE_N))
+    (m, k), (n, b_k) = a.shape.unpack(), b.shape.unpack()
+    if b_k != k:
+        raise ValueError(f"argument 'b': expected {k} columns, as 'a' has, got {b_k}")
+    if c.shape.unpack() != (m, n):
+        raise ValueError(f"argument 'c': expected shape {(m, n)}, got {c.shape.unpack()}")
+    gemm_tiles(a, b, c).launch(grid=(n // TILE_N, m // TILE_M), block=(THREADS,))
 
 
 CASES = [(64, 64, 32), (128, 64, 96), (192, 128, 256)]
@@ -81,12 +89,8 @@ def run_case(case: tuple[int, int, int]) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(m + n + k)
     a, b = (torch.randn(rows, k, generator=generator).half() for rows in (m, n))
     c = torch.full((m, n), float("nan"))
-    # Four halves are read at once: rows begin at multiples of 8 bytes, and K is a multiple of 4.
-    inputs = [
-        flyc.from_dlpack(one, assumed_align=8).mark_layout_dynamic(divisibility=4).mark_stride_dynamic(0, 4)
-        for one in (a, b)
-    ]
-    gemm(*inputs, c, m, n, k)
+    # Four halves are read at once, so rows begin at multiples of 8 bytes. The call checks what is promised here.
+    gemm(*(flyc.from_dlpack(one, assumed_align=8) for one in (a, b, c)))
     expected = a.double() @ b.double().t()
     # Products of halves are exact in f32; K of them are added with one rounding each, in some order.
     bound = (a.double().abs() @ b.double().abs().t()).max().item() * k * 2.0**-24

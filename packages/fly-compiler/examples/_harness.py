@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the examples share besides the kernels: the line that each case prints, and the exit code."""
+"""What the examples share besides the kernels: refusing what they are not written for, and reporting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,26 @@ from typing import Any
 
 import torch
 
+import flydsl.expr as fx
 from flydsl.runtime import current_device
+
+
+def expect(name: str, tensor: Any, dtype: Any, rank: int, tile: tuple[int, ...] = ()) -> None:
+    """Refuse a tensor that the kernel is not written for, while tracing, by the name of the argument.
+
+    With `tile`, the extents have to be known at compile time (`flyc.from_dlpack(tensor)` makes them so) and to be
+    multiples of the tile's: these kernels have no predicates, so a tile that sticks out would go wrong in silence.
+    """
+    if tensor.element_type is not dtype:
+        raise TypeError(f"argument {name!r}: expected {dtype.__name__}, got {tensor.element_type.__name__}")
+    if fx.rank(tensor) != rank:
+        raise ValueError(f"argument {name!r}: expected rank {rank}, got rank {fx.rank(tensor)}")
+    for axis, extent in enumerate(tile):
+        actual = tensor.shape[axis].unpack()
+        if not isinstance(actual, int):
+            raise TypeError(f"argument {name!r}: its shape is not static; pass flyc.from_dlpack({name})")
+        if actual % extent:
+            raise ValueError(f"argument {name!r}: extent {actual} of axis {axis} is no multiple of the tile's {extent}")
 
 
 def report(kernel: str, shape: str, got: torch.Tensor, expected: torch.Tensor, tolerance: float) -> dict[str, Any]:

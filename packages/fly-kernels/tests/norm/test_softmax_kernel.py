@@ -95,10 +95,24 @@ def test_unknown_dtype():
         build_softmax_module(8, 64, "f64")
 
 
-def test_wrong_dtype_names_the_argument_and_the_next_call_works():
+@pytest.mark.parametrize(
+    ("spoil", "error", "said"),
+    [
+        (lambda x, y: (x.int(), y), TypeError, "argument 'A': expected Float32, got Int32"),
+        (lambda x, y: (x, y.half()), TypeError, "argument 'C': expected Float32, got Float16"),
+        (lambda x, y: (x[0], y), ValueError, "argument 'A': expected rank 2, got rank 1"),
+    ],
+)
+def test_wrong_tensor_names_the_argument_and_the_next_call_works(spoil, error, said):
     softmax = build_softmax_module(2, 64, "f32")
     x, y = torch.randn(2, 64), torch.empty(2, 64)
-    with pytest.raises(Exception, match="A"):
-        softmax(x.long(), y, 2)
+    with pytest.raises(error, match=said):
+        softmax(*spoil(x, y), 2)
     softmax(x, y, 2)
     check(y, x, "f32")
+
+
+def test_too_few_columns_are_reported_by_the_emulated_device():
+    softmax = build_softmax_module(4, 64, "f32")
+    with pytest.raises(RuntimeError, match="past the end of 'A'"):
+        softmax(torch.randn(4, 32), torch.empty(4, 64), 4)

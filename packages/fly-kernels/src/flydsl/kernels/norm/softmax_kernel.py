@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..common.dtypes import float_type
+from ..common.dtypes import expect, float_type
 from ..common.language import flyc, fx
 from ..common.reduce import block_reduce
 
@@ -116,6 +116,8 @@ def build_softmax_module(M: int, N: int | str | None = None, dtype_str: str = "f
 
     @flyc.jit
     def softmax(A: fx.Tensor, C: fx.Tensor, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        expect("A", A, element, rank=2)
+        expect("C", C, element, rank=2)
         softmax_kernel(A, C).launch(grid=(m_in,), block=(THREADS,), stream=stream)
 
     return softmax
