@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from . import debian
 from .paths import BUILD, ROOT, cache_dir
 from .shell import run
 
@@ -25,6 +27,8 @@ def tools_bin() -> Path:
     wanted = "\n".join((*TOOLS, sys.executable))
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(home, ignore_errors=True)
+        if importlib.util.find_spec("ensurepip") is None:  # Debian's Python comes without it
+            debian.ensure(("python3-venv",))
         run(
             [sys.executable, "-m", "venv", home],
             what="making an environment for hatch and uv",
