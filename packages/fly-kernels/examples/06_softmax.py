@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Softmax over the rows of a matrix, from the kernel library, for any number of columns.
 
-Run it:  ARCH=gfx950 python 04_softmax.py
+Run it:  ARCH=gfx950 python 06_softmax.py
 """
 
 from __future__ import annotations
