@@ -10,112 +10,35 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import (
-    arith as arith,
-)
-from . import (
-    gpu as gpu,
-)
-from . import (
-    math as math,
-)
-from . import (
-    vector as vector,
-)
-from ._protocol import (
-    construct_from_ir_values as construct_from_ir_values,
-)
-from ._protocol import (
-    extract_to_ir_values as extract_to_ir_values,
-)
-from .address_space import (
-    AddressSpace as AddressSpace,
-)
-from .address_space import (
-    is_generic_address_space as is_generic_address_space,
-)
-from .address_space import (
-    is_target_address_space as is_target_address_space,
-)
-from .arith_value import (
-    ArithValue as ArithValue,
-)
-from .atom import (
-    CopyAtom as CopyAtom,
-)
-from .atom import (
-    MmaAtom as MmaAtom,
-)
-from .atom import (
-    atom_set_value as atom_set_value,
-)
-from .atom import (
-    make_copy_atom as make_copy_atom,
-)
-from .atom import (
-    make_mma_atom as make_mma_atom,
-)
-from .copy import *  # noqa: F403 - a documented aggregation
+from . import arith as arith
+from . import gpu as gpu
+from . import math as math
+from . import vector as vector
+from ._protocol import *  # noqa: F403 - a documented aggregation
+from ._protocol import __all__ as _protocol
+from .address_space import *  # noqa: F403
+from .address_space import __all__ as _address_space
+from .arith import cmpf as cmpf
+from .arith import cmpi as cmpi
+from .arith import constant_vector as constant_vector
+from .arith import index_cast as index_cast
+from .arith_value import *  # noqa: F403
+from .arith_value import __all__ as _arith_value
+from .atom import *  # noqa: F403
+from .atom import __all__ as _atom
+from .copy import *  # noqa: F403
 from .copy import __all__ as _copy
-from .fastmath import (
-    FastMathFlags as FastMathFlags,
-)
-from .fastmath import (
-    fastmath as fastmath,
-)
-from .gpu import (
-    barrier as barrier,
-)
-from .gpu import (
-    block_dim as block_dim,
-)
-from .gpu import (
-    block_idx as block_idx,
-)
-from .gpu import (
-    grid_dim as grid_dim,
-)
-from .gpu import (
-    known_block_size as known_block_size,
-)
-from .gpu import (
-    lane_id as lane_id,
-)
-from .gpu import (
-    num_warp_threads as num_warp_threads,
-)
-from .gpu import (
-    thread_idx as thread_idx,
-)
+from .fastmath import *  # noqa: F403
+from .fastmath import __all__ as _fastmath
+from .gpu import *  # noqa: F403
+from .gpu import __all__ as _gpu
 from .layout.algebra import *  # noqa: F403
 from .layout.algebra import __all__ as _algebra
 from .layout.construct import *  # noqa: F403
 from .layout.construct import __all__ as _construct
 from .layout.host import hosted
-from .layout.objects import (
-    Basis as Basis,
-)
-from .layout.objects import (
-    ComposedLayout as ComposedLayout,
-)
-from .layout.objects import (
-    CoordSwizzle as CoordSwizzle,
-)
-from .layout.objects import (
-    E as E,
-)
-from .layout.objects import (
-    IntTuple as IntTuple,
-)
-from .layout.objects import (
-    Layout as Layout,
-)
-from .layout.objects import (
-    Swizzle as Swizzle,
-)
-from .layout.objects import (
-    Tile as Tile,
-)
+from .layout.objects import *  # noqa: F403
+from .layout.objects import __all__ as _objects
 from .math import *  # noqa: F403
 from .math import __all__ as _math
 from .memory import *  # noqa: F403
@@ -128,93 +51,28 @@ from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .pointer import *  # noqa: F403
 from .pointer import __all__ as _pointer
-from .printf import (
-    printf as printf,
-)
-from .shared import (
-    SharedAllocator as SharedAllocator,
-)
-from .storable import (
-    Align as Align,
-)
-from .storable import (
-    Array as Array,
-)
-from .storage import (
-    Arena as Arena,
-)
-from .storage import (
-    Storage as Storage,
-)
-from .struct import (
-    Empty as Empty,
-)
-from .struct import (
-    Struct as Struct,
-)
-from .struct import (
-    Union as Union,
-)
-from .struct import (
-    struct as struct,
-)
-from .struct import (
-    union as union,
-)
+from .printf import *  # noqa: F403
+from .printf import __all__ as _printf
+from .shared import *  # noqa: F403
+from .shared import __all__ as _shared
+from .storable import *  # noqa: F403
+from .storable import __all__ as _storable
+from .storage import *  # noqa: F403
+from .storage import __all__ as _storage
+from .struct import *  # noqa: F403
+from .struct import __all__ as _struct
 from .tensor import *  # noqa: F403
 from .tensor import __all__ as _tensor
 from .type_classes import *  # noqa: F403
 from .type_classes import __all__ as _type_classes
-from .typing import (
-    Constexpr as Constexpr,
-)
-from .typing import (
-    Stream as Stream,
-)
-from .typing import (
-    T as T,
-)
-from .typing import (
-    Type as Type,
-)
-from .vector import (
-    ReductionOp as ReductionOp,
-)
-from .vector import (
-    Vector as Vector,
-)
-from .vector import (
-    VectorAlias as VectorAlias,
-)
-from .vector import (
-    empty_like as empty_like,
-)
-from .vector import (
-    full as full,
-)
-from .vector import (
-    full_like as full_like,
-)
-from .vector import (
-    ones_like as ones_like,
-)
-from .vector import (
-    vec_broadcast as vec_broadcast,
-)
-from .vector import (
-    vec_select as vec_select,
-)
-from .vector import (
-    zeros_like as zeros_like,
-)
-from .wrap import (
-    as_dsl_value as as_dsl_value,
-)
-from .wrap import (
-    as_ir_value as as_ir_value,
-)
+from .typing import *  # noqa: F403
+from .typing import __all__ as _typing
+from .vector import *  # noqa: F403
+from .vector import __all__ as _vector
+from .wrap import *  # noqa: F403
+from .wrap import __all__ as _wrap
 
-_LAZY = ("rocdl", "coop", "random", "buffer_ops", "utils", "extern")
+_LAZY = ("rocdl", "coop", "random", "buffer_ops", "utils", "extern", "primitive", "derived", "enum")
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
 
 
@@ -247,7 +105,7 @@ def _vector_aliases() -> dict[str, Any]:
     for lanes, names in counts.items():
         for name in names.split():
             for n in lanes:
-                found[f"{name}x{n}"] = VectorAlias(globals()[name], n)
+                found[f"{name}x{n}"] = vector.VectorAlias(globals()[name], n)
     return found
 
 
@@ -260,21 +118,19 @@ select = hosted(select)
 _aliases = _vector_aliases()
 globals().update(_aliases)
 
-__all__ = sorted(
-    {
-        *_copy, *_algebra, *_construct, *_math, *_memory, *_mma, *_numeric, *_ops, *_pointer, *_tensor, *_type_classes,
-        *_aliases,
-        "AddressSpace", "Align", "Arena", "ArithValue", "Array", "Basis", "ComposedLayout", "Constexpr", "CoordSwizzle",
-        "CopyAtom", "E", "Empty", "FastMathFlags", "IntTuple", "Layout", "MmaAtom", "ReductionOp", "SharedAllocator",
-        "Storage", "Stream", "Struct", "Swizzle", "T", "Tile", "Type", "Union", "Vector", "VectorAlias", "arith",
-        "as_dsl_value", "as_ir_value", "atom_set_value", "barrier", "block_dim", "block_idx", "const_expr",
-        "construct_from_ir_values", "empty_like", "extract_to_ir_values", "fastmath", "full", "full_like", "gpu",
-        "grid_dim", "is_generic_address_space", "is_target_address_space", "known_block_size", "lane_id",
-        "make_copy_atom", "make_mma_atom", "math", "num_warp_threads", "ones_like", "printf", "range_constexpr",
-        "select", "struct", "thread_idx", "union", "vec_broadcast", "vec_select", "vector", "zeros_like",
-    }
-    - {"as_int_tuple", "as_tile", "typed", "CopyOp", "MmaOp"}
+_INTERNAL = {"as_int_tuple", "as_tile", "typed", "CopyOp", "MmaOp"}
+_OWN = (
+    "arith", "cmpf", "cmpi", "const_expr", "constant_vector", "gpu", "index_cast", "math", "range_constexpr", "select",
+    "vector",
 )  # fmt: skip
+
+_PARTS = (
+    _protocol, _address_space, _arith_value, _atom, _copy, _fastmath, _gpu, _algebra, _construct, _objects, _math,
+    _memory, _mma, _numeric, _ops, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor, _type_classes,
+    _typing, _vector, _wrap,
+)  # fmt: skip
+
+__all__ = sorted({name for part in (*_PARTS, _aliases, _OWN) for name in part} - _INTERNAL)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["construct_from_ir_values", "extract_to_ir_values", "ir_value_count", "is_dsl_value"]
+__all__ = ["construct_from_ir_values", "extract_to_ir_values"]
 
 
 def is_dsl_value(value: Any) -> bool:

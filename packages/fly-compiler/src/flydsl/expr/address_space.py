@@ -6,14 +6,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-__all__ = [
-    "AddressSpace",
-    "is_generic_address_space",
-    "is_target_address_space",
-    "llvm_number",
-    "space_from_text",
-    "space_text",
-]
+__all__ = ["AddressSpace", "is_generic_address_space", "is_target_address_space"]
 
 
 class AddressSpace(enum.IntEnum):
@@ -23,6 +16,9 @@ class AddressSpace(enum.IntEnum):
     Global = 1
     Shared = 2
     Register = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
 
 
 _LLVM = {"generic": 0, "global": 1, "shared": 3, "register": 5}

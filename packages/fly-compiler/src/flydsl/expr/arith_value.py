@@ -17,7 +17,6 @@ from .numeric.cast import bitcast_value, cast_value, constant, like
 from .numeric.meta import NumericMeta, class_of_ir_type
 from .numeric.operator_methods import with_operators
 from .numeric.operators import (
-    ADD,
     BinaryOp,
     emit_absolute,
     emit_binary,
@@ -26,7 +25,7 @@ from .numeric.operators import (
     operand_type,
 )
 
-__all__ = ["ArithValue", "element_class", "raw_binary"]
+__all__ = ["ArithValue"]
 
 _VectorType = ir.VectorType
 
@@ -109,48 +108,6 @@ class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
         """Return `true_value` where this condition is true, else `false_value`."""
         a, b = _pair(true_value, false_value)
         return build("arith.select", (self, a, b), a.type)
-
-    # -- functions -----------------------------------------------------------------------------------------------------
-
-    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the sum of floats, with explicit fast-math flags."""
-        return raw_binary(ADD, self, other, fastmath)
-
-    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the larger float; NaN if either is NaN."""
-        from .math import maximumf
-
-        return maximumf(self, other, fastmath=fastmath)
-
-    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the smaller float; NaN if either is NaN."""
-        from .math import minimumf
-
-        return minimumf(self, other, fastmath=fastmath)
-
-    def exp2(self, *, fastmath: Any = None) -> Any:
-        """Return 2 to the power of this float."""
-        from .math import exp2
-
-        return exp2(self, fastmath=fastmath)
-
-    def rsqrt(self, *, fastmath: Any = None) -> Any:
-        """Return the reciprocal square root."""
-        from .math import rsqrt
-
-        return rsqrt(self, fastmath=fastmath)
-
-    def shrui(self, amount: Any) -> Any:
-        """Return this integer shifted right with zeros from the left."""
-        from .math import shrui
-
-        return shrui(self, amount)
-
-    def shuffle_xor(self, offset: Any, width: Any) -> Any:
-        """Return the value of the lane whose number differs by the bits of `offset`."""
-        from .gpu import shuffle_xor
-
-        return shuffle_xor(self, offset, width)
 
     # -- operators -----------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,11 @@ class _Atom(FlyValue):
         return result
 
 
+def of_tiling(owner: str, tiling: type, name: str) -> property:
+    """Return a property of a thread's slice that is the property `name` of the tiling it is a slice of."""
+    return property(lambda slice: getattr(getattr(slice, owner), name), doc=getattr(tiling, name).__doc__)
+
+
 # State fields by the mnemonic of the operation; an operation that is not listed is not checked here.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "!fly.universal_copy": (),

@@ -9,7 +9,7 @@ from typing import Any
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import build_op, infer
-from .atom import CopyAtom, _Atom, static_layout
+from .atom import CopyAtom, _Atom, of_tiling, static_layout
 from .layout import typetext as tt
 from .layout.algebra import composition, int_tuple_product_each, raked_product, right_inverse, size
 from .layout.construct import as_int_tuple, as_tile, make_layout, static
@@ -31,6 +31,9 @@ __all__ = [
     "make_tiled_copy_C",
     "make_tiled_copy_tv",
     "scatter",
+    "tiled_copy_partition_dst",
+    "tiled_copy_partition_src",
+    "tiled_copy_retile",
 ]
 
 
@@ -117,10 +120,22 @@ class ThrCopy:
 
     def retile(self, tensor: Any) -> Tensor:
         """Return a register fragment (of an MMA, for example) in the value structure of this copy."""
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"retile takes a register tensor, not {type(tensor).__name__}")
-        tiled: Tensor = typed(infer("fly.tiled_copy.retile", (self.tiled_copy.value, tensor.value)), tensor)
-        return tiled
+        return tiled_copy_retile(self.tiled_copy, tensor)
+
+    tile_mn = of_tiling("tiled_copy", TiledCopy, "tile_mn")
+    layout_tv_tiled = of_tiling("tiled_copy", TiledCopy, "layout_tv_tiled")
+    layout_src_tv_tiled = of_tiling("tiled_copy", TiledCopy, "layout_src_tv_tiled")
+    layout_dst_tv_tiled = of_tiling("tiled_copy", TiledCopy, "layout_dst_tv_tiled")
+
+    def get_slice(self, thr_idx: Any) -> ThrCopy:
+        """Return the part of another thread."""
+        return ThrCopy(self.tiled_copy, thr_idx)
+
+    thr_slice = get_slice
+
+    def set_value(self, field: Any, value: Any = None) -> ThrCopy:
+        """Return this slice of the tiled copy with a state field of its atom set, as `TiledCopy.set_value`."""
+        return ThrCopy(self.tiled_copy.set_value(field, value), self.thr_idx)
 
     def __extract_to_ir_values__(self) -> list[Any]:
         return [self.tiled_copy.value, self._coord.value]
@@ -131,6 +146,24 @@ class ThrCopy:
 
 
 register_wrapper("tiled_copy", TiledCopy)
+
+
+def tiled_copy_partition_src(tiled_copy: TiledCopy, src: Any, thr_idx: Any) -> Tensor:
+    """Return one thread's view of a source: `tiled_copy.get_slice(thr_idx).partition_S(src)`."""
+    return ThrCopy(tiled_copy, thr_idx).partition_S(src)
+
+
+def tiled_copy_partition_dst(tiled_copy: TiledCopy, dst: Any, thr_idx: Any) -> Tensor:
+    """Return one thread's view of a destination: `tiled_copy.get_slice(thr_idx).partition_D(dst)`."""
+    return ThrCopy(tiled_copy, thr_idx).partition_D(dst)
+
+
+def tiled_copy_retile(tiled_copy: TiledCopy, tensor: Any) -> Tensor:
+    """Return a register fragment in the value structure of a tiled copy."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"retile takes a register tensor, not {type(tensor).__name__}")
+    tiled: Tensor = typed(infer("fly.tiled_copy.retile", (tiled_copy.value, tensor.value)), tensor)
+    return tiled
 
 
 def make_layout_tv(thr_layout: Layout, val_layout: Layout) -> tuple[Any, Layout]:

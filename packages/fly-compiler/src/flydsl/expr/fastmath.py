@@ -18,7 +18,7 @@ from flydsl._mlir import ir
 from ._build import attribute
 from ._trace import state
 
-__all__ = ["FastMathFlags", "fastmath", "flags_attribute", "normalise"]
+__all__ = ["FastMathFlags", "fastmath"]
 
 
 class FastMathFlags(enum.IntFlag):

@@ -14,6 +14,7 @@ from flydsl._mlir import ir
 from . import _trace
 from ._build import attribute, build, build_op, parse_type
 from ._dialect_proxy import proxy
+from ._forward import forward
 from .numeric.base import as_numeric, wrap
 from .numeric.types import Boolean, Index, Int32
 from .vector import Vector, _make
@@ -21,6 +22,7 @@ from .wrap import as_ir_value
 
 __all__ = [
     "ShuffleOp",
+    "Tuple3D",
     "barrier",
     "block_dim",
     "block_id",
@@ -72,7 +74,7 @@ def _implicit_argument(what: str, axis: str) -> ir.Value:
     return value if size == 4 else build("arith.extui", (value,), Int32.ir_type)
 
 
-class Triple:
+class Tuple3D:
     """Three `Int32` indices or extents, `.x`, `.y`, `.z`, made once per kernel."""
 
     __slots__ = ("_name", "_op")
@@ -111,10 +113,10 @@ class Triple:
         return f"fx.{self._name}"
 
 
-thread_idx = Triple("thread_id", "thread_idx")
-block_idx = Triple("block_id", "block_idx")
-block_dim = Triple("block_dim", "block_dim")
-grid_dim = Triple("grid_dim", "grid_dim")
+thread_idx = Tuple3D("thread_id", "thread_idx")
+block_idx = Tuple3D("block_id", "block_idx")
+block_dim = Tuple3D("block_dim", "block_dim")
+grid_dim = Tuple3D("grid_dim", "grid_dim")
 
 
 def thread_id(dimension: Any) -> ir.Value:
@@ -234,7 +236,12 @@ def smem_space(int: bool = False) -> Any:
 lds_space = smem_space
 
 
+_OF_THE_LANGUAGE = ("Arena", "Array", "SharedAllocator", "Storage", "get_dyn_shared")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _OF_THE_LANGUAGE:
+        return forward(__name__)(name)
     from flydsl._mlir.dialects import gpu as dialect
 
     return proxy(dialect, name, __name__)

@@ -322,8 +322,9 @@ def _extreme(name: str, operands: tuple[Any, ...], larger: bool, fastmath: Any) 
     cls = Int32 if flat[0].dtype is Boolean else flat[0].dtype
     for other in flat[1:]:
         cls = arithmetic_type(cls, other.dtype)
-    if any(o.dtype is Index for o in flat) or (cls.is_float and cls.width <= 8):
-        raise TypeError(f"fx.{name} is not defined for {cls.__name__}; convert the operands first")
+    for one in flat:
+        if one.dtype is Index or (one.dtype.is_float and one.dtype.width <= 8):
+            raise TypeError(f"fx.{name} is not defined for {one.dtype.__name__}; convert the operands first")
     result = flat[0].to(cls)
     for other in flat[1:]:
         if isinstance(result, Numeric) and isinstance(other, Numeric) and result.is_static() and other.is_static():

@@ -11,7 +11,7 @@ from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 
 from ._build import attribute, build_op, infer
-from .atom import MmaAtom, _Atom, static_layout
+from .atom import MmaAtom, _Atom, of_tiling, static_layout
 from .layout import typetext as tt
 from .layout.algebra import slice
 from .layout.construct import as_int_tuple, make_layout, make_tile, static
@@ -190,6 +190,25 @@ class ThrMma:
     def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """As `TiledMma.make_fragment_C`."""
         return self.tiled_mma.make_fragment_C(block_tile, stages)
+
+    mma_atom = of_tiling("tiled_mma", TiledMma, "mma_atom")
+    atom_layout = of_tiling("tiled_mma", TiledMma, "atom_layout")
+    permutation_mnk = of_tiling("tiled_mma", TiledMma, "permutation_mnk")
+    tile_size_mnk = of_tiling("tiled_mma", TiledMma, "tile_size_mnk")
+    thr_layout_vmnk = of_tiling("tiled_mma", TiledMma, "thr_layout_vmnk")
+    tv_layout_A_tiled = of_tiling("tiled_mma", TiledMma, "tv_layout_A_tiled")
+    tv_layout_B_tiled = of_tiling("tiled_mma", TiledMma, "tv_layout_B_tiled")
+    tv_layout_C_tiled = of_tiling("tiled_mma", TiledMma, "tv_layout_C_tiled")
+
+    def get_slice(self, thr_idx: Any) -> ThrMma:
+        """Return the part of another thread."""
+        return ThrMma(self.tiled_mma, thr_idx)
+
+    thr_slice = get_slice
+
+    def set_value(self, field: Any, value: Any = None) -> ThrMma:
+        """Return this slice of the tiled MMA with a state field of its atom set, as `TiledMma.set_value`."""
+        return ThrMma(self.tiled_mma.set_value(field, value), self.thr_idx)
 
     def __extract_to_ir_values__(self) -> list[Any]:
         return [self.tiled_mma.value, self._coord.value]

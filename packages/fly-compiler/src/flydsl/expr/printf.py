@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fx.printf`: printing when the kernel runs."""
+"""What a kernel says while it runs: `fx.printf` and `fx.device_assert`.
+
+Both become `fly.print`; the compiler turns it into writes to a buffer that the launch passes, and the runtime prints.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +12,85 @@ from flydsl._mlir import ir
 
 from ._build import build_symbol
 from ._protocol import extract_to_ir_values
-from .numeric.base import Numeric
+from ._trace import kernel, location, where
+from .numeric.base import Numeric, as_numeric
+from .numeric.types import Float32
+from .vector import Vector
 
-__all__ = ["printf"]
+__all__ = ["device_assert", "printf"]
 
 
-def printf(*args: Any) -> None:
+def printf(*args: Any, format_str: str | None = None) -> None:
     """Print when the program runs: `printf(format, *values)` or `printf(*values)`.
 
     The placeholder of a format is `{}`; other text is literal. Numbers, strings and types that are known while tracing
-    are put into the text; SSA values are printed at run time. A newline is added.
+    are put into the text; SSA values are printed at run time, vectors as a list. A newline is added.
+
+    Args:
+        *args: the format and the values, or values alone.
+        format_str: the format, where it is not the first argument.
 
     Raises:
         ValueError: a value that is more than one SSA value, or placeholders and values that differ in number.
     """
+    if format_str:
+        args = (format_str, *args)
     if args and isinstance(args[0], str):
-        text, values = args[0], list(args[1:])
-        pieces = text.split("{}")
-        if len(pieces) - 1 != len(values):
-            raise ValueError(f"printf: {text!r} has {len(pieces) - 1} placeholders for {len(values)} values")
+        text, values = args[0], args[1:]
     else:
-        values = list(args)
-        pieces = ["", *[" "] * (len(values) - 1), ""] if values else [""]
-    result, operands = pieces[0], []
+        text, values = " ".join(["{}"] * len(args)), args
+    _emit(*_format("printf", text, values))
+
+
+def device_assert(condition: Any, message: str = "", *args: Any) -> None:
+    """Check a condition when the kernel runs; where it fails, the call of the kernel raises `RuntimeError`.
+
+    The error has the message, the line, and the block and thread of the first failure. The wave that fails ends.
+
+    Args:
+        condition: a scalar; one that is known while tracing is checked then.
+        message: what to say; `{}` is filled in with `args`, as by `printf`.
+        *args: the values of the message.
+
+    Raises:
+        AssertionError: the condition is known while tracing, and false.
+        RuntimeError: outside a kernel.
+    """
+    kernel("fx.device_assert")
+    truth = as_numeric(condition).__dsl_bool__()
+    text, operands = _format("device_assert", message, args)
+    if truth.is_static():
+        if not truth.value:
+            raise AssertionError(f"device_assert at {where()}: {text or 'the condition is false'}")
+        return
+    from flydsl._mlir.dialects import scf
+
+    failed = scf.IfOp((~truth).ir_value(), has_else=False, loc=location())
+    with ir.InsertionPoint(failed.then_block):
+        _emit(text, operands, {"fly.assertion": ir.UnitAttr.get()})
+        scf.YieldOp([], loc=location())
+
+
+def _emit(text: str, operands: list[ir.Value], attributes: dict[str, ir.Attribute] | None = None) -> None:
+    # The text becomes a symbol of the module.
+    build_symbol("fly.print", (), {"format": ir.StringAttr.get(text), **(attributes or {})}, operands)
+
+
+def _format(what: str, text: str, values: tuple[Any, ...]) -> tuple[str, list[ir.Value]]:
+    """Put what is known into the text; return it and the SSA values of the placeholders that are left."""
+    pieces = text.split("{}")
+    if len(pieces) - 1 != len(values):
+        raise ValueError(f"{what}: {text!r} has {len(pieces) - 1} placeholders for {len(values)} values")
+    result: str = pieces[0]
+    operands: list[ir.Value] = []
     for value, after in zip(values, pieces[1:], strict=True):
         shown = _static_text(value)
         if shown is None:
-            operands.append(_operand(value))
-            shown = "{}"
+            found = _operands(what, value)
+            operands += found
+            shown = "[" + ", ".join(["{}"] * len(found)) + "]" if isinstance(value, Vector) else "{}"
         result += shown + after
-    build_symbol("fly.print", (), {"format": ir.StringAttr.get(result)}, operands)  # its text becomes a symbol
+    return result, operands
 
 
 def _static_text(value: Any) -> str | None:
@@ -49,8 +101,20 @@ def _static_text(value: Any) -> str | None:
     return value.__name__ if isinstance(value, type) else None
 
 
-def _operand(value: Any) -> ir.Value:
+def _operands(what: str, value: Any) -> list[ir.Value]:
+    if isinstance(value, Vector):
+        return [_plain(lane) for lane in value]
+    if isinstance(value, Numeric):
+        return [_plain(value)]
     values = extract_to_ir_values(value)
     if len(values) != 1:
-        raise ValueError(f"printf: a '{type(value).__name__}' is {len(values)} values; print its parts")
-    return values[0]
+        raise ValueError(f"{what}: a '{type(value).__name__}' is {len(values)} values; print its parts")
+    return list(values)
+
+
+def _plain(value: Numeric) -> ir.Value:
+    """Return a scalar in a format that printing knows: floats of a byte and less are widened."""
+    narrow = value.dtype.is_float and value.dtype.width < 16
+    converted: Any = value.to(Float32) if narrow else value
+    result: ir.Value = converted.ir_value()
+    return result

@@ -14,7 +14,7 @@ from .numeric.meta import NumericMeta
 from .pointer import Pointer, recast_iter
 from .typing import Constexpr
 
-__all__ = ["Align", "Array", "align_of", "byte_pointer", "is_constexpr", "size_of"]
+__all__ = ["Align", "Array"]
 
 
 def is_constexpr(kind: Any) -> bool:

@@ -10,13 +10,23 @@ from typing import Any, ClassVar
 
 from flydsl._mlir import ir
 
+from ._forward import forward
 from ._protocol import construct_from_ir_values, extract_to_ir_values, ir_value_count
 from .numeric.base import Numeric
 from .numeric.meta import NumericMeta
 from .storable import Align, align_of, byte_pointer, is_constexpr, size_of
 from .vector import Vector
 
-__all__ = ["Empty", "Struct", "StructBase", "Union", "UnionBase", "struct", "union"]
+__all__ = [
+    "Empty",
+    "Struct",
+    "Union",
+    "is_composite_type",
+    "is_specializable_struct_type",
+    "is_struct_type",
+    "struct",
+    "union",
+]
 
 _RESERVED = {"replace"}
 
@@ -336,7 +346,7 @@ def _inline(items: Any, base: type, word: str) -> Any:
             fields[name] = part.stop
         else:
             fields[f"_{i}"] = part
-    shown = ", ".join(f"{name}: {getattr(kind, '__name__', kind)}" for name, kind in fields.items())
+    shown = ", ".join(f"{name!r}: {getattr(kind, '__name__', kind)}" for name, kind in fields.items())
     key = (base, tuple(fields.items()))
     known = _inlines.get(key)
     if known is None:
@@ -359,6 +369,23 @@ class Union:
 
     def __class_getitem__(cls, items: Any) -> Any:
         return _inline(items, UnionBase, "Union")
+
+
+def is_composite_type(kind: Any) -> bool:
+    """Tell whether `kind` is a struct or union type."""
+    return isinstance(kind, type) and issubclass(kind, (StructBase, UnionBase))
+
+
+def is_struct_type(kind: Any) -> bool:
+    """Tell whether `kind` is a struct type."""
+    return isinstance(kind, type) and issubclass(kind, StructBase)
+
+
+def is_specializable_struct_type(kind: Any) -> bool:
+    """Tell whether `kind` is a struct type with a compile-time field, its own or of a field."""
+    return is_struct_type(kind) and any(
+        is_constexpr(field) or is_specializable_struct_type(field) for field in kind.fields.values()
+    )
 
 
 class Empty(metaclass=_CompositeMeta):
@@ -397,3 +424,7 @@ class Empty(metaclass=_CompositeMeta):
     @classmethod
     def __poke_into_ptr__(cls, ptr: Any, value: Any) -> None:
         return None
+
+
+# Storage of structs is found here too.
+__getattr__ = forward(__name__)

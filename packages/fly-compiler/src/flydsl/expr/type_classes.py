@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 
+from . import ops
 from ._build import parse_type
 from .address_space import space_text
 from .layout import typetext as tt
@@ -18,13 +20,30 @@ __all__ = [
     "BasisType",
     "ComposedLayoutType",
     "CoordSwizzleType",
+    "CoordTensorType",
+    "CopyAtomType",
+    "CopyOpUniversalAtomicType",
+    "CopyOpUniversalCopyType",
     "IntTupleType",
     "LayoutType",
     "MemRefType",
+    "MmaAtomType",
+    "MmaOpUniversalFMAType",
     "PointerType",
     "SwizzleType",
     "TileType",
+    "TiledCopyType",
+    "TiledMmaType",
 ]
+
+
+class TypeMaker(type):
+    """Metaclass of the makers: an MLIR type of that kind counts as an instance."""
+
+    bound: type
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.bound)
 
 
 def _static_text(value: Any) -> str:
@@ -53,8 +72,10 @@ def _text(value: Any) -> str:
     return tt.arguments(value.type_text if isinstance(value, FlyValue) else str(value))
 
 
-class IntTupleType:
+class IntTupleType(metaclass=TypeMaker):
     """`!fly.int_tuple<...>`."""
+
+    bound = fly.IntTupleType
 
     @staticmethod
     def get(value: Any) -> ir.Type:
@@ -62,8 +83,10 @@ class IntTupleType:
         return parse_type(f"!fly.int_tuple<{_static_text(value)}>")
 
 
-class BasisType:
+class BasisType(metaclass=TypeMaker):
     """`!fly.basis<...>`."""
+
+    bound = fly.BasisType
 
     @staticmethod
     def get(value: Any, modes: Any = ()) -> ir.Type:
@@ -72,8 +95,10 @@ class BasisType:
         return parse_type(f"!fly.basis<{_static_text(value)}{''.join(f'E{mode}' for mode in path)}>")
 
 
-class LayoutType:
+class LayoutType(metaclass=TypeMaker):
     """`!fly.layout<...>`."""
+
+    bound = fly.LayoutType
 
     @staticmethod
     def get(shape: Any, stride: Any) -> ir.Type:
@@ -81,8 +106,10 @@ class LayoutType:
         return parse_type(f"!fly.layout<{_static_text(shape)}:{_static_text(stride)}>")
 
 
-class ComposedLayoutType:
+class ComposedLayoutType(metaclass=TypeMaker):
     """`!fly.composed_layout<...>`."""
+
+    bound = fly.ComposedLayoutType
 
     @staticmethod
     def get(inner: Any, offset: Any, outer: Any) -> ir.Type:
@@ -93,8 +120,10 @@ class ComposedLayoutType:
         return parse_type(f"!fly.composed_layout<{_text(inner)} o {_static_text(offset)} o {outer_text}>")
 
 
-class SwizzleType:
+class SwizzleType(metaclass=TypeMaker):
     """`!fly.swizzle<...>`."""
+
+    bound = fly.SwizzleType
 
     @staticmethod
     def get(mask: int, base: int, shift: int) -> ir.Type:
@@ -102,8 +131,10 @@ class SwizzleType:
         return parse_type(f"!fly.swizzle<S<{int(mask)},{int(base)},{int(shift)}>>")
 
 
-class CoordSwizzleType:
+class CoordSwizzleType(metaclass=TypeMaker):
     """`!fly.coord_swizzle<...>`."""
+
+    bound = fly.CoordSwizzleType
 
     @staticmethod
     def get(mask: int, base_row: int, mode_row: Any, base_col: int, mode_col: Any) -> ir.Type:
@@ -112,8 +143,10 @@ class CoordSwizzleType:
         return parse_type(f"!fly.coord_swizzle<CS<{int(mask)},{int(base_row)},[{row}],{int(base_col)},[{col}]>>")
 
 
-class TileType:
+class TileType(metaclass=TypeMaker):
     """`!fly.tile<...>`."""
+
+    bound = fly.TileType
 
     @staticmethod
     def get(*modes: Any) -> ir.Type:
@@ -135,8 +168,10 @@ def _extras(alignment: int | None, swizzle: Any) -> str:
     return text if swizzle is None else f"{text}, {_text(swizzle)}"
 
 
-class PointerType:
+class PointerType(metaclass=TypeMaker):
     """`!fly.ptr<...>`."""
+
+    bound = fly.PointerType
 
     @staticmethod
     def get(elem_ty: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None) -> ir.Type:
@@ -144,8 +179,10 @@ class PointerType:
         return parse_type(f"!fly.ptr<{_element(elem_ty)}, {space_text(address_space)}{_extras(alignment, swizzle)}>")
 
 
-class MemRefType:
+class MemRefType(metaclass=TypeMaker):
     """`!fly.memref<...>`."""
+
+    bound = fly.MemRefType
 
     @staticmethod
     def get(
@@ -156,3 +193,87 @@ class MemRefType:
             layout, address_space = address_space, layout
         space = space_text(address_space)
         return parse_type(f"!fly.memref<{_element(elem_ty)}, {space}, {_text(layout)}{_extras(alignment, swizzle)}>")
+
+
+class CoordTensorType(metaclass=TypeMaker):
+    """`!fly.coord_tensor<...>`."""
+
+    bound = fly.CoordTensorType
+
+    @staticmethod
+    def get(base: Any, layout: Any) -> ir.Type:
+        """Return the type of a coordinate tensor: the coordinate of its first element, and a layout type."""
+        start = _text(base) if isinstance(base, (ir.Type, FlyValue)) else _static_text(base)
+        return parse_type(f"!fly.coord_tensor<{start}, {_text(layout)}>")
+
+
+def _operation(op: Any) -> str:
+    """Return the text of an operation of an atom: a host object such as `fx.UniversalCopy(32)`, or its type."""
+    return str(op) if isinstance(op, ir.Type) else str(op.text)
+
+
+class CopyAtomType(metaclass=TypeMaker):
+    """`!fly.copy_atom<...>`."""
+
+    bound = fly.CopyAtomType
+
+    @staticmethod
+    def get(copy_op: Any, val_bits: int) -> ir.Type:
+        """Return the type of the atom of a copy operation for values of `val_bits` bits."""
+        return parse_type(f"!fly.copy_atom<{_operation(copy_op)}, {int(val_bits)}>")
+
+
+class MmaAtomType(metaclass=TypeMaker):
+    """`!fly.mma_atom<...>`."""
+
+    bound = fly.MmaAtomType
+
+    @staticmethod
+    def get(mma_op: Any) -> ir.Type:
+        """Return the type of the atom of an MMA operation."""
+        return parse_type(f"!fly.mma_atom<{_operation(mma_op)}>")
+
+
+class TiledCopyType(metaclass=TypeMaker):
+    """`!fly.tiled_copy<...>`; `fx.make_tiled_copy` makes values of it."""
+
+    bound = fly.TiledCopyType
+
+
+class TiledMmaType(metaclass=TypeMaker):
+    """`!fly.tiled_mma<...>`; `fx.make_tiled_mma` makes values of it."""
+
+    bound = fly.TiledMmaType
+
+
+class CopyOpUniversalCopyType(metaclass=TypeMaker):
+    """`!fly.universal_copy<...>`."""
+
+    bound = fly.UniversalCopyType
+
+    @staticmethod
+    def get(bits: int) -> ir.Type:
+        """Return the type of `fx.UniversalCopy(bits)`."""
+        return parse_type(ops.UniversalCopy(bits).text)
+
+
+class CopyOpUniversalAtomicType(metaclass=TypeMaker):
+    """`!fly.universal_atomic<...>`."""
+
+    bound = fly.UniversalAtomicType
+
+    @staticmethod
+    def get(op: Any, dtype: Any, syncscope: str = "") -> ir.Type:
+        """Return the type of `fx.UniversalAtomic(op, dtype, syncscope)`."""
+        return parse_type(ops.UniversalAtomic(op, dtype, syncscope).text)
+
+
+class MmaOpUniversalFMAType(metaclass=TypeMaker):
+    """`!fly.universal_fma<...>`."""
+
+    bound = fly.UniversalFMAType
+
+    @staticmethod
+    def get(dtype: Any) -> ir.Type:
+        """Return the type of `fx.UniversalFMA(dtype)`."""
+        return parse_type(ops.UniversalFMA(dtype).text)

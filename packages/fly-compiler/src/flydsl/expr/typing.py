@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 from flydsl._mlir import ir
 
 from ._build import parse_type, vector_type
+from ._forward import forward
 from .layout.host import is_tracing
 from .numeric.meta import NumericMeta, class_of_mnemonic
 
-__all__ = ["Constexpr", "Stream", "T", "Type"]
+__all__ = ["Constexpr", "Stream", "T", "Type", "Types"]
 
 _CONSTEXPR_KINDS = (int, bool, float, str, tuple, Callable)
 
@@ -122,7 +123,7 @@ _VECTORS = {
 }
 
 
-class _Types:
+class Types:
     """MLIR types by name, in the current context: `T.f32`, `T.i8x16`, `T.vec(n, T.f16)`.
 
     Where no kernel is traced there is no context; there the names give the numeric classes and vector aliases, which
@@ -149,4 +150,7 @@ class _Types:
         return [*_SCALARS, *_VECTORS, "vec"]
 
 
-T = _Types()
+T = Types()
+
+# Every type of the language is found here too.
+__getattr__ = forward(__name__)

@@ -17,10 +17,9 @@ from ._build import attribute, build, build_op, vector_type
 from .fastmath import flags_attribute
 from .numeric.base import Numeric, _class_of, as_numeric, wrap
 from .numeric.cast import RoundingMode, cast_number, cast_value, constant
-from .numeric.meta import NumericMeta
+from .numeric.meta import NumericMeta, class_of_ir_type
 from .numeric.operator_methods import Operators
 from .numeric.operators import (
-    ADD,
     POW,
     BinaryOp,
     emit_absolute,
@@ -41,7 +40,6 @@ __all__ = [
     "full",
     "full_like",
     "ones_like",
-    "select_lanes",
     "vec_broadcast",
     "vec_select",
     "zeros_like",
@@ -339,47 +337,41 @@ class Vector(Operators, metaclass=_VectorMeta):
         attributes["kind"] = attribute(f"#vector.kind<{name}>")
         return wrap(cls, build("vector.reduction", operands, cls.ir_type, attributes))
 
-    # -- functions with the names of MLIR ops --------------------------------------------------------------------------
+    def _raw_cast(self, method: str, target: Any) -> Vector:
+        from .arith_value import ArithValue
 
-    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the larger floats, lane by lane; NaN if either is NaN."""
-        from .math import maximumf
+        result = getattr(ArithValue(self.value), method)(target)
+        return _make(result, self._shape, class_of_ir_type(result.type.element_type))
 
-        return maximumf(self, other, fastmath=fastmath)
+    def extf(self, target: Any) -> Vector:
+        """Widen every float to an MLIR type, vector type or numeric class."""
+        return self._raw_cast("extf", target)
 
-    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the smaller floats, lane by lane; NaN if either is NaN."""
-        from .math import minimumf
+    def truncf(self, target: Any) -> Vector:
+        """Narrow every float."""
+        return self._raw_cast("truncf", target)
 
-        return minimumf(self, other, fastmath=fastmath)
+    def extui(self, target: Any) -> Vector:
+        """Widen every integer with zeros."""
+        return self._raw_cast("extui", target)
 
-    def exp2(self, *, fastmath: Any = None) -> Any:
-        """Return 2 to the power of each lane."""
-        from .math import exp2
+    def extsi(self, target: Any) -> Vector:
+        """Widen every integer with its sign."""
+        return self._raw_cast("extsi", target)
 
-        return exp2(self, fastmath=fastmath)
+    def trunci(self, target: Any) -> Vector:
+        """Narrow every integer."""
+        return self._raw_cast("trunci", target)
 
-    def rsqrt(self, *, fastmath: Any = None) -> Any:
-        """Return the reciprocal square root of each lane."""
-        from .math import rsqrt
+    def index_cast(self, target: Any) -> Vector:
+        """Convert between index and an integer type, lane by lane."""
+        return self._raw_cast("index_cast", target)
 
-        return rsqrt(self, fastmath=fastmath)
+    def with_signedness(self, signed: bool) -> Vector:
+        """Return the same lanes, taken as signed or unsigned integers."""
+        from .arith_value import ArithValue, element_class
 
-    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the sum, with explicit fast-math flags."""
-        return vector_binary(ADD, self, other, fastmath)
-
-    def shrui(self, amount: Any) -> Any:
-        """Return each lane shifted right with zeros from the left."""
-        from .math import shrui
-
-        return shrui(self, amount)
-
-    def shuffle_xor(self, offset: Any, width: Any) -> Any:
-        """Return the vector of the GPU lane whose number differs by the bits of `offset`."""
-        from .gpu import shuffle_xor
-
-        return shuffle_xor(self, offset, width)
+        return _make(self.value, self._shape, element_class(ArithValue(self.value).with_signedness(signed)))
 
     # -- operators -----------------------------------------------------------------------------------------------------
 

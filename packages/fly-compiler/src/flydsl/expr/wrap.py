@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-__all__ = ["as_dsl_value", "as_ir_value", "register_wrapper", "wrap_any"]
+__all__ = ["as_dsl_value", "as_ir_value"]
 
 _wrappers: dict[str, Any] = {}
 

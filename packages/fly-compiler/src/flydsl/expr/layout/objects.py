@@ -19,7 +19,7 @@ from ..numeric.types import Int32, Int64
 from ..wrap import register_wrapper, wrap_any
 from . import typetext as tt
 
-__all__ = ["Basis", "ComposedLayout", "CoordSwizzle", "E", "FlyValue", "IntTuple", "Layout", "Swizzle", "Tile"]
+__all__ = ["Basis", "ComposedLayout", "CoordSwizzle", "E", "IntTuple", "Layout", "Swizzle", "Tile"]
 
 
 class FlyValue:

@@ -13,7 +13,6 @@ from .cast import RoundingMode, bitcast_value, cast_number, cast_value, constant
 from .meta import NumericMeta, class_of_ir_type
 from .operator_methods import Operators
 from .operators import (
-    ADD,
     POW,
     BinaryOp,
     emit_absolute,
@@ -154,48 +153,6 @@ class Numeric(Operators, metaclass=NumericMeta):
     def select(self, true_value: Any, false_value: Any) -> Any:
         """Return `true_value` where this scalar is true (not zero), else `false_value`, in their common type."""
         return select(self, true_value, false_value)
-
-    # -- methods with the names of MLIR ops ----------------------------------------------------------------------------
-
-    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the larger of two floats; NaN if either is NaN."""
-        from ..math import maximumf
-
-        return maximumf(self, other, fastmath=fastmath)
-
-    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the smaller of two floats; NaN if either is NaN."""
-        from ..math import minimumf
-
-        return minimumf(self, other, fastmath=fastmath)
-
-    def exp2(self, *, fastmath: Any = None) -> Any:
-        """Return 2 to the power of this float."""
-        from ..math import exp2
-
-        return exp2(self, fastmath=fastmath)
-
-    def rsqrt(self, *, fastmath: Any = None) -> Any:
-        """Return the reciprocal square root of this float."""
-        from ..math import rsqrt
-
-        return rsqrt(self, fastmath=fastmath)
-
-    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
-        """Return the sum, with explicit fast-math flags."""
-        return scalar_binary(ADD, self, other, fastmath)
-
-    def shrui(self, amount: Any) -> Any:
-        """Return this integer shifted right with zeros from the left, whatever its signedness."""
-        from ..math import shrui
-
-        return shrui(self, amount)
-
-    def shuffle_xor(self, offset: Any, width: Any) -> Any:
-        """Return the value of the lane whose number differs from this lane's by the bits of `offset`."""
-        from ..gpu import shuffle_xor
-
-        return shuffle_xor(self, offset, width)
 
     # -- operators -----------------------------------------------------------------------------------------------------
 

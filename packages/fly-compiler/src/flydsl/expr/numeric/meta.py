@@ -59,8 +59,8 @@ class NumericMeta(type):
 
     @property
     def log_width(cls) -> int:
-        """The logarithm of the width to base 2, rounded down."""
-        return cls.width.bit_length() - 1
+        """The logarithm of the width to base 2, rounded up."""
+        return (cls.width - 1).bit_length()
 
     @property
     def ir_type(cls) -> ir.Type:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator methods that scalars, vectors and raw SSA values have in common."""
+"""The operators, and the methods with names of MLIR ops, that scalars, vectors and raw SSA values have in common."""
 
 from __future__ import annotations
 
@@ -136,10 +136,50 @@ class Operators:
     def __pos__(self) -> Any:
         return self
 
+    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the sum of floats, with explicit fast-math flags."""
+        return self._apply(ADD, self, other, fastmath)
+
+    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the larger of two floats; NaN if either is NaN."""
+        from ..math import maximumf
+
+        return maximumf(self, other, fastmath=fastmath)
+
+    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
+        """Return the smaller of two floats; NaN if either is NaN."""
+        from ..math import minimumf
+
+        return minimumf(self, other, fastmath=fastmath)
+
+    def exp2(self, *, fastmath: Any = None) -> Any:
+        """Return 2 to the power of this float."""
+        from ..math import exp2
+
+        return exp2(self, fastmath=fastmath)
+
+    def rsqrt(self, *, fastmath: Any = None) -> Any:
+        """Return the reciprocal square root of this float."""
+        from ..math import rsqrt
+
+        return rsqrt(self, fastmath=fastmath)
+
+    def shrui(self, amount: Any) -> Any:
+        """Return this integer shifted right with zeros from the left, whatever its signedness."""
+        from ..math import shrui
+
+        return shrui(self, amount)
+
+    def shuffle_xor(self, offset: Any, width: Any) -> Any:
+        """Return the value of the GPU lane whose number differs from this lane's by the bits of `offset`."""
+        from ..gpu import shuffle_xor
+
+        return shuffle_xor(self, offset, width)
+
 
 def with_operators(cls: Any) -> Any:
     """Give a class the methods of `Operators` where it cannot have a second base: the classes of MLIR's bindings."""
     for name, method in vars(Operators).items():
-        if callable(method) and name.startswith("__"):
+        if callable(method):
             setattr(cls, name, method)
     return cls

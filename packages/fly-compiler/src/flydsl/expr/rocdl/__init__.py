@@ -46,30 +46,45 @@ from .memory import *  # noqa: F403
 from .memory import __all__ as _memory
 from .mma_ops import *  # noqa: F403
 from .mma_ops import __all__ as _mma_ops
+from .newer_ops import (
+    disable_xdl_arb_stall as disable_xdl_arb_stall,
+)
+from .newer_ops import (
+    newer_op,
+)
+from .newer_ops import (
+    wave_barrier as wave_barrier,
+)
 from .waits import *  # noqa: F403
 from .waits import __all__ as _waits
+from .wmma_instructions import *  # noqa: F403
+from .wmma_instructions import __all__ as _wmma_instructions
 
 __all__ = sorted(
     {
-        *_copy_ops, *_lanes, *_memory, *_mma_ops, *_waits, "CacheModifier", "SyncScope", "TargetAddressSpace",
-        "call_intrinsic",
-        "get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load",
+        *_copy_ops, *_lanes, *_memory, *_mma_ops, *_waits, *_wmma_instructions, "CacheModifier",
+        "SyncScope", "TargetAddressSpace", "call_intrinsic", "disable_xdl_arb_stall", "get_buffer_rsrc",
+        "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load", "wave_barrier",
     }
 )  # fmt: skip
 
-_SUBMODULES = ("cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "enum", "universal", "inline_asm")
+_SUBMODULES = (
+    "cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "enum", "universal", "inline_asm",
+    "experimental",
+)  # fmt: skip
+_OF_CDNA5 = ("TDM", "TensorLoad", "TensorStore", "make_tdm_atom", "make_tiled_tdm_atom", "tdm_partition")
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "make_tdm_atom":
+    if name in _OF_CDNA5:
         from . import cdna5
 
-        return cdna5.make_tdm_atom
+        return getattr(cdna5, name)
     if name.startswith("cluster_workgroup_id_"):
         from . import cluster
 
         return getattr(cluster, name)
-    found = matrix_instruction(name)
+    found = matrix_instruction(name) or newer_op(name)
     return found if found is not None else proxy(_dialect, name, __name__)

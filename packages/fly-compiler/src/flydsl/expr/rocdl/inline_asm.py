@@ -12,7 +12,11 @@ from .._build import attribute, build_op, parse_type
 from ..numeric.meta import NumericMeta
 from ..wrap import as_ir_value, wrap_any
 
-__all__ = ["inline_asm"]
+# Conversions that used to be inline assembly are found here too.
+from .lanes import cvt_off_f32_i4 as cvt_off_f32_i4
+from .lanes import cvt_pk_bf16_f32 as cvt_pk_bf16_f32
+
+__all__ = ["cvt_off_f32_i4", "cvt_pk_bf16_f32", "inline_asm"]
 
 
 def inline_asm(

@@ -1,38 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The target-neutral operations, under the name by which target code finds them."""
+"""Operations that every AMD target spells alike, and the target-neutral ones: the names of `fx.rocdl` in one place."""
 
-from ..ops import (
-    UniversalAtomic,
-    UniversalAtomicAdd,
-    UniversalAtomicAnd,
-    UniversalAtomicDec,
-    UniversalAtomicInc,
-    UniversalAtomicMax,
-    UniversalAtomicMin,
-    UniversalAtomicOr,
-    UniversalCopy,
-    UniversalCopy8b,
-    UniversalCopy16b,
-    UniversalCopy32b,
-    UniversalCopy64b,
-    UniversalCopy128b,
-    UniversalFMA,
-)
+from ..ops import *  # noqa: F403 - a documented aggregation
+from ..ops import __all__ as _ops
+from .copy_ops import *  # noqa: F403
+from .copy_ops import __all__ as _copy_ops
 
-__all__ = [
-    "UniversalAtomic",
-    "UniversalAtomicAdd",
-    "UniversalAtomicAnd",
-    "UniversalAtomicDec",
-    "UniversalAtomicInc",
-    "UniversalAtomicMax",
-    "UniversalAtomicMin",
-    "UniversalAtomicOr",
-    "UniversalCopy",
-    "UniversalCopy8b",
-    "UniversalCopy16b",
-    "UniversalCopy32b",
-    "UniversalCopy64b",
-    "UniversalCopy128b",
-    "UniversalFMA",
-]
+__all__ = sorted(
+    {
+        *(name for name in _ops if name not in ("CopyOp", "MmaOp")), *_copy_ops, "MFMA", "WMMA", "asyncmark",
+        "get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load", "s_waitcnt", "wait_asyncmark",
+    }
+)  # fmt: skip

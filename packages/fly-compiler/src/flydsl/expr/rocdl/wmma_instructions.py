@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Direct matrix instructions of gfx1250 with their modifiers as keywords.
+
+Operands are raw vectors (or `fx.Vector`); format codes are 0 fp8 E4M3, 1 fp8 E5M2, 2 fp6 E2M3, 3 fp6 E3M2, 4 fp4 E2M1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .. import _trace
+from .._build import attribute, build
+from ..numeric.meta import NumericMeta
+from ..wrap import as_ir_value
+
+__all__ = ["wmma_f32_16x16x128_fp8_fp8", "wmma_scale_f32_16x16x128_f8f6f4", "wmma_scale_f32_32x16x128_f4"]
+
+
+def _emit(name: str, result_type: Any, operands: tuple[Any, ...], modifiers: dict[str, int | bool]) -> ir.Value:
+    arch = _trace.target()
+    if arch.family != "gfx1250":
+        raise ValueError(f"{name} needs gfx1250, but the kernel is compiled for {arch.name}")
+    attributes = {}
+    for key, value in modifiers.items():
+        if isinstance(value, ir.Value):
+            raise TypeError(f"{key} is part of the instruction: it takes a Python number")
+        spelled = ("true" if value else "false") if isinstance(value, bool) else f"{int(value)} : i{_WIDTHS[key]}"
+        attributes[key] = attribute(spelled)
+    kind = result_type.ir_type if isinstance(result_type, NumericMeta) else result_type
+    return build(f"rocdl.{_OPS[name]}", [as_ir_value(one) for one in operands], kind, attributes)
+
+
+_OPS = {
+    "wmma_f32_16x16x128_fp8_fp8": "wmma.f32.16x16x128.fp8_fp8",
+    "wmma_scale_f32_16x16x128_f8f6f4": "wmma.scale.f32.16x16x128.f8f6f4",
+    "wmma_scale_f32_32x16x128_f4": "wmma.scale.f32.32x16x128.f4",
+}
+_WIDTHS = dict.fromkeys(("fmtA", "fmtB", "scaleAType", "scaleBType", "fmtScaleA", "fmtScaleB"), 32) | {"modC": 16}
+
+
+def wmma_f32_16x16x128_fp8_fp8(
+    result_type: Any, a: Any, b: Any, c: Any, *, modC: int = 0, reuseA: bool = False, reuseB: bool = False
+) -> ir.Value:
+    """Multiply 16x128 by 128x16 fp8 values and add to `c`; 1 for `modC` negates c, 2 takes its absolute value.
+
+    Raises:
+        ValueError: the target is not gfx1250.
+    """
+    modifiers = {"modC": int(modC), "reuseA": bool(reuseA), "reuseB": bool(reuseB)}
+    return _emit("wmma_f32_16x16x128_fp8_fp8", result_type, (a, b, c), modifiers)
+
+
+def wmma_scale_f32_16x16x128_f8f6f4(
+    result_type: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    scaleA: Any,
+    scaleB: Any,
+    *,
+    fmtA: int = 4,
+    fmtB: int = 4,
+    modC: int = 0,
+    scaleAType: int = 0,
+    fmtScaleA: int = 0,
+    scaleBType: int = 0,
+    fmtScaleB: int = 0,
+    reuseA: bool = False,
+    reuseB: bool = False,
+) -> ir.Value:
+    """Multiply block-scaled 16x128 by 128x16 values of the formats `fmtA` and `fmtB`, and add to `c`.
+
+    Raises:
+        ValueError: the target is not gfx1250.
+    """
+    modifiers = {
+        "fmtA": fmtA, "fmtB": fmtB, "modC": modC, "scaleAType": scaleAType, "fmtScaleA": fmtScaleA,
+        "scaleBType": scaleBType, "fmtScaleB": fmtScaleB, "reuseA": bool(reuseA), "reuseB": bool(reuseB),
+    }  # fmt: skip
+    return _emit("wmma_scale_f32_16x16x128_f8f6f4", result_type, (a, b, c, scaleA, scaleB), modifiers)
+
+
+def wmma_scale_f32_32x16x128_f4(
+    result_type: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    scaleA: Any,
+    scaleB: Any,
+    *,
+    modC: int = 0,
+    scaleAType: int = 0,
+    fmtScaleA: int = 0,
+    scaleBType: int = 0,
+    fmtScaleB: int = 0,
+    reuseA: bool = False,
+    reuseB: bool = False,
+) -> ir.Value:
+    """Multiply block-scaled 32x128 by 128x16 fp4 values, and add to `c`.
+
+    Raises:
+        ValueError: the target is not gfx1250.
+    """
+    modifiers = {
+        "modC": modC, "scaleAType": scaleAType, "fmtScaleA": fmtScaleA, "scaleBType": scaleBType,
+        "fmtScaleB": fmtScaleB, "reuseA": bool(reuseA), "reuseB": bool(reuseB),
+    }  # fmt: skip
+    return _emit("wmma_scale_f32_32x16x128_f4", result_type, (a, b, c, scaleA, scaleB), modifiers)
