@@ -41,11 +41,23 @@ int flyemu_set_sanitizers(const char *comma_separated);
 // The reports of the last launch on this thread, as a JSON array (empty array if clean).
 const char *flyemu_reports_json(void);
 
-// Count what later launches execute (nonzero) or not (0). Overrides FLYDSL_EMU_PROFILE.
+// What later launches record: nothing (0), counters (1), counters and every wave's instructions
+// over time (2). Overrides FLYDSL_EMU_PROFILE.
 int flyemu_set_profiling(int enabled);
+int flyemu_profiling(void);
 
-// The counters of the last profiled launch on this thread, as a JSON object ("{}" if none).
+// The profile of the last launch on this thread, as a JSON object ("{}" if it was not profiled).
 const char *flyemu_profile_json(void);
+
+// How many launches of this process were profiled, and the profiles of those after the first
+// `after`, as a JSON array (of all threads; the last 1024 are kept). Null on error.
+unsigned long long flyemu_profile_count(void);
+const char *flyemu_profiles_json(unsigned long long after);
+
+// The waves of a launch over time under the issue model, as trace events (Perfetto): one compute
+// unit, cycles written as microseconds. `launch`: its "launch" in the profile; 0 for the last one
+// of this thread. Null on error (no trace was recorded, or it is forgotten).
+const char *flyemu_trace_json(unsigned long long launch);
 
 // The seed that orders the waves of later launches. 0 is program order. Overrides FLYDSL_EMU_SEED.
 int flyemu_set_seed(unsigned long long seed);

@@ -59,12 +59,21 @@ FLYEMU_API int flyemu_set_sanitizers(const char *comma_separated) {
   });
 }
 
+FLYEMU_API int flyemu_profiling() {
+  int level = 0;
+  guarded([&] { level = static_cast<int>(Runtime::instance().profiling()); });
+  return level;
+}
+
 FLYEMU_API int flyemu_set_profiling(int enabled) {
-  return guarded([&] { Runtime::instance().setProfiling(enabled != 0); });
+  return guarded([&] {
+    require(enabled >= 0 && enabled <= 2, hipErrorInvalidValue,
+            "flyemu_set_profiling: expected 0 (off), 1 (counters) or 2 (counters and trace)");
+    Runtime::instance().setProfiling(static_cast<Profiling>(enabled));
+  });
 }
 
 FLYEMU_API const char *flyemu_reports_json() { return threadErrors().reports.c_str(); }
-FLYEMU_API const char *flyemu_profile_json() { return threadErrors().profile.c_str(); }
 FLYEMU_API const char *flyemu_fidelity_json() { return threadErrors().fidelity.c_str(); }
 
 namespace {
@@ -74,6 +83,35 @@ template <typename F> const char *answer(F &&body) {
   return code == hipSuccess ? threadErrors().answer.c_str() : nullptr;
 }
 } // namespace
+
+FLYEMU_API const char *flyemu_profile_json() {
+  return answer([] {
+    const uint64_t number = threadErrors().profile;
+    const auto profile = ProfileLog::instance().find(number);
+    return profile != nullptr ? profile->json(number) : std::string("{}");
+  });
+}
+
+FLYEMU_API unsigned long long flyemu_profile_count() { return ProfileLog::instance().latest(); }
+
+FLYEMU_API const char *flyemu_profiles_json(unsigned long long after) {
+  return answer([&] { return ProfileLog::instance().jsonAfter(after); });
+}
+
+FLYEMU_API const char *flyemu_trace_json(unsigned long long launch) {
+  return answer([&] {
+    const auto profile = ProfileLog::instance().find(launch == 0 ? threadErrors().profile : launch);
+    require(profile != nullptr, hipErrorInvalidValue,
+            "flyemu_trace_json: no profile of that launch is kept");
+    std::string trace = profile->traceJson();
+    require(!trace.empty(), hipErrorInvalidValue,
+            profile->timelineForgotten
+                ? "flyemu_trace_json: only the last four launches keep their trace"
+                : "flyemu_trace_json: the launch was profiled without a trace "
+                  "(flyemu_set_profiling(2) or FLYDSL_EMU_PROFILE=2 records one)");
+    return trace;
+  });
+}
 
 FLYEMU_API const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch) {
   return answer([&] { return disassembleImage(image, bytes, arch != nullptr ? arch : ""); });

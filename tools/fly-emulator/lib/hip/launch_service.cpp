@@ -109,17 +109,17 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
   options.checkLds = (sanitizers & sanitizer::kMemory) != 0;
   ThreadErrors &results = threadErrors();
   results.reports = "[]";
-  results.profile = "{}";
+  results.profile = 0;
   results.fidelity = fidelityJson(module, kernel);
 
   SanitizerMonitor checks(sanitizers);
-  ProfileMonitor profile;
+  const Profiling profiling = runtime.profiling();
+  ProfileMonitor profile(profiling == Profiling::Trace);
   PairMonitor both(checks, profile);
-  const bool profiling = runtime.profiling();
   LaunchMonitor *monitor = nullptr;
   if (sanitizers != 0)
-    monitor = profiling ? static_cast<LaunchMonitor *>(&both) : &checks;
-  else if (profiling)
+    monitor = profiling != Profiling::Off ? static_cast<LaunchMonitor *>(&both) : &checks;
+  else if (profiling != Profiling::Off)
     monitor = &profile;
 
   std::string failure;
@@ -131,8 +131,8 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
       throw;
     failure = error.what();
   }
-  if (profiling && failure.empty())
-    results.profile = profile.json();
+  if (profiling != Profiling::Off && failure.empty())
+    results.profile = ProfileLog::instance().add(profile.take());
   const std::vector<Report> reports = checks.take();
   results.reports = reportsJson(reports);
   if (!reports.empty() || !failure.empty())

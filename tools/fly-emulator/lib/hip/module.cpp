@@ -8,6 +8,7 @@
 
 #include "hip/launch_service.h"
 #include "hip/runtime.h"
+#include "profile/occupancy.h"
 
 using namespace flyemu;
 
@@ -76,23 +77,13 @@ hipError_t launch(hipFunction_t handle, const uint32_t grid[3], const uint32_t b
 
 /// Workgroups that a compute unit holds at once: by threads, registers and LDS.
 int residentGroups(const ihipModuleSymbol_t &function, int threads, size_t dynamicLds) {
-  constexpr uint32_t kSimds = 4;
-  constexpr uint32_t kWavesPerSimd = 8;
-  constexpr uint32_t kRegisters = 512;
   const Architecture &architecture =
       *Runtime::instance().device(function.module->device).architecture;
   const KernelMetadata &kernel = *function.kernel;
-  const uint32_t waves = (static_cast<uint32_t>(threads) + 63) / 64;
-  const uint32_t registers =
-      std::max(8U, (function.module->object->descriptor(kernel).vgprGranules() + 1) * 8);
-  const uint32_t perSimd = std::min(kWavesPerSimd, kRegisters / registers);
-  uint32_t groups = waves == 0 ? 0 : perSimd * kSimds / waves;
   const uint64_t lds = kernel.groupSegmentSize + dynamicLds;
-  const uint64_t rounded = (lds + architecture.ldsGranularity - 1) / architecture.ldsGranularity *
-                           architecture.ldsGranularity;
-  if (rounded != 0)
-    groups = static_cast<uint32_t>(std::min<uint64_t>(groups, architecture.ldsBytes / rounded));
-  return static_cast<int>(groups);
+  const Occupancy occupancy = occupancyOf(architecture, *function.module->object, kernel,
+                                          static_cast<uint32_t>(threads), lds);
+  return static_cast<int>(occupancy.groups);
 }
 
 } // namespace

@@ -63,7 +63,8 @@ void Runtime::initialise() {
       environmentNumber("FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
   sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
-  profiling_ = environmentNumber("FLYDSL_EMU_PROFILE", 0) != 0;
+  profiling_ =
+      static_cast<Profiling>(std::min<uint64_t>(environmentNumber("FLYDSL_EMU_PROFILE", 0), 2));
   initialised_ = true;
 }
 
@@ -179,16 +180,16 @@ void Runtime::setSanitizers(unsigned sanitizers) {
   sanitizers_ = sanitizers;
 }
 
-bool Runtime::profiling() {
+Profiling Runtime::profiling() {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   return profiling_;
 }
 
-void Runtime::setProfiling(bool enabled) {
+void Runtime::setProfiling(Profiling profiling) {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
-  profiling_ = enabled;
+  profiling_ = profiling;
 }
 
 ThreadErrors &threadErrors() {

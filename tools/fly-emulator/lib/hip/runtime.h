@@ -14,6 +14,7 @@
 #include "device/launch.h"
 #include "execute/program.h"
 #include "hip/hip_types.h"
+#include "profile/profile_log.h"
 #include "support/error.h"
 
 namespace flyemu {
@@ -53,8 +54,8 @@ public:
   void setInstructionLimit(uint64_t limit);
   unsigned sanitizers();
   void setSanitizers(unsigned sanitizers);
-  bool profiling();
-  void setProfiling(bool enabled);
+  Profiling profiling();
+  void setProfiling(Profiling profiling);
 
 private:
   void initialise();
@@ -66,7 +67,7 @@ private:
   std::set<Module *> modules_;
   LaunchOptions options_;
   unsigned sanitizers_ = 0;
-  bool profiling_ = false;
+  Profiling profiling_ = Profiling::Off;
 };
 
 /// This thread's errors: what flyemu_last_error and hipGetLastError give.
@@ -75,7 +76,7 @@ struct ThreadErrors {
   hipError_t last = hipSuccess;
   // What the last launch left, as JSON, and the answer to the last question for a text.
   std::string reports = "[]";
-  std::string profile = "{}";
+  uint64_t profile = 0; ///< number in the log of profiles
   std::string fidelity = "{}";
   std::string answer;
 };

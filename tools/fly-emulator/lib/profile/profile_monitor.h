@@ -1,35 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <vector>
 
 #include "device/launch_monitor.h"
 #include "profile/counters.h"
+#include "profile/launch_profile.h"
 
 namespace flyemu {
 
-/// Counts what a launch executes, for each instruction.
+/// One instruction that a wave executed; `busy` counts the cycles of its LDS or memory accesses.
+struct RecordedEvent {
+  const Instruction *inst;
+  uint32_t busy;
+};
+
+struct RecordedGroup {
+  std::array<uint32_t, 3> id = {};
+  std::vector<std::vector<RecordedEvent>> waves;
+  bool truncated = false;
+};
+
+/// Counts what a launch executes, for each instruction, and records the waves of the first
+/// workgroups, as many as share a compute unit.
 class ProfileMonitor : public LaunchMonitor {
 public:
+  /// `keepEvents`: for a trace of the waves over time.
+  explicit ProfileMonitor(bool keepEvents) : keepEvents_(keepEvents) {}
+
   void begin(const CodeObject &object, Program &program, const KernelMetadata &kernel,
              const LaunchGeometry &geometry, const LaunchState &state) override;
   std::unique_ptr<Observer> observe(WorkGroup &group) override;
   void finished(WorkGroup &group, Observer &observer) override;
 
-  /// The whole launch, by class of instruction, and by source line.
-  std::string json() const;
+  /// What was counted, with the issue model applied. Once, after the launch.
+  LaunchProfile take();
 
 private:
+  uint64_t indexOf(const WorkGroup &group) const;
+
+  const bool keepEvents_;
   const CodeObject *object_ = nullptr;
   Program *program_ = nullptr;
   const KernelMetadata *kernel_ = nullptr;
   LaunchGeometry geometry_;
+  Occupancy occupancy_;
+  std::vector<MemoryRange> internal_; ///< kernel arguments and the like
   uint32_t banks_ = 32;
-  mutable std::mutex mutex_;
-  std::map<const Instruction *, Counters> counters_;
+  bool phasesAssumed_ = false;
+  std::mutex mutex_;
+  std::map<uint64_t, std::pair<const Instruction *, Counters>> counters_; ///< by address
+  std::map<uint64_t, RecordedGroup> recorded_;                            ///< by index
 };
 
 } // namespace flyemu

@@ -3,6 +3,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from flydsl.emulator._library import include_path, library_path, version
 
-__all__ = ["include_path", "library_path", "version"]
+if TYPE_CHECKING:
+    from flydsl.emulator.profiling import Profile, profile
+
+__all__ = ["Profile", "include_path", "library_path", "profile", "version"]
+
+# What a process that only launches kernels never needs is imported when it is asked for.
+_LAZY = {"Profile": "profiling", "profile": "profiling"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -82,6 +82,8 @@ class Emulator:
             "flyemu_last_error",
             "flyemu_reports_json",
             "flyemu_profile_json",
+            "flyemu_profiles_json",
+            "flyemu_trace_json",
             "flyemu_fidelity_json",
             "flyemu_disassemble",
             "flyemu_code_object_json",
@@ -90,6 +92,7 @@ class Emulator:
         ):
             with contextlib.suppress(AttributeError):
                 getattr(self.library, function).restype = ctypes.c_char_p
+        self.library.flyemu_profile_count.restype = ctypes.c_ulonglong
 
     @property
     def version(self) -> str:
@@ -120,9 +123,26 @@ class Emulator:
         """Switch sanitizers on: memory, race, init, wait, barrier, or all; none of them for off."""
         self.call("flyemu_set_sanitizers", (",".join(sanitizers) or "none").encode())
 
-    def set_profiling(self, enabled: bool) -> None:
-        """Count what later launches execute."""
-        self.call("flyemu_set_profiling", int(enabled))
+    def set_profiling(self, level: bool | int) -> None:
+        """What later launches record: nothing (0), counters (1), counters and the waves over time (2)."""
+        self.call("flyemu_set_profiling", int(level))
+
+    def profiling(self) -> int:
+        """What launches record now (see `set_profiling`)."""
+        return int(self.library.flyemu_profiling())
+
+    def profile_count(self) -> int:
+        """How many launches of this process were profiled."""
+        return int(self.library.flyemu_profile_count())
+
+    def profiles(self, after: int = 0) -> list[dict[str, Any]]:
+        """The profiles of launches after the first `after` of this process (the last 1024 are kept)."""
+        value: list[dict[str, Any]] = json.loads(self._answer("flyemu_profiles_json", ctypes.c_ulonglong(after)))
+        return value
+
+    def trace(self, launch: int = 0) -> str:
+        """The waves of a launch over time, as trace events; 0 is the last launch of this thread."""
+        return self._answer("flyemu_trace_json", ctypes.c_ulonglong(launch))
 
     def reports(self) -> list[dict[str, Any]]:
         """What the sanitizers found in the last launch of this thread."""
@@ -161,6 +181,13 @@ class Emulator:
         handle = ctypes.c_void_p()
         self.call("hipModuleLoadData", ctypes.byref(handle), image)
         return Module(self, handle)
+
+    def _answer(self, function: str, *arguments: Any) -> str:
+        """The text that a function gives; `EmulatorError` if it gives none."""
+        value = getattr(self.library, function)(*arguments)
+        if value is None:
+            raise EmulatorError(1, "hipErrorInvalidValue", self._text("flyemu_last_error"))
+        return str(value.decode())
 
     def _text(self, function: str, *arguments: Any) -> str:
         value = getattr(self.library, function)(*arguments)
