@@ -74,12 +74,13 @@ def test(arguments: argparse.Namespace) -> int:
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Build the wheels (into build/wheels)."""
+    """Build the wheels (into build/wheels); with --release, self-contained ones (into build/release)."""
+    make = wheels.release if arguments.release else wheels.build
     chosen = [name.removeprefix("fly-") for name in arguments.packages] or list(wheels.ALL)
     for name in chosen:
         if name not in wheels.ALL:
             raise SetupError(f"no package {name!r}; there are: {', '.join(wheels.ALL)}")
-        print(wheels.build(wheels.ALL[name]))
+        print(make(wheels.ALL[name]))
     return 0
 
 
@@ -124,7 +125,9 @@ def _parser() -> argparse.ArgumentParser:
     command = add("test", test)
     command.add_argument("package", nargs="?", help="lint, " + ", ".join(suite.name for suite in suites.ALL))
     command.add_argument("rest", nargs=argparse.REMAINDER, metavar="…", help="more arguments for pytest")
-    add("build", build).add_argument("packages", nargs="*", metavar="PACKAGE")
+    command = add("build", build)
+    command.add_argument("packages", nargs="*", metavar="PACKAGE")
+    command.add_argument("--release", action="store_true", help="as published: nothing of this machine is needed")
     add("lint", lint_command).add_argument("--tidy", action="store_true", help="also run clang-tidy")
     command = add("bench", bench)
     command.add_argument("name", nargs="?")

@@ -111,6 +111,26 @@ def build(package: Package) -> Path:
         return Path(shutil.move(wheel, shelf / wheel.name))
 
 
+def release(package: Package) -> Path:
+    """The wheel of a package as it is published, in build/release: native ones bring every library that they link."""
+    wheel = build(package)
+    target = BUILD / "release"
+    target.mkdir(parents=True, exist_ok=True)
+    for stale in target.glob(f"{package.name.replace('-', '_')}-*.whl"):
+        stale.unlink()
+    if not package.native:
+        return Path(shutil.copy(wheel, target))
+    tools = hatch.environment("release") / "bin"
+    variables = hatch.environment_variables()
+    run(
+        [tools / "auditwheel", "repair", "--wheel-dir", target, wheel],
+        what=f"putting the libraries that {package.name} links into its wheel",
+        env=variables | {"PATH": f"{tools}{os.pathsep}{variables['PATH']}"},
+    )
+    (repaired,) = target.glob(f"{package.name.replace('-', '_')}-*.whl")
+    return repaired
+
+
 def _check(wheel: Path) -> None:
     """Refuse a wheel that would end the flydsl namespace for the others."""
     if "flydsl/__init__.py" in zipfile.ZipFile(wheel).namelist():

@@ -30,7 +30,7 @@ function(fly_python_flags target)
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${FLY_PYTHON_LIBS}
     BUILD_RPATH "\$ORIGIN;${FLY_LLVM_LIB_DIR}"
-    INSTALL_RPATH "\$ORIGIN;${FLY_INSTALL_RPATH}"
+    INSTALL_RPATH "\$ORIGIN;${FLY_LLVM_LIB_DIR}"
     INTERPROCEDURAL_OPTIMIZATION OFF)
   target_link_options(${target} PRIVATE LINKER:-z,undefs)
   install(TARGETS ${target} LIBRARY DESTINATION ${FLY_INSTALL_ROOT}/_mlir_libs)
