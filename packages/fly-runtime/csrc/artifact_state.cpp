@@ -76,6 +76,10 @@ const LoadedModule &ArtifactState::module_on(const Devices &devices, const Devic
   return *loaded;
 }
 
+const LoadedModule *ArtifactState::loaded_on(int device) const {
+  return device < kMaxDevices ? modules[device].load(std::memory_order_acquire) : nullptr;
+}
+
 const FlyCodeObject &ArtifactState::code_object_for(const Device &device) const {
   std::string present;
   for (uint32_t index = 0; index < artifact.num_code_objects; ++index) {
@@ -104,6 +108,8 @@ std::unique_ptr<LoadedModule> ArtifactState::load(const Devices &devices,
       FLYDSL_HIP_CALL(api, hipModuleGetFunction, &function, loaded->module, kernel.name.c_str());
       loaded->kernels.push_back(function);
     }
+    if (!noteRead.messages.empty())
+      loaded->messages = std::make_unique<MessageBuffer>(api, loaded->module, noteRead.messages);
   } catch (Failure &failure) {
     fail(failure.status, where + failure.text);
   }

@@ -5,6 +5,7 @@
 #define FLYDSL_CSRC_ARTIFACT_STATE_H
 
 #include "device.h"
+#include "messages.h"
 #include "note.h"
 
 #include "flydsl/runtime.h"
@@ -19,7 +20,8 @@ namespace flydsl::runtime {
 // An artifact's code object as one device has it loaded.
 struct LoadedModule {
   HipModule module = nullptr;
-  std::vector<HipFunction> kernels; // by kernel number
+  std::vector<HipFunction> kernels;        // by kernel number
+  std::unique_ptr<MessageBuffer> messages; // null when no kernel prints
 };
 
 class ArtifactState {
@@ -33,6 +35,9 @@ public:
   // The artifact's kernels on a device, loaded at the first use there; any thread may ask.
   // Throws a Failure that lists the artifact's architectures when none fits.
   const LoadedModule &module_on(const Devices &devices, const Device &device);
+
+  // The same, but null when it was not loaded there.
+  const LoadedModule *loaded_on(int device) const;
 
 private:
   explicit ArtifactState(const FlyArtifact *artifact);

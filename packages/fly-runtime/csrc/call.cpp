@@ -84,19 +84,22 @@ private:
   size_t firstIndex = 0;
 };
 
-// Sets the thread-local hint of flydsl_launch for a scope.
-class DeviceOfCall {
+// Tells flydsl_launch about the call for a scope.
+class CallScope {
 public:
-  explicit DeviceOfCall(const Device &device) : before(deviceOfCall) { deviceOfCall = &device; }
-  ~DeviceOfCall() { deviceOfCall = before; }
-  DeviceOfCall(const DeviceOfCall &) = delete;
-  DeviceOfCall &operator=(const DeviceOfCall &) = delete;
+  CallScope(const Device &device, EmulatedMemory &memory) : before(runningCall) {
+    runningCall = {&device, &memory};
+  }
+  ~CallScope() { runningCall = before; }
+  CallScope(const CallScope &) = delete;
+  CallScope &operator=(const CallScope &) = delete;
 
 private:
-  const Device *before;
+  const RunningCall before;
 };
 
-void run_host(const FlyArtifact *artifact, const Note &note, void **slots) {
+// Calls the host function; throws why it failed.
+void call_host(const FlyArtifact *artifact, const Note &note, void **slots) {
   last_error().status = FLYDSL_OK;
   const int32_t status = artifact->host(slots);
   if (status == FLYDSL_OK)
@@ -108,6 +111,50 @@ void run_host(const FlyArtifact *artifact, const Note &note, void **slots) {
   throw Failure{last_error().status, last_error().text};
 }
 
+// The stream that a call goes to, from its slots.
+HipStream stream_of(const Note &note, void **slots) {
+  uint32_t slot = 0;
+  for (const Argument &argument : note.arguments) {
+    if (argument.kind == ArgumentKind::Stream)
+      break;
+    slot += argument.slots();
+  }
+  return slot < note.slots ? *static_cast<HipStream *>(slots[slot]) : nullptr;
+}
+
+bool is_capturing(const HipApi &api, HipStream stream) {
+  int status = 0;
+  return api.hipStreamIsCapturing != nullptr &&
+         api.hipStreamIsCapturing(stream, &status) == kHipSuccess && status != 0;
+}
+
+void run_host(const FlyArtifact *artifact, ArtifactState &state, int device, void **slots) {
+  const Note &note = state.note();
+  if (note.messages.empty()) {
+    call_host(artifact, note, slots);
+    return;
+  }
+  // What kernels print and assert is read as soon as they have run; one call at a time, so that no
+  // record is half written. Under capture nothing runs yet: the next call or flydsl_synchronize
+  // reads it.
+  const std::lock_guard<std::mutex> lock(printing());
+  const bool later = is_capturing(*devices().api, stream_of(note, slots));
+  const auto drain = [&] {
+    if (const LoadedModule *module = state.loaded_on(device); module != nullptr && !later)
+      module->messages->drain();
+  };
+  try {
+    call_host(artifact, note, slots);
+  } catch (const Failure &) {
+    try {
+      drain(); // what was printed before the failure; the failure itself is what counts
+    } catch (const Failure &) {
+    }
+    throw;
+  }
+  drain();
+}
+
 [[noreturn]] void refuse_count(const Note &note, int32_t given) {
   std::string names;
   for (const Argument &argument : note.arguments)
@@ -117,7 +164,8 @@ void run_host(const FlyArtifact *artifact, const Note &note, void **slots) {
 }
 
 void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t count) {
-  const Note &note = ArtifactState::of(artifact).note();
+  ArtifactState &state = ArtifactState::of(artifact);
+  const Note &note = state.note();
   if (count < 0 || static_cast<size_t>(count) != note.arguments.size())
     refuse_count(note, count);
   const Devices &all = devices();
@@ -127,7 +175,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
   SmallBuffer<uint64_t, 64> packed(note.packedBytes / 8);
   auto *packedAt = reinterpret_cast<std::byte *>(packed.begin());
   DeviceAgreement agreement(all);
-  EmulatedMemory memory(*all.api, all.emulated() ? note.arguments.size() : 0);
+  EmulatedMemory memory(*all.api, note, all.emulated() ? note.arguments.size() : 0);
 
   size_t slot = 0;
   for (size_t index = 0; index < note.arguments.size(); ++index) {
@@ -144,7 +192,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
         slots[slot++] = packedAt;
       packedAt += (argument.packedBytes + 7u) & ~7u;
       if (all.emulated() && tensor.device.device_type != kDLROCM)
-        memory.add(site, checked);
+        memory.add(index, checked);
       break;
     }
     case ArgumentKind::Scalar:
@@ -163,12 +211,13 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
     slots[slot++] = &word;
   }
   if (hipDevice < 0) {
-    const DeviceOfCall current(all.current());
-    run_host(artifact, note, slots.begin());
+    const Device &device = all.current();
+    const CallScope call(device, memory);
+    run_host(artifact, state, device.index, slots.begin());
   } else {
     const CurrentDevice scope(all, hipDevice);
-    const DeviceOfCall current(all.all[static_cast<size_t>(hipDevice)]);
-    run_host(artifact, note, slots.begin());
+    const CallScope call(all.all[static_cast<size_t>(hipDevice)], memory);
+    run_host(artifact, state, hipDevice, slots.begin());
   }
 }
 
@@ -179,14 +228,15 @@ using namespace flydsl::runtime;
 
 int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
   return guarded([&] {
-    const Note &note = ArtifactState::of(artifact).note();
+    ArtifactState &state = ArtifactState::of(artifact);
+    const Note &note = state.note();
     if (slots == nullptr)
       fail(FLYDSL_ERROR_VALUE, note.name + ": slots is NULL");
     for (uint32_t index = 0; index < note.slots; ++index)
       if (slots[index] == nullptr)
         fail(FLYDSL_ERROR_VALUE, note.name + ": slot " + std::to_string(index) + " of " +
                                      std::to_string(note.slots) + " is NULL");
-    run_host(artifact, note, slots);
+    run_host(artifact, state, note.messages.empty() ? 0 : devices().current().index, slots);
   });
 }
 

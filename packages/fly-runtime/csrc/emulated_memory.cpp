@@ -34,45 +34,43 @@ Registry &registry() {
   return *registry;
 }
 
-bool covers(const Registered &registered, const CheckedTensor &tensor, const Argument &argument) {
+bool covers(const Registered &registered, size_t bytes, const Argument &argument) {
   return std::any_of(registered.ranges.begin(), registered.ranges.end(), [&](const auto &range) {
-    return range.bytes == tensor.bytes && range.readOnly != argument.writes &&
-           range.name == argument.name;
+    return range.bytes == bytes && range.readOnly != argument.writes && range.name == argument.name;
   });
 }
 
 } // namespace
 
-void EmulatedMemory::add(const ArgumentSite &site, const CheckedTensor &tensor) {
-  if (tensor.empty)
-    return;
+void EmulatedMemory::register_one(const Range &range) {
+  const ArgumentSite site{note, range.argument};
   const Argument &argument = site.argument();
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  Registered &registered = all.byAddress[tensor.low];
-  if (!covers(registered, tensor, argument)) {
-    registered.ranges.push_back({tensor.bytes, !argument.writes, argument.name});
+  Registered &known = all.byAddress[range.low];
+  if (!covers(known, range.bytes, argument)) {
+    known.ranges.push_back({range.bytes, !argument.writes, argument.name});
     try {
-      FLYDSL_HIP_CALL(api, flyemu_register_memory, static_cast<const void *>(tensor.low),
-                      tensor.bytes, argument.writes ? 0 : 1, argument.name.c_str());
+      FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, argument.writes ? 0 : 1,
+                      argument.name.c_str());
     } catch (Failure &failure) {
-      registered.ranges.pop_back();
-      if (registered.users == 0)
-        all.byAddress.erase(tensor.low);
+      known.ranges.pop_back();
+      if (known.users == 0)
+        all.byAddress.erase(range.low);
       fail(failure.status, site.text() + ": " + failure.text);
     }
   }
-  ++registered.users;
-  used[count++] = tensor.low;
+  ++known.users;
+  ++registered;
 }
 
 EmulatedMemory::~EmulatedMemory() {
-  if (count == 0)
+  if (registered == 0)
     return;
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  while (count > 0) {
-    const auto found = all.byAddress.find(used[--count]);
+  while (registered > 0) {
+    const auto found = all.byAddress.find(ranges[--registered].low);
     if (--found->second.users > 0)
       continue;
     for (size_t range = found->second.ranges.size(); range > 0; --range)

@@ -10,22 +10,42 @@
 
 namespace flydsl::runtime {
 
-// Registers the exact byte range of each tensor under its argument's name, and takes all of them
-// back at the end of the scope: launches on the emulator have ended by then. What another thread's
-// call still uses stays registered until that one ends.
+// Registers the exact byte range of each tensor under its argument's name at the call's first
+// launch, and takes all of them back at the end of the scope: launches on the emulator have ended
+// by then. What another thread's call still uses stays registered until that one ends.
 class EmulatedMemory {
 public:
-  EmulatedMemory(const HipApi &api, size_t mostTensors) : api(api), used(mostTensors) {}
+  EmulatedMemory(const HipApi &api, const Note &note, size_t mostTensors)
+      : api(api), note(note), ranges(mostTensors) {}
   ~EmulatedMemory();
   EmulatedMemory(const EmulatedMemory &) = delete;
   EmulatedMemory &operator=(const EmulatedMemory &) = delete;
 
-  void add(const ArgumentSite &site, const CheckedTensor &tensor);
+  void add(size_t argument, const CheckedTensor &tensor) {
+    if (!tensor.empty)
+      ranges[count++] = {argument, tensor.low, tensor.bytes};
+  }
+
+  // To be called before each launch; does it once.
+  void register_all() {
+    while (registered < count)
+      register_one(ranges[registered]);
+  }
 
 private:
+  struct Range {
+    size_t argument;
+    const void *low;
+    size_t bytes;
+  };
+
+  void register_one(const Range &range);
+
   const HipApi &api;
-  SmallBuffer<const void *, 16> used;
+  const Note &note;
+  SmallBuffer<Range, 16> ranges;
   size_t count = 0;
+  size_t registered = 0;
 };
 
 } // namespace flydsl::runtime

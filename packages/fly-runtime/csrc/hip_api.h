@@ -20,13 +20,16 @@ namespace flydsl::runtime {
   X(hipGetDevicePropertiesR0600, HipDeviceProperties *properties, int device)                      \
   X(hipModuleLoadData, HipModule *module, const void *image)                                       \
   X(hipModuleGetFunction, HipFunction *function, HipModule module, const char *name)               \
+  X(hipModuleGetGlobal, void **address, size_t *bytes, HipModule module, const char *name)         \
   X(hipModuleLaunchKernel, HipFunction function, unsigned gridX, unsigned gridY, unsigned gridZ,   \
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, HipStream stream,     \
     void **params, void **extra)                                                                   \
   X(hipMalloc, void **address, size_t bytes)                                                       \
   X(hipFree, void *address)                                                                        \
   X(hipMemcpy, void *destination, const void *source, size_t bytes, int kind)                      \
-  X(hipStreamSynchronize, HipStream stream)
+  X(hipStreamSynchronize, HipStream stream)                                                        \
+  X(hipStreamIsCapturing, HipStream stream, int *status)                                           \
+  X(hipDeviceSynchronize)
 
 // What only the emulator's library exports; absent on hardware.
 #define FLYDSL_EMULATOR_FUNCTIONS(X)                                                               \

@@ -8,7 +8,7 @@
 
 namespace flydsl::runtime {
 
-thread_local const Device *deviceOfCall = nullptr;
+thread_local RunningCall runningCall;
 
 namespace {
 
@@ -82,7 +82,7 @@ void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, c
   if (grid == nullptr || block == nullptr)
     request.refuse("grid or block is NULL");
   const Devices &all = devices();
-  const Device &device = deviceOfCall != nullptr ? *deviceOfCall : all.current();
+  const Device &device = runningCall.device != nullptr ? *runningCall.device : all.current();
   check_block(request, device);
   check_grid(request, device);
   check_lds(request, device);
@@ -92,6 +92,8 @@ void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, c
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return;
   const LoadedModule &module = state.module_on(all, device);
+  if (runningCall.memory != nullptr)
+    runningCall.memory->register_all();
   try {
     FLYDSL_HIP_CALL(*all.api, hipModuleLaunchKernel, module.kernels[number],
                     static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),

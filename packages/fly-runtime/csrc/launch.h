@@ -3,12 +3,18 @@
 #define FLYDSL_CSRC_LAUNCH_H
 
 #include "device.h"
+#include "emulated_memory.h"
 
 namespace flydsl::runtime {
 
-// While a checked call is running on this thread, the device that it made current; saves each
-// launch in it the question. Null outside of such calls.
-extern thread_local const Device *deviceOfCall;
+// The checked call that is running on this thread: the device that it made current, which saves
+// each launch in it the question, and its tensors in host memory. Both are null outside of such
+// calls.
+struct RunningCall {
+  const Device *device = nullptr;
+  EmulatedMemory *memory = nullptr;
+};
+extern thread_local RunningCall runningCall;
 
 } // namespace flydsl::runtime
 

@@ -161,6 +161,32 @@ Argument read_argument(const Reader &reader) {
   return argument;
 }
 
+ValueType read_value_type(const Reader &reader, const Json &name) {
+  const std::pair<const char *, ValueType> known[] = {{"i32", ValueType::I32},
+                                                      {"i64", ValueType::I64},
+                                                      {"f32", ValueType::F32},
+                                                      {"f64", ValueType::F64}};
+  for (const auto &[text, type] : known)
+    if (name == text)
+      return type;
+  reader.wrong("types", "a list of i32, i64, f32 and f64");
+}
+
+Message read_message(const Reader &reader) {
+  Message message;
+  const std::string kind = reader.text("kind");
+  if (kind != "print" && kind != "assert")
+    reader.wrong("kind", "print or assert");
+  message.kind = kind == "print" ? MessageKind::Print : MessageKind::Assertion;
+  message.format = reader.text("format");
+  for (const Json &type : reader.list("types"))
+    message.values.push_back(read_value_type(reader, type));
+  if (reader.has("where"))
+    message.where = reader.text("where");
+  check_format(message);
+  return message;
+}
+
 Note read_note(const Json &json) {
   const Reader reader(json, "");
   if (const int64_t schema = reader.integer("schema", 0); schema != kSchema)
@@ -187,6 +213,9 @@ Note read_note(const Json &json) {
     const Reader kernel = reader.element("kernels", index);
     note.kernels.push_back({kernel.text("name"), kernel.integer_or("lds_bytes", 0, 0)});
   }
+  const size_t messages = reader.has("messages") ? reader.list("messages").size() : 0;
+  for (size_t index = 0; index < messages; ++index)
+    note.messages.push_back(read_message(reader.element("messages", index)));
   return note;
 }
 

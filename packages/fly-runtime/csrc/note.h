@@ -5,6 +5,7 @@
 #define FLYDSL_CSRC_NOTE_H
 
 #include "dtype.h"
+#include "messages.h"
 
 #include <cstdint>
 #include <string>
@@ -48,6 +49,7 @@ struct Note {
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Kernel> kernels;
+  std::vector<Message> messages; // what kernels print and assert, by number
   bool hiddenStream = false;
   uint32_t slots = 0;       // of the host function, the hidden stream's included
   uint32_t packedBytes = 0; // of all arguments, each rounded up to 8

@@ -3,6 +3,7 @@
 // The rest of the C interface: errors, devices, memory.
 #include "artifact_state.h"
 #include "error.h"
+#include "messages.h"
 
 // Header-only; from Debian's package nlohmann-json3-dev (3.11).
 #include <nlohmann/json.hpp>
@@ -134,5 +135,10 @@ int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
 }
 
 int32_t flydsl_synchronize(void *stream) {
-  return guarded([&] { FLYDSL_HIP_CALL(*devices().api, hipStreamSynchronize, stream); });
+  return guarded([&] {
+    FLYDSL_HIP_CALL(*devices().api, hipStreamSynchronize, stream);
+    drain_all_messages();
+  });
 }
+
+void flydsl_set_output(void (*function)(const char *text, uint64_t bytes)) { set_output(function); }

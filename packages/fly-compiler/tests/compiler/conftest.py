@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 from flydsl._mlir import ir
@@ -71,3 +76,18 @@ def use(value):
 def use_fixture():
     """A function that keeps a value alive in the traced module."""
     return use
+
+
+@pytest.fixture
+def run_script(tmp_path):
+    """Run a Python script in a process of its own: `run_script(text, VARIABLE="value")`."""
+
+    def run(text, **variables):
+        path = tmp_path / "script.py"
+        path.write_text(textwrap.dedent(text))
+        environment = {**os.environ, **variables}
+        return subprocess.run(
+            [sys.executable, str(path)], capture_output=True, text=True, check=False, env=environment, timeout=300
+        )
+
+    return run

@@ -124,6 +124,12 @@ FLYDSL_API int32_t flydsl_free(void *address);
 FLYDSL_API int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes);
 FLYDSL_API int32_t flydsl_synchronize(void *stream);
 
+/* Where the text goes that kernels print (not NUL-terminated); NULL: to standard output. A call
+ * whose kernels print or assert waits for them and hands their text over before it returns; it
+ * fails when an assertion failed. Under stream capture that happens at the next call, or at
+ * flydsl_synchronize. */
+FLYDSL_API void flydsl_set_output(void (*function)(const char *text, uint64_t bytes));
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@ from typing import Any
 
 from .arguments.classify import unwrapped
 from .compilation import Compiled
+from .dispatch import make_method
 from .hints import validated
 from .jit_function import BoundJitFunction, JitFunction
 
@@ -30,23 +31,15 @@ class CompiledFunction:
         path: the artifact's file.
     """
 
-    __slots__ = ("_call", "_compiled", "_name")
+    __slots__ = ("_compiled", "_name")
 
-    def __init__(self, name: str, compiled: Compiled, call: Callable[..., None]) -> None:
+    def __init__(self, name: str, compiled: Compiled) -> None:
         self._name = name
         self._compiled = compiled
-        self._call = call
 
     def __call__(self, *args: Any) -> None:
         """Run the function."""
-        try:
-            self._call(*args)
-        except TypeError:
-            # Whether values are wrapped may differ from the example arguments. Nothing has run when a type is refused.
-            plain = tuple(map(unwrapped, args))
-            if all(map(operator.is_, plain, args)):
-                raise
-            self._call(*plain)
+        raise AssertionError("every compiled function has a class of its own, whose __call__ is generated")
 
     @property
     def note(self) -> dict[str, Any]:
@@ -97,6 +90,23 @@ class CompiledFunction:
         return f"<CompiledFunction {self._name} from {self._compiled.path}>"
 
 
+def _made(jit: JitFunction, compiled: Compiled, call: Callable[..., None]) -> CompiledFunction:
+    """Return the compiled function: an object of a class of its own, so that a call is one Python call."""
+
+    def recover(error: Exception, args: tuple[Any, ...]) -> None:
+        # Whether values are wrapped may differ from the example arguments. Nothing has run when a type is refused.
+        plain = tuple(map(unwrapped, args))
+        if not isinstance(error, TypeError) or all(map(operator.is_, plain, args)):
+            raise error
+        call(*plain)
+
+    made = make_method(jit, call, recover)
+    own_class = type("CompiledFunction", (CompiledFunction,), {"__slots__": (), "__call__": made})
+    own_class.__module__ = CompiledFunction.__module__
+    found: CompiledFunction = own_class(jit.original.__name__, compiled)
+    return found
+
+
 class _Compile:
     """`compile(fn, *args)` and `compile[hints](fn, *args)`."""
 
@@ -137,7 +147,7 @@ class _Compile:
         values = jit.bind(args, kwargs)
         call = jit.specialise(values)
         compiled = jit.compiled_for(values)
-        return None if compiled.artifact is None else CompiledFunction(jit.original.__name__, compiled, call)
+        return None if compiled.artifact is None else _made(jit, compiled, call)
 
 
 compile = _Compile()

@@ -17,6 +17,7 @@ from .arguments.markers import is_compile_time
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
 from .compilation import Compiled, Request, compile_request
+from .dispatch import make_dispatch
 from .fast_call import make_fast_call
 from .hints import effective_hints, has_ambient, hints_key, validated
 from .rewrite import rewrite_function
@@ -211,7 +212,7 @@ class JitFunction:
         self.hits += compiled.origin == "disk"
         self.misses += compiled.origin == "compiled" and compiled.store is not None
         self._compiled[key] = compiled
-        return _dispatcher(compiled, passed, len(values))
+        return make_dispatch(self, compiled, passed, values)
 
     # -- what the traced code reads ------------------------------------------------------------------------------------
 
@@ -258,32 +259,6 @@ class BoundJitFunction:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.jit, name)
-
-
-def _dispatcher(compiled: Compiled, passed: list[tuple[int, Passed]], count: int) -> Callable[..., None]:
-    """Return a function of all parameters that calls the artifact with the run-time ones."""
-    function = compiled.function
-    if function is None:
-        return _nothing
-    if len(passed) == count and all(one.convert is None for _, one in passed):
-        found: Callable[..., None] = function
-        return found
-    names = [f"a{index}" for index in range(count)]
-    scope: dict[str, Any] = {"function": function}
-    parts = []
-    for index, one in passed:
-        if one.convert is None:
-            parts.append(names[index])
-        else:
-            scope[f"c{index}"] = one.convert
-            parts.append(f"{'*' if one.spread else ''}c{index}({names[index]})")
-    exec(f"def dispatch({', '.join(names)}):\n    function({', '.join(parts)})\n", scope)
-    dispatch: Callable[..., None] = scope["dispatch"]
-    return dispatch
-
-
-def _nothing(*args: Any) -> None:
-    """What a call runs under `COMPILE_ONLY`."""
 
 
 def jit(func: Callable[..., Any] | None = None) -> Any:

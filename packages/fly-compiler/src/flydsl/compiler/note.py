@@ -69,6 +69,8 @@ def build_note(compilation: Compilation, objects: Sequence[Any], arguments: list
         "toolchain": package_versions(),
         "source_hash": key,
     }
+    if compilation.messages:
+        note["messages"] = [one.entry() for one in compilation.messages]
     if not any(one["kind"] == "stream" for one in arguments):
         note["hidden_stream"] = True
     return json.dumps(note, separators=(",", ":"))

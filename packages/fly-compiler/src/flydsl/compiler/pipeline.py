@@ -17,6 +17,7 @@ from ..utils import env, log
 from .diagnostics import Diagnostic, DSLCompileError, frames_of
 from .dumps import Dumps
 from .llvm_options import llvm_options
+from .messages import lower_messages
 from .note import build_note
 from .tracing import Compilation
 
@@ -32,7 +33,7 @@ class Stage:
 
     name: str
     text: str
-    before: Callable[[ir.Module], None] | None = None
+    before: Callable[[Compilation, ir.Module], None] | None = None
 
 
 @dataclass
@@ -92,7 +93,7 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         _same("fly-promote-regmem-to-vectorssa"),
         _same("convert-fly-to-rocdl"),
         _same("canonicalize"),
-        Stage("convert-gpu-to-rocdl", f"gpu.module({device})"),
+        Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _lower_messages),
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
@@ -109,7 +110,11 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
     return found
 
 
-def _plain_global_locations(module: ir.Module) -> None:
+def _lower_messages(compilation: Compilation, module: ir.Module) -> None:
+    compilation.messages = lower_messages(module)
+
+
+def _plain_global_locations(compilation: Compilation, module: ir.Module) -> None:
     """Take the callers out of the locations of globals: they have no scope there, and MLIR's pass crashes on them."""
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -166,7 +171,7 @@ def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, du
             if stage.name == "gpu-module-to-binary" and dumps is not None:
                 dumps.keep_device_code(module, compilation)
             if stage.before is not None:
-                stage.before(module)
+                stage.before(compilation, module)
             manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
             manager.enable_verifier(verify)
             times.timed(

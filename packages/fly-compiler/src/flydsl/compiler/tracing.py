@@ -15,6 +15,7 @@ from ..utils import env
 from .arguments.specs import StreamSpec
 from .control.region import settle
 from .diagnostics import explain_name_error, forget_unbound
+from .messages import Message
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
 
@@ -43,6 +44,7 @@ class Compilation:
         hints: effective compile hints.
         stream: the stream that launches go to by default (an SSA value), set once the host function exists.
         kernels: the device functions, in order of emission.
+        messages: what they print and assert, once the module is lowered that far.
     """
 
     def __init__(self, context: ir.Context, entry: str, arch: str, hints: dict[str, Any]) -> None:
@@ -52,6 +54,7 @@ class Compilation:
         self.hints = hints
         self.stream: ir.Value | None = None
         self.kernels: list[EmittedKernel] = []
+        self.messages: list[Message] = []
         self.module = ir.Module.create()
         self.module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
         with ir.InsertionPoint(self.module.body):

@@ -101,7 +101,7 @@ def test_mark_layout_dynamic():
     wrapped = flyc.from_dlpack(torch.zeros(4, 8), use_32bit_stride=True).mark_layout_dynamic(
         leading_dim=1, divisibility=4
     )
-    assert wrapped.spec.type_text() == "!fly.memref<f32, global, (?{div=4},?{div=4}):(?,1)>"
+    assert wrapped.spec.type_text() == "!fly.memref<f32, global, (?,?):(?{div=4},1)>"
     assert flyc.from_dlpack(torch.zeros(4, 8).t()).mark_layout_dynamic().spec.stride == (1, DYNAMIC)
 
 
@@ -116,6 +116,7 @@ def test_mark_layout_dynamic():
         (lambda t: flyc.from_dlpack(t).mark_stride_dynamic([0, 1], [2]), "divisibility has 1 entries for 2 axes"),
         (lambda t: flyc.from_dlpack(t, assumed_align=6), "multiple of the element size 4, got 6"),
         (lambda t: flyc.from_dlpack(t[:, ::2]).mark_layout_dynamic(), "no axis has stride 1"),
+        (lambda t: flyc.from_dlpack(t).mark_layout_dynamic(divisibility=4), "stride of axis 0 is 6, which 4 does not"),
     ],
 )
 def test_marks_that_make_no_sense(call, match):
@@ -143,3 +144,9 @@ def test_the_note_says_what_the_call_checks():
         "stride": [8, 1],
         "stride_bits": 64,
     }
+
+
+def test_a_tensor_of_one_axis_has_a_leaf_layout():
+    assert plain_spec(torch.zeros(8)).type_text() == "!fly.memref<f32, global, ?:1>"
+    assert flyc.from_dlpack(torch.zeros(8)).spec.type_text() == "!fly.memref<f32, global, 8:1>"
+    assert flyc.from_dlpack(torch.zeros(1, 8)).spec.type_text() == "!fly.memref<f32, global, (1,8):(8,1)>"

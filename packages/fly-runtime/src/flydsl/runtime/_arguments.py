@@ -19,6 +19,8 @@ Plan = tuple[tuple[int, Converter], ...]
 _DLPACK_VERSION = (1, 1)
 _READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
 
+_ARRAY_CONVERTER = "convert_array"
+
 # How tvm_ffi.cpp's messages name what tvm-ffi wraps without knowing it; the type's name goes in its place.
 UNKNOWN_KIND = "an object of another kind"
 
@@ -79,14 +81,24 @@ def _array_converter(where: str, writes: bool) -> Converter:
     """numpy arrays: writable ones cross in tvm-ffi's own code, which refuses read-only ones even for reading."""
     slow = _dlpack_converter(where, writes)
 
-    def convert(array: Any) -> Any:
+    def convert_array(array: Any) -> Any:
         if array.flags.writeable:
             return array
         if writes:
             raise _refuse_read_only(where)
         return slow(array)
 
-    return convert
+    return convert_array
+
+
+def is_optional(converter: Converter) -> bool:
+    """Whether tvm-ffi takes most values as they are, and refuses the others without harm."""
+    return converter.__name__ == _ARRAY_CONVERTER
+
+
+def is_native(name: str, error: Exception) -> bool:
+    """Whether an exception comes from the native code of function `name`, not from tvm-ffi before it."""
+    return str(error).startswith((f"{name}():", f"{name}:"))
 
 
 def _is_instance(kind: type, module: str, name: str) -> bool:
@@ -139,7 +151,7 @@ def make_plan(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...]
 def explain(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...], error: Exception) -> Exception:
     """A failed call's exception, with the argument named also where tvm-ffi gave up before the native checks."""
     text = str(error)
-    if text.startswith((f"{name}():", f"{name}:")):
+    if is_native(name, error):
         if UNKNOWN_KIND not in text:
             return error
         for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):

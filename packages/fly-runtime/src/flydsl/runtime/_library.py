@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import importlib.util
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,16 @@ from .errors import DeviceError
 SONAME = "libflydsl_runtime.so.0"
 _ROOT = Path(__file__).resolve().parent
 _OK, _TYPE, _VALUE = 0, 1, 2
+
+_OUTPUT = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint64)
+
+
+@_OUTPUT
+def _write_output(text: Any, size: int) -> None:
+    """Write what kernels printed to Python's standard output: a notebook, or a test, may have replaced it."""
+    sys.stdout.write(ctypes.string_at(text, size).decode(errors="replace"))
+    sys.stdout.flush()
+
 
 _lock = threading.Lock()
 _library: ctypes.CDLL | None = None
@@ -64,6 +75,9 @@ def _open() -> ctypes.CDLL:
         function = getattr(library, name)
         function.argtypes = arguments
         function.restype = ctypes.c_int32
+    library.flydsl_set_output.argtypes = (_OUTPUT,)
+    library.flydsl_set_output.restype = None
+    library.flydsl_set_output(_write_output)
     library.flydsl_last_error.restype = ctypes.c_char_p
     library.flydsl_version.restype = ctypes.c_char_p
     emulator = _emulator_library()

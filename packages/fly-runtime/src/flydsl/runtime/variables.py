@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .environment import boolean, choice, path, register, string
+from .environment import boolean, choice, integer, path, register, string
 
 _GROUP = "runtime"
 
@@ -58,5 +58,16 @@ ENABLE_CACHE = register(
 RUN_ONLY = register(
     boolean(
         "FLYDSL_RUNTIME_RUN_ONLY", default=False, group=_GROUP, help="Only load artifacts from disk; never compile."
+    )
+)
+PRINT_BUFFER_BYTES = register(
+    integer(
+        "FLYDSL_PRINT_BUFFER_BYTES",
+        default=1 << 20,
+        least=64,
+        most=1 << 30,
+        group=_GROUP,
+        attribute="print_buffer_bytes",
+        help="Device memory for what the kernels of one artifact print in one call; more is counted, not printed.",
     )
 )

@@ -50,10 +50,10 @@ class TensorSpec:
     def type_text(self) -> str:
         """Return the MLIR type."""
         data = DATA_TYPES[self.dtype]
-        shape = ",".join(_leaf_text(one, 32) for one in self.shape)
-        stride = ",".join(_leaf_text(one, self.stride_bits) for one in self.stride)
+        shape = _tuple_text([_leaf_text(one, 32) for one in self.shape])
+        stride = _tuple_text([_leaf_text(one, self.stride_bits) for one in self.stride])
         align = "" if self.align == data.size else f", align<{self.align}>"
-        return f"!fly.memref<{data.mlir}, global, ({shape}):({stride}){align}>"
+        return f"!fly.memref<{data.mlir}, global, {shape}:{stride}{align}>"
 
     def ir_types(self) -> list[ir.Type]:
         """Return the types of the host function's parameters."""
@@ -79,6 +79,11 @@ class TensorSpec:
                 "stride_bits": self.stride_bits,
             }
         ]
+
+
+def _tuple_text(leaves: list[str]) -> str:
+    """Return a tuple; the layout of a tensor with one axis is a leaf."""
+    return leaves[0] if len(leaves) == 1 else f"({','.join(leaves)})"
 
 
 def _leaf_text(leaf: Leaf, bits: int) -> str:

@@ -97,7 +97,7 @@ class TensorArgument:
 
         Args:
             leading_dim: the axis of stride 1; by default the first such axis.
-            divisibility: a power of two that divides every extent and stride, or one per axis.
+            divisibility: a power of two that divides the strides, or one per axis.
 
         Raises:
             ValueError: no axis, or not this one, has stride 1; `divisibility` is no power of two, or does not divide.
@@ -114,10 +114,12 @@ class TensorArgument:
             if self._strides[leading] != 1 and self._extents[leading] != 1:
                 raise ValueError(f"leading_dim {leading_dim} has stride {self._strides[leading]}, not 1")
         divisors = _divisors(divisibility, rank)
-        shape = tuple(map(Dynamic, divisors))
-        stride: list[Leaf] = [Dynamic() for _ in range(rank)]
+        stride: list[Leaf] = list(map(Dynamic, divisors))
         stride[leading] = 1
-        self.spec = replace(self.spec, shape=shape, stride=tuple(stride))
+        for axis, (step, divisor) in enumerate(zip(self._strides, divisors, strict=True)):
+            if axis != leading and step % divisor:
+                raise ValueError(f"the stride of axis {axis} is {step}, which {divisor} does not divide")
+        self.spec = replace(self.spec, shape=tuple(Dynamic() for _ in range(rank)), stride=tuple(stride))
         return self
 
     def mark_shape_dynamic(self, dims: int | Sequence[int], divisibility: int | Sequence[int] = 1) -> TensorArgument:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the parameters of a compiled host function to its artifact: one generated function per specialisation.
+
+It drops compile-time parameters, converts what has to be, and calls the native function directly where fly-runtime
+says that it may. The first call goes the long way, which says in the log which device is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .arguments.classify import Passed
+
+if TYPE_CHECKING:
+    from .compilation import Compiled
+    from .jit_function import JitFunction
+
+__all__ = ["make_dispatch"]
+
+# User parameters keep their names, so everything else begins with _fly_.
+_TEMPLATE = """
+def {name}({parameters}):
+    try:
+        _fly_call({arguments})
+    except Exception as _fly_error:
+        _fly_recover(_fly_error, ({arguments}))
+"""
+
+
+def make_dispatch(
+    jit: JitFunction, compiled: Compiled, passed: list[tuple[int, Passed]], values: tuple[Any, ...]
+) -> Callable[..., None]:
+    """Return a function of all parameters, by position, that calls the artifact with the run-time ones.
+
+    Args:
+        jit: the host function.
+        compiled: its specialisation.
+        passed: position and kind of the run-time parameters.
+        values: what the specialisation was made for.
+    """
+    function = compiled.function
+    if function is None:
+        return _nothing
+    names = [one.name for one in jit.parameters]
+    scope: dict[str, Any] = {}
+    parts, examples = [], []
+    for index, one in passed:
+        if one.convert is None:
+            parts.append(names[index])
+            examples.append(values[index])
+            continue
+        scope[f"_fly_convert_{index}"] = one.convert
+        parts.append(f"{'*' if one.spread else ''}_fly_convert_{index}({names[index]})")
+        converted = one.convert(values[index])
+        examples += converted if one.spread else [converted]
+    direct = function.direct(tuple(examples))
+    scope["_fly_call"] = function if direct is None else _first_call(function, direct, scope)
+    scope["_fly_recover"] = _raise if direct is None else function.recover
+    return _generated(jit, names, parts, scope)
+
+
+def make_method(jit: JitFunction, call: Callable[..., None], recover: Callable[..., None]) -> Callable[..., None]:
+    """Return the same as a method of a compiled function's class.
+
+    Args:
+        jit: the host function.
+        call: what `make_dispatch` returned.
+        recover: takes the exception that a call raised, and its arguments.
+    """
+    names = [one.name for one in jit.parameters]
+    if getattr(call, "_fly_plain", False):
+        # One Python call, not two: the native function itself, looked up where the first call puts it.
+        scope = call.__globals__
+        scope["_fly_recover_method"] = lambda error, args: _recovered(scope["_fly_recover"], recover, error, args)
+        text = _TEMPLATE.replace("_fly_recover(", "_fly_recover_method(")
+        return _generated(jit, ["_fly_self", *names], names, scope, text)
+    return _generated(jit, ["_fly_self", *names], names, {"_fly_call": call, "_fly_recover": recover})
+
+
+def _recovered(
+    first: Callable[..., None], second: Callable[..., None], error: Exception, args: tuple[Any, ...]
+) -> None:
+    try:
+        first(error, args)
+    except Exception as left:
+        second(left, args)
+
+
+def _generated(
+    jit: JitFunction, parameters: list[str], parts: list[str], scope: dict[str, Any], template: str = _TEMPLATE
+) -> Any:
+    name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
+    arguments = "".join(f"{part}, " for part in parts)
+    text = template.format(name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments)
+    exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
+    made: Any = scope.pop(name)
+    made.__qualname__ = jit.original.__qualname__
+    made._fly_plain = parts == parameters
+    return made
+
+
+def _first_call(function: Any, direct: Callable[..., None], scope: dict[str, Any]) -> Callable[..., None]:
+    def first(*args: Any) -> None:
+        scope["_fly_call"] = direct
+        function(*args)
+
+    return first
+
+
+def _raise(error: Exception, args: tuple[Any, ...]) -> None:
+    raise error
+
+
+def _nothing(*args: Any) -> None:
+    """What a call runs under `COMPILE_ONLY`."""

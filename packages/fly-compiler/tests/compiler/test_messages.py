@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fx.printf` and `fx.device_assert` need no vendor runtime: records in a buffer, printed by fly-runtime after the call."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+import pytest
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+
+@flyc.kernel
+def report_kernel(x: fx.Tensor, n: fx.Int32):
+    i = fx.block_idx.x * 256 + fx.thread_idx.x
+    if i < n:
+        fx.printf("x[{}] = {} (100%)", i, x[i])
+
+
+@flyc.jit
+def report(x: fx.Tensor, n: fx.Int32):
+    report_kernel(x, n).launch(grid=((n + 255) // 256,), block=(256,))
+
+
+def test_every_thread_of_many_waves_prints_once(capsys):
+    n = 4 * 256 + 17
+    report(np.arange(n, dtype=np.float32), n)
+    lines = capsys.readouterr().out.splitlines()
+    assert collections.Counter(lines) == collections.Counter(f"x[{i}] = {i}.00 (100%)" for i in range(n))
+
+
+def test_each_call_prints_its_own(capsys):
+    for n in (3, 0, 2):
+        report(np.zeros(4, np.float32), n)
+        assert len(capsys.readouterr().out.splitlines()) == n
+
+
+@flyc.kernel
+def types_kernel(wide: fx.Int64, narrow: fx.Int8, half: fx.Float16, double: fx.Float64, flag: fx.Boolean):
+    fx.printf("{} {} {} {} {} {}", wide, narrow, half, double, flag, fx.block_idx.x)
+
+
+@flyc.jit
+def types(wide: fx.Int64, narrow: fx.Int8, half: fx.Float16, double: fx.Float64, flag: fx.Boolean):
+    types_kernel(wide, narrow, half, double, flag).launch()
+
+
+def test_values_of_all_widths(capsys):
+    types(-(2**40), -3, 1.5, -0.25, True)
+    assert capsys.readouterr().out == f"{-(2**40)} -3 1.50 -0.25 1 0\n"
+
+
+SCRIPT = """
+import numpy as np, sys
+sys.path.insert(0, {folder!r})
+from test_messages import report
+report(np.zeros(1000, np.float32), 1000)
+"""
+
+
+def test_what_does_not_fit_is_counted(run_script):
+    done = run_script(SCRIPT.format(folder=__file__.rpartition("/")[0]), FLYDSL_PRINT_BUFFER_BYTES="360")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 31  # 90 words hold 30 records of 3
+    assert lines[-1] == (
+        "[flydsl] 970 more messages did not fit into the print buffer of 360 bytes (FLYDSL_PRINT_BUFFER_BYTES)"
+    )
+
+
+def test_a_buffer_size_that_is_none(run_script):
+    done = run_script(SCRIPT.format(folder=__file__.rpartition("/")[0]), FLYDSL_PRINT_BUFFER_BYTES="much")
+    assert "ValueError" in done.stderr
+    assert "FLYDSL_PRINT_BUFFER_BYTES=much: expected a number of bytes from 64" in done.stderr
+
+
+@flyc.kernel
+def quiet_kernel(x: fx.Tensor):
+    x[fx.thread_idx.x] = 1.0
+
+
+@flyc.jit
+def mixed(x: fx.Tensor):
+    quiet_kernel(x).launch(block=(4,))
+    report_kernel(x, fx.Int32(4)).launch(block=(256,))
+
+
+def test_kernels_that_print_and_others_go_together(capsys):
+    mixed(np.zeros(4, np.float32))
+    assert sorted(capsys.readouterr().out.splitlines()) == [f"x[{i}] = 1.00 (100%)" for i in range(4)]
+
+
+def test_the_note_has_the_texts():
+    compiled = flyc.compile(report, np.zeros(4, np.float32), 4)
+    assert compiled.note["messages"] == [{"kind": "print", "format": "x[%d] = %.2f (100%%)\n", "types": ["i32", "f32"]}]
+
+
+@flyc.kernel
+def check_kernel(x: fx.Tensor):
+    i = fx.block_idx.x * 256 + fx.thread_idx.x
+    fx.device_assert(x[i] < 300.0, "x[{}] is too large", i)
+    x[i] = 0.0
+
+
+@flyc.jit
+def check(x: fx.Tensor):
+    check_kernel(x).launch(grid=(x.shape[0] // 256,), block=(256,))
+
+
+def test_an_assertion_that_holds_is_silent(capsys):
+    x = np.full(512, 5.0, np.float32)
+    check(x)
+    assert not x.any()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_failed_assertion_raises_with_thread_and_line():
+    x = np.zeros(512, np.float32)
+    x[258] = 301.0
+    with pytest.raises(RuntimeError) as caught:
+        check(x)
+    text = str(caught.value)
+    assert f'File "{__file__}", line {check_kernel.func.__code__.co_firstlineno + 3}' in text
+    assert 'fx.device_assert(x[i] < 300.0, "x[{}] is too large", i)' in text
+    assert "device assertion failed: x[258] is too large" in text
+    assert "block (1, 0, 0), thread (2, 0, 0)" in text
+    x[:] = 0
+    check(x)  # the next call is as if nothing had happened
+
+
+def test_many_failures_are_counted():
+    with pytest.raises(RuntimeError, match=r"and \d+ more failures of assertions in this launch"):
+        check(np.full(512, 1000.0, np.float32))
