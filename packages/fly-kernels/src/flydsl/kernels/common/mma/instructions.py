@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which matrix instruction multiplies packs of 16 bytes, by architecture and element type: the one place that knows.
+
+A *pack* is what one lane loads at once: 16 bytes along K of one row. Of a 16-row operand, lane l has row l mod 16 and,
+of every 64 bytes of K, pack l // 16. The order of K inside a product does not matter as long as both operands have the
+same, so packs go to the instruction as they were loaded:
+
+    gfx942   f16, bf16   16x16x16, 2 a pack (the low and the high 8 bytes)
+             fp8, int8   16x16x32, 2 a pack
+    gfx950   f16, bf16   16x16x32, 1 a pack
+             int8        16x16x64, 1 a pack
+             fp8         16x16x128 of f8f6f4 with unit scales, 1 for two packs; 16x16x32, 2 a pack, where one is left
+
+All have 16 x 16 results, 4 a lane: the row operand's rows 4 (l // 16) to 4 (l // 16) + 3, the column operand's row
+l mod 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..language import fx
+
+__all__ = ["MatrixProduct", "matrix_product"]
+
+PACK_BYTES = 16
+# One register of E8M0 bytes that all mean 2^0.
+_UNIT_SCALES = 0x7F7F7F7F
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """How packs are multiplied and added up.
+
+    Attributes:
+        instruction: name of the instruction, as `fx.rocdl` has it.
+        packs: packs of each operand that one `issue` takes.
+        halves: instructions of one `issue`, each taking that share of the pack.
+        operand: what the instruction wants to see: "f16x4", "i64", ... (see `_operand`).
+        integer: accumulates in 32-bit integers instead of f32.
+    """
+
+    instruction: str
+    packs: int
+    halves: int
+    operand: str
+    integer: bool
+
+    @property
+    def accumulator(self) -> Any:
+        """The language's type of the 4 results of a lane."""
+        return fx.Int32 if self.integer else fx.Float32
+
+    def zero(self) -> Any:
+        """An empty sum."""
+        return fx.full(4, 0 if self.integer else 0.0, self.accumulator)
+
+    def issue(self, rows: Sequence[Any], columns: Sequence[Any], half: int, total: Any) -> Any:
+        """One instruction: `total` plus the product of share `half` of the packs (each an Int32 vector of 4)."""
+        instruction = getattr(fx.rocdl, self.instruction)
+        a, b = (_operand(packs, self.operand, half, self.halves) for packs in (rows, columns))
+        if self.packs == 2:
+            zero, unit = fx.Int32(0), fx.Int32(_UNIT_SCALES)
+            operands = [a, b, total, zero, zero, zero, unit, zero, unit]
+            return fx.Vector(instruction(total.ir_value().type, operands), dtype=self.accumulator)
+        return instruction(a, b, total)
+
+
+def _operand(packs: Sequence[Any], kind: str, half: int, halves: int) -> Any:
+    if len(packs) == 2:
+        return packs[0].shuffle(packs[1], list(range(8)))
+    words = packs[0]
+    if halves == 2:
+        words = words.shuffle(words, [2 * half, 2 * half + 1])
+    if kind == "i64":
+        return words.bitcast(fx.Int64)[0]
+    return words if kind == "i32" else words.bitcast(getattr(fx, kind))
+
+
+_GFX942 = {
+    "fp16": MatrixProduct("mfma_f32_16x16x16f16", 1, 2, "Float16", False),
+    "bf16": MatrixProduct("mfma_f32_16x16x16bf16_1k", 1, 2, "Int16", False),
+    "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
+    "int8": MatrixProduct("mfma_i32_16x16x32_i8", 1, 2, "i64", True),
+}
+_GFX950 = {
+    "fp16": MatrixProduct("mfma_f32_16x16x32_f16", 1, 1, "Float16", False),
+    "bf16": MatrixProduct("mfma_f32_16x16x32_bf16", 1, 1, "BFloat16", False),
+    "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
+    "int8": MatrixProduct("mfma_i32_16x16x64_i8", 1, 1, "i32", True),
+}
+_GFX950_SCALED = MatrixProduct("mfma_scale_f32_16x16x128_f8f6f4", 2, 1, "i32", False)
+
+
+def matrix_product(arch: str, dtype: str, packs: int) -> MatrixProduct:
+    """The instruction for operands of `dtype` on `arch`, when a lane has `packs` packs of each row at a time.
+
+    Raises ValueError for a type that is none of "fp16", "bf16", "fp8", "int8", and for another architecture.
+    """
+    tables = {"gfx942": _GFX942, "gfx950": _GFX950}
+    if arch not in tables:
+        raise ValueError(f"matrix products are written for {' and '.join(tables)}, not for {arch}")
+    if dtype not in tables[arch]:
+        raise ValueError(f"in_dtype {dtype!r} is not supported; use one of {', '.join(tables[arch])}")
+    if arch == "gfx950" and dtype == "fp8" and packs % 2 == 0:
+        return _GFX950_SCALED
+    return tables[arch][dtype]

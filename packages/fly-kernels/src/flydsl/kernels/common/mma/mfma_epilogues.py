@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens to the sums of a tile before they are stored: scales, bias, activation, residual, cast, store.
+
+result = cast(act(sum * scale_a[m] * scale_b[n] + bias[n]) + residual[m, n])        everything but the cast in f32
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..language import fx
+
+__all__ = ["ACTIVATIONS", "EPILOGUES", "Epilogue", "activate", "parse_epilogue", "store_columns"]
+
+ACTIVATIONS = ("none", "relu", "silu", "gelu")
+EPILOGUES = ("none", "bias", "bias_relu", "bias_silu", "bias_gelu")
+_LOG2_E = math.log2(math.e)
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """What to do with a sum.
+
+    Attributes:
+        scaled: multiply by scale_a of the row and scale_b of the column (f32).
+        bias: add bias of the column (in the output's type).
+        activation: one of `ACTIVATIONS`.
+        residual: add the element of a tensor like the output.
+    """
+
+    scaled: bool = False
+    bias: bool = False
+    activation: str = "none"
+    residual: bool = False
+
+
+def parse_epilogue(name: str, *, scaled: bool) -> Epilogue:
+    """The epilogue that a builder's argument names; ValueError for a name that is none of `EPILOGUES`."""
+    if name not in EPILOGUES:
+        raise ValueError(f"epilogue {name!r} is not supported; use one of {', '.join(EPILOGUES)}")
+    bias, _, activation = name.partition("_")
+    return Epilogue(scaled, bias == "bias", activation or "none")
+
+
+def activate(values: Any, activation: str) -> Any:
+    """An activation of f32 values (a scalar or a vector).
+
+    relu: max(x, 0), NaN stays. silu: x / (1 + exp(-x)). gelu: the tanh form,
+    x / (1 + exp(-2 u)), u = sqrt(2 / pi) (x + 0.044715 x^3), within 5e-4 of the exact one
+    (Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016).
+    """
+    if activation == "none":
+        return values
+    if activation == "relu":
+        return fx.max(values, 0.0)
+    if activation == "silu":
+        exponent = values
+    elif activation == "gelu":
+        exponent = (2.0 * math.sqrt(2.0 / math.pi)) * (values + 0.044715 * (values * values * values))
+    else:
+        raise ValueError(f"activation {activation!r} is not supported; use one of {', '.join(ACTIVATIONS)}")
+    return values / (1.0 + fx.exp2(exponent * -_LOG2_E))
+
+
+def finish(epilogue: Epilogue, sums: Any, scale_a: Any, scale_b: Any, bias: Any, residual: Any, output: Any) -> Any:
+    """Turn the sums of one row, neighbouring columns, into results.
+
+    Args:
+        epilogue: which of the others are used.
+        sums: an f32 or i32 vector.
+        scale_a: f32, of the row.
+        scale_b: f32 vector, of the columns.
+        bias: vector of the columns.
+        residual: vector of the same elements.
+        output: the type of the results.
+    """
+    values = sums.to(fx.Float32)
+    if epilogue.scaled:
+        values = values * (scale_b * scale_a)
+    if epilogue.bias:
+        values = values + bias.to(fx.Float32)
+    values = activate(values, epilogue.activation)
+    if epilogue.residual:
+        values = values + residual.to(fx.Float32)
+    return values.to(output)
+
+
+@dataclass(frozen=True)
+class OutputTile:
+    """Where one wave's part of a tile goes, and what its epilogue reads; resources end where the tensors end.
+
+    Attributes:
+        output: type of the elements.
+        row_elements: elements from one row of the output to the next.
+        c, residual: resources that begin at the tile's first row and column; residual has the layout of c.
+        scale_a: resource that begins at the tile's first row.
+        scale_b, bias: resources that begin at the tile's first column.
+        column: the wave's first column in the tile.
+    """
+
+    output: Any
+    row_elements: int
+    c: Any
+    residual: Any
+    scale_a: Any
+    scale_b: Any
+    bias: Any
+    column: Any
+
+
+def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any) -> None:
+    """Finish and store the sums that `main_loop.sum_over_k` gives: 4 neighbouring columns of a row at once.
+
+    Rows past the end of the output are stored nowhere: its resource ends there.
+    """
+    row, column = lane % 16, tile.column + lane // 16 * 4
+    blocks = sorted({n for _, n in sums})
+    size = tile.output.width // 8
+    pair = fx.Vector[tile.output, 4]
+    scales_b, biases = {}, {}
+    for n in blocks:
+        at = column + n * 16
+        scales_b[n] = _load(fx.Float32x4, tile.scale_b, at * 4) if epilogue.scaled else None
+        biases[n] = _load(pair, tile.bias, at * size) if epilogue.bias else None
+    for m in sorted({m for m, _ in sums}):
+        at_row = row + m * 16
+        scale_a = _load(fx.Float32, tile.scale_a, at_row * 4) if epilogue.scaled else None
+        for n in blocks:
+            offset = (at_row * tile.row_elements + column + n * 16) * size
+            residual = _load(pair, tile.residual, offset) if epilogue.residual else None
+            result = finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
+            fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
+
+
+def _load(kind: Any, resource: Any, offset: Any) -> Any:
+    value = fx.rocdl.raw_ptr_buffer_load(kind, resource, offset)
+    return fx.Float32(value) if kind is fx.Float32 else fx.Vector(value)

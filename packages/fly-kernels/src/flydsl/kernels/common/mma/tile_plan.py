@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who does what in one tile of a preshuffled GEMM, worked out before anything is traced.
+
+256 threads are 4 waves side by side along N. A wave owns all `tile_m` rows and `tile_n / 4` columns of the tile. K goes
+by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is at most `tile_k`
+long, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from .instructions import PACK_BYTES, MatrixProduct, matrix_product
+
+__all__ = ["LDS_BYTES", "THREADS", "TilePlan", "plan_tile"]
+
+THREADS = 256
+WAVES = 4
+PASS_BYTES = THREADS * PACK_BYTES  # what the workgroup moves by one 128-bit access a thread
+LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
+_LONGEST_STAGE = 512  # bytes of K
+_B_REGISTERS = 64  # of one stage
+# Instructions between two waits: fewer and the waits show, more and the operands take too many registers.
+_PHASE_LEAST, _PHASE_MOST = 8, 32
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What a wave multiplies between two waits: rows of `blocks` (16 each) with packs of K, all its columns."""
+
+    packs: tuple[int, ...]
+    blocks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TilePlan:
+    """The geometry of one tile; bytes unless a name says otherwise."""
+
+    arch: str
+    tile_m: int
+    tile_n: int
+    row_bytes: int  # of A and B: all of K
+    stage_bytes: int  # of a row: the K of one stage
+    buffers: int  # LDS buffers
+    product: MatrixProduct
+
+    @property
+    def stages(self) -> int:
+        """How many stages K has."""
+        return self.row_bytes // self.stage_bytes
+
+    @property
+    def row_blocks(self) -> int:
+        """Blocks of 16 rows of A, which every wave multiplies."""
+        return self.tile_m // 16
+
+    @property
+    def column_blocks(self) -> int:
+        """Blocks of 16 columns (rows of B) that a wave owns."""
+        return self.tile_n // (16 * WAVES)
+
+    @property
+    def packs(self) -> int:
+        """Packs that a lane has of one row in one stage."""
+        return self.stage_bytes // (4 * PACK_BYTES)
+
+    @property
+    def chunks(self) -> int:
+        """16-byte chunks of a row of A in LDS."""
+        return self.stage_bytes // PACK_BYTES
+
+    @property
+    def rows_per_pass(self) -> int:
+        """Rows of A that the workgroup loads at once."""
+        return THREADS // self.chunks
+
+    @property
+    def passes(self) -> int:
+        """Loads that a thread issues for one stage of A; the last may reach past the tile."""
+        return -(-self.tile_m // self.rows_per_pass)
+
+    @property
+    def buffer_chunks(self) -> int:
+        """Size of one LDS buffer in chunks."""
+        return self.passes * THREADS
+
+    @property
+    def lds_bytes(self) -> int:
+        """LDS of the workgroup."""
+        return self.buffers * self.buffer_chunks * PACK_BYTES
+
+    @property
+    def swizzle(self) -> tuple[int, int]:
+        """(shift, mask): chunk c of row r lies where chunk c xor ((r >> shift) & mask) would.
+
+        The lanes of a 128-bit LDS read take the same chunk of 16 rows. Rows shorter than the 128 bytes of 32 banks
+        share a line of banks, so only every (128 / row)-th changes the swizzle; 16 different values are enough.
+        """
+        shift = {4: 1}.get(self.chunks, 0)
+        return shift, min(self.chunks, 16) - 1
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        """The parts of a stage, in order; at least two, so that a wait has work to hide behind."""
+        unit = self.product.packs
+        width = self.column_blocks * self.product.halves
+        blocks = tuple(range(self.row_blocks))
+        groups = [tuple(range(at, at + unit)) for at in range(0, self.packs, unit)]
+        while len(groups) > 2 and len(groups) % 2 == 0 and len(groups[0]) // unit * len(blocks) * width < _PHASE_LEAST:
+            groups = [first + second for first, second in zip(groups[::2], groups[1::2], strict=True)]
+        parts = 1
+        while len(blocks) // parts * width * (len(groups[0]) // unit) > _PHASE_MOST and parts < len(blocks):
+            parts += 1
+        if len(groups) * parts < 2 and len(blocks) > 1:
+            parts = 2
+        size = -(-len(blocks) // parts)
+        split = [blocks[at : at + size] for at in range(0, len(blocks), size)]
+        return tuple(Phase(packs, rows) for packs in groups for rows in split)
+
+    def check(self) -> None:
+        """ValueError when the buffers do not fit LDS."""
+        if self.lds_bytes > LDS_BYTES[self.arch]:
+            raise ValueError(
+                f"tile_m = {self.tile_m} needs {self.lds_bytes} bytes of LDS for {self.buffers} buffers; "
+                f"{self.arch} has {LDS_BYTES[self.arch]}: use a smaller tile_m"
+            )
+
+
+def plan_tile(
+    arch: str, dtype: str, element_bytes: int, *, K: int, tile_m: int, tile_n: int, tile_k: int, buffers: int
+) -> TilePlan:
+    """The plan of a tile whose numbers have been checked; `TilePlan.check` is not called yet."""
+    column_blocks = tile_n // (16 * WAVES)
+    budget = LDS_BYTES[arch] // 2
+    stage = 64
+    while (
+        tile_k * element_bytes % (2 * stage) == 0
+        and 2 * stage <= _LONGEST_STAGE
+        and column_blocks * (2 * stage // 64) * 4 <= _B_REGISTERS
+        and buffers * -(-tile_m * 2 * stage // PASS_BYTES) * PASS_BYTES <= budget
+    ):
+        stage *= 2
+    product = matrix_product(arch, dtype, stage // 64)
+    return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product)

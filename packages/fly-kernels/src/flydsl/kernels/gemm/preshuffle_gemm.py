@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C = act(A B^T * scales + bias) with B in the order of `shuffle_weight`.
+
+Shapes and layouts
+    A (M, K) row-major; B (N, K) shuffled; C (M, N) row-major; scale_a (M) and scale_b (N) f32; bias (N) of C's type.
+    Any of them may come flattened. A and B are of `in_dtype` ("fp16", "bf16", "fp8", "int8"; fp8 is E4M3 as the
+    architecture has it, FNUZ on gfx942), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), rounded once.
+
+Limits
+    K a multiple of `tile_k`, N of `tile_n`, `tile_n` of 64, `tile_m` of 16, `tile_k` of 64 bytes, and
+    `tile_m * tile_k` elements a multiple of 4096 bytes; any M up to 65,536, also none. gfx942 and gfx950.
+
+Algorithm and data movement
+    One workgroup of 4 waves a tile; grid (ceil(M / tile_m), N / tile_n). A goes from memory through registers, or
+    directly on gfx950, into one of two LDS buffers in 128-bit pieces, xor-swizzled so that neither writes nor reads
+    conflict; B never touches LDS: each wave loads the columns it owns as 1024 contiguous bytes a load, straight into the
+    operands of its matrix instructions, one stage ahead. Every element of A is read from memory once by each tile in its
+    row, every element of B once by each tile in its column. See `common/mma/schedule.py` for the order of the main loop
+    and `common/mma/instructions.py` for the instructions. Rows past M read zeros and are not stored: buffer resources
+    end there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flydsl.runtime.device import get_rocm_arch
+
+from ..common.language import flyc, fx
+from ..common.mma.instructions import matrix_product
+from ..common.mma.main_loop import make_tile_loop, sum_over_k
+from ..common.mma.mfma_epilogues import OutputTile, parse_epilogue, store_columns
+from ..common.mma.mfma_preshuffle_pipeline import xcd_remap_bx_by
+from ..common.mma.tile_plan import PASS_BYTES, THREADS, plan_tile
+from ..common.utils import cdiv
+
+__all__ = ["MAX_M", "compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
+
+MAX_M = 65536
+_ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
+_OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16"}
+
+
+def compile_preshuffle_gemm(
+    *,
+    N: int,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    in_dtype: str = "fp8",
+    out_dtype: str = "bf16",
+    epilogue: str = "none",
+    waves_per_eu: int | None = None,
+    enable_scheduler: bool = True,
+    use_async_copy: bool = False,
+    xcd_swizzle: int = 0,
+    lds_stage: int = 2,
+    preload: tuple[int, int] | None = None,
+) -> Any:
+    """Build the launcher of a GEMM with shuffled B; the page's top says what it computes.
+
+    Args:
+        N, K: columns of C, and what is summed over.
+        tile_m, tile_n, tile_k: what a workgroup computes, and how much of K it takes at a time at most.
+        in_dtype: "fp8", "int8", "fp16" or "bf16".
+        out_dtype: "bf16" or "fp16".
+        epilogue: "none", "bias", "bias_relu", "bias_silu" or "bias_gelu".
+        waves_per_eu: occupancy to ask of register allocation; None or 0 asks for nothing.
+        enable_scheduler: keep the order of `common/mma/schedule.py`; else the compiler schedules.
+        use_async_copy: A goes to LDS without registers (gfx950).
+        xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
+        lds_stage: LDS buffers of A, 1 or 2.
+        preload: (LDS reads, global loads) that go before the first matrix instruction of each phase; default none.
+
+    Returns a `@flyc.jit` function `(C, A, B, scale_a, scale_b, bias, M, N, stream)`. The scales are read for fp8 and
+    int8 only, the bias by epilogues with one: pass an empty tensor otherwise.
+
+    Raises:
+        ValueError: any limit of the page's top is not kept, with the numbers.
+        ImportError: there is no compiler.
+    """
+    arch = get_rocm_arch().split(":")[0]
+    if in_dtype not in _ELEMENT_BYTES:
+        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(_ELEMENT_BYTES)}")
+    if out_dtype not in _OUTPUTS:
+        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
+    element_bytes = _ELEMENT_BYTES[in_dtype]
+    steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
+    matrix_product(arch, in_dtype, 1)  # refuses other architectures
+    _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
+    _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
+    if lds_stage not in (1, 2):
+        raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
+    if use_async_copy and arch != "gfx950":
+        raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
+    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
+        raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
+    early = _check_preload(preload)
+
+    plan = plan_tile(arch, in_dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=lds_stage)
+    plan.check()
+    output = getattr(fx, _OUTPUTS[out_dtype])
+    row_bytes, column_tiles = plan.row_bytes, N // tile_n
+    name = f"preshuffle_gemm_{in_dtype}_{out_dtype}_{N}x{K}_{tile_m}x{tile_n}x{tile_k}_{epilogue}"
+
+    @flyc.kernel(name=name, known_block_size=(THREADS, 1, 1))
+    def gemm_kernel(
+        C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, scale_a: fx.Tensor, scale_b: fx.Tensor, bias: fx.Tensor, M: fx.Int32
+    ) -> None:
+        thread = fx.thread_idx.x
+        row_tile, column_tile = xcd_remap_bx_by(
+            fx.block_idx.x, fx.block_idx.y, M, tile_m=tile_m, tile_n=tile_n, N=N, xcd_swizzle=xcd_swizzle
+        )
+        first_row, first_column = row_tile * tile_m, column_tile * tile_n
+        rows = fx.min(M - first_row, tile_m)
+        a = _resource(A, first_row, row_bytes, rows * row_bytes)
+        b = _resource(B, first_column, row_bytes, tile_n * row_bytes)
+        lds = _lds_buffers(plan)
+        loop = make_tile_loop(plan, a, b, lds, thread, direct=use_async_copy, fenced=enable_scheduler, preload=early)
+        sums = sum_over_k(loop)
+        size = output.width // 8
+        c = _resource(C, first_row, N * size, ((rows - 1) * N + tile_n) * size, first_column * size)
+        tile = OutputTile(
+            output,
+            N,
+            c,
+            None,
+            _resource(scale_a, first_row, 4, rows * 4) if steps.scaled else None,
+            _resource(scale_b, first_column, 4, tile_n * 4) if steps.scaled else None,
+            _resource(bias, first_column, size, tile_n * size) if steps.bias else None,
+            thread // 64 * (tile_n // 4),
+        )
+        store_columns(tile, steps, sums, thread % 64)
+
+    @flyc.jit
+    def preshuffle_gemm(
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        scale_a: fx.Tensor,
+        scale_b: fx.Tensor,
+        bias: fx.Tensor,
+        M: fx.Int32,
+        N: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        _expect("C", C, output.width, output)
+        _expect("A", A, 8 * element_bytes)
+        _expect("B", B, 8 * element_bytes)
+        if fx.const_expr(steps.scaled):
+            _expect("scale_a", scale_a, 32, fx.Float32)
+            _expect("scale_b", scale_b, 32, fx.Float32)
+        if fx.const_expr(steps.bias):
+            _expect("bias", bias, output.width, output)
+        gemm_kernel(C, A, B, scale_a, scale_b, bias, M).launch(
+            grid=(cdiv(M, tile_m), column_tiles), block=(THREADS,), stream=stream
+        )
+
+    if waves_per_eu:
+        preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
+    return preshuffle_gemm
+
+
+def _resource(tensor: Any, row: Any, row_bytes: int, size: Any, offset: Any = 0) -> Any:
+    """A buffer resource that begins `row` rows and `offset` bytes into a tensor and ends after `size` bytes."""
+    start = fx.recast_iter(fx.Uint8, tensor.iter) + (fx.Int64(row) * row_bytes + fx.Int64(offset))
+    return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)))
+
+
+def _lds_buffers(plan: Any) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks; each buffer is a symbol of its own, so that accesses to two never alias."""
+    allocator = fx.SharedAllocator()
+    return tuple([allocator.allocate(fx.Array[fx.Int128, plan.buffer_chunks]).peek().ptr for _ in range(plan.buffers)])
+
+
+def _expect(name: str, tensor: Any, bits: int, element: Any = None) -> None:
+    """Refuse, while tracing, a tensor whose elements are not what the kernel reads."""
+    got = tensor.element_type
+    if element is not None and got is not element:
+        raise TypeError(f"argument {name!r}: expected {element.__name__}, got {got.__name__}")
+    if got.width != bits:
+        raise TypeError(f"argument {name!r}: expected elements of {bits} bits, got {got.__name__}")
+
+
+def _check_numbers(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} must be a positive integer, got {value!r}")
+
+
+def _check_tile(
+    N: int, K: int, tile_m: int, tile_n: int, tile_k: int, element_bytes: int, in_dtype: str, use_async_copy: bool
+) -> None:
+    depth = tile_k * element_bytes
+    if K % tile_k:
+        raise ValueError(f"K = {K} is no multiple of tile_k = {tile_k}: there is no tail along K")
+    if tile_m % 16:
+        raise ValueError(f"tile_m = {tile_m} is no multiple of 16, the rows of a matrix instruction")
+    if tile_n % 64:
+        raise ValueError(f"tile_n = {tile_n} is no multiple of 64, 16 columns for each of 4 waves")
+    if N % tile_n:
+        raise ValueError(f"N = {N} is no multiple of tile_n = {tile_n}: there is no tail along N")
+    if depth % 64:
+        raise ValueError(f"tile_k = {tile_k} {in_dtype} are {depth} bytes, no multiple of 64")
+    chunks = depth // 16
+    if (element_bytes == 1 or use_async_copy) and chunks & (chunks - 1):
+        raise ValueError(
+            f"tile_k = {tile_k} {in_dtype} are {chunks} chunks of 16 bytes; the swizzle of 8-bit types and of "
+            "async copies needs a power of two"
+        )
+    if tile_m * depth % PASS_BYTES:
+        raise ValueError(
+            f"tile_m * tile_k = {tile_m} * {tile_k} {in_dtype} are {tile_m * depth} bytes, no multiple of the "
+            f"{PASS_BYTES} that {THREADS} threads load at once"
+        )
+
+
+def _check_preload(preload: Any) -> tuple[int, int]:
+    if preload is None:
+        return 0, 0
+    good = isinstance(preload, (tuple, list)) and len(preload) == 2
+    if not good or any(isinstance(one, bool) or not isinstance(one, int) or one < 0 for one in preload):
+        raise ValueError(f"preload is two non-negative ints (LDS reads, global loads), got {preload!r}")
+    return preload[0], preload[1]

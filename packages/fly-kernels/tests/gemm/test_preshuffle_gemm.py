@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The preshuffled GEMM against float64, under all sanitizers and several orders of waves."""
+
+import pytest
+import torch
+from references import Problem
+
+from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
+
+DTYPES = ["fp16", "bf16", "fp8", "int8"]
+
+
+def build(problem, tiles, in_dtype, **options):
+    tile_m, tile_n, tile_k = tiles
+    return compile_preshuffle_gemm(
+        N=problem.N, K=problem.K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, in_dtype=in_dtype,
+        out_dtype=problem.out_dtype, epilogue=problem.epilogue, **options,
+    )  # fmt: skip
+
+
+def check(run, arch, shape, tiles, in_dtype, out_dtype="bf16", epilogue="none", **options):
+    problem = Problem(*shape, in_dtype, out_dtype, arch=arch, epilogue=epilogue, seed=sum(shape))
+    c = problem.output()
+    run(build(problem, tiles, in_dtype, **options), *problem.arguments(c), writes=[c])
+    problem.check(c)
+
+
+@pytest.mark.parametrize("in_dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "tiles"),
+    [
+        ((64, 256, 512), (64, 256, 128)),  # the contract's tiles
+        ((130, 128, 384), (128, 128, 128)),  # a row tile of two rows
+        ((5, 64, 1024), (16, 64, 512)),  # decode
+    ],
+)
+def test_types_and_tiles(run, arch, shape, tiles, in_dtype):
+    check(run, arch, shape, tiles, in_dtype)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 15, 17, 37, 63, 64, 65, 127])
+def test_any_number_of_rows(run, arch, rows):
+    check(run, arch, (rows, 64, 256), (64, 64, 128), "bf16", "fp16")
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+def test_any_number_of_stages(run, arch, in_dtype, stages):
+    check(run, arch, (33, 64, 64 * stages), (64, 64, 64), in_dtype, "fp16")
+
+
+@pytest.mark.parametrize("tile_m", [48, 80, 96, 112, 144, 160])
+def test_odd_row_tiles(run, arch, tile_m):
+    check(run, arch, (tile_m + 1, 64, 512), (tile_m, 64, 256), "fp8")
+
+
+@pytest.mark.parametrize("tile_k", [96, 160, 192])
+def test_16_bit_tiles_of_no_power_of_two(run, arch, tile_k):
+    check(run, arch, (70, 64, 2 * tile_k), (64, 64, tile_k), "fp16", "fp16")
+
+
+@pytest.mark.parametrize("epilogue", ["bias", "bias_relu", "bias_silu", "bias_gelu"])
+@pytest.mark.parametrize(("in_dtype", "out_dtype"), [("bf16", "bf16"), ("int8", "fp16")])
+def test_epilogues(run, arch, in_dtype, out_dtype, epilogue):
+    check(run, arch, (40, 128, 256), (32, 128, 128), in_dtype, out_dtype, epilogue)
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+@pytest.mark.parametrize("options", [{"lds_stage": 1}, {"enable_scheduler": False}, {"preload": (2, 1)}])
+def test_other_main_loops(run, arch, in_dtype, options):
+    check(run, arch, (66, 128, 640), (64, 128, 128), in_dtype, **options)
+
+
+@pytest.mark.parametrize("in_dtype", DTYPES)
+@pytest.mark.parametrize("lds_stage", [1, 2])
+def test_async_copy(run, arch, in_dtype, lds_stage):
+    if arch != "gfx950":
+        with pytest.raises(ValueError, match="use_async_copy needs gfx950"):
+            check(run, arch, (64, 64, 128), (64, 64, 128), in_dtype, use_async_copy=True)
+        return
+    check(run, arch, (66, 128, 640), (64, 128, 128), in_dtype, use_async_copy=True, lds_stage=lds_stage)
+
+
+@pytest.mark.parametrize("xcd_swizzle", [1, 2, 3, 8])
+def test_the_order_of_workgroups_changes_nothing(run, arch, xcd_swizzle):
+    check(run, arch, (70, 448, 256), (16, 64, 256), "fp8", xcd_swizzle=xcd_swizzle)
+
+
+def test_flattened_tensors(run, arch):
+    problem = Problem(20, 64, 256, "bf16", arch=arch)
+    c = problem.output()
+    arguments = [one.view(-1) if isinstance(one, torch.Tensor) else one for one in problem.arguments(c)]
+    run(build(problem, (32, 64, 128), "bf16"), *arguments, writes=[arguments[0]])
+    problem.check(c)
+
+
+def test_no_bank_conflicts_and_full_lines(counters, arch):
+    problem = Problem(64, 256, 1024, "bf16", arch=arch)
+    c = problem.output()
+    kernel = build(problem, (64, 256, 128), "bf16")
+    kernel(*problem.arguments(c))
+    total = counters(kernel, *problem.arguments(c))["total"]
+    assert total["lds_conflict_cycles"] == 0
+    operands = (problem.a.numel() + problem.b.numel()) * 2
+    assert operands <= total["bytes_loaded"] <= operands + 1024  # kernel arguments
+    assert total["bytes_stored"] == c.numel() * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "tiles"),
+    [((261, 1024, 2080), (64, 256, 32)), ((384, 512, 2176), (128, 128, 128)), ((5, 640, 8192), (16, 64, 512))],
+)
+def test_contract_shapes_scaled_down(run, arch, shape, tiles, in_dtype):
+    if tiles[2] == 32:
+        tiles = (tiles[0], tiles[1], 64 if in_dtype in ("fp8", "int8") else 32)
+        shape = (shape[0], shape[1], 2048)
+    check(run, arch, shape, tiles, in_dtype)
+
+
+GOOD = {"N": 128, "K": 256, "tile_m": 64, "tile_n": 128, "tile_k": 128}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"in_dtype": "fp4"}, "in_dtype 'fp4' is not supported; use one of fp8, int8, fp16, bf16"),
+        ({"out_dtype": "f32"}, "out_dtype 'f32' is not supported; use one of bf16, fp16"),
+        ({"epilogue": "relu"}, "epilogue 'relu' is not supported; use one of none, bias, bias_relu"),
+        ({"K": 320}, "K = 320 is no multiple of tile_k = 128"),
+        ({"N": 192}, "N = 192 is no multiple of tile_n = 128"),
+        ({"tile_n": 32}, "tile_n = 32 is no multiple of 64"),
+        ({"tile_m": 24}, "tile_m = 24 is no multiple of 16"),
+        ({"tile_m": 16, "tile_k": 64}, "no multiple of the 4096"),
+        ({"tile_k": 32}, "tile_k = 32 fp8 are 32 bytes, no multiple of 64"),
+        ({"K": 576, "tile_k": 192}, "12 chunks of 16 bytes"),
+        ({"lds_stage": 3}, "lds_stage is 1 or 2, got 3"),
+        ({"preload": (1, -1)}, "preload is two non-negative ints"),
+        ({"preload": 2}, "preload is two non-negative ints"),
+        ({"xcd_swizzle": -1}, "xcd_swizzle is a number of column tiles, or 0"),
+        ({"tile_m": 0}, "tile_m must be a positive integer, got 0"),
+        ({"N": 128.0}, "N must be a positive integer, got 128.0"),
+        ({"tile_m": 4096}, "bytes of LDS for 2 buffers"),
+    ],
+)
+def test_refusals(change, said):
+    with pytest.raises(ValueError, match=said):
+        compile_preshuffle_gemm(**{**GOOD, **change})
+
+
+def test_other_architectures_are_refused(monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx1201")
+    with pytest.raises(ValueError, match="written for gfx942 and gfx950, not for gfx1201"):
+        compile_preshuffle_gemm(**GOOD)
+
+
+@pytest.mark.parametrize(
+    ("index", "other", "said"),
+    [
+        (0, lambda t: t.half(), "argument 'C': expected BFloat16, got Float16"),
+        (1, lambda t: t.float(), "argument 'A': expected elements of 16 bits, got Float32"),
+        (2, lambda t: t.to(torch.int8), "argument 'B': expected elements of 16 bits, got Int8"),
+    ],
+)
+def test_wrong_tensors_are_refused_by_name(arch, index, other, said):
+    problem = Problem(16, 64, 128, "bf16", arch=arch)
+    arguments = list(problem.arguments(problem.output()))
+    arguments[index] = other(arguments[index])
+    with pytest.raises(TypeError, match=said):
+        build(problem, (16, 64, 128), "bf16")(*arguments)
