@@ -28,6 +28,8 @@ from flydsl.runtime.device import get_rocm_arch
 # Program order, and two interleavings of the waves of a workgroup. FLYDSL_TEST_SEEDS=0,1,2,… tries others.
 SEEDS = tuple(int(seed) for seed in os.environ.get("FLYDSL_TEST_SEEDS", "0,1,7919").split(","))
 
+SANITIZERS = os.environ.get("FLYDSL_TEST_SANITIZERS", "all").split(",")
+
 _POISON_BYTE = 0xA5  # of integers; no test expects it
 
 
@@ -56,7 +58,7 @@ def arch() -> str:
 def _watched(emulator: Any) -> Any:
     """All sanitizers on, waves in program order, counters off, whatever the test before this one did."""
     if emulator is not None:
-        emulator.set_sanitizers("all")
+        emulator.set_sanitizers(*SANITIZERS)
         emulator.set_seed(0)
         emulator.set_profiling(False)
     yield

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from .language import fx
@@ -23,9 +25,57 @@ def float_type(dtype: str) -> Any:
 def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
     """Refuse, while tracing, a tensor that a kernel is not written for, by the name of the argument.
 
-    Raises TypeError for another element type and ValueError for another rank.
+    A pointer (`flyc.from_c_void_p`) stands for a contiguous tensor and is checked for its type only. Raises TypeError
+    for another element type or something that is neither, and ValueError for another rank.
     """
+    if not isinstance(tensor, (fx.Tensor, fx.Pointer)):
+        raise TypeError(f"argument {name!r}: expected a tensor or a pointer, got {type(tensor).__name__}")
     if tensor.element_type is not element:
         raise TypeError(f"argument {name!r}: expected {element.__name__}, got {tensor.element_type.__name__}")
-    if fx.rank(tensor) != rank:
+    if isinstance(tensor, fx.Tensor) and fx.rank(tensor) != rank:
         raise ValueError(f"argument {name!r}: expected rank {rank}, got rank {fx.rank(tensor)}")
+
+
+def expect_rows(name: str, tensor: Any, element: Any, columns: int) -> None:
+    """`expect` for an (M, `columns`) argument whose rows have unit stride.
+
+    Raises ValueError for another stride: copy the tensor with `.contiguous()`.
+    """
+    expect(name, tensor, element, rank=2)
+    if isinstance(tensor, fx.Tensor) and columns > 1 and tensor.stride[1].unpack() != 1:
+        raise ValueError(
+            f"argument {name!r}: the elements of a row must be neighbours (unit stride in the last dimension)"
+        )
+
+
+def expect_row(name: str, tensor: Any, element: Any) -> None:
+    """`expect` for a one-dimensional argument."""
+    expect(name, tensor, element, rank=1)
+
+
+def rows_builder(build: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `build(N, dtype_str, …)` also be called as `build(M, N, dtype_str, …)`, as older code does; M is ignored.
+
+    The number of rows is an argument of the launch.
+    """
+
+    @functools.wraps(build)
+    def wrapper(*args: Any, **keywords: Any) -> Any:
+        if len(args) > 1 and not isinstance(args[1], str):
+            args = args[1:]
+        elif "N" in keywords:
+            keywords.pop("M", None)
+            args = args[1:]
+        return build(*args, **keywords)
+
+    return wrapper
+
+
+def quantised_type(dtype: str) -> Any:
+    """The language's type for "i8" or "int8", what the norms quantise to.
+
+    Raises ValueError for any other name.
+    """
+    if dtype not in ("i8", "int8"):
+        raise ValueError(f"quant_dtype_str {dtype!r} is not supported; use 'i8' or 'int8'")
+    return fx.Int8

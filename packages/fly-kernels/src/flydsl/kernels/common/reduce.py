@@ -1,59 +1,126 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions across the lanes of a wave and the waves of a workgroup."""
+"""Reductions across the lanes of a wave and the waves of a workgroup.
+
+Within a wave of gfx9 a reduction is a chain of vector instructions that read their operand from another lane (DPP), so
+it needs neither LDS nor its latency; elsewhere it is a butterfly of shuffles.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .language import fx
 
-_COMBINE = {"add": lambda a, b: a + b, "max": lambda a, b: fx.max(a, b)}
+# `nnan` keeps v_max from being preceded by an instruction that quiets its operands: 2 instructions a step become 1. A
+# NaN is then lost or passed on; the kernels that use it carry NaN by the values themselves, not by the maximum.
+_COMBINE = {
+    "add": lambda a, b: a + b,
+    "max": lambda a, b: fx.maxnumf(a, b, fastmath="nnan"),
+}
+
+# The control field of a DPP operand. After a step the lanes of a pair, quad, half row, row hold the same value, so
+# mirroring a half row or a row is as good as exchanging with lane xor 4 or xor 8.
+_WITHIN_ROW = (0xB1, 0x4E, 0x141, 0x140)  # quad_perm [1,0,3,2], quad_perm [2,3,0,1], row_half_mirror, row_mirror
+_ACROSS_ROWS = (0x142, 0x143)  # row_bcast:15, row_bcast:31: the row before, the half before; lane 63 has seen all
+_SWIZZLE_XOR_16 = 0x401F  # ds_swizzle's bit mode: lane xor 16
 
 
-def wave_reduce(value: Any, op: str) -> Any:
-    """Reduce one 32-bit scalar per lane over the wave; every lane gets the result.
+def _operations() -> Any:
+    return importlib.import_module("flydsl._mlir.dialects.rocdl")
 
-    `op` is "add" or "max". log2(wave size) butterfly steps: lane i exchanges with lane i xor 2^k.
+
+def _from_lane(value: Any, control: int) -> Any:
+    """The value of the lane that a DPP control names; 0 where that lane does not exist."""
+    raw = value.ir_value()
+    return type(value)(_operations().update_dpp(raw.type, raw, raw, control, 15, 15, True))
+
+
+def _has_dpp() -> bool:
+    return fx.num_warp_threads() == 64
+
+
+def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
+    """Reduce one Float32 per lane over groups of `width` lanes; every lane of a group gets its result.
+
+    `op` is "add" or "max"; `width` is 16, 32 or the wave size, which is the default. All lanes of a group are active.
+    Over a whole wave of 64 the result is in a scalar register.
+
+    Raises ValueError for another width.
     """
     combine = _COMBINE[op]
     wave_size = fx.num_warp_threads()
-    offset = wave_size // 2
-    while offset:
-        value = combine(value, fx.gpu.shuffle_xor(value, offset, wave_size))
-        offset //= 2
-    return value
+    width = width or wave_size
+    if width not in (16, 32, wave_size):
+        raise ValueError(f"a reduction is over 16, 32 or {wave_size} lanes, not {width}")
+    if not _has_dpp():
+        offset = width // 2
+        while offset:
+            value = combine(value, fx.gpu.shuffle_xor(value, offset, wave_size))
+            offset //= 2
+        return value
+    for control in _WITHIN_ROW:
+        value = combine(value, _from_lane(value, control))
+    if width == 16:
+        return value
+    operations = _operations()
+    if width == 32:
+        raw = value.bitcast(fx.Int32).ir_value()
+        other = fx.Int32(operations.ds_swizzle(raw.type, raw, fx.Int32(_SWIZZLE_XOR_16).ir_value()))
+        return combine(value, other.bitcast(type(value)))
+    for control in _ACROSS_ROWS:
+        value = combine(value, _from_lane(value, control))
+    raw = value.ir_value()
+    return type(value)(operations.readlane(raw.type, raw, fx.Int32(wave_size - 1).ir_value()))
 
 
 def block_reduce(value: Any, op: str, slots: Any, thread: Any, threads: int) -> Any:
-    """Reduce one 32-bit scalar per thread over the workgroup; every thread gets the result.
+    """Reduce one Float32 per thread over the workgroup; every thread gets the result.
 
     `slots` is an LDS array of threads / wave size elements that nothing else uses between the barrier in here and the
     next barrier of the caller: give each reduction of a kernel slots of its own, and no barrier is needed between them.
     """
-    combine = _COMBINE[op]
+    return _block_reduce((value,), (op,), (slots,), thread, threads)[0]
+
+
+def _block_reduce(values: Any, ops: Any, slots: Any, thread: Any, threads: int) -> Any:
     wave_size = fx.num_warp_threads()
-    value = wave_reduce(value, op)
+    values = [wave_reduce(value, op) for value, op in zip(values, ops, strict=True)]
     waves = threads // wave_size
     if waves == 1:
-        return value
-    _store_first_lane(value, slots, thread // wave_size, thread % wave_size)
+        return values
+    _store_first_lane(values, slots, thread // wave_size, thread % wave_size)
     fx.barrier()
-    result = slots[0]
-    for wave in range(1, waves):
-        result = combine(result, slots[wave])
-    return result
+    results = []
+    for op, slot in zip(ops, slots, strict=True):
+        result = slot[0]
+        for wave in fx.range_constexpr(1, waves):
+            result = _COMBINE[op](result, slot[wave])
+        results.append(result)
+    return results
 
 
-def _store_first_lane(value: Any, slots: Any, wave: Any, lane: Any) -> None:
+def _store_first_lane(values: Any, slots: Any, wave: Any, lane: Any) -> None:
     if lane == 0:
-        slots[wave] = value
+        for value, slot in zip(values, slots, strict=True):
+            slot[wave] = value
 
 
 def wave_reduce_add(value: Any) -> Any:
-    """Sum of one 32-bit scalar per lane, in every lane."""
+    """Sum of one Float32 per lane, in every lane."""
     return wave_reduce(value, "add")
 
 
+def wave_reduce_max(value: Any) -> Any:
+    """Maximum of one Float32 per lane, in every lane; NaN is ignored."""
+    return wave_reduce(value, "max")
+
+
 def block_reduce_add(value: Any, slots: Any, thread: Any, threads: int) -> Any:
-    """Sum of one 32-bit scalar per thread, in every thread; see `block_reduce` for the slots."""
+    """Sum of one Float32 per thread, in every thread; see `block_reduce` for the slots."""
     return block_reduce(value, "add", slots, thread, threads)
+
+
+def block_reduce_add2(first: Any, second: Any, slots: Any, more_slots: Any, thread: Any, threads: int) -> Any:
+    """Two sums with one barrier: (sum of `first`, sum of `second`); see `block_reduce` for the slots."""
+    return tuple(_block_reduce((first, second), ("add", "add"), (slots, more_slots), thread, threads))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels need to know about an architecture, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flydsl.runtime.device import get_rocm_arch
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """`compute_units` of the largest part; the fp8 type that matrix and conversion instructions take, and its largest
+    number; whether one instruction converts f32 to bf16.
+    """
+
+    name: str
+    compute_units: int
+    fp8: str  # the language's name of the 8-bit float with 3 bits of mantissa
+    fp8_max: float
+    converts_bf16: bool
+
+
+_KNOWN = {
+    "gfx942": Architecture("gfx942", 304, "Float8E4M3FNUZ", 240.0, False),
+    "gfx950": Architecture("gfx950", 256, "Float8E4M3FN", 448.0, True),
+}
+
+
+def architecture() -> Architecture:
+    """The target's entry.
+
+    Raises RuntimeError, with those that there are, for another target.
+    """
+    name = get_rocm_arch().split(":")[0]
+    if name not in _KNOWN:
+        raise RuntimeError(f"the kernels of fly-kernels are written for {', '.join(_KNOWN)}; the target is {name}")
+    return _KNOWN[name]

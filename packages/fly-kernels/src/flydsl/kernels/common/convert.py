@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions and reciprocals that take fewer instructions than the general ones."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .arch import architecture
+from .language import fx
+
+
+def round_to(values: Any, element: Any) -> Any:
+    """A vector of Float32 in `element`, rounded to nearest even.
+
+    gfx942 has no conversion to bf16, and what LLVM makes of it is five instructions an element, three of them for NaN.
+    Here it is two: adding half a unit can turn a NaN into a number only if all of the upper 16 bits of its mantissa are
+    set and the lower 16 are not zero, which no NaN has that came from bf16 or from an operation.
+    """
+    if element is not fx.BFloat16 or architecture().converts_bf16 or values.numel % 2:
+        return values.to(element)
+    bits = values.bitcast(fx.Uint32)
+    rounded = bits + ((bits >> 16) & 1) + 0x7FFF
+    halves = rounded.bitcast(fx.Uint16)
+    return halves.shuffle(halves, list(range(1, halves.numel, 2))).bitcast(element)
+
+
+def reciprocal(value: Any) -> Any:
+    """1 / value of a Float32, within one unit of the last place: one instruction."""
+    return fx.Float32(fx.rocdl.rcp(fx.Float32, value))
+
+
+def inverse_sqrt(value: Any) -> Any:
+    """1 / sqrt(value) of a Float32 that is no denormal, within one unit of the last place: one instruction."""
+    raw = value.ir_value()
+    return fx.Float32(_intrinsics().call_intrinsic("llvm.amdgcn.rsq", (raw,), raw.type))
+
+
+def _intrinsics() -> Any:
+    return importlib.import_module("flydsl.expr.rocdl.intrinsic")
+
+
+def exp2(values: Any) -> Any:
+    """2 to each of a vector of Float32, within one unit of the last place; results below 2^-126 become 0.
+
+    One instruction each; keeping denormal results would take five.
+    """
+    call = _intrinsics().call_intrinsic
+    raws = [value.ir_value() for value in (values[index] for index in range(values.numel))]
+    return fx.Vector.from_elements([fx.Float32(call("llvm.amdgcn.exp2", (raw,), raw.type)) for raw in raws])
+
+
+def minus(values: Any, scalar: Any) -> Any:
+    """values - scalar. Written as a sum: there is a packed addition of two f32, and no packed subtraction."""
+    return values + (-scalar)

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a kernel walks over the rows of a matrix: who holds what, and the loads and stores that follow.
+
+A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; thread t holds the
+groups t, t + threads, t + 2 threads, …, so that each access of a wave is one contiguous stretch of memory. N is any
+number: what is left after the last whole vector is at most one element a thread, moved by one access of its own. Every
+element is so moved exactly once, whatever N is.
+
+    short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
+    long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction
+    longer      the row doesn't fit the registers: a run-time loop over it, once for each pass
+
+A kernel's body is written once, against `RowPlan.steps` (all static) or `stream` (a run-time loop).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .convert import round_to
+from .language import fx
+from .reduce import block_reduce, wave_reduce
+
+VECTOR_BYTES = 16
+ELEMENTS_PER_THREAD = 32  # what a thread holds before a row gets more threads
+MAX_THREADS = 1024
+# Per thread, of one operand: at 1024 threads a thread has 128 vector registers.
+HELD_ELEMENTS = 64
+STREAM_UNROLL = 4  # vectors in flight per thread while streaming
+
+
+@dataclass(frozen=True)
+class Step:
+    """What each thread moves in one access.
+
+    `vector` elements, the `vector` times (`first` + t)-th of the row after `offset` for thread t. Where `groups` is
+    set, only the threads whose group is below it have something to move.
+    """
+
+    vector: int
+    first: Any
+    offset: int = 0
+    groups: int | None = None
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """The configuration of a row kernel: `threads` per row, `rows` per workgroup, `vector` elements an access."""
+
+    columns: int
+    vector: int
+    threads: int
+    rows: int
+    in_registers: bool
+
+    @property
+    def block(self) -> int:
+        """Threads of a workgroup."""
+        return self.threads * self.rows
+
+    @property
+    def groups(self) -> int:
+        """Whole vectors of a row."""
+        return self.columns // self.vector
+
+    @property
+    def full_steps(self) -> int:
+        """Accesses in which every thread has a whole vector."""
+        return self.groups // self.threads
+
+    @property
+    def last_steps(self) -> list[Step]:
+        """The accesses in which some threads have nothing to move."""
+        steps = []
+        if self.groups % self.threads:
+            steps.append(Step(self.vector, self.full_steps * self.threads, 0, self.groups))
+        if self.columns % self.vector:
+            whole = self.groups * self.vector
+            steps.append(Step(1, 0, whole, self.columns - whole))
+        return steps
+
+    @property
+    def steps(self) -> list[Step]:
+        """All accesses to a row."""
+        return [Step(self.vector, step * self.threads) for step in range(self.full_steps)] + self.last_steps
+
+
+def plan_rows(
+    columns: int,
+    bits: int,
+    *,
+    block: int | None = None,
+    elements: int = ELEMENTS_PER_THREAD,
+    held_limit: int = HELD_ELEMENTS,
+    single: bool = False,
+) -> RowPlan:
+    """The plan for rows of `columns` elements of `bits` each.
+
+    `block` asks for a number of threads of a workgroup; by default it follows from the row. A thread gets at most
+    `elements` of the row while there are fewer than 1024 threads, and keeps them in registers up to `held_limit`.
+    `single`: one row a workgroup, of at least one wave.
+
+    Raises ValueError unless `columns` is a positive int and `block` a power of two from the wave size to 1024.
+    """
+    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
+        raise ValueError(f"N must be a positive integer, got {columns!r}")
+    if block is not None and block not in (64, 128, 256, 512, 1024):
+        raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {block!r}")
+    vector = VECTOR_BYTES * 8 // bits
+    if bits < 32 and columns % (32 // bits):
+        vector = 1  # rows begin between two dwords
+    threads = 64 if single else 16
+    while threads < MAX_THREADS and threads * elements < columns:
+        threads *= 2
+    rows = 1
+    if block is not None and threads > 64:
+        threads = block
+    elif threads <= 64 and not single:
+        rows = (block or 256) // threads
+    if -(-columns // threads) > held_limit:
+        threads, rows = MAX_THREADS, 1
+    return RowPlan(columns, vector, threads, rows, -(-columns // threads) <= held_limit)
+
+
+class RowThread:
+    """This thread's place: `lane` among the threads of its row; and its reductions over the row.
+
+    `first` is the row that the thread begins with. A workgroup that works on more than one set of rows, one after the
+    other, calls `next_row` for each.
+    """
+
+    def __init__(self, plan: RowPlan) -> None:
+        thread, block = fx.thread_idx.x, fx.block_idx.x
+        self.plan = plan
+        self.thread = thread
+        if plan.rows == 1:
+            self.first, self.lane = block, thread
+        else:
+            group = thread // plan.threads
+            if plan.threads == fx.num_warp_threads():
+                group = fx.rocdl.readfirstlane(group)  # one row a wave: its addresses stay in scalar registers
+            self.first, self.lane = block * plan.rows + group, thread % plan.threads
+        self._slots: list[Any] = []
+        self._used = 0
+        self._turn: Any = None
+        self._allocator: Any = None
+
+    def next_row(self, turn: Any) -> None:
+        """Begin with the row number `turn` (0, 1, …) of this thread, before its reductions."""
+        self._used, self._turn = 0, turn
+
+    def reduce(self, value: Any, op: str) -> Any:
+        """Reduce one Float32 per thread over the threads of the row."""
+        wave_size = fx.num_warp_threads()
+        if self.plan.threads <= wave_size:
+            return wave_reduce(value, op, self.plan.threads)
+        return block_reduce(value, op, self._take(self.plan.threads // wave_size), self.thread, self.plan.threads)
+
+    def _take(self, waves: int) -> Any:
+        """LDS for one reduction of a row. Rows take turns between two halves: a wave that is late still reads one."""
+        if self._allocator is None:
+            self._allocator = fx.SharedAllocator()
+        if self._used == len(self._slots):
+            count = waves if self._turn is None else 2 * waves
+            self._slots.append(self._allocator.allocate(fx.Array[fx.Float32, count, 16]).peek())
+        slots = self._slots[self._used]
+        self._used += 1
+        return slots if self._turn is None else _Half(slots, (self._turn & 1) * waves)
+
+    def number(self, argument: Any, row: Any) -> Any:
+        """argument[row], of one number per row."""
+        start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+        return (start + row).load()
+
+    def sum(self, vectors: Iterable[Any]) -> Any:
+        """The sum of all elements of vectors of Float32, over the threads of the row."""
+        return self.reduce(total(vectors), "add")
+
+    def max(self, vectors: Iterable[Any]) -> Any:
+        """The maximum of all elements of vectors of Float32, over the threads of the row."""
+        return self.reduce(highest(vectors), "max")
+
+    def has(self, step: Step) -> Any:
+        """Whether this thread has something to move in a step of `last_steps`."""
+        return self.lane + step.first < step.groups
+
+    def only(self, step: Step, values: Any, other: float = 0.0) -> Any:
+        """`values` where the thread has something to move, `other` elsewhere."""
+        return values if step.groups is None else self.has(step).select(values, fx.full_like(values, other))
+
+
+def total(vectors: Iterable[Any]) -> Any:
+    """The sum of all elements of vectors of Float32; as many additions as possible are of whole vectors."""
+    return _fold(vectors, lambda a, b: a + b, "add")
+
+
+def highest(vectors: Iterable[Any]) -> Any:
+    """The maximum of all elements of vectors of Float32."""
+    return _fold(vectors, lambda a, b: fx.maxnumf(a, b, fastmath="nnan"), "max")
+
+
+def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -> Any:
+    by_width: dict[int, Any] = {}
+    for one in vectors:
+        width = one.numel
+        by_width[width] = combine(by_width[width], one) if width in by_width else one
+    parts = []
+    for one in by_width.values():
+        scalar = one[0]
+        for index in range(1, one.numel):
+            scalar = combine(scalar, one[index])
+        parts.append(scalar)
+    result = parts[0]
+    for part in parts[1:]:
+        result = combine(result, part)
+    return result
+
+
+class _Half:
+    """A part of an LDS array."""
+
+    def __init__(self, slots: Any, start: Any) -> None:
+        self._slots, self._start = slots, start
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._slots[self._start + index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._slots[self._start + index] = value
+
+
+class RowView:
+    """One row of an argument, (M, N) or (N,): a tensor with unit stride along the row, or a pointer to M·N elements."""
+
+    def __init__(self, argument: Any, at: RowThread, row: Any = None, stride: int | None = None) -> None:
+        """`row` None: the argument is one row. `stride`: a flat argument with rows so far apart."""
+        self._at = at
+        start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+        self.element = start.element_type
+        if row is not None:
+            apart: Any = stride or at.plan.columns
+            if stride is None and isinstance(argument, fx.Tensor):
+                apart = argument.stride[0].unpack()
+            start = start + fx.Int64(row) * apart
+        self._start = start
+
+    def _part(self, step: Step) -> Any:
+        group = self._at.lane + step.first
+        return fx.make_view(self._start + (group * step.vector + step.offset), fx.make_layout(step.vector, 1))
+
+    def _atom(self, step: Step) -> Any:
+        return fx.make_copy_atom(fx.UniversalCopy(step.vector * self.element.width), self.element)
+
+    def load(self, step: Step, fill: float | int = 0) -> Any:
+        """A vector of the element type; `fill` where the thread has nothing to move."""
+        fragment = fx.make_rmem_tensor(step.vector, self.element)
+        if step.groups is None:
+            fx.copy_atom_call(self._atom(step), self._part(step), fragment)
+        else:
+            fragment.fill(fill)
+            fx.copy_atom_call(self._atom(step), self._part(step), fragment, pred=self._predicate(step))
+        return fragment.load()
+
+    def load_f32(self, step: Step, fill: float = 0.0) -> Any:
+        """The same, converted to Float32."""
+        return self.load(step, fill).to(fx.Float32)
+
+    def store(self, step: Step, values: Any) -> None:
+        """Convert to the element type (to nearest even) and store."""
+        fragment = fx.make_rmem_tensor(step.vector, self.element)
+        fragment.store(values if values.dtype is self.element else round_to(values, self.element))
+        if step.groups is None:
+            fx.copy_atom_call(self._atom(step), fragment, self._part(step))
+        else:
+            fx.copy_atom_call(self._atom(step), fragment, self._part(step), pred=self._predicate(step))
+
+    def add(self, step: Step, values: Any) -> None:
+        """Add Float32 to memory, atomically, element by element, in the order of arrival."""
+        start = self._start + ((self._at.lane + step.first) * step.vector + step.offset)
+        if step.groups is None:
+            _add_all(start, values, True)
+        else:
+            _add_all(start, values, self._at.has(step))
+
+    def _predicate(self, step: Step) -> Any:
+        predicate = fx.make_rmem_tensor(1, fx.Boolean)
+        predicate[0] = self._at.has(step)
+        return predicate
+
+
+def _add_all(start: Any, values: Any, condition: Any) -> None:
+    if condition:
+        for index in fx.range_constexpr(values.numel):
+            fx.atomic_add(start + index, values[index], syncscope=fx.rocdl.SyncScope.Agent)
+
+
+def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:
+    """Run `body(state, step)` for every step of a row, most of them in a run-time loop; the last state.
+
+    The state is a list of values whose types do not change.
+    """
+    unrolled = plan.full_steps // STREAM_UNROLL
+    state = _loop(plan, state, body, unrolled)
+    rest = range(unrolled * STREAM_UNROLL, plan.full_steps)
+    for step in [*(Step(plan.vector, one * plan.threads) for one in rest), *plan.last_steps]:
+        state = body(state, step)
+    return state
+
+
+def _loop(plan: RowPlan, state: Any, body: Any, trips: int) -> Any:
+    for trip in range(trips):
+        for part in fx.range_constexpr(STREAM_UNROLL):
+            state = body(state, Step(plan.vector, (trip * STREAM_UNROLL + part) * plan.threads))
+    return state
+
+
+def store_scalar(argument: Any, index: Any, value: Any, at: RowThread) -> None:
+    """argument[index] = value, by the first thread of the row."""
+    start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+    if at.lane == 0:
+        (start + index).store(value.to(start.element_type))

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The body that the backward norms share: LayerNorm and RMSNorm, with a residual's gradient or without.
+
+    x̂ = (x - mean) · rstd, mean = 0 for RMSNorm;  g = dy · gamma
+    dx     = (g - [mean_n(g)] - x̂ · mean_n(g · x̂)) · rstd [+ dresidual]      the first mean for LayerNorm only
+    dgamma = sum_m dy · x̂,  dbeta = sum_m dy                                 f32
+
+A workgroup handles several rows one after the other, with the sums of its part of dgamma (and dbeta) in registers.
+They then go to memory in one of two ways:
+
+    atomic     added to the result, which the caller has zeroed; the order of additions, and so the last places, vary
+    two-stage  stored as one row of `Partial` for each workgroup; a second kernel adds these, in a fixed order
+
+Data movement: x and dy are read once and dx is written once; gamma is read once per workgroup. A row longer than
+16,384 elements is read twice, and its sums are added to memory row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.dtypes import expect_row, expect_rows, float_type
+from ..common.language import flyc, fx
+from ..common.rows import RowThread, RowView, Step, plan_rows, stream, total
+from .forward import programs
+
+ELEMENTS_PER_THREAD = 16  # of x, of dy, of gamma and of each sum
+
+
+@dataclass(frozen=True)
+class BackwardNorm:
+    """Which norm; the fields are those of the builders in `layernorm_bwd_kernel` and `rmsnorm_bwd_kernel`."""
+
+    centred: bool  # LayerNorm; else RMSNorm
+    columns: int
+    dtype: str
+    weight_dtype: str
+    residual: bool = False
+    programs: int | None = None  # of the two-stage form; None: atomic
+
+    @property
+    def name(self) -> str:
+        """The kernel's symbol."""
+        parts = ["layernorm_bwd" if self.centred else "rmsnorm_bwd", "add" if self.residual else ""]
+        parts += [f"p{self.programs}" if self.programs else "", self.dtype, str(self.columns)]
+        return "_".join(part for part in parts if part)
+
+
+def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
+    """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
+
+    Raises as `forward_norm` does, and ValueError for a number of programs that is not positive.
+    """
+    element, weight = float_type(norm.dtype), float_type(norm.weight_dtype)
+    if norm.weight_dtype not in (norm.dtype, "f32"):
+        raise ValueError(
+            f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
+            "convert the weight"
+        )
+    if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
+        raise ValueError(f"num_programs must be positive, got {norm.programs}")
+    # One row a workgroup, so that nothing has to be added up between the rows of one.
+    plan = plan_rows(
+        norm.columns, element.width, elements=ELEMENTS_PER_THREAD, held_limit=ELEMENTS_PER_THREAD, single=True
+    )
+    of_columns = 1.0 / norm.columns
+    sums = 2 if norm.centred else 1  # dgamma, dbeta
+
+    class Row:
+        """One row: its views and numbers, and what becomes of a vector."""
+
+        def __init__(self, tensors: SimpleNamespace, at: RowThread, row: Any) -> None:
+            self.at = at
+            self.input = RowView(tensors.Added if norm.residual else tensors.Input, at, row)
+            self.dy = RowView(tensors.DY, at, row)
+            self.dx = RowView(tensors.DX, at, row)
+            self.dresidual = RowView(tensors.DResidualOut, at, row) if norm.residual else None
+            self.rstd = at.number(tensors.Rstd, row)
+            self.mean = at.number(tensors.Mean, row) if norm.centred else None
+
+        def normalised(self, values: Any) -> Any:
+            return ((values - self.mean) if norm.centred else values) * self.rstd
+
+        def store(self, step: Step, scaled: Any, hat: Any, centre: Any, slope: Any) -> None:
+            dx = scaled - hat * slope
+            if norm.centred:
+                dx = dx - centre
+            dx = dx * self.rstd
+            if norm.residual:
+                dx = dx + self.dresidual.load_f32(step)
+            self.dx.store(step, dx)
+
+        def means(self, scaled: Any, products: Any) -> tuple[Any, Any]:
+            """mean_n(g) (of LayerNorm) and mean_n(g · x̂), from the threads' own sums."""
+            centre = self.at.reduce(scaled, "add") * of_columns if norm.centred else None
+            return centre, self.at.reduce(products, "add") * of_columns
+
+    def held_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
+        steps = plan.steps
+        gamma = [RowView(tensors.Gamma, at).load(step) for step in steps]
+        state = [fx.full(step.vector, 0.0, fx.Float32) for _ in range(sums) for step in steps]
+        state = all_rows(tensors, at, m_in, steps, gamma, state)
+        for index, target in enumerate(targets(tensors, at)):
+            for step, values in zip(steps, state[index * len(steps) : (index + 1) * len(steps)], strict=True):
+                target.store(step, values) if norm.programs else target.add(step, values)
+
+    def all_rows(tensors: Any, at: Any, m_in: Any, steps: Any, gamma: Any, state: Any) -> Any:
+        turn = fx.Int32(0)
+        for row in range(at.first, m_in, fx.grid_dim.x):
+            at.next_row(turn)
+            this = Row(tensors, at, row)
+            inputs = [this.input.load(step) for step in steps]
+            dys = [this.dy.load(step) for step in steps]
+            dys = [one.to(fx.Float32) for one in dys]
+            hats = [this.normalised(one.to(fx.Float32)) for one in inputs]
+            scaled = [dy * one.to(fx.Float32) for dy, one in zip(dys, gamma, strict=True)]
+            products = total(one * hat for one, hat in zip(scaled, hats, strict=True))
+            centre, slope = this.means(total(scaled), products)
+            for step, one, hat in zip(steps, scaled, hats, strict=True):
+                this.store(step, one, hat, centre, slope)
+            added = [dy * hat for dy, hat in zip(dys, hats, strict=True)] + (dys if norm.centred else [])
+            state = [one + other for one, other in zip(state, added, strict=True)]
+            turn = turn + 1
+        return state
+
+    def targets(tensors: SimpleNamespace, at: RowThread) -> list[RowView]:
+        """Where the sums of this workgroup go."""
+        if norm.programs:
+            return [RowView(tensors.Partial, at, fx.block_idx.x, stride=norm.columns)]
+        names = ("DGamma", "DBias") if norm.centred else ("DWeight",)
+        return [RowView(getattr(tensors, name), at) for name in names]
+
+    def streamed_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
+        gamma = RowView(tensors.Gamma, at)
+        into = targets(tensors, at)
+        if norm.programs:  # the workgroup's row of Partial is added to, row by row, by the thread that owns the place
+            stream(plan, [], lambda state, step: [into[0].store(step, fx.full(step.vector, 0.0, fx.Float32))][:0])
+        for row in range(at.first, m_in, fx.grid_dim.x):
+            streamed_row(Row(tensors, at, row), gamma, into)
+
+    def streamed_row(this: Row, gamma: RowView, into: list[RowView]) -> None:
+        this.at.next_row(fx.Int32(0))
+
+        def parts(step: Step) -> tuple[Any, Any, Any]:
+            """dy, g and x̂."""
+            dy = this.dy.load_f32(step)
+            hat = this.normalised(this.input.load_f32(step))
+            return dy, dy * gamma.load_f32(step), hat
+
+        def add(state: list[Any], step: Step) -> list[Any]:
+            _, scaled, hat = parts(step)
+            return [state[0] + scaled.reduce("add"), state[1] + (scaled * hat).reduce("add")]
+
+        fx.barrier()  # the reductions of the row before have been read by all waves
+        zero = fx.Float32(0.0)
+        centre, slope = this.means(*stream(plan, [zero, zero], add))
+
+        def write(state: list[Any], step: Step) -> list[Any]:
+            dy, scaled, hat = parts(step)
+            this.store(step, scaled, hat, centre, slope)
+            for target, values in zip(into, (dy * hat, dy), strict=False):
+                if norm.programs:
+                    target.store(step, target.load(step) + values)
+                else:
+                    target.add(step, values)
+            return state
+
+        stream(plan, [], write)
+
+    @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
+    def norm_bwd_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if fx.const_expr(plan.in_registers):
+            held_rows(tensors, at, m_in)
+        else:
+            streamed_rows(tensors, at, m_in)
+
+    def check(tensors: SimpleNamespace) -> None:
+        for name in ("Added", "DResidualOut") if norm.residual else ("Input",):
+            expect_rows(name, getattr(tensors, name), element, norm.columns)
+        for name in ("DY", "DX"):
+            expect_rows(name, getattr(tensors, name), element, norm.columns)
+        expect_row("Gamma", tensors.Gamma, weight)
+        names = ("Mean", "Rstd", "DGamma", "DBias") if norm.centred else ("Rstd", "DWeight")
+        for name in (*names, *(("Partial",) if norm.programs else ())):
+            expect_row(name, getattr(tensors, name), fx.Float32)
+
+    def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
+        check(tensors)
+        # The two-stage form writes all rows of Partial, those of workgroups without a row too.
+        grid = fx.Int32(norm.programs) if norm.programs else fx.min(m_in, fx.Int32(programs(plan)))
+        norm_bwd_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+
+    return launch

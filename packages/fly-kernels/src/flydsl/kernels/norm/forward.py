@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The body that all forward norms share: LayerNorm and RMSNorm, with a residual, statistics or a quantised output.
+
+    h = x, or x + residual rounded to the element type
+    LayerNorm   y = (h - mean(h)) · rstd · gamma + beta,  rstd = 1 / sqrt(mean((h - mean(h))²) + eps)
+    RMSNorm     y = h · rstd · gamma,                     rstd = 1 / sqrt(mean(h²) + eps)
+    quantised   s[m] = max_n |y · xscale| / 127 (1 where that is 0),  q = trunc(y · xscale / s[m])
+
+All arithmetic is in f32; the output is rounded once. The mean of a row that is held is taken before the squares of the
+differences, which loses nothing to cancellation; a longer row is streamed with Welford's running mean and sum of squares
+(as Chan, Golub and LeVeque merge them, 1983).
+
+Data movement: a row is read once and written once. A workgroup handles rows one after the other as far as there are
+more rows than the device has room for, and keeps gamma and beta in registers meanwhile. A row longer than 65,536
+elements is read once for each pass: statistics, [maximum,] output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.arch import architecture
+from ..common.convert import inverse_sqrt, reciprocal, round_to
+from ..common.dtypes import expect_row, expect_rows, float_type
+from ..common.language import flyc, fx
+from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_scalar, stream
+
+EPS = 1e-5
+INT8_MAX = 127.0
+_RESIDENT_THREADS = 1024  # of a compute unit, that a launch is cut for: more rows than that take turns
+
+
+@dataclass(frozen=True)
+class ForwardNorm:
+    """Which norm; the fields are those of the builders in `layernorm_kernel` and `rmsnorm_kernel`."""
+
+    centred: bool  # LayerNorm; else RMSNorm
+    columns: int
+    dtype: str
+    weight_dtype: str
+    eps: float = EPS
+    residual: bool = False
+    stats: bool = False
+    quantised: bool = False
+    smooth: bool = False
+    block: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The kernel's symbol, without its plan."""
+        parts = ["layernorm" if self.centred else "rmsnorm"]
+        parts += [
+            word
+            for word, is_set in (
+                ("add", self.residual),
+                ("stats", self.stats),
+                ("smooth", self.smooth),
+                ("i8", self.quantised),
+            )
+            if is_set
+        ]
+        return "_".join([*parts, self.dtype, str(self.columns)])
+
+
+def programs(plan: RowPlan) -> int:
+    """The most workgroups of a launch: as many as are resident at a time."""
+    return architecture().compute_units * max(1, _RESIDENT_THREADS // plan.block)
+
+
+def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
+    """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
+
+    Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the
+    activations' nor f32; ImportError without the compiler.
+    """
+    element, weight = float_type(norm.dtype), float_type(norm.weight_dtype)
+    if norm.weight_dtype not in (norm.dtype, "f32"):
+        raise ValueError(
+            f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
+            "convert the weight"
+        )
+    plan = plan_rows(norm.columns, element.width, block=norm.block)
+    columns = float(norm.columns)
+
+    def normalised(values: Any, mean: Any, rstd: Any, gamma: Any, beta: Any) -> Any:
+        if norm.centred:
+            return (values - mean) * rstd * gamma + beta
+        return values * rstd * gamma
+
+    class Row:
+        """One row: its views, and what becomes of a vector."""
+
+        def __init__(self, tensors: SimpleNamespace, at: RowThread, row: Any) -> None:
+            self.at, self.row, self.tensors = at, row, tensors
+            self.input = RowView(tensors.Input, at, row)
+            self.output = RowView(tensors.Output, at, row)
+            if norm.residual:
+                self.residual_in = RowView(tensors.ResidualIn, at, row)
+                self.residual_out = RowView(tensors.ResidualOut, at, row)
+
+        def load(self, steps: list[Step]) -> list[Any]:
+            """h in f32; with a residual, h is stored."""
+            inputs = [self.input.load(step) for step in steps]
+            if not norm.residual:
+                return [one.to(fx.Float32) for one in inputs]
+            residuals = [self.residual_in.load(step) for step in steps]
+            sums = [
+                round_to(one.to(fx.Float32) + other.to(fx.Float32), element)
+                for one, other in zip(inputs, residuals, strict=True)
+            ]
+            for step, one in zip(steps, sums, strict=True):
+                self.residual_out.store(step, one)
+            return [one.to(fx.Float32) for one in sums]
+
+        def reload(self, step: Step) -> Any:
+            """h in f32 again; with a residual, what this thread stored."""
+            return (self.residual_out if norm.residual else self.input).load_f32(step)
+
+        def keep_stats(self, mean: Any, rstd: Any) -> None:
+            if norm.stats:
+                store_scalar(self.tensors.Rstd, self.row, rstd, self.at)
+                if norm.centred:
+                    store_scalar(self.tensors.Mean, self.row, mean, self.at)
+
+        def scale_of(self, largest: Any) -> Any:
+            """The reciprocal of the row's quantisation step, which is stored."""
+            step = (largest == 0.0).select(fx.Float32(1.0), largest / INT8_MAX)
+            store_scalar(self.tensors.YScale, self.row, step, self.at)
+            return reciprocal(step)
+
+    class Weights:
+        """gamma, beta and xscale of the elements of a thread."""
+
+        def __init__(self, tensors: SimpleNamespace, at: RowThread) -> None:
+            self.gamma = RowView(tensors.Gamma, at)
+            self.beta = RowView(tensors.Beta, at) if norm.centred else None
+            self.smooth = RowView(tensors.XScale, at) if norm.smooth else None
+
+        def load(self, step: Step) -> tuple[Any, Any, Any]:
+            return tuple(None if one is None else one.load(step) for one in (self.gamma, self.beta, self.smooth))
+
+    def output_of(values: Any, mean: Any, rstd: Any, weights: tuple[Any, Any, Any]) -> Any:
+        gamma, beta, smooth = (None if one is None else one.to(fx.Float32) for one in weights)
+        y = normalised(values, mean, rstd, gamma, beta)
+        return y * smooth if norm.smooth else y
+
+    def held_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: list[Any]) -> None:
+        """A row that is in registers from its first to its last use."""
+        steps = plan.steps
+        this = Row(tensors, at, row)
+        values = this.load(steps)
+        mean: Any = None
+        centred = values
+        if norm.centred:
+            mean = at.sum(values) * (1.0 / columns)
+            centred = [at.only(step, one - mean) for step, one in zip(steps, values, strict=True)]
+        rstd = inverse_sqrt(at.sum(one * one for one in centred) * (1.0 / columns) + norm.eps)
+        this.keep_stats(mean, rstd)
+        ys = [output_of(one, mean, rstd, weight) for one, weight in zip(values, weights, strict=True)]
+        if norm.quantised:
+            largest = at.max(fx.absf(at.only(step, y)) for step, y in zip(steps, ys, strict=True))
+            inverse = this.scale_of(largest)
+            ys = [y * inverse for y in ys]
+        for step, y in zip(steps, ys, strict=True):
+            this.output.store(step, y)
+
+    def streamed_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights) -> None:
+        """A row that is read again for every pass."""
+        this = Row(tensors, at, row)
+        if norm.centred:
+            mean, rstd = welford(this, at)
+        else:
+
+            def add_squares(state: list[Any], step: Step) -> list[Any]:
+                (values,) = this.load([step])
+                return [state[0] + (values * values).reduce("add")]
+
+            (squares,) = stream(plan, [fx.Float32(0.0)], add_squares)
+            mean, rstd = None, inverse_sqrt(at.reduce(squares, "add") * (1.0 / columns) + norm.eps)
+        this.keep_stats(mean, rstd)
+
+        def y_of(step: Step) -> Any:
+            return output_of(this.reload(step), mean, rstd, weights.load(step))
+
+        if norm.quantised:
+
+            def raise_largest(state: list[Any], step: Step) -> list[Any]:
+                return [fx.maxnumf(state[0], fx.absf(at.only(step, y_of(step))).reduce("max"))]
+
+            (largest,) = stream(plan, [fx.Float32(0.0)], raise_largest)
+            inverse = this.scale_of(at.reduce(largest, "max"))
+
+        def write(state: list[Any], step: Step) -> list[Any]:
+            this.output.store(step, y_of(step) * inverse if norm.quantised else y_of(step))
+            return state
+
+        stream(plan, [], write)
+
+    def welford(this: Any, at: RowThread) -> tuple[Any, Any]:
+        """Mean and rstd: running ones per thread, merged over the row."""
+
+        def add(state: list[Any], step: Step) -> list[Any]:
+            count, mean, squares = state
+            (values,) = this.load([step])
+            added = fx.Float32(float(step.vector))
+            if step.groups is not None:
+                added = at.has(step).select(added, fx.Float32(0.0))
+            differences = at.only(step, values - mean)
+            count = count + added
+            moved = differences.reduce("add")
+            # Threads that have nothing yet, and nothing in this step either, have a count of 0.
+            share = moved * reciprocal(fx.maxnumf(count, fx.Float32(1.0)))
+            return [count, mean + share, squares + (differences * differences).reduce("add") - moved * share]
+
+        zero = fx.Float32(0.0)
+        count, thread_mean, squares = stream(plan, [zero, zero, zero], add)
+        mean = at.reduce(count * thread_mean, "add") * (1.0 / columns)
+        away = thread_mean - mean
+        variance = at.reduce(squares + count * away * away, "add") * (1.0 / columns)
+        return mean, inverse_sqrt(variance + norm.eps)
+
+    @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
+    def norm_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        weights = Weights(tensors, at)
+        held = [weights.load(step) for step in plan.steps] if plan.in_registers else []
+        stride = fx.grid_dim.x * plan.rows
+        turn = fx.Int32(0)
+        for row in range(at.first, m_in, stride):
+            at.next_row(turn)
+            if fx.const_expr(plan.in_registers):
+                held_row(tensors, at, row, held)
+            else:
+                streamed_row(tensors, at, row, weights)
+            turn = turn + 1
+
+    def check(tensors: SimpleNamespace) -> None:
+        rows = {"Input": element, "Output": fx.Int8 if norm.quantised else element}
+        rows |= {"ResidualIn": element, "ResidualOut": element} if norm.residual else {}
+        for name, kind in rows.items():
+            expect_rows(name, getattr(tensors, name), kind, norm.columns)
+        vectors = {"Gamma": weight}
+        vectors |= {"Beta": weight} if norm.centred else {}
+        vectors |= {"XScale": weight} if norm.smooth else {}
+        vectors |= {"Rstd": fx.Float32} if norm.stats else {}
+        vectors |= {"Mean": fx.Float32} if norm.stats and norm.centred else {}
+        vectors |= {"YScale": fx.Float32} if norm.quantised else {}
+        for name, kind in vectors.items():
+            expect_row(name, getattr(tensors, name), kind)
+
+    def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
+        check(tensors)
+        wanted = (m_in + plan.rows - 1) // plan.rows
+        grid = fx.min(wanted, fx.Int32(programs(plan)))
+        norm_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+
+    return launch

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LayerNorm backward: dx, and the gradients of weight and bias by atomics.
+
+Shapes: Input, DY, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or f32; Mean, Rstd (M,) f32,
+as the forward stores them; DGamma, DBias (N,) f32. Element types: f32, f16, bf16. `backward.py` holds the algorithm
+and says what is moved.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.language import flyc, fx
+from .backward import BackwardNorm, backward_norm
+
+
+def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+    """Build the launcher `(Input, Gamma, DY, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
+
+    DGamma and DBias are added to: zero them before.
+
+    Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
+    "f32"; ImportError without the compiler.
+    """
+    launch = backward_norm(
+        BackwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str)
+    )
+
+    @flyc.jit
+    def layernorm_bwd(
+        Input: Any,
+        Gamma: Any,
+        DY: Any,
+        Mean: Any,
+        Rstd: Any,
+        DX: Any,
+        DGamma: Any,
+        DBias: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input, Gamma=Gamma, DY=DY, Mean=Mean, Rstd=Rstd, DX=DX, DGamma=DGamma, DBias=DBias
+        )
+        launch(tensors, m_in, stream)
+
+    return layernorm_bwd

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LayerNorm forward: y = (x - mean) · rstd · gamma + beta with rstd = 1 / sqrt(mean((x - mean)²) + eps), also behind a
+residual addition, and with int8 output.
+
+Shapes: rows (M, N) with unit stride along a row, or pointers to contiguous ones; gamma, beta and xscale (N,), of the
+rows' type or f32; mean, rstd and yscale (M,) f32. Element types: f32, f16, bf16. Rows of a 16-bit type with an even N
+begin at multiples of 4 bytes. `forward.py` holds the algorithm and says what is moved.
+
+The operators of torch, by the names that existing code uses, are here too: `layernorm_fwd`, `layernorm_bwd`,
+`layernorm` (see `flydsl.kernels.operators`), and the backward's builder.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.dtypes import quantised_type, rows_builder
+from ..common.language import flyc, fx
+from .forward import EPS, ForwardNorm, forward_norm
+from .layernorm_bwd_kernel import build_layernorm_bwd_module as build_layernorm_bwd_module
+
+BLOCK_THREADS = 256
+
+_OPERATORS = ("layernorm", "layernorm_bwd", "layernorm_fwd")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OPERATORS:
+        from ..operators import layernorm
+
+        return getattr(layernorm, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+    return forward_norm(
+        ForwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str, **fields)
+    )
+
+
+@rows_builder
+def build_layernorm_module(
+    N: int,
+    dtype_str: str = "f32",
+    store_stats: bool = False,
+    eps: float = EPS,
+    BLOCK_THREADS: int = BLOCK_THREADS,
+    weight_dtype_str: str | None = None,
+) -> Any:
+    """Build the launcher of LayerNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
+
+    Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, m_in, stream)`, or with `store_stats`
+    `(Input, Gamma, Beta, Output, Mean, Rstd, m_in, stream)`. `BLOCK_THREADS` other than the default makes workgroups
+    of that size, whatever N is.
+
+    Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
+    is neither the rows' nor "f32"; ImportError without the compiler.
+    """
+    block = None if BLOCK_THREADS == 256 else BLOCK_THREADS
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, block=block)
+
+    if store_stats:
+
+        @flyc.jit
+        def layernorm_stats(
+            Input: Any,
+            Gamma: Any,
+            Beta: Any,
+            Output: Any,
+            Mean: Any,
+            Rstd: Any,
+            m_in: fx.Int32,
+            stream: fx.Stream = fx.Stream(None),
+        ) -> None:
+            launch(
+                SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output, Mean=Mean, Rstd=Rstd), m_in, stream
+            )
+
+        return layernorm_stats
+
+    @flyc.jit
+    def layernorm(
+        Input: Any, Gamma: Any, Beta: Any, Output: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+    ) -> None:
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output), m_in, stream)
+
+    return layernorm
+
+
+def build_fused_add_layernorm_module(
+    N: int, dtype_str: str, store_stats: bool = False, eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
+    """Build the launcher of r = x + residual, y = LayerNorm(r).
+
+    Returns a `@flyc.jit` function `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut[, Mean, Rstd], m_in, stream)`.
+    r is rounded to the rows' type, stored as ResidualOut (which may be ResidualIn), and what was stored is normed.
+
+    Raises as `build_layernorm_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, residual=True)
+
+    if store_stats:
+
+        @flyc.jit
+        def fused_add_layernorm_stats(
+            Input: Any,
+            ResidualIn: Any,
+            Gamma: Any,
+            Beta: Any,
+            Output: Any,
+            ResidualOut: Any,
+            Mean: Any,
+            Rstd: Any,
+            m_in: fx.Int32,
+            stream: fx.Stream = fx.Stream(None),
+        ) -> None:
+            tensors = SimpleNamespace(
+                Input=Input,
+                ResidualIn=ResidualIn,
+                Gamma=Gamma,
+                Beta=Beta,
+                Output=Output,
+                ResidualOut=ResidualOut,
+                Mean=Mean,
+                Rstd=Rstd,
+            )
+            launch(tensors, m_in, stream)
+
+        return fused_add_layernorm_stats
+
+    @flyc.jit
+    def fused_add_layernorm(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        Beta: Any,
+        Output: Any,
+        ResidualOut: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Beta=Beta, Output=Output, ResidualOut=ResidualOut
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_layernorm
+
+
+def build_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """Build the launcher of LayerNorm with int8 output and a step per row.
+
+    Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1
+    where that is 0), Output = trunc(y / YScale[m]).
+
+    Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_layernorm_module` does.
+    """
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True)
+
+    @flyc.jit
+    def layernorm_dynamicquant(
+        Input: Any, Gamma: Any, Beta: Any, Output: Any, YScale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+    ) -> None:
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output, YScale=YScale), m_in, stream)
+
+    return layernorm_dynamicquant
+
+
+def build_layernorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """The same with y · XScale in the place of y: `(Input, Gamma, Beta, XScale, Output, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, smooth=True)
+
+    @flyc.jit
+    def layernorm_smoothquant(
+        Input: Any,
+        Gamma: Any,
+        Beta: Any,
+        XScale: Any,
+        Output: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, XScale=XScale, Output=Output, YScale=YScale)
+        launch(tensors, m_in, stream)
+
+    return layernorm_smoothquant
+
+
+def build_fused_add_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """Behind a residual addition: `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, residual=True)
+
+    @flyc.jit
+    def fused_add_layernorm_dynamicquant(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        Beta: Any,
+        Output: Any,
+        ResidualOut: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input,
+            ResidualIn=ResidualIn,
+            Gamma=Gamma,
+            Beta=Beta,
+            Output=Output,
+            ResidualOut=ResidualOut,
+            YScale=YScale,
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_layernorm_dynamicquant
+
+
+def build_fused_add_layernorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """With both: `(Input, ResidualIn, Gamma, Beta, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, residual=True, smooth=True)
+
+    @flyc.jit
+    def fused_add_layernorm_smoothquant(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        Beta: Any,
+        XScale: Any,
+        Output: Any,
+        ResidualOut: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input,
+            ResidualIn=ResidualIn,
+            Gamma=Gamma,
+            Beta=Beta,
+            XScale=XScale,
+            Output=Output,
+            ResidualOut=ResidualOut,
+            YScale=YScale,
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_layernorm_smoothquant

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RMSNorm backward: dx, and the gradient of the weight by atomics or in two deterministic stages.
+
+Shapes: Input (or Added), DY, DResidualOut, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or
+f32; Rstd (M,) f32, as the forward stores it; DWeight (N,) f32; Partial (num_programs · N,) f32. Element types: f32,
+f16, bf16. `backward.py` holds the algorithm and says what is moved.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.language import flyc, fx
+from .backward import BackwardNorm, backward_norm
+from .column_sums import column_sums
+
+
+def is_rmsnorm_bwd_two_stage_vec_config(N: int, dtype_str: str) -> bool:
+    """Whether callers size `num_programs` for wide accesses: 16-bit rows of at least 4096 elements in eights.
+
+    The kernels here use 16-byte accesses for every N.
+    """
+    return dtype_str in ("f16", "bf16") and N >= 4096 and N % 8 == 0
+
+
+def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+    return backward_norm(
+        BackwardNorm(centred=False, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str, **fields)
+    )
+
+
+def build_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+    """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, m_in, stream)`; DWeight is added to: zero it before.
+
+    Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
+    "f32"; ImportError without the compiler.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str)
+
+    @flyc.jit
+    def rmsnorm_bwd(
+        Input: Any,
+        Gamma: Any,
+        DY: Any,
+        Rstd: Any,
+        DX: Any,
+        DWeight: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, DY=DY, Rstd=Rstd, DX=DX, DWeight=DWeight), m_in, stream)
+
+    return rmsnorm_bwd
+
+
+def build_fused_add_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+    """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, m_in, stream)`: DResidualOut is added to dx.
+
+    Raises as `build_rmsnorm_bwd_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, residual=True)
+
+    @flyc.jit
+    def fused_add_rmsnorm_bwd(
+        Added: Any,
+        Gamma: Any,
+        DY: Any,
+        DResidualOut: Any,
+        Rstd: Any,
+        DX: Any,
+        DWeight: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Added=Added, Gamma=Gamma, DY=DY, DResidualOut=DResidualOut, Rstd=Rstd, DX=DX, DWeight=DWeight
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_rmsnorm_bwd
+
+
+def build_rmsnorm_bwd_two_stage_module(
+    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None
+) -> Any:
+    """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, Partial, m_in, stream)`.
+
+    The same inputs give the same bits. Workgroup p of `num_programs` handles the rows p, p + num_programs, … and
+    stores its part of the weight's gradient as row p of Partial; a second kernel adds the rows of Partial.
+
+    Raises ValueError unless `num_programs` is positive, else as `build_rmsnorm_bwd_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs)
+    add_up = column_sums(N, num_programs)
+
+    @flyc.jit
+    def rmsnorm_bwd_two_stage(
+        Input: Any,
+        Gamma: Any,
+        DY: Any,
+        Rstd: Any,
+        DX: Any,
+        DWeight: Any,
+        Partial: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, DY=DY, Rstd=Rstd, DX=DX, DWeight=DWeight, Partial=Partial)
+        launch(tensors, m_in, stream)
+        add_up(Partial, DWeight, stream)
+
+    return rmsnorm_bwd_two_stage
+
+
+def build_fused_add_rmsnorm_bwd_two_stage_module(
+    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None
+) -> Any:
+    """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, Partial, m_in, stream)`: both of the above.
+
+    Raises as `build_rmsnorm_bwd_two_stage_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, residual=True)
+    add_up = column_sums(N, num_programs)
+
+    @flyc.jit
+    def fused_add_rmsnorm_bwd_two_stage(
+        Added: Any,
+        Gamma: Any,
+        DY: Any,
+        DResidualOut: Any,
+        Rstd: Any,
+        DX: Any,
+        DWeight: Any,
+        Partial: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Added=Added,
+            Gamma=Gamma,
+            DY=DY,
+            DResidualOut=DResidualOut,
+            Rstd=Rstd,
+            DX=DX,
+            DWeight=DWeight,
+            Partial=Partial,
+        )
+        launch(tensors, m_in, stream)
+        add_up(Partial, DWeight, stream)
+
+    return fused_add_rmsnorm_bwd_two_stage

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RMSNorm forward: y = x · rstd · gamma with rstd = 1 / sqrt(mean(x²) + eps), also behind a residual addition, and with
+int8 output.
+
+Shapes: rows (M, N) with unit stride along a row, or pointers to contiguous ones; gamma and xscale (N,), of the rows'
+type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16. Rows of a 16-bit type with an even N begin at
+multiples of 4 bytes. `forward.py` holds the algorithm and says what is moved.
+
+The operators of torch, by the names that existing code uses, are here too: `rmsnorm_fwd`, `rmsnorm_bwd`, `rmsnorm`,
+`fused_add_rmsnorm_fwd`, `fused_add_rmsnorm_bwd`, `fused_add_rmsnorm` (see `flydsl.kernels.operators`).
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ..common.dtypes import quantised_type, rows_builder
+from ..common.language import flyc, fx
+from .forward import EPS, ForwardNorm, forward_norm
+
+BLOCK_THREADS = 256
+
+_OPERATORS = (
+    "fused_add_rmsnorm",
+    "fused_add_rmsnorm_bwd",
+    "fused_add_rmsnorm_fwd",
+    "rmsnorm",
+    "rmsnorm_bwd",
+    "rmsnorm_fwd",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OPERATORS:
+        from ..operators import rmsnorm
+
+        return getattr(rmsnorm, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+    return forward_norm(
+        ForwardNorm(centred=False, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str, **fields)
+    )
+
+
+@rows_builder
+def build_rmsnorm_module(
+    N: int,
+    dtype_str: str = "f32",
+    store_rstd: bool = False,
+    eps: float = EPS,
+    BLOCK_THREADS: int = BLOCK_THREADS,
+    weight_dtype_str: str | None = None,
+) -> Any:
+    """Build the launcher of RMSNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
+
+    Returns a `@flyc.jit` function `(Input, Gamma, Output, m_in, stream)`, or with `store_rstd`
+    `(Input, Gamma, Output, Rstd, m_in, stream)`. `BLOCK_THREADS` other than the default makes workgroups of that size,
+    whatever N is.
+
+    Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
+    is neither the rows' nor "f32"; ImportError without the compiler.
+    """
+    block = None if BLOCK_THREADS == 256 else BLOCK_THREADS
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, block=block)
+
+    if store_rstd:
+
+        @flyc.jit
+        def rmsnorm_rstd(
+            Input: Any, Gamma: Any, Output: Any, Rstd: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+        ) -> None:
+            launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output, Rstd=Rstd), m_in, stream)
+
+        return rmsnorm_rstd
+
+    @flyc.jit
+    def rmsnorm(Input: Any, Gamma: Any, Output: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output), m_in, stream)
+
+    return rmsnorm
+
+
+def build_fused_add_rmsnorm_module(
+    N: int, dtype_str: str, store_rstd: bool = False, eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
+    """Build the launcher of r = x + residual, y = RMSNorm(r).
+
+    Returns a `@flyc.jit` function `(Input, ResidualIn, Gamma, Output, ResidualOut[, Rstd], m_in, stream)`. r is rounded
+    to the rows' type, stored as ResidualOut (which may be ResidualIn), and what was stored is normed.
+
+    Raises as `build_rmsnorm_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True)
+
+    if store_rstd:
+
+        @flyc.jit
+        def fused_add_rmsnorm_rstd(
+            Input: Any,
+            ResidualIn: Any,
+            Gamma: Any,
+            Output: Any,
+            ResidualOut: Any,
+            Rstd: Any,
+            m_in: fx.Int32,
+            stream: fx.Stream = fx.Stream(None),
+        ) -> None:
+            tensors = SimpleNamespace(
+                Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut, Rstd=Rstd
+            )
+            launch(tensors, m_in, stream)
+
+        return fused_add_rmsnorm_rstd
+
+    @flyc.jit
+    def fused_add_rmsnorm(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        Output: Any,
+        ResidualOut: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_rmsnorm
+
+
+def build_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """Build the launcher of RMSNorm with int8 output and a step per row.
+
+    Returns a `@flyc.jit` function `(Input, Gamma, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1 where
+    that is 0), Output = trunc(y / YScale[m]).
+
+    Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_rmsnorm_module` does.
+    """
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True)
+
+    @flyc.jit
+    def rmsnorm_dynamicquant(
+        Input: Any, Gamma: Any, Output: Any, YScale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+    ) -> None:
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output, YScale=YScale), m_in, stream)
+
+    return rmsnorm_dynamicquant
+
+
+def build_rmsnorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """The same with y · XScale in the place of y: `(Input, Gamma, XScale, Output, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, smooth=True)
+
+    @flyc.jit
+    def rmsnorm_smoothquant(
+        Input: Any,
+        Gamma: Any,
+        XScale: Any,
+        Output: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, XScale=XScale, Output=Output, YScale=YScale)
+        launch(tensors, m_in, stream)
+
+    return rmsnorm_smoothquant
+
+
+def build_fused_add_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """Behind a residual addition: `(Input, ResidualIn, Gamma, Output, ResidualOut, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, residual=True)
+
+    @flyc.jit
+    def fused_add_rmsnorm_dynamicquant(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        Output: Any,
+        ResidualOut: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut, YScale=YScale
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_rmsnorm_dynamicquant
+
+
+def build_fused_add_rmsnorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+    """With both: `(Input, ResidualIn, Gamma, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
+    quantised_type(quant_dtype_str)
+    launch = _norm(N, dtype_str, None, quantised=True, residual=True, smooth=True)
+
+    @flyc.jit
+    def fused_add_rmsnorm_smoothquant(
+        Input: Any,
+        ResidualIn: Any,
+        Gamma: Any,
+        XScale: Any,
+        Output: Any,
+        ResidualOut: Any,
+        YScale: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Input=Input,
+            ResidualIn=ResidualIn,
+            Gamma=Gamma,
+            XScale=XScale,
+            Output=Output,
+            ResidualOut=ResidualOut,
+            YScale=YScale,
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_rmsnorm_smoothquant

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Softmax over the rows of a matrix, backward: dx = y · (dy - sum_n dy · y), the sum in f32.
+
+y and dy stay in registers between the sum and the output up to 32,768 elements a row; a longer row is read twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.language import flyc, fx
+from ..common.rows import RowThread, RowView, Step, plan_rows, stream
+
+ELEMENTS_PER_THREAD = 16  # of y and of dy
+HELD_ELEMENTS = 32
+_THREADS = 256  # of the tiers that callers plan by
+
+
+def softmax_bwd_buffered_operands(N: int, dtype_str: str) -> int:
+    """How many of (Y, DY) a caller may count on to be read once only: 2 up to N = 16,384, 1 (Y) up to 32,768, else 0.
+
+    Only rows that fill 256 threads with vectors of 16 bytes count. The kernel keeps both in registers for every N up to
+    32,768, whether a tile divides it or not.
+    """
+    element = float_type(dtype_str)
+    if N % (_THREADS * (128 // element.width)):
+        return 0
+    return 2 if N <= 16384 else 1 if N <= 32768 else 0
+
+
+@rows_builder
+def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
+    """Build the launcher `(DY, Y, DX, m_in, stream)`.
+
+    DY, Y and DX are (rows, N) tensors of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or pointers
+    to contiguous ones; Y is what the forward gave. Rows of a 16-bit type with an even N begin at multiples of 4 bytes.
+
+    Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
+    """
+    element = float_type(dtype_str)
+    plan = plan_rows(N, element.width, elements=ELEMENTS_PER_THREAD, held_limit=HELD_ELEMENTS)
+
+    def held_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
+        dys = [dy_row.load(step) for step in plan.steps]
+        ys = [y_row.load(step) for step in plan.steps]
+        dys, ys = [one.to(fx.Float32) for one in dys], [one.to(fx.Float32) for one in ys]
+        dot = at.sum(dy * y for dy, y in zip(dys, ys, strict=True))
+        for step, dy, y in zip(plan.steps, dys, ys, strict=True):
+            dx_row.store(step, y * (dy - dot))
+
+    def streamed_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
+        def add(state: list[Any], step: Step) -> list[Any]:
+            return [state[0] + (dy_row.load_f32(step) * y_row.load_f32(step)).reduce("add")]
+
+        (partial,) = stream(plan, [fx.Float32(0.0)], add)
+        dot = at.reduce(partial, "add")
+
+        def write(state: list[Any], step: Step) -> list[Any]:
+            dx_row.store(step, y_row.load_f32(step) * (dy_row.load_f32(step) - dot))
+            return state
+
+        stream(plan, [], write)
+
+    @flyc.kernel(name=f"softmax_bwd_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
+    def softmax_bwd_kernel(DY: Any, Y: Any, DX: Any, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if at.first < m_in:
+            rows = [RowView(one, at, at.first) for one in (DY, Y, DX)]
+            if fx.const_expr(plan.in_registers):
+                held_row(*rows, at)
+            else:
+                streamed_row(*rows, at)
+
+    @flyc.jit
+    def softmax_bwd(DY: Any, Y: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        for name, tensor in (("DY", DY), ("Y", Y), ("DX", DX)):
+            expect_rows(name, tensor, element, N)
+        grid = (m_in + plan.rows - 1) // plan.rows
+        softmax_bwd_kernel(DY, Y, DX, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+
+    return softmax_bwd
