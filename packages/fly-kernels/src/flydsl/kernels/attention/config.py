@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a flash attention kernel divides its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .matrix import LANES, TILE
+
+_COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
+
+
+@dataclass(frozen=True)
+class FlashConfig:
+    """The shape of a workgroup's work.
+
+    Attributes:
+        waves: waves of a workgroup; each has query rows of its own, all share the tiles of keys and values.
+        query_blocks: blocks of 32 query rows that a wave computes side by side.
+        kv_tile: keys in a tile, a multiple of 32.
+        waves_per_eu: waves of a SIMD that the register allocation has to leave room for.
+
+    Raises:
+        ValueError: a number that the kernel has no form for.
+    """
+
+    waves: int = 8
+    query_blocks: int = 1
+    kv_tile: int = 64
+    waves_per_eu: int = 2
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.waves <= 16:
+            raise ValueError(f"flash attention: waves must be 1 to 16, got {self.waves!r}")
+        if self.query_blocks not in (1, 2):
+            raise ValueError(f"flash attention: query_blocks must be 1 or 2, got {self.query_blocks!r}")
+        if self.kv_tile not in (32, 64):
+            raise ValueError(f"flash attention: kv_tile must be 32 or 64, got {self.kv_tile!r}")
+
+    @property
+    def threads(self) -> int:
+        """Threads of a workgroup."""
+        return self.waves * LANES
+
+    @property
+    def rows_per_wave(self) -> int:
+        """Query rows of a wave."""
+        return self.query_blocks * TILE
+
+    @property
+    def block_m(self) -> int:
+        """Query rows of a workgroup."""
+        return self.waves * self.rows_per_wave
+
+
+def check_head_dim(head_dim: Any) -> None:
+    """Raise ValueError for a head size that the kernel has no form for."""
+    if isinstance(head_dim, bool) or not isinstance(head_dim, int) or head_dim not in range(64, 257, 32):
+        raise ValueError(f"flash attention: head_dim must be a multiple of 32 from 64 to 256, got {head_dim!r}")
+
+
+def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
+    """The configuration for a head size and a number of query rows of a workgroup, 32 to 256.
+
+    From 160 on the registers of one wave (32 rows of output, queries, a tile's scores) leave no room for a second one
+    on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
+    of keys and values passes through its registers.
+    """
+    waves = max(1, min(block_m // TILE, 8))
+    if head_dim > 128:
+        return FlashConfig(waves=min(waves, 4), kv_tile=32, waves_per_eu=1)
+    return FlashConfig(waves=waves, kv_tile=64 if waves > 2 else 32)
+
+
+def block_rows(arch: str, batch: int, num_heads: int, seq_len: int) -> int:
+    """Query rows of a workgroup for a shape: the most, up to 256, that leave no compute unit without work.
+
+    More rows read keys and values less often. A sequence is not cut into more rows than it has.
+    """
+    units = _COMPUTE_UNITS.get(arch.split(":")[0], 256)
+    rows = 256
+    while rows > 32 and (seq_len <= rows // 2 or (rows > 128 and batch * num_heads * -(-seq_len // rows) < units)):
+        rows //= 2
+    return rows

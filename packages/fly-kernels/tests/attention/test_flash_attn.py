@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flash attention forward against float64, on the emulated device of the process (FLYDSL_GPU_ARCH)."""
+
+import math
+
+import pytest
+import torch
+
+from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
+from flydsl.kernels.attention.flash_attn_generic import build_dense, build_flash_attn_func_module_primary
+from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
+from flydsl.kernels.flash_attn_func import build_flash_attn_func_module
+
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
+# Absolute, for normal inputs. The output is a mean of values below 5, rounded to 8 (11) bits: 2^-9 (2^-12) of it; the
+# weights before it are rounded once, with errors that average out. The contract allows 1e-2.
+TOLERANCE = {"f16": 2e-3, "bf16": 1.2e-2}
+LSE_TOLERANCE = 2e-6  # relative to max(1, |lse|): f32 sums
+
+
+def tensors(batch, sq, skv, heads, kv_heads, head_dim, dtype, seed=0, q_scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*shape):
+        return torch.randn(shape, generator=generator)
+
+    q = normal(batch, sq, heads, head_dim) * q_scale
+    k, v = normal(batch, skv, kv_heads, head_dim), normal(batch, skv, kv_heads, head_dim)
+    return tuple(one.to(DTYPES[dtype]) for one in (q, k, v))
+
+
+def reference(q, k, v, causal, scale=None):
+    """Output and log-sum-exp in float64; rows without a key are 0 and -inf."""
+    q, k, v = (one.double().transpose(1, 2) for one in (q, k, v))
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        visible = torch.ones(scores.shape[-2:], dtype=torch.bool).tril(scores.shape[-1] - scores.shape[-2])
+        scores = scores.masked_fill(~visible, -math.inf)
+    lse = torch.logsumexp(scores, -1)
+    weights = torch.exp(scores - lse.unsqueeze(-1)).nan_to_num(0.0)
+    return (weights @ v).transpose(1, 2), lse
+
+
+def check(out, lse, q, k, v, causal, dtype, scale=None, tolerance=None):
+    expected, expected_lse = reference(q, k, v, causal, scale)
+    assert not out.isnan().any()
+    error = (out.double() - expected).abs().max().item()
+    assert error <= (tolerance or TOLERANCE[dtype]), f"largest error {error}"
+    if lse is not None:
+        empty = expected_lse == -math.inf
+        assert torch.equal(lse == -math.inf, empty)
+        ratio = ((lse.double() - expected_lse) / expected_lse.abs().clamp_min(1.0))[~empty].abs()
+        assert not ratio.numel() or ratio.max().item() <= LSE_TOLERANCE
+
+
+def launch(run, q, k, v, causal, dtype, config, sm_scale=None):
+    """The kernel of one configuration in all orders of waves, into poisoned outputs."""
+    batch, sq, heads, head_dim = q.shape
+    skv, kv_heads = k.shape[1:3]
+    kernel = build_dense(heads, kv_heads, head_dim, dtype, causal, True, sm_scale, config)
+    out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
+    run(kernel, q, k, v, out, lse, batch, sq, skv, writes=[out, lse])
+    return out, lse
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("head_dim", "dtype"), [(64, "bf16"), (96, "f16"), (128, "bf16"), (128, "f16"), (256, "bf16")])
+def test_head_sizes_and_dtypes(run, head_dim, dtype, causal):
+    q, k, v = tensors(1, 160, 200, 2, 1, head_dim, dtype)
+    out, lse = launch(run, q, k, v, causal, dtype, default_config(head_dim, 128))
+    check(out, lse, q, k, v, causal, dtype)
+
+
+@pytest.mark.parametrize(
+    ("sq", "skv"),
+    [
+        (1, 1),
+        (1, 300),
+        (33, 1),
+        (128, 64),  # more queries than keys: the first rows see none
+        (67, 65),
+        (129, 257),  # one more than a block, and than four tiles
+        (31, 512),
+    ],
+)
+@pytest.mark.parametrize("causal", [False, True])
+def test_lengths(run, sq, skv, causal):
+    q, k, v = tensors(1, sq, skv, 1, 1, 64, "bf16", seed=sq + skv)
+    out, lse = launch(run, q, k, v, causal, "bf16", FlashConfig(waves=4))
+    check(out, lse, q, k, v, causal, "bf16")
+
+
+@pytest.mark.parametrize(("waves", "kv_tile"), [(1, 32), (2, 32), (3, 64), (8, 64)])
+def test_shapes_of_workgroups(run, waves, kv_tile):
+    q, k, v = tensors(1, 100, 150, 1, 1, 96, "f16", seed=waves)
+    out, lse = launch(run, q, k, v, True, "f16", FlashConfig(waves=waves, kv_tile=kv_tile))
+    check(out, lse, q, k, v, True, "f16")
+
+
+@pytest.mark.parametrize(("heads", "kv_heads"), [(4, 2), (3, 1)])
+def test_groups_of_query_heads_and_batches(run, heads, kv_heads):
+    q, k, v = tensors(2, 40, 70, heads, kv_heads, 64, "f16")
+    out, lse = launch(run, q, k, v, True, "f16", default_config(64, 64))
+    check(out, lse, q, k, v, True, "f16")
+
+
+@pytest.mark.parametrize("growth", [3.0, 400.0])
+def test_scores_that_grow_from_tile_to_tile(run, growth):
+    """Tiles are taken from the last to the first; each raises the maximum by more than the lazy reference allows."""
+    q, k, v = tensors(1, 64, 448, 1, 1, 64, "bf16")
+    tile = torch.arange(448).div(64, rounding_mode="floor").flip(0)
+    q[:], k[..., 0] = q * 0.01, 1.0
+    q[..., 0] = growth
+    k[..., 0] *= 8 * tile.view(1, -1, 1)
+    out, lse = launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
+    check(out, lse, q, k, v, False, "bf16")
+
+
+def test_scores_that_fall_from_tile_to_tile(run):
+    q, k, v = tensors(1, 64, 448, 1, 1, 64, "f16")
+    q[..., 0], k[..., 0] = 20.0, torch.arange(448).div(16, rounding_mode="floor").view(1, -1, 1).half()
+    out, lse = launch(run, q, k, v, False, "f16", FlashConfig(waves=2))
+    check(out, lse, q, k, v, False, "f16")
+
+
+def test_one_key_that_outweighs_all_others_gives_its_value(run):
+    q, k, v = tensors(1, 64, 256, 1, 1, 64, "bf16", q_scale=0.0)
+    q[..., 0], k[:, :, :, 0] = 64.0, 0.0
+    k[:, 77, :, 0] = 64.0
+    out, _ = launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
+    assert torch.equal(out, v[:, 77:78].expand_as(out))
+
+
+def test_large_scores_do_not_overflow(run):
+    q, k, v = tensors(1, 64, 192, 1, 1, 64, "f16", q_scale=200.0)
+    out, lse = launch(run, q, k, v, False, "f16", FlashConfig(waves=2))
+    check(out, lse, q, k, v, False, "f16")
+
+
+def test_nan_reaches_only_the_rows_that_see_it(run):
+    q, k, v = tensors(1, 96, 96, 1, 1, 64, "bf16")
+    q[0, 50] = math.nan
+    v[0, 80] = math.nan
+    out, _ = launch(run, q, k, v, True, "bf16", FlashConfig(waves=4))
+    bad = out[0, :, 0].isnan().any(-1)
+    assert bad.nonzero().flatten().tolist() == [50, *range(80, 96)]
+
+
+def test_a_batch_ends_where_the_next_begins(run):
+    """What lies behind the keys of a batch is neither weighed nor multiplied by a zero weight."""
+    q, k, v = tensors(2, 40, 50, 1, 1, 64, "bf16")
+    q[1], k[1], v[1] = math.nan, math.nan, math.nan
+    out, lse = launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
+    check(out[:1], lse[:1], q[:1], k[:1], v[:1], False, "bf16")
+
+
+def test_no_keys(run):
+    q, k, v = tensors(1, 40, 0, 1, 1, 64, "bf16")
+    out, lse = launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
+    assert torch.equal(out, torch.zeros_like(q))
+    assert torch.equal(lse, torch.full_like(lse, -math.inf))
+
+
+def test_scale(run):
+    q, k, v = tensors(1, 64, 64, 1, 1, 64, "f16")
+    out, lse = launch(run, q, k, v, False, "f16", FlashConfig(waves=2), sm_scale=0.5)
+    check(out, lse, q, k, v, False, "f16", scale=0.5)
+
+
+# -- the function on tensors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_function(causal):
+    q, k, v = tensors(2, 70, 90, 4, 2, 128, "bf16")
+    out, lse = flydsl_flash_attn_func(q, k, v, causal=causal, num_kv_heads=2, return_lse=True)
+    check(out, lse, q, k, v, causal, "bf16")
+
+
+def test_function_into_a_given_tensor():
+    q, k, v = tensors(1, 64, 64, 1, 1, 64, "f16")
+    out = torch.full_like(q, math.nan)
+    assert flydsl_flash_attn_func(q, k, v, out=out) is out
+    check(out, None, q, k, v, True, "f16")
+
+
+@pytest.mark.parametrize(("batch", "sq", "skv"), [(0, 4, 4), (1, 0, 4), (1, 4, 0)])
+def test_function_on_empty_tensors(batch, sq, skv):
+    q, k, v = tensors(batch, sq, skv, 2, 2, 64, "f16")
+    out, lse = flydsl_flash_attn_func(q, k, v, causal=False, return_lse=True)
+    assert torch.equal(out, torch.zeros_like(q))
+    assert torch.equal(lse, torch.full((batch, 2, sq), -math.inf))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "cu_seqlens_q",
+        "cu_seqlens_kv",
+        "block_table",
+        "seqlen_k",
+        "bias",
+        "alibi_slopes",
+        "sink",
+        "q_descale",
+        "k_descale",
+        "v_descale",
+        "debug_counts",
+    ],
+)
+def test_forms_that_are_not_there_are_refused_by_name(argument):
+    q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
+    with pytest.raises(NotImplementedError, match=f"'{argument}'"):
+        flydsl_flash_attn_func(q, k, v, **{argument: torch.zeros(2, dtype=torch.int32)})
+
+
+@pytest.mark.parametrize("keyword", [{"kv_cache_layout": "vectorized"}, {"num_kv_splits": 2}])
+def test_options_that_are_not_there_are_refused_by_name(keyword):
+    q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
+    with pytest.raises(NotImplementedError, match=next(iter(keyword))):
+        flydsl_flash_attn_func(q, k, v, **keyword)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "said"),
+    [
+        (lambda q, k, v: (q.float(), k, v), TypeError, "'q' must be float16 or bfloat16, got float32"),
+        (lambda q, k, v: (q, k.bfloat16(), v), TypeError, "'k' must have the dtype of 'q'"),
+        (lambda q, k, v: (q[0], k, v), ValueError, "'q' must be"),
+        (lambda q, k, v: (q, k[:, :4], v), ValueError, "must have one shape"),
+        (
+            lambda q, k, v: (q, k[..., :32].contiguous(), v[..., :32].contiguous()),
+            ValueError,
+            "agree in batch and head",
+        ),
+        (lambda q, k, v: (q, k.transpose(1, 2), v), ValueError, "'k' must be contiguous"),
+        (lambda q, k, v: (q[:, :, :1].contiguous(), k, v), ValueError, "must be a multiple"),
+        (lambda q, k, v: tuple(x[..., :48].contiguous() for x in (q, k, v)), ValueError, "head_dim must be"),
+    ],
+)
+def test_wrong_tensors(spoil, error, said):
+    q, k, v = tensors(1, 8, 8, 2, 2, 64, "f16")
+    with pytest.raises(error, match=said):
+        flydsl_flash_attn_func(*spoil(q, k, v))
+
+
+# -- builders ----------------------------------------------------------------------------------------------------------
+
+
+def test_old_name(run):
+    q, k, v = tensors(2, 100, 100, 2, 2, 64, "f16")
+    kernel = build_flash_attn_func_module(num_heads=2, head_dim=64, causal=True, dtype_str="f16")
+    out = run.empty(q).view(-1)
+    run(kernel, q.view(-1), k.view(-1), v.view(-1), out, 2, 100, writes=[out])
+    check(out.view_as(q), None, q, k, v, True, "f16")
+
+
+def test_builder_of_the_contract(run):
+    q, k, v = tensors(1, 64, 80, 2, 1, 128, "bf16")
+    kernel = build_flash_attn_func_module_primary(2, 128, False, "bf16", num_kv_heads=1, return_lse=True, block_m=64)
+    out, lse, none = run.empty(q), run.empty(q, (1, 2, 64), torch.float32), torch.zeros(1, dtype=torch.int32)
+    run(kernel, q, k, v, out, lse, none, none, none, 0, 1, 64, 80, writes=[out, lse])
+    check(out, lse, q, k, v, False, "bf16")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "said"),
+    [
+        ({"head_dim": 80}, ValueError, "head_dim must be a multiple of 32"),
+        ({"dtype_str": "f32"}, ValueError, "use one of f16, bf16"),
+        ({"num_kv_heads": 3}, ValueError, "multiple of num_kv_heads"),
+        ({"block_m": 48}, ValueError, "block_m 48"),
+        ({"flat_work_group_size": 512}, ValueError, "flat_work_group_size=512"),
+        ({"varlen": True}, NotImplementedError, "varlen"),
+        ({"paged": True}, NotImplementedError, "paged"),
+    ],
+)
+def test_builder_refuses(keywords, error, said):
+    with pytest.raises(error, match=said):
+        build_flash_attn_func_module_primary(**{"num_heads": 4, "head_dim": 64, **keywords})
+
+
+@pytest.mark.parametrize("field", [{"waves": 0}, {"query_blocks": 3}, {"kv_tile": 48}])
+def test_configurations_are_checked(field):
+    with pytest.raises(ValueError, match=next(iter(field))):
+        FlashConfig(**field)
+
+
+def test_rows_of_a_workgroup_follow_the_shape():
+    assert block_rows("gfx942", 4, 64, 8192) == 256
+    assert block_rows("gfx942", 1, 8, 1024) == 128
+    assert block_rows("gfx942", 1, 8, 20) == 32
+    assert block_rows("gfx950:sramecc+", 1, 1, 64) == 64
+
+
+# -- what the machine does ---------------------------------------------------------------------------------------------
+
+
+def test_memory_is_moved_in_whole_transactions_without_bank_conflicts_in_the_loop(counters):
+    q, k, v = tensors(1, 128, 1024, 1, 1, 128, "bf16")
+    kernel = build_dense(1, 1, 128, "bf16", False, False, None, FlashConfig(waves=4))
+    out = torch.empty_like(q)
+    total = counters(kernel, q, k, v, out, out, 1, 128, 1024)["total"]
+    read = 2 * (q.numel() + k.numel() + v.numel())
+    assert read <= total["bytes_loaded"] <= read + 4096  # and arguments
+    assert total["bytes_stored"] == 2 * q.numel()
+    # 64 bytes each, but for the queries, read once in pieces of 32.
+    assert total["transactions"] <= (read + 3 * 2 * q.numel()) / 64 + 64
+    # Two lanes a bank when the output passes through LDS; nothing else.
+    assert total["lds_conflict_cycles"] <= 4 * 4 * 4 * 4
+
+
+# -- more shapes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("head_dim", [64, 96, 128, 160, 192, 224, 256])
+@pytest.mark.parametrize(("sq", "skv"), [(512, 512), (257, 509), (384, 100), (5, 1000)])
+def test_more_lengths(run, sq, skv, head_dim, dtype, causal):
+    q, k, v = tensors(1, sq, skv, 2, 2, head_dim, dtype, seed=sq)
+    out, lse = launch(run, q, k, v, causal, dtype, default_config(head_dim, 256 if sq > 128 else 128))
+    check(out, lse, q, k, v, causal, dtype)
