@@ -28,17 +28,16 @@ from flydsl.runtime.device import get_rocm_arch
 
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
-from ..common.mma.main_loop import make_tile_loop, sum_over_k
-from ..common.mma.mfma_epilogues import OutputTile, parse_epilogue, store_columns
-from ..common.mma.mfma_preshuffle_pipeline import xcd_remap_bx_by
-from ..common.mma.tile_plan import PASS_BYTES, THREADS, plan_tile
-from ..common.utils import cdiv
+from ..common.mma.mfma_epilogues import parse_epilogue
+from ..common.mma.tile_plan import WAVE
+from .tile_gemm import ELEMENT_BYTES, TileGemm, build_tile_gemm
 
 __all__ = ["MAX_M", "compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
 
 MAX_M = 65536
-_ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
-_OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16"}
+THREADS = 4 * WAVE
+_PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
+_OUTPUTS = ("bf16", "fp16")
 
 
 def compile_preshuffle_gemm(
@@ -81,11 +80,11 @@ def compile_preshuffle_gemm(
         ImportError: there is no compiler.
     """
     arch = get_rocm_arch().split(":")[0]
-    if in_dtype not in _ELEMENT_BYTES:
-        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(_ELEMENT_BYTES)}")
+    if in_dtype not in ELEMENT_BYTES:
+        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
     if out_dtype not in _OUTPUTS:
         raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
-    element_bytes = _ELEMENT_BYTES[in_dtype]
+    element_bytes = ELEMENT_BYTES[in_dtype]
     steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
     matrix_product(arch, in_dtype, 1)  # refuses other architectures
     _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
@@ -98,40 +97,12 @@ def compile_preshuffle_gemm(
         raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
     early = _check_preload(preload)
 
-    plan = plan_tile(arch, in_dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=lds_stage)
-    plan.check()
-    output = getattr(fx, _OUTPUTS[out_dtype])
-    row_bytes, column_tiles = plan.row_bytes, N // tile_n
-    name = f"preshuffle_gemm_{in_dtype}_{out_dtype}_{N}x{K}_{tile_m}x{tile_n}x{tile_k}_{epilogue}"
-
-    @flyc.kernel(name=name, known_block_size=(THREADS, 1, 1))
-    def gemm_kernel(
-        C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, scale_a: fx.Tensor, scale_b: fx.Tensor, bias: fx.Tensor, M: fx.Int32
-    ) -> None:
-        thread = fx.thread_idx.x
-        row_tile, column_tile = xcd_remap_bx_by(
-            fx.block_idx.x, fx.block_idx.y, M, tile_m=tile_m, tile_n=tile_n, N=N, xcd_swizzle=xcd_swizzle
-        )
-        first_row, first_column = row_tile * tile_m, column_tile * tile_n
-        rows = fx.min(M - first_row, tile_m)
-        a = _resource(A, first_row, row_bytes, rows * row_bytes)
-        b = _resource(B, first_column, row_bytes, tile_n * row_bytes)
-        lds = _lds_buffers(plan)
-        loop = make_tile_loop(plan, a, b, lds, thread, direct=use_async_copy, fenced=enable_scheduler, preload=early)
-        sums = sum_over_k(loop)
-        size = output.width // 8
-        c = _resource(C, first_row, N * size, ((rows - 1) * N + tile_n) * size, first_column * size)
-        tile = OutputTile(
-            output,
-            N,
-            c,
-            None,
-            _resource(scale_a, first_row, 4, rows * 4) if steps.scaled else None,
-            _resource(scale_b, first_column, 4, tile_n * 4) if steps.scaled else None,
-            _resource(bias, first_column, size, tile_n * size) if steps.bias else None,
-            thread // 64 * (tile_n // 4),
-        )
-        store_columns(tile, steps, sums, thread % 64)
+    gemm = TileGemm(
+        arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
+        epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
+        preload=early, xcd_swizzle=xcd_swizzle,
+    )  # fmt: skip
+    launch = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 
     @flyc.jit
     def preshuffle_gemm(
@@ -145,42 +116,11 @@ def compile_preshuffle_gemm(
         N: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        _expect("C", C, output.width, output)
-        _expect("A", A, 8 * element_bytes)
-        _expect("B", B, 8 * element_bytes)
-        if fx.const_expr(steps.scaled):
-            _expect("scale_a", scale_a, 32, fx.Float32)
-            _expect("scale_b", scale_b, 32, fx.Float32)
-        if fx.const_expr(steps.bias):
-            _expect("bias", bias, output.width, output)
-        gemm_kernel(C, A, B, scale_a, scale_b, bias, M).launch(
-            grid=(cdiv(M, tile_m), column_tiles), block=(THREADS,), stream=stream
-        )
+        launch(C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b, bias=bias)
 
     if waves_per_eu:
         preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
     return preshuffle_gemm
-
-
-def _resource(tensor: Any, row: Any, row_bytes: int, size: Any, offset: Any = 0) -> Any:
-    """A buffer resource that begins `row` rows and `offset` bytes into a tensor and ends after `size` bytes."""
-    start = fx.recast_iter(fx.Uint8, tensor.iter) + (fx.Int64(row) * row_bytes + fx.Int64(offset))
-    return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)))
-
-
-def _lds_buffers(plan: Any) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks; each buffer is a symbol of its own, so that accesses to two never alias."""
-    allocator = fx.SharedAllocator()
-    return tuple([allocator.allocate(fx.Array[fx.Int128, plan.buffer_chunks]).peek().ptr for _ in range(plan.buffers)])
-
-
-def _expect(name: str, tensor: Any, bits: int, element: Any = None) -> None:
-    """Refuse, while tracing, a tensor whose elements are not what the kernel reads."""
-    got = tensor.element_type
-    if element is not None and got is not element:
-        raise TypeError(f"argument {name!r}: expected {element.__name__}, got {got.__name__}")
-    if got.width != bits:
-        raise TypeError(f"argument {name!r}: expected elements of {bits} bits, got {got.__name__}")
 
 
 def _check_numbers(**numbers: Any) -> None:
@@ -209,10 +149,10 @@ def _check_tile(
             f"tile_k = {tile_k} {in_dtype} are {chunks} chunks of 16 bytes; the swizzle of 8-bit types and of "
             "async copies needs a power of two"
         )
-    if tile_m * depth % PASS_BYTES:
+    if tile_m * depth % _PASS_BYTES:
         raise ValueError(
             f"tile_m * tile_k = {tile_m} * {tile_k} {in_dtype} are {tile_m * depth} bytes, no multiple of the "
-            f"{PASS_BYTES} that {THREADS} threads load at once"
+            f"{_PASS_BYTES} that {THREADS} threads load at once"
         )
 
 

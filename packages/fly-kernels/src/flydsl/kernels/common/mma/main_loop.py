@@ -16,9 +16,9 @@ from typing import Any
 from ..language import fx
 from .instructions import PACK_BYTES
 from .schedule import Step, VmemOrder, stage_steps
-from .tile_plan import THREADS, TilePlan
+from .tile_plan import WAVE, TilePlan
 
-__all__ = ["LoopState", "TileLoop", "sum_over_k"]
+__all__ = ["LoopState", "TileLoop", "loop_pairs", "make_tile_loop", "sum_over_k"]
 
 _WORDS = PACK_BYTES // 4
 _MOST_OUTSTANDING = 63  # that s_waitcnt can say
@@ -36,6 +36,7 @@ class TileLoop:
         a_chunks: for each pass, the chunk of an LDS buffer that this thread writes.
         b_offsets: for each column block, the byte offset in `b` of this lane's first pack.
         read_chunks: for each pack, the chunk of an LDS buffer with this lane's part of row block 0.
+        wave_chunk: the chunk of a buffer that the first lane of this wave writes in pass 0, uniform (with `direct`).
         direct: A goes to LDS without registers.
         fenced: the order of steps is kept, and waits are given; else the compiler's scheduler does both.
         preload: see `stage_steps`.
@@ -49,6 +50,7 @@ class TileLoop:
     a_chunks: tuple[Any, ...]
     b_offsets: tuple[Any, ...]
     read_chunks: tuple[Any, ...]
+    wave_chunk: Any
     direct: bool
     fenced: bool
     preload: tuple[int, int]
@@ -80,12 +82,19 @@ def make_tile_loop(
     lds: tuple[Any, ...],
     thread: Any,
     *,
+    a_row_bytes: Any,
+    b_row_bytes: Any,
     direct: bool,
     fenced: bool,
     preload: tuple[int, int],
 ) -> TileLoop:
-    """Work out the addresses of a thread; see `TileLoop` for the arguments."""
-    lane, wave = thread % 64, thread // 64
+    """Work out the addresses of a thread.
+
+    See `TileLoop` for the arguments; `a_row_bytes` and `b_row_bytes` are from one row to the next, for shuffled B the
+    16th part of what a block of 16 rows takes.
+    """
+    lane, wave = thread % WAVE, thread // WAVE
+    wave_row, wave_column = wave // plan.waves[1], wave % plan.waves[1]
     shift, mask = plan.swizzle
     row, chunk = thread // plan.chunks, thread % plan.chunks
     a_offsets, a_chunks = [], []
@@ -93,33 +102,33 @@ def make_tile_loop(
         at = row + one * plan.rows_per_pass
         swizzled = chunk ^ ((at >> shift) & mask)
         # Without registers a wave fills LDS in the order of its lanes, so it is the load that is swizzled.
-        a_offsets.append(at * plan.row_bytes + (swizzled if direct else chunk) * PACK_BYTES)
+        a_offsets.append(at * a_row_bytes + (swizzled if direct else chunk) * PACK_BYTES)
         a_chunks.append(at * plan.chunks + (chunk if direct else swizzled))
-    block_bytes = 16 * plan.row_bytes
-    first_block = wave * plan.column_blocks
-    b_offsets = [
-        first_block * block_bytes + lane * PACK_BYTES + n * block_bytes for n in fx.range_constexpr(plan.column_blocks)
-    ]
-    in_block = lane % 16
+    in_block, in_row = lane % 16, lane // 16
+    block_bytes = 16 * b_row_bytes
+    first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
+    first = first + wave_column * (block_bytes * plan.column_blocks)
+    b_offsets = [first + block_bytes * n for n in fx.range_constexpr(plan.column_blocks)]
     turn = (in_block >> shift) & mask
-    read_chunks = [in_block * plan.chunks + ((pack * 4 + lane // 16) ^ turn) for pack in fx.range_constexpr(plan.packs)]
+    first_chunk = (wave_row * (16 * plan.row_blocks) + in_block) * plan.chunks
+    read_chunks = [first_chunk + ((pack * 4 + in_row) ^ turn) for pack in fx.range_constexpr(plan.packs)]
+    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * WAVE)) if direct else None
     return TileLoop(
-        plan,
-        a,
-        b,
-        lds,
-        tuple(a_offsets),
-        tuple(a_chunks),
-        tuple(b_offsets),
-        tuple(read_chunks),
-        direct,
-        fenced,
-        preload,
-    )
+        plan, a, b, lds, tuple(a_offsets), tuple(a_chunks), tuple(b_offsets), tuple(read_chunks), wave_chunk,
+        direct, fenced, preload,
+    )  # fmt: skip
 
 
-def sum_over_k(loop: TileLoop) -> dict[tuple[int, int], Any]:
+def loop_pairs(plan: TilePlan) -> int:
+    """How many pairs of stages are in the steady state: all but the last two or three."""
+    return max(0, plan.stages - 2) // 2
+
+
+def sum_over_k(loop: TileLoop, pairs: Any) -> dict[tuple[int, int], Any]:
     """The sums of the tile: 4 of a lane for each (row block, column block).
+
+    `pairs` is `loop_pairs(plan)` as a run-time value: a loop whose length the compiler knows it may well unroll, and
+    then the code is as long as K.
 
     Value i is row (lane mod 16) of the row block, column 4 (lane // 16) + i of the column block: the instruction gets
     B as its rows, so that a lane holds neighbouring columns.
@@ -129,22 +138,22 @@ def sum_over_k(loop: TileLoop) -> dict[tuple[int, int], Any]:
     state = _start(loop, order)
     steps = stage_steps(plan, loop.preload, loop.direct)
     ahead = 1 if loop.direct and plan.buffers == 1 else 2  # of "load_a"
-    looped = max(0, plan.stages - 2) // 2 * 2
+    looped = 2 * loop_pairs(plan)
     if looped:
         order.replay(steps)
         values = state.pack()
-        next_a, next_b = fx.Int32(ahead * plan.stage_bytes), fx.Int32(16 * plan.stage_bytes)
-        for _ in range(looped // 2, unroll=1):
+        next_a, next_b = fx.Int32(ahead * plan.stage_bytes), fx.Int32(plan.b_stage_stride)
+        for _ in range(pairs, unroll=1):
             inner = state.unpacked(values)
             for half in fx.range_constexpr(2):
                 emit_stage(loop, steps, inner, half, next_a, next_b, order, half * plan.stage_bytes)
-                next_b = next_b + 16 * plan.stage_bytes
+                next_b = next_b + plan.b_stage_stride
             next_a = next_a + 2 * plan.stage_bytes
             values = inner.pack()
         state = state.unpacked(values)
     for stage in fx.range_constexpr(looped, plan.stages):
         kept = [step for step in steps if _belongs(step, plan.stages - 1 - stage, ahead)]
-        next_a, next_b = (fx.Int32(factor * plan.stage_bytes) for factor in (stage + ahead, 16 * (stage + 1)))
+        next_a, next_b = fx.Int32((stage + ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
         emit_stage(loop, kept, state, stage % 2, next_a, next_b, order, 0)
     return state.sums
 
@@ -260,7 +269,7 @@ def _read_a(loop: TileLoop, buffer: int, m: int, pack: int) -> Any:
 
 def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, order: VmemOrder) -> None:
     n, pack = key
-    offset = loop.b_offsets[n] + pack * 64 * PACK_BYTES
+    offset = loop.b_offsets[n] + pack * loop.plan.b_pack_stride
     state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.b, offset, k_offset))
     order.issue(("load_b", key))
 
@@ -273,6 +282,5 @@ def _load_a(
     if not loop.direct:
         state.arriving[key] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.a, offset, k_offset))
         return
-    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, fx.thread_idx.x // 64 * 64))
-    target = loop.lds[stage % loop.plan.buffers] + (wave_chunk + key * THREADS)
+    target = loop.lds[stage % loop.plan.buffers] + (loop.wave_chunk + key * loop.plan.threads)
     fx.rocdl.buffer_load_to_lds(loop.a, target, offset, PACK_BYTES, k_offset)

@@ -97,7 +97,8 @@ class OutputTile:
         c, residual: resources that begin at the tile's first row and column; residual has the layout of c.
         scale_a: resource that begins at the tile's first row.
         scale_b, bias: resources that begin at the tile's first column.
-        column: the wave's first column in the tile.
+        row, column: the wave's first row and column in the tile.
+        columns: how many columns the output has from the tile's first one on; None when the tile is inside it.
     """
 
     output: Any
@@ -107,7 +108,9 @@ class OutputTile:
     scale_a: Any
     scale_b: Any
     bias: Any
+    row: Any
     column: Any
+    columns: Any = None
 
 
 def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any) -> None:
@@ -115,21 +118,24 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
 
     Rows past the end of the output are stored nowhere: its resource ends there.
     """
-    row, column = lane % 16, tile.column + lane // 16 * 4
+    row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
     blocks = sorted({n for _, n in sums})
     size = tile.output.width // 8
-    pair = fx.Vector[tile.output, 4]
+    four = fx.Vector[tile.output, 4]
     scales_b, biases = {}, {}
     for n in blocks:
         at = column + n * 16
         scales_b[n] = _load(fx.Float32x4, tile.scale_b, at * 4) if epilogue.scaled else None
-        biases[n] = _load(pair, tile.bias, at * size) if epilogue.bias else None
+        biases[n] = _load(four, tile.bias, at * size) if epilogue.bias else None
     for m in sorted({m for m, _ in sums}):
         at_row = row + m * 16
         scale_a = _load(fx.Float32, tile.scale_a, at_row * 4) if epilogue.scaled else None
         for n in blocks:
-            offset = (at_row * tile.row_elements + column + n * 16) * size
-            residual = _load(pair, tile.residual, offset) if epilogue.residual else None
+            at = column + n * 16
+            offset = (at_row * tile.row_elements + at) * size
+            if fx.const_expr(tile.columns is not None):
+                offset = (at < tile.columns).select(offset, -1)
+            residual = _load(four, tile.residual, offset) if epilogue.residual else None
             result = finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
             fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..language import fx
 from ..utils import cdiv
 
-__all__ = ["swizzle_xor16", "xcd_remap_bx_by"]
+__all__ = ["group_bx_by", "swizzle_xor16", "xcd_remap_bx_by"]
 
 NUM_XCDS = 8
 
@@ -31,7 +31,7 @@ def xcd_remap_bx_by(
     xcd_swizzle: int,
     num_xcds: int = NUM_XCDS,
 ) -> tuple[Any, Any]:
-    """The tile (row, column) that workgroup (bx, by) of a grid (ceil(c_m / tile_m), N / tile_n) computes.
+    """The tile (row, column) that workgroup (bx, by) of a grid (ceil(c_m / tile_m), ceil(N / tile_n)) computes.
 
     The hardware deals workgroups out to XCDs in turn. Here each XCD gets a contiguous run of tiles instead, and inside
     a run `xcd_swizzle` column tiles are walked together, row by row, so that its L2 holds their part of B. A
@@ -39,7 +39,7 @@ def xcd_remap_bx_by(
     """
     if xcd_swizzle == 0:
         return bx, by
-    row_tiles, column_tiles = cdiv(c_m, tile_m), N // tile_n
+    row_tiles, column_tiles = cdiv(c_m, tile_m), cdiv(N, tile_n)
     linear = bx + by * row_tiles
     total = row_tiles * column_tiles
     share, extra = total // num_xcds, total % num_xcds
@@ -50,3 +50,18 @@ def xcd_remap_bx_by(
     width = fx.min(column_tiles - first, xcd_swizzle)
     inside = place - first * row_tiles
     return inside // width, first + inside % width
+
+
+def group_bx_by(bx: Any, by: Any, row_tiles: Any, column_tiles: int, *, group_m: int) -> tuple[Any, Any]:
+    """The tile (row, column) of workgroup (bx, by) when `group_m` row tiles are walked together, column by column.
+
+    A permutation for every size; `group_m` of 0 is the identity.
+    """
+    if group_m == 0:
+        return bx, by
+    linear = bx + by * row_tiles
+    group = linear // (group_m * column_tiles)
+    first = group * group_m
+    height = fx.min(row_tiles - first, group_m)
+    inside = linear - first * column_tiles
+    return first + inside % height, inside // height

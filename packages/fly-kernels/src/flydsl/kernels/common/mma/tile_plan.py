@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who does what in one tile of a preshuffled GEMM, worked out before anything is traced.
 
-256 threads are 4 waves side by side along N. A wave owns all `tile_m` rows and `tile_n / 4` columns of the tile. K goes
-by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is at most `tile_k`
-long, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit.
+Waves form a grid over the tile; as a rule 4 of them side by side along N, so that each owns all rows and a quarter of
+the columns, and no two load the same part of B. K goes by in *stages*: one stage of A lies in one of the LDS buffers,
+one stage of B in registers. A stage is at most `tile_k` long, and shorter where two buffers would take so much LDS that
+only one workgroup fits a compute unit.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..utils import align_up
 from .instructions import PACK_BYTES, MatrixProduct, matrix_product
 
-__all__ = ["LDS_BYTES", "THREADS", "TilePlan", "plan_tile"]
+__all__ = ["LDS_BYTES", "WAVE", "TilePlan", "plan_tile"]
 
-THREADS = 256
-WAVES = 4
-PASS_BYTES = THREADS * PACK_BYTES  # what the workgroup moves by one 128-bit access a thread
+WAVE = 64
 LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
 _LONGEST_STAGE = 512  # bytes of K
 _B_REGISTERS = 64  # of one stage
@@ -40,25 +40,42 @@ class TilePlan:
     arch: str
     tile_m: int
     tile_n: int
-    row_bytes: int  # of A and B: all of K
+    k_bytes: int  # of a row: the K of this workgroup
     stage_bytes: int  # of a row: the K of one stage
     buffers: int  # LDS buffers
     product: MatrixProduct
+    waves: tuple[int, int] = (1, 4)  # along M, along N
+    shuffled: bool = True  # B is in the order of `shuffle_weight`, else row-major
+
+    @property
+    def threads(self) -> int:
+        """Threads of the workgroup."""
+        return WAVE * self.waves[0] * self.waves[1]
+
+    @property
+    def b_pack_stride(self) -> int:
+        """From one pack of a lane to its next along K, in B."""
+        return (16 if self.shuffled else 1) * 4 * PACK_BYTES
+
+    @property
+    def b_stage_stride(self) -> int:
+        """From one stage to the next, in B."""
+        return self.packs * self.b_pack_stride
 
     @property
     def stages(self) -> int:
         """How many stages K has."""
-        return self.row_bytes // self.stage_bytes
+        return self.k_bytes // self.stage_bytes
 
     @property
     def row_blocks(self) -> int:
-        """Blocks of 16 rows of A, which every wave multiplies."""
-        return self.tile_m // 16
+        """Blocks of 16 rows that a wave owns."""
+        return self.tile_m // (16 * self.waves[0])
 
     @property
     def column_blocks(self) -> int:
         """Blocks of 16 columns (rows of B) that a wave owns."""
-        return self.tile_n // (16 * WAVES)
+        return self.tile_n // (16 * self.waves[1])
 
     @property
     def packs(self) -> int:
@@ -73,7 +90,7 @@ class TilePlan:
     @property
     def rows_per_pass(self) -> int:
         """Rows of A that the workgroup loads at once."""
-        return THREADS // self.chunks
+        return self.threads // self.chunks
 
     @property
     def passes(self) -> int:
@@ -83,7 +100,7 @@ class TilePlan:
     @property
     def buffer_chunks(self) -> int:
         """Size of one LDS buffer in chunks."""
-        return self.passes * THREADS
+        return self.passes * self.threads
 
     @property
     def lds_bytes(self) -> int:
@@ -128,18 +145,29 @@ class TilePlan:
 
 
 def plan_tile(
-    arch: str, dtype: str, element_bytes: int, *, K: int, tile_m: int, tile_n: int, tile_k: int, buffers: int
+    arch: str,
+    dtype: str,
+    element_bytes: int,
+    *,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    buffers: int = 2,
+    waves: tuple[int, int] = (1, 4),
+    shuffled: bool = True,
 ) -> TilePlan:
-    """The plan of a tile whose numbers have been checked; `TilePlan.check` is not called yet."""
-    column_blocks = tile_n // (16 * WAVES)
+    """The plan of a tile whose numbers have been checked, with K of them for a workgroup; `check` is not called yet."""
+    column_blocks = tile_n // (16 * waves[1])
+    threads = WAVE * waves[0] * waves[1]
     budget = LDS_BYTES[arch] // 2
     stage = 64
     while (
         tile_k * element_bytes % (2 * stage) == 0
         and 2 * stage <= _LONGEST_STAGE
         and column_blocks * (2 * stage // 64) * 4 <= _B_REGISTERS
-        and buffers * -(-tile_m * 2 * stage // PASS_BYTES) * PASS_BYTES <= budget
+        and buffers * align_up(tile_m * 2 * stage, threads * PACK_BYTES) <= budget
     ):
         stage *= 2
     product = matrix_product(arch, dtype, stage // 64)
-    return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product)
+    return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product, waves, shuffled)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel behind all GEMMs here, and its launch: one tile of C a workgroup, K in one piece or split.
+
+What is public (`preshuffle_gemm`, `gemm_a16w16`) checks its arguments, fills in a `TileGemm` and gives it the signature
+that its users know. With K split, the workgroups of one tile write their sums in f32 to a workspace, and a second kernel
+adds them up in a fixed order and finishes them: the result does not depend on who comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..common.language import flyc, fx
+from ..common.mma.main_loop import loop_pairs, make_tile_loop, sum_over_k
+from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
+from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
+from ..common.mma.tile_plan import WAVE, TilePlan, plan_tile
+from ..common.utils import cdiv
+from .arguments import expect_rows, resource, wanted_extras
+from .splitk_reduce import build_splitk_reduce
+
+__all__ = ["ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
+
+ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
+OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
+
+
+@dataclass(frozen=True)
+class TileGemm:
+    """One GEMM: C = epilogue(A B^T) with C (M, N), A (M, K), B (N, K).
+
+    Attributes:
+        arch: "gfx942" or "gfx950".
+        N, K: extents; M is an argument of the launch.
+        in_dtype, out_dtype: keys of `ELEMENT_BYTES` and `OUTPUTS`.
+        tile_m, tile_n, tile_k: of a workgroup; K / split_k is a multiple of tile_k, N of 4.
+        epilogue: what happens to a sum.
+        shuffled: B is in the order of `shuffle_weight` (and N a multiple of 16), else row-major.
+        strided: rows of A and B may be apart; the launch is told how far.
+        waves: the grid of waves, (along M, along N).
+        buffers: LDS buffers of A, 1 or 2.
+        direct: A goes to LDS without registers (gfx950).
+        fenced: keep the order of instructions that `schedule` gives.
+        preload: see `schedule.stage_steps`.
+        xcd_swizzle, group_m: the order of workgroups, see `mfma_preshuffle_pipeline`; at most one of them.
+        split_k: into how many parts K is cut.
+    """
+
+    arch: str
+    N: int
+    K: int
+    in_dtype: str
+    out_dtype: str
+    tile_m: int
+    tile_n: int
+    tile_k: int
+    epilogue: Epilogue
+    shuffled: bool
+    strided: bool = False
+    waves: tuple[int, int] = (1, 4)
+    buffers: int = 2
+    direct: bool = False
+    fenced: bool = True
+    preload: tuple[int, int] = (0, 0)
+    xcd_swizzle: int = 0
+    group_m: int = 0
+    split_k: int = 1
+
+    @property
+    def plan(self) -> TilePlan:
+        """Who does what in a tile; ValueError when its LDS does not suffice."""
+        plan = plan_tile(
+            self.arch, self.in_dtype, ELEMENT_BYTES[self.in_dtype], K=self.K // self.split_k, tile_m=self.tile_m,
+            tile_n=self.tile_n, tile_k=self.tile_k, buffers=self.buffers, waves=self.waves, shuffled=self.shuffled,
+        )  # fmt: skip
+        plan.check()
+        return plan
+
+    @property
+    def name(self) -> str:
+        """What distinguishes the kernel, for its symbol."""
+        split = f"_split{self.split_k}" if self.split_k > 1 else ""
+        tile = f"{self.tile_m}x{self.tile_n}x{self.tile_k}"
+        return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
+
+
+def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
+    """Return the function that a `@flyc.jit` body calls to check its tensors and launch the GEMM.
+
+    It takes `(C, A, B, M, stream, *, scale_a, scale_b, bias, residual, workspace, lda, ldb)`. Those that the epilogue
+    does not use may be left out; the workspace (split_k, M, N) of f32 is for a split K, and `lda` and `ldb`, elements
+    between rows, for `strided`.
+    """
+    if gemm.split_k == 1:
+        return _launcher(gemm, name)
+    partial = replace(gemm, out_dtype="f32", epilogue=Epilogue())
+    multiply = _launcher(partial, name)
+    finish = build_splitk_reduce(
+        N=gemm.N, split_k=gemm.split_k, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_reduce"
+    )
+
+    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, workspace: Any, **others: Any) -> None:
+        expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
+        strides = {key: others[key] for key in ("lda", "ldb") if key in others}
+        multiply(workspace, A, B, M, stream, **strides)
+        finish(C, workspace, M, stream, **others)
+
+    return launch
+
+
+def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
+    plan, used = gemm.plan, gemm.epilogue
+    size = ELEMENT_BYTES[gemm.in_dtype]
+    output = getattr(fx, OUTPUTS[gemm.out_dtype])
+    out_size = output.width // 8
+    column_tiles = cdiv(gemm.N, gemm.tile_n)
+    ragged = gemm.N % gemm.tile_n != 0
+
+    @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
+    def tile_gemm(
+        C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, extras: Any, M: fx.Int32, lda: fx.Int32, ldb: fx.Int32, pairs: fx.Int32
+    ) -> None:
+        thread = fx.thread_idx.x
+        row_tile, column_tile = xcd_remap_bx_by(
+            fx.block_idx.x, fx.block_idx.y, M,
+            tile_m=gemm.tile_m, tile_n=gemm.tile_n, N=gemm.N, xcd_swizzle=gemm.xcd_swizzle,
+        )  # fmt: skip
+        row_tile, column_tile = group_bx_by(
+            row_tile, column_tile, cdiv(M, gemm.tile_m), column_tiles, group_m=gemm.group_m
+        )
+        first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
+        rows = fx.min(M - first_row, gemm.tile_m)
+        columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
+        a_row, b_row = (lda * size, ldb * size) if gemm.strided else (gemm.K * size, gemm.K * size)
+        part = fx.block_idx.z if gemm.split_k > 1 else 0
+        a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
+        # A resource ends with its last row, not where the next one would begin.
+        a = resource(A, first_row, a_row, (rows - 1) * a_row + gemm.K * size - a_first, a_first)
+        b = resource(B, first_column, b_row, (columns - 1) * b_row + gemm.K * size - b_first, b_first)
+        loop = make_tile_loop(
+            plan, a, b, _lds_buffers(plan), thread, a_row_bytes=a_row, b_row_bytes=b_row,
+            direct=gemm.direct, fenced=gemm.fenced, preload=gemm.preload,
+        )  # fmt: skip
+        sums = sum_over_k(loop, pairs)
+        wave = thread // WAVE
+        first = first_row + part * M
+        tile = OutputTile(
+            output,
+            gemm.N,
+            _output(C, first, first_column, rows, columns, gemm.N, out_size),
+            _output(extras["residual"], first, first_column, rows, columns, gemm.N, out_size) if used.residual else None,
+            resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
+            resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
+            resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
+            wave // plan.waves[1] * (gemm.tile_m // plan.waves[0]),
+            wave % plan.waves[1] * (gemm.tile_n // plan.waves[1]),
+            columns if ragged else None,
+        )
+        store_columns(tile, used, sums, thread % WAVE)
+
+    def launch(
+        C: Any, A: Any, B: Any, M: Any, stream: Any, *, lda: Any = 0, ldb: Any = 0, **extras: Any
+    ) -> None:
+        expect_rows("C", C, output)
+        expect_rows("A", A, bits=8 * size)
+        expect_rows("B", B, bits=8 * size)
+        wanted = wanted_extras(used, output)
+        for one in wanted:
+            expect_rows(one, extras[one], wanted[one])
+        tile_gemm(
+            C, A, B, {one: extras[one] for one in wanted}, M, fx.Int32(lda), fx.Int32(ldb), fx.Int32(loop_pairs(plan))
+        ).launch(
+            grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
+        )  # fmt: skip
+
+    return launch
+
+
+def _output(tensor: Any, row: Any, column: Any, rows: Any, columns: Any, row_elements: int, size: int) -> Any:
+    """The resource of a tile of the output, or of what has its layout."""
+    return resource(tensor, row, row_elements * size, ((rows - 1) * row_elements + columns) * size, column * size)
+
+
+def _lds_buffers(plan: TilePlan) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks; each buffer is a symbol of its own, so that accesses to two never alias."""
+    allocator = fx.SharedAllocator()
+    return tuple([allocator.allocate(fx.Array[fx.Int128, plan.buffer_chunks]).peek().ptr for _ in range(plan.buffers)])
