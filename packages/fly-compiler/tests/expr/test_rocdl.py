@@ -139,7 +139,7 @@ def test_lanes():
         rocdl.ds_bpermute(fx.T.i32, x * 4, x)
         assert rocdl.wave_id().dtype is fx.Int32
         assert rocdl.perm_b32(x, x, 0x07060504).dtype is fx.Int32
-        assert rocdl.cvt_pk_bf16_f32(f, f).dtype is fx.BFloat16
+        assert rocdl.cvt_pk_bf16_f32(f, f).dtype is fx.Int32
         rocdl.cvt_pk_fp8_f32(fx.T.i32, f, f, 0, False)
         rocdl.rcp(fx.T.f32, f)
         rocdl.cvt_off_f32_i4(x, 1)

@@ -89,7 +89,7 @@ def _operation_of_text(text: str) -> str:
 
 
 def atom_set_value(atom: Any, field: str, value: Any) -> Any:
-    """Return `atom` with the state field `field` set to an integer, or what has its bits.
+    """Return `atom` with the state field `field` set to an integer, or what has its bits (or a tuple or pointer).
 
     Raises:
         ValueError: the operation has no such field.
@@ -101,7 +101,11 @@ def atom_set_value(atom: Any, field: str, value: Any) -> Any:
     if known is not None and field not in known:
         have = "its fields are " + ", ".join(known) if known else "it has no state"
         raise ValueError(f"'{field}' is no state field of {_operation_of(atom).removeprefix('!')}; {have}")
-    if isinstance(value, Vector):
+    if isinstance(value, tuple):
+        from .layout.construct import as_int_tuple
+
+        value = as_int_tuple(value)
+    if isinstance(value, (Vector, FlyValue)):
         operand = value.value
     elif isinstance(value, ir.Value):
         operand = value

@@ -13,6 +13,7 @@ from flydsl._mlir import ir
 from ._build import build_symbol
 from ._protocol import extract_to_ir_values
 from ._trace import kernel, location, where
+from .layout.objects import IntTuple
 from .numeric.base import Numeric, as_numeric
 from .numeric.types import Float32
 from .vector import Vector
@@ -24,7 +25,8 @@ def printf(*args: Any, format_str: str | None = None) -> None:
     """Print when the program runs: `printf(format, *values)` or `printf(*values)`.
 
     The placeholder of a format is `{}`; other text is literal. Numbers, strings and types that are known while tracing
-    are put into the text; SSA values are printed at run time, vectors as a list. A newline is added.
+    are put into the text; SSA values are printed at run time, vectors as a list, int-tuples as tuples, and a newline is
+    added.
 
     Args:
         *args: the format and the values, or values alone.
@@ -84,13 +86,22 @@ def _format(what: str, text: str, values: tuple[Any, ...]) -> tuple[str, list[ir
     result: str = pieces[0]
     operands: list[ir.Value] = []
     for value, after in zip(values, pieces[1:], strict=True):
-        shown = _static_text(value)
-        if shown is None:
-            found = _operands(what, value)
-            operands += found
-            shown = "[" + ", ".join(["{}"] * len(found)) + "]" if isinstance(value, Vector) else "{}"
-        result += shown + after
+        result += _text(what, value, operands) + after
     return result, operands
+
+
+def _text(what: str, value: Any, operands: list[ir.Value]) -> str:
+    """Return the text of one value, and collect what has to be filled in at run time."""
+    if isinstance(value, IntTuple):
+        value = value.to_py_value()
+    if isinstance(value, tuple):
+        return "(" + ", ".join(_text(what, one, operands) for one in value) + ")"
+    shown = _static_text(value)
+    if shown is not None:
+        return shown
+    found = _operands(what, value)
+    operands += found
+    return "[" + ", ".join(["{}"] * len(found)) + "]" if isinstance(value, Vector) else "{}"
 
 
 def _static_text(value: Any) -> str | None:

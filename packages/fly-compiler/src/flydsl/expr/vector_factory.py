@@ -22,9 +22,9 @@ __all__ = [
 ]
 
 
-def full(shape: Any, value: Any, dtype: Any = None) -> Vector:
-    """Return a vector of `shape` with `value` in every lane; without `dtype`, the dtype of the value."""
-    scalar = as_numeric(value)
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Vector:
+    """Return a vector of `shape` with `fill_value` in every lane; without `dtype`, the dtype of the value."""
+    scalar = as_numeric(fill_value)
     cls = scalar.dtype if dtype is None else _class_of(dtype)
     scalar = scalar.to(cls)
     shape = normal_shape(shape)
@@ -34,9 +34,9 @@ def full(shape: Any, value: Any, dtype: Any = None) -> Vector:
     return _make(build("vector.broadcast", (scalar.value,), kind), shape, cls)
 
 
-def full_like(other: Vector, value: Any, dtype: Any = None) -> Vector:
-    """Return a vector shaped like `other`, filled with `value`."""
-    return full(other.shape, value, other.dtype if dtype is None else dtype)
+def full_like(other: Vector, fill_value: Any, dtype: Any = None) -> Vector:
+    """Return a vector shaped like `other`, filled with `fill_value`."""
+    return full(other.shape, fill_value, other.dtype if dtype is None else dtype)
 
 
 def zeros_like(other: Vector, dtype: Any = None) -> Vector:

@@ -436,7 +436,7 @@ class CoordSwizzle(FlyValue):
         return int(self._fields()[1])
 
     @property
-    def mode_row(self) -> tuple[int, ...]:
+    def mode_row(self) -> list[int]:
         """The path of the row mode."""
         return _path(self._fields()[2])
 
@@ -446,14 +446,14 @@ class CoordSwizzle(FlyValue):
         return int(self._fields()[3])
 
     @property
-    def mode_col(self) -> tuple[int, ...]:
+    def mode_col(self) -> list[int]:
         """The path of the column mode."""
         return _path(self._fields()[4])
 
 
-def _path(text: str) -> tuple[int, ...]:
+def _path(text: str) -> list[int]:
     inside = text.strip("[]").strip()
-    return tuple(int(part) for part in inside.split(",")) if inside else ()
+    return [int(part) for part in inside.split(",")] if inside else []
 
 
 class Tile(FlyValue):

@@ -13,8 +13,18 @@ from ..numeric.types import Int32, Int64
 from ..ops import CopyOp, Needs
 from ..tensor import Tensor
 from .mma_ops import WMMA, WMMAScale
+from .tiled_tdm import TensorLoad, TensorStore, make_tiled_tdm_atom, tdm_partition
 
-__all__ = ["TDM", "WMMA", "WMMAScale", "make_tdm_atom"]
+__all__ = [
+    "TDM",
+    "WMMA",
+    "TensorLoad",
+    "TensorStore",
+    "WMMAScale",
+    "make_tdm_atom",
+    "make_tiled_tdm_atom",
+    "tdm_partition",
+]
 
 
 class TDM(CopyOp):

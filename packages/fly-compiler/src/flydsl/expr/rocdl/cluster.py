@@ -57,9 +57,9 @@ def cluster_workgroup_id_z() -> Any:
     return _id("z")
 
 
-def compute_cluster_position() -> tuple[Any, Any, Any]:
-    """Return the workgroup's indices (x, y, z) in its cluster."""
-    return _id("x"), _id("y"), _id("z")
+def compute_cluster_position() -> tuple[Any, Any]:
+    """Return the workgroup's row and column in its cluster: its indices along x and y."""
+    return _id("x"), _id("y")
 
 
 def is_wave_leader() -> Any:

@@ -25,6 +25,9 @@ __all__ = [
     "cvt_pk_bf16_f32",
     "cvt_pk_f32_fp8",
     "cvt_pk_fp8_f32",
+    "cvt_scalef32_pk_bf16_fp4",
+    "cvt_scalef32_pk_f32_fp4",
+    "cvt_scalef32_pk_fp4_f32",
     "ds_bpermute",
     "perm_b32",
     "rcp",
@@ -110,10 +113,47 @@ def _flag(value: Any) -> ir.Attribute:
 
 
 def cvt_pk_bf16_f32(a: Any, b: Any) -> Any:
-    """Convert two f32 to a vector of two bf16, rounding to nearest even."""
+    """Convert two f32 to bf16, rounding to nearest even: `Int32` with `a` in the low half and `b` in the high one."""
     x, y = (as_numeric(v).to(Float32).ir_value() for v in (a, b))
     pair = build("vector.from_elements", (x, y), parse_type("vector<2xf32>"))
-    return _make(build("arith.truncf", (pair,), parse_type("vector<2xbf16>")), (2,), BFloat16)
+    return _make(build("arith.truncf", (pair,), parse_type("vector<2xbf16>")), (2,), BFloat16).bitcast(Int32)[0]
+
+
+def _selector(value: Any, what: str) -> ir.Attribute:
+    if isinstance(value, (bool, ir.Value)) or not isinstance(value, int) or not 0 <= value <= 3:
+        raise TypeError(f"{what} is part of the instruction: it takes a Python int from 0 to 3, got {value!r}")
+    return attribute(f"{value} : i32")
+
+
+def _needs_fp4(what: str) -> None:
+    arch = _trace.target()
+    if arch.chip != "gfx950":
+        raise ValueError(f"{what} needs gfx950, but the kernel is compiled for {arch.name}")
+
+
+def _from_fp4(kind: str, res: Any, src: Any, scale: Any, src_sel_index: Any) -> ir.Value:
+    _needs_fp4(f"cvt_scalef32_pk_{kind}_fp4")
+    operands = (_i32(src), as_numeric(scale).to(Float32).ir_value())
+    index = {"srcSelIndex": _selector(src_sel_index, "src_sel_index")}
+    return build(f"rocdl.cvt.scalef32.pk.{kind}.fp4", operands, _type(res), index)
+
+
+def cvt_scalef32_pk_f32_fp4(res: Any, src: Any, scale: Any, src_sel_index: int) -> ir.Value:
+    """Convert the two fp4 in byte `src_sel_index` of `src` to f32, times `scale` (gfx950)."""
+    return _from_fp4("f32", res, src, scale, src_sel_index)
+
+
+def cvt_scalef32_pk_bf16_fp4(res: Any, src: Any, scale: Any, src_sel_index: int) -> ir.Value:
+    """Convert the two fp4 in byte `src_sel_index` of `src` to bf16, times `scale` (gfx950)."""
+    return _from_fp4("bf16", res, src, scale, src_sel_index)
+
+
+def cvt_scalef32_pk_fp4_f32(res: Any, old: Any, a: Any, b: Any, scale: Any, dst_sel_index: int) -> ir.Value:
+    """Convert two f32, divided by `scale`, to fp4 in byte `dst_sel_index` of `old` (gfx950)."""
+    _needs_fp4("cvt_scalef32_pk_fp4_f32")
+    floats = [as_numeric(one).to(Float32).ir_value() for one in (a, b, scale)]
+    index = {"dstSelIndex": _selector(dst_sel_index, "dst_sel_index")}
+    return build("rocdl.cvt.scalef32.pk.fp4.f32", (_i32(old), *floats), _type(res), index)
 
 
 def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Any:

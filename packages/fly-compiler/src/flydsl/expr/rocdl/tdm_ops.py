@@ -22,17 +22,29 @@ from ..tensor import Tensor
 from ..wrap import as_ir_value
 
 __all__ = [
+    "PREFETCH_SCOPE_DEVICE",
+    "PREFETCH_SCOPE_SE",
     "TDMDescriptor2D",
+    "TDMGatherDescriptor",
     "add_addr_with_carry",
     "compute_padding_encoding",
     "compute_warp_distribution",
+    "l2_prefetch_tile",
     "make_tensor_descriptor_2d",
+    "make_tensor_gather_descriptor",
+    "make_tensor_gather_dgroup0",
     "tensor_load_2d",
+    "tensor_load_gather",
     "tensor_store_2d",
+    "tensor_store_gather",
     "tensor_wait",
     "update_tensor_descriptor_2d_addr64",
     "update_tensor_descriptor_2d_addr_lo",
     "update_tensor_descriptor_2d_addr_lo_hi",
+    "update_tensor_descriptor_2d_lds_addr",
+    "update_tensor_gather_descriptor_addr64",
+    "update_tensor_gather_descriptor_addr_lo",
+    "update_tensor_gather_descriptor_addr_lo_hi",
 ]
 
 _TYPE_FIELD = -(1 << 31)  # type 2 in the two highest bits of the second address word
@@ -77,7 +89,7 @@ def compute_padding_encoding(interval: int, amount: int, elem_bits: int = 16) ->
     return dwords.bit_length() - 2, pad - 1
 
 
-def compute_warp_distribution(block_shape: Sequence[int], num_warps: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def compute_warp_distribution(block_shape: Sequence[int], num_warps: int) -> tuple[list[int], list[int]]:
     """Return the waves along each dimension and the block of one wave.
 
     Waves are doubled along the outer dimensions first, while they fit; what is left goes to the innermost.
@@ -93,7 +105,7 @@ def compute_warp_distribution(block_shape: Sequence[int], num_warps: int) -> tup
             warps[i] *= 2
             left //= 2
     warps[-1] *= left
-    return tuple(warps), tuple(-(-extent // count) for extent, count in zip(block_shape, warps, strict=True))
+    return warps, [-(-extent // count) for extent, count in zip(block_shape, warps, strict=True)]
 
 
 def _address(pointer: Any) -> Any:
@@ -114,6 +126,14 @@ def _address(pointer: Any) -> Any:
 def _words(values: Sequence[Any]) -> ir.Value:
     lanes = [as_numeric(value).to(Int32).ir_value() for value in values]
     return build("vector.from_elements", lanes, parse_type(f"vector<{len(lanes)}xi32>"))
+
+
+def padding_word(interval: int, amount: int, elem_bytes: int) -> int:
+    """Return the bits of a descriptor that ask for LDS padding, in elements; none when one of both is zero."""
+    if interval <= 0 or amount <= 0:
+        return 0
+    interval_code, amount_code = compute_padding_encoding(interval, amount, 8 * elem_bytes)
+    return 1 << 20 | interval_code << 22 | amount_code << 25
 
 
 def _u32(value: int) -> int:
@@ -193,8 +213,7 @@ def make_tensor_descriptor_2d(
 
     config = (elem_bytes.bit_length() - 1) << 16 | int(atomic_barrier_enable) << 18 | int(early_timeout) << 21
     if padded:
-        interval, amount = compute_padding_encoding(pad_interval, pad_amount, 8 * elem_bytes)
-        config |= 1 << 20 | interval << 22 | amount << 25
+        config |= padding_word(pad_interval, pad_amount, elem_bytes)
     word0 = Int32(_u32(config)) | (as_numeric(workgroup_mask).to(Int32) & 0xFFFF)
     zero = Int32(0)
     bound_outer = as_numeric(tensor_shape[0] if oob_outer_bound is None else oob_outer_bound).to(Int32)
@@ -218,9 +237,9 @@ def make_tensor_descriptor_2d(
     return TDMDescriptor2D(_words(group0), _words(group1))
 
 
-def _warp_coordinates(warps: tuple[int, ...]) -> tuple[Any, Any]:
+def _warp_coordinates(warps: Sequence[int]) -> tuple[Any, Any]:
     """Return this wave's coordinates; the outer one varies fastest."""
-    if warps == (1, 1):
+    if tuple(warps) == (1, 1):
         return Int32(0), Int32(0)
     from .lanes import wave_id
 
@@ -250,29 +269,42 @@ def tensor_wait(count: int = 0) -> None:
     build_op("rocdl.s.wait.tensorcnt", (), (), {"count": attribute(f"{int(count)} : i16")})
 
 
-def _with_words(descriptor: TDMDescriptor2D, words: dict[int, Any]) -> TDMDescriptor2D:
-    group = descriptor.dgroup0
+def _replaced(group: ir.Value, words: dict[int, Any]) -> ir.Value:
+    """Return a group of a descriptor with some words replaced."""
     for position, word in words.items():
         operands = (as_numeric(word).to(Int32).ir_value(), group)
         place = {"static_position": attribute(f"array<i64: {position}>")}
         group = build("vector.insert", operands, group.type, place)
-    return replace(descriptor, dgroup0=group)
+    return group
+
+
+def update_tensor_descriptor_2d_lds_addr(desc: TDMDescriptor2D, lds_addr: Any) -> TDMDescriptor2D:
+    """Return the descriptor with another LDS address."""
+    return replace(desc, dgroup0=_replaced(desc.dgroup0, {1: lds_addr}))
 
 
 def update_tensor_descriptor_2d_addr_lo(desc: TDMDescriptor2D, addr_lo: Any) -> TDMDescriptor2D:
     """Return the descriptor with another low word of the global address."""
-    return _with_words(desc, {2: addr_lo})
+    return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo}))
 
 
 def update_tensor_descriptor_2d_addr_lo_hi(desc: TDMDescriptor2D, addr_lo: Any, addr_hi: Any) -> TDMDescriptor2D:
     """Return the descriptor with another global address, as low and (already typed) high word."""
-    return _with_words(desc, {2: addr_lo, 3: addr_hi})
+    return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo, 3: addr_hi}))
 
 
-def update_tensor_descriptor_2d_addr64(desc: TDMDescriptor2D, address: Any) -> TDMDescriptor2D:
-    """Return the descriptor with another 64-bit global address."""
-    wide = as_numeric(address).to(Int64)
-    return _with_words(desc, {2: wide.to(Int32), 3: _high_word(wide)})
+def update_tensor_descriptor_2d_addr64(desc: TDMDescriptor2D, *address: Any) -> TDMDescriptor2D:
+    """Return the descriptor with another 64-bit global address.
+
+    `update_tensor_descriptor_2d_addr64(desc, address)`, or `(desc, base_lo, base_hi, delta)`: the base in two (already
+    typed) words, moved by `delta` bytes.
+    """
+    if len(address) == 3:
+        return update_tensor_descriptor_2d_addr_lo_hi(desc, *add_addr_with_carry(*address))
+    if len(address) != 1:
+        raise TypeError("update_tensor_descriptor_2d_addr64 takes (desc, address) or (desc, base_lo, base_hi, delta)")
+    wide = as_numeric(address[0]).to(Int64)
+    return update_tensor_descriptor_2d_addr_lo_hi(desc, wide.to(Int32), _high_word(wide))
 
 
 def add_addr_with_carry(addr_lo: Any, addr_hi: Any, offset: Any) -> tuple[Any, Any]:
@@ -283,3 +315,17 @@ def add_addr_with_carry(addr_lo: Any, addr_hi: Any, offset: Any) -> tuple[Any, A
     moved = low + as_numeric(offset).to(Uint32)
     carry = (moved < low).select(Int32(1), Int32(0))
     return moved.to(Int32), as_numeric(addr_hi).to(Int32) + carry
+
+
+# Gathers and prefetches build on the descriptors above.
+from .tdm_gather import (  # noqa: E402
+    TDMGatherDescriptor,
+    make_tensor_gather_descriptor,
+    make_tensor_gather_dgroup0,
+    tensor_load_gather,
+    tensor_store_gather,
+    update_tensor_gather_descriptor_addr64,
+    update_tensor_gather_descriptor_addr_lo,
+    update_tensor_gather_descriptor_addr_lo_hi,
+)
+from .tdm_prefetch import PREFETCH_SCOPE_DEVICE, PREFETCH_SCOPE_SE, l2_prefetch_tile  # noqa: E402

@@ -45,6 +45,15 @@ _MASKS = {
     "transcendental": 0x400,
     "ldsdma": 0x800,
 }
+# The names that MLIR gives them.
+_MASKS |= {
+    "none": 0,
+    "non_mem_non_sideeffect": 0x1,
+    "mfma_wmma": 0x8,
+    "all_vmem": 0x10,
+    "all_ds": 0x80,
+    "transcendentals": 0x400,
+}
 # Highest count of each counter, by family.
 _LIMITS = {
     "cdna": {"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7},
@@ -129,12 +138,12 @@ def sched_barrier(mask: Any = 0) -> None:
     build_op("rocdl.sched.barrier", (), (), {"mask": attribute(f"{_mask(mask)} : i32")})
 
 
-def sched_group_barrier(mask: Any, size: int, group: int) -> None:
-    """Ask for the next `size` instructions of `mask` here, in the pipeline `group`."""
+def sched_group_barrier(mask: Any, size: int, group_id: int) -> None:
+    """Ask for the next `size` instructions of `mask` here, in the pipeline `group_id`."""
     attributes = {
         "mask": attribute(f"{_mask(mask)} : i32"),
         "size": attribute(f"{_static(size, 'size')} : i32"),
-        "groupId": attribute(f"{_static(group, 'group')} : i32"),
+        "groupId": attribute(f"{_static(group_id, 'group_id')} : i32"),
     }
     build_op("rocdl.sched.group.barrier", (), (), attributes)
 

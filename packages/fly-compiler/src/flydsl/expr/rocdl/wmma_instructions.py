@@ -48,7 +48,7 @@ def wmma_f32_16x16x128_fp8_fp8(
     Raises:
         ValueError: the target is not gfx1250.
     """
-    modifiers = {"modC": int(modC), "reuseA": bool(reuseA), "reuseB": bool(reuseB)}
+    modifiers = {"modC": modC, "reuseA": bool(reuseA), "reuseB": bool(reuseB)}
     return _emit("wmma_f32_16x16x128_fp8_fp8", result_type, (a, b, c), modifiers)
 
 
