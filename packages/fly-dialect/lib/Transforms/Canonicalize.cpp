@@ -4,6 +4,7 @@
 // that type, whatever computed it.
 
 #include "Constructors.h"
+#include "GreedySimplification.h"
 
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Transforms/Passes.h"
@@ -71,6 +72,7 @@ struct FlyCanonicalizePass : public fly::impl::FlyCanonicalizePassBase<FlyCanoni
       if (isErasable(op))
         op->erase();
     }
+    simplifyGreedily(getOperation());
   }
 };
 

@@ -20,8 +20,12 @@ Value Constructors::tuple(const IntTuple &tuple) {
 
 Value Constructors::layout(const AnyLayout &layout) {
   if (!layout.isComposed()) {
+    Value stride;
+    if (first == First::Stride)
+      stride = tuple(layout.plain().stride());
     Value shape = tuple(layout.plain().shape());
-    Value stride = tuple(layout.plain().stride());
+    if (first == First::Shape)
+      stride = tuple(layout.plain().stride());
     return MakeLayoutOp::create(builder, loc, shape, stride);
   }
   const ComposedLayout &composed = layout.composed();
@@ -74,9 +78,7 @@ Value Constructors::ofStaticType(Type type) {
       .Case<TiledMmaType>([&](TiledMmaType mma) {
         Value atom = ofStaticType(mma.getAtom());
         Value atomLayout = ofStaticType(mma.getAtomLayout());
-        Value permutation;
-        if (mma.getPermutation().getValue() != Tile::keepAll(3))
-          permutation = ofStaticType(mma.getPermutation());
+        Value permutation = ofStaticType(mma.getPermutation());
         return MakeTiledMmaOp::create(builder, loc, atom, atomLayout, permutation);
       })
       .Default([&](Type other) { return value(*getFlyValue(other)); });

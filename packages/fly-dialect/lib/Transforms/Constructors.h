@@ -15,7 +15,11 @@ namespace fly {
 
 class Constructors {
 public:
-  Constructors(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+  /// Which part of a layout is built first. Tests of passes see the difference, nothing else.
+  enum class First { Shape, Stride };
+
+  Constructors(mlir::OpBuilder &builder, mlir::Location loc, First first = First::Shape)
+      : builder(builder), loc(loc), first(first) {}
 
   /// Dynamic leaves must have the SSA value, a 32- or 64-bit integer, as their run-time handle.
   mlir::Value tuple(const IntTuple &tuple);
@@ -31,6 +35,7 @@ public:
 private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  First first;
 };
 
 /// The SSA value that a run-time handle stands for.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "LayoutLowering.h"
+#include "GreedySimplification.h"
 
 #include "fly/Transforms/Passes.h"
 
@@ -23,10 +24,6 @@ using namespace fly;
 Value fly::getAtom(LoweringState &state, Value atomOrTiled) {
   if (isa<CopyAtomType, MmaAtomType>(atomOrTiled.getType()))
     return atomOrTiled;
-  if (auto copy = atomOrTiled.getDefiningOp<MakeTiledCopyOp>())
-    return copy.getAtom();
-  if (auto mma = atomOrTiled.getDefiningOp<MakeTiledMmaOp>())
-    return mma.getAtom();
   if (isa<TiledCopyType>(atomOrTiled.getType()))
     return GetCopyAtomOp::create(state.builder, state.loc(), atomOrTiled);
   return GetMmaAtomOp::create(state.builder, state.loc(), atomOrTiled);
@@ -80,7 +77,9 @@ struct FlyLayoutLoweringPass : public fly::impl::FlyLayoutLoweringPassBase<FlyLa
     state.finish();
     if (failed)
       return signalPassFailure();
+    // First, so that constants come to stand side by side.
     eraseDeadOps(root);
+    simplifyGreedily(root);
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(root);
     eliminateCommonSubExpressions(rewriter, dominance, root);

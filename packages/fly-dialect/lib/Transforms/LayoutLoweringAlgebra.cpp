@@ -62,11 +62,20 @@ private:
     if (cx.failed())
       return Lowered::Done;
     if (auto *tensor = std::get_if<TensorValue>(&result))
-      state.define(op->getResult(0),
-                   state.moved(cx, *state.readTensor(values.front()), std::move(*tensor)));
+      state.define(op->getResult(0), moved(*state.readTensor(values.front()), std::move(*tensor)));
     else
       state.define(op->getResult(0), std::move(result));
     return Lowered::Done;
+  }
+
+  TensorOperand moved(const TensorOperand &from, TensorValue to) {
+    const bool composed = from.value.layout.isComposed();
+    const bool advances =
+        composed
+            ? isa<DecompositionOp>(op)
+            : isa<SliceOp, TiledCopyPartitionSrcOp, TiledCopyPartitionDstOp, TiledMmaPartitionOp>(
+                  op);
+    return state.moved(cx, from, std::move(to), advances);
   }
 
   static const IntTuple &tuple(const FlyValue &value) { return std::get<IntTuple>(value); }

@@ -7,6 +7,7 @@
 
 #include "fly/Algebra/Coordinates.h"
 #include "fly/Algebra/Modes.h"
+#include "fly/Algebra/TupleArithmetic.h"
 
 using namespace mlir;
 
@@ -25,7 +26,7 @@ public:
   Lowered run(const TensorOperand &src, const TensorOperand &dst,
               std::optional<TensorOperand> pred) {
     if (pred && pred->rank() + 1 == src.rank())
-      pred->value.layout = prependBroadcast(pred->value.layout);
+      pred = withLayout(*pred, prependBroadcast(pred->value.layout));
     if (!countCalls(src, dst, pred))
       return Lowered::Left;
     if (!cx.failed() && calls > kMaxCalls)
@@ -94,9 +95,10 @@ private:
               " must have the same modes");
       return;
     }
-    if (src.value.layout.outermost().shape().isLeaf()) {
+    if (isOneCall(src)) {
       requireAtom(src, "source", &CopyOpTypeInterface::getSourceBitLayout);
       requireAtom(dst, "destination", &CopyOpTypeInterface::getDestinationBitLayout);
+      auto decompose = [&](const TensorOperand &tensor) { return state.decomposed(cx, tensor); };
       call(decompose(src), decompose(dst), pred ? std::optional(decompose(*pred)) : pred);
       return;
     }
@@ -120,52 +122,71 @@ private:
       expand(at(srcRest, i), at(dstRest, i), predRest ? std::optional(at(*predRest, i)) : predRest);
   }
 
+  /// Whether a tensor has just one leaf with more than one element, or none, in front of modes of
+  /// one element.
+  bool isOneCall(const TensorOperand &tensor) {
+    IntTuple shape = tensor.value.layout.outermost().shape();
+    while (shape.isTuple()) {
+      for (const IntTuple &mode : shape.modes().drop_front())
+        if (!tupleProduct(cx, mode).isStaticInt(1))
+          return false;
+      shape = IntTuple(shape.mode(0));
+    }
+    return true;
+  }
+
   /// Fails unless what is left for one call is what the atom moves for one thread: elements side by
   /// side, and in registers, where nobody else has them, exactly as many.
   void requireAtom(const TensorOperand &tensor, StringRef name,
                    Layout (CopyOpTypeInterface::*bitLayout)() const) {
     auto copy = dyn_cast<CopyOpTypeInterface>(cast<CopyAtomType>(atom.getType()).getCopyOp());
-    const Layout &layout = tensor.value.layout.outermost();
-    if (!copy || cx.failed() || !tensor.value.isMemRef() || !layout.isStatic())
+    if (!copy || cx.failed() || !tensor.value.isMemRef() ||
+        !tensor.value.layout.outermost().isStatic())
       return;
-    const int32_t extent = layout.shape().staticValue();
-    if (extent > 1 && !layout.stride().isStaticInt(1)) {
-      cx.fail(name + " layout " + layout.str() + " is not contiguous within one atom call");
-      return;
+    int32_t extent = 1;
+    for (const Layout &leaf : flatten(cx, tensor.value.layout.outermost())) {
+      if (leaf.shape().isStaticInt(1))
+        continue;
+      extent = leaf.shape().staticValue();
+      if (!leaf.stride().isStaticInt(1)) {
+        cx.fail(name + " layout " + leaf.str() + " is not contiguous within one atom call");
+        return;
+      }
     }
     AlgebraContext sizes;
     const IntTuple bits = layoutSize(sizes, getMode(sizes, (copy.*bitLayout)(), {1}));
     const int64_t elementBits = getElementBitWidth(tensor.value.pointer.getElementType());
     if (tensor.value.pointer.isInSpace(AddressSpace::Register) && !sizes.failed() &&
         bits.isStaticLeaf() && bits.staticValue() != extent * elementBits)
-      cx.fail(name + " layout " + layout.str() + " holds " + Twine(extent * elementBits) +
-              " bits for one atom call, which moves " + bits.str());
+      cx.fail(name + " layout " + tensor.value.layout.str() + " holds " +
+              Twine(extent * elementBits) + " bits for one atom call, which moves " + bits.str());
+  }
+
+  static TensorOperand withLayout(const TensorOperand &tensor, AnyLayout layout) {
+    TensorOperand result = tensor;
+    result.value.layout = std::move(layout);
+    result.original = {};
+    return result;
   }
 
   TensorOperand groupRest(const TensorOperand &tensor) {
-    TensorOperand result = tensor;
-    result.value.layout = mapOutermost(
-        tensor.value.layout, [&](const Layout &layout) { return groupModes(cx, layout, 1, -1); });
-    return result;
+    return withLayout(tensor, mapOutermost(tensor.value.layout, [&](const Layout &layout) {
+                        return groupModes(cx, layout, 1, -1);
+                      }));
   }
 
   /// The part at column-major position `i` of mode 1.
   TensorOperand at(const TensorOperand &tensor, int32_t i) {
     const IntTuple coord = IntTuple::tuple({IntTuple::none(), IntTuple(i)});
-    return state.moved(cx, tensor, std::get<TensorValue>(evaluate::slice(cx, tensor.value, coord)));
+    return state.sliced(cx, tensor, coord);
   }
 
   TensorOperand unwrap(const TensorOperand &tensor) {
     if (tensor.value.layout.outermost().shape().isLeaf())
       return tensor;
-    TensorOperand result = tensor;
-    result.value.layout = mapOutermost(
-        tensor.value.layout, [&](const Layout &layout) { return getMode(cx, layout, {0}); });
-    return result;
-  }
-
-  TensorOperand decompose(const TensorOperand &tensor) {
-    return state.moved(cx, tensor, evaluate::decomposition(cx, tensor.value));
+    return withLayout(tensor, mapOutermost(tensor.value.layout, [&](const Layout &layout) {
+                        return getMode(cx, layout, {0});
+                      }));
   }
 
   void call(const TensorOperand &src, const TensorOperand &dst,

@@ -154,9 +154,7 @@ private:
     SmallVector<IntTuple, 3> coord = {IntTuple::none(), i};
     if (tensor.rank() == 3)
       coord.push_back(j);
-    return state.moved(
-        cx, tensor,
-        std::get<TensorValue>(evaluate::slice(cx, tensor.value, IntTuple::tuple(coord))));
+    return state.sliced(cx, tensor, IntTuple::tuple(coord));
   }
 
   void call(const TensorOperand &result, const Group &aGroup, const Group &bGroup,
@@ -169,9 +167,9 @@ private:
         values.push_back(state.emitTensor(tensor));
       return values;
     };
-    Value dValue = state.emitTensor(result);
     const SmallVector<Value> aValues = emitAll(aGroup), bValues = emitAll(bGroup);
     Value cValue = state.emitTensor(accumulator);
+    Value dValue = state.emitTensor(result);
     MmaAtomCallOp::create(state.builder, state.loc(), atom, dValue, aValues, bValues, cValue);
   }
 

@@ -20,8 +20,8 @@ namespace fly {
 /// An offset that is shared before a run-time offset is added to it stays where it is: moving it
 /// behind would compute the pointer twice.
 static bool keepsSharedOffset(const PointerValue &inner, Value iterator, const IntTuple &offset) {
-  return offset.isDynamicLeaf() && inner.staticOffset != 0 &&
-         iterator.getDefiningOp<AddOffsetOp>() && !iterator.hasOneUse();
+  return offset.isDynamicLeaf() && inner.staticOffset && iterator.getDefiningOp<AddOffsetOp>() &&
+         !iterator.hasOneUse();
 }
 
 static Lowered lowerAddOffset(LoweringState &state, AddOffsetOp op) {
@@ -32,7 +32,7 @@ static Lowered lowerAddOffset(LoweringState &state, AddOffsetOp op) {
   if (isa<PointerType>(op.getIter().getType())) {
     PointerValue inner = state.readPointer(op.getIter());
     if (keepsSharedOffset(inner, op.getIter(), *offset))
-      inner = PointerValue{op.getIter(), 0, 0};
+      inner = PointerValue{op.getIter()};
     state.definePointer(op.getResult(), state.advance(cx, inner, *offset));
     return doneUnlessFailed(op, cx);
   }
@@ -70,7 +70,7 @@ static std::optional<TensorOperand> elementAt(LoweringState &state, AlgebraConte
   if (!operand || !position)
     return std::nullopt;
   const IntTuple index = crd2idx(cx, *position, operand->value.layout);
-  return state.moved(cx, *operand, evaluate::advance(cx, operand->value, index));
+  return state.moved(cx, *operand, evaluate::advance(cx, operand->value, index), true);
 }
 
 static Lowered lowerLoad(LoweringState &state, MemRefLoadOp op) {
@@ -126,7 +126,7 @@ static Lowered allocate(LoweringState &state, Operation *op, const AnyLayout &la
   Value pointer = MakePtrOp::create(builder, op->getLoc(), type.getPointerType(), ValueRange(),
                                     builder.getDictionaryAttr(elements));
   state.define(op->getResult(0),
-               TensorOperand{{type.getPointerType(), 0, layout}, PointerValue{pointer, 0, 0}});
+               TensorOperand{{type.getPointerType(), 0, layout}, PointerValue{pointer}});
   return Lowered::Done;
 }
 

@@ -50,9 +50,14 @@ public:
 
   void emitVectorPrints(OpBuilder &builder, Location loc) const {
     for (const Piece &piece : pieces) {
-      if (const auto *text = std::get_if<std::string>(&piece))
-        vector::PrintOp::create(builder, loc, StringRef(*text));
-      else
+      if (const auto *text = std::get_if<std::string>(&piece)) {
+        const bool endsLine = &piece == &pieces.back() && StringRef(*text).ends_with("\n");
+        StringRef line = StringRef(*text).drop_back(endsLine);
+        if (!line.empty())
+          vector::PrintOp::create(builder, loc, line);
+        if (endsLine)
+          vector::PrintOp::create(builder, loc, vector::PrintPunctuation::NewLine);
+      } else
         vector::PrintOp::create(builder, loc, std::get<Value>(piece),
                                 vector::PrintPunctuation::NoPunctuation);
     }

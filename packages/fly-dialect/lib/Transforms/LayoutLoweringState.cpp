@@ -110,7 +110,7 @@ std::optional<TensorOperand> LoweringState::readTensor(Value value) {
   std::optional<FlyValue> known = read(value);
   if (!known || !std::holds_alternative<TensorValue>(*known))
     return std::nullopt;
-  TensorOperand tensor{std::get<TensorValue>(std::move(*known)), std::nullopt};
+  TensorOperand tensor{std::get<TensorValue>(std::move(*known)), std::nullopt, value};
   if (tensor.value.isMemRef())
     tensor.pointer = pointers.lookup(value);
   return tensor;
@@ -118,7 +118,7 @@ std::optional<TensorOperand> LoweringState::readTensor(Value value) {
 
 PointerValue LoweringState::readPointer(Value pointer) {
   auto known = pointers.find(pointer);
-  return known != pointers.end() ? known->second : PointerValue{pointer, 0, 0};
+  return known != pointers.end() ? known->second : PointerValue{pointer};
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,21 +178,22 @@ void LoweringState::finish() {
 //===----------------------------------------------------------------------===//
 
 Value LoweringState::emitPointer(const PointerValue &pointer) {
-  if (pointer.dynamicOffset.isStaticInt(0) && pointer.staticOffset == 0)
+  if (pointer.dynamicOffset.isStaticInt(0) && !pointer.staticOffset)
     return pointer.base;
-  const RuntimeHandle dynamic = pointer.dynamicOffset.handle();
-  if (Value known = emitted.pointers.lookup({pointer.base, dynamic, pointer.staticOffset}))
+  const auto key = std::make_tuple(pointer.base, pointer.dynamicOffset.handle(),
+                                   pointer.staticOffset.value_or(int64_t(1) << 32));
+  if (Value known = emitted.pointers.lookup(key))
     return known;
   Value result;
-  if (pointer.staticOffset != 0) {
-    const IntTuple offset = static_cast<int32_t>(pointer.staticOffset);
-    Value base = emitPointer({pointer.base, pointer.dynamicOffset, 0});
+  if (pointer.staticOffset) {
+    const IntTuple offset = static_cast<int32_t>(*pointer.staticOffset);
+    Value base = emitPointer({pointer.base, pointer.dynamicOffset, std::nullopt});
     result = AddOffsetOp::create(builder, location, base, constructors().tuple(offset));
   } else {
     result = AddOffsetOp::create(builder, location, pointer.base,
                                  constructors().tuple(pointer.dynamicOffset));
   }
-  emitted.pointers[{pointer.base, dynamic, pointer.staticOffset}] = result;
+  emitted.pointers[key] = result;
   return result;
 }
 
@@ -208,6 +209,8 @@ Value LoweringState::emitLayout(const AnyLayout &layout) {
 }
 
 Value LoweringState::emitTensor(const TensorOperand &tensor) {
+  if (tensor.original)
+    return tensor.original;
   if (!tensor.pointer)
     return constructors().value(tensor.value);
   Value pointer = emitPointer(*tensor.pointer);
@@ -235,22 +238,37 @@ PointerValue LoweringState::advance(AlgebraContext &cx, const PointerValue &poin
     result.dynamicOffset = leafAdd(cx, pointer.dynamicOffset, offset);
     return result;
   }
-  result.staticOffset += offset.staticValue();
-  if (!llvm::isInt<32>(result.staticOffset))
-    cx.fail("a pointer offset of " + Twine(result.staticOffset) + " elements does not fit int32");
+  result.staticOffset = pointer.staticOffset.value_or(0) + offset.staticValue();
+  if (!llvm::isInt<32>(*result.staticOffset))
+    cx.fail("a pointer offset of " + Twine(*result.staticOffset) + " elements does not fit int32");
   return result;
 }
 
 TensorOperand LoweringState::moved(AlgebraContext &cx, const TensorOperand &tensor,
-                                   TensorValue value) {
-  TensorOperand result{std::move(value), std::nullopt};
+                                   TensorValue value, bool advances) {
+  TensorOperand result{std::move(value)};
   if (!tensor.pointer || cx.failed())
+    return result;
+  result.pointer = tensor.pointer;
+  if (!advances && result.value.offset.isStaticInt(0))
     return result;
   result.pointer = advance(cx, *tensor.pointer, result.value.offset);
   // The type that the pointer has now.
   result.value.pointer = advancePointer(tensor.value.pointer, result.value.offset);
   result.value.offset = 0;
   return result;
+}
+
+TensorOperand LoweringState::sliced(AlgebraContext &cx, const TensorOperand &tensor,
+                                    const IntTuple &coord) {
+  return moved(cx, tensor, std::get<TensorValue>(evaluate::slice(cx, tensor.value, coord)),
+               !tensor.value.layout.isComposed());
+}
+
+TensorOperand LoweringState::decomposed(AlgebraContext &cx, const TensorOperand &tensor) {
+  if (!tensor.value.layout.isComposed())
+    return tensor;
+  return moved(cx, tensor, evaluate::decomposition(cx, tensor.value), true);
 }
 
 } // namespace fly

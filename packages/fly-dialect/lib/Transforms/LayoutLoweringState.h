@@ -23,15 +23,18 @@ namespace fly {
 struct PointerValue {
   mlir::Value base;
   /// A leaf; static 0 without a run-time part.
-  IntTuple dynamicOffset;
-  int64_t staticOffset = 0;
+  IntTuple dynamicOffset = 0;
+  /// Nothing for a pointer that has not been advanced statically, not even by 0.
+  std::optional<int64_t> staticOffset = std::nullopt;
 };
 
 /// A tensor whose iterator is known: a pointer for memrefs; for coord_tensors it is part of
 /// `value`.
 struct TensorOperand {
   TensorValue value;
-  std::optional<PointerValue> pointer;
+  std::optional<PointerValue> pointer = std::nullopt;
+  /// The SSA value that it was read from; null for what has been computed from it.
+  mlir::Value original = {};
 
   /// The layout's rank.
   unsigned rank() const { return value.layout.outermost().rank(); }
@@ -47,7 +50,9 @@ public:
   /// Everything is emitted in front of `op` from here on.
   void setPosition(mlir::Operation *op);
   mlir::Location loc() const { return location; }
-  Constructors constructors() { return Constructors(builder, location); }
+  Constructors constructors() {
+    return Constructors(builder, location, Constructors::First::Stride);
+  }
 
   //===--------------------------------------------------------------------===//
   // What values are. Nothing where they are not in normal form.
@@ -84,14 +89,21 @@ public:
   /// `pointer` advanced by an integer leaf.
   PointerValue advance(AlgebraContext &cx, const PointerValue &pointer, const IntTuple &offset);
   /// `tensor` after an operation that gave `value`, whose offset says how far it has been advanced.
-  TensorOperand moved(AlgebraContext &cx, const TensorOperand &tensor, TensorValue value);
+  /// Where the operation `advances` the pointer, it does so even by 0.
+  TensorOperand moved(AlgebraContext &cx, const TensorOperand &tensor, TensorValue value,
+                      bool advances);
+  /// The part of `tensor` at `coord`.
+  TensorOperand sliced(AlgebraContext &cx, const TensorOperand &tensor, const IntTuple &coord);
+  /// `tensor` without the inner maps of its layout: they are applied to its pointer.
+  TensorOperand decomposed(AlgebraContext &cx, const TensorOperand &tensor);
 
 private:
   /// What has been emitted at the current position, where it dominates all that follows: expansions
   /// into many calls use few distinct values.
   struct Emitted {
     llvm::SmallVector<std::pair<AnyLayout, mlir::Value>, 4> layouts;
-    /// By base, handle of the run-time offset, and static offset.
+    /// By base, handle of the run-time offset, and static offset: one that int32 cannot hold where
+    /// there is none.
     llvm::DenseMap<std::tuple<mlir::Value, void *, int64_t>, mlir::Value> pointers;
     /// By pointer and layout.
     llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> views;

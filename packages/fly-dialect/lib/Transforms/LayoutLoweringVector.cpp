@@ -23,6 +23,7 @@ constexpr int64_t kMaxAccesses = 1 << 14;
 /// elements that lie side by side, one per position of the other leaves.
 struct AccessPlan {
   int64_t width = 1;
+  bool contiguous = false;
   /// Elements in front of the contiguous leaf, in column-major order, and behind it.
   int64_t before = 1;
   int64_t behind = 1;
@@ -30,6 +31,8 @@ struct AccessPlan {
   SmallVector<Layout, 8> others;
 
   int64_t chunks() const { return before * behind; }
+  /// Whether one vector access reaches everything.
+  bool isWhole() const { return contiguous && others.empty(); }
   int64_t elements() const { return width * chunks(); }
   /// Chunks one after another are in column-major order only if nothing varies faster than they do.
   bool needsTranspose() const { return width > 1 && before > 1; }
@@ -48,6 +51,7 @@ std::optional<size_t> contiguousLeaf(ArrayRef<Layout> leaves) {
 AccessPlan planAccess(ArrayRef<Layout> leaves) {
   AccessPlan plan;
   const std::optional<size_t> contiguous = contiguousLeaf(leaves);
+  plan.contiguous = contiguous.has_value();
   for (const auto &[index, leaf] : llvm::enumerate(leaves)) {
     const int64_t extent = leaf.shape().staticValue();
     if (contiguous == index) {
@@ -87,7 +91,7 @@ public:
     Value result;
     if (!tensor.pointer)
       result = coordinates(type, offsets);
-    else if (access.width > 1 && access.chunks() == 1)
+    else if (access.isWhole())
       result = loadChunk(type, offsets.front());
     else
       result = loadChunks(type, offsets);
@@ -107,14 +111,15 @@ public:
     for (const auto &[index, offset] : llvm::enumerate(offsets)) {
       if (cx.failed())
         break;
+      Value pointer = pointerAt(offset);
       Value chunk = vector;
-      if (access.width == 1)
+      if (access.width == 1 && !access.isWhole())
         chunk = vector::ExtractOp::create(builder(), state.loc(), vector, int64_t(index));
       else if (access.chunks() != 1)
         chunk = vector::ExtractStridedSliceOp::create(builder(), state.loc(), vector,
                                                       int64_t(index) * access.width, access.width,
                                                       int64_t(1));
-      PtrStoreOp::create(builder(), state.loc(), chunk, pointerAt(offset));
+      PtrStoreOp::create(builder(), state.loc(), chunk, pointer);
     }
     return doneUnlessFailed(op, cx);
   }
@@ -136,7 +141,7 @@ private:
       access = planAccess(leaves);
     // Coordinates are computed one by one.
     if (!cx.failed() && !tensor.pointer)
-      access = AccessPlan{1, layoutElements(leaves), 1, leaves};
+      access = AccessPlan{1, false, layoutElements(leaves), 1, leaves};
     if (!cx.failed() && (type.getRank() != 1 || type.getNumElements() != access.elements()))
       cx.fail("the vector must have the " + Twine(access.elements()) + " elements of " +
               tensor.value.layout.str());
@@ -156,7 +161,9 @@ private:
   }
 
   Value pointerAt(const IntTuple &offset) {
-    return state.emitPointer(state.advance(cx, *tensor.pointer, offset));
+    // What is reached by one access is reached without an offset.
+    return state.emitPointer(access.isWhole() ? *tensor.pointer
+                                              : state.advance(cx, *tensor.pointer, offset));
   }
 
   Value loadChunk(Type type, const IntTuple &offset) {

@@ -91,120 +91,99 @@ class Packer {
 public:
   Packer(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
+  /// The struct of the dynamic parts of `value`, which is not static.
   Value pack(Value value) {
-    if (isStaticType(value.getType()))
-      return {};
-    return llvm::TypeSwitch<Type, Value>(value.getType())
-        .Case<IntTupleType>([&](auto) { return structOf(leaves(value)); })
-        .Case<LayoutType>([&](auto) { return packLayout(value); })
-        .Case<ComposedLayoutType>([&](auto) { return packComposed(value); })
-        .Case<CoordTensorType>([&](auto) { return packCoordinates(value); })
-        .Default(Value());
-  }
-
-  /// Pointer or base, and layout of a tensor.
-  std::pair<Value, Value> split(Value tensor) {
-    if (auto make = tensor.getDefiningOp<MakeViewOp>())
-      return {make.getIter(), make.getLayout()};
-    Value iterator = GetIterOp::create(builder, loc, tensor);
-    return {iterator, GetLayoutOp::create(builder, loc, tensor)};
+    result = LLVM::UndefOp::create(builder, loc, getPackedTypes(value.getType())->front());
+    next = 0;
+    llvm::TypeSwitch<Type>(value.getType())
+        .Case<IntTupleType>([&](auto) { insertLeaves(value); })
+        .Case<LayoutType>([&](auto) {
+          insertPart<GetShapeOp>(value);
+          insertPart<GetStrideOp>(value);
+        })
+        .Case<ComposedLayoutType>([&](auto) {
+          insertPart<ComposedGetOuterOp>(value);
+          insertPart<ComposedGetOffsetOp>(value);
+          insertPart<ComposedGetInnerOp>(value);
+        })
+        .Case<CoordTensorType>([&](auto) {
+          insertPart<GetIterOp>(value);
+          insertPart<GetLayoutOp>(value);
+        });
+    return result;
   }
 
 private:
-  SmallVector<Value> leaves(Value tuple) {
-    if (auto make = tuple.getDefiningOp<MakeIntTupleOp>())
-      return SmallVector<Value>(make->getOperands());
-    SmallVector<Type> types;
-    forEachLeaf(cast<IntTupleType>(tuple.getType()).getValue(), [&](const IntTuple &leaf) {
-      if (leaf.isDynamicLeaf())
-        types.push_back(builder.getIntegerType(leaf.width()));
-    });
-    auto op = GetLeavesOp::create(builder, loc, types, tuple, builder.getBoolAttr(true));
-    return SmallVector<Value>(op->getResults());
+  void insert(Value part) {
+    result = LLVM::InsertValueOp::create(builder, loc, result, part, int64_t(next++));
   }
 
-  Value packLayout(Value layout) {
-    if (auto make = layout.getDefiningOp<MakeLayoutOp>())
-      return structOf({pack(make.getShape()), pack(make.getStride())});
-    Value shape = GetShapeOp::create(builder, loc, layout);
-    Value stride = GetStrideOp::create(builder, loc, layout);
-    return structOf({pack(shape), pack(stride)});
+  /// The part that `OpTy` takes out of `value`, unless it is static.
+  template <typename OpTy> void insertPart(Value value) {
+    auto part = OpTy::create(builder, loc, value);
+    if (isStaticType(part.getType()))
+      part.erase();
+    else
+      insert(Packer(builder, loc).pack(part));
   }
 
-  Value packComposed(Value layout) {
-    if (auto make = layout.getDefiningOp<MakeComposedLayoutOp>())
-      return structOf({pack(make.getOuter()), pack(make.getOffset()), pack(make.getInner())});
-    Value outer = ComposedGetOuterOp::create(builder, loc, layout);
-    Value offset = ComposedGetOffsetOp::create(builder, loc, layout);
-    Value inner = ComposedGetInnerOp::create(builder, loc, layout);
-    return structOf({pack(outer), pack(offset), pack(inner)});
-  }
-
-  Value packCoordinates(Value tensor) {
-    const auto [base, layout] = split(tensor);
-    return structOf({pack(base), pack(layout)});
-  }
-
-  /// The parts that there are, as one packed struct.
-  Value structOf(ArrayRef<Value> parts) {
-    SmallVector<Value> dynamic;
-    SmallVector<Type> types;
-    for (Value part : parts)
-      if (part) {
-        dynamic.push_back(part);
-        types.push_back(part.getType());
-      }
-    auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types, /*isPacked=*/true);
-    Value result = LLVM::UndefOp::create(builder, loc, type);
-    for (const auto &[index, part] : llvm::enumerate(dynamic))
-      result = LLVM::InsertValueOp::create(builder, loc, result, part, int64_t(index));
-    return result;
+  void insertLeaves(Value tuple) {
+    const IntTuple value = cast<IntTupleType>(tuple.getType()).getValue();
+    if (value.isStatic())
+      return;
+    if (value.isLeaf()) {
+      insert(GetScalarOp::create(builder, loc, tuple));
+      return;
+    }
+    for (const auto &[index, mode] : llvm::enumerate(value.modes()))
+      if (!mode.isStatic())
+        insertLeaves(GetOp::create(builder, loc, tuple, ArrayRef(static_cast<int32_t>(index))));
   }
 
   OpBuilder &builder;
   Location loc;
+  Value result;
+  /// The field that comes next.
+  unsigned next = 0;
 };
+
+Value staticLayout(OpBuilder &builder, Location loc, const AnyLayout &layout) {
+  return StaticOp::create(builder, loc, getTypeOf(builder.getContext(), layout));
+}
 
 /// Puts values together from the structs of their dynamic parts.
 class Unpacker {
 public:
   Unpacker(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  IntTuple tuple(const IntTuple &tuple, Value packed) {
+  Value tuple(const IntTuple &tuple, Value packed) {
     SmallVector<Value> leaves;
     for (unsigned i = 0, end = countDynamicLeaves(tuple); i != end; ++i)
       leaves.push_back(extract(packed, i));
-    return withHandles(tuple, leaves);
+    return Constructors(builder, loc).tuple(withHandles(tuple, leaves));
   }
 
-  AnyLayout layout(const AnyLayout &layout, Value packed) {
-    if (layout.isStatic())
-      return layout;
+  Value layout(const AnyLayout &layout, Value packed) {
     unsigned next = 0;
     if (!layout.isComposed()) {
-      const Layout &plain = layout.plain();
-      IntTuple shape = part(plain.shape(), packed, next);
-      IntTuple stride = part(plain.stride(), packed, next);
-      return Layout(std::move(shape), std::move(stride));
+      Value shape = part(layout.plain().shape(), packed, next);
+      Value stride = part(layout.plain().stride(), packed, next);
+      return MakeLayoutOp::create(builder, loc, shape, stride);
     }
     const ComposedLayout &composed = layout.composed();
-    AnyLayout outer = composed.outer();
-    if (!outer.isStatic())
-      outer = this->layout(outer, extract(packed, next++));
-    IntTuple offset = part(composed.offset(), packed, next);
-    InnerMap inner = composed.inner();
-    if (!inner.isStatic())
-      inner = innerMap(inner, extract(packed, next++));
-    return ComposedLayout(std::move(inner), std::move(offset), std::move(outer));
+    Value outer = part(composed.outer(), packed, next);
+    Value offset = part(composed.offset(), packed, next);
+    Value inner = part(composed.inner(), packed, next);
+    return MakeComposedLayoutOp::create(builder, loc, inner, offset, outer);
   }
 
-  TensorValue coordinates(CoordTensorType type, Value packed) {
+  Value coordinates(CoordTensorType type, Value packed) {
     unsigned next = 0;
-    IntTuple base = part(type.getBase(), packed, next);
-    AnyLayout layout = type.getLayout();
-    if (!layout.isStatic())
-      layout = this->layout(layout, extract(packed, next++));
-    return {{}, std::move(base), std::move(layout)};
+    Value base = part(type.getBase(), packed, next);
+    Value layout = type.getLayout().isStatic()
+                       ? staticLayout(builder, loc, type.getLayout())
+                       : this->layout(type.getLayout(), extract(packed, next++));
+    return MakeViewOp::create(builder, loc, base, layout);
   }
 
 private:
@@ -212,15 +191,26 @@ private:
     return LLVM::ExtractValueOp::create(builder, loc, packed, int64_t(index));
   }
 
-  /// A part that, unless it is static, is the next field of `packed`.
-  IntTuple part(const IntTuple &tuple, Value packed, unsigned &next) {
-    return tuple.isStatic() ? tuple : this->tuple(tuple, extract(packed, next++));
+  // Parts that, unless they are static, are the next field of `packed`.
+
+  Value part(const IntTuple &tuple, Value packed, unsigned &next) {
+    if (tuple.isStatic())
+      return Constructors(builder, loc).tuple(tuple);
+    return this->tuple(tuple, extract(packed, next++));
   }
 
-  InnerMap innerMap(const InnerMap &inner, Value packed) {
-    if (const Layout *plain = inner.layout())
-      return layout(*plain, packed).plain();
-    return layout(*inner.composed(), packed).composed();
+  Value part(const AnyLayout &layout, Value packed, unsigned &next) {
+    if (layout.isStatic())
+      return Constructors(builder, loc).layout(layout);
+    return this->layout(layout, extract(packed, next++));
+  }
+
+  Value part(const InnerMap &inner, Value packed, unsigned &next) {
+    if (inner.isStatic())
+      return Constructors(builder, loc).inner(inner);
+    const Layout *plain = inner.layout();
+    return layout(plain ? AnyLayout(*plain) : AnyLayout(*inner.composed()),
+                  extract(packed, next++));
   }
 
   OpBuilder &builder;
@@ -230,15 +220,16 @@ private:
 } // namespace
 
 SmallVector<Value, 2> pack(OpBuilder &builder, Location loc, Value value) {
-  if (isStaticType(value.getType()))
+  const SmallVector<Type, 2> types = *getPackedTypes(value.getType());
+  if (types.empty())
     return {};
   Packer packer(builder, loc);
   if (!isa<fly::MemRefType>(value.getType()))
     return {packer.pack(value)};
-  const auto [pointer, layout] = packer.split(value);
-  SmallVector<Value, 2> packed = {pointer};
-  if (Value packedLayout = packer.pack(layout))
-    packed.push_back(packedLayout);
+  SmallVector<Value, 2> packed = {GetIterOp::create(builder, loc, value)};
+  Value layout = GetLayoutOp::create(builder, loc, value);
+  if (types.size() == 2)
+    packed.push_back(packer.pack(layout));
   return packed;
 }
 
@@ -246,22 +237,17 @@ Value unpack(OpBuilder &builder, Location loc, Type type, ValueRange packed) {
   if (isStaticType(type))
     return StaticOp::create(builder, loc, type);
   Unpacker unpacker(builder, loc);
-  Constructors constructors(builder, loc);
   return llvm::TypeSwitch<Type, Value>(type)
-      .Case<IntTupleType>([&](IntTupleType tuple) {
-        return constructors.tuple(unpacker.tuple(tuple.getValue(), packed.front()));
-      })
-      .Case<LayoutType, ComposedLayoutType>([&](auto layout) {
-        return constructors.layout(unpacker.layout(layout.getValue(), packed.front()));
-      })
-      .Case<CoordTensorType>([&](CoordTensorType tensor) {
-        return constructors.value(unpacker.coordinates(tensor, packed.front()));
-      })
+      .Case<IntTupleType>(
+          [&](IntTupleType tuple) { return unpacker.tuple(tuple.getValue(), packed.front()); })
+      .Case<LayoutType, ComposedLayoutType>(
+          [&](auto layout) { return unpacker.layout(layout.getValue(), packed.front()); })
+      .Case<CoordTensorType>(
+          [&](CoordTensorType tensor) { return unpacker.coordinates(tensor, packed.front()); })
       .Case<fly::MemRefType>([&](fly::MemRefType memref) {
-        const AnyLayout layout = packed.size() == 1
-                                     ? memref.getLayout()
-                                     : unpacker.layout(memref.getLayout(), packed[1]);
-        return constructors.view(packed.front(), layout);
+        Value layout = packed.size() == 1 ? staticLayout(builder, loc, memref.getLayout())
+                                          : unpacker.layout(memref.getLayout(), packed[1]);
+        return MakeViewOp::create(builder, loc, packed.front(), layout);
       })
       .Default(Value());
 }

@@ -136,7 +136,7 @@ LogicalResult Promotion::regionOp(Operation *op, State &state) {
           .Case<scf::ForOp, scf::IfOp, scf::WhileOp>(
               [&](auto typed) { return thread(typed, carried, state); })
           .Default([](Operation *other) {
-            return other->emitError("unsupported region op with register values during rmem SSA");
+            return other->emitOpError("unsupported region op with register values during rmem SSA");
           });
   if (failed(replacement))
     return failure();
@@ -236,13 +236,13 @@ LogicalResult checkNothingRemains(gpu::GPUFuncOp function) {
   WalkResult result = function.walk([](Operation *op) {
     if (!isa<gpu::GPUFuncOp>(op) && (llvm::any_of(op->getOperandTypes(), isRegisterType) ||
                                      llvm::any_of(op->getResultTypes(), isRegisterType))) {
-      op->emitError("register operand/result remain after rmem SSA promotion");
+      op->emitOpError("register operand/result remain after rmem SSA promotion");
       return WalkResult::interrupt();
     }
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (llvm::any_of(block.getArgumentTypes(), isRegisterType)) {
-          op->emitError("register block arguments remain after rmem SSA promotion");
+          op->emitOpError("register block arguments remain after rmem SSA promotion");
           return WalkResult::interrupt();
         }
     return WalkResult::advance();

@@ -72,7 +72,7 @@ template <typename Op> void expand(RewriterBase &rewriter, Op op) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
   auto atomType = cast<CopyAtomType>(op.getAtom().getType());
-  auto coordType = cast<CoordTensorType>(op.getCoord().getType());
+  auto coordType = cast<CoordTensorType>(op.getCoordTensor().getType());
   IntTuple map;
   size_t rank = 0;
   tensorToTDM(atomType.getCopyOp(), map, rank);

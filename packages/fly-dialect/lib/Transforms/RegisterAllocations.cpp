@@ -141,10 +141,9 @@ Value fly::extractRegisters(OpBuilder &builder, Location loc, Value whole, int64
   int64_t count = bitsOf(type) / wholeType.getElementTypeBitWidth();
   if (type == element)
     return vector::ExtractOp::create(builder, loc, whole, offset);
-  Value part = whole;
-  if (count != wholeType.getNumElements())
-    part = vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{offset},
-                                                 ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
+  Value part =
+      vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{offset},
+                                            ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
   if (part.getType() == type)
     return part;
   if (isa<VectorType>(type))
@@ -166,8 +165,6 @@ Value fly::insertRegisters(OpBuilder &builder, Location loc, Value whole, int64_
   auto partType = VectorType::get(count, element);
   if (part.getType() != partType)
     part = vector::BitCastOp::create(builder, loc, partType, part);
-  if (count == wholeType.getNumElements())
-    return part;
   return vector::InsertStridedSliceOp::create(builder, loc, part, whole, ArrayRef<int64_t>{offset},
                                               ArrayRef<int64_t>{1});
 }

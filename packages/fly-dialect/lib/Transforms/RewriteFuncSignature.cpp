@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace fly {
 #define GEN_PASS_DEF_FLYREWRITEFUNCSIGNATUREPASS
@@ -39,34 +40,94 @@ static SmallVector<Type> packTypes(TypeRange types) {
   return result;
 }
 
-/// The values that pass `values`, built in front of `op`.
-static SmallVector<Value> packValues(Operation *op, ValueRange values) {
-  OpBuilder builder(op);
+namespace {
+
+/// How values cross boundaries. One that crosses several does so in the same form, and one that
+/// came in over a boundary leaves over the next as it came.
+class Crossings {
+public:
+  /// The values that pass `values`.
+  SmallVector<Value> packAll(ValueRange values);
+  /// Rebuilds `old`, if it is used, from what passes it.
+  void replaceByUnpacked(OpBuilder &builder, Value old, ValueRange packed);
+  /// Erases what was rebuilt in vain.
+  void eraseUnused();
+
+private:
+  llvm::DenseMap<Value, SmallVector<Value, 2>> packedForms;
+  SmallVector<Value> rebuilt;
+};
+
+} // namespace
+
+SmallVector<Value> Crossings::packAll(ValueRange values) {
   SmallVector<Value> result;
   for (Value value : values) {
-    if (getPackedTypes(value.getType()))
-      llvm::append_range(result, pack(builder, op->getLoc(), value));
-    else
+    if (!getPackedTypes(value.getType())) {
       result.push_back(value);
+      continue;
+    }
+    auto [form, isNew] = packedForms.try_emplace(value);
+    if (isNew) {
+      OpBuilder builder(value.getContext());
+      builder.setInsertionPointAfterValue(value);
+      form->second = pack(builder, value.getLoc(), value);
+    }
+    llvm::append_range(result, form->second);
   }
   return result;
+}
+
+void Crossings::replaceByUnpacked(OpBuilder &builder, Value old, ValueRange packed) {
+  if (old.use_empty())
+    return;
+  Value value = unpack(builder, old.getLoc(), old.getType(), packed);
+  old.replaceAllUsesWith(value);
+  packedForms.try_emplace(value, SmallVector<Value, 2>(packed));
+  rebuilt.push_back(value);
+}
+
+/// Erases `op`, and then those of its operands' ops that nothing else needed.
+static void eraseWithOperands(Operation *op) {
+  if (!isOpTriviallyDead(op))
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    if (Operation *definition = operand.getDefiningOp())
+      eraseWithOperands(definition);
+}
+
+void Crossings::eraseUnused() {
+  for (Value value : rebuilt)
+    if (value.use_empty())
+      eraseWithOperands(value.getDefiningOp());
 }
 
 //===----------------------------------------------------------------------===//
 // Block arguments
 //===----------------------------------------------------------------------===//
 
-/// Rebuilds `old`, if it is used, from what passes it.
-static void replaceByUnpacked(OpBuilder &builder, Value old, ValueRange packed) {
-  if (!old.use_empty())
-    old.replaceAllUsesWith(unpack(builder, old.getLoc(), old.getType(), packed));
+/// Materialises the static arguments in the block, and drops them.
+static void dropStaticArguments(Block &block, Crossings &crossings) {
+  for (unsigned index = 0; index != block.getNumArguments();) {
+    BlockArgument argument = block.getArgument(index);
+    const auto types = getPackedTypes(argument.getType());
+    if (!types || !types->empty()) {
+      ++index;
+      continue;
+    }
+    OpBuilder builder(&block, block.begin());
+    crossings.replaceByUnpacked(builder, argument, {});
+    block.eraseArgument(index);
+  }
 }
 
 /// Passes the block's arguments in packed form.
-static void rewriteBlockArguments(Block &block) {
+static void rewriteBlockArguments(Block &block, Crossings &crossings) {
   if (!anyPacked(block.getArgumentTypes()))
     return;
-  OpBuilder builder(&block, block.begin());
+  dropStaticArguments(block, crossings);
   for (unsigned index = 0; index != block.getNumArguments();) {
     BlockArgument argument = block.getArgument(index);
     const auto types = getPackedTypes(argument.getType());
@@ -77,7 +138,8 @@ static void rewriteBlockArguments(Block &block) {
     SmallVector<Value, 2> packed;
     for (const auto &[offset, type] : llvm::enumerate(*types))
       packed.push_back(block.insertArgument(index + 1 + offset, type, argument.getLoc()));
-    replaceByUnpacked(builder, argument, packed);
+    OpBuilder builder(&block, block.begin());
+    crossings.replaceByUnpacked(builder, argument, packed);
     block.eraseArgument(index);
     index += types->size();
   }
@@ -103,7 +165,7 @@ static SmallVector<DictionaryAttr> packAttributes(MLIRContext *context, TypeRang
   return result;
 }
 
-static void rewriteFunction(FunctionOpInterface function) {
+static void rewriteFunction(FunctionOpInterface function, Crossings &crossings) {
   const SmallVector<Type> inputs(function.getArgumentTypes());
   const SmallVector<Type> results(function.getResultTypes());
   if (!anyPacked(inputs) && !anyPacked(results))
@@ -114,7 +176,7 @@ static void rewriteFunction(FunctionOpInterface function) {
   const auto resultAttributes =
       packAttributes(context, results, [&](unsigned i) { return function.getResultAttrDict(i); });
   if (!function.isExternal())
-    rewriteBlockArguments(function.front());
+    rewriteBlockArguments(function.front(), crossings);
   function.setFunctionTypeAttr(
       TypeAttr::get(FunctionType::get(context, packTypes(inputs), packTypes(results))));
   function.setAllArgAttrs(argumentAttributes);
@@ -147,36 +209,43 @@ static Operation *recreate(Operation *op, ValueRange operands, TypeRange resultT
   return copy;
 }
 
-static void rewriteBoundary(Operation *op) {
+static void rewriteBoundary(Operation *op, Crossings &crossings) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      rewriteBlockArguments(block);
+      rewriteBlockArguments(block, crossings);
   const bool operandsChange = anyPacked(op->getOperandTypes());
   if (!anyPacked(op->getResultTypes())) {
     if (operandsChange)
-      op->setOperands(packValues(op, op->getOperands()));
+      op->setOperands(crossings.packAll(op->getOperands()));
     return;
   }
   Operation *copy =
-      recreate(op, packValues(op, op->getOperands()), packTypes(op->getResultTypes()));
+      recreate(op, crossings.packAll(op->getOperands()), packTypes(op->getResultTypes()));
   OpBuilder builder(copy->getContext());
-  builder.setInsertionPointAfter(copy);
+  auto replace = [&](Value result, ValueRange passed) {
+    builder.setInsertionPointAfter(copy);
+    crossings.replaceByUnpacked(builder, result, passed);
+  };
+  // As with arguments, static results first.
+  for (Value result : op->getResults())
+    if (const auto types = getPackedTypes(result.getType()); types && types->empty())
+      replace(result, {});
   unsigned next = 0;
   for (Value result : op->getResults()) {
     const auto types = getPackedTypes(result.getType());
     const ValueRange passed = ValueRange(copy->getResults()).slice(next, types ? types->size() : 1);
     next += passed.size();
     if (types)
-      replaceByUnpacked(builder, result, passed);
+      replace(result, passed);
     else
       result.replaceAllUsesWith(passed.front());
   }
   op->erase();
 }
 
-static void rewriteLaunch(gpu::LaunchFuncOp launch) {
+static void rewriteLaunch(gpu::LaunchFuncOp launch, Crossings &crossings) {
   if (anyPacked(launch.getKernelOperands().getTypes()))
-    launch.getKernelOperandsMutable().assign(packValues(launch, launch.getKernelOperands()));
+    launch.getKernelOperandsMutable().assign(crossings.packAll(launch.getKernelOperands()));
 }
 
 namespace {
@@ -186,7 +255,8 @@ struct FlyRewriteFuncSignaturePass
     SmallVector<FunctionOpInterface> functions;
     SmallVector<Operation *> boundaries;
     SmallVector<gpu::LaunchFuncOp> launches;
-    getOperation()->walk([&](Operation *op) {
+    // Ops before what their regions hold, so that a terminator knows what came in.
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<func::FuncOp, gpu::GPUFuncOp>(op))
         functions.push_back(cast<FunctionOpInterface>(op));
       else if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
@@ -194,12 +264,14 @@ struct FlyRewriteFuncSignaturePass
       else if (crossesBoundary(op))
         boundaries.push_back(op);
     });
+    Crossings crossings;
     for (FunctionOpInterface function : functions)
-      rewriteFunction(function);
+      rewriteFunction(function, crossings);
     for (Operation *op : boundaries)
-      rewriteBoundary(op);
+      rewriteBoundary(op, crossings);
     for (gpu::LaunchFuncOp launch : launches)
-      rewriteLaunch(launch);
+      rewriteLaunch(launch, crossings);
+    crossings.eraseUnused();
   }
 };
 } // namespace

@@ -10,26 +10,11 @@ using namespace mlir;
 
 namespace fly {
 
-/// The first block of the function, or other isolated op, around `block`.
-static Block *entryBlock(Block *block) {
-  Region *region = block->getParent();
-  while (Operation *parent = region->getParentOp()) {
-    if (parent->hasTrait<OpTrait::IsIsolatedFromAbove>() || !parent->getParentRegion())
-      break;
-    region = parent->getParentRegion();
-  }
-  return &region->front();
-}
-
 Value RuntimeArithEmitter::integer(int64_t value, Type type) {
   auto attribute = IntegerAttr::get(type, value);
-  Block *entry = entryBlock(builder.getInsertionBlock());
-  Value &constant = constants[{entry, attribute}];
-  if (!constant) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(entry);
+  Value &constant = constants[{builder.getInsertionBlock(), attribute}];
+  if (!constant)
     constant = arith::ConstantOp::create(builder, loc, attribute);
-  }
   return constant;
 }
 

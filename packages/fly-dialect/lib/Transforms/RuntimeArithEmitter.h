@@ -12,8 +12,8 @@
 
 namespace fly {
 
-/// Emits at the builder's insertion point, with the location that was set last. Constants are
-/// unique in their function and stand at its beginning.
+/// Emits at the builder's insertion point, with the location that was set last. Positions in
+/// a block must come in order: constants stand where they were first needed in it.
 class RuntimeArithEmitter : public RuntimeArith {
 public:
   explicit RuntimeArithEmitter(mlir::OpBuilder &builder)
@@ -34,7 +34,7 @@ private:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  /// By block and value. Blocks are those that functions begin with.
+  /// By block and value.
   llvm::DenseMap<std::pair<mlir::Block *, mlir::Attribute>, mlir::Value> constants;
 };
 

@@ -11,22 +11,20 @@ func.func @aliases(%n: i32) -> (!fly.int_tuple<(4,?)>, !fly.int_tuple<(1,2)>) {
   return %shape, %coord : !fly.int_tuple<(4,?)>, !fly.int_tuple<(1,2)>
 }
 
-// CHECK-LABEL: func.func @folds_algebra
+// CHECK-LABEL: func.func @folds_algebra(
+// CHECK-SAME: ) -> (!fly.int_tuple<32>, !fly.layout<(2,4):(1,8)>)
+// CHECK: %[[V0:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<32>
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(2,4)>
+// CHECK: %[[V2:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,8)>
+// CHECK: %[[V3:.+]] = fly.make_layout(%[[V1]], %[[V2]]) : (!fly.int_tuple<(2,4)>, !fly.int_tuple<(1,8)>) -> !fly.layout<(2,4):(1,8)>
+// CHECK: return %[[V0]], %[[V3]] : !fly.int_tuple<32>, !fly.layout<(2,4):(1,8)>
 func.func @folds_algebra() -> (!fly.int_tuple<32>, !fly.layout<(2,4):(1,8)>) {
   %shape = fly.make_shape() : () -> !fly.int_tuple<(4,8)>
   %stride = fly.make_stride() : () -> !fly.int_tuple<(8,1)>
   %layout = fly.make_layout(%shape, %stride) : (!fly.int_tuple<(4,8)>, !fly.int_tuple<(8,1)>) -> !fly.layout<(4,8):(8,1)>
-  // CHECK-NOT: fly.size
-  // CHECK: %[[SIZE:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<32>
   %size = fly.size(%layout) : (!fly.layout<(4,8):(8,1)>) -> !fly.int_tuple<32>
-  // CHECK: fly.make_layout({{.+}}) : (!fly.int_tuple<(2,4)>, !fly.int_tuple<(4,1)>)
   %tiler = fly.static : !fly.layout<(2,4):(4,1)>
-  // CHECK-NOT: fly.composition
-  // CHECK: %[[S:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(2,4)>
-  // CHECK: %[[D:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,8)>
-  // CHECK: %[[L:.+]] = fly.make_layout(%[[S]], %[[D]])
   %composed = fly.composition(%layout, %tiler) : (!fly.layout<(4,8):(8,1)>, !fly.layout<(2,4):(4,1)>) -> !fly.layout<(2,4):(1,8)>
-  // CHECK: return %[[SIZE]], %[[L]]
   return %size, %composed : !fly.int_tuple<32>, !fly.layout<(2,4):(1,8)>
 }
 
@@ -50,18 +48,24 @@ func.func @static_values() -> (!fly.composed_layout<S<2,0,3> o 4 o (8,8):(8,1)>,
 !fma = !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
 !mma = !fly.tiled_mma<!fma, !fly.layout<(4,4,1):(1,4,0)>>
 
-// CHECK-LABEL: func.func @atoms
+// CHECK-LABEL: func.func @atoms(
+// CHECK-SAME: ) -> (!fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>, !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>)
+// CHECK: %[[V0:.+]] = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<64>, 16>
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<((2,4),4)>
+// CHECK: %[[V2:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<((16,1),4)>
+// CHECK: %[[V3:.+]] = fly.make_layout(%[[V1]], %[[V2]]) : (!fly.int_tuple<((2,4),4)>, !fly.int_tuple<((16,1),4)>) -> !fly.layout<((2,4),4):((16,1),4)>
+// CHECK: %[[V4:.+]] = fly.static : !fly.tile<[4|8]>
+// CHECK: %[[V5:.+]] = fly.make_tiled_copy(%[[V0]], %[[V3]], %[[V4]]) : (!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>) -> !fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>
+// CHECK: %[[V6:.+]] = fly.make_mma_atom : !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
+// CHECK: %[[V7:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(4,4,1)>
+// CHECK: %[[V8:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,4,0)>
+// CHECK: %[[V9:.+]] = fly.make_layout(%[[V7]], %[[V8]]) : (!fly.int_tuple<(4,4,1)>, !fly.int_tuple<(1,4,0)>) -> !fly.layout<(4,4,1):(1,4,0)>
+// CHECK: %[[V10:.+]] = fly.static : !fly.tile<[*|*|*]>
+// CHECK: %[[V11:.+]] = fly.make_tiled_mma(%[[V6]], %[[V9]], %[[V10]]) : (!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>, !fly.tile<[*|*|*]>) -> !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>
+// CHECK: return %[[V5]], %[[V11]] : !fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>, !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>
 func.func @atoms() -> (!copy, !mma) {
-  // CHECK: %[[ATOM:.+]] = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<64>, 16>
-  // CHECK: %[[TV:.+]] = fly.make_layout
-  // CHECK: %[[TILE:.+]] = fly.static : !fly.tile<[4|8]>
-  // CHECK: %[[COPY:.+]] = fly.make_tiled_copy(%[[ATOM]], %[[TV]], %[[TILE]])
   %copy = fly.static : !copy
-  // CHECK: %[[FMA:.+]] = fly.make_mma_atom : !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
-  // CHECK: %[[GROUPS:.+]] = fly.make_layout
-  // CHECK: %[[MMA:.+]] = fly.make_tiled_mma(%[[FMA]], %[[GROUPS]]) :
   %mma = fly.static : !mma
-  // CHECK: return %[[COPY]], %[[MMA]]
   return %copy, %mma : !copy, !mma
 }
 

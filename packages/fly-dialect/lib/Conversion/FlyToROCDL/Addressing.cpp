@@ -35,6 +35,8 @@ Value asI32(OpBuilder &builder, Location loc, Value value) {
 
 Value elementsToBytes(OpBuilder &builder, Location loc, Value elements, Type elementType) {
   int32_t bits = getElementBitWidth(elementType);
+  if (bits == 8)
+    return elements;
   if (bits % 8 == 0)
     return arith::MulIOp::create(builder, loc, elements, constantI32(builder, loc, bits / 8));
   Value total = arith::MulIOp::create(builder, loc, elements, constantI32(builder, loc, bits));
@@ -46,8 +48,10 @@ Value applySwizzle(OpBuilder &builder, Location loc, Value address, const Swizzl
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(address.getType(), value));
   };
-  Value masked = arith::AndIOp::create(builder, loc, address, constant(swizzle.sourceMask()));
-  Value shifted = arith::ShRUIOp::create(builder, loc, masked, constant(swizzle.shift));
+  Value mask = constant(swizzle.sourceMask());
+  Value shift = constant(swizzle.shift);
+  Value masked = arith::AndIOp::create(builder, loc, address, mask);
+  Value shifted = arith::ShRUIOp::create(builder, loc, masked, shift);
   return arith::XOrIOp::create(builder, loc, address, shifted);
 }
 
@@ -66,22 +70,25 @@ int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle) {
   return std::max<int64_t>(alignment & -alignment, 1);
 }
 
-BufferPointer unpackBufferPointer(OpBuilder &builder, Location loc, Value pointer) {
-  return {LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{0}),
-          LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{1})};
+Value bufferResource(OpBuilder &builder, Location loc, Value pointer) {
+  return LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{0});
 }
 
-Value packBufferPointer(OpBuilder &builder, Location loc, const BufferPointer &pointer) {
+Value bufferElementOffset(OpBuilder &builder, Location loc, Value pointer) {
+  return LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{1});
+}
+
+Value packBufferPointer(OpBuilder &builder, Location loc, Value resource, Value elementOffset) {
   Value packed = LLVM::UndefOp::create(builder, loc, getBufferPointerType(builder.getContext()));
-  packed =
-      LLVM::InsertValueOp::create(builder, loc, packed, pointer.resource, ArrayRef<int64_t>{0});
-  return LLVM::InsertValueOp::create(builder, loc, packed, pointer.elementOffset,
-                                     ArrayRef<int64_t>{1});
+  if (!elementOffset)
+    elementOffset = constantI32(builder, loc, 0);
+  packed = LLVM::InsertValueOp::create(builder, loc, packed, resource, ArrayRef<int64_t>{0});
+  return LLVM::InsertValueOp::create(builder, loc, packed, elementOffset, ArrayRef<int64_t>{1});
 }
 
-Value bufferByteOffset(OpBuilder &builder, Location loc, const BufferPointer &pointer,
-                       Type elementType, const Swizzle &swizzle) {
-  Value bytes = elementsToBytes(builder, loc, pointer.elementOffset, elementType);
+Value bufferByteOffset(OpBuilder &builder, Location loc, Value elementOffset, Type elementType,
+                       const Swizzle &swizzle) {
+  Value bytes = elementsToBytes(builder, loc, elementOffset, elementType);
   return swizzle.isTrivial() ? bytes : applySwizzle(builder, loc, bytes, swizzle);
 }
 

@@ -33,21 +33,18 @@ mlir::Value swizzlePointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::V
 /// alignment and the swizzle's granularity.
 int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle);
 
-/// A converted buffer pointer.
-struct BufferPointer {
-  mlir::Value resource;      ///< !llvm.ptr<8>
-  mlir::Value elementOffset; ///< i32
-};
+/// The resource, an !llvm.ptr<8>, of a converted buffer pointer.
+mlir::Value bufferResource(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
+/// The offset, an i32 number of elements, of a converted buffer pointer.
+mlir::Value bufferElementOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
+/// A buffer pointer; without an offset it points to the resource's first element.
+mlir::Value packBufferPointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value resource,
+                              mlir::Value elementOffset = {});
 
-BufferPointer unpackBufferPointer(mlir::OpBuilder &builder, mlir::Location loc,
-                                  mlir::Value pointer);
-mlir::Value packBufferPointer(mlir::OpBuilder &builder, mlir::Location loc,
-                              const BufferPointer &pointer);
-
-/// The byte offset of an access through a buffer pointer, swizzled. The base address takes no part
-/// in the swizzle.
+/// The byte offset of an access through a buffer pointer with this element offset, swizzled. The
+/// base address takes no part in the swizzle.
 mlir::Value bufferByteOffset(mlir::OpBuilder &builder, mlir::Location loc,
-                             const BufferPointer &pointer, mlir::Type elementType,
+                             mlir::Value elementOffset, mlir::Type elementType,
                              const Swizzle &swizzle);
 
 /// `value` reinterpreted as `type` of the same width; null when the widths differ.

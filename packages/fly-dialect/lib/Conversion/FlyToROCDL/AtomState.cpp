@@ -37,9 +37,19 @@ static Value defaultField(OpBuilder &builder, Location loc, Type operation, Type
 Value defaultState(OpBuilder &builder, Location loc, Type operation) {
   LLVM::LLVMStructType type = getAtomStateType(operation);
   Value state = LLVM::UndefOp::create(builder, loc, type);
-  for (auto [position, fieldType] : llvm::enumerate(type.getBody()))
-    state = writeField(builder, loc, state, position,
-                       defaultField(builder, loc, operation, fieldType, position));
+  if (isa<GFX1250TDMType>(operation)) {
+    for (auto [position, fieldType] : llvm::enumerate(type.getBody()))
+      state = writeField(builder, loc, state, position,
+                         defaultField(builder, loc, operation, fieldType, position));
+    return state;
+  }
+  llvm::SmallDenseMap<Type, Value> zeros;
+  for (auto [position, fieldType] : llvm::enumerate(type.getBody())) {
+    Value &zero = zeros[fieldType];
+    if (!zero)
+      zero = zeroOf(builder, loc, fieldType);
+    state = writeField(builder, loc, state, position, zero);
+  }
   return state;
 }
 

@@ -25,14 +25,20 @@ struct BufferAddress {
   Value soffset; ///< bytes, per wave
 };
 
-BufferAddress bufferAddress(OpBuilder &builder, const CopyCall &call, const CallOperand &operand) {
-  Location loc = call.loc();
+/// The state's offset per wave, in bytes.
+Value scalarOffset(OpBuilder &builder, const CopyCall &call, const CallOperand &operand) {
+  Value soffset = readField(builder, call.loc(), call.state, soffsetField);
+  return elementsToBytes(builder, call.loc(), soffset, operand.memref().getElementType());
+}
+
+BufferAddress bufferAddress(OpBuilder &builder, const CopyCall &call, const CallOperand &operand,
+                            Value soffset) {
   fly::MemRefType type = operand.memref();
-  BufferPointer pointer = unpackBufferPointer(builder, loc, operand.converted);
-  Value voffset = bufferByteOffset(builder, loc, pointer, type.getElementType(), type.getSwizzle());
-  Value soffset = readField(builder, loc, call.state, soffsetField);
-  soffset = elementsToBytes(builder, loc, soffset, type.getElementType());
-  return {pointer.resource, voffset, soffset};
+  Value resource = bufferResource(builder, call.loc(), operand.converted);
+  Value voffset = bufferByteOffset(builder, call.loc(),
+                                   bufferElementOffset(builder, call.loc(), operand.converted),
+                                   type.getElementType(), type.getSwizzle());
+  return {resource, voffset, soffset};
 }
 
 } // namespace
@@ -44,11 +50,13 @@ BufferAddress bufferAddress(OpBuilder &builder, const CopyCall &call, const Call
 static Type registerType(fly::MemRefType registers, int32_t bits) {
   int32_t elementBits = getElementBitWidth(registers.getElementType());
   auto element = dyn_cast<FloatType>(registers.getElementType());
-  if (bits == elementBits || bits % elementBits != 0)
+  if (bits % elementBits != 0)
     return IntegerType::get(registers.getContext(), bits);
   Type scalar = element && elementBits >= 16
                     ? Type(element)
                     : Type(IntegerType::get(registers.getContext(), elementBits));
+  if (bits == elementBits)
+    return scalar;
   return VectorType::get(bits / elementBits, scalar);
 }
 
@@ -61,8 +69,9 @@ CopyResult lowerBufferCopy(OpBuilder &builder, CDNA3BufferCopyType operation,
   Type data = builder.getIntegerType(operation.getBits());
   Value aux = constantI32(builder, loc, operation.getCache());
   ArrayAttr noAttr;
+  Value soffset = scalarOffset(builder, call, load ? call.source : call.destination);
   if (load) {
-    BufferAddress address = bufferAddress(builder, call, call.source);
+    BufferAddress address = bufferAddress(builder, call, call.source, soffset);
     Value value =
         ROCDL::RawPtrBufferLoadOp::create(builder, loc, data, address.resource, address.voffset,
                                           address.soffset, aux, noAttr, noAttr, noAttr);
@@ -73,10 +82,10 @@ CopyResult lowerBufferCopy(OpBuilder &builder, CDNA3BufferCopyType operation,
   }
   if (call.resultType)
     return failure();
+  BufferAddress address = bufferAddress(builder, call, call.destination, soffset);
   Value value = readSource(builder, call, data);
   if (!value)
     return failure();
-  BufferAddress address = bufferAddress(builder, call, call.destination);
   ROCDL::RawPtrBufferStoreOp::create(builder, loc, value, address.resource, address.voffset,
                                      address.soffset, aux, noAttr, noAttr, noAttr);
   return Value();
@@ -105,7 +114,8 @@ CopyResult lowerBufferAtomic(OpBuilder &builder, CDNA3BufferAtomicType operation
   if (!value)
     return failure();
   Location loc = call.loc();
-  BufferAddress address = bufferAddress(builder, call, call.destination);
+  BufferAddress address = bufferAddress(builder, call, call.destination, Value());
+  address.soffset = scalarOffset(builder, call, call.destination);
   OperationState state(loc, name);
   state.addOperands(
       {value, address.resource, address.voffset, address.soffset, constantI32(builder, loc, 0)});
@@ -121,15 +131,17 @@ static CopyResult loadToLDS(OpBuilder &builder, const CopyCall &call, int32_t bi
       !call.destination.isMemoryIn(AddressSpace::Shared))
     return failure();
   Location loc = call.loc();
-  BufferAddress address = bufferAddress(builder, call, call.source);
-  Value size = constantI32(builder, loc, bits / 8);
+  Value soffset = scalarOffset(builder, call, call.source);
   Value immediate = readField(builder, loc, call.state, immOffsetField);
+  Value aux = constantI32(builder, loc, 0);
+  Value size = constantI32(builder, loc, bits / 8);
+  BufferAddress address = bufferAddress(builder, call, call.source, soffset);
   ArrayAttr noAttr;
   // The hardware spreads the lanes' data over LDS itself, so that a swizzle of the destination has
   // no meaning.
   ROCDL::RawPtrBufferLoadLdsOp::create(builder, loc, address.resource, call.destination.converted,
-                                       size, address.voffset, address.soffset, immediate,
-                                       constantI32(builder, loc, 0), noAttr, noAttr, noAttr);
+                                       size, address.voffset, address.soffset, immediate, aux,
+                                       noAttr, noAttr, noAttr);
   return Value();
 }
 

@@ -50,8 +50,7 @@ private:
     auto resourceType = LLVM::LLVMPointerType::get(getContext(), 8);
     Value resource = ROCDL::MakeBufferRsrcOp::create(rewriter, loc, resourceType, arguments[0],
                                                      arguments[1], arguments[2], arguments[3]);
-    rewriter.replaceOp(op,
-                       packBufferPointer(rewriter, loc, {resource, constantI32(rewriter, loc, 0)}));
+    rewriter.replaceOp(op, packBufferPointer(rewriter, loc, resource));
     return success();
   }
 
@@ -184,10 +183,11 @@ struct AddOffsetLowering : OpConversionPattern<AddOffsetOp> {
     if (!offset)
       return rewriter.notifyMatchFailure(op, "offset is not made by make_int_tuple");
     if (isBufferSpace(type.getAddressSpace())) {
-      BufferPointer pointer = unpackBufferPointer(rewriter, loc, adaptor.getIter());
-      pointer.elementOffset =
-          arith::AddIOp::create(rewriter, loc, pointer.elementOffset, asI32(rewriter, loc, offset));
-      rewriter.replaceOp(op, packBufferPointer(rewriter, loc, pointer));
+      Value elementOffset = bufferElementOffset(rewriter, loc, adaptor.getIter());
+      elementOffset =
+          arith::AddIOp::create(rewriter, loc, elementOffset, asI32(rewriter, loc, offset));
+      Value resource = bufferResource(rewriter, loc, adaptor.getIter());
+      rewriter.replaceOp(op, packBufferPointer(rewriter, loc, resource, elementOffset));
       return success();
     }
     rewriter.replaceOpWithNewOp<LLVM::GEPOp>(op, adaptor.getIter().getType(),
@@ -248,12 +248,13 @@ struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
       return rewriter.notifyMatchFailure(op, "not a load that a swizzle keeps whole");
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
-      BufferPointer buffer = unpackBufferPointer(rewriter, loc, adaptor.getPtr());
-      Value offset =
-          bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(), pointer.getSwizzle());
       Value zero = constantI32(rewriter, loc, 0);
-      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(
-          op, type, buffer.resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+      Value offset =
+          bufferByteOffset(rewriter, loc, bufferElementOffset(rewriter, loc, adaptor.getPtr()),
+                           pointer.getElementType(), pointer.getSwizzle());
+      Value resource = bufferResource(rewriter, loc, adaptor.getPtr());
+      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(op, type, resource, offset, zero, zero,
+                                                             ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();
     }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());
@@ -274,12 +275,13 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
       return rewriter.notifyMatchFailure(op, "not a store that a swizzle keeps whole");
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
-      BufferPointer buffer = unpackBufferPointer(rewriter, loc, adaptor.getPtr());
-      Value offset =
-          bufferByteOffset(rewriter, loc, buffer, pointer.getElementType(), pointer.getSwizzle());
       Value zero = constantI32(rewriter, loc, 0);
+      Value offset =
+          bufferByteOffset(rewriter, loc, bufferElementOffset(rewriter, loc, adaptor.getPtr()),
+                           pointer.getElementType(), pointer.getSwizzle());
+      Value resource = bufferResource(rewriter, loc, adaptor.getPtr());
       rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferStoreOp>(
-          op, value, buffer.resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+          op, value, resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();
     }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());

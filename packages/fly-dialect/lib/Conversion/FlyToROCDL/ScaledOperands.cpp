@@ -29,7 +29,7 @@ static FailureOr<Value> readScale(OpBuilder &builder, const MmaCall &call, Array
   if (group.empty() || group.size() > 2)
     return call.op->emitError("scaled MMA expects [data] or [data, scale] for each operand");
   if (group.size() == 1)
-    return readField(builder, loc, call.state, field);
+    return builder.createOrFold<LLVM::ExtractValueOp>(loc, call.state, ArrayRef<int64_t>{field});
   Type type = cast<LLVM::LLVMStructType>(call.state.getType()).getBody()[field];
   Value scale = reinterpret(builder, loc, group[1], type);
   if (!scale)

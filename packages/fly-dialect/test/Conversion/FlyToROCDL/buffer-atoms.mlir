@@ -7,26 +7,36 @@
 // The default scalar offset is 0; a set one is scaled from elements to bytes.
 
 // CHECK-LABEL: func.func @load_store(
-// CHECK-SAME: %[[B:.*]]: !llvm.struct<(ptr<8>, i32)>, %[[S:.*]]: i32)
+// CHECK-SAME: %[[ARG0:.+]]: !llvm.struct<(ptr<8>, i32)>, %[[ARG1:.+]]: i32)
+// CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<(i32)>
+// CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
+// CHECK: %[[V1:.+]] = llvm.insertvalue %[[C0_I32]], %[[V0]][0] : !llvm.struct<(i32)>
+// CHECK: %[[V2:.+]] = llvm.insertvalue %[[ARG1]], %[[V1]][0] : !llvm.struct<(i32)>
+// CHECK: %[[C0_I32_0:.+]] = arith.constant 0 : i32
+// CHECK: %[[V3:.+]] = llvm.extractvalue %[[V2]][0] : !llvm.struct<(i32)>
+// CHECK: %[[C2_I32:.+]] = arith.constant 2 : i32
+// CHECK: %[[V4:.+]] = arith.muli %[[V3]], %[[C2_I32]] : i32
+// CHECK: %[[V5:.+]] = llvm.extractvalue %[[ARG0]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V6:.+]] = llvm.extractvalue %[[ARG0]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C2_I32_1:.+]] = arith.constant 2 : i32
+// CHECK: %[[V7:.+]] = arith.muli %[[V6]], %[[C2_I32_1]] : i32
+// CHECK: %[[V8:.+]] = rocdl.raw.ptr.buffer.load %[[V5]], %[[V7]], %[[V4]], %[[C0_I32_0]] : i128
+// CHECK: %[[V9:.+]] = llvm.bitcast %[[V8]] : i128 to vector<8xf16>
+// CHECK: %[[C0_I32_2:.+]] = arith.constant 0 : i32
+// CHECK: %[[V10:.+]] = llvm.extractvalue %[[V2]][0] : !llvm.struct<(i32)>
+// CHECK: %[[C2_I32_3:.+]] = arith.constant 2 : i32
+// CHECK: %[[V11:.+]] = arith.muli %[[V10]], %[[C2_I32_3]] : i32
+// CHECK: %[[V12:.+]] = llvm.extractvalue %[[ARG0]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V13:.+]] = llvm.extractvalue %[[ARG0]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C2_I32_4:.+]] = arith.constant 2 : i32
+// CHECK: %[[V14:.+]] = arith.muli %[[V13]], %[[C2_I32_4]] : i32
+// CHECK: %[[V15:.+]] = llvm.bitcast %[[V9]] : vector<8xf16> to i128
+// CHECK: rocdl.raw.ptr.buffer.store %[[V15]], %[[V12]], %[[V14]], %[[V11]], %[[C0_I32_2]] : i128
+// CHECK: return
 func.func @load_store(%b: !buffer, %s: i32) {
-  // CHECK: %[[UNDEF:.*]] = llvm.mlir.undef : !llvm.struct<(i32)>
-  // CHECK: %[[ZERO:.*]] = arith.constant 0 : i32
-  // CHECK: %[[DEFAULT:.*]] = llvm.insertvalue %[[ZERO]], %[[UNDEF]][0] : !llvm.struct<(i32)>
   %default = fly.make_copy_atom {valBits = 16 : i32} : !copy
-  // CHECK: %[[SET:.*]] = llvm.insertvalue %[[S]], %[[DEFAULT]][0] : !llvm.struct<(i32)>
   %atom = fly.atom.set_value(%default, "soffset", %s) : (!copy, i32) -> !copy
-  // CHECK: %[[AUX:.*]] = arith.constant 0 : i32
-  // CHECK: %[[RSRC:.*]] = llvm.extractvalue %[[B]][0]
-  // CHECK: %[[ELEMENTS:.*]] = llvm.extractvalue %[[B]][1]
-  // CHECK: %[[VOFFSET:.*]] = arith.muli %[[ELEMENTS]], %{{.*}} : i32
-  // CHECK: %[[FIELD:.*]] = llvm.extractvalue %[[SET]][0] : !llvm.struct<(i32)>
-  // CHECK: %[[TWO:.*]] = arith.constant 2 : i32
-  // CHECK: %[[SOFFSET:.*]] = arith.muli %[[FIELD]], %[[TWO]] : i32
-  // CHECK: %[[DATA:.*]] = rocdl.raw.ptr.buffer.load %[[RSRC]], %[[VOFFSET]], %[[SOFFSET]], %[[AUX]] : i128
-  // CHECK: %[[V:.*]] = llvm.bitcast %[[DATA]] : i128 to vector<8xf16>
   %v = fly.copy_atom_call_ssa(%atom, %b) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !buffer) -> vector<8xf16>
-  // CHECK: %[[BITS:.*]] = llvm.bitcast %[[V]] : vector<8xf16> to i128
-  // CHECK: rocdl.raw.ptr.buffer.store %[[BITS]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i128
   fly.copy_atom_call_ssa(%atom, %v, %b) {operandSegmentSizes = array<i32: 1, 1, 1, 0>} : (!copy, vector<8xf16>, !buffer) -> ()
   return
 }
@@ -36,11 +46,24 @@ func.func @load_store(%b: !buffer, %s: i32) {
 !copy = !fly.copy_atom<!fly_rocdl.cdna3.buffer_copy<32, cache = 2>, 32>
 
 // CHECK-LABEL: func.func @non_temporal(
+// CHECK-SAME: %[[ARG0:.+]]: !llvm.struct<(ptr<8>, i32)>, %[[ARG1:.+]]: !llvm.ptr<5>)
+// CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<(i32)>
+// CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
+// CHECK: %[[V1:.+]] = llvm.insertvalue %[[C0_I32]], %[[V0]][0] : !llvm.struct<(i32)>
+// CHECK: %[[C2_I32:.+]] = arith.constant 2 : i32
+// CHECK: %[[V2:.+]] = llvm.extractvalue %[[V1]][0] : !llvm.struct<(i32)>
+// CHECK: %[[C4_I32:.+]] = arith.constant 4 : i32
+// CHECK: %[[V3:.+]] = arith.muli %[[V2]], %[[C4_I32]] : i32
+// CHECK: %[[V4:.+]] = llvm.extractvalue %[[ARG0]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V5:.+]] = llvm.extractvalue %[[ARG0]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C4_I32_0:.+]] = arith.constant 4 : i32
+// CHECK: %[[V6:.+]] = arith.muli %[[V5]], %[[C4_I32_0]] : i32
+// CHECK: %[[V7:.+]] = rocdl.raw.ptr.buffer.load %[[V4]], %[[V6]], %[[V3]], %[[C2_I32]] : i32
+// CHECK: %[[V8:.+]] = llvm.bitcast %[[V7]] : i32 to f32
+// CHECK: llvm.store %[[V8]], %[[ARG1]] : f32, !llvm.ptr<5>
+// CHECK: return
 func.func @non_temporal(%b: !fly.memref<f32, #fly_rocdl.buffer_desc, 1:1>, %r: !fly.memref<f32, register, 1:1>) {
   %atom = fly.make_copy_atom {valBits = 32 : i32} : !copy
-  // CHECK: %[[AUX:.*]] = arith.constant 2 : i32
-  // CHECK: %[[V:.*]] = rocdl.raw.ptr.buffer.load %{{.*}}, %{{.*}}, %{{.*}}, %[[AUX]] : i32
-  // CHECK: llvm.store %[[V]], %{{.*}} : i32, !llvm.ptr<5>
   fly.copy_atom_call(%atom, %b, %r) : (!copy, !fly.memref<f32, #fly_rocdl.buffer_desc, 1:1>, !fly.memref<f32, register, 1:1>) -> ()
   return
 }
@@ -52,18 +75,27 @@ func.func @non_temporal(%b: !fly.memref<f32, #fly_rocdl.buffer_desc, 1:1>, %r: !
 !shared = !fly.memref<i8, shared, 16:1>
 
 // CHECK-LABEL: func.func @to_lds(
-// CHECK-SAME: %[[B:.*]]: !llvm.struct<(ptr<8>, i32)>, %[[S:.*]]: !llvm.ptr<3>, %[[OFFSET:.*]]: i32)
+// CHECK-SAME: %[[ARG0:.+]]: !llvm.struct<(ptr<8>, i32)>, %[[ARG1:.+]]: !llvm.ptr<3>, %[[ARG2:.+]]: i32)
+// CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<(i32, i32)>
+// CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
+// CHECK: %[[V1:.+]] = llvm.insertvalue %[[C0_I32]], %[[V0]][0] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V2:.+]] = llvm.insertvalue %[[C0_I32]], %[[V1]][1] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V3:.+]] = llvm.insertvalue %[[ARG2]], %[[V2]][0] : !llvm.struct<(i32, i32)>
+// CHECK: %[[C64_I32:.+]] = arith.constant 64 : i32
+// CHECK: %[[V4:.+]] = llvm.insertvalue %[[C64_I32]], %[[V3]][1] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V5:.+]] = llvm.extractvalue %[[V4]][0] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V6:.+]] = llvm.extractvalue %[[V4]][1] : !llvm.struct<(i32, i32)>
+// CHECK: %[[C0_I32_0:.+]] = arith.constant 0 : i32
+// CHECK: %[[C16_I32:.+]] = arith.constant 16 : i32
+// CHECK: %[[V7:.+]] = llvm.extractvalue %[[ARG0]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V8:.+]] = llvm.extractvalue %[[ARG0]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: rocdl.raw.ptr.buffer.load.lds %[[V7]], %[[ARG1]], %[[C16_I32]], %[[V8]], %[[V5]], %[[V6]], %[[C0_I32_0]]
+// CHECK: return
 func.func @to_lds(%b: !buffer, %s: !shared, %o: i32) {
-  // CHECK: llvm.mlir.undef : !llvm.struct<(i32, i32)>
   %default = fly.make_copy_atom {valBits = 8 : i32} : !lds
-  // CHECK: llvm.insertvalue %[[OFFSET]], %{{.*}}[0] : !llvm.struct<(i32, i32)>
   %1 = fly.atom.set_value(%default, "soffset", %o) : (!lds, i32) -> !lds
   %c64 = arith.constant 64 : i32
-  // CHECK: %[[STATE:.*]] = llvm.insertvalue %{{.*}}, %{{.*}}[1] : !llvm.struct<(i32, i32)>
   %2 = fly.atom.set_value(%1, "imm_offset", %c64) : (!lds, i32) -> !lds
-  // CHECK: %[[SIZE:.*]] = arith.constant 16 : i32
-  // CHECK: %[[IMM:.*]] = llvm.extractvalue %[[STATE]][1]
-  // CHECK: rocdl.raw.ptr.buffer.load.lds %{{.*}}, %[[S]], %[[SIZE]], %{{.*}}, %{{.*}}, %[[IMM]], %{{.*}}
   fly.copy_atom_call(%2, %b, %s) : (!lds, !buffer, !shared) -> ()
   return
 }

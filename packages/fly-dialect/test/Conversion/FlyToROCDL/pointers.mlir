@@ -37,22 +37,31 @@ func.func @offsets(%a: !fly.ptr<f32, global>, %b: !fly.ptr<f8E5M2, global>, %i: 
 // Alignment is the largest power of two that pointer and swizzle guarantee.
 
 // CHECK-LABEL: func.func @alignment(
+// CHECK-SAME: %[[ARG0:.+]]: !llvm.ptr<1>, %[[ARG1:.+]]: !llvm.ptr<3>, %[[ARG2:.+]]: !llvm.ptr<1>)
+// CHECK: %[[V0:.+]] = llvm.load %[[ARG0]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xf16>
+// CHECK: %[[V1:.+]] = llvm.ptrtoint %[[ARG1]] : !llvm.ptr<3> to i64
+// CHECK: %[[C192_I64:.+]] = arith.constant 192 : i64
+// CHECK: %[[C3_I64:.+]] = arith.constant 3 : i64
+// CHECK: %[[V2:.+]] = arith.andi %[[V1]], %[[C192_I64]] : i64
+// CHECK: %[[V3:.+]] = arith.shrui %[[V2]], %[[C3_I64]] : i64
+// CHECK: %[[V4:.+]] = arith.xori %[[V1]], %[[V3]] : i64
+// CHECK: %[[V5:.+]] = llvm.inttoptr %[[V4]] : i64 to !llvm.ptr<3>
+// CHECK: %[[V6:.+]] = llvm.load %[[V5]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<4xf16>
+// CHECK: llvm.store %[[V6]], %[[ARG2]] {alignment = 4 : i64} : vector<4xf16>, !llvm.ptr<1>
+// CHECK: %[[V7:.+]] = llvm.ptrtoint %[[ARG1]] : !llvm.ptr<3> to i64
+// CHECK: %[[C192_I64_0:.+]] = arith.constant 192 : i64
+// CHECK: %[[C3_I64_1:.+]] = arith.constant 3 : i64
+// CHECK: %[[V8:.+]] = arith.andi %[[V7]], %[[C192_I64_0]] : i64
+// CHECK: %[[V9:.+]] = arith.shrui %[[V8]], %[[C3_I64_1]] : i64
+// CHECK: %[[V10:.+]] = arith.xori %[[V7]], %[[V9]] : i64
+// CHECK: %[[V11:.+]] = llvm.inttoptr %[[V10]] : i64 to !llvm.ptr<3>
+// CHECK: llvm.store %[[V6]], %[[V11]] {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<3>
+// CHECK: return
 func.func @alignment(%a: !fly.ptr<f16, global, align<16>>, %b: !fly.ptr<f16, shared, align<32>, S<2,3,3>>,
                      %c: !fly.ptr<f16, global, align<12>>) {
-  // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xf16>
   %0 = fly.ptr.load(%a) : (!fly.ptr<f16, global, align<16>>) -> vector<8xf16>
-  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[B:.*]] : !llvm.ptr<3> to i64
-  // CHECK: %[[MASK:.*]] = arith.constant 192 : i64
-  // CHECK: %[[BITS:.*]] = arith.andi %[[ADDRESS]], %[[MASK]] : i64
-  // CHECK: %[[SHIFT:.*]] = arith.constant 3 : i64
-  // CHECK: %[[MOVED:.*]] = arith.shrui %[[BITS]], %[[SHIFT]] : i64
-  // CHECK: %[[SWIZZLED:.*]] = arith.xori %[[ADDRESS]], %[[MOVED]] : i64
-  // CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[SWIZZLED]] : i64 to !llvm.ptr<3>
-  // CHECK: llvm.load %[[POINTER]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<4xf16>
   %1 = fly.ptr.load(%b) : (!fly.ptr<f16, shared, align<32>, S<2,3,3>>) -> vector<4xf16>
-  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<4xf16>, !llvm.ptr<1>
   fly.ptr.store(%1, %c) : (vector<4xf16>, !fly.ptr<f16, global, align<12>>) -> ()
-  // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<3>
   fly.ptr.store(%1, %b) : (vector<4xf16>, !fly.ptr<f16, shared, align<32>, S<2,3,3>>) -> ()
   return
 }
@@ -102,19 +111,34 @@ func.func @registers(%v: vector<4xf32>) -> vector<4xf32> {
 // Through a buffer: the offset is in elements until the access.
 
 // CHECK-LABEL: func.func @buffer(
-// CHECK-SAME: %[[BASE:.*]]: !llvm.ptr<1>, %[[BYTES:.*]]: i64, %[[I:.*]]: i32)
+// CHECK-SAME: %[[ARG0:.+]]: !llvm.ptr<1>, %[[ARG1:.+]]: i64, %[[ARG2:.+]]: i32) -> vector<4xf16>
+// CHECK: %[[C0_I16:.+]] = arith.constant 0 : i16
+// CHECK: %[[C159744_I32:.+]] = arith.constant 159744 : i32
+// CHECK: %[[V0:.+]] = rocdl.make.buffer.rsrc %[[ARG0]], %[[C0_I16]], %[[ARG1]], %[[C159744_I32]] : <1> to <8>
+// CHECK: %[[V1:.+]] = llvm.mlir.undef : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
+// CHECK: %[[V2:.+]] = llvm.insertvalue %[[V0]], %[[V1]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V3:.+]] = llvm.insertvalue %[[C0_I32]], %[[V2]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple(%[[ARG2]]) : (i32) -> !fly.int_tuple<?{div=4}>
+// CHECK: %[[V5:.+]] = llvm.extractvalue %[[V3]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V6:.+]] = arith.addi %[[V5]], %[[ARG2]] : i32
+// CHECK: %[[V7:.+]] = llvm.extractvalue %[[V3]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V8:.+]] = llvm.mlir.undef : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V9:.+]] = llvm.insertvalue %[[V7]], %[[V8]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V10:.+]] = llvm.insertvalue %[[V6]], %[[V9]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C0_I32_0:.+]] = arith.constant 0 : i32
+// CHECK: %[[V11:.+]] = llvm.extractvalue %[[V10]][1] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[C2_I32:.+]] = arith.constant 2 : i32
+// CHECK: %[[V12:.+]] = arith.muli %[[V11]], %[[C2_I32]] : i32
+// CHECK: %[[V13:.+]] = llvm.extractvalue %[[V10]][0] : !llvm.struct<(ptr<8>, i32)>
+// CHECK: %[[V14:.+]] = rocdl.raw.ptr.buffer.load %[[V13]], %[[V12]], %[[C0_I32_0]], %[[C0_I32_0]] : vector<4xf16>
+// CHECK: return %[[V14]] : vector<4xf16>
 func.func @buffer(%base: !fly.ptr<f16, global>, %bytes: i64, %i: i32) -> vector<4xf16> {
   %stride = arith.constant 0 : i16
   %flags = arith.constant 159744 : i32
-  // CHECK: %[[RSRC:.*]] = rocdl.make.buffer.rsrc %[[BASE]], %{{.*}}, %[[BYTES]], %{{.*}} : <1> to <8>
   %0 = fly.make_ptr(%base, %stride, %bytes, %flags) : (!fly.ptr<f16, global>, i16, i64, i32) -> !fly.ptr<f16, #fly_rocdl.buffer_desc, align<8>>
   %t = fly.make_int_tuple(%i) : (i32) -> !fly.int_tuple<?{div=4}>
-  // CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %[[I]] : i32
   %1 = fly.add_offset(%0, %t) : (!fly.ptr<f16, #fly_rocdl.buffer_desc, align<8>>, !fly.int_tuple<?{div=4}>) -> !fly.ptr<f16, #fly_rocdl.buffer_desc, align<8>>
-  // CHECK: %[[TWO:.*]] = arith.constant 2 : i32
-  // CHECK: %[[OFFSET:.*]] = arith.muli %{{.*}}, %[[TWO]] : i32
-  // CHECK: %[[ZERO:.*]] = arith.constant 0 : i32
-  // CHECK: rocdl.raw.ptr.buffer.load %{{.*}}, %[[OFFSET]], %[[ZERO]], %[[ZERO]] : vector<4xf16>
   %2 = fly.ptr.load(%1) : (!fly.ptr<f16, #fly_rocdl.buffer_desc, align<8>>) -> vector<4xf16>
   return %2 : vector<4xf16>
 }

@@ -6,24 +6,24 @@
 // The scales of the state are zero until they are set; opsel is handed on.
 
 // CHECK-LABEL: func.func @mfma(
-// CHECK-SAME: %[[A:.*]]: vector<32xi8>, %[[B:.*]]: vector<32xi4>, %[[C:.*]]: vector<4xf32>, %[[S:.*]]: vector<4xi8>)
+// CHECK-SAME: %[[ARG0:.+]]: vector<32xi8>, %[[ARG1:.+]]: vector<32xi4>, %[[ARG2:.+]]: vector<4xf32>, %[[ARG3:.+]]: vector<4xi8>) -> vector<4xf32>
+// CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<(i32, i32)>
+// CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
+// CHECK: %[[V1:.+]] = llvm.insertvalue %[[C0_I32]], %[[V0]][0] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V2:.+]] = llvm.insertvalue %[[C0_I32]], %[[V1]][1] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V3:.+]] = llvm.bitcast %[[ARG3]] : vector<4xi8> to i32
+// CHECK: %[[V4:.+]] = llvm.insertvalue %[[V3]], %[[V2]][0] : !llvm.struct<(i32, i32)>
+// CHECK: %[[V5:.+]] = llvm.bitcast %[[ARG0]] : vector<32xi8> to vector<8xi32>
+// CHECK: %[[V6:.+]] = llvm.bitcast %[[ARG1]] : vector<32xi4> to vector<4xi32>
+// CHECK: %[[C0_I32_0:.+]] = arith.constant 0 : i32
+// CHECK: %[[C4_I32:.+]] = arith.constant 4 : i32
+// CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
+// CHECK: %[[C2_I32:.+]] = arith.constant 2 : i32
+// CHECK: %[[V7:.+]] = rocdl.mfma.scale.f32.16x16x128.f8f6f4 %[[V5]], %[[V6]], %[[ARG2]], %[[C0_I32_0]], %[[C4_I32]], %[[C1_I32]], %[[V3]], %[[C2_I32]], %[[C0_I32]] : (vector<8xi32>, vector<4xi32>, vector<4xf32>, i32, i32, i32, i32, i32, i32) -> vector<4xf32>
+// CHECK: return %[[V7]] : vector<4xf32>
 func.func @mfma(%a: vector<32xi8>, %b: vector<32xi4>, %c: vector<4xf32>, %s: vector<4xi8>) -> vector<4xf32> {
-  // CHECK: %[[UNDEF:.*]] = llvm.mlir.undef : !llvm.struct<(i32, i32)>
-  // CHECK: llvm.insertvalue %{{.*}}, %[[UNDEF]][0]
-  // CHECK: %[[DEFAULT:.*]] = llvm.insertvalue %{{.*}}, %{{.*}}[1]
   %default = fly.make_mma_atom : !scale
-  // CHECK: %[[BITS:.*]] = llvm.bitcast %[[S]] : vector<4xi8> to i32
-  // CHECK: %[[STATE:.*]] = llvm.insertvalue %[[BITS]], %[[DEFAULT]][0]
   %atom = fly.atom.set_value(%default, "scale_a", %s) : (!scale, vector<4xi8>) -> !scale
-  // CHECK: %[[SA:.*]] = llvm.extractvalue %[[STATE]][0]
-  // CHECK: %[[SB:.*]] = llvm.extractvalue %[[STATE]][1]
-  // CHECK: %[[X:.*]] = llvm.bitcast %[[A]] : vector<32xi8> to vector<8xi32>
-  // CHECK: %[[Y:.*]] = llvm.bitcast %[[B]] : vector<32xi4> to vector<4xi32>
-  // CHECK: %[[FMTA:.*]] = arith.constant 0 : i32
-  // CHECK: %[[FMTB:.*]] = arith.constant 4 : i32
-  // CHECK: %[[OPA:.*]] = arith.constant 1 : i32
-  // CHECK: %[[OPB:.*]] = arith.constant 2 : i32
-  // CHECK: rocdl.mfma.scale.f32.16x16x128.f8f6f4 %[[X]], %[[Y]], %[[C]], %[[FMTA]], %[[FMTB]], %[[OPA]], %[[SA]], %[[OPB]], %[[SB]]
   %d = fly.mma_atom_call_ssa(%atom, %a, %b, %c) : (!scale, vector<32xi8>, vector<32xi4>, vector<4xf32>) -> vector<4xf32>
   return %d : vector<4xf32>
 }

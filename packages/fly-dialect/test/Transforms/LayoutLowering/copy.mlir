@@ -5,28 +5,44 @@
 
 // One call per position of the modes behind mode 0, column-major.
 // CHECK-LABEL: func.func @copy(
-// CHECK-SAME: %[[SRC:.+]]: !fly.ptr<f32, global>, %[[DST:.+]]: !fly.ptr<f32, register>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<f32, global>, %[[ARG1:.+]]: !fly.ptr<f32, register>)
+// CHECK: %[[V0:.+]] = fly.make_copy_atom {valBits = 32 : i32} : !fly.copy_atom<!fly.universal_copy<128>, 32>
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V2:.+]] = fly.add_offset(%[[ARG0]], %[[V1]]) : (!fly.ptr<f32, global>, !fly.int_tuple<0>) -> !fly.ptr<f32, global>
+// CHECK: %[[V3:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,0)>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(4,1)>
+// CHECK: %[[V5:.+]] = fly.make_layout(%[[V4]], %[[V3]]) : (!fly.int_tuple<(4,1)>, !fly.int_tuple<(1,0)>) -> !fly.layout<(4,1):(1,0)>
+// CHECK: %[[V6:.+]] = fly.make_view(%[[V2]], %[[V5]]) : (!fly.ptr<f32, global>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, global, (4,1):(1,0)>
+// CHECK: %[[V7:.+]] = fly.add_offset(%[[ARG1]], %[[V1]]) : (!fly.ptr<f32, register>, !fly.int_tuple<0>) -> !fly.ptr<f32, register>
+// CHECK: %[[V8:.+]] = fly.make_view(%[[V7]], %[[V5]]) : (!fly.ptr<f32, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, register, (4,1):(1,0)>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V6]], %[[V8]])
+// CHECK: %[[V9:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<64>
+// CHECK: %[[V10:.+]] = fly.add_offset(%[[ARG0]], %[[V9]]) : (!fly.ptr<f32, global>, !fly.int_tuple<64>) -> !fly.ptr<f32, global>
+// CHECK: %[[V11:.+]] = fly.make_view(%[[V10]], %[[V5]]) : (!fly.ptr<f32, global>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, global, (4,1):(1,0)>
+// CHECK: %[[V12:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<4>
+// CHECK: %[[V13:.+]] = fly.add_offset(%[[ARG1]], %[[V12]]) : (!fly.ptr<f32, register>, !fly.int_tuple<4>) -> !fly.ptr<f32, register>
+// CHECK: %[[V14:.+]] = fly.make_view(%[[V13]], %[[V5]]) : (!fly.ptr<f32, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, register, (4,1):(1,0)>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V11]], %[[V14]])
+// CHECK: %[[V15:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<8>
+// CHECK: %[[V16:.+]] = fly.add_offset(%[[ARG0]], %[[V15]]) : (!fly.ptr<f32, global>, !fly.int_tuple<8>) -> !fly.ptr<f32, global>
+// CHECK: %[[V17:.+]] = fly.make_view(%[[V16]], %[[V5]]) : (!fly.ptr<f32, global>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, global, (4,1):(1,0)>
+// CHECK: %[[V18:.+]] = fly.add_offset(%[[ARG1]], %[[V15]]) : (!fly.ptr<f32, register>, !fly.int_tuple<8>) -> !fly.ptr<f32, register>
+// CHECK: %[[V19:.+]] = fly.make_view(%[[V18]], %[[V5]]) : (!fly.ptr<f32, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, register, (4,1):(1,0)>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V17]], %[[V19]])
+// CHECK: %[[V20:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<72>
+// CHECK: %[[V21:.+]] = fly.add_offset(%[[ARG0]], %[[V20]]) : (!fly.ptr<f32, global>, !fly.int_tuple<72>) -> !fly.ptr<f32, global>
+// CHECK: %[[V22:.+]] = fly.make_view(%[[V21]], %[[V5]]) : (!fly.ptr<f32, global>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, global, (4,1):(1,0)>
+// CHECK: %[[V23:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<12>
+// CHECK: %[[V24:.+]] = fly.add_offset(%[[ARG1]], %[[V23]]) : (!fly.ptr<f32, register>, !fly.int_tuple<12>) -> !fly.ptr<f32, register>
+// CHECK: %[[V25:.+]] = fly.make_view(%[[V24]], %[[V5]]) : (!fly.ptr<f32, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f32, register, (4,1):(1,0)>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V22]], %[[V25]])
+// CHECK: return
 func.func @copy(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
-  // CHECK: %[[ATOM:.+]] = fly.make_copy_atom
   %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
   %from = fly.static : !fly.layout<((4,1),2,2):((1,0),64,8)>
   %to = fly.static : !fly.layout<((4,1),2,2):((1,0),4,8)>
   %src = fly.make_view(%p, %from) : (!fly.ptr<f32, global>, !fly.layout<((4,1),2,2):((1,0),64,8)>) -> !fly.memref<f32, global, ((4,1),2,2):((1,0),64,8)>
   %dst = fly.make_view(%q, %to) : (!fly.ptr<f32, register>, !fly.layout<((4,1),2,2):((1,0),4,8)>) -> !fly.memref<f32, register, ((4,1),2,2):((1,0),4,8)>
-  // CHECK: %[[LAYOUT:.+]] = fly.make_layout({{.+}}) : (!fly.int_tuple<4>, !fly.int_tuple<1>) -> !fly.layout<4:1>
-  // CHECK: %[[S0:.+]] = fly.make_view(%[[SRC]], %[[LAYOUT]])
-  // CHECK: %[[D0:.+]] = fly.make_view(%[[DST]], %[[LAYOUT]])
-  // CHECK: fly.copy_atom_call(%[[ATOM]], %[[S0]], %[[D0]])
-  // CHECK: fly.add_offset(%[[SRC]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<64>)
-  // CHECK: fly.add_offset(%[[DST]], %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<4>)
-  // CHECK: fly.copy_atom_call
-  // CHECK: fly.add_offset(%[[SRC]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<8>)
-  // CHECK: fly.add_offset(%[[DST]], %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<8>)
-  // CHECK: fly.copy_atom_call
-  // CHECK: fly.add_offset(%[[SRC]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<72>)
-  // CHECK: fly.add_offset(%[[DST]], %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<12>)
-  // CHECK: fly.copy_atom_call
-  // CHECK-NOT: {{fly.copy(_atom_call)?\(}}
   fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, ((4,1),2,2):((1,0),64,8)>, !fly.memref<f32, register, ((4,1),2,2):((1,0),4,8)>) -> ()
   return
 }
@@ -37,7 +53,26 @@ func.func @copy(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
 
 // A predicate without mode 0 has one value per call, which becomes a `1:0` view.
 // CHECK-LABEL: func.func @predicate(
-// CHECK-SAME: %[[PRED:[^:]+]]: !fly.ptr<i1, register>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<i1, register>, %[[ARG1:.+]]: !fly.ptr<f32, global>, %[[ARG2:.+]]: !fly.ptr<f32, register>)
+// CHECK: %[[V0:.+]] = fly.make_copy_atom {valBits = 32 : i32} : !fly.copy_atom<!fly.universal_copy<32>, 32>
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V2:.+]] = fly.add_offset(%[[ARG1]], %[[V1]]) : (!fly.ptr<f32, global>, !fly.int_tuple<0>) -> !fly.ptr<f32, global>
+// CHECK: %[[V3:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<1>
+// CHECK: %[[V4:.+]] = fly.make_layout(%[[V3]], %[[V1]]) : (!fly.int_tuple<1>, !fly.int_tuple<0>) -> !fly.layout<1:0>
+// CHECK: %[[V5:.+]] = fly.make_view(%[[V2]], %[[V4]]) : (!fly.ptr<f32, global>, !fly.layout<1:0>) -> !fly.memref<f32, global, 1:0>
+// CHECK: %[[V6:.+]] = fly.add_offset(%[[ARG2]], %[[V1]]) : (!fly.ptr<f32, register>, !fly.int_tuple<0>) -> !fly.ptr<f32, register>
+// CHECK: %[[V7:.+]] = fly.make_view(%[[V6]], %[[V4]]) : (!fly.ptr<f32, register>, !fly.layout<1:0>) -> !fly.memref<f32, register, 1:0>
+// CHECK: %[[V8:.+]] = fly.add_offset(%[[ARG0]], %[[V1]]) : (!fly.ptr<i1, register>, !fly.int_tuple<0>) -> !fly.ptr<i1, register>
+// CHECK: %[[V9:.+]] = fly.make_view(%[[V8]], %[[V4]]) : (!fly.ptr<i1, register>, !fly.layout<1:0>) -> !fly.memref<i1, register, 1:0>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V5]], %[[V7]], %[[V9]])
+// CHECK: %[[V10:.+]] = fly.add_offset(%[[ARG1]], %[[V3]]) : (!fly.ptr<f32, global>, !fly.int_tuple<1>) -> !fly.ptr<f32, global>
+// CHECK: %[[V11:.+]] = fly.make_view(%[[V10]], %[[V4]]) : (!fly.ptr<f32, global>, !fly.layout<1:0>) -> !fly.memref<f32, global, 1:0>
+// CHECK: %[[V12:.+]] = fly.add_offset(%[[ARG2]], %[[V3]]) : (!fly.ptr<f32, register>, !fly.int_tuple<1>) -> !fly.ptr<f32, register>
+// CHECK: %[[V13:.+]] = fly.make_view(%[[V12]], %[[V4]]) : (!fly.ptr<f32, register>, !fly.layout<1:0>) -> !fly.memref<f32, register, 1:0>
+// CHECK: %[[V14:.+]] = fly.add_offset(%[[ARG0]], %[[V3]]) : (!fly.ptr<i1, register>, !fly.int_tuple<1>) -> !fly.ptr<i1, register>
+// CHECK: %[[V15:.+]] = fly.make_view(%[[V14]], %[[V4]]) : (!fly.ptr<i1, register>, !fly.layout<1:0>) -> !fly.memref<i1, register, 1:0>
+// CHECK: fly.copy_atom_call(%[[V0]], %[[V11]], %[[V13]], %[[V15]])
+// CHECK: return
 func.func @predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
   %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
   %layout = fly.static : !fly.layout<(1,2):(0,1)>
@@ -45,12 +80,6 @@ func.func @predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: 
   %src = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(1,2):(0,1)>) -> !fly.memref<f32, global, (1,2):(0,1)>
   %dst = fly.make_view(%q, %layout) : (!fly.ptr<f32, register>, !fly.layout<(1,2):(0,1)>) -> !fly.memref<f32, register, (1,2):(0,1)>
   %pred = fly.make_view(%r, %each) : (!fly.ptr<i1, register>, !fly.layout<2:1>) -> !fly.memref<i1, register, 2:1>
-  // CHECK: %[[P0:.+]] = fly.make_view(%[[PRED]], %{{.+}}) : (!fly.ptr<i1, register>, !fly.layout<1:0>) -> !fly.memref<i1, register, 1:0>
-  // CHECK: fly.copy_atom_call(%{{.+}}, %{{.+}}, %{{.+}}, %[[P0]])
-  // CHECK: %[[NEXT:.+]] = fly.add_offset(%[[PRED]], %{{.+}}) : (!fly.ptr<i1, register>, !fly.int_tuple<1>)
-  // CHECK: %[[P1:.+]] = fly.make_view(%[[NEXT]], %{{.+}}) : (!fly.ptr<i1, register>, !fly.layout<1:0>)
-  // CHECK: fly.copy_atom_call(%{{.+}}, %{{.+}}, %{{.+}}, %[[P1]])
-  // CHECK-NOT: {{fly.copy(_atom_call)?\(}}
   fly.copy(%atom, %src, %dst, %pred) : (!atom, !fly.memref<f32, global, (1,2):(0,1)>, !fly.memref<f32, register, (1,2):(0,1)>, !fly.memref<i1, register, 2:1>) -> ()
   return
 }
@@ -62,7 +91,45 @@ func.func @predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: 
 
 // A thread's part of a swizzled LDS tile: the swizzle is applied to the index of each atom.
 // CHECK-LABEL: func.func @swizzled(
-// CHECK-SAME: %[[T:.+]]: i32, %[[SRC:.+]]: !fly.ptr<f16, register>, %[[DST:.+]]: !fly.ptr<f16, shared, align<16>>
+// CHECK-SAME: %[[ARG0:.+]]: i32, %[[ARG1:.+]]: !fly.ptr<f16, register>, %[[ARG2:.+]]: !fly.ptr<f16, shared, align<16>>)
+// CHECK: %[[C8_I32:.+]] = arith.constant 8 : i32
+// CHECK: %[[C3_I32:.+]] = arith.constant 3 : i32
+// CHECK: %[[C192_I32:.+]] = arith.constant 192 : i32
+// CHECK: %[[C16_I32:.+]] = arith.constant 16 : i32
+// CHECK: %[[C4_I32:.+]] = arith.constant 4 : i32
+// CHECK: %[[C2_I32:.+]] = arith.constant 2 : i32
+// CHECK: %[[V0:.+]] = fly.static : !fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>
+// CHECK: %[[V1:.+]] = arith.remsi %[[ARG0]], %[[C2_I32]] : i32
+// CHECK: %[[V2:.+]] = arith.divsi %[[ARG0]], %[[C2_I32]] : i32
+// CHECK: %[[V3:.+]] = arith.muli %[[V1]], %[[C4_I32]] : i32
+// CHECK: %[[V4:.+]] = arith.muli %[[V2]], %[[C16_I32]] : i32
+// CHECK: %[[V5:.+]] = arith.addi %[[V3]], %[[V4]] : i32
+// CHECK: %[[V6:.+]] = fly.get_copy_atom(%[[V0]]) : (!fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>) -> !fly.copy_atom<!fly.universal_copy<64>, 16>
+// CHECK: %[[V7:.+]] = arith.andi %[[V5]], %[[C192_I32]] : i32
+// CHECK: %[[V8:.+]] = arith.shrui %[[V7]], %[[C3_I32]] : i32
+// CHECK: %[[V9:.+]] = arith.xori %[[V5]], %[[V8]] : i32
+// CHECK: %[[V10:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V11:.+]] = fly.add_offset(%[[ARG1]], %[[V10]]) : (!fly.ptr<f16, register>, !fly.int_tuple<0>) -> !fly.ptr<f16, register>
+// CHECK: %[[V12:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,0)>
+// CHECK: %[[V13:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(4,1)>
+// CHECK: %[[V14:.+]] = fly.make_layout(%[[V13]], %[[V12]]) : (!fly.int_tuple<(4,1)>, !fly.int_tuple<(1,0)>) -> !fly.layout<(4,1):(1,0)>
+// CHECK: %[[V15:.+]] = fly.make_view(%[[V11]], %[[V14]]) : (!fly.ptr<f16, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, register, (4,1):(1,0)>
+// CHECK: %[[V16:.+]] = fly.make_int_tuple(%[[V9]]) : (i32) -> !fly.int_tuple<?{div=4}>
+// CHECK: %[[V17:.+]] = fly.add_offset(%[[ARG2]], %[[V16]]) : (!fly.ptr<f16, shared, align<16>>, !fly.int_tuple<?{div=4}>) -> !fly.ptr<f16, shared, align<8>>
+// CHECK: %[[V18:.+]] = fly.make_view(%[[V17]], %[[V14]]) : (!fly.ptr<f16, shared, align<8>>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, shared, (4,1):(1,0), align<8>>
+// CHECK: fly.copy_atom_call(%[[V6]], %[[V15]], %[[V18]])
+// CHECK: %[[V19:.+]] = arith.addi %[[V5]], %[[C8_I32]] : i32
+// CHECK: %[[V20:.+]] = arith.andi %[[V19]], %[[C192_I32]] : i32
+// CHECK: %[[V21:.+]] = arith.shrui %[[V20]], %[[C3_I32]] : i32
+// CHECK: %[[V22:.+]] = arith.xori %[[V19]], %[[V21]] : i32
+// CHECK: %[[V23:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<4>
+// CHECK: %[[V24:.+]] = fly.add_offset(%[[ARG1]], %[[V23]]) : (!fly.ptr<f16, register>, !fly.int_tuple<4>) -> !fly.ptr<f16, register>
+// CHECK: %[[V25:.+]] = fly.make_view(%[[V24]], %[[V14]]) : (!fly.ptr<f16, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, register, (4,1):(1,0)>
+// CHECK: %[[V26:.+]] = fly.make_int_tuple(%[[V22]]) : (i32) -> !fly.int_tuple<?{div=4}>
+// CHECK: %[[V27:.+]] = fly.add_offset(%[[ARG2]], %[[V26]]) : (!fly.ptr<f16, shared, align<16>>, !fly.int_tuple<?{div=4}>) -> !fly.ptr<f16, shared, align<8>>
+// CHECK: %[[V28:.+]] = fly.make_view(%[[V27]], %[[V14]]) : (!fly.ptr<f16, shared, align<8>>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, shared, (4,1):(1,0), align<8>>
+// CHECK: fly.copy_atom_call(%[[V6]], %[[V25]], %[[V28]])
+// CHECK: return
 func.func @swizzled(%t: i32, %p: !fly.ptr<f16, register>, %q: !fly.ptr<f16, shared, align<16>>) {
   %copy = fly.static : !copy
   %thread = fly.make_int_tuple(%t) : (i32) -> !fly.int_tuple<?>
@@ -71,19 +138,6 @@ func.func @swizzled(%t: i32, %p: !fly.ptr<f16, register>, %q: !fly.ptr<f16, shar
   %src = fly.make_view(%p, %from) : (!fly.ptr<f16, register>, !fly.layout<((4,1),1,2):((1,0),0,4)>) -> !fly.memref<f16, register, ((4,1),1,2):((1,0),0,4)>
   %tile = fly.make_view(%q, %to) : (!fly.ptr<f16, shared, align<16>>, !fly.composed_layout<S<2,3,3> o 0 o (4,16):(16,1)>) -> !fly.memref<f16, shared, S<2,3,3> o 0 o (4,16):(16,1), align<16>>
   %dst = fly.tiled_copy.partition_dst(%copy, %tile, %thread) : (!copy, !fly.memref<f16, shared, S<2,3,3> o 0 o (4,16):(16,1), align<16>>, !fly.int_tuple<?>) -> !fly.memref<f16, shared, S<2,3,3> o ?{div=4} o ((4,1),1,2):((1,0),0,8), align<16>>
-  // CHECK-DAG: %[[COL:.+]] = arith.remsi %[[T]], %{{.+}}
-  // CHECK-DAG: %[[ROW:.+]] = arith.divsi %[[T]], %{{.+}}
-  // CHECK: %[[INDEX:.+]] = arith.addi
-  // CHECK: arith.andi %[[INDEX]]
-  // CHECK: arith.shrui
-  // CHECK: %[[FIRST:.+]] = arith.xori %[[INDEX]]
-  // CHECK: %[[OFFSET:.+]] = fly.make_int_tuple(%[[FIRST]]) : (i32) -> !fly.int_tuple<?{div=4}>
-  // CHECK: %[[ITER:.+]] = fly.add_offset(%[[DST]], %[[OFFSET]])
-  // CHECK: %[[VIEW:.+]] = fly.make_view(%[[ITER]], %{{.+}}) : (!fly.ptr<f16, shared, align<8>>, !fly.layout<4:1>)
-  // CHECK: fly.copy_atom_call(%{{.+}}, %{{.+}}, %[[VIEW]])
-  // CHECK: arith.addi %[[INDEX]], %{{.+}}
-  // CHECK: arith.xori
-  // CHECK: fly.copy_atom_call
   fly.copy(%copy, %src, %dst) : (!copy, !fly.memref<f16, register, ((4,1),1,2):((1,0),0,4)>, !fly.memref<f16, shared, S<2,3,3> o ?{div=4} o ((4,1),1,2):((1,0),0,8), align<16>>) -> ()
   return
 }

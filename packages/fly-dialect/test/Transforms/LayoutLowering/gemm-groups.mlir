@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --fly-layout-lowering | FileCheck %s
+// RUN: fly-opt %s --fly-canonicalize --fly-layout-lowering | FileCheck %s
 
 !fma = !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>
 
@@ -35,7 +35,28 @@ func.func @single(%p: !fly.ptr<f32, register>) {
 !scaled = !fly.mma_atom<!fly_rocdl.cdna4.mfma_scale<16x16x128, (f8E4M3FN, f8E4M3FN) -> f32, opselA = 0, opselB = 0>>
 
 // CHECK-LABEL: func.func @scales(
-// CHECK-SAME: %[[DATA:.+]]: !fly.ptr<f8E4M3FN, register>, %[[SCALE:.+]]: !fly.ptr<i32, register>, %[[ACC:.+]]: !fly.ptr<f32, register>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<f8E4M3FN, register>, %[[ARG1:.+]]: !fly.ptr<i32, register>, %[[ARG2:.+]]: !fly.ptr<f32, register>)
+// CHECK: %[[V0:.+]] = fly.make_mma_atom : !fly.mma_atom<!fly_rocdl.cdna4.mfma_scale<16x16x128, (f8E4M3FN, f8E4M3FN) -> f32, opselA = 0, opselB = 0>>
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V2:.+]] = fly.add_offset(%[[ARG0]], %[[V1]]) : (!fly.ptr<f8E4M3FN, register>, !fly.int_tuple<0>) -> !fly.ptr<f8E4M3FN, register>
+// CHECK: %[[V3:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<1>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<32>
+// CHECK: %[[V5:.+]] = fly.make_layout(%[[V4]], %[[V3]]) : (!fly.int_tuple<32>, !fly.int_tuple<1>) -> !fly.layout<32:1>
+// CHECK: %[[V6:.+]] = fly.make_view(%[[V2]], %[[V5]]) : (!fly.ptr<f8E4M3FN, register>, !fly.layout<32:1>) -> !fly.memref<f8E4M3FN, register, 32:1>
+// CHECK: %[[V7:.+]] = fly.add_offset(%[[ARG1]], %[[V1]]) : (!fly.ptr<i32, register>, !fly.int_tuple<0>) -> !fly.ptr<i32, register>
+// CHECK: %[[V8:.+]] = fly.make_layout(%[[V3]], %[[V1]]) : (!fly.int_tuple<1>, !fly.int_tuple<0>) -> !fly.layout<1:0>
+// CHECK: %[[V9:.+]] = fly.make_view(%[[V7]], %[[V8]]) : (!fly.ptr<i32, register>, !fly.layout<1:0>) -> !fly.memref<i32, register, 1:0>
+// CHECK: %[[V10:.+]] = fly.add_offset(%[[ARG2]], %[[V1]]) : (!fly.ptr<f32, register>, !fly.int_tuple<0>) -> !fly.ptr<f32, register>
+// CHECK: %[[V11:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<4>
+// CHECK: %[[V12:.+]] = fly.make_layout(%[[V11]], %[[V3]]) : (!fly.int_tuple<4>, !fly.int_tuple<1>) -> !fly.layout<4:1>
+// CHECK: %[[V13:.+]] = fly.make_view(%[[V10]], %[[V12]]) : (!fly.ptr<f32, register>, !fly.layout<4:1>) -> !fly.memref<f32, register, 4:1>
+// CHECK: fly.mma_atom_call(%[[V0]], %[[V13]], [%[[V6]], %[[V9]]], [%[[V6]], %[[V9]]], %[[V13]])
+// CHECK: %[[V14:.+]] = fly.add_offset(%[[ARG0]], %[[V4]]) : (!fly.ptr<f8E4M3FN, register>, !fly.int_tuple<32>) -> !fly.ptr<f8E4M3FN, register>
+// CHECK: %[[V15:.+]] = fly.make_view(%[[V14]], %[[V5]]) : (!fly.ptr<f8E4M3FN, register>, !fly.layout<32:1>) -> !fly.memref<f8E4M3FN, register, 32:1>
+// CHECK: %[[V16:.+]] = fly.add_offset(%[[ARG1]], %[[V3]]) : (!fly.ptr<i32, register>, !fly.int_tuple<1>) -> !fly.ptr<i32, register>
+// CHECK: %[[V17:.+]] = fly.make_view(%[[V16]], %[[V8]]) : (!fly.ptr<i32, register>, !fly.layout<1:0>) -> !fly.memref<i32, register, 1:0>
+// CHECK: fly.mma_atom_call(%[[V0]], %[[V13]], [%[[V15]], %[[V17]]], [%[[V15]], %[[V17]]], %[[V13]])
+// CHECK: return
 func.func @scales(%p: !fly.ptr<f8E4M3FN, register>, %s: !fly.ptr<i32, register>, %q: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !scaled
   %lc = fly.static : !fly.layout<(4,1,1):(1,0,0)>
@@ -44,12 +65,6 @@ func.func @scales(%p: !fly.ptr<f8E4M3FN, register>, %s: !fly.ptr<i32, register>,
   %c = fly.make_view(%q, %lc) : (!fly.ptr<f32, register>, !fly.layout<(4,1,1):(1,0,0)>) -> !fly.memref<f32, register, (4,1,1):(1,0,0)>
   %a = fly.make_view(%p, %la) : (!fly.ptr<f8E4M3FN, register>, !fly.layout<(32,1,2):(1,0,32)>) -> !fly.memref<f8E4M3FN, register, (32,1,2):(1,0,32)>
   %sa = fly.make_view(%s, %ls) : (!fly.ptr<i32, register>, !fly.layout<(1,1,2):(0,0,1)>) -> !fly.memref<i32, register, (1,1,2):(0,0,1)>
-  // CHECK: %[[A0:.+]] = fly.make_view(%[[DATA]],
-  // CHECK: %[[S0:.+]] = fly.make_view(%[[SCALE]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D:.+]], [%[[A0]], %[[S0]]], [%[[A0]], %[[S0]]], %[[D]])
-  // CHECK: %[[NEXT:.+]] = fly.add_offset(%[[SCALE]], %{{.+}}) : (!fly.ptr<i32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[S1:.+]] = fly.make_view(%[[NEXT]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D]], [%[[A1:.+]], %[[S1]]], [%[[A1]], %[[S1]]], %[[D]])
   fly.gemm(%atom, %c, [%a, %sa], [%a, %sa], %c) : (!scaled, !fly.memref<f32, register, (4,1,1):(1,0,0)>, !fly.memref<f8E4M3FN, register, (32,1,2):(1,0,32)>, !fly.memref<i32, register, (1,1,2):(0,0,1)>, !fly.memref<f8E4M3FN, register, (32,1,2):(1,0,32)>, !fly.memref<i32, register, (1,1,2):(0,0,1)>, !fly.memref<f32, register, (4,1,1):(1,0,0)>) -> ()
   return
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --fly-layout-lowering | FileCheck %s
+// RUN: fly-opt %s --fly-canonicalize --fly-layout-lowering | FileCheck %s
 //
 // The order of the atom calls of a 2x2x2 gemm. Strides are chosen so that the offset of an operand
 // spells its position: for (m, n, k), d and c lie at 100 m + 10 n, a at 100 m + k, b at 10 n + k.
@@ -11,6 +11,46 @@
 !b = !fly.memref<f32, register, (1,2,2):(0,10,1)>
 
 // CHECK-LABEL: func.func @default_nmk(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @default_nmk(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -20,47 +60,51 @@ func.func @default_nmk(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @kmn(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @kmn(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -70,47 +114,51 @@ func.func @kmn(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: 
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) {traversalOrder = #fly<gemm_traversal_order kmn>} : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @knm(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @knm(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -120,47 +168,51 @@ func.func @knm(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: 
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) {traversalOrder = #fly<gemm_traversal_order knm>} : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @mkn(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @mkn(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -170,47 +222,51 @@ func.func @mkn(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: 
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) {traversalOrder = #fly<gemm_traversal_order mkn>} : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @mnk(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @mnk(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -220,47 +276,51 @@ func.func @mnk(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: 
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) {traversalOrder = #fly<gemm_traversal_order mnk>} : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @nkm(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @nkm(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -270,47 +330,51 @@ func.func @nkm(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: 
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   fly.gemm(%atom, %d, %a, %b, %c) {traversalOrder = #fly<gemm_traversal_order nkm>} : (!fma, !c, !a, !b, !c) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @layout_2_2_2_4_2_1(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @layout_2_2_2_4_2_1(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -320,48 +384,52 @@ func.func @layout_2_2_2_4_2_1(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, r
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   %order = fly.static : !fly.layout<(2,2,2):(4,2,1)>
   fly.gemm(%atom, %d, %a, %b, %c) [traversalLayout = %order] : (!fma, !c, !a, !b, !c, !fly.layout<(2,2,2):(4,2,1)>) -> ()
   return
 }
 
 // CHECK-LABEL: func.func @layout_8_1(
+// CHECK: %[[PA0:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[A0:.+]] = fly.make_view(%[[PA0]],
+// CHECK: %[[PB0:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[B0:.+]] = fly.make_view(%[[PB0]],
+// CHECK: %[[PC0:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[C0:.+]] = fly.make_view(%[[PC0]],
+// CHECK: %[[PD0:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<0>)
+// CHECK: %[[D0:.+]] = fly.make_view(%[[PD0]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
+// CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
+// CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
+// CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
+// CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
+// CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
+// CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
+// CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
+// CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
+// CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
+// CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
+// CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
+// CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
+// CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
+// CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
+// CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
+// CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
+// CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
+// CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
+// CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
 func.func @layout_8_1(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>, %pb: !fly.ptr<f32, register>, %pc: !fly.ptr<f32, register>) {
   %atom = fly.make_mma_atom : !fma
   %lc = fly.static : !fly.layout<(1,2,2):(0,100,10)>
@@ -371,42 +439,6 @@ func.func @layout_8_1(%pd: !fly.ptr<f32, register>, %pa: !fly.ptr<f32, register>
   %a = fly.make_view(%pa, %la) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,1)>) -> !a
   %b = fly.make_view(%pb, %lb) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,10,1)>) -> !b
   %c = fly.make_view(%pc, %lc) : (!fly.ptr<f32, register>, !fly.layout<(1,2,2):(0,100,10)>) -> !c
-  // CHECK: %[[D0:.+]] = fly.make_view(%arg0,
-  // CHECK: %[[A0:.+]] = fly.make_view(%arg1,
-  // CHECK: %[[B0:.+]] = fly.make_view(%arg2,
-  // CHECK: %[[C0:.+]] = fly.make_view(%arg3,
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A0]], %[[B0]], %[[C0]])
-  // CHECK: %[[PD100:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[D100:.+]] = fly.make_view(%[[PD100]],
-  // CHECK: %[[PA100:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[A100:.+]] = fly.make_view(%[[PA100]],
-  // CHECK: %[[PC100:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<100>)
-  // CHECK: %[[C100:.+]] = fly.make_view(%[[PC100]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A100]], %[[B0]], %[[C100]])
-  // CHECK: %[[PD10:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[D10:.+]] = fly.make_view(%[[PD10]],
-  // CHECK: %[[PB10:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[B10:.+]] = fly.make_view(%[[PB10]],
-  // CHECK: %[[PC10:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<10>)
-  // CHECK: %[[C10:.+]] = fly.make_view(%[[PC10]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A0]], %[[B10]], %[[C10]])
-  // CHECK: %[[PD110:.+]] = fly.add_offset(%arg0, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[D110:.+]] = fly.make_view(%[[PD110]],
-  // CHECK: %[[PC110:.+]] = fly.add_offset(%arg3, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<110>)
-  // CHECK: %[[C110:.+]] = fly.make_view(%[[PC110]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A100]], %[[B10]], %[[C110]])
-  // CHECK: %[[PA1:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[A1:.+]] = fly.make_view(%[[PA1]],
-  // CHECK: %[[PB1:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<1>)
-  // CHECK: %[[B1:.+]] = fly.make_view(%[[PB1]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D0]], %[[A1]], %[[B1]], %[[D0]])
-  // CHECK: %[[PA101:.+]] = fly.add_offset(%arg1, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<101>)
-  // CHECK: %[[A101:.+]] = fly.make_view(%[[PA101]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D100]], %[[A101]], %[[B1]], %[[D100]])
-  // CHECK: %[[PB11:.+]] = fly.add_offset(%arg2, %{{.+}}) : (!fly.ptr<f32, register>, !fly.int_tuple<11>)
-  // CHECK: %[[B11:.+]] = fly.make_view(%[[PB11]],
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D10]], %[[A1]], %[[B11]], %[[D10]])
-  // CHECK: fly.mma_atom_call(%{{.+}}, %[[D110]], %[[A101]], %[[B11]], %[[D110]])
   %order = fly.static : !fly.layout<8:1>
   fly.gemm(%atom, %d, %a, %b, %c) [traversalLayout = %order] : (!fma, !c, !a, !b, !c, !fly.layout<8:1>) -> ()
   return

@@ -2,18 +2,18 @@
 // RUN: fly-opt %s --fly-layout-lowering | FileCheck %s
 
 // CHECK-LABEL: func.func @logical_divide(
-// CHECK-SAME: %[[N:.+]]: i32
+// CHECK-SAME: %[[ARG0:.+]]: i32) -> !fly.layout<(8,?):(3,24)>
+// CHECK: %[[C8_I32:.+]] = arith.constant 8 : i32
+// CHECK: %[[V0:.+]] = arith.ceildivsi %[[ARG0]], %[[C8_I32]] : i32
+// CHECK: %[[V1:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(3,24)>
+// CHECK: %[[V2:.+]] = fly.make_int_tuple(%[[V0]]) : (i32) -> !fly.int_tuple<(8,?)>
+// CHECK: %[[V3:.+]] = fly.make_layout(%[[V2]], %[[V1]]) : (!fly.int_tuple<(8,?)>, !fly.int_tuple<(3,24)>) -> !fly.layout<(8,?):(3,24)>
+// CHECK: return %[[V3]] : !fly.layout<(8,?):(3,24)>
 func.func @logical_divide(%n: i32) -> !fly.layout<(8,?):(3,24)> {
-  // CHECK: %[[C8:.+]] = arith.constant 8 : i32
   %shape = fly.make_int_tuple(%n) : (i32) -> !fly.int_tuple<?>
   %stride = fly.make_int_tuple() : () -> !fly.int_tuple<3>
   %layout = fly.make_layout(%shape, %stride) : (!fly.int_tuple<?>, !fly.int_tuple<3>) -> !fly.layout<?:3>
   %tile = fly.static : !fly.tile<8>
-  // CHECK: %[[REST:.+]] = arith.ceildivsi %[[N]], %[[C8]]
-  // CHECK: %[[SHAPE:.+]] = fly.make_int_tuple(%[[REST]]) : (i32) -> !fly.int_tuple<(8,?)>
-  // CHECK: %[[STRIDE:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(3,24)>
-  // CHECK: %[[DIVIDED:.+]] = fly.make_layout(%[[SHAPE]], %[[STRIDE]])
-  // CHECK: return %[[DIVIDED]]
   %divided = fly.logical_divide(%layout, %tile) : (!fly.layout<?:3>, !fly.tile<8>) -> !fly.layout<(8,?):(3,24)>
   return %divided : !fly.layout<(8,?):(3,24)>
 }

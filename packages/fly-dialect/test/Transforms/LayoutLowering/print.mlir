@@ -19,12 +19,13 @@ gpu.module @module {
 }
 
 // CHECK-LABEL: func.func @host(
-// CHECK-SAME: %[[X:.+]]: index
+// CHECK-SAME: %[[ARG0:.+]]: index)
+// CHECK: %[[V0:.+]] = arith.index_cast %[[ARG0]] : index to i64
+// CHECK: vector.print str "x="
+// CHECK: vector.print %[[V0]] : i64 punctuation <no_punctuation>
+// CHECK: vector.print
+// CHECK: return
 func.func @host(%x: index) {
-  // CHECK: %[[WIDE:.+]] = arith.index_cast %[[X]] : index to i64
-  // CHECK: vector.print str "x="
-  // CHECK: vector.print %[[WIDE]] : i64 punctuation <no_punctuation>
-  // CHECK: vector.print str "\0A"
   fly.print(%x) {format = "x={}"} : (index) -> ()
   return
 }

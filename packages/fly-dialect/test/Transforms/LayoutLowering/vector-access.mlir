@@ -13,23 +13,26 @@ func.func @contiguous(%p: !fly.ptr<f32, global>) -> vector<8xf32> {
 }
 
 // CHECK-LABEL: func.func @chunks(
-// CHECK-SAME: %[[P:.+]]: !fly.ptr<f32, global>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<f32, global>, %[[ARG1:.+]]: vector<8xf32>) -> vector<8xf32>
+// CHECK: %[[CST:.+]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK: %[[V0:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V1:.+]] = fly.add_offset(%[[ARG0]], %[[V0]]) : (!fly.ptr<f32, global>, !fly.int_tuple<0>) -> !fly.ptr<f32, global>
+// CHECK: %[[V2:.+]] = fly.ptr.load(%[[V1]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V3:.+]] = vector.insert_strided_slice %[[V2]], %[[CST]] {offsets = [0], strides = [1]} : vector<4xf32> into vector<8xf32>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<16>
+// CHECK: %[[V5:.+]] = fly.add_offset(%[[ARG0]], %[[V4]]) : (!fly.ptr<f32, global>, !fly.int_tuple<16>) -> !fly.ptr<f32, global>
+// CHECK: %[[V6:.+]] = fly.ptr.load(%[[V5]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V7:.+]] = vector.insert_strided_slice %[[V6]], %[[V3]] {offsets = [4], strides = [1]} : vector<4xf32> into vector<8xf32>
+// CHECK: %[[V8:.+]] = vector.extract_strided_slice %[[ARG1]] {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+// CHECK: fly.ptr.store(%[[V8]], %[[V1]]) : (vector<4xf32>, !fly.ptr<f32, global>) -> ()
+// CHECK: %[[V9:.+]] = vector.extract_strided_slice %[[ARG1]] {offsets = [4], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+// CHECK: fly.ptr.store(%[[V9]], %[[V5]]) : (vector<4xf32>, !fly.ptr<f32, global>) -> ()
+// CHECK: return %[[V7]] : vector<8xf32>
 func.func @chunks(%p: !fly.ptr<f32, global>, %w: vector<8xf32>) -> vector<8xf32> {
-  // CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<8xf32>
-  // CHECK: %[[C0:.+]] = fly.ptr.load(%[[P]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
-  // CHECK: %[[V0:.+]] = vector.insert_strided_slice %[[C0]], %[[ZERO]] {offsets = [0], strides = [1]}
-  // CHECK: %[[NEXT:.+]] = fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<16>)
-  // CHECK: %[[C1:.+]] = fly.ptr.load(%[[NEXT]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
-  // CHECK: %[[V1:.+]] = vector.insert_strided_slice %[[C1]], %[[V0]] {offsets = [4], strides = [1]}
   %layout = fly.static : !fly.layout<(4,2):(1,16)>
   %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(4,2):(1,16)>) -> !fly.memref<f32, global, (4,2):(1,16)>
   %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, global, (4,2):(1,16)>) -> vector<8xf32>
-  // CHECK: %[[W0:.+]] = vector.extract_strided_slice %{{.+}} {offsets = [0], sizes = [4], strides = [1]}
-  // CHECK: fly.ptr.store(%[[W0]], %[[P]])
-  // CHECK: %[[W1:.+]] = vector.extract_strided_slice %{{.+}} {offsets = [4], sizes = [4], strides = [1]}
-  // CHECK: fly.ptr.store(%[[W1]], %[[NEXT]])
   fly.memref.store_vec(%w, %tensor) : (vector<8xf32>, !fly.memref<f32, global, (4,2):(1,16)>) -> ()
-  // CHECK: return %[[V1]]
   return %v : vector<8xf32>
 }
 
@@ -49,13 +52,29 @@ func.func @transposed(%p: !fly.ptr<f32, global>) -> vector<8xf32> {
 
 // Four accesses, at 0, 8, 64 and 72.
 // CHECK-LABEL: func.func @nested(
-// CHECK-SAME: %[[P:.+]]: !fly.ptr<f32, global>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<f32, global>) -> vector<16xf32>
+// CHECK: %[[CST:.+]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK: %[[V0:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V1:.+]] = fly.add_offset(%[[ARG0]], %[[V0]]) : (!fly.ptr<f32, global>, !fly.int_tuple<0>) -> !fly.ptr<f32, global>
+// CHECK: %[[V2:.+]] = fly.ptr.load(%[[V1]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V3:.+]] = vector.insert_strided_slice %[[V2]], %[[CST]] {offsets = [0], strides = [1]} : vector<4xf32> into vector<16xf32>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<8>
+// CHECK: %[[V5:.+]] = fly.add_offset(%[[ARG0]], %[[V4]]) : (!fly.ptr<f32, global>, !fly.int_tuple<8>) -> !fly.ptr<f32, global>
+// CHECK: %[[V6:.+]] = fly.ptr.load(%[[V5]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V7:.+]] = vector.insert_strided_slice %[[V6]], %[[V3]] {offsets = [4], strides = [1]} : vector<4xf32> into vector<16xf32>
+// CHECK: %[[V8:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<64>
+// CHECK: %[[V9:.+]] = fly.add_offset(%[[ARG0]], %[[V8]]) : (!fly.ptr<f32, global>, !fly.int_tuple<64>) -> !fly.ptr<f32, global>
+// CHECK: %[[V10:.+]] = fly.ptr.load(%[[V9]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V11:.+]] = vector.insert_strided_slice %[[V10]], %[[V7]] {offsets = [8], strides = [1]} : vector<4xf32> into vector<16xf32>
+// CHECK: %[[V12:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<72>
+// CHECK: %[[V13:.+]] = fly.add_offset(%[[ARG0]], %[[V12]]) : (!fly.ptr<f32, global>, !fly.int_tuple<72>) -> !fly.ptr<f32, global>
+// CHECK: %[[V14:.+]] = fly.ptr.load(%[[V13]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[V15:.+]] = vector.insert_strided_slice %[[V14]], %[[V11]] {offsets = [12], strides = [1]} : vector<4xf32> into vector<16xf32>
+// CHECK: %[[V16:.+]] = vector.shape_cast %[[V15]] : vector<16xf32> to vector<2x2x4xf32>
+// CHECK: %[[V17:.+]] = vector.transpose %[[V16]], [0, 2, 1] : vector<2x2x4xf32> to vector<2x4x2xf32>
+// CHECK: %[[V18:.+]] = vector.shape_cast %[[V17]] : vector<2x4x2xf32> to vector<16xf32>
+// CHECK: return %[[V18]] : vector<16xf32>
 func.func @nested(%p: !fly.ptr<f32, global>) -> vector<16xf32> {
-  // CHECK: fly.ptr.load(%[[P]])
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<8>)
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<64>)
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<72>)
-  // CHECK: vector.transpose %{{.+}}, [0, 2, 1] : vector<2x2x4xf32> to vector<2x4x2xf32>
   %layout = fly.static : !fly.layout<((2,4),2):((8,1),64)>
   %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<((2,4),2):((8,1),64)>) -> !fly.memref<f32, global, ((2,4),2):((8,1),64)>
   %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, global, ((2,4),2):((8,1),64)>) -> vector<16xf32>
@@ -63,16 +82,26 @@ func.func @nested(%p: !fly.ptr<f32, global>) -> vector<16xf32> {
 }
 
 // CHECK-LABEL: func.func @scalars(
-// CHECK-SAME: %[[P:.+]]: !fly.ptr<f32, global>
+// CHECK-SAME: %[[ARG0:.+]]: !fly.ptr<f32, global>) -> vector<4xf32>
+// CHECK: %[[CST:.+]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+// CHECK: %[[V0:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
+// CHECK: %[[V1:.+]] = fly.add_offset(%[[ARG0]], %[[V0]]) : (!fly.ptr<f32, global>, !fly.int_tuple<0>) -> !fly.ptr<f32, global>
+// CHECK: %[[V2:.+]] = fly.ptr.load(%[[V1]]) : (!fly.ptr<f32, global>) -> f32
+// CHECK: %[[V3:.+]] = vector.insert %[[V2]], %[[CST]] [0] : f32 into vector<4xf32>
+// CHECK: %[[V4:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<16>
+// CHECK: %[[V5:.+]] = fly.add_offset(%[[ARG0]], %[[V4]]) : (!fly.ptr<f32, global>, !fly.int_tuple<16>) -> !fly.ptr<f32, global>
+// CHECK: %[[V6:.+]] = fly.ptr.load(%[[V5]]) : (!fly.ptr<f32, global>) -> f32
+// CHECK: %[[V7:.+]] = vector.insert %[[V6]], %[[V3]] [1] : f32 into vector<4xf32>
+// CHECK: %[[V8:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<2>
+// CHECK: %[[V9:.+]] = fly.add_offset(%[[ARG0]], %[[V8]]) : (!fly.ptr<f32, global>, !fly.int_tuple<2>) -> !fly.ptr<f32, global>
+// CHECK: %[[V10:.+]] = fly.ptr.load(%[[V9]]) : (!fly.ptr<f32, global>) -> f32
+// CHECK: %[[V11:.+]] = vector.insert %[[V10]], %[[V7]] [2] : f32 into vector<4xf32>
+// CHECK: %[[V12:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<18>
+// CHECK: %[[V13:.+]] = fly.add_offset(%[[ARG0]], %[[V12]]) : (!fly.ptr<f32, global>, !fly.int_tuple<18>) -> !fly.ptr<f32, global>
+// CHECK: %[[V14:.+]] = fly.ptr.load(%[[V13]]) : (!fly.ptr<f32, global>) -> f32
+// CHECK: %[[V15:.+]] = vector.insert %[[V14]], %[[V11]] [3] : f32 into vector<4xf32>
+// CHECK: return %[[V15]] : vector<4xf32>
 func.func @scalars(%p: !fly.ptr<f32, global>) -> vector<4xf32> {
-  // CHECK: fly.ptr.load(%[[P]]) : (!fly.ptr<f32, global>) -> f32
-  // CHECK: vector.insert %{{.+}}, %{{.+}} [0]
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<16>)
-  // CHECK: vector.insert %{{.+}}, %{{.+}} [1]
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<2>)
-  // CHECK: vector.insert %{{.+}}, %{{.+}} [2]
-  // CHECK: fly.add_offset(%[[P]], %{{.+}}) : (!fly.ptr<f32, global>, !fly.int_tuple<18>)
-  // CHECK: vector.insert %{{.+}}, %{{.+}} [3]
   %layout = fly.static : !fly.layout<(2,2):(16,2)>
   %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(2,2):(16,2)>) -> !fly.memref<f32, global, (2,2):(16,2)>
   %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, global, (2,2):(16,2)>) -> vector<4xf32>

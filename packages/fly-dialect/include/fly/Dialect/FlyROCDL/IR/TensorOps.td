@@ -11,7 +11,7 @@ include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.td"
 class FlyROCDL_MakeTiledTDMAtomOp<string mnemonic>
     : Op<FlyROCDL_Dialect, mnemonic, [Pure, InferTypeOpAdaptor]> {
   let description = [{
-    `atom` copies the largest box that the tile of `tensor` and the tile in LDS have in common; `coord` is a tensor of
+    `atom` copies the largest box that the tile of `tensor` and the tile in LDS have in common; `coordTensor` is a tensor of
     the shape of `tensor` whose elements are positions along the descriptor's dimensions, innermost first. The result
     types are inferred and not printed. fly-rocdl-expand-ops lowers the op.
   }];
@@ -21,7 +21,7 @@ class FlyROCDL_MakeTiledTDMAtomOp<string mnemonic>
                        DefaultValuedAttr<I32Attr, "0">:$cacheModifier,
                        DefaultValuedAttr<BoolAttr, "false">:$atomicBarrier,
                        OptionalAttr<TypeAttr>:$internalType);
-  let results = (outs Fly_CopyAtomType:$atom, Fly_CoordTensorType:$coord);
+  let results = (outs Fly_CopyAtomType:$atom, Fly_CoordTensorType:$coordTensor);
   let assemblyFormat = [{
     $tensor `,` $ldsLayout `,` $tiler attr-dict `:` qualified(type($tensor)) `,` type($ldsLayout) `,`
     qualified(type($tiler))
