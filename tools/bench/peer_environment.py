@@ -59,5 +59,7 @@ def run_json(python: str | Path, script: Path, arguments: list[str], variables: 
         timeout=_TIMEOUT,
     )
     if done.returncode != 0:
-        raise SystemExit(f"{python} {script.name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        raise SystemExit(
+            f"{python} {script.name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+        )
     return json.loads(done.stdout.strip().splitlines()[-1])

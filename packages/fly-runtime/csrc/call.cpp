@@ -192,7 +192,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
         slots[slot++] = packedAt;
       packedAt += (argument.packedBytes + 7u) & ~7u;
       if (all.emulated() && tensor.device.device_type != kDLROCM)
-        memory.add(index, checked);
+        memory.add(index, checked, tensor);
       break;
     }
     case ArgumentKind::Scalar:

@@ -51,8 +51,7 @@ void EmulatedMemory::register_one(const Range &range) {
   if (!covers(known, range.bytes, argument)) {
     known.ranges.push_back({range.bytes, !argument.writes, argument.name});
     try {
-      FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, argument.writes ? 0 : 1,
-                      argument.name.c_str());
+      tell_emulator(range, argument);
     } catch (Failure &failure) {
       known.ranges.pop_back();
       if (known.users == 0)
@@ -62,6 +61,32 @@ void EmulatedMemory::register_one(const Range &range) {
   }
   ++known.users;
   ++registered;
+}
+
+// With its shape, so that reports name coordinates; an emulator of before that takes the bytes
+// alone.
+void EmulatedMemory::tell_emulator(const Range &range, const Argument &argument) const {
+  const int readOnly = argument.writes ? 0 : 1;
+  if (api.flyemu_register_tensor == nullptr) {
+    FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, readOnly,
+                    argument.name.c_str());
+    return;
+  }
+  const DLTensor &tensor = *range.tensor;
+  const auto rank = static_cast<size_t>(tensor.ndim);
+  SmallBuffer<long long, 16> leaves(2 * rank + 1);
+  long long *shape = leaves.begin(), *strides = shape + rank;
+  const auto itemBytes = static_cast<long long>(argument.dtype->bytes());
+  long long compact = itemBytes; // what NULL strides mean
+  for (size_t axis = rank; axis-- > 0;) {
+    shape[axis] = tensor.shape[axis];
+    strides[axis] = tensor.strides == nullptr ? compact : tensor.strides[axis] * itemBytes;
+    compact *= shape[axis];
+  }
+  const void *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
+  FLYDSL_HIP_CALL(api, flyemu_register_tensor, range.low, range.bytes, readOnly,
+                  argument.name.c_str(), data, static_cast<unsigned>(itemBytes), tensor.ndim,
+                  static_cast<const long long *>(shape), static_cast<const long long *>(strides));
 }
 
 EmulatedMemory::~EmulatedMemory() {

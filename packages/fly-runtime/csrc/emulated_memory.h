@@ -21,9 +21,10 @@ public:
   EmulatedMemory(const EmulatedMemory &) = delete;
   EmulatedMemory &operator=(const EmulatedMemory &) = delete;
 
-  void add(size_t argument, const CheckedTensor &tensor) {
-    if (!tensor.empty)
-      ranges[count++] = {argument, tensor.low, tensor.bytes};
+  // `tensor` is read again at the first launch.
+  void add(size_t argument, const CheckedTensor &checked, const DLTensor &tensor) {
+    if (!checked.empty)
+      ranges[count++] = {argument, checked.low, checked.bytes, &tensor};
   }
 
   // To be called before each launch; does it once.
@@ -37,9 +38,11 @@ private:
     size_t argument;
     const void *low;
     size_t bytes;
+    const DLTensor *tensor;
   };
 
   void register_one(const Range &range);
+  void tell_emulator(const Range &range, const Argument &argument) const;
 
   const HipApi &api;
   const Note &note;

@@ -34,6 +34,9 @@ namespace flydsl::runtime {
 // What only the emulator's library exports; absent on hardware.
 #define FLYDSL_EMULATOR_FUNCTIONS(X)                                                               \
   X(flyemu_register_memory, const void *address, size_t bytes, int readOnly, const char *name)     \
+  X(flyemu_register_tensor, const void *low, size_t bytes, int readOnly, const char *name,         \
+    const void *data, unsigned itemBytes, int rank, const long long *shape,                        \
+    const long long *byteStrides)                                                                  \
   X(flyemu_unregister_memory, const void *address)                                                 \
   X(flyemu_set_devices, const char *architectures)
 

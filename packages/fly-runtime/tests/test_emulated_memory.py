@@ -65,18 +65,38 @@ def test_all_is_taken_back_in_reverse(make: Make, hip: build.Hip) -> None:
     f, _ = make("f", [tensor("a"), tensor("b")])
     a = np.zeros(7, F32)
     f(a, a[2:])
-    words = [line.split()[0] for line in hip.log()]
+    words = [line.split()[0] for line in hip.log() if not line.startswith("hipModule")]
     assert words[:2] == ["register", "register"]
     assert words[-2:] == ["unregister", "unregister"]
     taken = [int(line.split()[1], 16) for line in hip.log()[-2:]]
     assert taken == [a.ctypes.data + 8, a.ctypes.data]
 
 
-def test_refused_argument_takes_back_the_ones_before(make: Make, hip: build.Hip) -> None:
-    f, _ = make("f", [tensor("a"), tensor("b")])
+def test_a_call_that_launches_nothing_registers_nothing(make: Make, hip: build.Hip) -> None:
+    f, inside = make("f", [tensor("a"), tensor("b")])
     with pytest.raises(TypeError):
         f(np.zeros(7, F32), 3)
-    assert [line.split()[0] for line in hip.log()] == ["register", "unregister"]
+    inside.request.grid[0] = 0
+    f(np.zeros(7, F32), np.zeros(7, F32))
+    assert registrations(hip) == []
+
+
+def test_registration_that_fails_takes_back_the_ones_before(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("a"), tensor("b")])
+    low, high = np.zeros(7, F32), np.zeros(9, F32)
+    f(low, low)  # loads the module
+    hip.reset()
+    hip.fail_next("flyemu_register_memory", 1)
+    with pytest.raises(RuntimeError, match=r"argument 1 \('a'\)"):
+        f(high, low)
+    f(low, high)
+    assert [line.split()[0] for line in hip.log()[-5:]] == [
+        "register",
+        "register",
+        "launch",
+        "unregister",
+        "unregister",
+    ]
 
 
 def test_memory_that_another_thread_still_uses_stays(make: Make, hip: build.Hip) -> None:

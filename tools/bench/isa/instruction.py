@@ -23,7 +23,17 @@ _WIDTH = (
 )  # fmt: skip
 _SCALAR_MEMORY = ("s_load", "s_buffer_load", "s_store", "s_buffer_store", "s_scratch", "s_atomic", "s_dcache", "s_memtime",
                   "s_memrealtime")  # fmt: skip
-_NO_WORK = ("s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache", "s_set_gpr_idx", "s_ttrace", "s_incperf", "s_decperf")
+_NO_WORK = (
+    "s_nop",
+    "s_sleep",
+    "s_setprio",
+    "s_sethalt",
+    "s_icache",
+    "s_set_gpr_idx",
+    "s_ttrace",
+    "s_incperf",
+    "s_decperf",
+)
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_endpgm", "s_rfe")
 _MATRIX = re.compile(r"v_s?mfmac?_(?:scale_)?(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_?(\w*)")
 

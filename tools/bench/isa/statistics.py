@@ -95,7 +95,9 @@ def of_kernel(kernel: KernelCode) -> Statistics:
     """The statistics of one kernel."""
     code = kernel.instructions
     inner = [
-        work_of((code[place] for place in loop.instructions), kernel.arch) for loop in find_loops(code) if loop.innermost
+        work_of((code[place] for place in loop.instructions), kernel.arch)
+        for loop in find_loops(code)
+        if loop.innermost
     ]
     return Statistics(
         kernel=kernel.name,

@@ -92,7 +92,9 @@ def _generated(
 ) -> Any:
     name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
     arguments = "".join(f"{part}, " for part in parts)
-    text = template.format(name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments)
+    text = template.format(
+        name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments
+    )
     exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
     made: Any = scope.pop(name)
     made.__qualname__ = jit.original.__qualname__

@@ -188,4 +188,6 @@ def _store(value: ir.Value, record: ir.Value, word: int) -> None:
     )
     alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 4)
     ordering = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-    ir.Operation.create("llvm.store", operands=[value, place], attributes={"alignment": alignment, "ordering": ordering})
+    ir.Operation.create(
+        "llvm.store", operands=[value, place], attributes={"alignment": alignment, "ordering": ordering}
+    )

@@ -408,3 +408,17 @@ def test_temporaries_of_an_explicit_loop_may_change_type(trace, use):
 
     with pytest.raises(NameError, match=r"init="):
         trace(function, [Int32, Float32])
+
+
+def test_annotated_assignments_in_run_time_loops(trace, use):
+    def function(n):
+        total: fx.Int32 = fx.Int32(0)
+        for i in range(n):
+            part: object = fx.Int32(i) * 2
+            later: fx.Int32
+            later = part + 1
+            if later > 3:
+                total: fx.Int32 = total + later
+        use(total)
+
+    assert trace(function, [fx.Int32]).text.count("scf.for") == 1

@@ -261,3 +261,19 @@ def test_rewriting_twice_is_rewriting_once():
 
     once = rewritten(function)
     assert rewritten(once) is once
+
+
+def test_annotated_assignments():
+    def function(n, flag):
+        total: int = 0
+        later: int
+        for i in range(n):
+            part: object = 2 * i
+            inner: int
+            inner = part + 1
+            if inner > 3 and flag:
+                total: int = total + inner
+        later = total
+        return later
+
+    check(function, range(5), (False, True))

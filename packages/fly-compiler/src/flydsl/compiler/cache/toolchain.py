@@ -61,10 +61,22 @@ def _locations(package: str) -> Iterable[Path]:
 
 
 def _add_sources(digest: hashlib._Hash, folder: Path) -> None:
-    for root, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(".py"):
-                path = Path(root, name)
-                digest.update(f"{path.relative_to(folder)}\0".encode())
-                digest.update(path.read_bytes())
+    """Add the names, relative to `folder`, and the contents of all Python files below it."""
+    _add_folder(digest, str(folder), "")
+
+
+def _add_folder(digest: hashlib._Hash, folder: str, prefix: str) -> None:
+    # Plain strings: this is part of every cold start, and pathlib would take longer than reading the files.
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted((one.name, one.is_dir()) for one in entries)
+    except OSError:
+        return
+    for name, is_folder in found:
+        if is_folder:
+            if name != "__pycache__":
+                _add_folder(digest, f"{folder}/{name}", f"{prefix}{name}/")
+        elif name.endswith(".py"):
+            digest.update(f"{prefix}{name}\0".encode())
+            with open(f"{folder}/{name}", "rb") as file:
+                digest.update(file.read())

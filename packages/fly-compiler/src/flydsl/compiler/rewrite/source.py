@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -31,12 +32,12 @@ class FunctionSource:
 
 
 @dataclass
-class _Index:
+class _File:
     lines: list[str]
-    functions: dict[tuple[int, str], list[tuple[FunctionNode, str | None]]]
+    tree: ast.Module
 
 
-_indices: dict[str, _Index] = {}
+_files: dict[str, _File] = {}
 
 
 def find_source(function: FunctionType) -> FunctionSource:
@@ -54,10 +55,10 @@ def find_source(function: FunctionType) -> FunctionSource:
             "the control flow of a function from its source: define it in a file or in a notebook cell, not at the "
             "plain Python prompt or through exec()."
         )
-    index = _indices.get(code.co_filename)
-    if index is None or index.lines != lines:
-        index = _indices[code.co_filename] = _Index(lines, _functions_of(lines, code.co_filename))
-    found = index.functions.get((code.co_firstlineno, code.co_name), [])
+    known = _files.get(code.co_filename)
+    if known is None or known.lines != lines:
+        known = _files[code.co_filename] = _File(lines, _parse(lines, code.co_filename))
+    found = list(_functions_at(known.tree, None, code.co_firstlineno, code.co_name))
     if len(found) > 1:
         found = [one for one in found if _same_code(one[0], code)]
     if not found or not _same_arguments(found[0][0], code):
@@ -78,19 +79,24 @@ def source_line(filename: str, line: int) -> str:
     return linecache.getline(filename, line).strip()
 
 
-def _functions_of(lines: list[str], filename: str) -> dict[tuple[int, str], list[tuple[FunctionNode, str | None]]]:
-    functions: dict[tuple[int, str], list[tuple[FunctionNode, str | None]]] = {}
-    stack: list[tuple[ast.AST, str | None]] = [(_parse(lines, filename), None)]
-    while stack:
-        node, class_name = stack.pop()
-        inner = node.name if isinstance(node, ast.ClassDef) else class_name
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            functions.setdefault((first, node.name), []).append((node, class_name))
-        elif isinstance(node, ast.Lambda):
-            functions.setdefault((node.lineno, "<lambda>"), []).append((node, class_name))
-        stack.extend((child, inner) for child in ast.iter_child_nodes(node))
-    return functions
+def _functions_at(
+    node: ast.AST, class_name: str | None, line: int, name: str
+) -> Iterator[tuple[FunctionNode, str | None]]:
+    """Find the functions of a name that begin in a line, each with its class; only what holds the line is looked at."""
+    inner = node.name if isinstance(node, ast.ClassDef) else class_name
+    for child in ast.iter_child_nodes(node):
+        first = getattr(child, "lineno", None)
+        if first is not None:
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and child.decorator_list:
+                first = min(first, child.decorator_list[0].lineno)
+            if not first <= line <= (getattr(child, "end_lineno", None) or first):
+                continue
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if first == line and child.name == name:
+                    yield child, inner
+            elif isinstance(child, ast.Lambda) and first == line and name == "<lambda>":
+                yield child, inner
+        yield from _functions_at(child, inner, line, name)
 
 
 def _parse(lines: list[str], filename: str) -> ast.Module:

@@ -226,6 +226,14 @@ class FunctionTransformer(ast.NodeTransformer):
         """Rewrite a `while` loop."""
         return while_loop.rewrite(self, node)
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Leave the annotation out: Python evaluates none inside functions, and a region cannot annotate its names."""
+        if node.value is not None:
+            return located(ast.Assign([self.visit(node.target)], self.visit(node.value)), node)
+        if isinstance(node.target, ast.Name):  # binds nothing, but makes the name a local one
+            return located(ast.If(ast.Constant(False), [ast.Assign([node.target], ast.Constant(None))], []), node)
+        return node
+
     def visit_Assert(self, node: ast.Assert) -> Any:
         """Refuse an assertion on a run-time value."""
         return refusals.assertion(self, node)
