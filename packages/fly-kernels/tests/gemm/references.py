@@ -5,9 +5,9 @@ import torch
 
 from flydsl.kernels.common.shuffle import shuffle_weight
 
-FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16}
+FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
 # Half a unit of the last place, relative: what one rounding to the output costs.
-HALF_ULP = {"fp16": 2.0**-11, "bf16": 2.0**-8}
+HALF_ULP = {"fp16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
 _ACTIVATIONS = {
     "none": lambda x: x,
     "relu": torch.relu,

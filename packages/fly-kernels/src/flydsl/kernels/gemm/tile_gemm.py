@@ -101,11 +101,13 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         N=gemm.N, split_k=gemm.split_k, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_reduce"
     )
 
-    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, workspace: Any, **others: Any) -> None:
+    def launch(
+        C: Any, A: Any, B: Any, M: Any, stream: Any, *, workspace: Any, lda: Any = 0, ldb: Any = 0, **extras: Any
+    ) -> None:
         expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
-        strides = {key: others[key] for key in ("lda", "ldb") if key in others}
-        multiply(workspace, A, B, M, stream, **strides)
-        finish(C, workspace, M, stream, **others)
+        expect_rows("workspace", workspace, fx.Float32)
+        multiply(workspace, A, B, M, stream, lda=lda, ldb=ldb)
+        finish(C, workspace, M, stream, **extras)
 
     return launch
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..utils import align_up
 from .instructions import PACK_BYTES, MatrixProduct, matrix_product
 
 __all__ = ["LDS_BYTES", "WAVE", "TilePlan", "plan_tile"]
@@ -21,8 +20,11 @@ WAVE = 64
 LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
 _LONGEST_STAGE = 512  # bytes of K
 _B_REGISTERS = 64  # of one stage
-# Instructions between two waits: fewer and the waits show, more and the operands take too many registers.
+# Instructions between two waits: fewer and the waits show, more and the waits come too late to matter.
 _PHASE_LEAST, _PHASE_MOST = 8, 32
+# Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
+_A_PACKS, _A_PACKS_BESIDE_MANY_SUMS, _MANY_SUMS = 8, 4, 128
+_REGISTERS = 256 - 24  # of a thread at two waves a SIMD, less those of addresses
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,17 @@ class TilePlan:
         return self.passes * self.threads
 
     @property
+    def sum_registers(self) -> int:
+        """Registers of a thread for the sums."""
+        return 4 * self.row_blocks * self.column_blocks
+
+    @property
+    def registers(self) -> int:
+        """Registers of a thread for sums, a stage of B, two phases of A and what of A is on its way."""
+        held = max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
+        return self.sum_registers + 4 * (self.column_blocks * self.packs + 2 * held + self.passes)
+
+    @property
     def lds_bytes(self) -> int:
         """LDS of the workgroup."""
         return self.buffers * self.buffer_chunks * PACK_BYTES
@@ -126,8 +139,12 @@ class TilePlan:
         groups = [tuple(range(at, at + unit)) for at in range(0, self.packs, unit)]
         while len(groups) > 2 and len(groups) % 2 == 0 and len(groups[0]) // unit * len(blocks) * width < _PHASE_LEAST:
             groups = [first + second for first, second in zip(groups[::2], groups[1::2], strict=True)]
+        most = _A_PACKS_BESIDE_MANY_SUMS if self.sum_registers >= _MANY_SUMS else _A_PACKS
         parts = 1
-        while len(blocks) // parts * width * (len(groups[0]) // unit) > _PHASE_MOST and parts < len(blocks):
+        while parts < len(blocks) and (
+            len(blocks) // parts * width * (len(groups[0]) // unit) > _PHASE_MOST
+            or -(-len(blocks) // parts) * len(groups[0]) > most
+        ):
             parts += 1
         if len(groups) * parts < 2 and len(blocks) > 1:
             parts = 2
@@ -158,16 +175,17 @@ def plan_tile(
     shuffled: bool = True,
 ) -> TilePlan:
     """The plan of a tile whose numbers have been checked, with K of them for a workgroup; `check` is not called yet."""
-    column_blocks = tile_n // (16 * waves[1])
-    threads = WAVE * waves[0] * waves[1]
     budget = LDS_BYTES[arch] // 2
-    stage = 64
-    while (
-        tile_k * element_bytes % (2 * stage) == 0
-        and 2 * stage <= _LONGEST_STAGE
-        and column_blocks * (2 * stage // 64) * 4 <= _B_REGISTERS
-        and buffers * align_up(tile_m * 2 * stage, threads * PACK_BYTES) <= budget
-    ):
-        stage *= 2
-    product = matrix_product(arch, dtype, stage // 64)
-    return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product, waves, shuffled)
+
+    def plan(stage: int) -> TilePlan:
+        product = matrix_product(arch, dtype, stage // 64)
+        return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product, waves, shuffled)
+
+    chosen = plan(64)
+    while tile_k * element_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= _LONGEST_STAGE:
+        longer = plan(2 * chosen.stage_bytes)
+        b_registers = 4 * longer.column_blocks * longer.packs
+        if longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.registers > _REGISTERS:
+            break
+        chosen = longer
+    return chosen

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GEMMs of row-major B: split K, few rows, ragged columns, strides, epilogues, orders of workgroups."""
+
+import pytest
+import torch
+from references import Problem
+
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+from flydsl.kernels.common.shuffle import shuffle_weight
+from flydsl.kernels.gemm.config import COMPUTE_UNITS, GemmConfig, default_config
+from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+
+SMALL = GemmConfig(32, 64, 64)
+
+
+def launch(run, problem, config, in_dtype, *, epilogue=None, shuffled=False, residual=None, a=None, b=None):
+    strided = a is not None or b is not None
+    a = problem.a if a is None else a
+    b = (shuffle_weight(problem.b) if shuffled else problem.b) if b is None else b
+    kernel = compile_gemm(
+        N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype=problem.out_dtype, epilogue=epilogue,
+        shuffled=shuffled, strided=strided,
+    )  # fmt: skip
+    c = problem.output()
+    workspace = torch.empty(config.split_k * problem.M * problem.N if config.split_k > 1 else 0)
+    none = torch.empty(0, dtype=c.dtype)
+    run(
+        kernel, c, a, b, problem.scale_a, problem.scale_b, problem.bias, none if residual is None else residual,
+        workspace, problem.M, a.stride(0), b.stride(0), writes=[c, workspace],
+    )  # fmt: skip
+    problem.check(c)
+
+
+@pytest.mark.parametrize("in_dtype", ["fp16", "bf16", "fp8", "int8"])
+@pytest.mark.parametrize("split_k", [1, 2, 4])
+@pytest.mark.parametrize("rows", [1, 33])
+def test_split_k(run, arch, rows, split_k, in_dtype):
+    problem = Problem(rows, 128, 1024, in_dtype, "bf16", arch=arch, seed=split_k)
+    launch(run, problem, GemmConfig(32, 64, 128, split_k), in_dtype)
+
+
+@pytest.mark.parametrize("columns", [4, 60, 68, 132, 252])
+@pytest.mark.parametrize("split_k", [1, 2])
+def test_columns_that_no_tile_divides(run, arch, columns, split_k):
+    problem = Problem(19, columns, 256, "bf16", "fp16", arch=arch)
+    launch(run, problem, GemmConfig(32, 64, 64, split_k), "bf16")
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("shape", [(1, 80, 512), (16, 208, 2048), (7, 64, 4096)])
+def test_decode(run, arch, shape, shuffled):
+    problem = Problem(*shape, "bf16", arch=arch)
+    launch(run, problem, default_config(arch, "bf16", *shape), "bf16", shuffled=shuffled)
+
+
+def test_no_rows(run, arch):
+    launch(run, Problem(0, 64, 128, "fp16", "fp16", arch=arch), SMALL, "fp16")
+
+
+@pytest.mark.parametrize("waves", [(1, 1), (2, 2), (4, 1), (1, 8), (2, 4)])
+def test_grids_of_waves(run, arch, waves):
+    problem = Problem(70, 260, 256, "fp16", "fp16", arch=arch)
+    launch(run, problem, GemmConfig(64, 128, 64, waves=waves), "fp16")
+
+
+@pytest.mark.parametrize(("group_m", "xcd_swizzle"), [(1, 0), (2, 0), (5, 0), (0, 2)])
+def test_orders_of_workgroups(run, arch, group_m, xcd_swizzle):
+    problem = Problem(100, 332, 128, "bf16", arch=arch)
+    launch(run, problem, GemmConfig(16, 64, 64, group_m=group_m, xcd_swizzle=xcd_swizzle), "bf16")
+
+
+@pytest.mark.parametrize("split_k", [1, 2])
+def test_rows_apart(run, arch, split_k):
+    problem = Problem(21, 64, 256, "bf16", arch=arch)
+    wide = torch.full((21, 400), float("nan"), dtype=torch.bfloat16)
+    deep = torch.full((64, 264), float("nan"), dtype=torch.bfloat16)
+    a, b = wide[:, 64:320], deep[:, 8:]
+    a.copy_(problem.a)
+    b.copy_(problem.b)
+    launch(run, problem, GemmConfig(32, 64, 64, split_k), "bf16", a=a, b=b)
+
+
+@pytest.mark.parametrize("split_k", [1, 2])
+@pytest.mark.parametrize("activation", ["none", "relu", "silu", "gelu"])
+@pytest.mark.parametrize("in_dtype", ["fp16", "int8"])
+def test_whole_epilogue(run, arch, in_dtype, activation, split_k):
+    name = "bias" if activation == "none" else f"bias_{activation}"
+    problem = Problem(34, 128, 256, in_dtype, "fp16", arch=arch, epilogue=name)
+    residual = torch.randn(34, 128).half()
+    problem.expected = problem.expected + residual.double()
+    problem.error = problem.error + problem.expected.abs() * 2.0**-10 + 2.0**-20
+    epilogue = Epilogue(in_dtype == "int8", True, activation, True)
+    launch(run, problem, GemmConfig(32, 64, 128, split_k), in_dtype, epilogue=epilogue, residual=residual)
+
+
+def test_f32_output(run, arch):
+    problem = Problem(34, 128, 256, "bf16", "f32", arch=arch)
+    launch(run, problem, SMALL, "bf16")
+
+
+def test_the_order_of_parts_does_not_matter(run, arch):
+    """`run` compares the bits of every order of waves; the parts are added in the order of K."""
+    problem = Problem(8, 64, 2048, "fp16", "f32", arch=arch)
+    launch(run, problem, GemmConfig(16, 64, 128, 8), "fp16")
+
+
+@pytest.mark.parametrize(
+    ("config", "numbers", "said"),
+    [
+        (GemmConfig(24, 64, 64), (64, 128), "tile_m = 24 is no multiple of 16 rows"),
+        (GemmConfig(16, 32, 64), (64, 128), "tile_n = 32 is no multiple of 16 columns for each of 4 waves"),
+        (GemmConfig(16, 64, 16), (64, 128), "are 32 bytes, no multiple of 64"),
+        (GemmConfig(16, 64, 64, 4), (64, 128), r"K = 128 is no multiple of split_k \* tile_k = 4 \* 64"),
+        (GemmConfig(16, 64, 64), (66, 128), "N = 66 is no multiple of 4"),
+        (GemmConfig(16, 64, 64, 0), (64, 128), "split_k must be a positive integer"),
+        (GemmConfig(48, 64, 64, waves=(3, 1)), (64, 128), "1, 2, 4, 8 or 16 waves, not 3"),
+        (GemmConfig(16, 64, 64, group_m=2, xcd_swizzle=2), (64, 128), "choose one"),
+        (GemmConfig(16, 64, 64, lds_stage=4), (64, 128), "lds_stage is 1 or 2, got 4"),
+    ],
+)
+def test_refusals(config, numbers, said):
+    with pytest.raises(ValueError, match=said):
+        compile_gemm(N=numbers[0], K=numbers[1], config=config, in_dtype="bf16", out_dtype="bf16")
+
+
+def test_a_missing_workspace_is_reported(arch):
+    problem = Problem(8, 64, 256, "bf16", arch=arch)
+    kernel = compile_gemm(N=64, K=256, config=GemmConfig(16, 64, 64, 2), in_dtype="bf16", out_dtype="bf16")
+    none = torch.empty(0, dtype=torch.bfloat16)
+    with pytest.raises(RuntimeError, match="outside of all registered memory"):
+        kernel(problem.output(), problem.a, problem.b, none, none, none, none, torch.empty(0), 8, 256, 256)
+
+
+@pytest.mark.parametrize("arch_name", ["gfx942", "gfx950"])
+@pytest.mark.parametrize("in_dtype", ["bf16", "int8"])
+@pytest.mark.parametrize("shape", [(1, 4096, 8192), (16, 64, 64), (32, 384, 7168), (300, 768, 320), (8192,) * 3])
+def test_default_configurations_fit(arch_name, in_dtype, shape):
+    config = default_config(arch_name, in_dtype, *shape)
+    config.check(arch_name, in_dtype, shape[1], shape[2], shuffled=True)
+    tiles = -(-shape[0] // config.tile_m) * -(-shape[1] // config.tile_n)
+    assert config.split_k == 1 or tiles * config.split_k <= COMPUTE_UNITS[arch_name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gfx1201", "bf16", 1, 64, 64), "written for gfx942 and gfx950, not for gfx1201"),
+        (("gfx942", "bf16", 1, 64, 48), "no multiple of 64: pad K"),
+        (("gfx942", "f32", 1, 64, 64), "in_dtype 'f32' is not supported"),
+    ],
+)
+def test_no_default_configuration(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        default_config(*arguments)
