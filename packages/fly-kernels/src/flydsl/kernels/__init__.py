@@ -1,6 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel library: one kernel per file, by family.
+"""The kernel library: one kernel per file, by family; and one operator of torch per operation.
 
-Importing this package or any module of it needs fly-runtime only. A builder (`build_…`, `compile_…`) imports the
-compiler when it is called, and says which extra to install when there is none.
+Importing this package or any module of a family needs fly-runtime only. A builder (`build_…`, `compile_…`) imports the
+compiler when it is called, and says which extra to install when there is none. The operators (`flydsl.kernels.softmax`
+and the others of `OPERATORS`) import torch at their first use.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+OPERATORS = {
+    "absolute": "elementwise",
+    "add": "elementwise",
+    "argmax": "reductions",
+    "fused_add_rmsnorm": "rmsnorm",
+    "geglu": "elementwise",
+    "gelu": "elementwise",
+    "layernorm": "layernorm",
+    "maximum": "elementwise",
+    "mean": "reductions",
+    "multiply": "elementwise",
+    "per_block_quant": "quant",
+    "per_token_quant": "quant",
+    "relu": "elementwise",
+    "rmsnorm": "rmsnorm",
+    "rope_cache": "rope",
+    "row_max": "reductions",
+    "row_sum": "reductions",
+    "sigmoid": "elementwise",
+    "silu": "elementwise",
+    "softmax": "softmax",
+    "swiglu": "elementwise",
+    "tanh": "elementwise",
+}
+"""Where each operator is: the module in `flydsl.kernels.operators`."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in OPERATORS:
+        return getattr(importlib.import_module(f"{__name__}.operators.{OPERATORS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; operators: {', '.join(OPERATORS)}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *OPERATORS])

@@ -11,7 +11,7 @@ from flydsl.runtime.device import get_rocm_arch
 @dataclass(frozen=True)
 class Architecture:
     """`compute_units` of the largest part; the fp8 type that matrix and conversion instructions take, and its largest
-    number; whether one instruction converts f32 to bf16.
+    number; whether one instruction converts f32 to bf16; the banks of LDS, each 4 bytes wide.
     """
 
     name: str
@@ -19,11 +19,12 @@ class Architecture:
     fp8: str  # the language's name of the 8-bit float with 3 bits of mantissa
     fp8_max: float
     converts_bf16: bool
+    lds_banks: int
 
 
 _KNOWN = {
-    "gfx942": Architecture("gfx942", 304, "Float8E4M3FNUZ", 240.0, False),
-    "gfx950": Architecture("gfx950", 256, "Float8E4M3FN", 448.0, True),
+    "gfx942": Architecture("gfx942", 304, "Float8E4M3FNUZ", 240.0, False, 32),
+    "gfx950": Architecture("gfx950", 256, "Float8E4M3FN", 448.0, True, 64),
 }
 
 

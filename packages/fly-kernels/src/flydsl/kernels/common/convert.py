@@ -53,3 +53,26 @@ def exp2(values: Any) -> Any:
 def minus(values: Any, scalar: Any) -> Any:
     """values - scalar. Written as a sum: there is a packed addition of two f32, and no packed subtraction."""
     return values + (-scalar)
+
+
+def to_fp8(values: Any) -> Any:
+    """A vector of Float32 as the bits (Int8) of the architecture's fp8 (E4M3), rounded to nearest even.
+
+    Values are within its range up to rounding: a larger one becomes NaN. Two elements an instruction.
+    """
+    count = values.numel
+    words = []
+    for first in fx.range_constexpr(0, count, 4):
+        word = fx.Int32(0)
+        for half in fx.range_constexpr(0, min(4, count - first), 2):
+            low = values[first + half]
+            high = values[first + half + 1] if first + half + 1 < count else fx.Float32(0.0)
+            word = fx.Int32(fx.rocdl.cvt_pk_fp8_f32(fx.Int32, low, high, word, half == 2))
+        words.append(word)
+    octets = fx.Vector.from_elements(words).bitcast(fx.Int8)
+    return octets if octets.numel == count else octets.shuffle(octets, list(range(count)))
+
+
+def to_int8(values: Any, *, nearest: bool) -> Any:
+    """A vector of Float32 within [-128, 127] as Int8: rounded to nearest even, or cut off towards zero."""
+    return (fx.roundeven(values) if nearest else values).to(fx.Int8)

@@ -43,25 +43,25 @@ def _has_dpp() -> bool:
 def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
     """Reduce one Float32 per lane over groups of `width` lanes; every lane of a group gets its result.
 
-    `op` is "add" or "max"; `width` is 16, 32 or the wave size, which is the default. All lanes of a group are active.
-    Over a whole wave of 64 the result is in a scalar register.
+    `op` is "add" or "max"; `width` is a power of two up to the wave size, which is the default. All lanes of a group
+    are active. Over a whole wave of 64 the result is in a scalar register.
 
     Raises ValueError for another width.
     """
     combine = _COMBINE[op]
     wave_size = fx.num_warp_threads()
     width = width or wave_size
-    if width not in (16, 32, wave_size):
-        raise ValueError(f"a reduction is over 16, 32 or {wave_size} lanes, not {width}")
+    if width < 1 or width > wave_size or width & (width - 1):
+        raise ValueError(f"a reduction is over a power of two of lanes up to {wave_size}, not {width}")
     if not _has_dpp():
         offset = width // 2
         while offset:
             value = combine(value, fx.gpu.shuffle_xor(value, offset, wave_size))
             offset //= 2
         return value
-    for control in _WITHIN_ROW:
+    for control in _WITHIN_ROW[: min(width, 16).bit_length() - 1]:
         value = combine(value, _from_lane(value, control))
-    if width == 16:
+    if width <= 16:
         return value
     operations = _operations()
     if width == 32:

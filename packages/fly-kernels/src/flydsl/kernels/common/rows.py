@@ -66,6 +66,11 @@ class RowPlan:
         return self.columns // self.vector
 
     @property
+    def elements(self) -> int:
+        """The most elements that a thread has of a row."""
+        return -(-self.columns // self.threads)
+
+    @property
     def full_steps(self) -> int:
         """Accesses in which every thread has a whole vector."""
         return self.groups // self.threads
@@ -108,9 +113,9 @@ def plan_rows(
         raise ValueError(f"N must be a positive integer, got {columns!r}")
     if block is not None and block not in (64, 128, 256, 512, 1024):
         raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {block!r}")
+    # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets and
+    # LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits
-    if bits < 32 and columns % (32 // bits):
-        vector = 1  # rows begin between two dwords
     threads = 64 if single else 16
     while threads < MAX_THREADS and threads * elements < columns:
         threads *= 2
@@ -158,20 +163,24 @@ class RowThread:
             return wave_reduce(value, op, self.plan.threads)
         return block_reduce(value, op, self._take(self.plan.threads // wave_size), self.thread, self.plan.threads)
 
-    def _take(self, waves: int) -> Any:
-        """LDS for one reduction of a row. Rows take turns between two halves: a wave that is late still reads one."""
+    def allocator(self) -> Any:
+        """The LDS allocator of the kernel, which may have one only."""
         if self._allocator is None:
             self._allocator = fx.SharedAllocator()
+        return self._allocator
+
+    def _take(self, waves: int) -> Any:
+        """LDS for one reduction of a row. Rows take turns between two halves: a wave that is late still reads one."""
         if self._used == len(self._slots):
             count = waves if self._turn is None else 2 * waves
-            self._slots.append(self._allocator.allocate(fx.Array[fx.Float32, count, 16]).peek())
+            self._slots.append(self.allocator().allocate(fx.Array[fx.Float32, count, 16]).peek())
         slots = self._slots[self._used]
         self._used += 1
         return slots if self._turn is None else _Half(slots, (self._turn & 1) * waves)
 
     def number(self, argument: Any, row: Any) -> Any:
         """argument[row], of one number per row."""
-        start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+        start = pointer(argument)
         return (start + row).load()
 
     def sum(self, vectors: Iterable[Any]) -> Any:
@@ -209,7 +218,7 @@ def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -
     parts = []
     for one in by_width.values():
         scalar = one[0]
-        for index in range(1, one.numel):
+        for index in fx.range_constexpr(1, one.numel):
             scalar = combine(scalar, one[index])
         parts.append(scalar)
     result = parts[0]
@@ -234,10 +243,17 @@ class _Half:
 class RowView:
     """One row of an argument, (M, N) or (N,): a tensor with unit stride along the row, or a pointer to M·N elements."""
 
-    def __init__(self, argument: Any, at: RowThread, row: Any = None, stride: int | None = None) -> None:
-        """`row` None: the argument is one row. `stride`: a flat argument with rows so far apart."""
+    def __init__(
+        self, argument: Any, at: RowThread, row: Any = None, stride: int | None = None, element: Any = None
+    ) -> None:
+        """`row` None: the argument is one row. `stride`: a flat argument with rows so far apart.
+
+        `element`: another type of the same width, to move the elements as.
+        """
         self._at = at
-        start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+        start = pointer(argument)
+        if element is not None:
+            start = fx.recast_iter(element, start)
         self.element = start.element_type
         if row is not None:
             apart: Any = stride or at.plan.columns
@@ -276,48 +292,42 @@ class RowView:
         else:
             fx.copy_atom_call(self._atom(step), fragment, self._part(step), pred=self._predicate(step))
 
-    def add(self, step: Step, values: Any) -> None:
-        """Add Float32 to memory, atomically, element by element, in the order of arrival."""
-        start = self._start + ((self._at.lane + step.first) * step.vector + step.offset)
-        if step.groups is None:
-            _add_all(start, values, True)
-        else:
-            _add_all(start, values, self._at.has(step))
-
     def _predicate(self, step: Step) -> Any:
         predicate = fx.make_rmem_tensor(1, fx.Boolean)
         predicate[0] = self._at.has(step)
         return predicate
 
 
-def _add_all(start: Any, values: Any, condition: Any) -> None:
-    if condition:
-        for index in fx.range_constexpr(values.numel):
-            fx.atomic_add(start + index, values[index], syncscope=fx.rocdl.SyncScope.Agent)
-
-
-def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:
+def stream(
+    plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]], unroll: int = STREAM_UNROLL
+) -> list[Any]:
     """Run `body(state, step)` for every step of a row, most of them in a run-time loop; the last state.
 
-    The state is a list of values whose types do not change.
+    The state is a list of values whose types do not change. `unroll` steps are one trip of the loop.
     """
-    unrolled = plan.full_steps // STREAM_UNROLL
-    state = _loop(plan, state, body, unrolled)
-    rest = range(unrolled * STREAM_UNROLL, plan.full_steps)
+    trips = plan.full_steps // unroll
+    state = _loop(plan, state, body, trips, unroll)
+    rest = range(trips * unroll, plan.full_steps)
     for step in [*(Step(plan.vector, one * plan.threads) for one in rest), *plan.last_steps]:
         state = body(state, step)
     return state
 
 
-def _loop(plan: RowPlan, state: Any, body: Any, trips: int) -> Any:
-    for trip in range(trips):
-        for part in fx.range_constexpr(STREAM_UNROLL):
-            state = body(state, Step(plan.vector, (trip * STREAM_UNROLL + part) * plan.threads))
+def _loop(plan: RowPlan, state: Any, body: Any, trips: int, parts: int) -> Any:
+    # Without the hint LLVM unrolls short loops fully and spills.
+    for trip in range(trips, unroll=1):
+        for part in fx.range_constexpr(parts):
+            state = body(state, Step(plan.vector, (trip * parts + part) * plan.threads))
     return state
+
+
+def pointer(argument: Any) -> Any:
+    """Where an argument begins: a tensor's first element, or the pointer that it is."""
+    return fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
 
 
 def store_scalar(argument: Any, index: Any, value: Any, at: RowThread) -> None:
     """argument[index] = value, by the first thread of the row."""
-    start = fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+    start = pointer(argument)
     if at.lane == 0:
         (start + index).store(value.to(start.element_type))

@@ -22,12 +22,15 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from ..common.convert import minus
 from ..common.dtypes import expect_row, expect_rows, float_type
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, stream, total
+from ..common.rows import RowThread, RowView, Step, plan_rows, pointer, stream, total
+from ..common.spread import Spread
 from .forward import programs
 
 ELEMENTS_PER_THREAD = 16  # of x, of dy, of gamma and of each sum
+UNROLL = 2  # vectors of each in flight per thread while streaming
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,12 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             self.mean = at.number(tensors.Mean, row) if norm.centred else None
 
         def normalised(self, values: Any) -> Any:
-            return ((values - self.mean) if norm.centred else values) * self.rstd
+            return (minus(values, self.mean) if norm.centred else values) * self.rstd
 
         def store(self, step: Step, scaled: Any, hat: Any, centre: Any, slope: Any) -> None:
-            dx = scaled - hat * slope
+            dx = scaled + hat * (-slope)
             if norm.centred:
-                dx = dx - centre
+                dx = minus(dx, centre)
             dx = dx * self.rstd
             if norm.residual:
                 dx = dx + self.dresidual.load_f32(step)
@@ -103,9 +106,10 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
         gamma = [RowView(tensors.Gamma, at).load(step) for step in steps]
         state = [fx.full(step.vector, 0.0, fx.Float32) for _ in range(sums) for step in steps]
         state = all_rows(tensors, at, m_in, steps, gamma, state)
-        for index, target in enumerate(targets(tensors, at)):
+        spread = Spread(plan, at)
+        for index, target in enumerate(targets(tensors)):
             for step, values in zip(steps, state[index * len(steps) : (index + 1) * len(steps)], strict=True):
-                target.store(step, values) if norm.programs else target.add(step, values)
+                spread.write(step, values, target)
 
     def all_rows(tensors: Any, at: Any, m_in: Any, steps: Any, gamma: Any, state: Any) -> Any:
         turn = fx.Int32(0)
@@ -126,22 +130,41 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             turn = turn + 1
         return state
 
-    def targets(tensors: SimpleNamespace, at: RowThread) -> list[RowView]:
-        """Where the sums of this workgroup go."""
+    def targets(tensors: SimpleNamespace) -> list[Callable[[Any, Any], None]]:
+        """What puts a sum of this workgroup, (element, value), where it belongs."""
         if norm.programs:
-            return [RowView(tensors.Partial, at, fx.block_idx.x, stride=norm.columns)]
+            partial = pointer(tensors.Partial) + fx.Int64(fx.block_idx.x) * norm.columns
+            return [lambda element, value: (partial + element).store(value)]
         names = ("DGamma", "DBias") if norm.centred else ("DWeight",)
-        return [RowView(getattr(tensors, name), at) for name in names]
+        return [adder(pointer(getattr(tensors, name))) for name in names]
+
+    def adder(start: Any) -> Callable[[Any, Any], None]:
+        return lambda element, value: fx.atomic_add(start + element, value, syncscope=fx.rocdl.SyncScope.Agent)
 
     def streamed_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
         gamma = RowView(tensors.Gamma, at)
-        into = targets(tensors, at)
         if norm.programs:  # the workgroup's row of Partial is added to, row by row, by the thread that owns the place
-            stream(plan, [], lambda state, step: [into[0].store(step, fx.full(step.vector, 0.0, fx.Float32))][:0])
-        for row in range(at.first, m_in, fx.grid_dim.x):
-            streamed_row(Row(tensors, at, row), gamma, into)
+            partial = RowView(tensors.Partial, at, fx.block_idx.x, stride=norm.columns)
 
-    def streamed_row(this: Row, gamma: RowView, into: list[RowView]) -> None:
+            def clear(state: list[Any], step: Step) -> list[Any]:
+                partial.store(step, fx.full(step.vector, 0.0, fx.Float32))
+                return state
+
+            def accumulate(step: Step, dy: Any, products: Any) -> None:
+                partial.store(step, partial.load(step) + products)
+
+            stream(plan, [], clear)
+        else:
+            into, spread = targets(tensors), Spread(plan, at)
+
+            def accumulate(step: Step, dy: Any, products: Any) -> None:
+                for target, values in zip(into, (products, dy), strict=False):
+                    spread.write(step, values, target)
+
+        for row in range(at.first, m_in, fx.grid_dim.x):
+            streamed_row(Row(tensors, at, row), gamma, accumulate)
+
+    def streamed_row(this: Row, gamma: RowView, accumulate: Callable[[Step, Any, Any], None]) -> None:
         this.at.next_row(fx.Int32(0))
 
         def parts(step: Step) -> tuple[Any, Any, Any]:
@@ -156,27 +179,24 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
         fx.barrier()  # the reductions of the row before have been read by all waves
         zero = fx.Float32(0.0)
-        centre, slope = this.means(*stream(plan, [zero, zero], add))
+        centre, slope = this.means(*stream(plan, [zero, zero], add, UNROLL))
 
         def write(state: list[Any], step: Step) -> list[Any]:
             dy, scaled, hat = parts(step)
             this.store(step, scaled, hat, centre, slope)
-            for target, values in zip(into, (dy * hat, dy), strict=False):
-                if norm.programs:
-                    target.store(step, target.load(step) + values)
-                else:
-                    target.add(step, values)
+            accumulate(step, dy, dy * hat)
             return state
 
-        stream(plan, [], write)
+        stream(plan, [], write, UNROLL)
 
     @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
     def norm_bwd_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
         at = RowThread(plan)
-        if fx.const_expr(plan.in_registers):
-            held_rows(tensors, at, m_in)
-        else:
-            streamed_rows(tensors, at, m_in)
+        with fx.fastmath("contract"):
+            if fx.const_expr(plan.in_registers):
+                held_rows(tensors, at, m_in)
+            else:
+                streamed_rows(tensors, at, m_in)
 
     def check(tensors: SimpleNamespace) -> None:
         for name in ("Added", "DResidualOut") if norm.residual else ("Input",):

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..common.dtypes import expect_row
 from ..common.language import flyc, fx
+from ..common.rows import pointer
 
 COLUMNS = 64
 LANES = 4
@@ -28,8 +29,8 @@ def column_sums(columns: int, rows: int) -> Callable[[Any, Any, Any], None]:
     def sums_of_columns_kernel(matrix: Any, sums: Any) -> None:
         thread = fx.thread_idx.x
         column, lane = thread % COLUMNS + fx.block_idx.x * COLUMNS, thread // COLUMNS
-        source = fx.get_iter(matrix) if isinstance(matrix, fx.Tensor) else matrix
-        target = fx.get_iter(sums) if isinstance(sums, fx.Tensor) else sums
+        source = pointer(matrix)
+        target = pointer(sums)
         slots = fx.SharedAllocator().allocate(fx.Array[fx.Float32, THREADS, 16]).peek()
         total = fx.Float32(0.0)
         if column < columns:

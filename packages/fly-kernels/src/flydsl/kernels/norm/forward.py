@@ -7,11 +7,11 @@
     quantised   s[m] = max_n |y · xscale| / 127 (1 where that is 0),  q = trunc(y · xscale / s[m])
 
 All arithmetic is in f32; the output is rounded once. The mean of a row that is held is taken before the squares of the
-differences, which loses nothing to cancellation; a longer row is streamed with Welford's running mean and sum of squares
-(as Chan, Golub and LeVeque merge them, 1983).
+differences, which loses nothing to cancellation; a longer row is streamed with Welford's running mean and sum of
+squares (as Chan, Golub and LeVeque merge them, 1983).
 
 Data movement: a row is read once and written once. A workgroup handles rows one after the other as far as there are
-more rows than the device has room for, and keeps gamma and beta in registers meanwhile. A row longer than 65,536
+more rows than the device has room for, and keeps gamma and beta in registers meanwhile. A row longer than 40,960
 elements is read once for each pass: statistics, [maximum,] output.
 """
 
@@ -23,13 +23,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.arch import architecture
-from ..common.convert import inverse_sqrt, reciprocal, round_to
+from ..common.convert import inverse_sqrt, minus, reciprocal, round_to
 from ..common.dtypes import expect_row, expect_rows, float_type
 from ..common.language import flyc, fx
 from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_scalar, stream
 
 EPS = 1e-5
 INT8_MAX = 127.0
+HELD_ELEMENTS = 40  # of a row, per thread; the weights' come on top
+# Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
+_HELD_VALUES = {1024: 96}
+_HELD_VALUES_OF_FEWER = 160
 _RESIDENT_THREADS = 1024  # of a compute unit, that a launch is cut for: more rows than that take turns
 
 
@@ -82,12 +86,15 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
             "convert the weight"
         )
-    plan = plan_rows(norm.columns, element.width, block=norm.block)
+    plan = plan_rows(norm.columns, element.width, block=norm.block, held_limit=HELD_ELEMENTS)
     columns = float(norm.columns)
+    weights_of_a_row = 1 + norm.centred + norm.smooth
+    held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
+    keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values
 
     def normalised(values: Any, mean: Any, rstd: Any, gamma: Any, beta: Any) -> Any:
         if norm.centred:
-            return (values - mean) * rstd * gamma + beta
+            return minus(values, mean) * rstd * gamma + beta
         return values * rstd * gamma
 
     class Row:
@@ -107,13 +114,15 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             if not norm.residual:
                 return [one.to(fx.Float32) for one in inputs]
             residuals = [self.residual_in.load(step) for step in steps]
-            sums = [
-                round_to(one.to(fx.Float32) + other.to(fx.Float32), element)
-                for one, other in zip(inputs, residuals, strict=True)
-            ]
-            for step, one in zip(steps, sums, strict=True):
+            with fx.fastmath(None):  # else LLVM leaves out the rounding on the way to the statistics
+                rounded = [
+                    round_to(one.to(fx.Float32) + other.to(fx.Float32), element)
+                    for one, other in zip(inputs, residuals, strict=True)
+                ]
+                values = [one.to(fx.Float32) for one in rounded]
+            for step, one in zip(steps, rounded, strict=True):
                 self.residual_out.store(step, one)
-            return [one.to(fx.Float32) for one in sums]
+            return values
 
         def reload(self, step: Step) -> Any:
             """h in f32 again; with a residual, what this thread stored."""
@@ -147,7 +156,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         y = normalised(values, mean, rstd, gamma, beta)
         return y * smooth if norm.smooth else y
 
-    def held_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: list[Any]) -> None:
+    def held_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights, kept: list[Any]) -> None:
         """A row that is in registers from its first to its last use."""
         steps = plan.steps
         this = Row(tensors, at, row)
@@ -156,10 +165,11 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         centred = values
         if norm.centred:
             mean = at.sum(values) * (1.0 / columns)
-            centred = [at.only(step, one - mean) for step, one in zip(steps, values, strict=True)]
+            centred = [at.only(step, minus(one, mean)) for step, one in zip(steps, values, strict=True)]
         rstd = inverse_sqrt(at.sum(one * one for one in centred) * (1.0 / columns) + norm.eps)
         this.keep_stats(mean, rstd)
-        ys = [output_of(one, mean, rstd, weight) for one, weight in zip(values, weights, strict=True)]
+        kept = kept or [weights.load(step) for step in steps]
+        ys = [output_of(one, mean, rstd, weight) for one, weight in zip(values, kept, strict=True)]
         if norm.quantised:
             largest = at.max(fx.absf(at.only(step, y)) for step, y in zip(steps, ys, strict=True))
             inverse = this.scale_of(largest)
@@ -208,7 +218,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             added = fx.Float32(float(step.vector))
             if step.groups is not None:
                 added = at.has(step).select(added, fx.Float32(0.0))
-            differences = at.only(step, values - mean)
+            differences = at.only(step, minus(values, mean))
             count = count + added
             moved = differences.reduce("add")
             # Threads that have nothing yet, and nothing in this step either, have a count of 0.
@@ -226,15 +236,16 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     def norm_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
         at = RowThread(plan)
         weights = Weights(tensors, at)
-        held = [weights.load(step) for step in plan.steps] if plan.in_registers else []
+        kept = [weights.load(step) for step in plan.steps] if keep_weights else []
         stride = fx.grid_dim.x * plan.rows
         turn = fx.Int32(0)
         for row in range(at.first, m_in, stride):
             at.next_row(turn)
-            if fx.const_expr(plan.in_registers):
-                held_row(tensors, at, row, held)
-            else:
-                streamed_row(tensors, at, row, weights)
+            with fx.fastmath("contract"):
+                if fx.const_expr(plan.in_registers):
+                    held_row(tensors, at, row, weights, kept)
+                else:
+                    streamed_row(tensors, at, row, weights)
             turn = turn + 1
 
     def check(tensors: SimpleNamespace) -> None:

@@ -3,8 +3,8 @@
 int8 output.
 
 Shapes: rows (M, N) with unit stride along a row, or pointers to contiguous ones; gamma and xscale (N,), of the rows'
-type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16. Rows of a 16-bit type with an even N begin at
-multiples of 4 bytes. `forward.py` holds the algorithm and says what is moved.
+type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16.
+`forward.py` holds the algorithm and says what is moved.
 
 The operators of torch, by the names that existing code uses, are here too: `rmsnorm_fwd`, `rmsnorm_bwd`, `rmsnorm`,
 `fused_add_rmsnorm_fwd`, `fused_add_rmsnorm_bwd`, `fused_add_rmsnorm` (see `flydsl.kernels.operators`).

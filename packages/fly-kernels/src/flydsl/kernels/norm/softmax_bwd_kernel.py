@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..common.convert import minus
 from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, plan_rows, stream
@@ -34,7 +35,7 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
     """Build the launcher `(DY, Y, DX, m_in, stream)`.
 
     DY, Y and DX are (rows, N) tensors of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or pointers
-    to contiguous ones; Y is what the forward gave. Rows of a 16-bit type with an even N begin at multiples of 4 bytes.
+    to contiguous ones; Y is what the forward gave.
 
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
@@ -47,7 +48,7 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
         dys, ys = [one.to(fx.Float32) for one in dys], [one.to(fx.Float32) for one in ys]
         dot = at.sum(dy * y for dy, y in zip(dys, ys, strict=True))
         for step, dy, y in zip(plan.steps, dys, ys, strict=True):
-            dx_row.store(step, y * (dy - dot))
+            dx_row.store(step, y * minus(dy, dot))
 
     def streamed_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
         def add(state: list[Any], step: Step) -> list[Any]:
@@ -57,7 +58,7 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
         dot = at.reduce(partial, "add")
 
         def write(state: list[Any], step: Step) -> list[Any]:
-            dx_row.store(step, y_row.load_f32(step) * (dy_row.load_f32(step) - dot))
+            dx_row.store(step, y_row.load_f32(step) * minus(dy_row.load_f32(step), dot))
             return state
 
         stream(plan, [], write)
@@ -67,10 +68,11 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
         at = RowThread(plan)
         if at.first < m_in:
             rows = [RowView(one, at, at.first) for one in (DY, Y, DX)]
-            if fx.const_expr(plan.in_registers):
-                held_row(*rows, at)
-            else:
-                streamed_row(*rows, at)
+            with fx.fastmath("contract"):
+                if fx.const_expr(plan.in_registers):
+                    held_row(*rows, at)
+                else:
+                    streamed_row(*rows, at)
 
     @flyc.jit
     def softmax_bwd(DY: Any, Y: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:

@@ -30,7 +30,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32") -> Any:
 
     Returns a `@flyc.jit` function `(A, C, m_in, stream)`: A and C are (rows, N) tensors of `dtype_str` ("f32", "f16",
     "bf16") with unit stride along a row and any stride between rows, or pointers to contiguous ones; rows 0 to m_in - 1
-    of C are written. C may be A. Rows of a 16-bit type with an even N begin at multiples of 4 bytes.
+    of C are written. C may be A.
 
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """

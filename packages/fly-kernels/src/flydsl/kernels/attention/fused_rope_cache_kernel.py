@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotary position embedding of queries and keys, with keys and values written to a paged cache in the same launch.
+
+For a head x of D elements at position p, with the halves x1, x2 (NeoX):
+
+    out1 = x1 · cos[p] - x2 · sin[p],   out2 = x2 · cos[p] + x1 · sin[p]      in f32, rounded once
+
+A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. All heads of all tokens
+are one flat range of work: the queries of a token, then its keys, each together with the value of the same head. Every
+element of Q, K and V is read once, in 16-byte accesses; each output is written once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.arch import architecture
+from ..common.convert import reciprocal, round_to, to_fp8
+from ..common.dtypes import expect, float_type
+from ..common.language import flyc, fx
+from ..common.rows import pointer
+
+THREADS = 256
+PACK = 16  # elements of the innermost dimension of the packed key cache
+
+
+def _check(
+    head_dim: int,
+    rotary_dim: int,
+    num_q_heads: int,
+    num_kv_heads: int,
+    block_size: int,
+    is_neox: bool,
+    dtype_str: str,
+    pos_dtype: str,
+) -> None:
+    if dtype_str not in ("bf16", "f16"):
+        raise ValueError(f"dtype_str {dtype_str!r} is not supported; use 'bf16' or 'f16'")
+    if pos_dtype not in ("i32", "i64"):
+        raise ValueError(f"pos_dtype {pos_dtype!r} is not supported; use 'i32' or 'i64'")
+    for name, value in (("num_q_heads", num_q_heads), ("num_kv_heads", num_kv_heads), ("block_size", block_size)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} must be a positive integer, got {value!r}")
+    lanes = head_dim // PACK
+    if head_dim % PACK or lanes < 1 or THREADS % lanes:
+        raise ValueError(f"head_dim must be 16 times a power of two up to 4096, got {head_dim}")
+    if not is_neox:
+        raise ValueError("is_neox=False (interleaved pairs) is not supported; permute the heads' elements to halves")
+    if rotary_dim not in (-1, head_dim):
+        raise ValueError(f"rotary_dim {rotary_dim} is not supported; it has to be head_dim ({head_dim}) or -1")
+
+
+def build_fused_rope_cache_module(
+    head_dim: int = 64,
+    rotary_dim: int = -1,
+    num_q_heads: int = 8,
+    num_kv_heads: int = 1,
+    block_size: int = 16,
+    is_neox: bool = True,
+    flash_layout: bool = True,
+    dtype_str: str = "bf16",
+    apply_scale: bool = False,
+    reuse_freqs_front_part: bool = True,
+    pos_dtype: str = "i32",
+) -> Any:
+    """Build the launcher of the rotation and the cache write.
+
+    Returns a `@flyc.jit` function `(Q, K, V, Positions, CosCache, SinCache, SlotMapping, KeyCache, ValueCache, Q_out,
+    K_out, num_tokens, KScale, VScale, stream)` of contiguous tensors or pointers; T is num_tokens, D head_dim:
+
+        Q, Q_out            (T, num_q_heads, D)     `dtype_str`: "bf16" or "f16"
+        K, V, K_out         (T, num_kv_heads, D)    the same
+        Positions           (T,)                    int32 or int64 (`pos_dtype`)
+        CosCache, SinCache  (positions, D / 2), or (positions, D) with `reuse_freqs_front_part=False`; `dtype_str` or f32
+        SlotMapping         (T,)                    int32 or int64; slot = block · block_size + place; negative: no write
+        KeyCache            (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D / 16, block_size, 16)
+        ValueCache          (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D, block_size); the second
+                            forms with `flash_layout=False`
+        KScale, VScale      (1,) f32
+
+    With `apply_scale` the caches hold fp8 (E4M3: FNUZ on gfx942, OCP on gfx950; also as int8 or uint8 tensors): the
+    rounded value divided by the scale, saturated. Without it they hold `dtype_str` and the scales are not read.
+
+    Raises ValueError for what is not supported: another dtype, interleaved pairs, a rotary_dim below head_dim, a
+    head_dim that is not 16 times a power of two. ImportError without the compiler.
+    """
+    _check(head_dim, rotary_dim, num_q_heads, num_kv_heads, block_size, is_neox, dtype_str, pos_dtype)
+    element = float_type(dtype_str)
+    half, vector = head_dim // 2, 8
+    lanes = head_dim // PACK  # threads of a head
+    heads = num_q_heads + num_kv_heads
+    frequencies = half if reuse_freqs_front_part else head_dim
+    target = architecture()
+
+    def load(start: Any, count: int) -> Any:
+        return fx.make_view(start, fx.make_layout(count, 1)).load()
+
+    def store(start: Any, values: Any) -> None:
+        fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)
+
+    def rotated(start: Any, position: Any, CosCache: Any, SinCache: Any, lane: Any) -> tuple[Any, Any]:
+        """This thread's part of both halves, rounded."""
+        first = load(start, vector).to(fx.Float32)
+        second = load(start + half, vector).to(fx.Float32)
+        at = position * frequencies + lane * vector
+        cos, sin = (load(pointer(one) + at, vector).to(fx.Float32) for one in (CosCache, SinCache))
+        low = first * cos - second * sin
+        if not reuse_freqs_front_part:
+            cos, sin = (load(pointer(one) + at + half, vector).to(fx.Float32) for one in (CosCache, SinCache))
+        high = second * cos + first * sin
+        return round_to(low, element), round_to(high, element)
+
+    def encoded(values: Any, scale: Any) -> Any:
+        """What the cache holds: the values, or their fp8 bits."""
+        if not apply_scale:
+            return values
+        limit = target.fp8_max
+        scaled = values.to(fx.Float32) * reciprocal(pointer(scale).load())
+        return to_fp8(fx.max(fx.min(scaled, limit), -limit))
+
+    def cache_start(cache: Any) -> Any:
+        return fx.recast_iter(fx.Int8, pointer(cache)) if apply_scale else pointer(cache)
+
+    def write_cache(KeyCache: Any, ValueCache: Any, slot: Any, head: Any, lane: Any, keys: Any, values: Any) -> None:
+        """keys, values: the pairs (part of the first half, part of the second)."""
+        block, place = slot // block_size, slot % block_size
+        key_start, value_start = cache_start(KeyCache), cache_start(ValueCache)
+        for which in fx.range_constexpr(2):
+            first = lane * vector + which * half
+            if flash_layout:
+                at = (slot * num_kv_heads + fx.Int64(head)) * head_dim + fx.Int64(first)
+                store(key_start + at, keys[which])
+                store(value_start + at, values[which])
+            else:
+                plane = (block * num_kv_heads + fx.Int64(head)) * (head_dim * block_size)
+                packed = (fx.Int64(first // PACK) * block_size + place) * PACK + fx.Int64(first % PACK)
+                store(key_start + (plane + packed), keys[which])
+                column = plane + fx.Int64(first) * block_size + place
+                for index in fx.range_constexpr(vector):
+                    (value_start + (column + index * block_size)).store(values[which][index])
+
+    @flyc.kernel(
+        name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(THREADS, 1, 1)
+    )
+    def rope_cache_kernel(
+        Q: Any,
+        K: Any,
+        V: Any,
+        Positions: Any,
+        CosCache: Any,
+        SinCache: Any,
+        SlotMapping: Any,
+        KeyCache: Any,
+        ValueCache: Any,
+        Q_out: Any,
+        K_out: Any,
+        num_tokens: fx.Int32,
+        KScale: Any,
+        VScale: Any,
+    ) -> None:
+        thread = fx.thread_idx.x
+        lane = thread % lanes
+        item = fx.block_idx.x * (THREADS // lanes) + thread // lanes
+        token, head = item // heads, item % heads
+        if token < num_tokens:
+            position = (pointer(Positions) + token).load().to(fx.Int64)
+            if head < num_q_heads:
+                at = (fx.Int64(token) * num_q_heads + fx.Int64(head)) * head_dim + fx.Int64(lane * vector)
+                low, high = rotated(pointer(Q) + at, position, CosCache, SinCache, fx.Int64(lane))
+                store(pointer(Q_out) + at, low)
+                store(pointer(Q_out) + at + half, high)
+            else:
+                kv_head = head - num_q_heads
+                at = (fx.Int64(token) * num_kv_heads + fx.Int64(kv_head)) * head_dim + fx.Int64(lane * vector)
+                low, high = rotated(pointer(K) + at, position, CosCache, SinCache, fx.Int64(lane))
+                store(pointer(K_out) + at, low)
+                store(pointer(K_out) + at + half, high)
+                slot = (pointer(SlotMapping) + token).load().to(fx.Int64)
+                if slot >= 0:
+                    parts = (load(pointer(V) + at, vector), load(pointer(V) + at + half, vector))
+                    keys = (encoded(low, KScale), encoded(high, KScale))
+                    values = (encoded(parts[0], VScale), encoded(parts[1], VScale))
+                    write_cache(KeyCache, ValueCache, slot, kv_head, lane, keys, values)
+
+    def check(name: str, argument: Any, *kinds: Any) -> None:
+        if isinstance(argument, fx.Tensor):
+            expect(name, argument, argument.element_type, fx.rank(argument))
+        if argument.element_type not in kinds:
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"argument {name!r}: expected {names}, got {argument.element_type.__name__}")
+
+    @flyc.jit
+    def rope_cache(
+        Q: Any,
+        K: Any,
+        V: Any,
+        Positions: Any,
+        CosCache: Any,
+        SinCache: Any,
+        SlotMapping: Any,
+        KeyCache: Any,
+        ValueCache: Any,
+        Q_out: Any,
+        K_out: Any,
+        num_tokens: fx.Int32,
+        KScale: Any,
+        VScale: Any,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        for name, one in (("Q", Q), ("K", K), ("V", V), ("Q_out", Q_out), ("K_out", K_out)):
+            check(name, one, element)
+        for name, one in (("CosCache", CosCache), ("SinCache", SinCache)):
+            check(name, one, element, fx.Float32)
+        check("Positions", Positions, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
+        check("SlotMapping", SlotMapping, fx.Int32, fx.Int64)
+        stored = (getattr(fx, target.fp8), fx.Int8) if apply_scale else (element,)
+        for name, one in (("KeyCache", KeyCache), ("ValueCache", ValueCache)):
+            check(name, one, *stored)
+        for name, one in (("KScale", KScale), ("VScale", VScale)):
+            check(name, one, fx.Float32)
+        items = num_tokens * heads
+        per_group = THREADS // lanes
+        rope_cache_kernel(
+            Q,
+            K,
+            V,
+            Positions,
+            CosCache,
+            SinCache,
+            SlotMapping,
+            KeyCache,
+            ValueCache,
+            Q_out,
+            K_out,
+            num_tokens,
+            KScale,
+            VScale,
+        ).launch(grid=((items + per_group - 1) // per_group,), block=(THREADS,), stream=stream)
+
+    return rope_cache

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""per_token_quant and per_block_quant."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..common.arch import architecture
+from ..quant.per_block_quant_kernel import build_per_block_quant_module
+from ..quant.per_token_quant_kernel import build_per_token_quant_module
+from .launching import built, dtype_name, empty, rows, stream_of
+
+_per_token = built(build_per_token_quant_module)
+_per_block = built(build_per_block_quant_module)
+_FP8 = {"Float8E4M3FNUZ": torch.float8_e4m3fnuz, "Float8E4M3FN": torch.float8_e4m3fn}
+
+
+def _dtype(quant_dtype: str) -> torch.dtype:
+    if quant_dtype == "fp8":
+        return _FP8[architecture().fp8]
+    if quant_dtype in ("int8", "i8"):
+        return torch.int8
+    raise ValueError(f"quant_dtype {quant_dtype!r} is not supported; use 'fp8' or 'int8'")
+
+
+@torch.library.custom_op("flydsl::per_token_quant", mutates_args=())
+def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
+    dtype, matrix = dtype_name("per_token_quant", x), rows(x)
+    q, scale = empty(x, dtype=_dtype(quant_dtype)), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    if x.numel():
+        launch = _per_token(x.shape[-1], dtype, quant_dtype)
+        launch(matrix, rows(q), scale.view(-1), matrix.shape[0], stream_of(x))
+    return q, scale
+
+
+@_per_token_quant.register_fake
+def _(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
+    return empty(x, dtype=_dtype(quant_dtype)), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+
+
+@torch.library.custom_op("flydsl::per_block_quant", mutates_args=())
+def _per_block_quant(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, Tensor]:
+    dtype, matrix = dtype_name("per_block_quant", x), rows(x)
+    q = empty(x, dtype=_dtype(quant_dtype))
+    scale = empty(x, *x.shape[:-1], -(-x.shape[-1] // block), dtype=torch.float32)
+    if x.numel():
+        launch = _per_block(x.shape[-1], dtype, quant_dtype, block)
+        launch(matrix, rows(q), scale.view(matrix.shape[0], -1), matrix.shape[0], stream_of(x))
+    return q, scale
+
+
+@_per_block_quant.register_fake
+def _(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, Tensor]:
+    scale = empty(x, *x.shape[:-1], -(-x.shape[-1] // block), dtype=torch.float32)
+    return empty(x, dtype=_dtype(quant_dtype)), scale
+
+
+def per_token_quant(x: Tensor, quant_dtype: str = "fp8") -> tuple[Tensor, Tensor]:
+    """(q, scale): one f32 scale for each row (the last dimension), x ≈ q · scale.
+
+    `quant_dtype`: "fp8" (E4M3, the architecture's: FNUZ on gfx942, OCP on gfx950) or "int8".
+    """
+    q, scale = _per_token_quant(x, quant_dtype)
+    return q, scale
+
+
+def per_block_quant(x: Tensor, quant_dtype: str = "fp8", block: int = 128) -> tuple[Tensor, Tensor]:
+    """(q, scale): one f32 scale for each `block` neighbours of a row; scale has ceil(N / block) in the last dimension."""
+    q, scale = _per_block_quant(x, quant_dtype, block)
+    return q, scale

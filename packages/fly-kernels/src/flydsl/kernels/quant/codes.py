@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 8-bit types that kernels quantise to, and what their arguments have to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..common.arch import architecture
+from ..common.convert import to_fp8, to_int8
+from ..common.language import fx
+
+
+@dataclass(frozen=True)
+class Code:
+    """An 8-bit type: its name, its largest number, the element types that an output may have."""
+
+    name: str
+    largest: float
+    elements: tuple[str, ...]
+
+    def encode(self, values: Any) -> Any:
+        """A vector of Float32 within [-largest, largest] up to rounding, as Int8 bits, rounded to nearest even."""
+        return to_fp8(values) if self.name == "fp8" else to_int8(values, nearest=True)
+
+    def expect(self, name: str, tensor: Any) -> None:
+        """Refuse an output of another type; raises TypeError."""
+        allowed = [getattr(fx, element) for element in self.elements]
+        if tensor.element_type not in allowed:
+            names = " or ".join(one.__name__ for one in allowed)
+            raise TypeError(f"argument {name!r}: expected {names}, got {tensor.element_type.__name__}")
+
+
+def code(quant_dtype_str: str) -> Code:
+    """ "fp8" (E4M3: FNUZ on gfx942, OCP on gfx950; also written into int8 or uint8 tensors), or "int8" / "i8".
+
+    Raises ValueError for any other name.
+    """
+    if quant_dtype_str in ("int8", "i8"):
+        return Code("int8", 127.0, ("Int8",))
+    if quant_dtype_str == "fp8":
+        target = architecture()
+        return Code("fp8", target.fp8_max, (target.fp8, "Int8"))
+    raise ValueError(f"quant_dtype_str {quant_dtype_str!r} is not supported; use 'fp8' or 'int8'")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantisation to 8 bits with one scale for each block of neighbouring elements of a row.
+
+scale[m, b] = max |x| over block b of row m, over the largest number of the type (1 where that is 0);
+q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_quant_kernel`.
+
+A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum by DPP: no LDS, no barrier. x is
+read once and q written once. A workgroup works on 256 vectors of one row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.convert import reciprocal
+from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.language import flyc, fx
+from ..common.reduce import wave_reduce
+from ..common.rows import RowPlan, RowThread, RowView, Step, highest, pointer
+from .codes import code
+
+THREADS = 256
+
+
+@rows_builder
+def build_per_block_quant_module(
+    N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8", block: int = 128
+) -> Any:
+    """Build the launcher `(Input, Output, Scale, m_in, stream)`.
+
+    Input and Output are those of `build_per_token_quant_module`; Scale (M, ceil(N / block)) is f32 with unit stride
+    along a row. The last block of a row may be shorter.
+
+    Raises ValueError where N is not a multiple of the vector of 16 bytes, where `block` is not 4 to 64 vectors (and a
+    power of two of them), for an unknown dtype; ImportError without the compiler.
+    """
+    element, target = float_type(dtype_str), code(quant_dtype_str)
+    vector = 128 // element.width
+    if isinstance(N, bool) or not isinstance(N, int) or N < 1 or N % vector:
+        raise ValueError(f"N must be a positive multiple of {vector} ({dtype_str} in 16 bytes), got {N!r}")
+    lanes = block // vector
+    if block % vector or lanes not in (4, 8, 16, 32, 64):
+        allowed = ", ".join(str(count * vector) for count in (4, 8, 16, 32, 64))
+        raise ValueError(f"block must be one of {allowed} for {dtype_str}, got {block}")
+    groups = N // vector
+    parts = -(-groups // THREADS)  # workgroups of a row
+    plan = RowPlan(columns=N, vector=vector, threads=THREADS, rows=1, in_registers=True)
+
+    @flyc.kernel(name=f"per_block{block}_{target.name}_{dtype_str}_{N}", known_block_size=(THREADS, 1, 1))
+    def per_block_quant_kernel(Input: Any, Output: Any, Scale: Any) -> None:
+        at = RowThread(plan)
+        row, part = fx.block_idx.x // parts, fx.block_idx.x % parts
+        step = Step(vector, part * THREADS, 0, groups if groups % THREADS else None)
+        values = RowView(Input, at, row).load_f32(step)
+        largest = wave_reduce(highest([fx.absf(values)]), "max", lanes)
+        scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
+        RowView(Output, at, row, element=fx.Int8).store(step, target.encode(values * reciprocal(scale)))
+        group = at.lane + part * THREADS
+        scales = Scale.stride[0].unpack() if isinstance(Scale, fx.Tensor) else -(-N // block)
+        if group % lanes == 0 and group < groups:
+            (pointer(Scale) + fx.Int64(row) * scales + group // lanes).store(scale)
+
+    @flyc.jit
+    def per_block_quant(
+        Input: Any, Output: Any, Scale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+    ) -> None:
+        expect_rows("Input", Input, element, N)
+        target.expect("Output", Output)
+        expect_rows("Output", Output, Output.element_type, N)
+        expect_rows("Scale", Scale, fx.Float32, -(-N // block))
+        per_block_quant_kernel(Input, Output, Scale).launch(grid=(m_in * parts,), block=(THREADS,), stream=stream)
+
+    return per_block_quant

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantisation to 8 bits with one scale per row (token).
+
+scale[m] = max_n |x[m, n]| / largest (1 where that is 0), q = round(x / scale[m]) to nearest even; largest is 127 for
+int8, 240 for fp8 on gfx942 (E4M3FNUZ), 448 for fp8 on gfx950 (E4M3FN).
+
+x is read once, in 16-byte accesses, kept in registers up to 65,536 elements a row (a longer one is read twice), and q is
+written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
+where x / scale lies within two units of the last place of the middle between two steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.convert import reciprocal
+from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
+from ..common.language import flyc, fx
+from ..common.rows import RowThread, RowView, Step, plan_rows, store_scalar, stream
+from .codes import code
+
+
+@rows_builder
+def build_per_token_quant_module(N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8") -> Any:
+    """Build the launcher `(Input, Output, Scale, m_in, stream)`.
+
+    Input (M, N) of `dtype_str` ("f32", "f16", "bf16") and Output (M, N) of `quant_dtype_str` ("fp8", "int8") have unit
+    stride along a row, or are pointers to contiguous rows; Scale (M,) is f32. An fp8 output may be an int8 or uint8
+    tensor of the same bytes.
+
+    Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
+    """
+    element, target = float_type(dtype_str), code(quant_dtype_str)
+    plan = plan_rows(N, element.width)
+
+    def step_of(largest: Any, Scale: Any, at: RowThread) -> Any:
+        """The reciprocal of the row's scale, which is stored."""
+        scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
+        store_scalar(Scale, at.first, scale, at)
+        return reciprocal(scale)
+
+    def held_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
+        values = [source.load(step) for step in plan.steps]
+        values = [one.to(fx.Float32) for one in values]
+        inverse = step_of(at.max(fx.absf(one) for one in values), Scale, at)
+        for step, one in zip(plan.steps, values, strict=True):
+            output.store(step, target.encode(one * inverse))
+
+    def streamed_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
+        def raise_largest(state: list[Any], step: Step) -> list[Any]:
+            return [fx.maxnumf(state[0], fx.absf(source.load_f32(step)).reduce("max"))]
+
+        (largest,) = stream(plan, [fx.Float32(0.0)], raise_largest)
+        inverse = step_of(at.reduce(largest, "max"), Scale, at)
+
+        def write(state: list[Any], step: Step) -> list[Any]:
+            output.store(step, target.encode(source.load_f32(step) * inverse))
+            return state
+
+        stream(plan, [], write)
+
+    @flyc.kernel(name=f"per_token_{target.name}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
+    def per_token_quant_kernel(Input: Any, Output: Any, Scale: Any, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if at.first < m_in:
+            source, output = RowView(Input, at, at.first), RowView(Output, at, at.first, element=fx.Int8)
+            if fx.const_expr(plan.in_registers):
+                held_row(source, output, Scale, at)
+            else:
+                streamed_row(source, output, Scale, at)
+
+    @flyc.jit
+    def per_token_quant(
+        Input: Any, Output: Any, Scale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
+    ) -> None:
+        expect_rows("Input", Input, element, N)
+        target.expect("Output", Output)
+        expect_rows("Output", Output, Output.element_type, N)
+        expect_row("Scale", Scale, fx.Float32)
+        grid = (m_in + plan.rows - 1) // plan.rows
+        per_token_quant_kernel(Input, Output, Scale, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+
+    return per_token_quant
