@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From torch tensors to a launch: checks with names, the configuration, the workspace, and one compilation a shape."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from flydsl.runtime.device import get_rocm_arch
+
+from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
+from .config import GemmConfig, default_config
+from .row_major_gemm import compile_gemm
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["check_operands", "dtype_name", "multiply"]
+
+_NAMES = {
+    "torch.float16": "fp16",
+    "torch.bfloat16": "bf16",
+    "torch.float32": "f32",
+    "torch.int8": "int8",
+    "torch.float8_e4m3fnuz": "fp8",
+    "torch.float8_e4m3fn": "fp8",
+}
+_FP8 = {"gfx942": "torch.float8_e4m3fnuz", "gfx950": "torch.float8_e4m3fn"}
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name that builders give to a torch type; ValueError for one that no GEMM takes."""
+    name = _NAMES.get(str(dtype))
+    if name is None:
+        raise ValueError(f"gemm: {dtype} is not supported; use one of {', '.join(_NAMES)}")
+    return name
+
+
+def check_operands(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    scale_a: torch.Tensor | None = None,
+    scale_b: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    residual: torch.Tensor | None = None,
+    out: torch.Tensor | None = None,
+    out_dtype: Any,
+    activation: str = "none",
+) -> tuple[int, int, int]:
+    """(M, N, K) of C = act(A B^T * scales + bias) + residual.
+
+    Raises ValueError, by the name of the argument, for a shape, type or device that does not fit the others.
+    """
+    if a.dim() != 2 or b.dim() != 2 or a.shape[1] != b.shape[1]:
+        raise ValueError(f"gemm: expected a (M, K) and b (N, K), got {tuple(a.shape)} and {tuple(b.shape)}")
+    if a.dtype != b.dtype:
+        raise ValueError(f"gemm: a and b must have one type, got {a.dtype} and {b.dtype}")
+    name = dtype_name(a.dtype)
+    if name == "f32":
+        raise ValueError("gemm: f32 operands have no kernel; use f16, bf16, fp8 or int8")
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"gemm: activation {activation!r} is not supported; use one of {', '.join(ACTIVATIONS)}")
+    (m, k), n = a.shape, b.shape[0]
+    scaled = name in ("fp8", "int8")
+    if scaled and (scale_a is None or scale_b is None):
+        raise ValueError(f"gemm: {a.dtype} needs scale_a and scale_b")
+    if not scaled and (scale_a is not None or scale_b is not None):
+        raise ValueError(f"gemm: scales are for 8-bit types, not for {a.dtype}")
+    wanted: list[tuple[str, torch.Tensor | None, tuple[int, ...], str]] = [
+        ("scale_a", scale_a, (m,), "torch.float32"),
+        ("scale_b", scale_b, (n,), "torch.float32"),
+        ("bias", bias, (n,), str(out_dtype)),
+        ("residual", residual, (m, n), str(out_dtype)),
+        ("out", out, (m, n), str(out_dtype)),
+    ]
+    for what, tensor, shape, kind in wanted:
+        if tensor is None:
+            continue
+        if tuple(tensor.shape) != shape or str(tensor.dtype) != kind:
+            got = f"{tuple(tensor.shape)} of {tensor.dtype}"
+            raise ValueError(f"gemm: {what}: expected {shape} of {kind}, got {got}")
+        if not tensor.is_contiguous():
+            raise ValueError(f"gemm: {what} must be contiguous")
+    for what, tensor in [("b", b), *((one[0], one[1]) for one in wanted)]:
+        if tensor is not None and tensor.device != a.device:
+            raise ValueError(f"gemm: {what} is on {tensor.device}, a on {a.device}")
+    return int(m), int(n), int(k)
+
+
+def multiply(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    out: torch.Tensor,
+    *,
+    scale_a: torch.Tensor | None = None,
+    scale_b: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    residual: torch.Tensor | None = None,
+    activation: str = "none",
+    shuffled: bool = False,
+    config: GemmConfig | None = None,
+    stream: Any = None,
+) -> torch.Tensor:
+    """Write C = act(A B^T * scales + bias) + residual to `out` and return it.
+
+    A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; `shuffled`
+    says that B is in the order of `shuffle_weight`. The first call for a shape class compiles.
+
+    Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
+    """
+    m, n, k = check_operands(
+        a, b, scale_a=scale_a, scale_b=scale_b, bias=bias, residual=residual, out=out, out_dtype=out.dtype,
+        activation=activation,
+    )  # fmt: skip
+    arch = get_rocm_arch().split(":")[0]
+    in_dtype = dtype_name(a.dtype)
+    if in_dtype == "fp8" and str(a.dtype) != _FP8.get(arch, str(a.dtype)):
+        raise ValueError(f"gemm: {arch} computes with {_FP8[arch]}, not with {a.dtype}")
+    for what, tensor in (("a", a), ("b", b)):
+        rows_at = tensor.stride(0) * tensor.element_size()
+        if tensor.shape[1] > 1 and tensor.stride(1) != 1:
+            raise ValueError(f"gemm: {what} must have unit stride along K; pass {what}.contiguous()")
+        if tensor.shape[0] > 1 and (rows_at % 16 or tensor.stride(0) < k) or tensor.data_ptr() % 16:
+            raise ValueError(f"gemm: rows of {what} must begin at multiples of 16 bytes; pass {what}.contiguous()")
+    lda, ldb = (tensor.stride(0) if tensor.shape[0] > 1 else k for tensor in (a, b))
+    if shuffled and ldb != k:
+        raise ValueError("gemm: shuffled weights must be contiguous")
+    if m == 0 or n == 0:
+        return out
+    config = default_config(arch, in_dtype, m, n, k) if config is None else config
+    epilogue = Epilogue(in_dtype in ("fp8", "int8"), bias is not None, activation, residual is not None)
+    kernel = _compiled(
+        arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled, lda != k or ldb != k
+    )
+    none = out.new_empty(0)
+    workspace = a.new_empty(config.split_k * m * n if config.split_k > 1 else 0, dtype=_float32())
+    extras = [none if one is None else one for one in (scale_a, scale_b, bias, residual)]
+    arguments = (out, a, b, *extras, workspace, m, lda, ldb)
+    kernel(*arguments) if stream is None else kernel(*arguments, stream)
+    return out
+
+
+@lru_cache(maxsize=256)
+def _compiled(
+    arch: str,
+    n: int,
+    k: int,
+    config: GemmConfig,
+    in_dtype: str,
+    out_dtype: str,
+    epilogue: Epilogue,
+    shuffled: bool,
+    strided: bool,
+) -> Any:
+    """One launcher for all numbers of rows; `arch` only distinguishes."""
+    return compile_gemm(
+        N=n, K=k, config=config, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=epilogue, shuffled=shuffled,
+        strided=strided,
+    )  # fmt: skip
+
+
+def _float32() -> Any:
+    import torch
+
+    return torch.float32

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The f16 / bf16 GEMM of torch tensors, with and without chosen parameters."""
+
+import pytest
+import torch
+from references import FLOATS, Problem
+
+from flydsl.kernels.gemm.gemm_a16w16_gfx950 import (
+    GemmA16W16Param,
+    gemm_a16w16,
+    make_gemm_a16w16_gfx950_kernel_name,
+    make_gemm_a16w16_gfx950_param,
+    make_gemm_a16w16_param_and_validate,
+)
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+@pytest.mark.parametrize(
+    ("shape", "kwargs"),
+    [
+        ((32, 384, 1024), {"block_m": 32, "block_n": 64, "block_k": 64, "m_waves": 1, "n_waves": 4, "stages": 5, "split_k": 8}),
+        ((3, 640, 320), {}),
+        ((40, 260, 512), {"block_m": 64, "block_n": 128, "group_m": 4}),
+        ((300, 256, 128), {"use_half_tile_interleaved": True}),
+    ],
+)  # fmt: skip
+def test_against_float64(run, arch, dtype, shape, kwargs):
+    problem = Problem(*shape, dtype, dtype, arch=arch)
+    out = problem.output()
+    run(lambda: gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs), writes=[out])
+    problem.check(out)
+
+
+@pytest.mark.parametrize("out_dtype", ["bf16", "f32"])
+def test_output_is_made_and_bias_added(arch, out_dtype):
+    problem = Problem(17, 64, 256, "bf16", out_dtype, arch=arch, epilogue="bias")
+    out = gemm_a16w16(problem.a, problem.b.t(), bias=problem.bias, out_dtype=FLOATS[out_dtype])
+    assert out.dtype == FLOATS[out_dtype] and out.shape == (17, 64)
+    problem.check(out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [8, 64, 512])
+def test_sweep_of_rows(run, arch, rows):
+    problem = Problem(rows, 512, 1024, "bf16", arch=arch)
+    out = problem.output()
+    run(lambda: gemm_a16w16(problem.a, problem.b.t(), out), writes=[out])
+    problem.check(out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"layout": "nn"}, "layout 'nn' is not supported"),
+        ({"out_dtype": torch.float16}, "out is of the type of a or float32"),
+        ({"user_kwargs": {"block_q": 3}}, "has no parameter 'block_q'"),
+        ({"user_kwargs": {"m_waves": 4, "n_waves": 8}}, "is more than 16 waves"),
+        ({"user_kwargs": {"k_waves": 2}}, "waves along K are not written"),
+        ({"user_kwargs": {"stages": 1}}, "stages must be at least 2"),
+        ({"user_kwargs": {"block_m": 40}}, "tile_m = 40 is no multiple"),
+        ({"user_kwargs": {"block_k": 96}}, "K = 64 is no multiple of split_k"),
+    ],
+)
+def test_refusals(arguments, said):
+    a, b = torch.zeros(16, 64, dtype=torch.bfloat16), torch.zeros(64, 64, dtype=torch.bfloat16).t()
+    with pytest.raises(ValueError, match=said):
+        gemm_a16w16(a, b, **arguments)
+
+
+def test_row_major_b_is_refused_and_says_what_to_do():
+    a, b = torch.zeros(16, 64).half(), torch.zeros(64, 64).half()
+    with pytest.raises(ValueError, match="b must have unit stride along K"):
+        gemm_a16w16(a, b)
+
+
+def test_parameters():
+    param = make_gemm_a16w16_gfx950_param(block_m=64, block_n=128, m_waves=1)
+    assert param == GemmA16W16Param(block_m=64, block_n=128, m_waves=1)
+    names = {make_gemm_a16w16_gfx950_kernel_name(one) for one in (param, GemmA16W16Param(split_k=2), GemmA16W16Param())}
+    assert len(names) == 3
+    assert make_gemm_a16w16_param_and_validate(64, 128, 256, {}) == GemmA16W16Param()
+    assert make_gemm_a16w16_param_and_validate(64, 128, 100, {}) is None
+    assert make_gemm_a16w16_param_and_validate(64, 126, 256, {}) is None
+    assert make_gemm_a16w16_param_and_validate(64, 128, 256, {"stages": 0}) is None
