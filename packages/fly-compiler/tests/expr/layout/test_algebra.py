@@ -108,7 +108,7 @@ def test_swizzles_and_composed_layouts():
         with pytest.raises(TypeError, match="has no stride"):
             _ = c.stride
         cs = fx.static(fx.CoordSwizzleType.get(2, 0, [0], 1, [1]))
-        assert (cs.mask, cs.base_row, cs.mode_row, cs.base_col, cs.mode_col) == (2, 0, (0,), 1, (1,))
+        assert (cs.mask, cs.base_row, cs.mode_row, cs.base_col, cs.mode_col) == (2, 0, [0], 1, [1])
         k.ir()
 
 
