@@ -22,6 +22,13 @@ const char *flyemu_version(void);
 // that covers it is.
 int flyemu_register_memory(const void *ptr, size_t bytes, int read_only, const char *name);
 
+// The same for a tensor: what reports need to name elements, and the unit of alignment. `low` and
+// `bytes` are the memory between its lowest and its highest element, `data` is element (0, 0, ...),
+// `item_bytes` an element's size (0 if it is no whole number), `byte_strides` may be negative.
+int flyemu_register_tensor(const void *low, size_t bytes, int read_only, const char *name,
+                           const void *data, unsigned item_bytes, int rank, const long long *shape,
+                           const long long *byte_strides);
+
 // Undo the latest registration that starts at `ptr`. hipErrorInvalidValue if there is none.
 int flyemu_unregister_memory(const void *ptr);
 
@@ -34,9 +41,13 @@ const char *flyemu_last_error(void);
 // of the present devices are alive.
 int flyemu_set_devices(const char *comma_separated);
 
-// The sanitizers of later launches: a comma-separated list of memory, race, init, wait, barrier;
-// or "all", or "none". Overrides FLYDSL_EMU_SANITIZE.
+// The sanitizers of later launches: a comma-separated list of memory, race, init, wait, barrier,
+// lint; or "all" (the first five), or "none". Overrides FLYDSL_EMU_SANITIZE.
 int flyemu_set_sanitizers(const char *comma_separated);
+
+// How later launches report: end at the first finding or not, and how many different findings are
+// kept (100). Overrides FLYDSL_EMU_STOP_AT_FIRST and FLYDSL_EMU_MAX_REPORTS.
+int flyemu_set_report_options(int stop_at_first, unsigned most_reports);
 
 // The reports of the last launch on this thread, as a JSON array (empty array if clean).
 const char *flyemu_reports_json(void);

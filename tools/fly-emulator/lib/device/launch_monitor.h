@@ -18,6 +18,8 @@ public:
   virtual std::unique_ptr<Observer> observe(WorkGroup &group) = 0;
   /// The group's waves have ended; `observer` is what observe() gave.
   virtual void finished(WorkGroup &group, Observer &observer) = 0;
+  /// A wave fails at an instruction: the launch ends with it.
+  virtual void failed(const Wave &wave, const Instruction &inst, const Fault &fault) = 0;
 };
 
 } // namespace flyemu

@@ -55,44 +55,48 @@ const MemoryView::Segment *MemoryView::find(uint64_t address, uint64_t size) con
   return address < it->end && size <= it->end - address ? &*it : nullptr;
 }
 
-std::string MemoryView::describe(uint64_t address, uint64_t size) const {
-  const MemoryRange *inside = nullptr;
+const MemoryRange *MemoryView::nearest(uint64_t address) const {
   const MemoryRange *nearest = nullptr;
   uint64_t best = ~uint64_t{0};
+  const auto size = [](const MemoryRange &range) { return range.end - range.begin; };
   for (const MemoryRange &range : ranges_) {
-    if (address >= range.begin && address < range.end) {
-      if (inside == nullptr || range.end - range.begin < inside->end - inside->begin)
-        inside = &range;
-      continue;
-    }
-    const uint64_t distance = address < range.begin ? range.begin - address : address - range.end;
-    if (distance < best) {
+    const uint64_t distance = address < range.begin  ? range.begin - address
+                              : address >= range.end ? address - range.end + 1
+                                                     : 0;
+    if (distance < best || (distance == best && distance == 0 && size(range) < size(*nearest))) {
       best = distance;
       nearest = &range;
     }
   }
-  const auto name = [](const MemoryRange &range) {
-    return (range.name.empty() ? std::string("an unnamed range") : "'" + range.name + "'") +
-           format(" (%llu bytes at %s%s)", static_cast<unsigned long long>(range.end - range.begin),
-                  hex(range.begin).c_str(), range.writable ? "" : ", read-only");
-  };
-  if (inside != nullptr) {
-    std::string text =
-        format("byte %llu of ", static_cast<unsigned long long>(address - inside->begin)) +
-        name(*inside);
-    if (address + size > inside->end)
-      text += format(", %llu bytes past its end",
-                     static_cast<unsigned long long>(address + size - inside->end));
-    return text;
-  }
-  if (nearest == nullptr)
-    return "no memory is registered or allocated";
+  return nearest;
+}
+
+std::string MemoryView::describe(uint64_t address, uint64_t size) const {
   constexpr uint64_t kFar = uint64_t{1} << 40;
-  if (best >= kFar)
-    return "not near any allocation";
-  return format("%llu bytes %s ", static_cast<unsigned long long>(best),
-                address < nearest->begin ? "before" : "past the end of") +
-         name(*nearest);
+  const MemoryRange *range = nearest(address);
+  if (range == nullptr)
+    return "no memory is registered or allocated";
+  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  const std::string name =
+      (range->name.empty() ? std::string("an unnamed range") : "'" + range->name + "'") +
+      format(" (%llu bytes at %s%s%s)", number(range->end - range->begin),
+             hex(range->begin).c_str(), range->writable ? "" : ", read-only",
+             range->tensor != nullptr ? (", " + range->tensor->shapeText()).c_str() : "");
+  std::string text;
+  if (address >= range->begin && address < range->end) {
+    text = format("byte %llu of ", number(address - range->begin)) + name;
+    if (address + size > range->end)
+      text += format(", %llu bytes past its end", number(address + size - range->end));
+  } else {
+    const bool before = address < range->begin;
+    const uint64_t distance = before ? range->begin - address : address - range->end;
+    if (distance >= kFar)
+      return "not near any allocation";
+    text = format("%llu bytes %s ", number(distance), before ? "before" : "past the end of") + name;
+  }
+  if (range->tensor != nullptr)
+    text += ", " + range->tensor->elementText(address);
+  return text;
 }
 
 MemoryMap &MemoryMap::instance() {

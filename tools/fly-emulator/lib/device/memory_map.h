@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "device/tensor_layout.h"
+
 namespace flyemu {
 
 enum class MemoryKind : uint8_t { Registered, Device, Host, Managed, CodeObject, Internal };
@@ -22,7 +24,8 @@ struct MemoryRange {
   int device = 0;
   unsigned flags = 0;
   std::string name;
-  uint64_t serial = 0; ///< the order of registration
+  std::shared_ptr<const TensorLayout> tensor; ///< null where only bytes are known
+  uint64_t serial = 0;                        ///< the order of registration
 };
 
 /// What kernels of one launch may access: immutable, so that all threads read it without locks.
@@ -40,6 +43,8 @@ public:
   const Segment *find(uint64_t address, uint64_t size) const;
   /// Ranges that hold the address; without one, the nearest. For reports.
   std::string describe(uint64_t address, uint64_t size) const;
+  /// The range that holds the address, else the nearest; null if none is registered.
+  const MemoryRange *nearest(uint64_t address) const;
   const std::vector<MemoryRange> &ranges() const { return ranges_; }
 
 private:

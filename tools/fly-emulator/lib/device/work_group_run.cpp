@@ -252,6 +252,8 @@ void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &faul
                    flat / g.groupSize[0] % g.groupSize[1], flat / g.groupSize[0] / g.groupSize[1]);
   }
   text += "\n  on the emulated " + object.arch();
+  if (plan_.monitor != nullptr && inst != nullptr && inst->opcode != nullptr)
+    plan_.monitor->failed(wave, *inst, fault);
   throw EmulatorError(hipErrorLaunchFailure, text);
 }
 

@@ -27,7 +27,7 @@ const char *verb(AccessKind kind) {
   throw Fault{format("%s %u bytes at %s, which is %s: %s", verb(kind), bytes, hex(address).c_str(),
                      readOnly ? "read-only memory" : "outside of all registered memory",
                      memory.describe(address, bytes).c_str()),
-              lane};
+              lane, true, address};
 }
 
 bool allowed(Wave &wave, uint64_t address, uint64_t bytes, bool write) {
@@ -116,7 +116,7 @@ uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane) {
   if (wave.launch->checkLds)
     throw Fault{format("accesses %u bytes of LDS at offset %llu, and the workgroup has %u bytes",
                        bytes, static_cast<unsigned long long>(offset), group.ldsBytes),
-                lane};
+                lane, true, offset};
   return nullptr;
 }
 

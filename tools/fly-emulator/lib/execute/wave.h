@@ -20,7 +20,12 @@ struct WorkGroup;
 struct Fault {
   std::string what;
   int lane = -1;
+  bool memory = false;  ///< an access that is not allowed
+  uint64_t address = 0; ///< of it: a host address, or an offset into LDS
 };
+
+/// MODE.GPR_IDX_EN: s_set_gpr_idx is in force.
+constexpr uint32_t kIndexedRegisters = 1U << 27;
 
 enum class WaveState : uint8_t { Ready, AtBarrier, Ended };
 

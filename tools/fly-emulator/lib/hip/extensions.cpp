@@ -11,20 +11,27 @@ using namespace flyemu;
 
 FLYEMU_API const char *flyemu_version() { return FLYEMU_VERSION; }
 
+namespace {
+void registerRange(const char *function, const void *ptr, size_t bytes, int readOnly,
+                   const char *name, std::shared_ptr<const TensorLayout> tensor) {
+  if (ptr == nullptr && bytes != 0)
+    throw EmulatorError(hipErrorInvalidValue, std::string(function) + ": null pointer");
+  MemoryRange range;
+  range.begin = reinterpret_cast<uint64_t>(ptr);
+  range.end = range.begin + bytes;
+  if (range.end < range.begin)
+    throw EmulatorError(hipErrorInvalidValue, std::string(function) + ": the range wraps around");
+  range.writable = readOnly == 0;
+  range.name = name != nullptr ? name : "";
+  range.tensor = std::move(tensor);
+  MemoryMap::instance().add(std::move(range));
+}
+} // namespace
+
 FLYEMU_API int flyemu_register_memory(const void *ptr, size_t bytes, int read_only,
                                       const char *name) {
-  return guarded([&] {
-    require(ptr != nullptr || bytes == 0, hipErrorInvalidValue,
-            "flyemu_register_memory: null pointer");
-    MemoryRange range;
-    range.begin = reinterpret_cast<uint64_t>(ptr);
-    range.end = range.begin + bytes;
-    require(range.end >= range.begin, hipErrorInvalidValue,
-            "flyemu_register_memory: the range wraps around");
-    range.writable = read_only == 0;
-    range.name = name != nullptr ? name : "";
-    MemoryMap::instance().add(std::move(range));
-  });
+  return guarded(
+      [&] { registerRange("flyemu_register_memory", ptr, bytes, read_only, name, nullptr); });
 }
 
 FLYEMU_API int flyemu_unregister_memory(const void *ptr) {
@@ -56,6 +63,30 @@ FLYEMU_API int flyemu_set_sanitizers(const char *comma_separated) {
     require(comma_separated != nullptr, hipErrorInvalidValue,
             "flyemu_set_sanitizers: null pointer");
     Runtime::instance().setSanitizers(sanitizer::parse(comma_separated));
+  });
+}
+
+FLYEMU_API int flyemu_set_report_options(int stop_at_first, unsigned most_reports) {
+  return guarded([&] {
+    require(most_reports != 0, hipErrorInvalidValue,
+            "flyemu_set_report_options: at least one report has to be kept");
+    Runtime::instance().setReportOptions({stop_at_first != 0, most_reports});
+  });
+}
+
+FLYEMU_API int flyemu_register_tensor(const void *low, size_t bytes, int read_only,
+                                      const char *name, const void *data, unsigned item_bytes,
+                                      int rank, const long long *shape,
+                                      const long long *byte_strides) {
+  return guarded([&] {
+    require(rank >= 0 && (rank == 0 || (shape != nullptr && byte_strides != nullptr)),
+            hipErrorInvalidValue, "flyemu_register_tensor: no shape or no strides");
+    auto tensor = std::make_shared<TensorLayout>();
+    tensor->data = reinterpret_cast<uint64_t>(data);
+    tensor->itemBytes = item_bytes;
+    tensor->shape.assign(shape, shape + rank);
+    tensor->strides.assign(byte_strides, byte_strides + rank);
+    registerRange("flyemu_register_tensor", low, bytes, read_only, name, std::move(tensor));
   });
 }
 

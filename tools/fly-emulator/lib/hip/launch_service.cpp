@@ -9,6 +9,7 @@
 #include "profile/profile_monitor.h"
 #include "sanitize/sanitizer_monitor.h"
 #include "support/format.h"
+#include "support/json_lines.h"
 
 namespace flyemu {
 namespace {
@@ -56,6 +57,10 @@ public:
   std::unique_ptr<Observer> observe(WorkGroup &group) override {
     return std::make_unique<PairObserver>(first_.observe(group), second_.observe(group));
   }
+  void failed(const Wave &wave, const Instruction &inst, const Fault &fault) override {
+    first_.failed(wave, inst, fault);
+    second_.failed(wave, inst, fault);
+  }
   void finished(WorkGroup &group, Observer &observer) override {
     auto &pair = static_cast<PairObserver &>(observer);
     first_.finished(group, *pair.first);
@@ -91,10 +96,13 @@ std::string reportsJson(const std::vector<Report> &reports) {
   return out + "]";
 }
 
-std::string reportsText(const std::vector<Report> &reports) {
+std::string reportsText(const std::vector<Report> &reports, uint64_t dropped) {
   std::string out;
   for (const Report &report : reports)
     out += (out.empty() ? "" : "\n") + report.text();
+  if (dropped != 0)
+    out += format("\nand %llu findings at other places (FLYDSL_EMU_MAX_REPORTS keeps more)",
+                  static_cast<unsigned long long>(dropped));
   return out;
 }
 
@@ -112,7 +120,7 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
   results.profile = 0;
   results.fidelity = fidelityJson(module, kernel);
 
-  SanitizerMonitor checks(sanitizers);
+  SanitizerMonitor checks(sanitizers, runtime.reportOptions());
   const Profiling profiling = runtime.profiling();
   ProfileMonitor profile(profiling == Profiling::Trace);
   PairMonitor both(checks, profile);
@@ -133,12 +141,21 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
   }
   if (profiling != Profiling::Off && failure.empty())
     results.profile = ProfileLog::instance().add(profile.take());
-  const std::vector<Report> reports = checks.take();
+  uint64_t dropped = 0;
+  const std::vector<Report> reports = checks.take(dropped);
   results.reports = reportsJson(reports);
+  if (!reports.empty())
+    appendJsonLine("FLYDSL_EMU_REPORT_FILE", [&] {
+      return "{\"kernel\": " + jsonString(kernel.name) +
+             ", \"arch\": " + jsonString(module.object->arch()) +
+             format(", \"dropped\": %llu, \"reports\": ",
+                    static_cast<unsigned long long>(dropped)) +
+             results.reports + "}";
+    });
   if (!reports.empty() || !failure.empty())
     throw EmulatorError(hipErrorLaunchFailure,
                         failure + (failure.empty() || reports.empty() ? "" : "\n") +
-                            reportsText(reports));
+                            reportsText(reports, dropped));
 }
 
 } // namespace flyemu

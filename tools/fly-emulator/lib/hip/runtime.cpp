@@ -7,7 +7,6 @@
 
 #include "device/memory_map.h"
 #include "hip/offload_bundle.h"
-#include "sanitize/report.h"
 #include "support/environment.h"
 
 namespace flyemu {
@@ -63,6 +62,9 @@ void Runtime::initialise() {
       environmentNumber("FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
   sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
+  reportOptions_.stopAtFirst = environmentNumber("FLYDSL_EMU_STOP_AT_FIRST", 0) != 0;
+  reportOptions_.mostReports = static_cast<uint32_t>(
+      std::clamp<uint64_t>(environmentNumber("FLYDSL_EMU_MAX_REPORTS", 100), 1, 100000));
   profiling_ =
       static_cast<Profiling>(std::min<uint64_t>(environmentNumber("FLYDSL_EMU_PROFILE", 0), 2));
   initialised_ = true;
@@ -178,6 +180,18 @@ void Runtime::setSanitizers(unsigned sanitizers) {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   sanitizers_ = sanitizers;
+}
+
+ReportOptions Runtime::reportOptions() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return reportOptions_;
+}
+
+void Runtime::setReportOptions(const ReportOptions &options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  reportOptions_ = options;
 }
 
 Profiling Runtime::profiling() {

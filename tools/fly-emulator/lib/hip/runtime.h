@@ -15,6 +15,7 @@
 #include "execute/program.h"
 #include "hip/hip_types.h"
 #include "profile/profile_log.h"
+#include "sanitize/report.h"
 #include "support/error.h"
 
 namespace flyemu {
@@ -54,6 +55,8 @@ public:
   void setInstructionLimit(uint64_t limit);
   unsigned sanitizers();
   void setSanitizers(unsigned sanitizers);
+  ReportOptions reportOptions();
+  void setReportOptions(const ReportOptions &options);
   Profiling profiling();
   void setProfiling(Profiling profiling);
 
@@ -67,6 +70,7 @@ private:
   std::set<Module *> modules_;
   LaunchOptions options_;
   unsigned sanitizers_ = 0;
+  ReportOptions reportOptions_;
   Profiling profiling_ = Profiling::Off;
 };
 

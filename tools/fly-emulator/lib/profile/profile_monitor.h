@@ -36,6 +36,7 @@ public:
              const LaunchGeometry &geometry, const LaunchState &state) override;
   std::unique_ptr<Observer> observe(WorkGroup &group) override;
   void finished(WorkGroup &group, Observer &observer) override;
+  void failed(const Wave &, const Instruction &, const Fault &) override {}
 
   /// What was counted, with the issue model applied. Once, after the launch.
   LaunchProfile take();

@@ -58,10 +58,10 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind
     what = "a workgroup writes what another one reads";
   }
   if (what != nullptr)
-    sink_.add("race",
-              format("%s, at %s: %s", what, hex(dword * 4).c_str(),
-                     wave.launch->memory->describe(dword * 4, 4).c_str()),
-              wave, inst, static_cast<int>(lane), other);
+    sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, dword * 4}, [&] {
+      return format("%s, at %s: %s", what, hex(dword * 4).c_str(),
+                    wave.launch->memory->describe(dword * 4, 4).c_str());
+    });
   if (kind == AccessKind::Load) {
     cell.readBytes |= bytes;
     cell.read = &inst;

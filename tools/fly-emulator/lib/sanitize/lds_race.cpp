@@ -41,16 +41,16 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
       other = cell.read;
     }
     if (what != nullptr)
-      sink_.add("race",
-                format("%s LDS byte %llu without a barrier between them", what,
-                       static_cast<unsigned long long>(address)),
-                wave, inst, static_cast<int>(lane), other);
+      sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, address}, [&] {
+        return format("%s LDS byte %llu without a barrier between them", what,
+                      static_cast<unsigned long long>(address));
+      });
   }
   if (reads && !cell.written && (sanitizers_ & sanitizer::kInit) != 0)
-    sink_.add("init",
-              format("LDS byte %llu is read and was never written",
-                     static_cast<unsigned long long>(address)),
-              wave, inst, static_cast<int>(lane), nullptr);
+    sink_.add({"init", wave, inst, static_cast<int>(lane), nullptr, true, address}, [&] {
+      return format("LDS byte %llu is read and was never written",
+                    static_cast<unsigned long long>(address));
+    });
   if (reads && !atomic) {
     if (cell.readEpoch != epoch_)
       cell.readers = 0;

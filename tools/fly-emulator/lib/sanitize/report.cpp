@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sanitize/report.h"
 
+#include <algorithm>
+
 #include "execute/program.h"
 #include "support/error.h"
 #include "support/format.h"
@@ -8,7 +10,10 @@
 namespace flyemu {
 namespace {
 
-constexpr size_t kMostReports = 100;
+/// The order of waves in a launch.
+uint64_t rank(const uint32_t *block, uint32_t wave) {
+  return ((uint64_t{block[2]} << 42) | (uint64_t{block[1]} << 21) | block[0]) * 64 + wave;
+}
 
 } // namespace
 
@@ -17,7 +22,7 @@ unsigned sanitizer::parse(const std::string &list) {
     const char *name;
     unsigned bit;
   } names[] = {{"memory", kMemory},   {"race", kRace}, {"init", kInit}, {"wait", kWait},
-               {"barrier", kBarrier}, {"all", kAll},   {"none", 0}};
+               {"barrier", kBarrier}, {"lint", kLint}, {"all", kAll},   {"none", 0}};
   unsigned bits = 0;
   std::string rest = list + ",";
   for (size_t comma = 0; (comma = rest.find(',')) != std::string::npos;
@@ -34,7 +39,7 @@ unsigned sanitizer::parse(const std::string &list) {
     if (!known)
       throw EmulatorError(hipErrorInvalidValue,
                           "no sanitizer '" + word +
-                              "' (memory, race, init, wait, barrier, all, none)");
+                              "' (memory, race, init, wait, barrier, lint, all, none)");
   }
   return bits;
 }
@@ -49,7 +54,7 @@ std::string Report::text() const {
     out += "\n  and " + place(otherLocation, otherInstruction, otherSource);
   out += format("\n  block (%u, %u, %u), wave %u", block[0], block[1], block[2], wave);
   if (lane >= 0)
-    out += format(", lane %d", lane);
+    out += format(", lane %d (thread %u, %u, %u)", lane, thread[0], thread[1], thread[2]);
   if (count > 1)
     out += format("\n  %llu times", static_cast<unsigned long long>(count));
   return out;
@@ -64,66 +69,83 @@ std::string Report::json() const {
     out += ", \"other_location\": " + jsonString(otherLocation) +
            ", \"other_instruction\": " + jsonString(otherInstruction) +
            ", \"other_source\": " + jsonString(otherSource);
-  return out + format(", \"block\": [%u, %u, %u], \"wave\": %u, \"lane\": %d, \"count\": %llu}",
-                      block[0], block[1], block[2], wave, lane,
-                      static_cast<unsigned long long>(count));
+  out += format(", \"block\": [%u, %u, %u], \"wave\": %u, \"lane\": %d", block[0], block[1],
+                block[2], wave, lane);
+  if (lane >= 0)
+    out += format(", \"thread\": [%u, %u, %u]", thread[0], thread[1], thread[2]);
+  if (hasAddress)
+    out += format(", \"address\": %llu", static_cast<unsigned long long>(address));
+  return out + format(", \"count\": %llu}", static_cast<unsigned long long>(count));
 }
 
-void ReportSink::begin(const CodeObject &object, Program &program) {
+void ReportSink::begin(const CodeObject &object, Program &program, const LaunchGeometry &geometry) {
   object_ = &object;
   program_ = &program;
+  geometry_ = geometry;
 }
 
-void ReportSink::add(const char *sanitizer, std::string what, const Wave &wave,
-                     const Instruction &inst, int lane, const Instruction *other) {
-  const uint64_t otherAddress = other != nullptr ? other->address : 0;
-  const std::string key =
-      std::string(sanitizer) + "/" + hex(inst.address) + "/" + hex(otherAddress);
+void ReportSink::describe(const Finding &finding, Report &report) const {
+  const WorkGroup &group = *finding.wave.group;
+  std::copy(group.id, group.id + 3, report.block);
+  report.wave = finding.wave.index;
+  report.lane = finding.lane;
+  report.hasAddress = finding.hasAddress;
+  report.address = finding.address;
+  if (finding.lane < 0)
+    return;
+  const uint32_t flat = report.wave * kLanes + static_cast<uint32_t>(finding.lane);
+  const uint32_t *size = geometry_.groupSize;
+  report.thread[0] = flat % size[0];
+  report.thread[1] = flat / size[0] % size[1];
+  report.thread[2] = flat / size[0] / size[1];
+}
+
+void ReportSink::add(const Finding &finding, const std::function<std::string()> &what) {
+  const Instruction *other = finding.other;
+  const Key key{finding.sanitizer, finding.inst.address, other != nullptr ? other->address : 0};
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = reports_.find(key);
   if (known != reports_.end()) {
     Report &report = known->second;
     ++report.count;
     // Which one stands for all must not depend on the threads' timing: the first block and wave.
-    const WorkGroup &group = *wave.group;
-    const auto rank = [](const uint32_t *id, uint32_t w) {
-      return ((uint64_t{id[2]} << 42) | (uint64_t{id[1]} << 21) | id[0]) * 64 + w;
-    };
-    if (rank(group.id, wave.index) < rank(report.block, report.wave)) {
-      std::copy(group.id, group.id + 3, report.block);
-      report.wave = wave.index;
-      report.lane = lane;
-      report.what = std::move(what);
+    if (rank(finding.wave.group->id, finding.wave.index) < rank(report.block, report.wave)) {
+      describe(finding, report);
+      report.what = what();
     }
     return;
   }
-  if (reports_.size() >= kMostReports)
+  if (reports_.size() >= options_.mostReports) {
+    ++dropped_;
     return;
+  }
   Report report;
-  report.sanitizer = sanitizer;
-  report.what = std::move(what);
-  const auto describe = [&](const Instruction &i, std::string &location, std::string &text,
-                            std::string &line) {
+  report.sanitizer = finding.sanitizer;
+  report.what = what();
+  describe(finding, report);
+  const auto place = [&](const Instruction &i, std::string &location, std::string &text,
+                         std::string &line) {
     const uint64_t address = program_->elfAddress(i);
     location = program_->location(address);
     text = program_->disassemble(i);
     line = object_->sourceLine(address);
   };
-  describe(inst, report.location, report.instruction, report.source);
+  place(finding.inst, report.location, report.instruction, report.source);
   if (other != nullptr)
-    describe(*other, report.otherLocation, report.otherInstruction, report.otherSource);
-  std::copy(wave.group->id, wave.group->id + 3, report.block);
-  report.wave = wave.index;
-  report.lane = lane;
+    place(*other, report.otherLocation, report.otherInstruction, report.otherSource);
   reports_.emplace(key, std::move(report));
+  if (options_.stopAtFirst)
+    throw EmulatorError(hipErrorLaunchFailure, "stopped at the first finding");
 }
 
-std::vector<Report> ReportSink::take() {
+std::vector<Report> ReportSink::take(uint64_t &dropped) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Report> out;
   for (auto &[key, report] : reports_)
     out.push_back(std::move(report));
   reports_.clear();
+  dropped = dropped_;
+  dropped_ = 0;
   return out;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "device/launch.h"
@@ -20,10 +22,17 @@ constexpr unsigned kInit = 4;
 constexpr unsigned kWait = 8;
 constexpr unsigned kBarrier = 16;
 constexpr unsigned kAll = 31;
+constexpr unsigned kLint = 32; ///< what is known to go wrong on silicon; not one of "all"
 
 /// "memory,race", "all", "none" to bits; EmulatorError for another word.
 unsigned parse(const std::string &list);
 } // namespace sanitizer
+
+/// How findings are reported.
+struct ReportOptions {
+  bool stopAtFirst = false;   ///< end the launch at the first finding
+  uint32_t mostReports = 100; ///< different findings that are kept; the rest are counted
+};
 
 /// One finding. Repeats (same sanitizer, same instructions) only raise `count`.
 struct Report {
@@ -36,28 +45,52 @@ struct Report {
   std::string otherInstruction;
   std::string otherSource;
   uint32_t block[3] = {};
+  uint32_t thread[3] = {}; ///< of the lane, in its block
   uint32_t wave = 0;
   int lane = -1;
+  bool hasAddress = false;
+  uint64_t address = 0; ///< a host address, or an offset into LDS
   uint64_t count = 1;
 
   std::string text() const;
   std::string json() const;
 };
 
+/// Where something was found.
+struct Finding {
+  const char *sanitizer;
+  const Wave &wave;
+  const Instruction &inst;
+  int lane = -1;                      ///< -1: the whole wave
+  const Instruction *other = nullptr; ///< the other access of a race
+  bool hasAddress = false;
+  uint64_t address = 0;
+};
+
 /// Collects the findings of a launch from all threads.
 class ReportSink {
 public:
-  void begin(const CodeObject &object, Program &program);
-  /// `other` may be null.
-  void add(const char *sanitizer, std::string what, const Wave &wave, const Instruction &inst,
-           int lane, const Instruction *other);
-  std::vector<Report> take();
+  explicit ReportSink(const ReportOptions &options) : options_(options) {}
+
+  void begin(const CodeObject &object, Program &program, const LaunchGeometry &geometry);
+  /// `what` is only called where the text is needed. Throws EmulatorError where the first finding
+  /// is to end the launch.
+  void add(const Finding &finding, const std::function<std::string()> &what);
+  /// The findings by sanitizer and place, and how many different ones were dropped.
+  std::vector<Report> take(uint64_t &dropped);
 
 private:
+  using Key = std::tuple<std::string, uint64_t, uint64_t>; ///< sanitizer, instructions
+
+  void describe(const Finding &finding, Report &report) const;
+
+  const ReportOptions options_;
   const CodeObject *object_ = nullptr;
   Program *program_ = nullptr;
+  LaunchGeometry geometry_;
   std::mutex mutex_;
-  std::map<std::string, Report> reports_; ///< by sanitizer and instructions
+  std::map<Key, Report> reports_;
+  uint64_t dropped_ = 0;
 };
 
 } // namespace flyemu

@@ -13,17 +13,21 @@ namespace flyemu {
 /// Runs the chosen sanitizers over a launch.
 class SanitizerMonitor : public LaunchMonitor {
 public:
-  explicit SanitizerMonitor(unsigned sanitizers) : sanitizers_(sanitizers), globalRaces_(sink_) {}
+  SanitizerMonitor(unsigned sanitizers, const ReportOptions &options)
+      : sanitizers_(sanitizers), sink_(options), globalRaces_(sink_) {}
 
   void begin(const CodeObject &object, Program &program, const KernelMetadata &kernel,
              const LaunchGeometry &geometry, const LaunchState &state) override;
   std::unique_ptr<Observer> observe(WorkGroup &group) override;
   void finished(WorkGroup &group, Observer &observer) override;
 
-  std::vector<Report> take() { return sink_.take(); }
+  void failed(const Wave &wave, const Instruction &inst, const Fault &fault) override;
+
+  std::vector<Report> take(uint64_t &dropped) { return sink_.take(dropped); }
 
 private:
   const unsigned sanitizers_;
+  std::string arch_;
   ReportSink sink_;
   GlobalRaceCheck globalRaces_;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sanitize/wait_check.h"
 
+#include <algorithm>
+
+#include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "support/format.h"
 
@@ -10,12 +13,6 @@ namespace {
 bool overlaps(const Operand &a, const Operand &b) {
   return a.kind == b.kind && (a.isVector() || a.isScalarRegister()) &&
          a.index < b.index + b.dwords && b.index < a.index + a.dwords;
-}
-
-/// Keep the youngest `count`; the older ones have arrived.
-template <typename Queue> void retire(Queue &queue, size_t count) {
-  while (queue.size() > count)
-    queue.pop_front();
 }
 
 bool countsAsVector(OpClass cls) {
@@ -31,13 +28,23 @@ void WaitCheck::checkOperand(Wave &wave, const Instruction &inst, const Operand 
                              const std::deque<Pending> &queue, const char *counter, bool written) {
   for (const Pending &pending : queue)
     if (overlaps(operand, pending.dst)) {
-      sink_.add("wait",
-                format("a register is %s before the load into it has arrived: an s_waitcnt %s is "
-                       "missing or too weak",
-                       written ? "overwritten" : "read", counter),
-                wave, inst, -1, pending.inst);
+      sink_.add({"wait", wave, inst, -1, pending.inst}, [&] {
+        return format("a register is %s before the load into it has arrived: an s_waitcnt %s is "
+                      "missing or too weak",
+                      written ? "overwritten" : "read", counter);
+      });
       return;
     }
+}
+
+void WaitCheck::retireVector(Counters &counters, size_t keep) {
+  while (counters.vector.size() > keep) {
+    if (counters.vector.front().lds.end != 0) {
+      --counters.directPending;
+      --directPending_;
+    }
+    counters.vector.pop_front();
+  }
 }
 
 void WaitCheck::before(Wave &wave, const Instruction &inst) {
@@ -50,7 +57,7 @@ void WaitCheck::before(Wave &wave, const Instruction &inst) {
     constexpr uint32_t kVectorMost = 63;
     constexpr uint32_t kLocalMost = 15;
     if (vm < kVectorMost)
-      retire(counters.vector, vm);
+      retireVector(counters, vm);
     if (lgkm == 0) {
       counters.local.clear();
     } else if (lgkm < kLocalMost) {
@@ -58,7 +65,8 @@ void WaitCheck::before(Wave &wave, const Instruction &inst) {
       for (const Pending &pending : counters.local)
         ordered &= !pending.scalar;
       if (ordered)
-        retire(counters.local, lgkm);
+        while (counters.local.size() > lgkm)
+          counters.local.pop_front();
     }
     return;
   }
@@ -78,12 +86,55 @@ void WaitCheck::before(Wave &wave, const Instruction &inst) {
 void WaitCheck::after(Wave &wave, const Instruction &inst) {
   Counters &counters = waves_[wave.index];
   const OpClass cls = inst.opcode->cls;
-  Pending pending{inst.dstCount != 0 ? inst.dst[0] : Operand(), &inst,
-                  cls == OpClass::ScalarMemory};
-  if (countsAsVector(cls))
+  const Pending pending{inst.dstCount != 0 ? inst.dst[0] : Operand(), &inst,
+                        cls == OpClass::ScalarMemory, counters.direct, epoch_};
+  if (countsAsVector(cls)) {
     counters.vector.push_back(pending);
+    if (counters.direct.end != 0) {
+      ++counters.directPending;
+      ++directPending_;
+    }
+  }
   if (countsAsLocal(cls))
     counters.local.push_back(pending);
+  counters.direct = {};
+}
+
+void WaitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  const bool direct = inst.opcode->cls != OpClass::Lds && inst.opcode->cls != OpClass::Flat;
+  if (directPending_ != 0)
+    for (uint32_t w = 0; w < waves_.size(); ++w) {
+      if (waves_[w].directPending == 0)
+        continue;
+      for (const Pending &pending : waves_[w].vector) {
+        // Other waves' accesses between the same barriers are races, and reported as such. Loads
+        // of one wave arrive in order.
+        if (pending.lds.end == 0 || (w == wave.index ? direct : pending.epoch == epoch_))
+          continue;
+        bool found = false;
+        forEachLane(access.lanes, [&](unsigned lane) {
+          const uint64_t first = access.address[lane];
+          if (found || first >= pending.lds.end || first + access.bytes <= pending.lds.begin)
+            return;
+          found = true;
+          sink_.add({"wait", wave, inst, static_cast<int>(lane), pending.inst, true, first}, [&] {
+            return format("LDS bytes from %llu on are %s before the load into LDS has arrived: an "
+                          "s_waitcnt vmcnt is missing or too weak%s",
+                          static_cast<unsigned long long>(first),
+                          access.kind == AccessKind::Load ? "read" : "overwritten",
+                          w == wave.index ? "" : ", in the wave that issued it");
+          });
+        });
+      }
+    }
+  if (!direct)
+    return;
+  Span &span = waves_[wave.index].direct;
+  forEachLane(access.lanes, [&](unsigned lane) {
+    const uint64_t first = access.address[lane];
+    span.begin = span.end == 0 ? first : std::min(span.begin, first);
+    span.end = std::max(span.end, first + access.bytes);
+  });
 }
 
 } // namespace flyemu

@@ -120,8 +120,12 @@ class Emulator:
         self.call("flyemu_set_instruction_limit", ctypes.c_ulonglong(limit))
 
     def set_sanitizers(self, *sanitizers: str) -> None:
-        """Switch sanitizers on: memory, race, init, wait, barrier, or all; none of them for off."""
+        """Switch sanitizers on: memory, race, init, wait, barrier, lint, or all (the first five); no name for off."""
         self.call("flyemu_set_sanitizers", (",".join(sanitizers) or "none").encode())
+
+    def set_report_options(self, *, stop_at_first: bool = False, most_reports: int = 100) -> None:
+        """End a launch at its first finding or not; how many different findings are kept."""
+        self.call("flyemu_set_report_options", int(stop_at_first), ctypes.c_uint(most_reports))
 
     def set_profiling(self, level: bool | int) -> None:
         """What later launches record: nothing (0), counters (1), counters and the waves over time (2)."""
@@ -219,12 +223,18 @@ class Emulator:
                 name = names[index] if names is not None else f"argument {index}"
                 first, bytes_ = _extent(value)
                 writable = bool(value.flags.writeable)
+                rank = len(value.shape)
                 self.call(
-                    "flyemu_register_memory",
+                    "flyemu_register_tensor",
                     ctypes.c_void_p(first),
                     ctypes.c_size_t(bytes_),
                     int(not writable),
                     name.encode(),
+                    ctypes.c_void_p(int(value.__array_interface__["data"][0])),
+                    ctypes.c_uint(int(value.itemsize)),
+                    rank,
+                    (ctypes.c_longlong * max(1, rank))(*value.shape),
+                    (ctypes.c_longlong * max(1, rank))(*value.strides),
                 )
                 done.append(first)
             yield

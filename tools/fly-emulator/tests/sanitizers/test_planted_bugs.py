@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,9 @@ import pytest
 
 from flydsl.emulator.device import Emulator, EmulatorError, Module
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent.parent / "data"
 HEADER = (DATA / "device.h").read_text()
 KERNELS = HEADER + (DATA / "kernels.c").read_text()
-
-
-@pytest.fixture
-def checked(emulator: Emulator) -> Iterator[Emulator]:
-    emulator.set_sanitizers("all")
-    yield emulator
-    emulator.set_sanitizers()
 
 
 def line_of(source: str, mark: str) -> int:

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sanitize/report.h"
+
+namespace flyemu {
+
+/// Barriers where a wave is divergent, where waves of a workgroup wait at different places, or that
+/// only some of the waves reach (on hardware: a hang, or a barrier that lets others through).
+class BarrierCheck {
+public:
+  BarrierCheck(ReportSink &sink, const WorkGroup &group)
+      : sink_(sink), last_(group.waveCount, nullptr), launched_(group.waveCount, 0) {}
+
+  void before(Wave &wave, const Instruction &inst);
+  /// All waves that are left wait.
+  void passed(WorkGroup &group);
+
+private:
+  void reportEnded(Wave &wave, const Instruction &inst, const Instruction *other);
+
+  ReportSink &sink_;
+  std::vector<const Instruction *> last_; ///< barrier of each wave
+  std::vector<uint64_t> launched_;        ///< lanes that each wave began with
+  const Instruction *ended_ = nullptr;    ///< where a wave ended
+};
+
+} // namespace flyemu

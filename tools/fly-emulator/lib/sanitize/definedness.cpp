@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sanitize/definedness.h"
+
+#include <cstring>
+
+#include "execute/data_parallel.h"
+#include "execute/matrix_shape.h"
+#include "execute/memory_access.h"
+#include "execute/opcode.h"
+
+namespace flyemu {
+namespace {
+
+constexpr uint64_t kAll = ~uint64_t{0};
+
+bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
+
+bool isMemory(OpClass cls) {
+  return cls == OpClass::Global || cls == OpClass::Flat || cls == OpClass::Scratch ||
+         cls == OpClass::Lds;
+}
+
+bool isAlu(OpClass cls) {
+  return cls == OpClass::ScalarAlu || cls == OpClass::VectorAlu || cls == OpClass::Transcendental;
+}
+
+/// Instructions that move whole registers between lanes and do nothing else.
+bool movesBetweenLanes(const std::string &name) {
+  return startsWith(name, "ds_bpermute") || startsWith(name, "ds_permute") ||
+         startsWith(name, "ds_swizzle") || startsWith(name, "v_permlane") || name == "v_swap_b32";
+}
+
+bool isPackedPair(const Instruction &inst) {
+  return startsWith(inst.opcode->name, "v_pk_") && inst.dstCount == 1 && inst.dst[0].dwords == 2;
+}
+
+/// The lanes whose column (lane modulo n) all lanes of that column agree on; with several blocks,
+/// within each block.
+uint64_t wholeColumns(uint64_t defined, unsigned n, unsigned blocks) {
+  uint64_t out = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint64_t column = 0;
+    for (unsigned other = lane % n; other < kLanes; other += n)
+      if (blocks == 1 || other / n % blocks == lane / n % blocks)
+        column |= uint64_t{1} << other;
+    if ((defined & column) == column)
+      out |= uint64_t{1} << lane;
+  }
+  return out;
+}
+
+/// Is the row of D that a lane's dword belongs to among those marked in `rows` (lane modulo m)?
+bool hasRow(const MatrixShape &shape, uint64_t rows, unsigned dword, unsigned lane) {
+  if (shape.blocks > 1) // where the blocks of D lie is not looked up: all of A has to be defined
+    return false;
+  unsigned row = 0;
+  if (shape.out == MatrixElement::F64)
+    row = 4 * (dword / 2) + lane / 16;
+  else if (shape.m == 16)
+    row = 4 * (lane / 16) + dword % 4;
+  else
+    row = 8 * (dword / 4) + 4 * (lane / 32) + dword % 4;
+  return (rows >> row % kLanes & 1U) != 0;
+}
+
+} // namespace
+
+Definedness::Definedness() : vector_(kVectorRows, 0) {
+  vector_[0] = kAll;
+  // What the launch sets up: user and system SGPRs lie below the first that code may use freely.
+  // Reading a later one is harmless arithmetic until it matters, and the compiler knows them all.
+  constexpr unsigned kSetUp = 16 + 6;
+  for (unsigned s = 0; s < kSetUp; ++s)
+    scalar_.set(s);
+  for (unsigned s = scalar::kFlatScratch; s < scalar::kVcc; ++s)
+    scalar_.set(s);
+  for (unsigned s = scalar::kTtmp; s < scalar::kTtmp + 16; ++s)
+    scalar_.set(s);
+  scalar_.set(scalar::kExec);
+  scalar_.set(scalar::kExec + 1);
+}
+
+bool Definedness::isRealSource(const Instruction &inst, unsigned i) {
+  const Opcode &opcode = *inst.opcode;
+  if (opcode.lanes != nullptr)
+    return i < opcode.lanes->srcCount ||
+           ((opcode.lanes->flags & kCarryIn) != 0 && i == opcode.lanes->srcCount);
+  if (isMemory(opcode.cls)) {
+    // Loads into half a register list it behind their address.
+    const bool half = opcode.name.find("d16") != std::string::npos;
+    return !half || inst.dstCount == 0 || i == 0 || !inst.src[i].isVector();
+  }
+  if (opcode.name == "v_writelane_b32")
+    return i < 2;
+  return true;
+}
+
+uint64_t Definedness::lanesOf(const Operand &operand, unsigned dword) const {
+  if (operand.isVector())
+    return operand.index + dword < kVectorRows ? vector_[operand.index + dword] : 0;
+  if (operand.isScalarRegister()) {
+    const unsigned index = operand.index + (dword < operand.dwords ? dword : 0U);
+    return index >= scalar::kCount || scalar_.test(index) ? kAll : 0;
+  }
+  return scalar(operand) ? kAll : 0;
+}
+
+uint64_t Definedness::lanes(const Operand &operand) const {
+  if (!operand.isVector())
+    return scalar(operand) ? kAll : 0;
+  uint64_t lanes = kAll;
+  for (unsigned i = 0; i < operand.dwords; ++i)
+    lanes &= lanesOf(operand, i);
+  return lanes;
+}
+
+bool Definedness::scalar(const Operand &operand) const {
+  if (operand.kind == OperandKind::Special)
+    return operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_;
+  if (!operand.isScalarRegister())
+    return true;
+  for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kCount; ++i)
+    if (!scalar_.test(operand.index + i))
+      return false;
+  return true;
+}
+
+uint64_t Definedness::throughDpp(const Instruction &inst, uint64_t lanes) const {
+  uint32_t row[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    row[lane] = (lanes >> lane & 1U) != 0 ? 0 : 1;
+  dppRows(row, row, 1, inst.modifiers.dpp, exec_); // a lane without a source reads zero
+  uint64_t out = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    out |= uint64_t{row[lane] == 0} << lane;
+  return out;
+}
+
+/// A result is defined where all sources are.
+void Definedness::sources(const Wave &wave, const Instruction &inst) {
+  uint64_t all = kAll;
+  uint64_t low = kAll; // the low half of a 64-bit sum does not depend on high halves
+  for (unsigned i = 0; i < inst.srcCount; ++i) {
+    if (!isRealSource(inst, i))
+      continue;
+    const bool dpp = i == 0 && inst.modifiers.encoding == Encoding::Dpp;
+    const uint64_t whole = lanes(inst.src[i]);
+    const uint64_t first = inst.src[i].isVector() ? lanesOf(inst.src[i], 0) : whole;
+    all &= dpp ? throughDpp(inst, whole) : whole;
+    low &= dpp ? throughDpp(inst, first) : first;
+    resultScalar_ = resultScalar_ && (inst.src[i].isVector()
+                                          ? (exec_ & ~(dpp ? throughDpp(inst, whole) : whole)) == 0
+                                          : scalar(inst.src[i]));
+  }
+  for (Rows &rows : result_)
+    rows.fill(all);
+  if (inst.dstCount != 0 && inst.dst[0].dwords == 2)
+    result_[0][0] = low;
+  if (inst.modifiers.encoding == Encoding::Dpp)
+    written_ = exec_ & dppWrittenLanes(inst.modifiers.dpp, exec_);
+  const std::string &name = inst.opcode->name;
+  if (name == "v_readlane_b32" || name == "v_readfirstlane_b32") {
+    const unsigned lane = name == "v_readlane_b32" ? readScalar(wave, inst.src[1]) & 63U
+                          : exec_ == 0             ? 0U
+                                                   : static_cast<unsigned>(__builtin_ctzll(exec_));
+    resultScalar_ = (lanes(inst.src[0]) >> lane & 1U) != 0;
+  } else if (name == "v_writelane_b32") {
+    written_ = uint64_t{1} << (readScalar(wave, inst.src[1]) & 63U);
+  }
+}
+
+/// v_cndmask: what is selected has to be defined, and the mask.
+void Definedness::selected(const Wave &wave, const Instruction &inst) {
+  const bool named = inst.srcCount > 2 && isRealSource(inst, 2);
+  const uint64_t mask = named ? readScalar64(wave, inst.src[2]) : wave.vcc();
+  const bool known = named ? scalar(inst.src[2]) : vcc();
+  uint64_t first = lanes(inst.src[0]);
+  if (inst.modifiers.encoding == Encoding::Dpp)
+    first = throughDpp(inst, first);
+  const uint64_t chosen = (first & ~mask) | (lanes(inst.src[1]) & mask);
+  result_[0].fill(known ? chosen : 0);
+}
+
+/// Packed 32-bit operations: op_sel and op_sel_hi choose the dword for each half of the result.
+void Definedness::packedPair(const Instruction &inst) {
+  const auto half = [&](unsigned i, uint8_t bit) {
+    return lanesOf(inst.src[i], (inst.src[i].modifiers & bit) != 0 ? 1 : 0);
+  };
+  if (inst.opcode->name == "v_pk_mov_b32") {
+    result_[0][0] = half(0, modifier::kOpSel);
+    result_[0][1] = half(1, modifier::kOpSel);
+    return;
+  }
+  result_[0][0] = result_[0][1] = kAll;
+  for (unsigned i = 0; i < inst.srcCount; ++i) {
+    if (!isRealSource(inst, i))
+      continue;
+    result_[0][0] &= half(i, modifier::kOpSel);
+    result_[0][1] &= half(i, modifier::kOpSelHi);
+  }
+}
+
+/// Matrix instructions read and write all lanes, whatever EXEC is. An element of D needs its row of
+/// A, its column of B and its C.
+void Definedness::matrix(const Instruction &inst) {
+  written_ = kAll;
+  if (inst.srcCount < 3)
+    return;
+  const uint64_t a = lanes(inst.src[0]);
+  const uint64_t b = lanes(inst.src[1]);
+  const Operand &c = inst.src[2].isVector() && inst.src[2].dwords == inst.dst[0].dwords
+                         ? inst.src[2]
+                         : inst.dst[0]; // of sparse ones, which have the indices in its place
+  const bool accumulates = inst.src[2].isVector();
+  MatrixShape shape;
+  if ((a & b) != kAll && !MatrixShape::parse(inst.opcode->name, shape))
+    return;
+  const uint64_t columns = b == kAll ? kAll : wholeColumns(b, shape.n, shape.blocks);
+  const uint64_t rows = a == kAll ? kAll : wholeColumns(a, shape.m, shape.blocks);
+  for (unsigned i = 0; i < kMostDwords; ++i) {
+    uint64_t out = columns;
+    if (rows != kAll)
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (!hasRow(shape, rows, i, lane))
+          out &= ~(uint64_t{1} << lane);
+    if (accumulates && i < c.dwords)
+      out &= lanesOf(c, i);
+    result_[0][i] = out;
+  }
+}
+
+/// The instruction itself moves the marks, in place of the values: it then needs no second
+/// description of where lanes go.
+void Definedness::movedBetweenLanes(Wave &wave, const Instruction &inst) {
+  const bool swaps = inst.dstCount == 2;
+  const bool addressed = inst.opcode->name.find("permute_b32") != std::string::npos;
+  const unsigned data = addressed ? 1 : 0;
+  std::array<uint16_t, 3> rows = {inst.dst[0].index, inst.src[data].index,
+                                  swaps ? inst.dst[1].index : inst.src[data].index};
+  uint32_t saved[3][kLanes];
+  for (unsigned i = 0; i < rows.size(); ++i)
+    std::memcpy(saved[i], wave.row(rows[i]), sizeof saved[i]);
+  const auto mark = [&](uint16_t row) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      wave.row(row)[lane] = (vector_[row] >> lane & 1U) != 0 ? 0 : 1;
+  };
+  // An address in the same register as the data cannot be marked; its lanes count as defined.
+  const bool same = addressed && inst.src[0].index == inst.src[1].index;
+  if (!same)
+    mark(rows[1]);
+  if (swaps) {
+    mark(rows[0]);
+    mark(rows[2]);
+  }
+  const uint64_t addresses = addressed ? lanes(inst.src[0]) : kAll;
+  const auto restore = [&] {
+    for (size_t i = rows.size(); i-- > 0;)
+      std::memcpy(wave.row(rows[i]), saved[i], sizeof saved[i]);
+  };
+  try {
+    inst.execute(wave, inst);
+  } catch (...) {
+    restore();
+    throw;
+  }
+  for (unsigned d = 0; d < inst.dstCount; ++d) {
+    uint64_t moved = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      moved |= uint64_t{same || wave.row(inst.dst[d].index)[lane] == 0} << lane;
+    result_[d][0] = moved & addresses;
+  }
+  restore();
+  if (swaps)
+    written_ = kAll; // lanes that stay have moved to themselves
+}
+
+void Definedness::prepare(Wave &wave, const Instruction &inst) {
+  exec_ = wave.exec();
+  written_ = exec_;
+  resultScalar_ = true;
+  for (Rows &rows : result_)
+    rows.fill(kAll);
+  const OpClass cls = inst.opcode->cls;
+  const std::string &name = inst.opcode->name;
+  if (cls == OpClass::Matrix) {
+    matrix(inst);
+  } else if (movesBetweenLanes(name)) {
+    movedBetweenLanes(wave, inst);
+  } else if (isAlu(cls)) {
+    sources(wave, inst);
+    if (name == "v_cndmask_b32")
+      selected(wave, inst);
+    else if (isPackedPair(inst))
+      packedPair(inst);
+  }
+}
+
+bool Definedness::commit(const Wave &wave, const Instruction &inst) {
+  for (unsigned d = 0; d < inst.dstCount && d < result_.size(); ++d) {
+    const Operand &dst = inst.dst[d];
+    if (dst.isVector()) {
+      for (unsigned i = 0; i < dst.dwords && dst.index + i < kVectorRows; ++i) {
+        uint64_t &row = vector_[dst.index + i];
+        row = (row & ~written_) | (result_[d][i < kMostDwords ? i : 0] & written_);
+      }
+    } else if (dst.isScalarRegister()) {
+      for (unsigned i = 0; i < dst.dwords && dst.index + i < scalar::kCount; ++i)
+        scalar_.set(dst.index + i, resultScalar_);
+    }
+  }
+  if (inst.opcode->cls == OpClass::ScalarAlu)
+    scc_ = resultScalar_;
+  const bool sound = wave.exec() == exec_ || resultScalar_;
+  scalar_.set(scalar::kExec);
+  scalar_.set(scalar::kExec + 1);
+  return sound;
+}
+
+} // namespace flyemu
