@@ -26,7 +26,13 @@ def round_to(values: Any, element: Any) -> Any:
 
 
 def reciprocal(value: Any) -> Any:
-    """1 / value of a Float32, within one unit of the last place: one instruction."""
+    """1 / value of a Float32 or of each of a vector, within one unit of the last place: one instruction each."""
+    if isinstance(value, fx.Vector):
+        return fx.Vector.from_elements([_reciprocal_of(value[index]) for index in range(value.numel)])
+    return _reciprocal_of(value)
+
+
+def _reciprocal_of(value: Any) -> Any:
     return fx.Float32(fx.rocdl.rcp(fx.Float32, value))
 
 

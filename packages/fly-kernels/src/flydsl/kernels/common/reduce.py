@@ -17,6 +17,7 @@ from .language import fx
 _COMBINE = {
     "add": lambda a, b: a + b,
     "max": lambda a, b: fx.maxnumf(a, b, fastmath="nnan"),
+    "min": lambda a, b: fx.min(a, b),
 }
 
 # The control field of a DPP operand. After a step the lanes of a pair, quad, half row, row hold the same value, so
@@ -41,9 +42,9 @@ def _has_dpp() -> bool:
 
 
 def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
-    """Reduce one Float32 per lane over groups of `width` lanes; every lane of a group gets its result.
+    """Reduce one Float32 or Int32 per lane over groups of `width` lanes; every lane of a group gets its result.
 
-    `op` is "add" or "max"; `width` is a power of two up to the wave size, which is the default. All lanes of a group
+    `op` is "add", "max" (of Float32; NaN is ignored) or "min" (of Int32); `width` is a power of two up to the wave size, which is the default. All lanes of a group
     are active. Over a whole wave of 64 the result is in a scalar register.
 
     Raises ValueError for another width.

@@ -15,6 +15,7 @@ A kernel's body is written once, against `RowPlan.steps` (all static) or `stream
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -157,11 +158,13 @@ class RowThread:
         self._used, self._turn = 0, turn
 
     def reduce(self, value: Any, op: str) -> Any:
-        """Reduce one Float32 per thread over the threads of the row."""
+        """Reduce one Float32 or Int32 per thread over the threads of the row."""
         wave_size = fx.num_warp_threads()
         if self.plan.threads <= wave_size:
             return wave_reduce(value, op, self.plan.threads)
-        return block_reduce(value, op, self._take(self.plan.threads // wave_size), self.thread, self.plan.threads)
+        return block_reduce(
+            value, op, self._take(self.plan.threads // wave_size, type(value)), self.thread, self.plan.threads
+        )
 
     def allocator(self) -> Any:
         """The LDS allocator of the kernel, which may have one only."""
@@ -169,11 +172,11 @@ class RowThread:
             self._allocator = fx.SharedAllocator()
         return self._allocator
 
-    def _take(self, waves: int) -> Any:
+    def _take(self, waves: int, kind: Any) -> Any:
         """LDS for one reduction of a row. Rows take turns between two halves: a wave that is late still reads one."""
         if self._used == len(self._slots):
             count = waves if self._turn is None else 2 * waves
-            self._slots.append(self.allocator().allocate(fx.Array[fx.Float32, count, 16]).peek())
+            self._slots.append(self.allocator().allocate(fx.Array[kind, count, 16]).peek())
         slots = self._slots[self._used]
         self._used += 1
         return slots if self._turn is None else _Half(slots, (self._turn & 1) * waves)
@@ -244,11 +247,19 @@ class RowView:
     """One row of an argument, (M, N) or (N,): a tensor with unit stride along the row, or a pointer to M·N elements."""
 
     def __init__(
-        self, argument: Any, at: RowThread, row: Any = None, stride: int | None = None, element: Any = None
+        self,
+        argument: Any,
+        at: RowThread,
+        row: Any = None,
+        *,
+        stride: int | None = None,
+        columns: int | None = None,
+        element: Any = None,
     ) -> None:
         """`row` None: the argument is one row. `stride`: a flat argument with rows so far apart.
 
-        `element`: another type of the same width, to move the elements as.
+        `columns`: of the argument, if it has more than the plan. `element`: another type of the same width, to move the
+        elements as.
         """
         self._at = at
         start = pointer(argument)
@@ -256,11 +267,17 @@ class RowView:
             start = fx.recast_iter(element, start)
         self.element = start.element_type
         if row is not None:
-            apart: Any = stride or at.plan.columns
+            apart: Any = stride or columns or at.plan.columns
             if stride is None and isinstance(argument, fx.Tensor):
                 apart = argument.stride[0].unpack()
             start = start + fx.Int64(row) * apart
         self._start = start
+
+    def shifted(self, elements: int) -> RowView:
+        """The same row from another element on."""
+        other = copy.copy(self)
+        other._start = self._start + elements
+        return other
 
     def _part(self, step: Step) -> Any:
         group = self._at.lane + step.first

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The place of the largest element of each row: the first of several equal ones.
+
+First the maximum of the row, then the smallest index that holds it: two reductions. The row is read once up to 65,536
+elements and twice above.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..common.dtypes import expect, expect_rows, float_type, rows_builder
+from ..common.language import flyc, fx
+from ..common.rows import RowThread, RowView, Step, highest, plan_rows, pointer, stream
+
+_NOWHERE = 2**31 - 1
+
+
+@rows_builder
+def build_argmax_module(N: int, dtype_str: str = "f32") -> Any:
+    """Build the launcher `(X, Index, m_in, stream)`.
+
+    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Index
+    (M,) of int32 or int64. NaN is ignored; a row of NaN only gives 0.
+
+    Raises ValueError for an N that is not positive and for an unknown dtype; ImportError without the compiler.
+    """
+    element = float_type(dtype_str)
+    plan = plan_rows(N, element.width)
+
+    def first_index(values: Any, largest: Any, at: RowThread, step: Step) -> Any:
+        """The smallest index of this thread's elements that equal `largest`."""
+        start = (at.lane + step.first) * step.vector + step.offset
+        found = fx.Int32(_NOWHERE)
+        for index in fx.range_constexpr(step.vector - 1, -1, -1):
+            found = (values[index] == largest).select(start + index, found)
+        return found if step.groups is None else at.has(step).select(found, fx.Int32(_NOWHERE))
+
+    def held(source: RowView, at: RowThread) -> Any:
+        values = [source.load(step, -math.inf) for step in plan.steps]
+        values = [one.to(fx.Float32) for one in values]
+        largest = at.max(values)
+        found = fx.Int32(_NOWHERE)
+        for step, one in zip(plan.steps, values, strict=True):
+            found = fx.min(found, first_index(one, largest, at, step))
+        return found
+
+    def streamed(source: RowView, at: RowThread) -> Any:
+        def rise(state: list[Any], step: Step) -> list[Any]:
+            return [fx.maxnumf(state[0], highest([source.load_f32(step, -math.inf)]))]
+
+        largest = at.reduce(stream(plan, [fx.Float32(-math.inf)], rise)[0], "max")
+
+        def find(state: list[Any], step: Step) -> list[Any]:
+            return [fx.min(state[0], first_index(source.load_f32(step, -math.inf), largest, at, step))]
+
+        return stream(plan, [fx.Int32(_NOWHERE)], find)[0]
+
+    @flyc.kernel(name=f"argmax_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
+    def argmax_kernel(X: Any, Index: Any, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if at.first < m_in:
+            source = RowView(X, at, at.first)
+            found = at.reduce(held(source, at) if plan.in_registers else streamed(source, at), "min")
+            found = (found == _NOWHERE).select(fx.Int32(0), found)
+            if at.lane == 0:
+                target = pointer(Index)
+                (target + at.first).store(found.to(target.element_type))
+
+    @flyc.jit
+    def argmax(X: Any, Index: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        expect_rows("X", X, element, N)
+        expect("Index", Index, fx.Int64 if Index.element_type is fx.Int64 else fx.Int32, rank=1)
+        argmax_kernel(X, Index, m_in).launch(
+            grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream
+        )
+
+    return argmax

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums, means and maxima of the rows of a matrix.
+
+Arithmetic is in f32: each thread adds vectors, then the wave and the workgroup add their threads (see `common.rows`).
+Every element is read once, in 16-byte accesses, whatever the length of the row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
+from ..common.language import flyc, fx
+from ..common.rows import RowThread, RowView, Step, plan_rows, store_scalar, stream, total
+from ..common.rows import highest as highest_of
+
+OPERATIONS = ("sum", "mean", "max")
+
+
+@rows_builder
+def build_row_reduce_module(
+    N: int, dtype_str: str = "f32", operation: str = "sum", out_dtype_str: str | None = None
+) -> Any:
+    """Build the launcher `(X, Y, m_in, stream)`: Y[m] = the sum, mean or maximum of row m.
+
+    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Y (M,)
+    of `out_dtype_str`, by default the same. A maximum ignores NaN; of a row of NaN only it is -inf.
+
+    Raises ValueError for an N that is not positive, an unknown dtype or operation; ImportError without the compiler.
+    """
+    element, out = float_type(dtype_str), float_type(out_dtype_str or dtype_str)
+    if operation not in OPERATIONS:
+        raise ValueError(f"operation {operation!r} is not known; use one of {', '.join(OPERATIONS)}")
+    plan = plan_rows(N, element.width)
+    largest = operation == "max"
+    neutral, fold, op = (-math.inf, highest_of, "max") if largest else (0.0, total, "add")
+
+    def reduced(source: RowView) -> Any:
+        """One Float32 per thread."""
+        if plan.in_registers:
+            values = [source.load(step, neutral) for step in plan.steps]
+            return fold(one.to(fx.Float32) for one in values)
+
+        def add(state: list[Any], step: Step) -> list[Any]:
+            part = fold([source.load_f32(step, neutral)])
+            return [fx.maxnumf(state[0], part) if largest else state[0] + part]
+
+        return stream(plan, [fx.Float32(neutral)], add)[0]
+
+    @flyc.kernel(name=f"row_{operation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
+    def row_reduce_kernel(X: Any, Y: Any, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if at.first < m_in:
+            value = at.reduce(reduced(RowView(X, at, at.first)), op)
+            store_scalar(Y, at.first, value * (1.0 / N) if operation == "mean" else value, at)
+
+    @flyc.jit
+    def row_reduce(X: Any, Y: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        expect_rows("X", X, element, N)
+        expect_row("Y", Y, out)
+        row_reduce_kernel(X, Y, m_in).launch(
+            grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream
+        )
+
+    return row_reduce

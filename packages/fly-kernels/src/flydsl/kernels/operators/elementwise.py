@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activations, gated activations and arithmetic, element by element. f32, f16 or bf16; arithmetic in f32."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..elementwise.gated_kernel import build_gated_module
+from ..elementwise.pointwise_kernel import build_binary_module, build_unary_module
+from .launching import built, check_same, dtype_name, empty, rows, stream_of
+
+_unary_kernel = built(build_unary_module)
+_binary_kernel = built(build_binary_module)
+_gated_kernel = built(build_gated_module)
+
+
+@torch.library.custom_op("flydsl::unary", mutates_args=())
+def _unary(x: Tensor, function: str) -> Tensor:
+    dtype, y = dtype_name(function, x), empty(x)
+    if x.numel():
+        _unary_kernel(function, dtype)(x.contiguous().view(-1), y.view(-1), x.numel(), stream_of(x))
+    return y
+
+
+@_unary.register_fake
+def _(x: Tensor, function: str) -> Tensor:
+    return empty(x)
+
+
+@torch.library.custom_op("flydsl::binary", mutates_args=())
+def _binary(x: Tensor, y: Tensor, function: str) -> Tensor:
+    check_same(function, x=x, y=y)
+    dtype, z = dtype_name(function, x), empty(x)
+    if x.numel():
+        flat = [one.contiguous().view(-1) for one in (x, y)]
+        _binary_kernel(function, dtype)(*flat, z.view(-1), x.numel(), stream_of(x))
+    return z
+
+
+@_binary.register_fake
+def _(x: Tensor, y: Tensor, function: str) -> Tensor:
+    return empty(x)
+
+
+@torch.library.custom_op("flydsl::gated", mutates_args=())
+def _gated(x: Tensor, activation: str) -> Tensor:
+    if x.dim() == 0 or x.shape[-1] % 2:
+        raise ValueError(f"the last dimension holds gate and up, so it is even; got {tuple(x.shape)}")
+    columns = x.shape[-1] // 2
+    dtype, y = dtype_name(activation, x), empty(x, *x.shape[:-1], columns)
+    if x.numel():
+        matrix = rows(x)
+        _gated_kernel(columns, dtype, activation)(matrix, rows(y), matrix.shape[0], stream_of(x))
+    return y
+
+
+@_gated.register_fake
+def _(x: Tensor, activation: str) -> Tensor:
+    return empty(x, *x.shape[:-1], x.shape[-1] // 2)
+
+
+def _unary_function(name: str, says: str):  # type: ignore[no-untyped-def]
+    def apply(x: Tensor) -> Tensor:
+        result: Tensor = _unary(x, name)
+        return result
+
+    apply.__doc__ = f"{says}, element by element."
+    return apply
+
+
+absolute = _unary_function("abs", "|x|")
+relu = _unary_function("relu", "max(x, 0)")
+sigmoid = _unary_function("sigmoid", "1 / (1 + exp(-x))")
+silu = _unary_function("silu", "x · sigmoid(x)")
+tanh = _unary_function("tanh", "tanh(x)")
+
+
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    """x · Φ(x) (`approximate="none"`), or its approximation by tanh ("tanh"), as torch.nn.functional.gelu."""
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"approximate is 'none' or 'tanh', not {approximate!r}")
+    result: Tensor = _unary(x, "gelu" if approximate == "none" else "gelu_tanh")
+    return result
+
+
+def _binary_function(name: str, says: str):  # type: ignore[no-untyped-def]
+    def apply(x: Tensor, y: Tensor) -> Tensor:
+        result: Tensor = _binary(x, y, name)
+        return result
+
+    apply.__doc__ = f"{says}, element by element; x and y have one shape and dtype."
+    return apply
+
+
+add = _binary_function("add", "x + y")
+multiply = _binary_function("mul", "x · y")
+maximum = _binary_function("max", "the larger of x and y (NaN if one is)")
+
+
+def swiglu(x: Tensor) -> Tensor:
+    """silu(gate) · up, where the last dimension of x holds gate, then up."""
+    result: Tensor = _gated(x, "silu")
+    return result
+
+
+def geglu(x: Tensor) -> Tensor:
+    """gelu(gate) · up, where the last dimension of x holds gate, then up."""
+    result: Tensor = _gated(x, "gelu")
+    return result

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums, means, maxima and their places over the last dimension. f32, f16 or bf16; arithmetic in f32."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..elementwise.argmax_kernel import build_argmax_module
+from ..elementwise.row_reduce_kernel import build_row_reduce_module
+from .launching import built, dtype_name, empty, rows, stream_of
+
+_reduce_kernel = built(build_row_reduce_module)
+_argmax_kernel = built(build_argmax_module)
+
+
+@torch.library.custom_op("flydsl::row_reduce", mutates_args=())
+def _row_reduce(x: Tensor, operation: str) -> Tensor:
+    dtype, matrix = dtype_name(operation, x), rows(x)
+    if x.shape[-1] == 0:
+        raise ValueError(f"{operation}: rows of no elements")
+    y = x.new_empty(x.shape[:-1])
+    if x.numel():
+        launch = _reduce_kernel(x.shape[-1], dtype, operation)
+        launch(matrix, y.view(-1), matrix.shape[0], stream_of(x))
+    return y
+
+
+@_row_reduce.register_fake
+def _(x: Tensor, operation: str) -> Tensor:
+    return x.new_empty(x.shape[:-1])
+
+
+@torch.library.custom_op("flydsl::argmax", mutates_args=())
+def _argmax(x: Tensor) -> Tensor:
+    dtype, matrix = dtype_name("argmax", x), rows(x)
+    if x.shape[-1] == 0:
+        raise ValueError("argmax: rows of no elements")
+    index = x.new_empty(x.shape[:-1], dtype=torch.int64)
+    if x.numel():
+        _argmax_kernel(x.shape[-1], dtype)(matrix, index.view(-1), matrix.shape[0], stream_of(x))
+    return index
+
+
+@_argmax.register_fake
+def _(x: Tensor) -> Tensor:
+    return x.new_empty(x.shape[:-1], dtype=torch.int64)
+
+
+def row_sum(x: Tensor) -> Tensor:
+    """The sum over the last dimension, in x's dtype."""
+    result: Tensor = _row_reduce(x, "sum")
+    return result
+
+
+def mean(x: Tensor) -> Tensor:
+    """The mean over the last dimension, in x's dtype."""
+    result: Tensor = _row_reduce(x, "mean")
+    return result
+
+
+def row_max(x: Tensor) -> Tensor:
+    """The maximum over the last dimension, which ignores NaN."""
+    result: Tensor = _row_reduce(x, "max")
+    return result
+
+
+def argmax(x: Tensor) -> Tensor:
+    """The index (int64) of the first largest element of the last dimension; NaN is ignored."""
+    result: Tensor = _argmax(x)
+    return result
