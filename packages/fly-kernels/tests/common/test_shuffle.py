@@ -22,7 +22,8 @@ def test_every_element_is_where_the_formula_says(dtype, pack, N, K):
     weight = (numbers % 127).to(torch.int8).view(N, K) if pack == 16 else (numbers % 251).view(N, K)
     weight = weight.view(dtype) if pack == 16 else weight.to(dtype)
     shuffled = shuffle_weight(weight)
-    assert shuffled.shape == weight.shape and shuffled.dtype == dtype
+    assert shuffled.shape == weight.shape
+    assert shuffled.dtype == dtype
     flat, plain = shuffled.view(-1).view(torch.uint8), weight.contiguous().view(-1).view(torch.uint8)
     size = weight.element_size()
     for n in range(N):
@@ -40,7 +41,8 @@ def test_unshuffle_is_the_inverse_with_leading_modes(layout):
 def test_numpy_and_torch_agree():
     weight = np.random.default_rng(0).standard_normal((32, 64)).astype(np.float16)
     shuffled = shuffle_weight(weight)
-    assert isinstance(shuffled, np.ndarray) and shuffled.flags.c_contiguous
+    assert isinstance(shuffled, np.ndarray)
+    assert shuffled.flags.c_contiguous
     assert np.array_equal(shuffled, shuffle_weight(torch.from_numpy(weight)).numpy())
     assert np.array_equal(unshuffle_weight(shuffled), weight)
 
@@ -71,7 +73,8 @@ def test_the_cache_makes_a_copy_once_and_again_after_a_change():
     assert cache(weight) is first
     weight[3, 5] = 7.0
     second = cache(weight)
-    assert second is not first and torch.equal(second, shuffle_weight(weight))
+    assert second is not first
+    assert torch.equal(second, shuffle_weight(weight))
 
 
 def test_a_change_through_another_view_is_seen():
@@ -79,7 +82,8 @@ def test_a_change_through_another_view_is_seen():
     weight = torch.randn(32, 32)
     before = cache(weight[:16])
     weight.zero_()
-    assert before.any() and not cache(weight[:16]).any()
+    assert before.any()
+    assert not cache(weight[:16]).any()
 
 
 def test_views_of_one_storage_have_copies_of_their_own():

@@ -5,7 +5,9 @@ import pytest
 import torch
 from references import Problem
 
+from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
+from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8
 
 DTYPES = ["fp16", "bf16", "fp8", "int8"]
 
@@ -169,3 +171,34 @@ def test_wrong_tensors_are_refused_by_name(arch, index, other, said):
     arguments[index] = other(arguments[index])
     with pytest.raises(TypeError, match=said):
         build(problem, (16, 64, 128), "bf16")(*arguments)
+
+
+@pytest.mark.parametrize("out_dtype", ["fp16", "bf16"])
+@pytest.mark.parametrize("in_dtype", ["fp8", "int8", "fp16"])
+def test_the_older_builder_takes_flattened_tensors(run, arch, in_dtype, out_dtype):
+    problem = Problem(30, 128, 256, in_dtype, out_dtype, arch=arch)
+    exe = compile_preshuffle_gemm_a8(M=30, N=128, K=256, tile_m=32, tile_n=128, tile_k=128, in_dtype=in_dtype)
+    c = problem.output().view(-1)
+    b = shuffle_weight(problem.b)
+    flat = [one.view(-1) for one in (problem.a, b, problem.scale_a, problem.scale_b)]
+    run(exe, c, *flat, 30, 128, writes=[c])
+    problem.check(c.view(30, 128))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"M": 0}, "M must be a positive integer"),
+        ({"in_dtype": "int4"}, "in_dtype 'int4' is not supported"),
+        ({"epilogue": "bias"}, "takes no epilogue"),
+        ({"waves_per_eu": -1}, "waves_per_eu is a number of waves"),
+    ],
+)
+def test_refusals_of_the_older_builder(change, said):
+    with pytest.raises(ValueError, match=said):
+        compile_preshuffle_gemm_a8(**{"M": 8, **GOOD, **change})
+
+
+@pytest.mark.parametrize("waves_per_eu", [1, 2, 4])
+def test_occupancy_hint(run, arch, waves_per_eu):
+    check(run, arch, (20, 64, 256), (32, 64, 128), "bf16", waves_per_eu=waves_per_eu)

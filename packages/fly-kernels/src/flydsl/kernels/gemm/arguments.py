@@ -25,9 +25,7 @@ def expect_rows(name: str, tensor: Any, element: Any = None, *, bits: int = 0) -
     if bits and got.width != bits:
         raise TypeError(f"argument {name!r}: expected elements of {bits} bits, got {got.__name__}")
     if isinstance(tensor, fx.Tensor) and fx.rank(tensor) > 1 and tensor.stride[fx.rank(tensor) - 1].unpack() != 1:
-        raise ValueError(
-            f"argument {name!r}: the elements of a row must be neighbours; copy it with .contiguous()"
-        )
+        raise ValueError(f"argument {name!r}: the elements of a row must be neighbours; copy it with .contiguous()")
 
 
 def wanted_extras(epilogue: Epilogue, output: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def multiply(
         rows_at = tensor.stride(0) * tensor.element_size()
         if tensor.shape[1] > 1 and tensor.stride(1) != 1:
             raise ValueError(f"gemm: {what} must have unit stride along K; pass {what}.contiguous()")
-        if tensor.shape[0] > 1 and (rows_at % 16 or tensor.stride(0) < k) or tensor.data_ptr() % 16:
+        if (tensor.shape[0] > 1 and (rows_at % 16 or tensor.stride(0) < k)) or tensor.data_ptr() % 16:
             raise ValueError(f"gemm: rows of {what} must begin at multiples of 16 bytes; pass {what}.contiguous()")
     lda, ldb = (tensor.stride(0) if tensor.shape[0] > 1 else k for tensor in (a, b))
     if shuffled and ldb != k:
@@ -130,9 +130,7 @@ def multiply(
         return out
     config = default_config(arch, in_dtype, m, n, k) if config is None else config
     epilogue = Epilogue(in_dtype in ("fp8", "int8"), bias is not None, activation, residual is not None)
-    kernel = _compiled(
-        arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled, lda != k or ldb != k
-    )
+    kernel = _compiled(arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled, lda != k or ldb != k)
     none = out.new_empty(0)
     workspace = a.new_empty(config.split_k * m * n if config.split_k > 1 else 0, dtype=_float32())
     extras = [none if one is None else one for one in (scale_a, scale_b, bias, residual)]

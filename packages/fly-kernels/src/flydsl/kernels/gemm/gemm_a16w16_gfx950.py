@@ -95,9 +95,7 @@ def make_gemm_a16w16_gfx950_param(**numbers: Any) -> GemmA16W16Param:
     return param
 
 
-def make_gemm_a16w16_param_and_validate(
-    m: int, n: int, k: int, kwargs: Mapping[str, Any]
-) -> GemmA16W16Param | None:
+def make_gemm_a16w16_param_and_validate(m: int, n: int, k: int, kwargs: Mapping[str, Any]) -> GemmA16W16Param | None:
     """The parameters for a shape, or None when the kernel does not take it with them."""
     try:
         param = make_gemm_a16w16_gfx950_param(**kwargs)
@@ -134,7 +132,7 @@ def gemm_a16w16(
         bias: (N), of the type of `out`.
         user_kwargs: fields of `GemmA16W16Param` but the types; by default `default_config` decides.
         stream: where to launch.
-        layout: storage of A and of B, "n" row-major, "t" column-major. Only "nt" is written: the K of both in one piece.
+        layout: storage of A and of B, "n" row-major, "t" column-major. Only "nt" is written: K of both in one piece.
         out_dtype: type of `out` when it is made; by default that of `a`.
 
     Raises ValueError for another layout, shape, type or alignment, and for parameters that do not fit, with the reason.

@@ -4,24 +4,26 @@
 Shapes and layouts
     A (M, K) row-major; B (N, K) shuffled; C (M, N) row-major; scale_a (M) and scale_b (N) f32; bias (N) of C's type.
     Any of them may come flattened. A and B are of `in_dtype` ("fp16", "bf16", "fp8", "int8"; fp8 is E4M3 as the
-    architecture has it, FNUZ on gfx942), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), rounded once.
+    architecture has it, FNUZ on gfx942), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), and rounded
+    once.
 
 Limits
     K a multiple of `tile_k`, N of `tile_n`, `tile_n` of 64, `tile_m` of 16, `tile_k` of 64 bytes, and
-    `tile_m * tile_k` elements a multiple of 4096 bytes; any M up to 65,536, also none. gfx942 and gfx950.
+    `tile_m * tile_k` elements a multiple of 4096 bytes; any M, also none. gfx942 and gfx950.
 
 Algorithm and data movement
     One workgroup of 4 waves a tile; grid (ceil(M / tile_m), N / tile_n). A goes from memory through registers, or
     directly on gfx950, into one of two LDS buffers in 128-bit pieces, xor-swizzled so that neither writes nor reads
-    conflict; B never touches LDS: each wave loads the columns it owns as 1024 contiguous bytes a load, straight into the
-    operands of its matrix instructions, one stage ahead. Every element of A is read from memory once by each tile in its
-    row, every element of B once by each tile in its column. See `common/mma/schedule.py` for the order of the main loop
-    and `common/mma/instructions.py` for the instructions. Rows past M read zeros and are not stored: buffer resources
-    end there.
+    conflict; B never touches LDS: each wave loads the columns it owns as 1024 contiguous bytes a load, straight into
+    the operands of its matrix instructions, one stage ahead. Every element of A is read from memory once by each tile
+    in its row, every element of B once by each tile in its column. See `common/mma/schedule.py` for the order of the
+    main loop and `common/mma/instructions.py` for the instructions. Rows past M read zeros and are not stored: buffer
+    resources end there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -32,9 +34,8 @@ from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
 from .tile_gemm import ELEMENT_BYTES, TileGemm, build_tile_gemm
 
-__all__ = ["MAX_M", "compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
+__all__ = ["build_gemm", "compile_preshuffle_gemm"]
 
-MAX_M = 65536
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
 _OUTPUTS = ("bf16", "fp16")
@@ -79,30 +80,11 @@ def compile_preshuffle_gemm(
         ValueError: any limit of the page's top is not kept, with the numbers.
         ImportError: there is no compiler.
     """
-    arch = get_rocm_arch().split(":")[0]
-    if in_dtype not in ELEMENT_BYTES:
-        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
-    if out_dtype not in _OUTPUTS:
-        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
-    element_bytes = ELEMENT_BYTES[in_dtype]
-    steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
-    matrix_product(arch, in_dtype, 1)  # refuses other architectures
-    _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
-    _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
-    if lds_stage not in (1, 2):
-        raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
-    if use_async_copy and arch != "gfx950":
-        raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
-    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
-        raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
-    early = _check_preload(preload)
-
-    gemm = TileGemm(
-        arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
-        epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
-        preload=early, xcd_swizzle=xcd_swizzle,
+    launch = build_gemm(
+        N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, in_dtype=in_dtype, out_dtype=out_dtype,
+        epilogue=epilogue, waves_per_eu=waves_per_eu, enable_scheduler=enable_scheduler,
+        use_async_copy=use_async_copy, xcd_swizzle=xcd_swizzle, lds_stage=lds_stage, preload=preload,
     )  # fmt: skip
-    launch = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 
     @flyc.jit
     def preshuffle_gemm(
@@ -121,6 +103,54 @@ def compile_preshuffle_gemm(
     if waves_per_eu:
         preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
     return preshuffle_gemm
+
+
+def build_gemm(
+    *,
+    N: int,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    in_dtype: str = "fp8",
+    out_dtype: str = "bf16",
+    epilogue: str = "none",
+    waves_per_eu: int | None = None,
+    enable_scheduler: bool = True,
+    use_async_copy: bool = False,
+    xcd_swizzle: int = 0,
+    lds_stage: int = 2,
+    preload: tuple[int, int] | None = None,
+) -> Callable[..., None]:
+    """Check the arguments of `compile_preshuffle_gemm`; return the function that its launcher calls."""
+    arch = get_rocm_arch().split(":")[0]
+    if in_dtype not in ELEMENT_BYTES:
+        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
+    if out_dtype not in _OUTPUTS:
+        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
+    element_bytes = ELEMENT_BYTES[in_dtype]
+    steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
+    matrix_product(arch, in_dtype, 1)  # refuses other architectures
+    _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
+    _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
+    if lds_stage not in (1, 2):
+        raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
+    if use_async_copy and arch != "gfx950":
+        raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
+    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
+        raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
+    early = _check_preload(preload)
+    if waves_per_eu is not None and (
+        isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 0
+    ):
+        raise ValueError(f"waves_per_eu is a number of waves, or None, got {waves_per_eu!r}")
+
+    gemm = TileGemm(
+        arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
+        epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
+        preload=early, xcd_swizzle=xcd_swizzle,
+    )  # fmt: skip
+    return build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 
 
 def _check_numbers(**numbers: Any) -> None:

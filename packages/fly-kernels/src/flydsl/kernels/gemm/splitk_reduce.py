@@ -31,7 +31,7 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     groups = N // _GROUP  # of a row
 
     wanted = wanted_extras(epilogue, kind)
-    four, size = fx.Vector[kind, _GROUP], kind.width // 8
+    four, size = fx.VectorAlias(kind, _GROUP), kind.width // 8
 
     @flyc.kernel(name=f"{name}_{output}_{N}_{split_k}", known_block_size=(_THREADS, 1, 1))
     def splitk_reduce(C: fx.Tensor, workspace: fx.Tensor, extras: Any, M: fx.Int32) -> None:

@@ -2,8 +2,8 @@
 """The kernel behind all GEMMs here, and its launch: one tile of C a workgroup, K in one piece or split.
 
 What is public (`preshuffle_gemm`, `gemm_a16w16`) checks its arguments, fills in a `TileGemm` and gives it the signature
-that its users know. With K split, the workgroups of one tile write their sums in f32 to a workspace, and a second kernel
-adds them up in a fixed order and finishes them: the result does not depend on who comes first.
+that its users know. With K split, the workgroups of one tile write their sums in f32 to a workspace, and a second
+kernel adds them up in a fixed order and finishes them: the result does not depend on who comes first.
 """
 
 from __future__ import annotations
@@ -122,7 +122,14 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
     def tile_gemm(
-        C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, extras: Any, M: fx.Int32, lda: fx.Int32, ldb: fx.Int32, pairs: fx.Int32
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        extras: Any,
+        M: fx.Int32,
+        lda: fx.Int32,
+        ldb: fx.Int32,
+        pairs: fx.Int32,
     ) -> None:
         thread = fx.thread_idx.x
         row_tile, column_tile = xcd_remap_bx_by(
@@ -152,7 +159,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             output,
             gemm.N,
             _output(C, first, first_column, rows, columns, gemm.N, out_size),
-            _output(extras["residual"], first, first_column, rows, columns, gemm.N, out_size) if used.residual else None,
+            _output(extras["residual"], first, first_column, rows, columns, gemm.N, out_size)
+            if used.residual
+            else None,
             resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
             resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
             resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
@@ -162,9 +171,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         )
         store_columns(tile, used, sums, thread % WAVE)
 
-    def launch(
-        C: Any, A: Any, B: Any, M: Any, stream: Any, *, lda: Any = 0, ldb: Any = 0, **extras: Any
-    ) -> None:
+    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, *, lda: Any = 0, ldb: Any = 0, **extras: Any) -> None:
         expect_rows("C", C, output)
         expect_rows("A", A, bits=8 * size)
         expect_rows("B", B, bits=8 * size)

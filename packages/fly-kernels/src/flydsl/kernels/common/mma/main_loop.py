@@ -2,9 +2,9 @@
 """The main loop of a preshuffled GEMM: sums of one tile over all of K.
 
 A goes from memory through registers (or directly, on gfx950) into LDS and from there to all waves; B goes from memory
-into the registers of the wave that owns the columns. `tile_plan` says who does what, `schedule` in which order; here the
-steps become instructions. One run-time loop runs over pairs of stages, one per LDS buffer, so that every LDS address is
-a register that never changes plus a constant; the last two or three stages, which load less, follow it.
+into the registers of the wave that owns the columns. `tile_plan` says who does what, `schedule` in which order; here
+the steps become instructions. One run-time loop runs over pairs of stages, one per LDS buffer, so that every address in
+LDS is a register that never changes plus a constant; the last two or three stages, which load less, follow it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def sum_over_k(loop: TileLoop, pairs: Any) -> dict[tuple[int, int], Any]:
         order.replay(steps)
         values = state.pack()
         next_a, next_b = fx.Int32(ahead * plan.stage_bytes), fx.Int32(plan.b_stage_stride)
-        for _ in range(pairs, unroll=1):
+        for _ in range(pairs):
             inner = state.unpacked(values)
             for half in fx.range_constexpr(2):
                 emit_stage(loop, steps, inner, half, next_a, next_b, order, half * plan.stage_bytes)

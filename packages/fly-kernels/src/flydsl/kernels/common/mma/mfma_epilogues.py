@@ -121,7 +121,7 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
     row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
     blocks = sorted({n for _, n in sums})
     size = tile.output.width // 8
-    four = fx.Vector[tile.output, 4]
+    four = fx.VectorAlias(tile.output, 4)
     scales_b, biases = {}, {}
     for n in blocks:
         at = column + n * 16

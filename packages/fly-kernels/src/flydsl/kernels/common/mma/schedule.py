@@ -7,9 +7,9 @@ Steady state. While a wave multiplies stage t, it
 - reloads each pack of B, as soon as nothing needs it any more, with the same pack of stage t + 1 (a stage ahead),
 - writes to LDS the part of A of stage t + 1 that it loaded one stage ago, and loads that of stage t + 2.
 
-Before the last phase there is one barrier: every wave has by then read what it needs of stage t, so that buffer is free,
-and has written its part of stage t + 1, so the reads of the last phase find it. Memory instructions are spread evenly
-between matrix instructions, LDS reads first.
+Before the last phase there is one barrier: every wave has by then read what it needs of stage t, so that buffer is
+free, and has written its part of stage t + 1, so the reads of the last phase find it. Memory instructions are spread
+evenly between matrix instructions, LDS reads first.
 """
 
 from __future__ import annotations

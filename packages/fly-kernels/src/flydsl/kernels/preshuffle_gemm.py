@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names by which existing code finds the preshuffled GEMM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .common.language import flyc, fx
+from .gemm.preshuffle_gemm import build_gemm, compile_preshuffle_gemm
+
+__all__ = ["compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
+
+
+def compile_preshuffle_gemm_a8(
+    *,
+    M: int,
+    N: int,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    in_dtype: str = "fp8",
+    lds_stage: int = 2,
+    use_cshuffle_epilog: bool = False,
+    **options: Any,
+) -> Any:
+    """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
+
+    All tensors may be flattened, the scales of 16-bit types are empty, and the output's type, "fp16" or "bf16", is that
+    of C. M documents the caller's intent: the number of rows is an argument of the launch. `use_cshuffle_epilog` asked
+    for wide stores by way of LDS; the sums are laid out for wide stores here, so it changes nothing. `options` are
+    those of `compile_preshuffle_gemm` but `out_dtype` and `epilogue`.
+
+    Raises:
+        ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number; int4 weights, which are not written.
+    """
+    if isinstance(M, bool) or not isinstance(M, int) or M < 1:
+        raise ValueError(f"M must be a positive integer, got {M!r}")
+    if not isinstance(use_cshuffle_epilog, (bool, int)):
+        raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
+    given = sorted({"out_dtype", "epilogue"} & set(options))
+    if given:
+        raise ValueError(f"compile_preshuffle_gemm_a8 takes no {given[0]}; compile_preshuffle_gemm does")
+    numbers: dict[str, Any] = {
+        "N": N,
+        "K": K,
+        "tile_m": tile_m,
+        "tile_n": tile_n,
+        "tile_k": tile_k,
+        "lds_stage": lds_stage,
+        **options,
+    }
+    launches = {name: build_gemm(**numbers, in_dtype=in_dtype, out_dtype=name) for name in ("fp16", "bf16")}
+
+    @flyc.jit
+    def preshuffle_gemm_a8(
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        scale_a: fx.Tensor,
+        scale_b: fx.Tensor,
+        M: fx.Int32,
+        N: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        kinds = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
+        if fx.const_expr(C.element_type not in kinds):
+            raise TypeError(f"argument 'C': expected Float16 or BFloat16, got {C.element_type.__name__}")
+        launches[kinds[C.element_type]](C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b)
+
+    if options.get("waves_per_eu"):
+        preshuffle_gemm_a8.compile_hints = {"waves_per_eu": options["waves_per_eu"]}
+    return preshuffle_gemm_a8
