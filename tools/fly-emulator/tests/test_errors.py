@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from assembly import kernel_f
 
 from flydsl.emulator.device import Emulator, EmulatorError, Module
 
@@ -97,12 +98,9 @@ def test_devices_with_modules_are_not_replaced(emulator: Emulator, build: Callab
 
 
 def test_instruction_that_is_not_implemented_is_named(build: Callable[..., Module]) -> None:
-    from test_sanitizers import WAIT
-
-    source = WAIT.format(arch="gfx942", scalar_wait="s_waitcnt lgkmcnt(0)", vector_wait="s_waitcnt vmcnt(0)")
-    source = source.replace("v_add_u32 v2, v2, v3", "v_cubeid_f32 v2, v2, v3, v3")
+    source = kernel_f("  s_setvskip s4, 1", "gfx942")
     x = np.zeros(128, np.uint32)
-    with pytest.raises(EmulatorError, match=r"does not implement this instruction\n.*f\+0x\w+: v_cubeid_f32"):
+    with pytest.raises(EmulatorError, match=r"does not implement this instruction\n.*f\+0x\w+: s_setvskip s4, 1"):
         build(source, "gfx942", "asm", ()).kernel("f")(1, 64, x, x.copy())
 
 

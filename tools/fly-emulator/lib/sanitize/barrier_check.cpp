@@ -10,6 +10,8 @@ void BarrierCheck::before(Wave &wave, const Instruction &inst) {
     launched_[wave.index] = wave.exec();
   if (inst.opcode->cls == OpClass::Barrier) {
     last_[wave.index] = &inst;
+    if ((sanitizers_ & sanitizer::kBarrier) == 0)
+      return;
     const uint64_t missing = launched_[wave.index] & ~wave.exec();
     if (missing != 0)
       sink_.add({"barrier", wave, inst, __builtin_ctzll(missing)}, [] {
@@ -18,7 +20,7 @@ void BarrierCheck::before(Wave &wave, const Instruction &inst) {
     // A wave comes to a barrier after another one has ended without it.
     if (ended_ != nullptr)
       reportEnded(wave, inst, ended_);
-  } else if (inst.opcode->name == "s_endpgm") {
+  } else if (inst.opcode->name == "s_endpgm" && (sanitizers_ & sanitizer::kBarrier) != 0) {
     for (uint32_t i = 0; i < wave.group->waveCount; ++i)
       if (wave.group->waves[i].state == WaveState::AtBarrier)
         reportEnded(wave, inst, last_[i]);
@@ -27,6 +29,8 @@ void BarrierCheck::before(Wave &wave, const Instruction &inst) {
 }
 
 void BarrierCheck::passed(WorkGroup &group) {
+  if ((sanitizers_ & sanitizer::kLint) == 0)
+    return;
   const Instruction *first = nullptr;
   for (uint32_t i = 0; i < group.waveCount; ++i) {
     if (group.waves[i].state == WaveState::Ended || last_[i] == nullptr)
@@ -34,7 +38,7 @@ void BarrierCheck::passed(WorkGroup &group) {
     if (first == nullptr)
       first = last_[i];
     else if (last_[i] != first)
-      sink_.add({"barrier", group.waves[i], *last_[i], -1, first},
+      sink_.add({"lint", group.waves[i], *last_[i], -1, first},
                 [] { return std::string("waves of one workgroup wait at different barriers"); });
   }
 }

@@ -8,12 +8,14 @@
 
 namespace flyemu {
 
-/// Barriers where a wave is divergent, where waves of a workgroup wait at different places, or that
-/// only some of the waves reach (on hardware: a hang, or a barrier that lets others through).
+/// Barriers where a wave is divergent, or that only some of the waves reach (on hardware: a hang,
+/// or a barrier that lets others through). Waves of a workgroup may wait at different places, since
+/// hardware counts arrivals: pipelines do so on purpose, and only the lint tells of it.
 class BarrierCheck {
 public:
-  BarrierCheck(ReportSink &sink, const WorkGroup &group)
-      : sink_(sink), last_(group.waveCount, nullptr), launched_(group.waveCount, 0) {}
+  BarrierCheck(ReportSink &sink, unsigned sanitizers, const WorkGroup &group)
+      : sink_(sink), sanitizers_(sanitizers), last_(group.waveCount, nullptr),
+        launched_(group.waveCount, 0) {}
 
   void before(Wave &wave, const Instruction &inst);
   /// All waves that are left wait.
@@ -23,6 +25,7 @@ private:
   void reportEnded(Wave &wave, const Instruction &inst, const Instruction *other);
 
   ReportSink &sink_;
+  const unsigned sanitizers_;
   std::vector<const Instruction *> last_; ///< barrier of each wave
   std::vector<uint64_t> launched_;        ///< lanes that each wave began with
   const Instruction *ended_ = nullptr;    ///< where a wave ended

@@ -15,6 +15,10 @@ uint64_t rank(const uint32_t *block, uint32_t wave) {
   return ((uint64_t{block[2]} << 42) | (uint64_t{block[1]} << 21) | block[0]) * 64 + wave;
 }
 
+[[noreturn]] void stop() {
+  throw EmulatorError(hipErrorLaunchFailure, "stopped at the first finding");
+}
+
 } // namespace
 
 unsigned sanitizer::parse(const std::string &list) {
@@ -104,6 +108,8 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
   const Instruction *other = finding.other;
   const Key key{finding.sanitizer, finding.inst.address, other != nullptr ? other->address : 0};
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.stopAtFirst && !reports_.empty()) // another thread's group was first
+    stop();
   const auto known = reports_.find(key);
   if (known != reports_.end()) {
     Report &report = known->second;
@@ -135,7 +141,7 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
     place(*other, report.otherLocation, report.otherInstruction, report.otherSource);
   reports_.emplace(key, std::move(report));
   if (options_.stopAtFirst)
-    throw EmulatorError(hipErrorLaunchFailure, "stopped at the first finding");
+    stop();
 }
 
 std::vector<Report> ReportSink::take(uint64_t &dropped) {

@@ -25,8 +25,8 @@ public:
       init_ = std::make_unique<InitCheck>(sink, group);
     if (on(sanitizer::kWait))
       wait_ = std::make_unique<WaitCheck>(sink, group);
-    if (on(sanitizer::kBarrier))
-      barrier_ = std::make_unique<BarrierCheck>(sink, group);
+    if (on(sanitizer::kBarrier | sanitizer::kLint))
+      barrier_ = std::make_unique<BarrierCheck>(sink, sanitizers, group);
     if (on(sanitizer::kMemory))
       memory_ = std::make_unique<MemoryCheck>(sink);
     if (on(sanitizer::kLint))

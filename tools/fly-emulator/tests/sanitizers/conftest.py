@@ -29,10 +29,14 @@ def check(checked: Emulator, build: Callable[..., Module]) -> Callable[..., list
         kernel = build(kernel_f(code, arch, **options), arch, "asm", ()).kernel("f")
         x, y = aligned_words(words), aligned_words(words)
         x[:] = np.arange(words)
+        failed = None
         try:
             kernel(1, threads, x, y, names=["in", "out"])
         except EmulatorError as error:
-            assert checked.reports(), error
-        return checked.reports()
+            failed = error
+        reports = checked.reports()
+        if failed is not None and not reports:
+            raise failed
+        return reports
 
     return run

@@ -40,7 +40,7 @@ MOVES = [
     ("v_xor_b32 v6, 0x80, v6\n  ds_permute_b32 v5, v6, v4", False, None),
     ("v_mov_b32 v5, 0\n  v_permlane16_swap_b32 v4, v5\n  v_mov_b32 v5, v4", True, "gfx950"),
     ("v_mov_b32 v5, 0\n  v_permlane32_swap_b32 v5, v4", True, "gfx950"),
-    ("v_mov_b32 v5, 0\n  v_permlane32_swap_b32 v4, v5\n  v_permlane32_swap_b32 v7, v4\n  v_mov_b32 v5, v4", False, "gfx950"),
+    ("v_permlane32_swap_b32 v7, v4\n  v_mov_b32 v5, v4", False, "gfx950"),  # v7 was never written
     ("s_mov_b64 vcc, 0\n  v_cndmask_b32 v5, v4, v9, vcc", True, None),  # v9 was never written, and is not chosen
     ("s_mov_b64 vcc, 2\n  v_cndmask_b32 v5, v4, v9, vcc", False, None),
     ("v_pk_add_f32 v[8:9], v[4:5], v[4:5] op_sel_hi:[0,0]\n  v_mov_b32 v5, v9", True, None),
