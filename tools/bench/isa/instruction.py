@@ -17,23 +17,14 @@ _SLOW = re.compile(
 )
 _TRANSCENDENTAL = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos|prng)_")
 _WIDTH = (
-    ("dwordx4", 16), ("dwordx3", 12), ("dwordx2", 8), ("dword", 4), ("xyzw", 16), ("xyz", 12), ("xy", 8), ("format_x", 4),
-    ("b128", 16), ("b96", 12), ("b64", 8), ("b32", 4), ("b16", 2), ("b8", 1), ("ubyte", 1), ("sbyte", 1), ("byte", 1),
-    ("ushort", 2), ("sshort", 2), ("short", 2), ("u16", 2), ("i16", 2), ("u8", 1), ("i8", 1),
+    ("dwordx4", 16), ("dwordx3", 12), ("dwordx2", 8), ("dword", 4), ("xyzw", 16), ("xyz", 12), ("xy", 8),
+    ("format_x", 4), ("b128", 16), ("b96", 12), ("b64", 8), ("b32", 4), ("b16", 2), ("b8", 1), ("ubyte", 1),
+    ("sbyte", 1), ("byte", 1), ("ushort", 2), ("sshort", 2), ("short", 2), ("u16", 2), ("i16", 2), ("u8", 1), ("i8", 1),
 )  # fmt: skip
-_SCALAR_MEMORY = ("s_load", "s_buffer_load", "s_store", "s_buffer_store", "s_scratch", "s_atomic", "s_dcache", "s_memtime",
-                  "s_memrealtime")  # fmt: skip
-_NO_WORK = (
-    "s_nop",
-    "s_sleep",
-    "s_setprio",
-    "s_sethalt",
-    "s_icache",
-    "s_set_gpr_idx",
-    "s_ttrace",
-    "s_incperf",
-    "s_decperf",
-)
+_SCALAR_MEMORY = ("s_load", "s_buffer_load", "s_store", "s_buffer_store", "s_scratch", "s_atomic", "s_dcache",
+                  "s_memtime", "s_memrealtime")  # fmt: skip
+_NO_WORK = ("s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache", "s_set_gpr_idx", "s_ttrace", "s_incperf",
+            "s_decperf")  # fmt: skip
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_endpgm", "s_rfe")
 _MATRIX = re.compile(r"v_s?mfmac?_(?:scale_)?(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_?(\w*)")
 

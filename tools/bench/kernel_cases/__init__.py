@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/bench/kernels.py compares: for each operation, shape and dtype our kernel, Triton's and the peer's entry."""
+"""What tools/bench/kernels.py compares: by operation, shape and dtype our kernel, Triton's and the peer's entry."""
 
 from __future__ import annotations
 

@@ -40,8 +40,10 @@ def _case(operation: str, builder: Any, columns: int, dtype: str) -> Case:
     kind = TORCH[dtype]
     x, y = normal(ROWS, columns, dtype=kind), torch.empty(ROWS, columns, dtype=kind)
     weight, bias = normal(columns, dtype=kind, seed=1), normal(columns, dtype=kind, seed=2)
-    inputs, tensors = {"softmax": ((x,), {"x": x}), "layernorm": ((x, weight, bias), {"x": x, "weight": weight, "bias": bias}),
-                       "rmsnorm": ((x, weight), {"x": x, "weight": weight})}[operation]  # fmt: skip
+    tensors = {"x": x, "weight": weight, "bias": bias}
+    used = {"softmax": ("x",), "layernorm": ("x", "weight", "bias"), "rmsnorm": ("x", "weight")}[operation]
+    tensors = {name: tensors[name] for name in used}
+    inputs = tuple(tensors.values())
     expected = _expected(operation, x.double(), weight.double(), bias.double())
     triton = {**tensors, "y": y, "columns": columns, **({} if operation == "softmax" else {"eps": EPS})}
 

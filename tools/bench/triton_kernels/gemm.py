@@ -26,7 +26,7 @@ def gemm(
     b_at = b + columns[None, :] * k + along[:, None]
     kind: tl.constexpr = tl.int32 if a.dtype.element_ty == tl.int8 else tl.float32
     sums = tl.zeros((BLOCK_M, BLOCK_N), dtype=kind)
-    for _ in range(0, k // BLOCK_K):
+    for _ in range(k // BLOCK_K):
         sums = tl.dot(tl.load(a_at), tl.load(b_at), sums, out_dtype=kind)
         a_at += BLOCK_K
         b_at += BLOCK_K

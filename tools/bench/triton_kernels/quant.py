@@ -7,7 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def quant(x, y, scales, columns, LARGEST: tl.constexpr, BLOCK: tl.constexpr):
-    """scales[row] = max |x[row]| / LARGEST (1 for a row of zeros), y[row] = x[row] / scales[row], rounded for integers."""
+    """scales[row] = max |x[row]| / LARGEST (1 for zeros), y[row] = x[row] / scales[row], rounded for integers."""
     row = tl.program_id(0)
     places = tl.arange(0, BLOCK)
     inside = places < columns
