@@ -18,17 +18,35 @@ template <typename To, typename From> To bits(From from) {
 
 float f32(uint64_t v) { return bits<float>(static_cast<uint32_t>(v)); }
 double f64(uint64_t v) { return bits<double>(v); }
-uint64_t of(float v) { return bits<uint32_t>(std::isnan(v) ? std::fabs(v) : v); }
-uint64_t of(double v) { return bits<uint64_t>(std::isnan(v) ? std::fabs(v) : v); }
+
+/// The NaN of an operation: its first NaN operand, quieted, or the positive default one.
+float nanOf(float a, float b) {
+  constexpr uint32_t kQuiet = 0x00400000U;
+  return std::isnan(a)   ? bits<float>(bits<uint32_t>(a) | kQuiet)
+         : std::isnan(b) ? bits<float>(bits<uint32_t>(b) | kQuiet)
+                         : bits<float>(0x7fc00000U);
+}
+double nanOf(double a, double b) {
+  constexpr uint64_t kQuiet = 0x0008000000000000ULL;
+  return std::isnan(a)   ? bits<double>(bits<uint64_t>(a) | kQuiet)
+         : std::isnan(b) ? bits<double>(bits<uint64_t>(b) | kQuiet)
+                         : bits<double>(uint64_t{0x7ff8000000000000ULL});
+}
+template <typename T> T withNan(T result, T a, T b) {
+  return std::isnan(result) ? nanOf(a, b) : result;
+}
+uint64_t of(float v) { return bits<uint32_t>(v); }
+uint64_t of(double v) { return bits<uint64_t>(v); }
+template <typename T> T add(T a, T b) { return withNan(a + b, a, b); }
 
 template <typename T> T minimum(T a, T b) {
   if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) ? b : a;
+    return withNan(std::isnan(a) ? b : a, a, b);
   return a < b || (a == b && std::signbit(a)) ? a : b;
 }
 template <typename T> T maximum(T a, T b) {
   if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) ? b : a;
+    return withNan(std::isnan(a) ? b : a, a, b);
   return a > b || (a == b && !std::signbit(a)) ? a : b;
 }
 
@@ -40,7 +58,7 @@ uint64_t packedAdd(uint64_t a, uint64_t b, bool bf16) {
   alignas(64) float wide[16];
   (bf16 ? helpers.widenBf16 : helpers.widenF16)(wide, halves, 16);
   const auto narrow = bf16 ? helpers.narrowBf16 : helpers.narrowF16;
-  return narrow(wide[0] + wide[2]) | uint64_t{narrow(wide[1] + wide[3])} << 16;
+  return narrow(add(wide[0], wide[2])) | uint64_t{narrow(add(wide[1], wide[3]))} << 16;
 }
 
 int64_t sign(uint64_t v, unsigned bytes) {
@@ -87,16 +105,24 @@ uint64_t combine(AtomicOperation operation, unsigned bytes, uint64_t old, uint64
     return old == 0 || old > data ? data : old - 1;
   case Op::MaskOr:
     return (old & ~data) | data2;
+  case Op::MaskedSwap: {
+    const auto one = [&](unsigned shift) {
+      const auto value = static_cast<uint32_t>(data >> shift);
+      const auto cell = static_cast<uint32_t>(old >> shift);
+      return uint64_t{value >> 31 != 0 ? value & 0x7fffffffU : cell} << shift;
+    };
+    return one(0) | one(32);
+  }
   case Op::Wrap:
     return old >= data ? old - data : old + data2;
   case Op::AddF32:
-    return of(f32(old) + f32(data));
+    return of(add(f32(old), f32(data)));
   case Op::MinF32:
     return of(minimum(f32(old), f32(data)));
   case Op::MaxF32:
     return of(maximum(f32(old), f32(data)));
   case Op::AddF64:
-    return of(f64(old) + f64(data));
+    return of(add(f64(old), f64(data)));
   case Op::MinF64:
     return of(minimum(f64(old), f64(data)));
   case Op::MaxF64:

@@ -21,10 +21,11 @@ enum class AtomicOperation : uint8_t {
   And,
   Or,
   Xor,
-  Increment, ///< wraps to zero above the operand
-  Decrement, ///< wraps to the operand
-  MaskOr,    ///< (old & ~data) | data2
-  Wrap,      ///< old >= data ? old - data : old + data2
+  Increment,  ///< wraps to zero above the operand
+  Decrement,  ///< wraps to the operand
+  MaskOr,     ///< (old & ~data) | data2
+  MaskedSwap, ///< each dword whose operand has bit 31 set becomes the operand's lower 31 bits
+  Wrap,       ///< old >= data ? old - data : old + data2
   AddF32,
   MinF32,
   MaxF32,

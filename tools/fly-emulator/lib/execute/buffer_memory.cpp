@@ -180,24 +180,11 @@ void load(Wave &wave, const Instruction &inst) {
     });
     return;
   }
-  // To LDS: lane i's bytes go to M0 + offset + i * size; out of bounds they are zeros.
-  LaneAddresses lds;
-  lds.lanes = lanes.where.lanes;
-  const uint32_t slot = format.dwords() * 4;
-  const uint64_t base =
-      (wave.scalar[scalar::kM0] & 0x3ffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
-  forEachLane(lanes.where.lanes, [&](unsigned lane) {
-    lds.address[lane] = base + uint64_t{lane} * slot;
-    uint8_t bytes[16] = {};
+  // To LDS; out of bounds they are zeros.
+  storeToLds(wave, inst, lanes.where.lanes, format, [&](unsigned lane, uint8_t *bytes) {
     copyInBounds(bytes, reinterpret_cast<const uint8_t *>(lanes.where.address[lane]),
                  lanes.limit[lane], format);
-    uint32_t rows[4 * kLanes];
-    storeToRegister(rows, 0, bytes, format);
-    uint8_t *to = ldsBytes(wave, lds.address[lane], slot, static_cast<int>(lane));
-    for (unsigned i = 0; to != nullptr && i < format.dwords(); ++i)
-      std::memcpy(to + size_t{i} * 4, &rows[i * kLanes], 4);
   });
-  observeLds(wave, inst, lds, slot, AccessKind::Store);
 }
 
 void store(Wave &wave, const Instruction &inst) {

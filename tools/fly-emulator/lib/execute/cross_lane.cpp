@@ -10,7 +10,13 @@
 namespace flyemu {
 namespace {
 
+void refuseIndexed(const Wave &wave) {
+  if ((wave.mode & kIndexedRegisters) != 0)
+    throw Fault{"this instruction is not modelled with indexed registers (s_set_gpr_idx)"};
+}
+
 void readFirstLane(Wave &wave, const Instruction &inst) {
+  refuseIndexed(wave);
   const uint64_t exec = wave.exec();
   // Without active lanes, lane 0 is read.
   const auto lane = exec == 0 ? 0U : static_cast<unsigned>(__builtin_ctzll(exec));
@@ -20,17 +26,20 @@ void readFirstLane(Wave &wave, const Instruction &inst) {
 }
 
 void readLane(Wave &wave, const Instruction &inst) {
+  refuseIndexed(wave);
   const unsigned lane = readScalar(wave, inst.src[1]) & 63U;
   writeScalar(wave, inst.dst[0], wave.row(inst.src[0].index)[lane]);
 }
 
 void writeLane(Wave &wave, const Instruction &inst) {
+  refuseIndexed(wave);
   const unsigned lane = readScalar(wave, inst.src[1]) & 63U;
   wave.row(inst.dst[0].index)[lane] = readScalar(wave, inst.src[0]);
 }
 
 /// Exchange two registers under EXEC.
 void swap(Wave &wave, const Instruction &inst) {
+  refuseIndexed(wave);
   uint32_t *a = wave.row(inst.dst[0].index);
   uint32_t *b = wave.row(inst.dst[1].index);
   forEachLane(wave.exec(), [&](unsigned lane) { std::swap(a[lane], b[lane]); });
@@ -39,6 +48,7 @@ void swap(Wave &wave, const Instruction &inst) {
 /// Exchange the odd rows (of `width` lanes) of the first register with the even rows of the second,
 /// where both lanes are active or fetch-inactive is set.
 void permlaneSwap(Wave &wave, const Instruction &inst, unsigned width) {
+  refuseIndexed(wave);
   uint32_t *a = wave.row(inst.dst[0].index);
   uint32_t *b = wave.row(inst.dst[1].index);
   const uint64_t exec = wave.exec();
@@ -128,6 +138,7 @@ void swizzle(Wave &wave, const Instruction &inst) {
 }
 
 void copyRow(Wave &wave, const Instruction &inst) {
+  refuseIndexed(wave);
   uint32_t row[kLanes];
   const Operand &source = inst.src[0];
   if (source.isVector())

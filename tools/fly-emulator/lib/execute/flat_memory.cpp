@@ -194,31 +194,16 @@ void globalAtomic(Wave &wave, const Instruction &inst) {
   globalAtomicAt(wave, inst, where, wave.row(operands.data->index));
 }
 
-/// Memory to LDS, without registers: lane i's bytes go to M0 + offset + i * size.
+/// Memory to LDS, without registers.
 void globalLoadLds(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
   LaneAddresses where;
   globalAddresses(wave, inst, flatOperands(inst, false), where);
   checkGlobal(wave, where, format.bytes, AccessKind::Load);
   observeGlobal(wave, inst, where, format.bytes, AccessKind::Load);
-  LaneAddresses lds;
-  lds.lanes = where.lanes;
-  const uint32_t slot = format.dwords() * 4;
-  const uint64_t base =
-      (wave.scalar[scalar::kM0] & 0x3ffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
-  forEachLane(where.lanes, [&](unsigned lane) {
-    lds.address[lane] = base + uint64_t{lane} * slot;
-    uint8_t *to = ldsBytes(wave, lds.address[lane], slot, static_cast<int>(lane));
-    if (to == nullptr)
-      return;
-    uint32_t words[4 * 1] = {};
-    uint32_t rows[4 * kLanes];
-    storeToRegister(rows, 0, reinterpret_cast<const uint8_t *>(where.address[lane]), format);
-    for (unsigned i = 0; i < format.dwords(); ++i)
-      words[i] = rows[i * kLanes];
-    std::memcpy(to, words, slot);
+  storeToLds(wave, inst, where.lanes, format, [&](unsigned lane, uint8_t *bytes) {
+    std::memcpy(bytes, reinterpret_cast<const void *>(where.address[lane]), format.bytes);
   });
-  observeLds(wave, inst, lds, slot, AccessKind::Store);
 }
 
 /// Split the lanes of a flat access by the aperture that their address lies in.
@@ -344,6 +329,16 @@ void scratchLoad(Wave &wave, const Instruction &inst) {
   });
 }
 
+void scratchLoadLds(Wave &wave, const Instruction &inst) {
+  const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
+  const FlatOperands operands = flatOperands(inst, false);
+  storeToLds(wave, inst, wave.exec(), format, [&](unsigned lane, uint8_t *bytes) {
+    std::memcpy(bytes,
+                scratchBytes(wave, scratchOffset(wave, inst, operands, lane), format.bytes, lane),
+                format.bytes);
+  });
+}
+
 void scratchStore(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
   const FlatOperands operands = flatOperands(inst, true);
@@ -382,6 +377,9 @@ void addFlatMemoryOpcodes(OpcodeTable &table) {
   }
   for (const char *name : {"ubyte", "sbyte", "ushort", "sshort", "dword", "dwordx3", "dwordx4"})
     table.add({std::string("global_load_lds_") + name, OpClass::Global, globalLoadLds, nullptr,
+               MemoryFormat::parse(name).pack(), Fidelity::Assumed});
+  for (const char *name : {"ubyte", "sbyte", "ushort", "sshort", "dword"})
+    table.add({std::string("scratch_load_lds_") + name, OpClass::Scratch, scratchLoadLds, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Assumed});
   static const char *const operations[] = {
       "swap",    "cmpswap", "add",     "sub",        "smin",       "umin", "smax",

@@ -148,6 +148,8 @@ void addLdsAtomicOpcodes(OpcodeTable &table) {
              Fidelity::Exact});
   table.add({"ds_wrxchg_rtn_b64", OpClass::Lds, atomic, nullptr, parameter(Op::Swap, 8),
              Fidelity::Exact});
+  table.add({"ds_condxchg32_rtn_b64", OpClass::Lds, atomic, nullptr, parameter(Op::MaskedSwap, 8),
+             Fidelity::Exact});
   table.add(
       {"ds_wrap_rtn_b32", OpClass::Lds, atomic, nullptr, parameter(Op::Wrap, 4), Fidelity::Exact});
   table.add(

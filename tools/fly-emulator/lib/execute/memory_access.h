@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "execute/wave.h"
@@ -70,5 +71,30 @@ void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
                      const MemoryFormat &format);
 /// The bytes that a store moves out of one lane.
 void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to, const MemoryFormat &format);
+
+/// Loads that go straight to LDS: lane i's dwords are stored at M0 + offset + i * size. `read(lane,
+/// bytes)` fetches what one lane loads.
+template <typename F>
+void storeToLds(Wave &wave, const Instruction &inst, uint64_t lanes, const MemoryFormat &format,
+                F &&read) {
+  LaneAddresses where;
+  where.lanes = lanes;
+  const uint32_t slot = format.dwords() * 4;
+  const uint64_t base =
+      (wave.scalar[scalar::kM0] & 0x3ffffU) + static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  forEachLane(lanes, [&](unsigned lane) {
+    where.address[lane] = base + uint64_t{lane} * slot;
+    uint8_t *to = ldsBytes(wave, where.address[lane], slot, static_cast<int>(lane));
+    if (to == nullptr)
+      return;
+    uint8_t bytes[16] = {};
+    uint32_t rows[4 * kLanes];
+    read(lane, bytes);
+    storeToRegister(rows, 0, bytes, format);
+    for (unsigned i = 0; i < format.dwords(); ++i)
+      std::memcpy(to + size_t{i} * 4, &rows[size_t{i} * kLanes], 4);
+  });
+  observeLds(wave, inst, where, slot, AccessKind::Store);
+}
 
 } // namespace flyemu

@@ -47,6 +47,7 @@ OpcodeTable::OpcodeTable() {
   addScalarMemoryOpcodes(*this);
   addVectorAluOpcodes(*this);
   addCrossLaneOpcodes(*this);
+  addScaledBlockOpcodes(*this);
   addMatrixOpcodes(*this);
   addFlatMemoryOpcodes(*this);
   addBufferMemoryOpcodes(*this);

@@ -59,6 +59,7 @@ void addScalarControlOpcodes(OpcodeTable &table);
 void addScalarMemoryOpcodes(OpcodeTable &table);
 void addVectorAluOpcodes(OpcodeTable &table);
 void addCrossLaneOpcodes(OpcodeTable &table);
+void addScaledBlockOpcodes(OpcodeTable &table);
 void addMatrixOpcodes(OpcodeTable &table);
 void addFlatMemoryOpcodes(OpcodeTable &table);
 void addBufferMemoryOpcodes(OpcodeTable &table);

@@ -272,10 +272,11 @@ const struct {
         writeScalar(wave, inst.dst[0], wave.scalar[relativeIndex(wave, inst.src[0], 1)]);),
     ROW("s_movrels_b64",
         writeScalar64(wave, inst.dst[0], wave.scalar64(relativeIndex(wave, inst.src[0], 2)));),
+    // LLVM lists the destination of these among the sources.
     ROW("s_movreld_b32",
-        wave.scalar[relativeIndex(wave, inst.dst[0], 1)] = readScalar(wave, inst.src[0]);),
+        wave.scalar[relativeIndex(wave, inst.src[0], 1)] = readScalar(wave, inst.src[1]);),
     ROW("s_movreld_b64",
-        wave.setScalar64(relativeIndex(wave, inst.dst[0], 2), readScalar64(wave, inst.src[0]));),
+        wave.setScalar64(relativeIndex(wave, inst.src[0], 2), readScalar64(wave, inst.src[1]));),
 };
 
 } // namespace

@@ -135,6 +135,18 @@ void swapPc(Wave &wave, const Instruction &inst) {
   jump(wave, target);
 }
 
+constexpr uint32_t kIndexField = 0xffU;
+constexpr uint32_t kIndexModeField = 0xf000U;
+
+void setIndex(Wave &wave, uint32_t index) {
+  uint32_t &m0 = wave.scalar[scalar::kM0];
+  m0 = (m0 & ~kIndexField) | (index & kIndexField);
+}
+void setIndexMode(Wave &wave, int64_t mode) {
+  uint32_t &m0 = wave.scalar[scalar::kM0];
+  m0 = (m0 & ~kIndexModeField) | (static_cast<uint32_t>(mode) << 12 & kIndexModeField);
+}
+
 #define HANDLER(...)                                                                               \
   [](Wave &wave, const Instruction &inst) {                                                        \
     (void)wave;                                                                                    \
@@ -172,6 +184,13 @@ const struct {
     {"s_sethalt", OpClass::Control,
      HANDLER(if (inst.immediate[0] != 0) throw Fault{"s_sethalt stops the wave for a debugger"})},
     {"s_trap", OpClass::Control, trap},
+    {"s_set_gpr_idx_on", OpClass::ScalarAlu,
+     HANDLER(setIndex(wave, readScalar(wave, inst.src[0])); setIndexMode(wave, inst.immediate[0]);
+             wave.mode |= kIndexedRegisters)},
+    {"s_set_gpr_idx_idx", OpClass::ScalarAlu,
+     HANDLER(setIndex(wave, readScalar(wave, inst.src[0])))},
+    {"s_set_gpr_idx_mode", OpClass::ScalarAlu, HANDLER(setIndexMode(wave, inst.immediate[0]))},
+    {"s_set_gpr_idx_off", OpClass::ScalarAlu, HANDLER(wave.mode &= ~kIndexedRegisters)},
     {"s_memtime", OpClass::ScalarMemory, readClock},
     {"s_memrealtime", OpClass::ScalarMemory, readClock},
     {"s_getreg_b32", OpClass::ScalarAlu, getRegister},

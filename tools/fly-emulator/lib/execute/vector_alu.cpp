@@ -5,6 +5,7 @@
 
 #include <cfenv>
 #include <cmath>
+#include <limits>
 #include <xmmintrin.h>
 
 #include "execute/data_parallel.h"
@@ -170,10 +171,24 @@ float halfBitsToFloat(uint16_t bits) {
   return out;
 }
 
-/// Output modifier (times 2, 4, 1/2) and clamp to [0, 1] of a float result.
+constexpr double kOutputFactors[] = {1.0, 2.0, 4.0, 0.5};
+
+/// MODE lets an output modifier act only where the result's denormals are flushed and IEEE mode is
+/// off; everywhere else the hardware ignores it.
+uint8_t outputModifierOf(const Modifiers &m, Type type, uint32_t mode) {
+  const bool single = type == Type::F32 || type == Type::PkF32;
+  const bool keepsDenormals = (mode & (single ? 1U << 5 : 1U << 7)) != 0;
+  const bool ieee = (mode & (1U << 9)) != 0;
+  return keepsDenormals || ieee ? 0 : m.outputModifier;
+}
+
+/// Output modifier (times 2, 4, 1/2), which makes -0 and denormals +0, and clamp to [0, 1].
 template <typename T> T finish(T value, uint8_t outputModifier, bool clamp, bool dx10Clamp) {
-  static const double factors[] = {1.0, 2.0, 4.0, 0.5};
-  value = static_cast<T>(value * static_cast<T>(factors[outputModifier]));
+  if (outputModifier != 0) {
+    value = static_cast<T>(value * static_cast<T>(kOutputFactors[outputModifier]));
+    if (std::fabs(value) < std::numeric_limits<T>::min())
+      value = T(0);
+  }
   if (!clamp)
     return value;
   if (std::isnan(value))
@@ -181,7 +196,16 @@ template <typename T> T finish(T value, uint8_t outputModifier, bool clamp, bool
   return value < T(0) ? T(0) : (value > T(1) ? T(1) : (value == T(0) ? T(0) : value));
 }
 
-uint16_t clampHalf(uint16_t bits, bool dx10Clamp) {
+uint16_t finishHalf(uint16_t bits, uint8_t outputModifier, bool clamp, bool dx10Clamp) {
+  constexpr uint16_t kSmallestNormal = 0x400;
+  if (outputModifier != 0) {
+    const auto factor = static_cast<float>(kOutputFactors[outputModifier]);
+    bits = laneTable().helpers.narrowF16(halfBitsToFloat(bits) * factor);
+    if ((bits & 0x7fffU) < kSmallestNormal)
+      bits = 0;
+  }
+  if (!clamp)
+    return bits;
   const float value = halfBitsToFloat(bits);
   if (std::isnan(value))
     return dx10Clamp ? 0 : bits;
@@ -192,47 +216,62 @@ uint16_t clampHalf(uint16_t bits, bool dx10Clamp) {
 
 void finishFloat(uint32_t *rows, Type type, const Modifiers &m, uint32_t mode) {
   const bool dx10 = (mode & (1U << 8)) != 0;
+  const uint8_t outputModifier = outputModifierOf(m, type, mode);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (type == Type::F32 || type == Type::PkF32) {
       for (unsigned i = 0; i < dwordsOf(type); ++i) {
         float value;
         std::memcpy(&value, rows + i * kLanes + lane, 4);
-        value = finish(value, m.outputModifier, m.clamp, dx10);
+        value = finish(value, outputModifier, m.clamp, dx10);
         std::memcpy(rows + i * kLanes + lane, &value, 4);
       }
     } else if (type == Type::F64) {
       uint64_t bits = rows[lane] | (uint64_t{rows[kLanes + lane]} << 32);
       double value;
       std::memcpy(&value, &bits, 8);
-      value = finish(value, m.outputModifier, m.clamp, dx10);
+      value = finish(value, outputModifier, m.clamp, dx10);
       std::memcpy(&bits, &value, 8);
       rows[lane] = static_cast<uint32_t>(bits);
       rows[kLanes + lane] = static_cast<uint32_t>(bits >> 32);
     } else if (type == Type::F16 || type == Type::PkF16) {
-      if (m.outputModifier != 0)
-        throw Fault{"an output modifier on a half-precision result is not modelled"};
       const uint32_t value = rows[lane];
-      rows[lane] =
-          clampHalf(static_cast<uint16_t>(value), dx10) |
-          (type == Type::PkF16 ? uint32_t{clampHalf(static_cast<uint16_t>(value >> 16), dx10)} << 16
-                               : 0U);
+      const auto half = [&](uint32_t shift) {
+        return uint32_t{
+                   finishHalf(static_cast<uint16_t>(value >> shift), outputModifier, m.clamp, dx10)}
+               << shift;
+      };
+      rows[lane] = half(0) | (type == Type::PkF16 ? half(16) : 0U);
     } else {
       throw Fault{"clamp or output modifier on a result that is no float is not modelled"};
     }
   }
 }
 
+/// Denormal halves to zeros of their sign.
+void flushHalves(uint32_t *rows, bool packed) {
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint32_t value = rows[lane];
+    if ((value & 0x7c00U) == 0)
+      value &= 0xfffffc00U;
+    if (packed && (value & 0x7c000000U) == 0)
+      value &= 0xfc00ffffU;
+    rows[lane] = value;
+  }
+}
+
+bool isFloatHalf(Type type) { return type == Type::F16 || type == Type::PkF16; }
+
 /// Rounding and denormals of MODE in the host's control register, for one instruction.
 class FloatEnvironment {
 public:
-  FloatEnvironment(uint32_t mode, Type type, bool ownDenormals) {
+  FloatEnvironment(uint32_t mode, Type type) {
     const bool single = type == Type::F32 || type == Type::PkF32;
     const uint32_t round = single ? mode & 3U : mode >> 2 & 3U;
     const uint32_t denormals = single ? mode >> 4 & 3U : mode >> 6 & 3U;
     if (round == 0 && denormals == 3)
       return;
-    if (denormals != 3 && !ownDenormals && (type == Type::F16 || type == Type::PkF16))
-      throw Fault{"flushing half-precision denormals (MODE.FP_DENORM) is not modelled"};
+    if (round != 0 && isFloatHalf(type) && !laneTable().helpers.halfRounding)
+      throw Fault{"half-precision rounding other than to nearest needs a host with F16C"};
     // AMD: nearest, +inf, -inf, zero. x86: nearest, -inf, +inf, zero.
     static const uint32_t rounding[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
                                         _MM_ROUND_TOWARD_ZERO};
@@ -260,12 +299,15 @@ private:
 };
 
 constexpr uint32_t kDefaultFloatMode = 0xf0; ///< round to nearest, keep denormals
+constexpr uint32_t kKeepHalfSources = 1U << 6;
+constexpr uint32_t kKeepHalfResults = 1U << 7;
 
 void fillArguments(const Wave &wave, const Instruction &inst, const LaneRow &kernel,
                    LaneArguments &x) {
   x.exec = wave.exec();
   x.maskIn = 0;
   x.maskOut = 0;
+  x.fault = nullptr;
   x.clamp = inst.modifiers.clamp;
   x.ieee = (wave.mode & (1U << 9)) != 0;
   x.ocp = wave.launch->ocpFloat8;
@@ -315,7 +357,54 @@ void mergeHalf(uint32_t *result, const uint32_t *old, bool high) {
                         : (old[lane] & 0xffff0000U) | (result[lane] & 0xffffU);
 }
 
+/// With MODE.FP_DENORM off for halves: denormal sources become zeros.
+void flushHalfSources(const Wave &wave, const LaneRow &kernel, LaneArguments &x, Rows *buffers) {
+  if ((wave.mode & kKeepHalfSources) != 0)
+    return;
+  if ((kernel.flags & kOwnOpSel) != 0 && isFloatHalf(kernel.dst))
+    throw Fault{
+        "flushing half-precision denormals in a mixed-precision instruction is not modelled"};
+  for (unsigned i = 0; i < kernel.srcCount; ++i)
+    if (isFloatHalf(kernel.src[i])) {
+      copyRows(buffers[i], x.s[i], 1);
+      flushHalves(buffers[i], kernel.src[i] == Type::PkF16);
+      x.s[i] = buffers[i];
+    }
+}
+
+void executeVectorAlu(Wave &wave, const Instruction &inst);
+
+/// S_SET_GPR_IDX: vector registers count from M0[7:0], for the operands that M0[15:12] names.
+void executeIndexed(Wave &wave, const Instruction &inst) {
+  const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
+  const uint32_t m0 = wave.scalar[scalar::kM0];
+  if (inst.modifiers.encoding != Encoding::Plain || (kernel.flags & kReadsDst) != 0 ||
+      inst.srcCount > kernel.srcCount)
+    throw Fault{
+        "only plain vector instructions are modelled with indexed registers (s_set_gpr_idx)"};
+  Instruction moved = inst;
+  const auto move = [&](Operand &operand) {
+    const uint32_t index = operand.index + (m0 & 0xffU);
+    const uint32_t end = operand.index < kFirstAccVgpr ? kFirstAccVgpr : kVectorRows;
+    if (index + operand.dwords > end)
+      throw Fault{"M0 leads an indexed vector register out of the register file"};
+    operand.index = static_cast<uint16_t>(index);
+  };
+  for (unsigned i = 0; i < 3 && i < inst.srcCount; ++i)
+    if ((m0 >> (12 + i) & 1U) != 0 && moved.src[i].isVector())
+      move(moved.src[i]);
+  if ((m0 >> 15 & 1U) != 0 && moved.dst[0].isVector())
+    move(moved.dst[0]);
+  wave.mode &= ~kIndexedRegisters;
+  executeVectorAlu(wave, moved);
+  wave.mode |= kIndexedRegisters;
+}
+
 void executeVectorAlu(Wave &wave, const Instruction &inst) {
+  if ((wave.mode & kIndexedRegisters) != 0) {
+    executeIndexed(wave, inst);
+    return;
+  }
   const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
   alignas(64) Rows buffers[4];
   alignas(64) Rows result;
@@ -331,10 +420,16 @@ void executeVectorAlu(Wave &wave, const Instruction &inst) {
   } else {
     const Type type = kernel.dst == Type::Mask || !isFloat(kernel.dst) ? kernel.src[0] : kernel.dst;
     const bool floats = isFloat(type) || type == Type::PkF16 || type == Type::PkF32;
-    const FloatEnvironment environment(floats ? wave.mode : kDefaultFloatMode, type,
-                                       (kernel.flags & kFlushesDenormals) != 0);
-    kernel.function(x);
+    flushHalfSources(wave, kernel, x, buffers);
+    {
+      const FloatEnvironment environment(floats ? wave.mode : kDefaultFloatMode, type);
+      kernel.function(x);
+    }
+    if (isFloatHalf(kernel.dst) && (wave.mode & kKeepHalfResults) == 0)
+      flushHalves(result, kernel.dst == Type::PkF16);
   }
+  if (x.fault != nullptr)
+    throw Fault{x.fault};
   writeMasks(wave, inst, kernel, lanes, x.maskOut);
   if (kernel.dst == Type::Mask)
     return;
@@ -388,6 +483,8 @@ void prepareVectorAlu(Instruction &inst, bool shortEncoding) {
     inst.dst[inst.dstCount++] = vcc;
   if ((kernel.flags & kCarryIn) != 0 && inst.srcCount == kernel.srcCount)
     inst.src[inst.srcCount++] = vcc;
+  if ((kernel.flags & kReadsDst) != 0 && inst.srcCount + 1 == kernel.srcCount)
+    inst.src[inst.srcCount++] = inst.dst[0];
   const bool half = (kernel.flags & kPreservesHigh) != 0;
   bool plain = inst.modifiers.encoding == Encoding::Plain && !half &&
                (kernel.flags & kOwnOpSel) == 0 && inst.modifiers.outputModifier == 0 &&

@@ -49,14 +49,15 @@ template <unsigned bits> void dotUnsigned(LaneArguments &x) {
   }
 }
 
-// The products are exact in double, so is their sum; the accumulator is added and rounded once.
+// The products are exact in double; their sum with the accumulator is rounded once.
 void dotHalf(LaneArguments &x) {
   FLYEMU_FOR_LANES {
     const uint32_t a = x.s[0][lane];
     const uint32_t b = x.s[1][lane];
-    const double sum = static_cast<double>(halfToFloat(a & 0xffffU)) * halfToFloat(b & 0xffffU) +
-                       static_cast<double>(halfToFloat(a >> 16)) * halfToFloat(b >> 16);
-    const auto r = static_cast<float>(sum + static_cast<double>(F32::load(x.s[2], lane)));
+    const auto r = static_cast<float>(
+        sumToOdd(static_cast<double>(halfToFloat(a & 0xffffU)) * halfToFloat(b & 0xffffU),
+                 static_cast<double>(halfToFloat(a >> 16)) * halfToFloat(b >> 16),
+                 static_cast<double>(F32::load(x.s[2], lane))));
     F32::store(x.d, lane, nanRule(r, r));
   }
 }
@@ -65,9 +66,10 @@ void dotBf16(LaneArguments &x) {
   FLYEMU_FOR_LANES {
     const uint32_t a = x.s[0][lane];
     const uint32_t b = x.s[1][lane];
-    const double sum = static_cast<double>(bf16ToFloat(a)) * bf16ToFloat(b) +
-                       static_cast<double>(bf16ToFloat(a >> 16)) * bf16ToFloat(b >> 16);
-    const auto r = static_cast<float>(sum + static_cast<double>(F32::load(x.s[2], lane)));
+    const auto r = static_cast<float>(
+        sumToOdd(static_cast<double>(bf16ToFloat(a)) * bf16ToFloat(b),
+                 static_cast<double>(bf16ToFloat(a >> 16)) * bf16ToFloat(b >> 16),
+                 static_cast<double>(F32::load(x.s[2], lane))));
     F32::store(x.d, lane, nanRule(r, r));
   }
 }

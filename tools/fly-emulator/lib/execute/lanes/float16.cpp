@@ -11,15 +11,21 @@ constexpr Fidelity kExact = Fidelity::Exact;
 
 #define UN(NAME, ...) FLYEMU_ROW1(NAME, F16, F16, 0, kExact, __VA_ARGS__)
 #define BIN(NAME, ...) FLYEMU_ROW2(NAME, F16, F16, F16, 0, kExact, __VA_ARGS__)
+#define MINMAX2(NAME, ...)                                                                         \
+  FLYEMU_ROW2(NAME, F16, F16Signalling, F16Signalling, 0, kExact, __VA_ARGS__)
+#define MINMAX3(NAME, ...)                                                                         \
+  FLYEMU_ROW3(NAME, F16, F16Signalling, F16Signalling, F16Signalling, kPreservesHigh, kExact,      \
+              __VA_ARGS__)
 #define TRI(NAME, FLAGS, ...) FLYEMU_ROW3(NAME, F16, F16, F16, F16, FLAGS, kExact, __VA_ARGS__)
 
 inline float fract(float a) {
-  const float r = a - __builtin_floorf(a);
-  return nanRule(smaller(r, 0.99951171875F), a); // the largest half below one
+  const float r = nanRule(a - __builtin_floorf(a), a);
+  constexpr float kBelowOne = 0.99951171875F; // the largest half
+  return r > kBelowOne ? kBelowOne : r;
 }
 
-inline float med3(float a, float b, float c) {
-  const float low = minimumNumber(minimumNumber(a, b), c);
+inline float med3(float a, float b, float c, bool ieee) {
+  const float low = minMode(minMode(a, b, ieee), c, ieee);
   const float high = maximumNumber(maximumNumber(a, b), c);
   const float r =
       high == a ? maximumNumber(b, c) : (high == b ? maximumNumber(a, c) : maximumNumber(a, b));
@@ -72,13 +78,13 @@ const LaneRow kRows[] = {
     BIN("v_sub_f16", nanRule(a - b, a, b)),
     BIN("v_subrev_f16", nanRule(b - a, b, a)),
     BIN("v_mul_f16", nanRule(a *b, a, b)),
-    BIN("v_min_f16", minMode(a, b, x.ieee)),
-    BIN("v_max_f16", maxMode(a, b, x.ieee)),
+    MINMAX2("v_min_f16", minMode(a, b, x.ieee)),
+    MINMAX2("v_max_f16", maxMode(a, b, x.ieee)),
     TRI("v_fma_f16", kPreservesHigh, nanRule(fmaHalf(a, b, c), a, b, c)),
     TRI("v_fma_legacy_f16", 0, nanRule(fmaHalf(a, b, c), a, b, c)),
-    TRI("v_min3_f16", kPreservesHigh, minMode(minMode(a, b, x.ieee), c, x.ieee)),
-    TRI("v_max3_f16", kPreservesHigh, maxMode(maxMode(a, b, x.ieee), c, x.ieee)),
-    TRI("v_med3_f16", kPreservesHigh, med3(a, b, c)),
+    MINMAX3("v_min3_f16", minMode(minMode(a, b, x.ieee), c, x.ieee)),
+    MINMAX3("v_max3_f16", maxMode(maxMode(a, b, x.ieee), c, x.ieee)),
+    MINMAX3("v_med3_f16", med3(a, b, c, x.ieee)),
     TRI("v_div_fixup_f16", kPreservesHigh, divFixup(a, b, c)),
     TRI("v_div_fixup_legacy_f16", 0, divFixup(a, b, c)),
     UN("v_floor_f16", nanRule(__builtin_floorf(a), a)),

@@ -13,9 +13,10 @@ constexpr Fidelity kExact = Fidelity::Exact;
 #define TRI(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, 0, kExact, __VA_ARGS__)
 
 inline float fract(float a) {
-  const float r = a - __builtin_floorf(a);
+  const float r = nanRule(a - __builtin_floorf(a), a);
   // The largest float below one: a tiny negative number would round up to one.
-  return nanRule(smaller(r, bitCast<float>(0x3f7fffffU)), a);
+  const float limit = bitCast<float>(0x3f7fffffU);
+  return r > limit ? limit : r;
 }
 
 inline float med3(float a, float b, float c, bool ieee) {
@@ -64,7 +65,42 @@ inline float frexpMantissa(float a) {
   return __builtin_frexpf(a, &exponent);
 }
 
+/// Cube maps: the face that a direction points to (0 to 5: +x, -x, +y, -y, +z, -z), twice its major
+/// component, and the coordinates on that face.
+enum class Major { X, Y, Z };
+inline Major majorAxis(float x, float y, float z) {
+  const float ax = absolute(x);
+  const float ay = absolute(y);
+  const float az = absolute(z);
+  return az >= ax && az >= ay ? Major::Z : (ay >= ax ? Major::Y : Major::X);
+}
+inline float cubeFace(float x, float y, float z) {
+  const Major major = majorAxis(x, y, z);
+  const float first = major == Major::X ? 0.0F : (major == Major::Y ? 2.0F : 4.0F);
+  const float component = major == Major::X ? x : (major == Major::Y ? y : z);
+  return component < 0.0F ? first + 1.0F : first;
+}
+inline float cubeMajor(float x, float y, float z) {
+  const Major major = majorAxis(x, y, z);
+  const float component = major == Major::X ? x : (major == Major::Y ? y : z);
+  return nanRule(2.0F * component, component);
+}
+inline float cubeS(float x, float y, float z) {
+  const Major major = majorAxis(x, y, z);
+  const float onX = x < 0.0F ? z : -z;
+  const float onZ = z < 0.0F ? -x : x;
+  return major == Major::X ? onX : (major == Major::Y ? x : onZ);
+}
+inline float cubeT(float x, float y, float z) {
+  const float onY = y < 0.0F ? -z : z;
+  return majorAxis(x, y, z) == Major::Y ? onY : -y;
+}
+
 const LaneRow kRows[] = {
+    TRI("v_cubeid_f32", cubeFace(a, b, c)),
+    TRI("v_cubema_f32", cubeMajor(a, b, c)),
+    TRI("v_cubesc_f32", cubeS(a, b, c)),
+    TRI("v_cubetc_f32", cubeT(a, b, c)),
     BIN("v_add_f32", nanRule(a + b, a, b)),
     BIN("v_sub_f32", nanRule(a - b, a, b)),
     BIN("v_subrev_f32", nanRule(b - a, b, a)),

@@ -13,8 +13,9 @@ constexpr Fidelity kExact = Fidelity::Exact;
 #define TRI(NAME, ...) FLYEMU_ROW3(NAME, F64, F64, F64, F64, 0, kExact, __VA_ARGS__)
 
 inline double fract(double a) {
-  const double r = a - __builtin_floor(a);
-  return nanRule(smaller(r, bitCast<double>(uint64_t{0x3fefffffffffffffULL})), a);
+  const double r = nanRule(a - __builtin_floor(a), a);
+  const double limit = bitCast<double>(uint64_t{0x3fefffffffffffffULL});
+  return r > limit ? limit : r;
 }
 
 inline bool isFinite(double a) { return absolute(a) <= 1.7976931348623157e308; }

@@ -75,7 +75,18 @@ void packHalves(LaneArguments &x) {
   FLYEMU_FOR_LANES x.d[lane] = (x.s[0][lane] & 0xffffU) | x.s[1][lane] << 16;
 }
 
+/// Two numbers shifted right and saturated to bytes.
+inline uint32_t shiftPack(int32_t a, int32_t b, uint32_t shift, int32_t low, int32_t high) {
+  const uint32_t n = shift & 31U;
+  return (static_cast<uint32_t>(bounded(a >> n, low, high)) & 0xffU) |
+         (static_cast<uint32_t>(bounded(b >> n, low, high)) & 0xffU) << 8;
+}
+
 const LaneRow kRows[] = {
+    FLYEMU_ROW3("v_ashr_pk_i8_i32", B16, I32, I32, U32, kPreservesHigh, kExact,
+                shiftPack(a, b, c, -128, 127)),
+    FLYEMU_ROW3("v_ashr_pk_u8_i32", B16, I32, I32, U32, kPreservesHigh, kExact,
+                shiftPack(a, b, c, 0, 255)),
     FLYEMU_ROW2("v_add_u16", U16, U16, U16, kOwnClamp, kExact, addUnsigned(a, b, x.clamp)),
     FLYEMU_ROW2("v_sub_u16", U16, U16, U16, kOwnClamp, kExact, subUnsigned(a, b, x.clamp)),
     FLYEMU_ROW2("v_subrev_u16", U16, U16, U16, kOwnClamp, kExact, subUnsigned(b, a, x.clamp)),

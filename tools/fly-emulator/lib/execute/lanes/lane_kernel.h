@@ -52,8 +52,9 @@ struct LaneArguments {
   uint32_t *d;          ///< result rows; never the register file itself
   const uint32_t *s[4]; ///< source rows of 64 lanes, one for each dword
   uint64_t exec;
-  uint64_t maskIn;  ///< VCC or the SGPR pair of a Mask source
-  uint64_t maskOut; ///< carry out, or the result of a comparison
+  uint64_t maskIn;   ///< VCC or the SGPR pair of a Mask source
+  uint64_t maskOut;  ///< carry out, or the result of a comparison
+  const char *fault; ///< what the kernel refuses to compute, or null
   bool clamp;
   bool ieee;         ///< MODE.IEEE
   bool ocp;          ///< fp8 in the OCP encodings (gfx950 and later), else FNUZ
@@ -115,8 +116,11 @@ struct LaneHelpers {
   void (*widenBf16)(float *out, const uint16_t *in, unsigned count);
   /// The 2^bits numbers of a small format (fp8, bf8, fp6, bf6, fp4 by MatrixElement's order).
   float (*decodeSmall)(uint32_t code, unsigned format, bool ocp);
+  /// A number to a format without specials (fp6, bf6, fp4): to nearest even, saturated.
+  uint32_t (*encodeSmall)(float value, unsigned format);
   uint16_t (*narrowF16)(float value);
   uint16_t (*narrowBf16)(float value);
+  bool halfRounding; ///< narrowing to f16 follows the host's rounding mode
 };
 
 /// All kernels for one host instruction set.

@@ -34,6 +34,14 @@ template <typename To, typename From> [[gnu::always_inline]] inline To bitCast(F
 #endif
 }
 
+/// The same, and a signalling NaN stays one, which the host's conversion would quiet.
+[[gnu::always_inline]] inline float halfToFloatSignalling(uint32_t half) {
+  const uint32_t bits = bitCast<uint32_t>(halfToFloat(half));
+  const uint32_t magnitude = half & 0x7fffU;
+  const bool signalling = magnitude > 0x7c00U && magnitude < 0x7e00U;
+  return bitCast<float>(signalling ? bits & ~0x00400000U : bits);
+}
+
 /// Round to nearest, ties to even (with F16C: as MXCSR says); NaNs keep their payload's top bits.
 [[gnu::always_inline]] inline uint32_t floatToHalf(float value) {
 #ifdef __F16C__
@@ -132,6 +140,12 @@ struct F16 {
   }
   [[gnu::always_inline]] static void store(uint32_t *p, unsigned l, Value v) {
     p[l] = floatToHalf(v);
+  }
+};
+/// For minimum and maximum, to which a signalling NaN matters.
+struct F16Signalling : F16 {
+  [[gnu::always_inline]] static Value load(const uint32_t *p, unsigned l) {
+    return halfToFloatSignalling(p[l]);
   }
 };
 struct BF16 {
@@ -234,6 +248,27 @@ template <typename T> [[gnu::always_inline]] inline T nanRule(T r, T a) {
 /// has room enough that rounding once more cannot change the result.
 [[gnu::always_inline]] inline float fmaHalf(float a, float b, float c) {
   return doubleToFloatOdd(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
+}
+
+/// a + b + c rounded to odd: what is lost of the exact sum sets the last bit, so that one more
+/// rounding, to float, is the only one.
+inline double sumToOdd(double a, double b, double c) {
+  const auto error = [](double x, double y, double sum) {
+    const double part = sum - x;
+    return (x - (sum - part)) + (y - part);
+  };
+  const double first = a + b;
+  const double second = first + c;
+  if (!(absolute(second) <= 1.7976931348623157e308))
+    return second;
+  const double rest = error(a, b, first) + error(first, c, second);
+  const double sum = second + rest;
+  const double lost = error(second, rest, sum);
+  const uint64_t bits = bitCast<uint64_t>(sum);
+  if (!(lost < 0.0 || lost > 0.0) || (bits & 1U) != 0)
+    return sum; // exact, odd, or no number
+  // An even neighbour of the exact sum: its odd one lies where the lost part points.
+  return bitCast<double>((lost < 0.0) == (sum < 0.0) ? bits + 1U : bits - 1U);
 }
 
 /// ldexp, out of line: clang 22 fails to select the vector form that inlining leads to.

@@ -11,6 +11,8 @@ constexpr Fidelity kExact = Fidelity::Exact;
 
 inline float low(uint32_t v) { return halfToFloat(v & 0xffffU); }
 inline float high(uint32_t v) { return halfToFloat(v >> 16); }
+inline float lowSignalling(uint32_t v) { return halfToFloatSignalling(v & 0xffffU); }
+inline float highSignalling(uint32_t v) { return halfToFloatSignalling(v >> 16); }
 inline uint32_t pack(float l, float h) { return floatToHalf(l) | floatToHalf(h) << 16; }
 
 // The expression uses p, q, r for one half of each source.
@@ -26,7 +28,7 @@ inline uint32_t pack(float l, float h) { return floatToHalf(l) | floatToHalf(h) 
         },                                                                                         \
         Type::PkF16, {Type::PkF16, Type::PkF16, Type::None, Type::None}, 2, 0, kExact              \
   }
-#define HALVES3(NAME, ...)                                                                         \
+#define HALVES3(NAME, FLAGS, ...)                                                                  \
   LaneRow {                                                                                        \
     NAME,                                                                                          \
         [](LaneArguments &x) {                                                                     \
@@ -36,7 +38,7 @@ inline uint32_t pack(float l, float h) { return floatToHalf(l) | floatToHalf(h) 
                              f(high(x.s[0][lane]), high(x.s[1][lane]), high(x.s[2][lane])));       \
           }                                                                                        \
         },                                                                                         \
-        Type::PkF16, {Type::PkF16, Type::PkF16, Type::PkF16, Type::None}, 3, 0, kExact             \
+        Type::PkF16, {Type::PkF16, Type::PkF16, Type::PkF16, Type::None}, 3, FLAGS, kExact         \
   }
 // Integers: T is int32_t (sign-extended halves) or uint32_t; saturation by x.clamp.
 #define WORDS2(NAME, T, ...)                                                                       \
@@ -114,6 +116,16 @@ inline float maximum(float a, float b) {
   return isNan(a) ? quiet(a) : (isNan(b) ? quiet(b) : r);
 }
 
+/// Minimum and maximum look at signalling NaNs.
+template <typename F> inline void extremes(LaneArguments &x, F &&f) {
+  FLYEMU_FOR_LANES {
+    const uint32_t a = x.s[0][lane];
+    const uint32_t b = x.s[1][lane];
+    x.d[lane] =
+        pack(f(lowSignalling(a), lowSignalling(b)), f(highSignalling(a), highSignalling(b)));
+  }
+}
+
 void moveB32(LaneArguments &x) {
   // op_sel picks the half of src0 for the low result, of src1 for the high one.
   FLYEMU_FOR_LANES {
@@ -125,12 +137,24 @@ void moveB32(LaneArguments &x) {
 const LaneRow kRows[] = {
     HALVES2("v_pk_add_f16", nanRule(p + q, p, q)),
     HALVES2("v_pk_mul_f16", nanRule(p *q, p, q)),
-    HALVES2("v_pk_min_f16", minMode(p, q, x.ieee)),
-    HALVES2("v_pk_max_f16", maxMode(p, q, x.ieee)),
-    HALVES3("v_pk_fma_f16", nanRule(fmaHalf(p, q, r), p, q, r)),
-    HALVES3("v_pk_fmac_f16", nanRule(fmaHalf(p, q, r), p, q, r)),
-    HALVES3("v_pk_minimum3_f16", minimum(minimum(p, q), r)),
-    HALVES3("v_pk_maximum3_f16", maximum(maximum(p, q), r)),
+    {"v_pk_min_f16",
+     [](LaneArguments &x) { extremes(x, [&](float p, float q) { return minMode(p, q, x.ieee); }); },
+     Type::PkF16,
+     {Type::PkF16, Type::PkF16, Type::None, Type::None},
+     2,
+     0,
+     kExact},
+    {"v_pk_max_f16",
+     [](LaneArguments &x) { extremes(x, [&](float p, float q) { return maxMode(p, q, x.ieee); }); },
+     Type::PkF16,
+     {Type::PkF16, Type::PkF16, Type::None, Type::None},
+     2,
+     0,
+     kExact},
+    HALVES3("v_pk_fma_f16", 0, nanRule(fmaHalf(p, q, r), p, q, r)),
+    HALVES3("v_pk_fmac_f16", kReadsDst, nanRule(fmaHalf(p, q, r), p, q, r)),
+    HALVES3("v_pk_minimum3_f16", 0, minimum(minimum(p, q), r)),
+    HALVES3("v_pk_maximum3_f16", 0, maximum(maximum(p, q), r)),
     WORDS2("v_pk_add_u16", uint32_t, saturate(p + q, clamp)),
     WORDS2("v_pk_sub_u16", uint32_t, difference(p, q, clamp)),
     WORDS2("v_pk_add_i16", int32_t, saturate(p + q, clamp)),

@@ -93,8 +93,12 @@ constexpr SmallFormat kFp4 = {2, 1, 1, SmallFormat::Specials::None};
   int target = exponent + f.bias; // biased exponent in the format
   unsigned shift = 23 - m;
   if (target < 1) {
+    // What lies more than a word below the last place is only there to be added to.
+    constexpr int kMost = 40;
     const int extra = 1 - target;
-    shift += static_cast<unsigned>(extra > 40 ? 40 : extra);
+    if (extra > kMost)
+      mantissa >>= extra - kMost > 63 ? 63 : extra - kMost;
+    shift += static_cast<unsigned>(extra > kMost ? kMost : extra);
     target = 1;
   }
   const uint64_t unit = uint64_t{1} << shift;

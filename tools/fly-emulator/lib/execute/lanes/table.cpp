@@ -16,6 +16,7 @@ extern const LaneRows kInteger16Rows;
 extern const LaneRows kCompareRows;
 extern const LaneRows kConvertRows;
 extern const LaneRows kConvertSmallRows;
+extern const LaneRows kConvertScaledRows;
 extern const LaneRows kPackedRows;
 extern const LaneRows kDotRows;
 
@@ -130,13 +131,23 @@ float decodeSmallFormat(uint32_t code, unsigned format, bool ocp) {
   }
 }
 
+uint32_t encodeSmallFormat(float value, unsigned format) {
+  return encodeSmall(value, format == 2 ? kFp6 : format == 3 ? kBf6 : kFp4, true, false, 0);
+}
+
 uint16_t narrowF16(float value) { return static_cast<uint16_t>(floatToHalf(value)); }
 uint16_t narrowBf16(float value) { return static_cast<uint16_t>(floatToBf16(value)); }
 
+#ifdef __F16C__
+constexpr bool kHalfRounding = true;
+#else
+constexpr bool kHalfRounding = false;
+#endif
+
 const LaneRows kGroups[] = {
-    kFloat32Rows,      kFloat16Rows,   kFloat64Rows,   kDivisionRows, kTranscendentalRows,
-    kInteger32Rows,    kInteger64Rows, kInteger16Rows, kCompareRows,  kConvertRows,
-    kConvertSmallRows, kPackedRows,    kDotRows};
+    kFloat32Rows,      kFloat16Rows,       kFloat64Rows,   kDivisionRows, kTranscendentalRows,
+    kInteger32Rows,    kInteger64Rows,     kInteger16Rows, kCompareRows,  kConvertRows,
+    kConvertSmallRows, kConvertScaledRows, kPackedRows,    kDotRows};
 
 } // namespace
 
@@ -145,7 +156,8 @@ const LaneTable &table() {
   static const LaneTable instance = {kGroups,
                                      sizeof kGroups / sizeof *kGroups,
                                      {blend, splat, matmulF32, matmulF64, matmulI32, widenF16,
-                                      widenBf16, decodeSmallFormat, narrowF16, narrowBf16}};
+                                      widenBf16, decodeSmallFormat, encodeSmallFormat, narrowF16,
+                                      narrowBf16, kHalfRounding}};
   return instance;
 }
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gfx950's scaled conversions of 32 numbers a lane between fp6 or bf6, packed in six registers,
+// and wider formats (v_cvt_scalef32_pk32_*). The rules of lanes/convert_scaled.cpp hold.
+#include <cmath>
+#include <cstring>
+
+#include "execute/memory_access.h"
+#include "execute/opcode.h"
+
+namespace flyemu {
+namespace {
+
+constexpr unsigned kCount = 32;
+constexpr unsigned kBits = 6;
+constexpr unsigned kPackedRows = kCount * kBits / 32;
+
+/// The handler's parameter: the small format as LaneHelpers numbers it, and the wide one.
+enum class Wide : uint32_t { F32, F16, Bf16 };
+constexpr uint32_t parameterOf(unsigned format, Wide wide) {
+  return format | static_cast<uint32_t>(wide) << 8;
+}
+unsigned formatOf(const Instruction &inst) { return inst.opcode->parameter & 0xffU; }
+Wide wideOf(const Instruction &inst) { return static_cast<Wide>(inst.opcode->parameter >> 8); }
+
+/// The lane's scale, a power of two (zero is the code 0 of E8M0: 2^-127).
+double scaleOf(const Wave &wave, const Operand &operand, unsigned lane) {
+  const uint32_t bits =
+      operand.isVector() ? wave.row(operand.index)[lane] : readScalar(wave, operand);
+  const uint32_t exponent = bits >> 23;
+  if ((bits & 0x7fffffU) != 0 || exponent > 0xffU)
+    throw Fault{"a scale that is no power of two is not modelled in a scaled conversion",
+                static_cast<int>(lane)};
+  return exponent == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(exponent) - 127);
+}
+
+/// The registers of a lane as one string of bits, copied because results may overlap sources.
+struct LaneBits {
+  uint32_t words[kCount] = {};
+
+  uint32_t get(unsigned bit, unsigned bits) const {
+    uint64_t value = words[bit / 32];
+    if (bit / 32 + 1 < kCount)
+      value |= uint64_t{words[bit / 32 + 1]} << 32;
+    return static_cast<uint32_t>(value >> (bit % 32) & ((uint64_t{1} << bits) - 1));
+  }
+  void put(unsigned bit, unsigned bits, uint32_t value) {
+    for (unsigned i = 0; i < bits; ++i)
+      words[(bit + i) / 32] |= (value >> i & 1U) << ((bit + i) % 32);
+  }
+};
+
+LaneBits readLane(const uint32_t *rows, unsigned count, unsigned lane) {
+  LaneBits out;
+  for (unsigned i = 0; i < count; ++i)
+    out.words[i] = rows[i * kLanes + lane];
+  return out;
+}
+
+void writeLane(uint32_t *rows, unsigned count, unsigned lane, const LaneBits &bits) {
+  for (unsigned i = 0; i < count; ++i)
+    rows[i * kLanes + lane] = bits.words[i];
+}
+
+float halfAt(const LaneHelpers &helpers, uint32_t bits, Wide wide) {
+  alignas(64) uint16_t in[16] = {static_cast<uint16_t>(bits)};
+  alignas(64) float out[16];
+  (wide == Wide::F16 ? helpers.widenF16 : helpers.widenBf16)(out, in, 16);
+  return out[0];
+}
+
+void widen(Wave &wave, const Instruction &inst) {
+  const LaneHelpers &helpers = *wave.launch->helpers;
+  const Wide wide = wideOf(inst);
+  const unsigned width = wide == Wide::F32 ? 32 : 16;
+  const uint32_t *from = wave.row(inst.src[0].index);
+  uint32_t *to = wave.row(inst.dst[0].index);
+  forEachLane(wave.exec(), [&](unsigned lane) {
+    const LaneBits codes = readLane(from, kPackedRows, lane);
+    const double scale = scaleOf(wave, inst.src[1], lane);
+    LaneBits out;
+    for (unsigned i = 0; i < kCount; ++i) {
+      const float value = helpers.decodeSmall(codes.get(i * kBits, kBits), formatOf(inst), true);
+      const auto scaled = static_cast<float>(static_cast<double>(value) * scale);
+      uint32_t bits = 0;
+      std::memcpy(&bits, &scaled, 4);
+      if (std::isnan(scaled))
+        bits = 0x7fc00000U;
+      if (wide == Wide::F16)
+        bits = std::isnan(scaled) ? 0x7e00U : helpers.narrowF16(scaled);
+      else if (wide == Wide::Bf16)
+        bits = std::isnan(scaled) ? 0x7fc0U : helpers.narrowBf16(scaled);
+      out.put(i * width, width, bits);
+    }
+    writeLane(to, kCount * width / 32, lane, out);
+  });
+}
+
+void narrow(Wave &wave, const Instruction &inst) {
+  const LaneHelpers &helpers = *wave.launch->helpers;
+  const Wide wide = wideOf(inst);
+  const uint32_t *from = wave.row(inst.src[0].index);
+  uint32_t *to = wave.row(inst.dst[0].index);
+  forEachLane(wave.exec(), [&](unsigned lane) {
+    const LaneBits values = readLane(from, kCount / 2, lane);
+    const double scale = scaleOf(wave, inst.src[1], lane);
+    LaneBits out;
+    for (unsigned i = 0; i < kCount; ++i) {
+      const double value = halfAt(helpers, values.get(i * 16, 16), wide);
+      const auto scaled = static_cast<float>(value / scale);
+      if (std::isnan(scaled))
+        throw Fault{"a NaN into a 6-bit format, which has none, is not modelled",
+                    static_cast<int>(lane)};
+      out.put(i * kBits, kBits, helpers.encodeSmall(scaled, formatOf(inst)));
+    }
+    writeLane(to, kPackedRows, lane, out);
+  });
+}
+
+} // namespace
+
+void addScaledBlockOpcodes(OpcodeTable &table) {
+  static const struct {
+    const char *name;
+    unsigned format;
+  } formats[] = {{"fp6", 2}, {"bf6", 3}};
+  static const struct {
+    const char *name;
+    Wide wide;
+  } wides[] = {{"f32", Wide::F32}, {"f16", Wide::F16}, {"bf16", Wide::Bf16}};
+  for (const auto &format : formats)
+    for (const auto &wide : wides) {
+      const std::string stem = "v_cvt_scalef32_pk32_";
+      table.add({stem + wide.name + "_" + format.name, OpClass::VectorAlu, widen, nullptr,
+                 parameterOf(format.format, wide.wide), Fidelity::Assumed});
+      if (wide.wide != Wide::F32)
+        table.add({stem + format.name + "_" + wide.name, OpClass::VectorAlu, narrow, nullptr,
+                   parameterOf(format.format, wide.wide), Fidelity::Assumed});
+    }
+}
+
+} // namespace flyemu

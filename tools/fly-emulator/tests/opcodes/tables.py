@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All tables of cases, and what they test."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from functools import lru_cache
+
+from . import (
+    table_compare,
+    table_control,
+    table_convert,
+    table_encodings,
+    table_float,
+    table_integer,
+    table_lanes,
+    table_lds,
+    table_matrix,
+    table_memory,
+    table_scalar,
+    table_scaled,
+    table_transcendental,
+)
+from .case import Case
+
+TABLES: dict[str, Callable[[], list[Case]]] = {
+    "integer": table_integer.cases,
+    "float": table_float.cases,
+    "transcendental": table_transcendental.cases,
+    "convert": table_convert.cases,
+    "scaled conversions": table_scaled.cases,
+    "compare": table_compare.cases,
+    "encodings": table_encodings.cases,
+    "scalar": table_scalar.cases,
+    "control": table_control.cases,
+    "lanes": table_lanes.cases,
+    "memory": table_memory.cases,
+    "lds": table_lds.cases,
+    "matrix": table_matrix.cases,
+}
+# Tested elsewhere, by a program of their own.
+ELSEWHERE = {
+    "s_endpgm": "ends every kernel",
+    "s_endpgm_saved": "test_opcodes.py",
+    "s_trap": "test_opcodes.py",
+}
+
+
+@lru_cache
+def defined_opcodes(arch: str) -> dict[str, str]:
+    """Every opcode that has a definition, and the table that it is in."""
+    out = dict(ELSEWHERE)
+    for name, cases in TABLES.items():
+        for one in cases():
+            if arch in one.archs:
+                out.setdefault(one.opcode, f"{name} table")
+                for other in one.also:
+                    out.setdefault(other, f"{name} table")
+    out.update(dict.fromkeys(table_matrix.published(arch), "AMD's element maps"))
+    return out
+
+
+def is_old_name(name: str) -> bool:
+    """A name that a matrix instruction had before gfx942, which LLVM still knows."""
+    return re.match(r"v_mfma_\w+x\d+(f16|f32|f64|i8|bf16|bf16_1k)$", name) is not None
+
+
+def accepted(mnemonics: list[str], arch: str) -> set[str]:
+    """The mnemonics that LLVM's assembler has for an architecture, operands aside."""
+    command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=null"]
+    done = subprocess.run(command, input="\n".join(mnemonics), capture_output=True, text=True, timeout=120)
+    refused = {
+        mnemonics[int(line) - 1]
+        for line, message in re.findall(r"^<stdin>:(\d+):\d+: error: (.*)$", done.stderr, re.M)
+        if re.search("not supported on this GPU|invalid instruction|unknown", message)
+    }
+    return set(mnemonics) - refused
