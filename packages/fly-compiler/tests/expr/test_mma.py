@@ -132,5 +132,5 @@ def test_wmma(arch, args):
 def test_fragments_need_static_tiles():
     with kernel("!fly.memref<f16, global, (?,16):(16,1)>") as k:
         mma = fx.make_tiled_mma(fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 16, fx.Float16)), fx.make_layout(1, 1))
-        with pytest.raises(ValueError, match=r"shape \(\?,16\), but registers need one that is known"):
+        with pytest.raises(ValueError, match=r"shape \(\?,16\), but registers need one that is"):
             mma.make_fragment_A(fx.Tensor(k.args[0]))

@@ -284,8 +284,8 @@ def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | 
         raise TypeError(f"make_fragment takes the block tile as a tensor, not {type(tensor).__name__}")
     if not tt.is_static_tree(tensor.shape_tree):
         raise ValueError(
-            f"make_fragment: the block tile has shape {tt.print_tree(tensor.shape_tree)}, but registers need one that is "
-            "known while tracing; take a tile of static extents (fx.zipped_divide), or pass the tensor "
+            f"make_fragment: the block tile has shape {tt.print_tree(tensor.shape_tree)}, but registers need one that "
+            "is known while tracing; take a tile of static extents (fx.zipped_divide), or pass the tensor "
             "as flyc.from_dlpack(...)"
         )
     attributes = _kind(operand)

@@ -149,6 +149,9 @@ class Types:
     def __dir__(self) -> list[str]:
         return [*_SCALARS, *_VECTORS, "vec"]
 
+    def __repr__(self) -> str:
+        return "fx.T"
+
 
 T = Types()
 
