@@ -16,7 +16,9 @@ The device is the one of the process: FLYDSL_GPU_ARCH=gfx950 pytest packages/fly
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,9 @@ import torch
 
 from flydsl.runtime import current_device
 from flydsl.runtime.device import get_rocm_arch
+
+# tests/rows.py, which test modules of several folders import as `rows`.
+sys.path.insert(0, str(Path(__file__).parent))
 
 # Program order, and two interleavings of the waves of a workgroup. FLYDSL_TEST_SEEDS=0,1,2,… tries others.
 SEEDS = tuple(int(seed) for seed in os.environ.get("FLYDSL_TEST_SEEDS", "0,1,7919").split(","))

@@ -71,8 +71,9 @@ def build_fused_rope_cache_module(
         Q, Q_out            (T, num_q_heads, D)     `dtype_str`: "bf16" or "f16"
         K, V, K_out         (T, num_kv_heads, D)    the same
         Positions           (T,)                    int32 or int64 (`pos_dtype`)
-        CosCache, SinCache  (positions, D / 2), or (positions, D) with `reuse_freqs_front_part=False`; `dtype_str` or f32
-        SlotMapping         (T,)                    int32 or int64; slot = block · block_size + place; negative: no write
+        CosCache, SinCache  (positions, D / 2), or (positions, D) with `reuse_freqs_front_part=False`; of `dtype_str`
+                            or f32
+        SlotMapping         (T,)                    int32 or int64: block · block_size + place; negative: no write
         KeyCache            (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D / 16, block_size, 16)
         ValueCache          (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D, block_size); the second
                             forms with `flash_layout=False`

@@ -44,8 +44,9 @@ def _has_dpp() -> bool:
 def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
     """Reduce one Float32 or Int32 per lane over groups of `width` lanes; every lane of a group gets its result.
 
-    `op` is "add", "max" (of Float32; NaN is ignored) or "min" (of Int32); `width` is a power of two up to the wave size, which is the default. All lanes of a group
-    are active. Over a whole wave of 64 the result is in a scalar register.
+    `op` is "add", "max" (of Float32; NaN is ignored) or "min" (of Int32); `width` is a power of two up to the wave
+    size, which is the default. All lanes of a group are active. Over a whole wave of 64 the result is in a scalar
+    register.
 
     Raises ValueError for another width.
     """

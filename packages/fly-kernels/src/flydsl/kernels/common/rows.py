@@ -114,8 +114,8 @@ def plan_rows(
         raise ValueError(f"N must be a positive integer, got {columns!r}")
     if block is not None and block not in (64, 128, 256, 512, 1024):
         raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {block!r}")
-    # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets and
-    # LLVM counts on, takes any address that is a multiple of the element's size.
+    # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
+    # and LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits
     threads = 64 if single else 16
     while threads < MAX_THREADS and threads * elements < columns:

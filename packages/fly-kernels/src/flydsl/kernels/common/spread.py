@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors of f32, one per thread, to memory so that neighbouring lanes write neighbouring elements.
 
-A thread of a row kernel holds `vector` neighbouring elements. Written as they are, one instruction of a wave would touch
-every `vector`-th element. The vectors go through LDS instead, which turns (thread, element of it) around: element e of
+A thread of a row kernel holds `vector` neighbouring elements. Written as they are, one instruction of a wave would
+touch every `vector`-th element. The vectors go through LDS instead, which turns (thread, element of it) around: element e of
 the part, held by thread e // vector, is written by thread e % threads. In LDS the elements of a vector lie a padded row
 of threads apart, so that neither side meets bank conflicts.
 """
@@ -28,7 +28,7 @@ class Spread:
             self._slots = at.allocator().allocate(fx.Array[fx.Float32, self._pitch * plan.vector, 16]).peek()
 
     def write(self, step: Step, values: Any, put: Callable[[Any, Any], None]) -> None:
-        """Call `put(element of the row, Float32)` for every element of the step; all threads of the workgroup come here.
+        """Call `put(element of the row, Float32)` for every element of the step; all threads of the workgroup come.
 
         Begins and ends with the LDS free for anybody: it has barriers.
         """

@@ -218,12 +218,15 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             added = fx.Float32(float(step.vector))
             if step.groups is not None:
                 added = at.has(step).select(added, fx.Float32(0.0))
-            differences = at.only(step, minus(values, mean))
-            count = count + added
-            moved = differences.reduce("add")
+            step_mean = values.reduce("add") * (1.0 / step.vector)
+            within = minus(values, step_mean)
+            own = (within * within).reduce("add")
+            if step.groups is not None:
+                own = at.has(step).select(own, fx.Float32(0.0))
             # Threads that have nothing yet, and nothing in this step either, have a count of 0.
-            share = moved * reciprocal(fx.maxnumf(count, fx.Float32(1.0)))
-            return [count, mean + share, squares + (differences * differences).reduce("add") - moved * share]
+            share = added * reciprocal(fx.maxnumf(count + added, fx.Float32(1.0)))
+            away = step_mean - mean
+            return [count + added, mean + away * share, squares + own + away * away * count * share]
 
         zero = fx.Float32(0.0)
         count, thread_mean, squares = stream(plan, [zero, zero, zero], add)

@@ -66,6 +66,6 @@ def per_token_quant(x: Tensor, quant_dtype: str = "fp8") -> tuple[Tensor, Tensor
 
 
 def per_block_quant(x: Tensor, quant_dtype: str = "fp8", block: int = 128) -> tuple[Tensor, Tensor]:
-    """(q, scale): one f32 scale for each `block` neighbours of a row; scale has ceil(N / block) in the last dimension."""
+    """(q, scale): one f32 scale for each `block` neighbours of a row of N; scale has ceil(N / block) of them a row."""
     q, scale = _per_block_quant(x, quant_dtype, block)
     return q, scale

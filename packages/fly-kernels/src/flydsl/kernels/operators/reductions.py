@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..elementwise.argmax_kernel import build_argmax_module
 from ..elementwise.row_reduce_kernel import build_row_reduce_module
-from .launching import built, dtype_name, empty, rows, stream_of
+from .launching import built, dtype_name, rows, stream_of
 
 _reduce_kernel = built(build_row_reduce_module)
 _argmax_kernel = built(build_argmax_module)

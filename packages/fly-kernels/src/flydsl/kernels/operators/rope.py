@@ -87,8 +87,8 @@ def rope_cache(
 ) -> tuple[Tensor, Tensor]:
     """(q, k) rotated (NeoX halves); the rotated keys and the values go to the caches, in place.
 
-    q (T, heads, D), k and v (T, kv heads, D); positions and slots (T,) of int32 or int64; cos and sin (positions, D / 2)
-    or (positions, D); a token whose slot is negative is not written. The caches' shapes are those of
+    q (T, heads, D), k and v (T, kv heads, D); positions and slots (T,) of int32 or int64; cos and sin (positions,
+    D / 2) or (positions, D); a token whose slot is negative is not written. The caches' shapes are those of
     `build_fused_rope_cache_module`; an 8-bit cache takes fp8, divided by the scales (f32, one element; 1 by default).
     """
     ones = torch.ones(1, dtype=torch.float32, device=q.device)

@@ -4,8 +4,8 @@
 scale[m] = max_n |x[m, n]| / largest (1 where that is 0), q = round(x / scale[m]) to nearest even; largest is 127 for
 int8, 240 for fp8 on gfx942 (E4M3FNUZ), 448 for fp8 on gfx950 (E4M3FN).
 
-x is read once, in 16-byte accesses, kept in registers up to 65,536 elements a row (a longer one is read twice), and q is
-written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
+x is read once, in 16-byte accesses, and kept in registers up to 65,536 elements a row (a longer one is read twice); q
+is written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
 where x / scale lies within two units of the last place of the middle between two steps.
 """
 
