@@ -46,7 +46,7 @@ def floats(function: Callable[..., Any], dtype: Any, count: int = 1) -> Operatio
         a, b = (np.frombuffer(v.to_bytes(size * count, "little"), dtype) for v in (old, data))
         with np.errstate(all="ignore"):
             out = function(a.copy(), b.copy()).astype(dtype)
-        word = {2: np.uint16, 4: np.uint32, 8: np.uint64}[size]
+        word: Any = {2: np.uint16, 4: np.uint32, 8: np.uint64}[size]
         quiet, default = _NANS[np.dtype(dtype)]
         nan_a, nan_b = (np.isnan(v.astype(np.float64)) for v in (a, b))
         # The first NaN operand, quieted, or the positive default NaN.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -230,8 +231,8 @@ def _values(operand: Operand, rng: np.random.Generator, masks: Sequence[int]) ->
         n = 1 if operand.bank == "s" else LANES
         share = SHARES[block % len(SHARES)]
         if operand.high is not None:
-            words = rng.integers(operand.low or 0, operand.high, (operand.kind.rows, n), dtype=np.uint64)
-            words = words.astype(np.uint32)
+            below = rng.integers(operand.low or 0, operand.high, (operand.kind.rows, n), dtype=np.uint64)
+            words = below.astype(np.uint32)
         else:
             words = operand.kind.values(rng, n, share)
         parts.append(np.broadcast_to(words, (operand.kind.rows, LANES)) if n == 1 else words)
@@ -349,7 +350,7 @@ def _compare_within(one: Case, context: Context, want: Words, got: Words, source
     with np.errstate(all="ignore"):
         value = kind.decode(got).astype(np.longdouble)
     exact = want.astype(np.longdouble)
-    dtype = {16: np.float16, 32: np.float32, 64: np.float64}[kind.floats[0]]
+    dtype: Any = {16: np.float16, 32: np.float32, 64: np.float64}[kind.floats[0]]
     limits = np.finfo(dtype)
     with np.errstate(all="ignore"):
         rounded = exact.astype(dtype)

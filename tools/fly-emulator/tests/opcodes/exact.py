@@ -163,7 +163,8 @@ def fract(a: Array) -> Array:
     """a - floor(a), below one."""
     below_one = np.nextafter(a.dtype.type(1), a.dtype.type(0), dtype=a.dtype)
     difference = (a.astype(np.longdouble) - np.floor(a.astype(np.longdouble))).astype(a.dtype)
-    return np.where(np.isfinite(a), np.minimum(difference, below_one), a.dtype.type(np.nan)).astype(a.dtype)
+    value: Array = np.where(np.isfinite(a), np.minimum(difference, below_one), a.dtype.type(np.nan)).astype(a.dtype)
+    return value
 
 
 def ldexp(form: Format) -> Callable[[Array, Array], Array]:

@@ -120,7 +120,8 @@ def _nan_normal(words: Words, floats: tuple[int, ...]) -> Words:
 
 def join64(words: Words) -> npt.NDArray[np.uint64]:
     """Two rows of words to 64-bit numbers."""
-    return words[0].astype(np.uint64) | words[1].astype(np.uint64) << np.uint64(32)
+    value: Array = words[0].astype(np.uint64) | words[1].astype(np.uint64) << np.uint64(32)
+    return value
 
 
 def split64(values: Array) -> Words:
@@ -181,7 +182,8 @@ def _pair16(name: str, dtype: Any, element: Kind, floats: tuple[int, ...] = ()) 
 
     def decode(w: Words) -> Array:
         halves = np.stack([w[0] & 0xFFFF, w[0] >> 16]).astype(np.uint16).view(dtype)
-        return halves if floats else halves.astype(np.int64)
+        value: Array = halves if floats else halves.astype(np.int64)
+        return value
 
     def encode(v: Array) -> Words:
         bits = v.astype(dtype).view(np.uint16) if floats else v.astype(np.int64) & 0xFFFF

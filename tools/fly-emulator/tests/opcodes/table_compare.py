@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
 from .exact import signalling
+from .kinds import Array
 from .table_integer import mask_of
 
 INTEGER: dict[str, Callable[[Array, Array], Array]] = {

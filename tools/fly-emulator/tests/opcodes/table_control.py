@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
+from .kinds import Array
 from .table_scalar import lanes
 
 # Each program gives 1 in {d} where the branch was taken.

@@ -10,8 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
 from .exact import BF16, F16, Format, fraction, lanewise
+from .kinds import Array
 
 GFX950 = ("gfx950",)
 
@@ -58,7 +59,8 @@ def towards_zero(form: Format) -> Callable[[Array], Array]:
 def insert_u8(a: Array, b: Array, c: Array) -> Array:
     byte = to_int(0, 255, np.rint)(a)
     shift = 8 * (b.astype(np.int64) & 3)
-    return ((c.astype(np.int64) & ~(0xFF << shift)) | byte << shift).astype(np.uint32)
+    value: Array = ((c.astype(np.int64) & ~(0xFF << shift)) | byte << shift).astype(np.uint32)
+    return value
 
 
 def stochastic_16(form: Format, drop: int) -> Callable[[Array, Array], Array]:
@@ -137,13 +139,17 @@ def pack8(narrow: bool, high: bool) -> Callable[..., Array]:
     def run(context: Context, a: Array, b: Array) -> Array:
         value = encode8(context, a, narrow) | encode8(context, b, narrow) << np.uint32(8)
         old = context.old[0][0]
-        return old & np.uint32(0xFFFF) | value << np.uint32(16) if high else old & np.uint32(0xFFFF0000) | value
+        result: Array = (
+            old & np.uint32(0xFFFF) | value << np.uint32(16) if high else old & np.uint32(0xFFFF0000) | value
+        )
+        return result
 
     return run
 
 
 FP8_FORMATS = {
-    ml_dtypes.float8_e4m3fn: (Format(4, -6, 8, None), 448.0), ml_dtypes.float8_e5m2: (Format(3, -14, 15, None), 57344.0),
+    ml_dtypes.float8_e4m3fn: (Format(4, -6, 8, None), 448.0),
+    ml_dtypes.float8_e5m2: (Format(3, -14, 15, None), 57344.0),
     ml_dtypes.float8_e4m3fnuz: (Format(4, -7, 7, None), 240.0),
     ml_dtypes.float8_e5m2fnuz: (Format(3, -15, 15, None), 57344.0),
 }  # fmt: skip
@@ -159,7 +165,8 @@ def stochastic_8(narrow: bool, byte: int) -> Callable[..., Array]:
             values.append(v if np.isnan(v) or abs(v) <= largest else np.copysign(np.inf, v))
         code = codes8(context, np.array(values, np.float64).astype(np.float32).astype(dtype))
         mask = np.uint32(0xFF << 8 * byte)
-        return context.old[0][0] & ~mask | code << np.uint32(8 * byte)
+        value: Array = context.old[0][0] & ~mask | code << np.uint32(8 * byte)
+        return value
 
     return run
 

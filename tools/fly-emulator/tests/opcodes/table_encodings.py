@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from . import table_compare, table_convert, table_float, table_integer, table_transcendental
-from .case import ARCHITECTURES, LANES, Array, Case, Context, Operand
-from .kinds import KINDS, Words
+from .case import ARCHITECTURES, LANES, Case, Context, Operand
+from .kinds import KINDS, Array, Words
 
 # What DPP lanes read, in a row of 16.
 _QUAD = (3, 0, 1, 2)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import exact
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
 from .exact import F16, F32, F64, FORMATS, fma, lanewise
+from .kinds import Array
 
 GFX950 = ("gfx950",)
 Definition = Callable[..., Array]
@@ -89,7 +90,8 @@ def clamped(function: Definition) -> Definition:
 
     def run(*values: Array) -> Array:
         v = function(*values)
-        return np.where(np.isnan(v) | (v <= 0), v.dtype.type(0), np.minimum(v, v.dtype.type(1))).astype(v.dtype)
+        value: Array = np.where(np.isnan(v) | (v <= 0), v.dtype.type(0), np.minimum(v, v.dtype.type(1))).astype(v.dtype)
+        return value
 
     return run
 
@@ -248,7 +250,8 @@ def cases() -> list[Case]:
             for f in ("f16", "f32", "f64")
         ),
         case("v_mul_legacy_f32", "f32 f32", "f32", legacy_multiply),
-        case("v_fmac_f32", "f32 f32", "f32", lambda c, a, b: fma(F32)(a, b, c.old[0][0].view(np.float32)), context=True),
+        case("v_fmac_f32", "f32 f32", "f32",
+             lambda c, a, b: fma(F32)(a, b, c.old[0][0].view(np.float32)), context=True),
         case("v_fmac_f64", "f64 f64", "f64",
              lambda c, a, b: fma(F64)(a, b, out_f64(c)), context=True),
         case("v_fmaak_f32", "f32 f32", "f32", lambda a, b: fma(F32)(a, b, np.full_like(a, 1.7)),
@@ -307,4 +310,5 @@ def cases() -> list[Case]:
 
 def out_f64(context: Context) -> Array:
     words = context.old[0]
-    return (words[0].astype(np.uint64) | words[1].astype(np.uint64) << np.uint64(32)).view(np.float64)
+    value: Array = (words[0].astype(np.uint64) | words[1].astype(np.uint64) << np.uint64(32)).view(np.float64)
+    return value

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, Context, case
-from .kinds import Words
+from .case import Case, Context, case
+from .kinds import Array, Words
 
 M16, M32, M64 = 0xFFFF, 0xFFFFFFFF, 2**64 - 1
 GFX950 = ("gfx950",)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .case import LANES, Array, Case, Context, case
+from .case import LANES, Case, Context, case
+from .kinds import Array
 from .table_memory import WAIT
 
 DPP: dict[str, Callable[[int], int | None]] = {

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from .atomics import Atomic, add, apply_lanes, compare_floats, floats, integer, number_maximum, number_minimum
-from .case import LANES, Array, Case, Context, case
+from .case import LANES, Case, Context, case
 from .kinds import Words
 from .table_memory import _CELLS, BYTES, RECORD, SCALED, WAIT, cells, load_from, places, rows_of, slots, store_to
 
@@ -142,7 +142,8 @@ def atomics() -> list[Case]:
             return apply_lanes(c, cells(c, atomic), _both(a, b), atomic)
 
         out += [
-            case(f"ds_{stem}_{kind}", operands, "", update, _CELLS + f"{{op}} v92, {names} offset:16" + WAIT, **OPTIONS),
+            case(f"ds_{stem}_{kind}", operands, "", update, _CELLS + f"{{op}} v92, {names} offset:16" + WAIT,
+                 **OPTIONS),
             case(f"ds_{stem}_rtn_{kind}", operands, cell, returning,
                  _CELLS + f"{{op}} {{d}}, v92, {names} offset:16" + WAIT, **OPTIONS),
         ]  # fmt: skip
@@ -224,6 +225,3 @@ def transposing() -> list[Case]:
 
 def cases() -> list[Case]:
     return [*single(), *pairs(), *atomics(), *counting(), *transposing()]
-
-
-__all__ = ["Array", "cases"]

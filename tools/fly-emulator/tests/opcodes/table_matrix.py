@@ -14,8 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .case import LANES, Array, Case, Context, case
-from .kinds import KINDS, Kind, Words
+from .case import LANES, Case, Context, case
+from .kinds import KINDS, Array, Kind, Words
 
 GFX950 = ("gfx950",)
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data/matrix-instructions-cdna3.json").read_text())
@@ -68,7 +68,8 @@ def registers(matrix: Array, count: int, m: int, dtype: Any) -> Words:
 
 
 def _product(a: Array, b: Array, c: Array) -> Array:
-    return np.einsum("bki,bkj->bij", a, b) + c
+    value: Array = np.einsum("bki,bkj->bij", a, b) + c
+    return value
 
 
 def _prepared(setup: str, operation: str) -> str:
@@ -112,7 +113,8 @@ def small_formats(m: int, k: int, scaled: bool) -> list[Case]:
         def operand(words: Words, code: int, mask: list[int]) -> Array:
             bits, dtype = SMALL[code]
             cut = words & np.array([mask[i % len(mask)] for i in range(len(words))], np.uint32)[:, None]
-            return fields(cut, bits, 32).astype(np.uint8).view(dtype).astype(np.float64)
+            value: Array = fields(cut, bits, 32).astype(np.uint8).view(dtype).astype(np.float64)
+            return value
 
         def define(context: Context, a: Words, b: Words, *scales: Array, fa: int = fa, fb: int = fb,
                    masks: Any = tuple(masks)) -> Words:  # fmt: skip
@@ -141,7 +143,8 @@ def small_formats(m: int, k: int, scaled: bool) -> list[Case]:
         else:
             operation = "{op} {d}, {a}, {b}, 0" + tail
         out.append(
-            case(name, kinds, f"b{32 * m * m // LANES}", define, _prepared(setup, operation), context=True, archs=GFX950, whole=True,
+            case(name, kinds, f"b{32 * m * m // LANES}", define, _prepared(setup, operation), context=True,
+                 archs=GFX950, whole=True,
                  label=f"{type_a.__name__} {type_b.__name__}")
         )  # fmt: skip
     return out
@@ -238,7 +241,8 @@ def _from_zero(define: Any) -> Any:
 
 def _typed(codes: Array, bits: int, dtype: Any) -> Array:
     word: Any = {8: np.uint8, 16: np.uint16}[bits]
-    return codes.astype(word).view(dtype).astype(np.float64)
+    value: Array = codes.astype(word).view(dtype).astype(np.float64)
+    return value
 
 
 def sparse_cases() -> list[Case]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .atomics import MEMORY_ATOMICS, Atomic, apply_lanes
-from .case import LANES, Array, Case, Context, case
-from .kinds import Words
+from .case import LANES, Case, Context, case
+from .kinds import Array, Words
 
 BYTES = 64 * LANES
 RECORD = 64
@@ -150,7 +150,8 @@ def plain() -> list[Case]:
         options = {"context": True, "memory": BYTES}
         tail = f" offset:{offset}"
         out += [
-            case(f"global_store_{name}", _b(size), "", store, ADDRESS + f"{{op}} v[92:93], {{a}}, off{tail}", **options),
+            case(f"global_store_{name}", _b(size), "", store, ADDRESS + f"{{op}} v[92:93], {{a}}, off{tail}",
+                 **options),
             case(f"global_store_{name}", _b(size), "", store, SCALED + f"{{op}} v92, {{a}}, s[16:17]{tail}",
                  label="saddr", **options),
             case(f"flat_store_{name}", _b(size), "", store, ADDRESS + f"{{op}} v[92:93], {{a}}{tail}", **options),
@@ -248,7 +249,7 @@ def _swizzled() -> list[Case]:
     for element_code, index_code in ((1, 0), (2, 1), (1, 3)):
         element, index_stride, stride = 2 << element_code, 8 << index_code, 32
 
-        def place(index: int, offset: int, e: int = element, n: int = index_stride) -> int:
+        def place(index: int, offset: int, e: int = element, n: int = index_stride, stride: int = stride) -> int:
             high, low = divmod(index, n)
             return (high * stride + offset // e * e) * n + low * e + offset % e
 

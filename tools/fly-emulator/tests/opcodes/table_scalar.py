@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
+from .kinds import Array
 from .table_integer import M32, M64, leading_signs, leading_zeros, reverse, s32, trailing_zeros
 
 Function = Callable[..., int]

@@ -11,9 +11,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .case import Array, Case, Context, case
+from .case import Case, Context, case
 from .exact import Format
-from .kinds import KINDS, Kind, Words
+from .kinds import KINDS, Array, Kind, Words
 from .table_convert import _stochastic, codes8
 
 OPTIONS: dict[str, Any] = {"context": True, "archs": ("gfx950",)}
@@ -68,7 +68,8 @@ def _once(values: Array, dtype: Any) -> Array:
 
 def widen(kind: str, codes: Array, scale: Array, wide: str) -> Array:
     values = codes.astype(np.uint8).view(SMALL[kind]).astype(np.float64)
-    return (values * scale).astype(WIDE[wide] if wide != "bf16" else np.float32).astype(WIDE[wide])
+    value: Array = (values * scale).astype(WIDE[wide] if wide != "bf16" else np.float32).astype(WIDE[wide])
+    return value
 
 
 def insert(old: Array, value: Array, shift: int, bits: int) -> Array:
