@@ -183,7 +183,7 @@ Layout Composer::composeLeaf(Target &target, const IntTuple &extent, const IntTu
     return {extent, 0};
   const size_t last = target.modes.size() - 1;
   if (last == 0)
-    return {extent, leafMul(cx, stride, target.modes.front().stride())};
+    return {extent, leafMul(cx, target.modes.front().stride(), stride)};
   // Steps are counted forwards; a negative stride turns the result round.
   const bool backwards = stride.isStaticLeaf() && stride.staticValue() < 0;
   const IntTuple sign = backwards ? -1 : 1;
@@ -191,7 +191,7 @@ Layout Composer::composeLeaf(Target &target, const IntTuple &extent, const IntTu
   IntTuple rest = extent;
   IntTuple step = backwards ? leafSub(cx, 0, stride) : stride;
   auto emit = [&](size_t index, const IntTuple &count) {
-    emitted.emplace_back(count, leafMul(cx, leafMul(cx, sign, step), target.modes[index].stride()));
+    emitted.emplace_back(count, leafMul(cx, target.modes[index].stride(), leafMul(cx, sign, step)));
     if (count.isStaticLeaf() && step.isStaticLeaf())
       (backwards ? target.backward : target.forward)[index] +=
           (int64_t(count.staticValue()) - 1) * step.staticValue();

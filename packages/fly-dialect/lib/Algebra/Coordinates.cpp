@@ -222,12 +222,14 @@ IntTuple fly::idx2crd(AlgebraContext &cx, const IntTuple &index, const Layout &l
 
 /// The column-major index of a coordinate of this shape, which is congruent with it.
 static IntTuple linearise(AlgebraContext &cx, const IntTuple &coord, const IntTuple &shape) {
-  IntTuple index = 0;
-  IntTuple stride = 1;
-  const auto coords = flatten(coord), extents = flatten(shape);
-  for (const auto &[c, s] : llvm::zip(coords, extents)) {
-    index = leafAdd(cx, index, leafMul(cx, c, stride));
-    stride = leafMul(cx, stride, s);
+  if (coord.isLeaf())
+    return coord;
+  // Horner's rule, from the slowest mode on.
+  size_t mode = coord.rank() - 1;
+  IntTuple index = linearise(cx, coord.mode(mode), shape.mode(mode));
+  while (mode-- != 0) {
+    const IntTuple slower = leafMul(cx, tupleProduct(cx, shape.mode(mode)), index);
+    index = leafAdd(cx, linearise(cx, coord.mode(mode), shape.mode(mode)), slower);
   }
   return index;
 }

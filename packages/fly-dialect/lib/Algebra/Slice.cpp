@@ -64,7 +64,7 @@ SlicedLayout fly::sliceWithOffset(AlgebraContext &cx, const AnyLayout &layout,
   }
   const ComposedLayout &composed = layout.composed();
   SlicedLayout outer = sliceWithOffset(cx, composed.outer(), coord);
-  return {ComposedLayout(composed.inner(), tupleAdd(cx, composed.offset(), outer.offset),
+  return {ComposedLayout(composed.inner(), tupleAdd(cx, outer.offset, composed.offset()),
                          std::move(outer.layout)),
           0};
 }

@@ -153,7 +153,8 @@ IntTuple fly::tupleProduct(AlgebraContext &cx, const IntTuple &tuple) {
   if (tuple.isLeaf())
     return tuple.isNone() ? IntTuple(0) : tuple;
   IntTuple product = 1;
-  forEachLeaf(tuple, [&](const IntTuple &leaf) { product = leafMul(cx, product, leaf); });
+  for (const IntTuple &mode : tuple.modes())
+    product = leafMul(cx, product, tupleProduct(cx, mode));
   return product;
 }
 

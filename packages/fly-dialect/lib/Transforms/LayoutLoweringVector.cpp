@@ -64,18 +64,16 @@ AccessPlan planAccess(ArrayRef<Layout> leaves) {
   return plan;
 }
 
-/// The offset of each position of `leaves`, in column-major order.
-SmallVector<IntTuple> offsetsOf(AlgebraContext &cx, ArrayRef<Layout> leaves) {
-  SmallVector<IntTuple> offsets = {IntTuple(0)};
+/// The offset of the column-major position `index` of `leaves`.
+IntTuple offsetOf(AlgebraContext &cx, ArrayRef<Layout> leaves, int64_t index) {
+  IntTuple offset = 0;
   for (const Layout &leaf : leaves) {
-    const size_t inner = offsets.size();
-    for (int32_t i = 1; i < leaf.shape().staticValue() && !cx.failed(); ++i) {
-      const IntTuple step = leafMul(cx, i, leaf.stride());
-      for (size_t k = 0; k != inner; ++k)
-        offsets.push_back(leafAdd(cx, offsets[k], step));
-    }
+    const int64_t extent = leaf.shape().staticValue();
+    const IntTuple step = leafMul(cx, static_cast<int32_t>(index % extent), leaf.stride());
+    offset = leafAdd(cx, offset, step);
+    index /= extent;
   }
-  return offsets;
+  return offset;
 }
 
 /// Builds the accesses of one op.
@@ -87,14 +85,13 @@ public:
   Lowered load(VectorType type) {
     if (!plan(type))
       return Lowered::Failed;
-    const SmallVector<IntTuple> offsets = offsetsOf(cx, access.others);
     Value result;
     if (!tensor.pointer)
-      result = coordinates(type, offsets);
+      result = coordinates(type);
     else if (access.isWhole())
-      result = loadChunk(type, offsets.front());
+      result = loadChunk(type, 0);
     else
-      result = loadChunks(type, offsets);
+      result = loadChunks(type);
     if (cx.failed())
       return doneUnlessFailed(op, cx);
     op->getResult(0).replaceAllUsesWith(result);
@@ -105,19 +102,16 @@ public:
     auto type = cast<VectorType>(vector.getType());
     if (!plan(type))
       return Lowered::Failed;
-    const SmallVector<IntTuple> offsets = offsetsOf(cx, access.others);
     if (access.needsTranspose())
       vector = transpose(vector, {access.behind, access.width, access.before}, type);
-    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
-      if (cx.failed())
-        break;
-      Value pointer = pointerAt(offset);
+    for (int64_t index = 0; index != access.chunks() && !cx.failed(); ++index) {
+      Value pointer = pointerAt(index);
       Value chunk = vector;
       if (access.width == 1 && !access.isWhole())
-        chunk = vector::ExtractOp::create(builder(), state.loc(), vector, int64_t(index));
+        chunk = vector::ExtractOp::create(builder(), state.loc(), vector, index);
       else if (access.chunks() != 1)
         chunk = vector::ExtractStridedSliceOp::create(builder(), state.loc(), vector,
-                                                      int64_t(index) * access.width, access.width,
+                                                      index * access.width, access.width,
                                                       int64_t(1));
       PtrStoreOp::create(builder(), state.loc(), chunk, pointer);
     }
@@ -160,34 +154,34 @@ private:
     return elements;
   }
 
-  Value pointerAt(const IntTuple &offset) {
+  Value pointerAt(int64_t chunk) {
     // What is reached by one access is reached without an offset.
-    return state.emitPointer(access.isWhole() ? *tensor.pointer
-                                              : state.advance(cx, *tensor.pointer, offset));
+    if (access.isWhole())
+      return state.emitPointer(*tensor.pointer);
+    const IntTuple offset = offsetOf(cx, access.others, chunk);
+    return state.emitPointer(state.advance(cx, *tensor.pointer, offset));
   }
 
-  Value loadChunk(Type type, const IntTuple &offset) {
-    return PtrLoadOp::create(builder(), state.loc(), type, pointerAt(offset));
+  Value loadChunk(Type type, int64_t chunk) {
+    return PtrLoadOp::create(builder(), state.loc(), type, pointerAt(chunk));
   }
 
   Value zeros(VectorType type) {
     return arith::ConstantOp::create(builder(), state.loc(), builder().getZeroAttr(type));
   }
 
-  Value loadChunks(VectorType type, ArrayRef<IntTuple> offsets) {
+  Value loadChunks(VectorType type) {
     const Type element = type.getElementType();
     const Type chunkType =
         access.width == 1 ? element : Type(VectorType::get({access.width}, element));
     Value result = zeros(type);
-    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
-      if (cx.failed())
-        return result;
-      Value chunk = loadChunk(chunkType, offset);
+    for (int64_t index = 0; index != access.chunks() && !cx.failed(); ++index) {
+      Value chunk = loadChunk(chunkType, index);
       if (access.width == 1)
-        result = vector::InsertOp::create(builder(), state.loc(), chunk, result, int64_t(index));
+        result = vector::InsertOp::create(builder(), state.loc(), chunk, result, index);
       else
         result = vector::InsertStridedSliceOp::create(builder(), state.loc(), chunk, result,
-                                                      int64_t(index) * access.width, int64_t(1));
+                                                      index * access.width, int64_t(1));
     }
     if (access.needsTranspose())
       result = transpose(result, {access.behind, access.before, access.width}, type);
@@ -206,15 +200,16 @@ private:
     return vector::ShapeCastOp::create(builder(), state.loc(), type, transposed);
   }
 
-  Value coordinates(VectorType type, ArrayRef<IntTuple> offsets) {
+  Value coordinates(VectorType type) {
     const unsigned width = type.getElementTypeBitWidth();
     Value result = zeros(type);
-    for (const auto &[index, offset] : llvm::enumerate(offsets)) {
-      const IntTuple coordinate = leafAdd(cx, tensor.value.offset, offset);
+    for (int64_t index = 0; index != access.chunks(); ++index) {
+      const IntTuple coordinate =
+          leafAdd(cx, tensor.value.offset, offsetOf(cx, access.others, index));
       if (cx.failed())
         return result;
       result = vector::InsertOp::create(builder(), state.loc(), state.emitLeaf(coordinate, width),
-                                        result, int64_t(index));
+                                        result, index);
     }
     return result;
   }
