@@ -73,13 +73,19 @@ def ours(case: Case) -> dict[str, Any]:
 
 def triton(case: Case, answers: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Run all candidates of a case; the right one with the fewest issue cycles, and how many there were."""
+    from flydsl.emulator.device import EmulatorError
+
     best: dict[str, Any] | None = None
     refused = []
     for candidate, answer in zip(case.triton, answers, strict=True):
         if "error" in answer:
             refused.append(f"{candidate.text()}: {answer['error']}")
             continue
-        figures = _triton_run(case, candidate, answer)
+        try:
+            figures = _triton_run(case, candidate, answer)
+        except EmulatorError as error:  # an instruction that the emulator does not have: not our kernel's
+            refused.append(f"{candidate.text()}: {error}")
+            continue
         if figures["error"] > 1.0:
             refused.append(f"{candidate.text()}: error {figures['error']:.3g} x the tolerance")
         elif best is None or figures["issue_cycles"] < best["issue_cycles"]:

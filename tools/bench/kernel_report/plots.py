@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
 from matplotlib import pyplot as plt
 
 matplotlib.use("Agg")

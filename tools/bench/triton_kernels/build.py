@@ -5,8 +5,8 @@
 
 A request is {"kernel", "arch", "signature": {parameter: type}, "constants": {parameter: value}, "divisible":
 [parameter], "warps", "stages"}: types are Triton's ("*bf16", "i32", "fp32"); parameters in "divisible" are multiples of
-16 (bytes, for pointers), as Triton's own launcher finds out. For each one the code object is written to FOLDER, and a JSON list on the
-last line of the output has {"image", "name", "shared", "warps"}, or {"error"} with Triton's reason.
+16 (bytes, for pointers), as Triton's own launcher finds out. For each one the code object is written to FOLDER, and a
+JSON list on the last line of the output has {"image", "name", "shared", "warps"}, or {"error"} with Triton's reason.
 """
 
 import importlib.util

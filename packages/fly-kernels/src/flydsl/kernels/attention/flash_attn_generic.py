@@ -200,10 +200,12 @@ def build_dense(
             tile = tile - 1
 
         lane_total = [fx.Float32(0.0) for _ in range(blocks)]
+        first = tile
         while tile >= 0:
             above = fx.Boolean(False)
-            for _ in fx.range_constexpr(_TILES_PER_TURN):
-                if (tile >= 0) & ~above:
+            for turn in fx.range_constexpr(_TILES_PER_TURN):
+                # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
+                if (tile >= 0) & ((first - tile) % _TILES_PER_TURN == turn) & ~above:
                     scores = scores_of(k_mine, queries)
                     powers, added, over = [], [], fx.Boolean(False)
                     for b in fx.range_constexpr(blocks):
