@@ -9,6 +9,8 @@ and the others of `OPERATORS`) import torch at their first use.
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
 OPERATORS = {
@@ -18,6 +20,7 @@ OPERATORS = {
     "fused_add_rmsnorm": "rmsnorm",
     "geglu": "elementwise",
     "gelu": "elementwise",
+    "gemm": "gemm",
     "layernorm": "layernorm",
     "maximum": "elementwise",
     "mean": "reductions",
@@ -46,3 +49,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *OPERATORS])
+
+
+class _Operators(ModuleType):
+    """This package, whose operators keep their names: importing the sub-package `gemm` does not hide `gemm(a, b)`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in OPERATORS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Operators

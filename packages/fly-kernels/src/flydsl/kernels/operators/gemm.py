@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gemm(a, b): C = act(a b^T * scales + bias) + residual."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..gemm.dispatch import check_operands, multiply
+from .launching import empty, stream_of
+
+
+def _out_dtype(a: Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
+    if out_dtype is not None:
+        return out_dtype
+    return a.dtype if a.dtype in (torch.float16, torch.bfloat16) else torch.bfloat16
+
+
+@torch.library.custom_op("flydsl::gemm", mutates_args=())
+def _gemm(
+    a: Tensor,
+    b: Tensor,
+    scale_a: Tensor | None,
+    scale_b: Tensor | None,
+    bias: Tensor | None,
+    residual: Tensor | None,
+    activation: str,
+    out_dtype: torch.dtype | None,
+    shuffled: bool,
+) -> Tensor:
+    out = empty(a, a.shape[0], b.shape[0], dtype=_out_dtype(a, out_dtype))
+    return multiply(
+        a.contiguous(), b.contiguous(), out, scale_a=scale_a, scale_b=scale_b, bias=bias, residual=residual,
+        activation=activation, shuffled=shuffled, stream=stream_of(a),
+    )  # fmt: skip
+
+
+@_gemm.register_fake
+def _(
+    a: Tensor,
+    b: Tensor,
+    scale_a: Tensor | None,
+    scale_b: Tensor | None,
+    bias: Tensor | None,
+    residual: Tensor | None,
+    activation: str,
+    out_dtype: torch.dtype | None,
+    shuffled: bool,
+) -> Tensor:
+    kind = _out_dtype(a, out_dtype)
+    check_operands(
+        a, b, scale_a=scale_a, scale_b=scale_b, bias=bias, residual=residual, out_dtype=kind, activation=activation
+    )
+    return empty(a, a.shape[0], b.shape[0], dtype=kind)
+
+
+def gemm(
+    a: Tensor,
+    b: Tensor,
+    *,
+    scale_a: Tensor | None = None,
+    scale_b: Tensor | None = None,
+    bias: Tensor | None = None,
+    residual: Tensor | None = None,
+    activation: str = "none",
+    out_dtype: torch.dtype | None = None,
+    shuffled: bool = False,
+) -> Tensor:
+    """act(a b^T * scale_a[:, None] * scale_b + bias) + residual, accumulated in f32 (int32 for int8), rounded once.
+
+    Args:
+        a: (..., K), float16, bfloat16, int8 or the architecture's float8 E4M3 (FNUZ on gfx942, OCP on gfx950).
+        b: (N, K) of the same type, as the weight of `torch.nn.functional.linear`.
+        scale_a: (...) of f32, one of each row; needed for 8-bit types, refused for others.
+        scale_b: (N) of f32, as scale_a.
+        bias: (N) of the output's type.
+        residual: (..., N) of the output's type.
+        activation: "none", "relu", "silu" or "gelu" (the tanh form).
+        out_dtype: float16, bfloat16 or float32; by default that of a, bfloat16 for 8-bit types.
+        shuffled: b is `flydsl.kernels.common.shuffle.shuffle_weight` of the weight.
+
+    Returns (..., N). K is a multiple of 64 bytes and N of 4 (of 16 when shuffled). Not differentiable.
+
+    Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
+    """
+    if a.dim() == 0:
+        raise ValueError("gemm: expected a (..., K), got a scalar")
+    leading, columns = a.shape[:-1], b.shape[0]
+    rows = a.reshape(leading.numel(), a.shape[-1])
+    scales = None if scale_a is None else scale_a.reshape(-1)
+    added = None if residual is None else residual.reshape(rows.shape[0], -1)
+    result: Tensor = _gemm(rows, b, scales, scale_b, bias, added, activation, out_dtype, shuffled)
+    return result.view(*leading, columns)
+
+
+# `import flydsl.kernels.gemm.config as config` goes through the attribute `gemm`, which is this function; Python then
+# looks the module up by this name.
+gemm.__name__ = "flydsl.kernels.gemm"
