@@ -45,12 +45,22 @@ int flyemu_set_devices(const char *comma_separated);
 // lint; or "all" (the first five), or "none". Overrides FLYDSL_EMU_SANITIZE.
 int flyemu_set_sanitizers(const char *comma_separated);
 
-// How later launches report: end at the first finding or not, and how many different findings are
-// kept (100). Overrides FLYDSL_EMU_STOP_AT_FIRST and FLYDSL_EMU_MAX_REPORTS.
-int flyemu_set_report_options(int stop_at_first, unsigned most_reports);
+// What is switched on, as such a list ("" for nothing). Valid until the thread's next call.
+const char *flyemu_sanitizers(void);
+
+// How later launches report: whether they end at the first finding, how many different findings are
+// kept (100), and whether findings make them fail (they do). Overrides FLYDSL_EMU_STOP_AT_FIRST and
+// FLYDSL_EMU_MAX_REPORTS. The second function tells what is set.
+int flyemu_set_report_options(int stop_at_first, unsigned most_reports, int raises);
+int flyemu_report_options(int *stop_at_first, unsigned *most_reports, int *raises);
 
 // The reports of the last launch on this thread, as a JSON array (empty array if clean).
 const char *flyemu_reports_json(void);
+
+// How many findings there were in this process, of all threads, and those after the first `number`
+// as a JSON array (the last 10,000 are kept). Null on error.
+unsigned long long flyemu_report_count(void);
+const char *flyemu_reports_json_after(unsigned long long number);
 
 // What later launches record: nothing (0), counters (1), counters and every wave's instructions
 // over time (2). Overrides FLYDSL_EMU_PROFILE.
@@ -72,6 +82,7 @@ const char *flyemu_trace_json(unsigned long long launch);
 
 // The seed that orders the waves of later launches. 0 is program order. Overrides FLYDSL_EMU_SEED.
 int flyemu_set_seed(unsigned long long seed);
+unsigned long long flyemu_seed(void);
 
 // The most instructions one wave of later launches may execute. Overrides
 // FLYDSL_EMU_MAX_INSTRUCTIONS.

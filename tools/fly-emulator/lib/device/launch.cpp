@@ -128,6 +128,7 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
         // a turn for a group that has waited
       } else if (queue.takeNew(index)) {
         run = spare != nullptr ? std::move(spare) : std::make_unique<WorkGroupRun>(plan);
+        index = WaveOrder::groupAt(plan.options.seed, index, plan.geometry.groupCount());
         run->start(index);
       } else {
         run = queue.takeBack(true);

@@ -50,8 +50,7 @@ void WorkGroupRun::start(uint64_t index) {
   group_.id[2] = static_cast<uint32_t>(index / g.groups[0] / g.groups[1]);
   group_.barriers = 0;
   std::memset(lds_.get(), 0, plan_.ldsBytes);
-  random_.seed(plan_.options.seed * 0x9e3779b97f4a7c15ULL + index);
-  turn_ = 0;
+  order_.start(plan_.options.seed, index, plan_.waves);
   observer_.reset();
   for (uint32_t i = 0; i < plan_.waves; ++i)
     initialiseWave(waves_.get()[i], i);
@@ -210,9 +209,6 @@ bool WorkGroupRun::releaseBarrier() {
 }
 
 bool WorkGroupRun::advance(uint64_t quantum) {
-  // In program order a wave runs until it waits; long enough that only spinning is interrupted.
-  constexpr uint64_t kUndisturbed = 1U << 16;
-  const bool shuffled = plan_.options.seed != 0;
   for (uint64_t done = 0; done < quantum;) {
     bool ready = false;
     for (uint32_t i = 0; i < plan_.waves && !ready; ++i)
@@ -222,12 +218,8 @@ bool WorkGroupRun::advance(uint64_t quantum) {
         plan_.monitor->finished(group_, *observer_);
       return true;
     }
-    uint32_t pick = shuffled ? static_cast<uint32_t>(random_() % plan_.waves) : turn_;
-    while (waves_.get()[pick].state != WaveState::Ready)
-      pick = (pick + 1) % plan_.waves;
-    const uint64_t budget = shuffled ? 1 + random_() % 64 : kUndisturbed;
-    done += runWave(waves_.get()[pick], budget);
-    turn_ = (pick + 1) % plan_.waves;
+    const WaveOrder::Turn turn = order_.next(group_);
+    done += runWave(waves_.get()[turn.wave], turn.budget);
   }
   return false;
 }

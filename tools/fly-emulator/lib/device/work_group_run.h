@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "device/launch.h"
+#include "device/wave_order.h"
 #include "execute/wave.h"
 
 namespace flyemu {
@@ -65,8 +65,7 @@ private:
   Memory<uint8_t> lds_;
   Memory<uint8_t> scratch_;
   std::unique_ptr<Observer> observer_;
-  std::mt19937_64 random_;
-  uint32_t turn_ = 0;
+  WaveOrder order_;
 };
 
 } // namespace flyemu

@@ -5,9 +5,17 @@
 #include "device/memory_map.h"
 #include "hip/inspection.h"
 #include "hip/runtime.h"
-#include "sanitize/report.h"
+#include "sanitize/report_log.h"
 
 using namespace flyemu;
+
+namespace {
+/// Keep a text for the caller; null if making it failed.
+template <typename F> const char *answer(F &&body) {
+  const hipError_t code = guarded([&] { threadErrors().answer = body(); });
+  return code == hipSuccess ? threadErrors().answer.c_str() : nullptr;
+}
+} // namespace
 
 FLYEMU_API const char *flyemu_version() { return FLYEMU_VERSION; }
 
@@ -54,6 +62,12 @@ FLYEMU_API int flyemu_set_seed(unsigned long long seed) {
   return guarded([&] { Runtime::instance().setSeed(seed); });
 }
 
+FLYEMU_API unsigned long long flyemu_seed() {
+  uint64_t seed = 0;
+  guarded([&] { seed = Runtime::instance().launchOptions().seed; });
+  return seed;
+}
+
 FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
   return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
 }
@@ -66,12 +80,29 @@ FLYEMU_API int flyemu_set_sanitizers(const char *comma_separated) {
   });
 }
 
-FLYEMU_API int flyemu_set_report_options(int stop_at_first, unsigned most_reports) {
+FLYEMU_API int flyemu_set_report_options(int stop_at_first, unsigned most_reports, int raises) {
   return guarded([&] {
     require(most_reports != 0, hipErrorInvalidValue,
             "flyemu_set_report_options: at least one report has to be kept");
-    Runtime::instance().setReportOptions({stop_at_first != 0, most_reports});
+    Runtime::instance().setReportOptions({stop_at_first != 0, most_reports, raises != 0});
   });
+}
+
+FLYEMU_API int flyemu_report_options(int *stop_at_first, unsigned *most_reports, int *raises) {
+  return guarded([&] {
+    require(stop_at_first != nullptr && most_reports != nullptr && raises != nullptr,
+            hipErrorInvalidValue, "flyemu_report_options: null pointer");
+    const ReportOptions options = Runtime::instance().reportOptions();
+    *stop_at_first = options.stopAtFirst ? 1 : 0;
+    *most_reports = options.mostReports;
+    *raises = options.raises ? 1 : 0;
+  });
+}
+
+FLYEMU_API unsigned long long flyemu_report_count() { return ReportLog::instance().count(); }
+
+FLYEMU_API const char *flyemu_reports_json_after(unsigned long long number) {
+  return answer([&] { return ReportLog::instance().jsonAfter(number); });
 }
 
 FLYEMU_API int flyemu_register_tensor(const void *low, size_t bytes, int read_only,
@@ -107,14 +138,6 @@ FLYEMU_API int flyemu_set_profiling(int enabled) {
 FLYEMU_API const char *flyemu_reports_json() { return threadErrors().reports.c_str(); }
 FLYEMU_API const char *flyemu_fidelity_json() { return threadErrors().fidelity.c_str(); }
 
-namespace {
-/// Keep a text for the caller; null if making it failed.
-template <typename F> const char *answer(F &&body) {
-  const hipError_t code = guarded([&] { threadErrors().answer = body(); });
-  return code == hipSuccess ? threadErrors().answer.c_str() : nullptr;
-}
-} // namespace
-
 FLYEMU_API const char *flyemu_profile_json() {
   return answer([] {
     const uint64_t number = threadErrors().profile;
@@ -142,6 +165,10 @@ FLYEMU_API const char *flyemu_trace_json(unsigned long long launch) {
                   "(flyemu_set_profiling(2) or FLYDSL_EMU_PROFILE=2 records one)");
     return trace;
   });
+}
+
+FLYEMU_API const char *flyemu_sanitizers() {
+  return answer([] { return sanitizer::names(Runtime::instance().sanitizers()); });
 }
 
 FLYEMU_API const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch) {

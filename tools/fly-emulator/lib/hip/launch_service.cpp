@@ -7,6 +7,7 @@
 #include "device/launch_monitor.h"
 #include "execute/opcode.h"
 #include "profile/profile_monitor.h"
+#include "sanitize/report_log.h"
 #include "sanitize/sanitizer_monitor.h"
 #include "support/format.h"
 #include "support/json_lines.h"
@@ -152,7 +153,9 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
                     static_cast<unsigned long long>(dropped)) +
              results.reports + "}";
     });
-  if (!reports.empty() || !failure.empty())
+  ReportLog::instance().add(reports);
+  const bool raises = !reports.empty() && runtime.reportOptions().raises;
+  if (raises || !failure.empty())
     throw EmulatorError(hipErrorLaunchFailure,
                         failure + (failure.empty() || reports.empty() ? "" : "\n") +
                             reportsText(reports, dropped));

@@ -10,6 +10,14 @@
 namespace flyemu {
 namespace {
 
+constexpr struct {
+  const char *name;
+  unsigned bit;
+} kNames[] = {{"memory", sanitizer::kMemory},   {"race", sanitizer::kRace},
+              {"init", sanitizer::kInit},       {"wait", sanitizer::kWait},
+              {"barrier", sanitizer::kBarrier}, {"lint", sanitizer::kLint},
+              {"all", sanitizer::kAll},         {"none", 0}};
+
 /// The order of waves in a launch.
 uint64_t rank(const uint32_t *block, uint32_t wave) {
   return ((uint64_t{block[2]} << 42) | (uint64_t{block[1]} << 21) | block[0]) * 64 + wave;
@@ -21,12 +29,15 @@ uint64_t rank(const uint32_t *block, uint32_t wave) {
 
 } // namespace
 
+std::string sanitizer::names(unsigned bits) {
+  std::string out;
+  for (const auto &entry : kNames)
+    if (entry.bit != kAll && (entry.bit & bits) != 0)
+      out += (out.empty() ? "" : ",") + std::string(entry.name);
+  return out;
+}
+
 unsigned sanitizer::parse(const std::string &list) {
-  static const struct {
-    const char *name;
-    unsigned bit;
-  } names[] = {{"memory", kMemory},   {"race", kRace}, {"init", kInit}, {"wait", kWait},
-               {"barrier", kBarrier}, {"lint", kLint}, {"all", kAll},   {"none", 0}};
   unsigned bits = 0;
   std::string rest = list + ",";
   for (size_t comma = 0; (comma = rest.find(',')) != std::string::npos;
@@ -35,7 +46,7 @@ unsigned sanitizer::parse(const std::string &list) {
     if (word.empty())
       continue;
     bool known = false;
-    for (const auto &entry : names)
+    for (const auto &entry : kNames)
       if (word == entry.name) {
         bits |= entry.bit;
         known = true;

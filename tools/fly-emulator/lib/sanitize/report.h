@@ -26,12 +26,15 @@ constexpr unsigned kLint = 32; ///< what is known to go wrong on silicon; not on
 
 /// "memory,race", "all", "none" to bits; EmulatorError for another word.
 unsigned parse(const std::string &list);
+/// The list for bits, without "all".
+std::string names(unsigned bits);
 } // namespace sanitizer
 
 /// How findings are reported.
 struct ReportOptions {
   bool stopAtFirst = false;   ///< end the launch at the first finding
   uint32_t mostReports = 100; ///< different findings that are kept; the rest are counted
+  bool raises = true;         ///< a launch with findings fails
 };
 
 /// One finding. Repeats (same sanitizer, same instructions) only raise `count`.

@@ -8,12 +8,33 @@ from typing import TYPE_CHECKING, Any
 from flydsl.emulator._library import include_path, library_path, version
 
 if TYPE_CHECKING:
+    from flydsl.emulator.orders import Difference, differing_orders, order
     from flydsl.emulator.profiling import Profile, profile
+    from flydsl.emulator.sanitizing import Report, sanitize
 
-__all__ = ["Profile", "include_path", "library_path", "profile", "version"]
+__all__ = [
+    "Difference",
+    "Profile",
+    "Report",
+    "differing_orders",
+    "include_path",
+    "library_path",
+    "order",
+    "profile",
+    "sanitize",
+    "version",
+]
 
 # What a process that only launches kernels never needs is imported when it is asked for.
-_LAZY = {"Profile": "profiling", "profile": "profiling"}
+_LAZY = {
+    "Difference": "orders",
+    "Profile": "profiling",
+    "Report": "sanitizing",
+    "differing_orders": "orders",
+    "order": "orders",
+    "profile": "profiling",
+    "sanitize": "sanitizing",
+}
 
 
 def __getattr__(name: str) -> Any:

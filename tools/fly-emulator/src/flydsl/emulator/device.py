@@ -85,6 +85,8 @@ class Emulator:
             "flyemu_profiles_json",
             "flyemu_trace_json",
             "flyemu_fidelity_json",
+            "flyemu_sanitizers",
+            "flyemu_reports_json_after",
             "flyemu_disassemble",
             "flyemu_code_object_json",
             "flyemu_opcodes_json",
@@ -93,6 +95,8 @@ class Emulator:
             with contextlib.suppress(AttributeError):
                 getattr(self.library, function).restype = ctypes.c_char_p
         self.library.flyemu_profile_count.restype = ctypes.c_ulonglong
+        self.library.flyemu_seed.restype = ctypes.c_ulonglong
+        self.library.flyemu_report_count.restype = ctypes.c_ulonglong
 
     @property
     def version(self) -> str:
@@ -115,6 +119,10 @@ class Emulator:
         """Choose the interleaving of waves (0: program order)."""
         self.call("flyemu_set_seed", ctypes.c_ulonglong(seed))
 
+    def seed(self) -> int:
+        """The interleaving that launches use now (see `set_seed`)."""
+        return int(self.library.flyemu_seed())
+
     def set_instruction_limit(self, limit: int) -> None:
         """The most instructions a wave may execute (0: the default)."""
         self.call("flyemu_set_instruction_limit", ctypes.c_ulonglong(limit))
@@ -123,9 +131,30 @@ class Emulator:
         """Switch sanitizers on: memory, race, init, wait, barrier, lint, or all (the first five); no name for off."""
         self.call("flyemu_set_sanitizers", (",".join(sanitizers) or "none").encode())
 
-    def set_report_options(self, *, stop_at_first: bool = False, most_reports: int = 100) -> None:
-        """End a launch at its first finding or not; how many different findings are kept."""
-        self.call("flyemu_set_report_options", int(stop_at_first), ctypes.c_uint(most_reports))
+    def sanitizers(self) -> list[str]:
+        """What is switched on now."""
+        names = self._text("flyemu_sanitizers")
+        return names.split(",") if names else []
+
+    def set_report_options(self, *, stop_at_first: bool = False, most_reports: int = 100, raises: bool = True) -> None:
+        """End a launch at its first finding or not; how many different findings are kept; do findings make it fail."""
+        self.call("flyemu_set_report_options", int(stop_at_first), ctypes.c_uint(most_reports), int(raises))
+
+    def report_options(self) -> dict[str, Any]:
+        """The arguments of `set_report_options` that are in force."""
+        stop, most, raises = ctypes.c_int(), ctypes.c_uint(), ctypes.c_int()
+        self.call("flyemu_report_options", ctypes.byref(stop), ctypes.byref(most), ctypes.byref(raises))
+        return {"stop_at_first": bool(stop.value), "most_reports": most.value, "raises": bool(raises.value)}
+
+    def report_count(self) -> int:
+        """How many findings there were in this process."""
+        return int(self.library.flyemu_report_count())
+
+    def reports_after(self, number: int) -> list[dict[str, Any]]:
+        """The findings of this process after the first `number`, of all threads."""
+        text = self._answer("flyemu_reports_json_after", ctypes.c_ulonglong(number))
+        value: list[dict[str, Any]] = json.loads(text)
+        return value
 
     def set_profiling(self, level: bool | int) -> None:
         """What later launches record: nothing (0), counters (1), counters and the waves over time (2)."""
