@@ -16,6 +16,7 @@ from .arguments.classify import Passed, classify, constexpr_key
 from .arguments.markers import is_compile_time
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
+from .collector import without_collections
 from .compilation import Compiled, Request, compile_request
 from .dispatch import make_dispatch
 from .fast_call import make_fast_call
@@ -176,7 +177,8 @@ class JitFunction:
             key = self.key_of(values)
             known = self._entries.get(key)
             if known is None:
-                known = self._entries[key] = self._compile(key, values)
+                with without_collections():
+                    known = self._entries[key] = self._compile(key, values)
             return known
 
     def compiled_for(self, values: tuple[Any, ...]) -> Compiled:

@@ -277,3 +277,28 @@ def test_annotated_assignments():
         return later
 
     check(function, range(5), (False, True))
+
+
+def factorial(n):
+    if n <= 1:
+        return 1
+    return n * factorial(n - 1)
+
+
+class Named:
+    def factorial(self, n):
+        """Has the name of a global, which is what its body calls."""
+        return factorial(n) + self.extra
+
+    extra = 1
+
+
+def test_a_function_that_names_itself():
+    check(factorial, range(5))
+    assert rewritten(factorial).__code__.co_name == "factorial"
+    assert rewritten(Named.factorial)(Named(), 4) == 25
+
+    def inner(n):
+        return n if n < 1 else inner(n - 1) + 2
+
+    check(inner, range(4))

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from flydsl.expr.typing import Constexpr, Type
+from flydsl.expr.typing import ConstexprMarker, Type
 
 __all__ = ["is_compile_time", "is_constexpr", "is_static_type"]
 
 
 def is_constexpr(annotation: Any) -> bool:
     """Tell whether an annotation is `Constexpr` or `Constexpr[T]`."""
-    return isinstance(annotation, type) and issubclass(annotation, Constexpr)
+    return isinstance(annotation, type) and issubclass(annotation, ConstexprMarker)
 
 
 def is_static_type(annotation: Any) -> bool:

@@ -18,6 +18,9 @@ from .transformer import FunctionTransformer
 __all__ = ["is_rewritten", "rewrite_function", "rewritten_source"]
 
 _FACTORY = "__fly_factory"
+# The rewritten function's name inside the factory: under its own it would hide a global of that name from its body, as
+# the function itself is when it calls itself.
+_INNER = "__fly_function"
 
 # Code objects of rewritten functions and of everything nested in them. They are compared by identity (code objects
 # compare by content), so they are kept alive here.
@@ -134,7 +137,11 @@ def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> 
     # A factory whose parameters are the free variables makes them free in the compiled function again; it never runs.
     free = [ast.arg(name) for name in dict.fromkeys([*original.co_freevars, OPS])]
     arguments = ast.arguments(posonlyargs=[], args=free, kwonlyargs=[], kw_defaults=[], defaults=[])
-    inner: ast.stmt = located(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
+    inner: ast.stmt
+    if isinstance(node, ast.Lambda):
+        inner = located(ast.Expr(node), node)
+    else:
+        inner, node.name = node, _INNER
     factory = ast.FunctionDef(_FACTORY, arguments, [inner], [])
     factory.type_params = []  # type: ignore[attr-defined]
     outer: ast.stmt = located(factory, node)
@@ -145,7 +152,7 @@ def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> 
     module = ast.fix_missing_locations(ast.Module([outer], []))
     flags = original.co_flags & 0x1FF0000  # the `from __future__` features of the file
     compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
-    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    name = "<lambda>" if isinstance(node, ast.Lambda) else _INNER
     code = _renamed(_find(_find(compiled, _FACTORY), name), original)
     _register(code)
     return code
@@ -165,7 +172,7 @@ def _find(code: CodeType, name: str) -> CodeType:
 
 def _renamed(code: CodeType, original: CodeType) -> CodeType:
     """Give the deferred operands their region name, and the function its qualified one."""
-    code = _regions_named(code)
+    code = _regions_named(code).replace(co_name=original.co_name)
     if hasattr(original, "co_qualname"):
         return code.replace(co_qualname=original.co_qualname)  # type: ignore[call-arg, unused-ignore]
     return code

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Import time, and cold compile time per kernel and stage, beside the peer's.
+
+    python tools/bench/compile_time.py --peer build/bench-peer    # beside the peer, whose environment is made once
+    python tools/bench/compile_time.py                            # ours alone, by stage
+
+The kernels (`shared_kernels.py`) are the same source under both compilers. Every figure is of a process of its own that
+has imported the compiler and torch and compiles one kernel, with an empty cache, for gfx942; nothing is launched. The
+compilers take turns. Figures are processor time, that of started
+linkers included, medians over the rounds, with the distance between the quartiles.
+Processes of a first, uncounted round leave byte code behind.
+
+Targets: no kernel slower than the peer, 1.5 x faster in the median over the kernels, and the import no slower. The exit
+status is 1 when one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ARCH = "gfx942"
+FASTER_IN_THE_MEDIAN = 1.5
+_HERE = Path(__file__).resolve().parent
+
+
+# -- in the measured process -----------------------------------------------------------------------------------------
+def processor_time() -> float:
+    """Return the seconds that this process and those that it started (a linker) have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def measure_import() -> dict[str, Any]:
+    """Import the compiler and the language, and say how long that took and what came along."""
+    wall, processor = time.perf_counter(), processor_time()
+    import flydsl.compiler
+    import flydsl.expr  # noqa: F401
+
+    return {
+        "seconds": processor_time() - processor,
+        "wall": time.perf_counter() - wall,
+        "brings": [name for name in ("torch", "numpy") if name in sys.modules],
+    }
+
+
+def measure_kernel(name: str) -> dict[str, Any]:
+    """Compile one kernel, and say how long that took; with the stages where the compiler tells them."""
+    import shared_kernels
+
+    import flydsl.compiler as flyc
+
+    launch, arguments = shared_kernels.KERNELS[name]()
+    wall, processor = time.perf_counter(), processor_time()
+    flyc.compile(launch, *arguments)
+    found: dict[str, Any] = {"seconds": processor_time() - processor, "wall": time.perf_counter() - wall}
+    reports = getattr(flyc, "compilation_reports", None)
+    if reports is not None:
+        found["stages"] = dict(reports()[-1].seconds)
+    return found
+
+
+# -- in the measuring one --------------------------------------------------------------------------------------------
+def main() -> int:
+    """Measure, print the tables, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", type=Path, help="folder of the peer's environment; it is made if it is not there")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kernels", nargs="*", help="only these")
+    parser.add_argument("--json", type=Path, help="write the results there too")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        result = measure_import() if arguments.measure == "import" else measure_kernel(arguments.measure)
+        print(json.dumps(result))
+        return 0
+
+    from peer_environment import make_peer, make_rocm, peer_variables, run_json
+
+    names = arguments.kernels or _kernel_names()
+    with tempfile.TemporaryDirectory() as scratch:
+        common = {
+            "ARCH": ARCH,
+            "FLYDSL_GPU_ARCH": ARCH,
+            "COMPILE_ONLY": "1",
+            "PYTHONPYCACHEPREFIX": f"{scratch}/bytecode",
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+        runs: dict[str, Any] = {"ours": (sys.executable, {**os.environ, **common})}
+        if arguments.peer:
+            variables = {**peer_variables(make_rocm(Path(scratch) / "rocm")), **common}
+            runs["peer"] = (make_peer(arguments.peer), variables)
+        found: dict[str, dict[str, list[Any]]] = {one: {name: [] for name in ("import", *names)} for one in runs}
+        for number in range(arguments.rounds + 1):
+            for what in ("import", *names):
+                for one, (python, variables) in runs.items():
+                    cache = {"FLYDSL_RUNTIME_CACHE_DIR": f"{scratch}/{one}-{what}-{number}"}
+                    result = run_json(python, Path(__file__), ["--measure", what], {**variables, **cache})
+                    if number > 0:
+                        found[one][what].append(result)
+    return report(found, names, arguments.json)
+
+
+def _kernel_names() -> list[str]:
+    """Return the kernels' names without importing what they need."""
+    text = (_HERE / "shared_kernels.py").read_text(encoding="utf-8")
+    listed = text[text.rindex("for one in (") + len("for one in (") :].partition(")")[0]
+    return [one.strip() for one in listed.split(",")]
+
+
+def report(found: dict[str, dict[str, list[Any]]], names: list[str], path: Path | None) -> int:
+    """Print medians, ratios and stages, and say whether the targets are met."""
+    results = {
+        one: {
+            what: {
+                "median_ms": statistics.median(row["seconds"] for row in rows) * 1e3,
+                "spread_ms": _spread([row["seconds"] for row in rows]) * 1e3,
+                "stages_ms": _stages(rows),
+            }
+            for what, rows in figures.items()
+        }
+        for one, figures in found.items()
+    }
+    print(f"{'processor time (ms)':<22}" + "".join(f"{one:>20}" for one in results) + f"{'peer / ours':>14}")
+    ratios = {}
+    for what in ("import", *names):
+        cells = [f"{one[what]['median_ms']:.1f} +- {one[what]['spread_ms']:.1f}" for one in results.values()]
+        if "peer" in results:
+            ratios[what] = results["peer"][what]["median_ms"] / results["ours"][what]["median_ms"]
+        ratio = f"{ratios[what]:.2f}" if what in ratios else ""
+        print(f"{what:<22}" + "".join(f"{cell:>20}" for cell in cells) + f"{ratio:>14}")
+    _print_stages(results["ours"], names)
+    print(f"the import of ours brings: {', '.join(found['ours']['import'][0]['brings']) or 'neither torch nor numpy'}")
+    if path:
+        path.write_text(json.dumps({"results": results, "ratios": ratios}, indent=1) + "\n")
+    return _verdict(ratios, names) if ratios else 0
+
+
+def _print_stages(ours: dict[str, Any], names: list[str]) -> None:
+    stages = list(dict.fromkeys(stage for name in names for stage in ours[name]["stages_ms"]))
+    if not stages:
+        return
+    print("\nstages of ours (ms)")
+    width = max(len(stage) for stage in stages) + 2
+    print(" " * width + "".join(f"{name[:18]:>20}" for name in names))
+    for stage in stages:
+        print(f"{stage:<{width}}" + "".join(f"{ours[name]['stages_ms'].get(stage, 0.0):>20.2f}" for name in names))
+
+
+def _verdict(ratios: dict[str, float], names: list[str]) -> int:
+    median = statistics.median(ratios[name] for name in names)
+    slower = [what for what, ratio in ratios.items() if ratio < 1]
+    print(f"median over the kernels: {median:.2f} x faster (target {FASTER_IN_THE_MEDIAN})")
+    if slower:
+        print(f"slower than the peer: {', '.join(slower)}")
+    return 1 if slower or median < FASTER_IN_THE_MEDIAN else 0
+
+
+def _stages(rows: list[Any]) -> dict[str, float]:
+    names = list(dict.fromkeys(stage for row in rows for stage in row.get("stages", {})))
+    return {stage: statistics.median(row["stages"].get(stage, 0.0) for row in rows) * 1e3 for stage in names}
+
+
+def _spread(values: list[float]) -> float:
+    if len(values) < 2:
+        return 0.0
+    low, _, high = statistics.quantiles(values, n=4)
+    return high - low
+
+
+if __name__ == "__main__":
+    sys.exit(main())
