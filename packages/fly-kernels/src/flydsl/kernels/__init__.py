@@ -17,6 +17,7 @@ OPERATORS = {
     "absolute": "elementwise",
     "add": "elementwise",
     "argmax": "reductions",
+    "flash_attention": "flash_attention",
     "fused_add_rmsnorm": "rmsnorm",
     "geglu": "elementwise",
     "gelu": "elementwise",

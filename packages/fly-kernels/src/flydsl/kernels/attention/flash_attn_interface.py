@@ -100,6 +100,9 @@ def flydsl_flash_attn_func(
     for name, value in later.items():
         if value is not None:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {_LATER}")
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        if not tensor.is_contiguous():
+            raise ValueError(f"flash attention: {name!r} must be contiguous, got strides {tuple(tensor.stride())}")
     batch, seq_len, heads, head_dim, seq_len_kv, kv_heads = _shapes(q, k, v, num_kv_heads)
     dtype = _dtype(q, k, v)
     if out is None:
@@ -120,6 +123,12 @@ def flydsl_flash_attn_func(
     return (out, lse) if return_lse else out
 
 
+def check_operands(q: Any, k: Any, v: Any) -> None:
+    """Raise what `flydsl_flash_attn_func` raises for tensors of these shapes and dtypes."""
+    _shapes(q, k, v, None)
+    _dtype(q, k, v)
+
+
 def _float32(q: Any) -> Any:
     """f32 of the library that `q` belongs to."""
     return q.new_empty(0).float().dtype
@@ -131,8 +140,6 @@ def _shapes(q: Any, k: Any, v: Any, num_kv_heads: int | None) -> tuple[int, int,
             raise ValueError(
                 f"flash attention: {name!r} must be (batch, tokens, heads, head size), got {len(tensor.shape)} modes"
             )
-        if not tensor.is_contiguous():
-            raise ValueError(f"flash attention: {name!r} must be contiguous, got strides {tuple(tensor.stride())}")
         if tensor.shape[0] and tensor.numel() // tensor.shape[0] * 2 >= _LARGEST_BATCH_BYTES:
             raise ValueError(
                 f"flash attention: one batch of {name!r} must be less than 2 GiB, got {tuple(tensor.shape)}"

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""flash_attention(q, k, v): softmax(q k^T * scale + mask) v."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..attention.flash_attn_interface import check_operands, flydsl_flash_attn_func
+from .launching import empty, stream_of
+
+
+@torch.library.custom_op("flydsl::flash_attention", mutates_args=())
+def _flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> tuple[Tensor, Tensor]:
+    out, lse = flydsl_flash_attn_func(
+        q.contiguous(), k.contiguous(), v.contiguous(), causal=causal, return_lse=True, stream=stream_of(q)
+    )
+    return out, lse
+
+
+@_flash_attention.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> tuple[Tensor, Tensor]:
+    check_operands(q, k, v)
+    return empty(q), empty(q, q.shape[0], q.shape[2], q.shape[1], dtype=torch.float32)
+
+
+def _no_backward(ctx: Any, *gradients: Tensor) -> Any:
+    raise NotImplementedError("flash_attention: there is no backward yet; detach its inputs, or use it under no_grad()")
+
+
+_flash_attention.register_autograd(_no_backward)
+
+
+def flash_attention(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True, return_lse: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """softmax(q k^T / sqrt(D) + mask) v, softmax in f32.
+
+    Args:
+        q: (B, Sq, H, D), float16 or bfloat16; D a multiple of 32 from 64 to 256.
+        k, v: (B, Skv, Hkv, D) of the same type; H a multiple of Hkv, query head h uses head h Hkv // H.
+        causal: query i sees keys j <= i + Skv - Sq; otherwise all.
+        return_lse: also return f32 (B, H, Sq), the natural logarithm of each row's sum with the scale folded in.
+
+    Returns (B, Sq, H, D) of the type of q; rows without a key are 0 (and -inf). Tensors that are not contiguous are
+    copied. Not differentiable: `backward` raises NotImplementedError.
+
+    Raises TypeError for another dtype and ValueError for shapes that do not fit, by the name of the argument.
+    """
+    out, lse = _flash_attention(q, k, v, causal)
+    return (out, lse) if return_lse else out
