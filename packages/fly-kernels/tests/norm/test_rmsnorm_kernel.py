@@ -136,7 +136,7 @@ def test_pointers_in_the_place_of_tensors():
     kernel = build_rmsnorm_module(96, "f32")
     kernel(x, gamma, y, 2)  # the device knows the memory of tensors that a launch holds, not that of addresses
     addresses = [flyc.from_c_void_p(fx.Float32, one.data_ptr(), assumed_align=16) for one in (x, gamma, y)]
-    with pytest.raises(RuntimeError, match="hipErrorLaunchFailure|hipErrorIllegalAddress"):
+    with pytest.raises(RuntimeError, match="hipModuleLaunchKernel failed"):
         kernel(*addresses, 2)
 
 

@@ -86,9 +86,9 @@ def test_fp8_into_int8_memory_has_the_same_bits(arch, run):
 
 def test_refusals(arch):
     other = torch.float8_e4m3fn if arch == "gfx942" else torch.float8_e4m3fnuz
+    kernel = build_per_token_quant_module(64, "f32", "fp8")
     with pytest.raises(TypeError, match="argument 'Output': expected Float8E4M3"):
-        x = torch.ones(1, 64)
-        build_per_token_quant_module(64, "f32", "fp8")(x, torch.empty(1, 64).to(other), torch.empty(1), 1)
+        kernel(torch.ones(1, 64), torch.empty(1, 64).to(other), torch.empty(1), 1)
     with pytest.raises(ValueError, match="quant_dtype_str 'fp4' is not supported"):
         build_per_token_quant_module(64, "f32", "fp4")
     with pytest.raises(ValueError, match="N must be a positive multiple of 8"):

@@ -2,9 +2,9 @@
 """Vectors of f32, one per thread, to memory so that neighbouring lanes write neighbouring elements.
 
 A thread of a row kernel holds `vector` neighbouring elements. Written as they are, one instruction of a wave would
-touch every `vector`-th element. The vectors go through LDS instead, which turns (thread, element of it) around: element e of
-the part, held by thread e // vector, is written by thread e % threads. In LDS the elements of a vector lie a padded row
-of threads apart, so that neither side meets bank conflicts.
+touch every `vector`-th element. The vectors go through LDS instead, which turns (thread, element of it) around: element
+e of the part, held by thread e // vector, is written by thread e % threads. In LDS the elements of a vector lie a
+padded row of threads apart, so that neither side meets bank conflicts.
 """
 
 from __future__ import annotations

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row kernels move every byte once, in full transactions, without bank conflicts and without spills.
+
+As the emulator counts: bytes that lanes asked for, and transactions of 64 bytes to memory.
+"""
+
+import pytest
+import torch
+from rows import DTYPES, row, rows
+
+from flydsl.kernels.elementwise.gated_kernel import build_gated_module
+from flydsl.kernels.norm import backward, forward
+from flydsl.kernels.norm.layernorm_kernel import build_layernorm_dynamicquant_module, build_layernorm_module
+from flydsl.kernels.norm.rmsnorm_bwd_kernel import build_rmsnorm_bwd_two_stage_module
+from flydsl.kernels.norm.rmsnorm_kernel import build_fused_add_rmsnorm_module, build_rmsnorm_module
+from flydsl.kernels.norm.softmax_bwd_kernel import build_softmax_bwd_module
+from flydsl.kernels.norm.softmax_kernel import build_softmax_module
+from flydsl.kernels.quant.per_block_quant_kernel import build_per_block_quant_module
+from flydsl.kernels.quant.per_token_quant_kernel import build_per_token_quant_module
+
+M = 16
+TRANSACTION = 64
+
+
+def bytes_of(*tensors):
+    return sum(one.numel() * one.element_size() for one in tensors)
+
+
+def check(profile, least, ragged):
+    total = profile["total"]
+    moved = total["bytes_loaded"] + total["bytes_stored"]
+    arguments = profile["classes"]["smem"]["bytes_loaded"]  # of the launch, not of the rows
+    assert moved - arguments == least
+    # A row that doesn't begin with a transaction adds one to each access of a wave.
+    transactions = profile["classes"]["vmem"]["transactions"]
+    assert transactions <= -(-least // TRANSACTION) * (1.35 if ragged else 1.0), transactions * TRANSACTION / least
+    assert total["lds_conflict_cycles"] == 0
+    assert profile["scratch_bytes"] == 0
+    assert profile["registers"]["vgpr_spills"] == profile["registers"]["sgpr_spills"] == 0
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("n", [1024, 1000, 8192, 5003, 40960])
+def test_kernels_without_weights(n, dtype, counters):
+    x, y = rows(M, n, dtype), torch.empty(M, n, dtype=DTYPES[dtype])
+    ragged = n * x.element_size() % TRANSACTION != 0
+    check(counters(build_softmax_module(n, dtype), x, y, M), bytes_of(x, y), ragged)
+    if n <= 32768:
+        check(counters(build_softmax_bwd_module(n, dtype), x, x, y, M), bytes_of(x, x, y), ragged)
+    q, scale = torch.empty(M, n, dtype=torch.int8), torch.empty(M)
+    profile = counters(build_per_token_quant_module(n, dtype, "int8"), x, q, scale, M)
+    assert profile["total"]["bytes_stored"] == bytes_of(q, scale)
+    assert profile["scratch_bytes"] == 0
+
+
+def test_other_kernels_without_weights(counters):
+    x, q, scale = rows(M, 1024, "bf16"), torch.empty(M, 1024, dtype=torch.int8), torch.empty(M, 8)
+    profile = counters(build_per_block_quant_module(1024, "bf16", "int8"), x, q, scale, M)
+    moved = profile["total"]["bytes_loaded"] + profile["total"]["bytes_stored"]
+    assert moved - profile["classes"]["smem"]["bytes_loaded"] == bytes_of(x, q, scale)
+    y = torch.empty(M, 512).bfloat16()
+    check(counters(build_gated_module(512, "bf16"), x, y, M), bytes_of(x, y), ragged=False)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("n", [2048, 8192, 16384])
+def test_weights_are_read_once_by_a_workgroup(n, dtype, counters, monkeypatch):
+    """With one workgroup: gamma and beta stay in registers while it takes row after row."""
+    monkeypatch.setattr(forward, "programs", lambda plan: 1)
+    x, residual, y = rows(M, n, dtype), rows(M, n, dtype, seed=1), torch.empty(M, n, dtype=DTYPES[dtype])
+    added, gamma = torch.empty_like(y), row(n, dtype)
+    sets = forward.plan_rows(n, x.element_size() * 8).rows  # rows that a workgroup works on at a time
+    kernels = [
+        (build_rmsnorm_module(n, dtype), (x, gamma, y), bytes_of(x, y) + sets * bytes_of(gamma)),
+        (build_layernorm_module(n, dtype), (x, gamma, gamma, y), bytes_of(x, y) + 2 * sets * bytes_of(gamma)),
+        (
+            build_fused_add_rmsnorm_module(n, dtype),
+            (x, residual, gamma, y, added),
+            bytes_of(x, residual, y, added) + sets * bytes_of(gamma),
+        ),
+    ]
+    for kernel, tensors, least in kernels:
+        check(counters(kernel, *tensors, M), least, ragged=False)
+
+
+def test_quantised_norm(counters, monkeypatch):
+    monkeypatch.setattr(forward, "programs", lambda plan: 1)
+    n = 8192
+    x, gamma = rows(M, n, "bf16"), row(n, "bf16")
+    q, scale = torch.empty(M, n, dtype=torch.int8), torch.empty(M)
+    profile = counters(build_layernorm_dynamicquant_module(n, "bf16"), x, gamma, gamma, q, scale, M)
+    moved = profile["total"]["bytes_loaded"] + profile["total"]["bytes_stored"]
+    assert moved - profile["classes"]["smem"]["bytes_loaded"] == bytes_of(x, gamma, gamma, q, scale)
+    assert profile["scratch_bytes"] == 0
+
+
+def test_backward_writes_its_sums_in_full_transactions(emulator, monkeypatch):
+    if emulator is None:
+        pytest.skip("counters are the emulator's")
+    n, programs = 4096, 2
+    x, gamma, dy = rows(M, n, "bf16"), row(n, "bf16"), rows(M, n, "bf16", seed=1)
+    dx, dw, partial = torch.empty_like(x), torch.empty(n), torch.empty(programs * n)
+    kernel = build_rmsnorm_bwd_two_stage_module(n, "bf16", programs)
+    profiles = []
+    monkeypatch.setattr(backward, "programs", lambda plan: 1)
+    emulator.set_sanitizers()
+    emulator.set_profiling(True)
+    kernel(x, gamma, dy, torch.ones(M), dx, dw, partial, M)
+    profiles.append(emulator.profile())
+    second = profiles[0]
+    assert second["kernel"].startswith("sums_of_columns")
+    assert second["total"]["bytes_loaded"] - second["classes"]["smem"]["bytes_loaded"] == bytes_of(partial)
+    assert second["classes"]["vmem"]["transactions"] == bytes_of(partial, dw) // TRANSACTION
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_accesses_are_16_bytes_wide(dtype, counters):
+    """Also at N = 1024, and where the vector does not divide N: 16 bytes a lane but for the last elements."""
+    for n in (1024, 1001):
+        x, y = rows(4, n, dtype), torch.empty(4, n, dtype=DTYPES[dtype])
+        vmem = counters(build_softmax_module(n, dtype), x, y, 4)["classes"]["vmem"]
+        lanes = bytes_of(x, y) // 16 + 2 * 4 * 7
+        assert vmem["lanes"] <= lanes

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch: registration, autograd, torch.compile, allocation, refusals."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from rows import check, layernorm, rmsnorm, row, rows
+
+import flydsl.kernels as kernels
+from flydsl.kernels.operators import elementwise, quant, reductions, rope
+from flydsl.kernels.operators import layernorm as layernorm_operators
+from flydsl.kernels.operators import rmsnorm as rmsnorm_operators
+from flydsl.kernels.operators import softmax as softmax_operators
+
+
+def leaf(*shape, dtype=torch.float32, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype).requires_grad_()
+
+
+def rope_arguments():
+    q, k, v = torch.randn(3, 4, 32).bfloat16(), torch.randn(3, 1, 32).bfloat16(), torch.randn(3, 1, 32).bfloat16()
+    positions, slots = torch.arange(3, dtype=torch.int32), torch.tensor([5, -1, 0])
+    cos, sin = torch.randn(8, 16).bfloat16(), torch.randn(8, 16).bfloat16()
+    caches = [torch.zeros(2, 4, 1, 32).bfloat16() for _ in range(2)]
+    return q, k, v, positions, cos, sin, slots, *caches, torch.ones(1), torch.ones(1), True
+
+
+OPERATORS = {
+    "softmax": (softmax_operators._softmax, lambda: (leaf(3, 40),)),
+    "softmax_backward": (softmax_operators._softmax_backward, lambda: (torch.randn(3, 40), torch.rand(3, 40))),
+    "rmsnorm": (rmsnorm_operators._rmsnorm, lambda: (leaf(2, 3, 40), leaf(40, seed=1), 1e-5)),
+    "fused_add_rmsnorm": (
+        rmsnorm_operators._fused_add_rmsnorm,
+        lambda: (leaf(3, 40), leaf(3, 40, seed=1), leaf(40, seed=2), 1e-5),
+    ),
+    "layernorm": (layernorm_operators._layernorm, lambda: (leaf(3, 40), leaf(40, seed=1), leaf(40, seed=2), 1e-5)),
+    "per_token_quant": (quant._per_token_quant, lambda: (torch.randn(3, 40), "int8")),
+    "per_block_quant": (quant._per_block_quant, lambda: (torch.randn(3, 256), "int8", 64)),
+    "rope_cache": (rope._rope_cache, rope_arguments),
+    "unary": (elementwise._unary, lambda: (torch.randn(3, 40), "relu")),
+    "binary": (elementwise._binary, lambda: (torch.randn(3, 40), torch.randn(3, 40), "add")),
+    "gated": (elementwise._gated, lambda: (torch.randn(3, 40), "silu")),
+    "row_reduce": (reductions._row_reduce, lambda: (torch.randn(3, 40), "sum")),
+    "argmax": (reductions._argmax, lambda: (torch.randn(3, 40),)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_opcheck(name):
+    operator, arguments = OPERATORS[name]
+    results = torch.library.opcheck(operator, arguments())
+    assert set(results.values()) == {"SUCCESS"}
+
+
+def test_every_listed_operator_is_there():
+    for name in kernels.OPERATORS:
+        assert getattr(kernels, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'sofmax'; operators: absolute, add"):
+        kernels.sofmax
+
+
+def test_the_package_and_its_builders_import_no_torch():
+    program = (
+        "import sys, flydsl.kernels, flydsl.kernels.norm.rmsnorm_kernel, flydsl.kernels.quant.per_token_quant_kernel;"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def gradients(function, *inputs):
+    inputs = [one.detach().clone().requires_grad_() for one in inputs]
+    output = function(*inputs)
+    outputs = output if isinstance(output, tuple) else (output,)
+    sum((one * torch.arange(one.numel(), dtype=one.dtype).view(one.shape).cos()).sum() for one in outputs).backward()
+    return outputs, [one.grad for one in inputs]
+
+
+@pytest.mark.parametrize(
+    ("operator", "reference", "shapes"),
+    [
+        (kernels.softmax, lambda x: torch.softmax(x, -1), [(2, 3, 40)]),
+        (lambda x: kernels.softmax(x, 0), lambda x: torch.softmax(x, 0), [(5, 7)]),
+        (kernels.rmsnorm, lambda x, w: torch.nn.functional.rms_norm(x, (40,), w, 1e-5), [(2, 3, 40), (40,)]),
+        (
+            kernels.layernorm,
+            lambda x, w, b: torch.nn.functional.layer_norm(x, (40,), w, b, 1e-5),
+            [(2, 3, 40), (40,), (40,)],
+        ),
+        (
+            kernels.fused_add_rmsnorm,
+            lambda x, r, w: (torch.nn.functional.rms_norm(x + r, (40,), w, 1e-5), x + r),
+            [(6, 40), (6, 40), (40,)],
+        ),
+        (
+            lambda x, r, w: kernels.fused_add_rmsnorm(x, r, w, prenorm=False),
+            lambda x, r, w: torch.nn.functional.rms_norm(x + r, (40,), w, 1e-5),
+            [(6, 40), (6, 40), (40,)],
+        ),
+    ],
+)
+def test_outputs_and_gradients(operator, reference, shapes):
+    inputs = [torch.randn(shape, generator=torch.Generator().manual_seed(i)) for i, shape in enumerate(shapes)]
+    outputs, grads = gradients(operator, *inputs)
+    expected, expected_grads = gradients(reference, *(one.double() for one in inputs))
+    for got, want in zip((*outputs, *grads), (*expected, *expected_grads), strict=True):
+        assert (got.double() - want).abs().max() <= 2e-6 * max(1.0, want.abs().max().item())
+
+
+def test_deterministic_backward_of_many_rows():
+    x, w, dy = rows(600, 64, "f32"), row(64, "f32"), rows(600, 64, "f32", seed=1)
+    _, rstd = rmsnorm_operators.rmsnorm_fwd(x, w, store_rstd=True)
+    dx, dw = rmsnorm_operators.rmsnorm_bwd(x, w, dy, rstd)
+    again = rmsnorm_operators.rmsnorm_bwd(x, w, dy, rstd)
+    assert torch.equal(dx, again[0])
+    assert torch.equal(dw, again[1])
+    xd, wd = x.double().requires_grad_(), w.double().requires_grad_()
+    rmsnorm(xd, wd)[0].backward(dy.double())
+    check(dx, xd.grad, "f32", slack=4.0)
+    check(dw, wd.grad, "f32", slack=32.0)
+
+
+def test_compile_keeps_the_operators_in_one_graph():
+    graphs = []
+
+    def backend(graph, example_inputs):
+        graphs.append([node.target for node in graph.graph.nodes if node.op == "call_function"])
+        return graph.forward
+
+    def block(x, w, b):
+        return kernels.silu(kernels.layernorm(kernels.softmax(kernels.rmsnorm(x, w)), w, b))
+
+    x, w, b = torch.randn(4, 40), torch.rand(40), torch.randn(40)
+    compiled = torch.compile(block, backend=backend, fullgraph=True)
+    assert torch.equal(compiled(x, w, b), block(x, w, b))
+    assert len(graphs) == 1
+    names = {str(target) for target in graphs[0]}
+    assert {"flydsl.rmsnorm.default", "flydsl.softmax.default", "flydsl.layernorm.default"} <= names
+
+
+def test_gradients_through_compile():
+    x, w = leaf(4, 40), leaf(40, seed=1)
+    torch.compile(kernels.rmsnorm, backend="aot_eager", fullgraph=True)(x, w).square().sum().backward()
+    expected = gradients(lambda x, w: kernels.rmsnorm(x, w), x, w)
+    assert x.grad.shape == expected[1][0].shape
+    xd, wd = x.detach().double().requires_grad_(), w.detach().double().requires_grad_()
+    rmsnorm(xd, wd)[0].square().sum().backward()
+    assert (x.grad.double() - xd.grad).abs().max() <= 1e-4
+    assert (w.grad.double() - wd.grad).abs().max() <= 1e-4
+
+
+def test_empty_and_one_dimensional_tensors():
+    assert kernels.softmax(torch.empty(0, 5)).shape == (0, 5)
+    assert kernels.rmsnorm(torch.empty(2, 0, 5), torch.ones(5)).shape == (2, 0, 5)
+    assert kernels.softmax(torch.zeros(4)).tolist() == [0.25] * 4
+    assert kernels.row_sum(torch.ones(6)).item() == 6.0
+
+
+def test_names_of_the_norm_modules():
+    from flydsl.kernels.norm import layernorm_kernel, rmsnorm_kernel
+
+    x, w, b = rows(3, 40, "f32"), row(40, "f32"), row(40, "f32", seed=2)
+    y, mean, rstd = layernorm_kernel.layernorm_fwd(x, w, b, 1e-5, store_stats=True)
+    for got, want in zip((y, mean, rstd), layernorm(x, w, b), strict=True):
+        check(got, want, "f32", slack=4.0)
+    assert layernorm_kernel.layernorm_fwd(x, w, b, 1e-5)[1:] == (None, None)
+    y, added, rstd = rmsnorm_kernel.fused_add_rmsnorm_fwd(x, x, w, store_rstd=True)
+    assert torch.equal(added, 2 * x)
+    check(y, rmsnorm(2 * x, w)[0], "f32")
+    for name in ("rmsnorm_fwd", "rmsnorm_bwd", "rmsnorm", "fused_add_rmsnorm_bwd", "fused_add_rmsnorm"):
+        assert callable(getattr(rmsnorm_kernel, name))
+    with pytest.raises(AttributeError):
+        rmsnorm_kernel.rmsnorm_sideways
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda x, w: kernels.softmax(x.double()), TypeError, "softmax: torch.float64 is not supported"),
+        (lambda x, w: kernels.rmsnorm(x, w[:-1]), ValueError, r"rmsnorm: weight has shape \(39,\), expected \(40,\)"),
+        (lambda x, w: kernels.rmsnorm(x, w.half()), TypeError, "rmsnorm: weight is torch.float16"),
+        (lambda x, w: kernels.fused_add_rmsnorm(x, x[:2], w), ValueError, "fused_add_rmsnorm: residual is"),
+        (lambda x, w: kernels.swiglu(x[:, :39]), ValueError, "gate and up"),
+        (lambda x, w: kernels.per_token_quant(x, "fp4"), ValueError, "quant_dtype 'fp4' is not supported"),
+        (lambda x, w: kernels.gelu(x, "erf"), ValueError, "approximate is 'none' or 'tanh'"),
+    ],
+)
+def test_refusals(call, error, said):
+    with pytest.raises(error, match=said):
+        call(torch.randn(4, 40), torch.rand(40))
+
+
+def test_rope_writes_its_caches():
+    q, k, v, positions, cos, sin, slots, key_cache, value_cache, *_ = rope_arguments()
+    q_out, k_out = kernels.rope_cache(q, k, v, positions, cos, sin, slots, key_cache, value_cache)
+    assert torch.equal(key_cache.view(8, 1, 32)[5], k_out[0])
+    assert torch.equal(value_cache.view(8, 1, 32)[0], v[2])
+    assert q_out.shape == q.shape
