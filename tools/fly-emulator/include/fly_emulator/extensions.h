@@ -84,6 +84,11 @@ const char *flyemu_trace_json(unsigned long long launch);
 int flyemu_set_seed(unsigned long long seed);
 unsigned long long flyemu_seed(void);
 
+// Save each later launch as one file of a folder, to be run again (`fly-emu replay`); null or "" to
+// stop. Overrides FLYDSL_EMU_SAVE. The second function tells the folder.
+int flyemu_set_save_folder(const char *folder);
+const char *flyemu_save_folder(void);
+
 // The most instructions one wave of later launches may execute. Overrides
 // FLYDSL_EMU_MAX_INSTRUCTIONS.
 int flyemu_set_instruction_limit(unsigned long long limit);

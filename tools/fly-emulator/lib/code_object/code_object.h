@@ -40,6 +40,8 @@ public:
   CodeObject &operator=(const CodeObject &) = delete;
 
   const std::string &arch() const { return arch_; }
+  /// The file that it was made from.
+  const std::string &image() const { return file_; }
   int abiVersion() const { return abiVersion_; } ///< code object version: 4, 5 or 6
   const std::vector<KernelMetadata> &kernels() const { return kernels_; }
   const KernelMetadata *findKernel(const std::string &name) const;

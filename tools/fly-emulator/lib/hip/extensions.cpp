@@ -68,6 +68,14 @@ FLYEMU_API unsigned long long flyemu_seed() {
   return seed;
 }
 
+FLYEMU_API int flyemu_set_save_folder(const char *folder) {
+  return guarded([&] { Runtime::instance().setSaveFolder(folder != nullptr ? folder : ""); });
+}
+
+FLYEMU_API const char *flyemu_save_folder() {
+  return answer([] { return Runtime::instance().saveFolder(); });
+}
+
 FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
   return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
 }

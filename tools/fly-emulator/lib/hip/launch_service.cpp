@@ -6,6 +6,7 @@
 
 #include "device/launch_monitor.h"
 #include "execute/opcode.h"
+#include "hip/launch_file.h"
 #include "profile/profile_monitor.h"
 #include "sanitize/report_log.h"
 #include "sanitize/sanitizer_monitor.h"
@@ -114,6 +115,8 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
   Runtime &runtime = Runtime::instance();
   LaunchOptions options = runtime.launchOptions();
   options.allGroupsResident = cooperative;
+  if (const std::string folder = runtime.saveFolder(); !folder.empty())
+    saveLaunch(folder, module, kernel, geometry, arguments, cooperative);
   const unsigned sanitizers = runtime.sanitizers();
   options.checkLds = (sanitizers & sanitizer::kMemory) != 0;
   ThreadErrors &results = threadErrors();

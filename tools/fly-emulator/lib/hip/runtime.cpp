@@ -62,6 +62,7 @@ void Runtime::initialise() {
       environmentNumber("FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
   sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
+  saveFolder_ = environmentString("FLYDSL_EMU_SAVE", "");
   reportOptions_.stopAtFirst = environmentNumber("FLYDSL_EMU_STOP_AT_FIRST", 0) != 0;
   reportOptions_.mostReports = static_cast<uint32_t>(
       std::clamp<uint64_t>(environmentNumber("FLYDSL_EMU_MAX_REPORTS", 100), 1, 100000));
@@ -192,6 +193,18 @@ void Runtime::setReportOptions(const ReportOptions &options) {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   reportOptions_ = options;
+}
+
+std::string Runtime::saveFolder() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return saveFolder_;
+}
+
+void Runtime::setSaveFolder(std::string folder) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  saveFolder_ = std::move(folder);
 }
 
 Profiling Runtime::profiling() {

@@ -57,6 +57,9 @@ public:
   void setSanitizers(unsigned sanitizers);
   ReportOptions reportOptions();
   void setReportOptions(const ReportOptions &options);
+  /// Where launches are saved; empty for nowhere.
+  std::string saveFolder();
+  void setSaveFolder(std::string folder);
   Profiling profiling();
   void setProfiling(Profiling profiling);
 
@@ -71,6 +74,7 @@ private:
   LaunchOptions options_;
   unsigned sanitizers_ = 0;
   ReportOptions reportOptions_;
+  std::string saveFolder_;
   Profiling profiling_ = Profiling::Off;
 };
 

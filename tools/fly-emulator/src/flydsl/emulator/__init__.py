@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flydsl.emulator._library import include_path, library_path, version
 
 if TYPE_CHECKING:
+    from flydsl.emulator.launch_file import SavedLaunch, save_launches
     from flydsl.emulator.orders import Difference, differing_orders, order
     from flydsl.emulator.profiling import Profile, profile
     from flydsl.emulator.sanitizing import Report, sanitize
@@ -16,12 +17,14 @@ __all__ = [
     "Difference",
     "Profile",
     "Report",
+    "SavedLaunch",
     "differing_orders",
     "include_path",
     "library_path",
     "order",
     "profile",
     "sanitize",
+    "save_launches",
     "version",
 ]
 
@@ -33,7 +36,9 @@ _LAZY = {
     "differing_orders": "orders",
     "order": "orders",
     "profile": "profiling",
+    "SavedLaunch": "launch_file",
     "sanitize": "sanitizing",
+    "save_launches": "launch_file",
 }
 
 

@@ -53,6 +53,31 @@ class Kernel:
         """
         self._emulator._launch(self._handle, _extents(grid), _extents(block), arguments, lds, names)
 
+    def launch_packed(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        arguments: bytes,
+        *,
+        lds: int = 0,
+        cooperative_offsets: Sequence[int] | None = None,
+    ) -> None:
+        """Run the kernel on a packed argument buffer, laid out as the kernel's metadata says.
+
+        Pointers in it have to lead into registered or allocated memory. `cooperative_offsets`: a cooperative launch,
+        whose arguments begin at these places.
+        """
+        buffer = ctypes.create_string_buffer(arguments, max(1, len(arguments)))
+        common = (self._handle, *_extents(grid), *_extents(block), lds, None)
+        if cooperative_offsets is not None:
+            places = [ctypes.addressof(buffer) + offset for offset in cooperative_offsets]
+            parameters = (ctypes.c_void_p * max(1, len(places)))(*places)
+            self._emulator.call("hipModuleLaunchCooperativeKernel", *common, parameters)
+            return
+        size = ctypes.c_size_t(len(arguments))
+        extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), 3)
+        self._emulator.call("hipModuleLaunchKernel", *common, None, extra)
+
 
 class Module:
     """A loaded code object."""
@@ -86,6 +111,7 @@ class Emulator:
             "flyemu_trace_json",
             "flyemu_fidelity_json",
             "flyemu_sanitizers",
+            "flyemu_save_folder",
             "flyemu_reports_json_after",
             "flyemu_disassemble",
             "flyemu_code_object_json",
@@ -122,6 +148,14 @@ class Emulator:
     def seed(self) -> int:
         """The interleaving that launches use now (see `set_seed`)."""
         return int(self.library.flyemu_seed())
+
+    def set_save_folder(self, folder: str) -> None:
+        """Save each later launch as a file of this folder; "" to stop."""
+        self.call("flyemu_set_save_folder", folder.encode())
+
+    def save_folder(self) -> str:
+        """Where launches are saved; "" for nowhere."""
+        return self._text("flyemu_save_folder")
 
     def set_instruction_limit(self, limit: int) -> None:
         """The most instructions a wave may execute (0: the default)."""
@@ -205,6 +239,11 @@ class Emulator:
         name = properties.raw[:256].split(b"\0")[0].decode()
         arch = properties.raw[_ARCH_NAME_OFFSET : _ARCH_NAME_OFFSET + 256].split(b"\0")[0].decode()
         return name, arch
+
+    def describe(self, image: bytes) -> dict[str, Any]:
+        """Architecture, version and kernels (resources, arguments) of a code object."""
+        value: dict[str, Any] = json.loads(self._answer("flyemu_code_object_json", image, ctypes.c_size_t(len(image))))
+        return value
 
     def load(self, image: bytes, device: int = 0) -> Module:
         """Load a code object (or an offload bundle) for a device."""
