@@ -8,7 +8,7 @@ their first use; `fx.arith`, `fx.math`, `fx.gpu` and `fx.vector` are sub-modules
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import arith as arith
 from . import gpu as gpu
@@ -69,6 +69,8 @@ from .typing import *  # noqa: F403
 from .typing import __all__ as _typing
 from .vector import *  # noqa: F403
 from .vector import __all__ as _vector
+from .vector_types import *  # noqa: F403
+from .vector_types import __all__ as _vector_types
 from .wrap import *  # noqa: F403
 from .wrap import __all__ as _wrap
 
@@ -89,34 +91,11 @@ def range_constexpr(*args: Any) -> range:
 # fx.select is both a function of layouts (`select(x, indices)`) and of values (`select(cond, a, b)`).
 from .select import select as select  # noqa: E402
 
-
-def _vector_aliases() -> dict[str, Any]:
-    counts = {
-        (1, 2, 4, 8, 16): (
-            "BFloat16 Float16 Int16 Uint16 Int8 Uint8 Float8E5M2 Float8E5M2FNUZ Float8E4M3FN Float8E4M3FNUZ "
-            "Float8E4M3B11FNUZ Float8E4M3 Float8E8M0FNU"
-        ),
-        (1, 2, 4, 8): "Float32 Int32 Uint32",
-        (1, 2, 4): "Float64 Int64 Uint64",
-        (2, 4, 8, 16, 32): "Int4 Float4E2M1FN",
-        (1,): "Int128 Uint128",
-    }
-    found = {}
-    for lanes, names in counts.items():
-        for name in names.split():
-            for n in lanes:
-                found[f"{name}x{n}"] = vector.VectorAlias(globals()[name], n)
-    return found
-
-
 # Outside a trace the algebra works on ordinary values.
 for _name in (*_algebra, *_construct):
     if _name not in ("as_int_tuple", "as_tile", "select"):
         globals()[_name] = hosted(globals()[_name])
 select = hosted(select)
-
-_aliases = _vector_aliases()
-globals().update(_aliases)
 
 _INTERNAL = {"as_int_tuple", "as_tile", "typed", "CopyOp", "MmaOp"}
 _OWN = (
@@ -127,18 +106,28 @@ _OWN = (
 _PARTS = (
     _protocol, _address_space, _arith_value, _atom, _copy, _fastmath, _gpu, _algebra, _construct, _objects, _math,
     _memory, _mma, _numeric, _ops, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor, _type_classes,
-    _typing, _vector, _wrap,
+    _typing, _vector, _vector_types, _wrap,
 )  # fmt: skip
 
-__all__ = sorted({name for part in (*_PARTS, _aliases, _OWN) for name in part} - _INTERNAL)
+__all__ = sorted({name for part in (*_PARTS, _OWN) for name in part} - _INTERNAL)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ALIASES:
-        return importlib.import_module(f"{__name__}.{_ALIASES[name]}")
-    if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+if TYPE_CHECKING:  # as `__getattr__` gives them; it is hidden, so that a misspelt name is found
+    from . import buffer_ops as buffer_ops
+    from . import coop as coop
+    from . import extern as extern
+    from . import random as random
+    from . import rocdl as rocdl
+    from . import utils as utils
+    from .rocdl import tdm_ops as tdm_ops
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _ALIASES:
+            return importlib.import_module(f"{__name__}.{_ALIASES[name]}")
+        if name in _LAZY:
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 from .numeric.base import Numeric, as_numeric
 from .numeric.meta import NumericMeta
 from .pointer import Pointer, recast_iter
-from .typing import Constexpr
+from .typing import ConstexprMarker
 
 __all__ = ["Align", "Array"]
 
 
 def is_constexpr(kind: Any) -> bool:
     """Tell whether a field type is `Constexpr[...]`, which takes no storage."""
-    return isinstance(kind, type) and issubclass(kind, Constexpr)
+    return isinstance(kind, type) and issubclass(kind, ConstexprMarker)
 
 
 def _storable(kind: Any) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 from flydsl._mlir import ir
 
@@ -15,6 +15,7 @@ from .numeric.meta import NumericMeta, class_of_mnemonic
 
 __all__ = ["Constexpr", "Stream", "T", "Type", "Types"]
 
+_Kind = TypeVar("_Kind")
 _CONSTEXPR_KINDS = (int, bool, float, str, tuple, Callable)
 
 
@@ -26,7 +27,7 @@ class _ConstexprMeta(type):
         known = cls._made.get(kind)
         if known is None:
             known = cls._made[kind] = _ConstexprMeta(
-                f"Constexpr[{getattr(kind, '__name__', kind)}]", (Constexpr,), {"value_type": kind}
+                f"Constexpr[{getattr(kind, '__name__', kind)}]", (ConstexprMarker,), {"value_type": kind}
             )
         return known
 
@@ -36,13 +37,21 @@ class _ConstexprMeta(type):
     _made: ClassVar[dict[Any, Any]] = {}
 
 
-class Constexpr(metaclass=_ConstexprMeta):
+class ConstexprMarker(metaclass=_ConstexprMeta):
     """Annotation of a parameter that is a Python value while tracing, and part of the specialisation.
 
     `fx.Constexpr[T]` says which: int, bool, float, str, tuple or Callable.
     """
 
     value_type: Any = None
+
+
+if TYPE_CHECKING:
+    # To a type checker a parameter of this kind is the Python value itself.
+    Constexpr: TypeAlias = Annotated[_Kind, ConstexprMarker]
+else:
+    Constexpr = ConstexprMarker
+    Constexpr.__name__ = Constexpr.__qualname__ = "Constexpr"
 
 
 class Type:
