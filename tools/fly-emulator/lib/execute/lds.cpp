@@ -9,14 +9,6 @@
 namespace flyemu {
 namespace {
 
-/// Offsets of all lanes: 32-bit vector address plus a 16-bit immediate.
-void ldsAddresses(const Wave &wave, const Operand &address, uint64_t offset, LaneAddresses &out) {
-  const uint32_t *rows = wave.row(address.index);
-  out.lanes = wave.exec();
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    out.address[lane] = uint64_t{rows[lane]} + offset;
-}
-
 void readRows(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t *rows,
               const MemoryFormat &format) {
   forEachLane(where.lanes, [&](unsigned lane) {
@@ -45,7 +37,7 @@ void refuseGds(const Instruction &inst) {
 void read(Wave &wave, const Instruction &inst) {
   refuseGds(inst);
   LaneAddresses where;
-  ldsAddresses(wave, inst.src[0], static_cast<uint64_t>(int64_t{inst.modifiers.offset}), where);
+  ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
   readRows(wave, inst, where, wave.row(inst.dst[0].index),
            MemoryFormat::unpack(inst.opcode->parameter));
 }
@@ -53,7 +45,7 @@ void read(Wave &wave, const Instruction &inst) {
 void write(Wave &wave, const Instruction &inst) {
   refuseGds(inst);
   LaneAddresses where;
-  ldsAddresses(wave, inst.src[0], static_cast<uint64_t>(int64_t{inst.modifiers.offset}), where);
+  ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
   writeRows(wave, inst, where, wave.row(inst.src[1].index),
             MemoryFormat::unpack(inst.opcode->parameter));
 }
@@ -69,8 +61,8 @@ void readPair(Wave &wave, const Instruction &inst) {
   format.bytes = static_cast<uint8_t>(bytes);
   LaneAddresses first;
   LaneAddresses second;
-  ldsAddresses(wave, inst.src[0], uint64_t{inst.modifiers.offset0} * stride, first);
-  ldsAddresses(wave, inst.src[0], uint64_t{inst.modifiers.offset1} * stride, second);
+  ldsAddresses(wave, inst.src[0], inst.modifiers.offset0 * stride, first);
+  ldsAddresses(wave, inst.src[0], inst.modifiers.offset1 * stride, second);
   uint32_t *rows = wave.row(inst.dst[0].index);
   readRows(wave, inst, first, rows, format);
   readRows(wave, inst, second, rows + size_t{bytes} / 4 * kLanes, format);
@@ -83,9 +75,9 @@ void writePair(Wave &wave, const Instruction &inst) {
   MemoryFormat format;
   format.bytes = static_cast<uint8_t>(bytes);
   LaneAddresses where;
-  ldsAddresses(wave, inst.src[0], uint64_t{inst.modifiers.offset0} * stride, where);
+  ldsAddresses(wave, inst.src[0], inst.modifiers.offset0 * stride, where);
   writeRows(wave, inst, where, wave.row(inst.src[1].index), format);
-  ldsAddresses(wave, inst.src[0], uint64_t{inst.modifiers.offset1} * stride, where);
+  ldsAddresses(wave, inst.src[0], inst.modifiers.offset1 * stride, where);
   writeRows(wave, inst, where, wave.row(inst.src[2].index), format);
 }
 
@@ -118,7 +110,7 @@ void readTransposed(Wave &wave, const Instruction &inst) {
   const unsigned bytes = bits == 6 ? 12 : 8;
   const unsigned perLane = bytes * 8 / bits;
   LaneAddresses where;
-  ldsAddresses(wave, inst.src[0], static_cast<uint64_t>(int64_t{inst.modifiers.offset}), where);
+  ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
   if (where.lanes != ~uint64_t{0})
     throw Fault{"a transposing LDS read with inactive lanes is undefined"};
   uint8_t rows[kLanes][12] = {};

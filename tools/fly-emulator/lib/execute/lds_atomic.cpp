@@ -43,10 +43,7 @@ void atomic(Wave &wave, const Instruction &inst) {
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter & 0xffU);
   const unsigned bytes = inst.opcode->parameter >> 8;
   LaneAddresses where;
-  where.lanes = wave.exec();
-  const uint32_t *addresses = wave.row(inst.src[0].index);
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    where.address[lane] = uint64_t{addresses[lane]} + static_cast<uint32_t>(inst.modifiers.offset);
+  ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
   const uint32_t *data = wave.row(inst.src[1].index);
   const bool compare = operation == AtomicOperation::CompareSwap ||
                        operation == AtomicOperation::CompareSwapF32 ||
@@ -80,7 +77,7 @@ void exchangePair(Wave &wave, const Instruction &inst) {
     const unsigned offset = half == 0 ? inst.modifiers.offset0 : inst.modifiers.offset1;
     const uint32_t *data = wave.row(inst.src[1 + half].index);
     forEachLane(where.lanes, [&](unsigned lane) {
-      where.address[lane] = uint64_t{addresses[lane]} + uint64_t{offset} * stride;
+      where.address[lane] = addresses[lane] + offset * stride;
       const uint64_t old = update(wave, AtomicOperation::Swap, bytes, where.address[lane], lane,
                                   cellOf(data, lane, bytes), 0);
       setCell(result + size_t{half} * bytes / 4 * kLanes, lane, bytes, old);

@@ -25,19 +25,27 @@ std::deque<MatrixShape> &shapes() {
   return list;
 }
 
-/// Where a lane's e-th element of A or B belongs: row (column), k and block.
+/// Where an element of A or B belongs: row (column), k and block.
 struct Place {
   unsigned row;
   unsigned k;
   unsigned block;
 };
 
-Place placeOf(const MatrixShape &s, unsigned lane, unsigned e) {
+/// Lane groups take turns with runs of consecutive k: one run each, but for the 8-bit formats of
+/// f8f6f4, whose 32 elements are two runs of 16 (so compilers lay them out for the hardware).
+unsigned runOf(const MatrixShape &s, MatrixElement element) {
+  constexpr unsigned kByteRun = 16;
+  return s.anyFormat && bitsOf(element) == 8 ? kByteRun : s.perLane();
+}
+
+Place placeOf(const MatrixShape &s, unsigned lane, unsigned e, unsigned run) {
   if (s.a == MatrixElement::F64 && s.blocks > 1) // v_mfma_f64_4x4x4_4b: k in the upper lane bits
     return {lane % 4, lane / 16, lane / 4 % 4};
   if (s.blocks > 1)
     return {lane % s.m, e, lane / s.m};
-  return {lane % s.m, lane / s.m * s.perLane() + e, 0};
+  const unsigned groups = kLanes / s.m;
+  return {lane % s.m, (e / run * groups + lane / s.m) * run + e % run, 0};
 }
 
 /// Index of an element in the dense arrays that the arithmetic works on: [block][k][row].
@@ -134,7 +142,7 @@ void gatherHalves(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
   const unsigned per = s.perLane();
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
-    const Place first = placeOf(s, lane, 0);
+    const Place first = placeOf(s, lane, 0, per);
     unsigned index = indexOf(s, first);
     for (unsigned word = 0; word < per / 2; ++word, index += 2 * s.m) {
       const uint32_t value = rows[word * kLanes + from];
@@ -154,10 +162,11 @@ void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
     return;
   }
   const unsigned per = s.perLane();
+  const unsigned run = runOf(s, element);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned e = 0; e < per; ++e)
-      out[indexOf(s, placeOf(s, lane, e))] = elementValue(wave, rows, from, e, element);
+      out[indexOf(s, placeOf(s, lane, e, run))] = elementValue(wave, rows, from, e, element);
   }
 }
 
@@ -166,7 +175,7 @@ void gatherIntegers(const MatrixShape &s, const uint32_t *rows, unsigned blgp, i
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned e = 0; e < per; ++e)
-      out[indexOf(s, placeOf(s, lane, e))] = static_cast<int8_t>(bitField(rows, from, e, 8));
+      out[indexOf(s, placeOf(s, lane, e, per))] = static_cast<int8_t>(bitField(rows, from, e, 8));
   }
 }
 
@@ -188,7 +197,7 @@ void expandSparse(const MatrixShape &s, const Modifiers &m, const uint32_t *indi
   for (unsigned lane = 0; lane < kLanes; ++lane)
     for (unsigned e = 0; e < s.perLane() / 2; ++e) {
       const unsigned dense = e / 2 * 4 + sparseIndex(s, m, indices, lane, e);
-      out[indexOf(s, placeOf(s, lane, dense))] = read(lane, e);
+      out[indexOf(s, placeOf(s, lane, dense, s.perLane()))] = read(lane, e);
     }
 }
 
@@ -262,9 +271,11 @@ void normaliseNans(float *c, unsigned count) {
     }
 }
 
-/// E8M0 scales of one operand: one a lane, for the lane's row and its 32 consecutive k.
+/// E8M0 scales of one operand: lane group g has those of the g-th 32 consecutive k, whatever lanes
+/// hold the elements.
 void applyScales(const Wave &wave, const MatrixShape &s, const Operand &operand, unsigned byte,
                  float *values) {
+  constexpr unsigned kScaledRun = 32;
   uint32_t constant[kLanes];
   const uint32_t *scales = constant;
   if (operand.isVector())
@@ -275,8 +286,8 @@ void applyScales(const Wave &wave, const MatrixShape &s, const Operand &operand,
     const uint32_t code = scales[lane] >> (8 * byte) & 0xffU;
     const float factor =
         code == 0xff ? std::nanf("") : std::ldexp(1.0F, static_cast<int>(code) - 127);
-    for (unsigned e = 0; e < s.perLane(); ++e)
-      values[indexOf(s, placeOf(s, lane, e))] *= factor;
+    for (unsigned i = 0; i < kScaledRun; ++i)
+      values[indexOf(s, {lane % s.m, lane / s.m * kScaledRun + i, 0})] *= factor;
   }
 }
 
@@ -357,7 +368,7 @@ void doubleMatrix(Wave &wave, const Instruction &inst, const MatrixShape &s) {
       const uint64_t bits = rows[lane] | uint64_t{rows[kLanes + lane]} << 32;
       double value;
       std::memcpy(&value, &bits, 8);
-      out[indexOf(s, placeOf(s, lane, 0))] = negative ? -value : value;
+      out[indexOf(s, placeOf(s, lane, 0, s.perLane()))] = negative ? -value : value;
     }
   };
   gather(inst.src[0], (negate & 1U) != 0, a);

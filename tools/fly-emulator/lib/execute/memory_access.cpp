@@ -109,6 +109,13 @@ void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t
   }
 }
 
+void ldsAddresses(const Wave &wave, const Operand &address, uint32_t offset, LaneAddresses &out) {
+  const uint32_t *rows = wave.row(address.index);
+  out.lanes = wave.exec();
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    out.address[lane] = rows[lane] + offset;
+}
+
 uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane) {
   const WorkGroup &group = *wave.group;
   if (offset <= group.ldsBytes && bytes <= group.ldsBytes - offset)

@@ -57,6 +57,10 @@ void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &whe
 void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t bytes,
                  AccessKind kind);
 
+/// LDS addresses of all lanes. The sum of vector address and offset wraps at 32 bits: compilers do
+/// use negative addresses with an offset that makes them positive.
+void ldsAddresses(const Wave &wave, const Operand &address, uint32_t offset, LaneAddresses &out);
+
 /// LDS bytes of one lane, or null where they are out of bounds (which reads zero and drops writes,
 /// or throws a Fault when the launch asks for that).
 uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane);

@@ -38,6 +38,11 @@ def single() -> list[Case]:
             return load_from(c, list(places(c, slots(c), 32)), size, signed, half)
 
         out.append(case(f"ds_read_{name}", "", _b(size), read, SCALED + "{op} {d}, v92 offset:32" + WAIT, **OPTIONS))
+    negative = SCALED + "v_subrev_u32 v92, 64, v92\n"  # the sum with the offset wraps
+    out.append(
+        case("ds_read_b64", "", "b64", lambda c: load_from(c, list(places(c, slots(c), 32)), 8, False, ""),
+             negative + "{op} {d}, v92 offset:96" + WAIT, label="of a negative address", **OPTIONS)
+    )  # fmt: skip
     for name, (size, half) in WRITES.items():
 
         def write(c: Context, a: Words, size: int = size, half: str = half) -> None:

@@ -36,13 +36,15 @@ def fields(rows: Words, bits: int, count: int) -> Array:
     return np.array([[v >> bits * e & (1 << bits) - 1 for v in lanes] for e in range(count)], np.uint32)
 
 
-def dense(values: Array, m: int, k: int) -> Array:
-    """(blocks, k, m) from (elements, lanes): lane l has row l % m and the (l / m)th run of k."""
+def dense(values: Array, m: int, k: int, run: int | None = None) -> Array:
+    """(blocks, k, m) from (elements, lanes): lane l has row l % m; lane groups take turns with runs of k."""
     per = m * k // LANES
+    run = run or per
     out = np.zeros((values.shape[1] // LANES, k, m), values.dtype)
     for lane in range(LANES):
         for e in range(per):
-            out[:, lane // m * per + e, lane % m] = values[e, lane::LANES]
+            at = (e // run * (LANES // m) + lane // m) * run + e % run
+            out[:, at, lane % m] = values[e, lane::LANES]
     return out
 
 
@@ -155,8 +157,8 @@ _MASKS = {0: [0x9F9F9F9F], 1: [0x8F8F8F8F], 2: [0xFFFFFFFF], 3: [0xFFFFFFFF], 4:
 
 
 def dense_small(values: Array, code: int, m: int, k: int) -> Array:
-    """Every format has its elements like the others: a lane's are consecutive in k."""
-    return dense(values, m, k)
+    """32 elements a lane: one run of k, but two of 16 in the 8-bit formats."""
+    return dense(values, m, k, 16 if SMALL[code][0] == 8 else 32)
 
 
 def scale(values: Array, scales: Array, byte: int, m: int, k: int) -> Array:
