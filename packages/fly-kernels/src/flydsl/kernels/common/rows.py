@@ -332,7 +332,7 @@ def stream(
 
 def _loop(plan: RowPlan, state: Any, body: Any, trips: int, parts: int) -> Any:
     # Without the hint LLVM unrolls short loops fully and spills.
-    for trip in range(trips, unroll=1):
+    for trip in range(trips, unroll=1):  # type: ignore[call-overload]  # the language's range
         for part in fx.range_constexpr(parts):
             state = body(state, Step(plan.vector, (trip * parts + part) * plan.threads))
     return state

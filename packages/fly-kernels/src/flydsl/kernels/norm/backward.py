@@ -92,7 +92,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             if norm.centred:
                 dx = minus(dx, centre)
             dx = dx * self.rstd
-            if norm.residual:
+            if self.dresidual is not None:
                 dx = dx + self.dresidual.load_f32(step)
             self.dx.store(step, dx)
 

@@ -149,7 +149,8 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             self.smooth = RowView(tensors.XScale, at) if norm.smooth else None
 
         def load(self, step: Step) -> tuple[Any, Any, Any]:
-            return tuple(None if one is None else one.load(step) for one in (self.gamma, self.beta, self.smooth))
+            beta, smooth = (None if one is None else one.load(step) for one in (self.beta, self.smooth))
+            return self.gamma.load(step), beta, smooth
 
     def output_of(values: Any, mean: Any, rstd: Any, weights: tuple[Any, Any, Any]) -> Any:
         gamma, beta, smooth = (None if one is None else one.to(fx.Float32) for one in weights)

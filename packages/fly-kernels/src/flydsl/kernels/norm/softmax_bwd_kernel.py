@@ -67,12 +67,12 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
     def softmax_bwd_kernel(DY: Any, Y: Any, DX: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
         if at.first < m_in:
-            rows = [RowView(one, at, at.first) for one in (DY, Y, DX)]
+            dy_row, y_row, dx_row = (RowView(one, at, at.first) for one in (DY, Y, DX))
             with fx.fastmath("contract"):
                 if fx.const_expr(plan.in_registers):
-                    held_row(*rows, at)
+                    held_row(dy_row, y_row, dx_row, at)
                 else:
-                    streamed_row(*rows, at)
+                    streamed_row(dy_row, y_row, dx_row, at)
 
     @flyc.jit
     def softmax_bwd(DY: Any, Y: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:

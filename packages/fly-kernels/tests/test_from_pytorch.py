@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row and every block of docs/kernels/from-pytorch.md does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from flydsl.kernels.elementwise import functions
+
+PAGE = Path(__file__).parents[3] / "docs" / "kernels" / "from-pytorch.md"
+TEXT = PAGE.read_text() if PAGE.exists() else ""
+ROWS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|", TEXT, re.MULTILINE)
+BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+IMPORTS = BLOCKS[0] if BLOCKS else ""
+
+pytestmark = pytest.mark.skipif(not TEXT, reason="the page is part of the repository, not of the package")
+
+
+def namespace():
+    generator = torch.Generator().manual_seed(0)
+    names = {
+        "x": torch.randn(6, 256, generator=generator),
+        "y": torch.randn(6, 256, generator=generator),
+        "w": torch.rand(256, generator=generator) + 0.5,
+        "b": torch.randn(256, generator=generator),
+        "gate_up": torch.randn(6, 512, generator=generator),
+    }
+    exec(IMPORTS, names)
+    return names
+
+
+def test_the_page_has_its_rows_and_blocks():
+    assert len(ROWS) >= 28
+    assert len(BLOCKS) == 4
+
+
+@pytest.mark.parametrize(("theirs", "ours"), ROWS, ids=[ours for _, ours in ROWS])
+def test_row(theirs, ours):
+    names = namespace()
+    expected, got = eval(theirs, names), eval(ours, names)
+    torch.testing.assert_close(got.to(expected.dtype), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("block", range(1, len(BLOCKS)))
+def test_block(block, tmp_path, monkeypatch):
+    monkeypatch.setattr(functions, "UNARY", functions.UNARY.copy())  # one block adds to it
+    # Kernels are compiled from their source, so the block has to be in a file.
+    path = tmp_path / f"block{block}.py"
+    path.write_text(IMPORTS + "\n" + BLOCKS[block])
+    exec(compile(path.read_text(), str(path), "exec"), {"__name__": f"block{block}"})
