@@ -36,9 +36,17 @@ from .layout.algebra import *  # noqa: F403
 from .layout.algebra import __all__ as _algebra
 from .layout.construct import *  # noqa: F403
 from .layout.construct import __all__ as _construct
+from .layout.coordinates import *  # noqa: F403
+from .layout.coordinates import __all__ as _coordinates
 from .layout.host import hosted
+from .layout.int_tuples import *  # noqa: F403
+from .layout.int_tuples import __all__ as _int_tuples
+from .layout.modes import *  # noqa: F403
+from .layout.modes import __all__ as _modes
 from .layout.objects import *  # noqa: F403
 from .layout.objects import __all__ as _objects
+from .layout.sizes import *  # noqa: F403
+from .layout.sizes import __all__ as _sizes
 from .math import *  # noqa: F403
 from .math import __all__ as _math
 from .memory import *  # noqa: F403
@@ -47,6 +55,7 @@ from .mma import *  # noqa: F403
 from .mma import __all__ as _mma
 from .numeric import *  # noqa: F403
 from .numeric import __all__ as _numeric
+from .numeric.types import *  # noqa: F403 - spelled out for type checkers, which do not follow a computed __all__
 from .ops import *  # noqa: F403
 from .ops import __all__ as _ops
 from .pointer import *  # noqa: F403
@@ -92,7 +101,8 @@ def range_constexpr(*args: Any) -> range:
 from .select import select as select  # noqa: E402
 
 # Outside a trace the algebra works on ordinary values.
-for _name in (*_algebra, *_construct):
+_ALGEBRA = (*_algebra, *_construct, *_coordinates, *_int_tuples, *_modes, *_sizes)
+for _name in _ALGEBRA:
     if _name not in ("as_int_tuple", "as_tile", "select"):
         globals()[_name] = hosted(globals()[_name])
 select = hosted(select)
@@ -104,7 +114,7 @@ _OWN = (
 )  # fmt: skip
 
 _PARTS = (
-    _protocol, _address_space, _arith_value, _atom, _copy, _fastmath, _gpu, _algebra, _construct, _objects, _math,
+    _protocol, _address_space, _arith_value, _atom, _copy, _fastmath, _gpu, _ALGEBRA, _objects, _math,
     _memory, _mma, _numeric, _ops, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor, _type_classes,
     _typing, _vector, _vector_types, _wrap,
 )  # fmt: skip

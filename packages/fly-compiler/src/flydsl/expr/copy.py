@@ -11,10 +11,12 @@ from flydsl._mlir._mlir_libs import _flyDialect as fly
 from ._build import build_op, infer
 from .atom import CopyAtom, _Atom, of_tiling, static_layout
 from .layout import typetext as tt
-from .layout.algebra import composition, int_tuple_product_each, raked_product, right_inverse, size
+from .layout.algebra import composition, raked_product, right_inverse
 from .layout.construct import as_int_tuple, as_tile, make_layout, static
 from .layout.host import from_host
+from .layout.int_tuples import int_tuple_product_each
 from .layout.objects import IntTuple, Layout, Tile
+from .layout.sizes import size
 from .tensor import Tensor, make_view, typed
 from .wrap import register_wrapper
 

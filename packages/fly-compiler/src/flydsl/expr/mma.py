@@ -13,9 +13,9 @@ from flydsl._mlir._mlir_libs import _flyDialect as fly
 from ._build import attribute, build_op, infer
 from .atom import MmaAtom, _Atom, of_tiling, static_layout
 from .layout import typetext as tt
-from .layout.algebra import slice
 from .layout.construct import as_int_tuple, make_layout, make_tile, static
 from .layout.host import from_host
+from .layout.modes import slice
 from .layout.objects import IntTuple, Layout, Tile
 from .tensor import Tensor, typed
 from .wrap import register_wrapper

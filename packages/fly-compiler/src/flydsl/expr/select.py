@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .layout.algebra import select as _modes
+from .layout.modes import select as _modes
 from .numeric.base import select as _values
 
 __all__ = ["select"]

@@ -147,7 +147,8 @@ class Tensor(FlyValue):
         return at
 
     def __getitem__(self, coord: Any) -> Any:
-        from .layout.algebra import has_none, slice
+        from .layout.modes import slice
+        from .layout.sizes import has_none
 
         if coord is None:
             raise TypeError("t[None] keeps everything; use t itself, or one None per mode, for example t[None, k]")
@@ -159,7 +160,7 @@ class Tensor(FlyValue):
         return IntTuple(value) if self.is_coordinate else wrap(self.dtype, value)
 
     def __setitem__(self, coord: Any, value: Any) -> None:
-        from .layout.algebra import has_none
+        from .layout.sizes import has_none
 
         if has_none(coord):
             target = self if coord is None else self[coord]

@@ -296,7 +296,9 @@ class _LayoutValue(FlyValue):
 
     def __call__(self, *coord: Any) -> Any:
         """Return the index of a coordinate; with a `None` anywhere, the sub-layout of the modes left open."""
-        from .algebra import crd2idx, has_none, slice
+        from .coordinates import crd2idx
+        from .modes import slice
+        from .sizes import has_none
 
         at = coord[0] if len(coord) == 1 else coord
         return slice(self, at) if has_none(at) else crd2idx(at, self)
@@ -325,19 +327,19 @@ class Layout(_LayoutValue):
 
     def get_hier_coord(self, index: Any) -> IntTuple:
         """Return the natural coordinate of an index."""
-        from .algebra import idx2crd
+        from .coordinates import idx2crd
 
         return idx2crd(index, self)
 
     def get_flat_coord(self, index: Any) -> IntTuple:
         """Return one linear coordinate per top-level mode."""
-        from .algebra import get_flat_coord
+        from .coordinates import get_flat_coord
 
         return get_flat_coord(index, self)
 
     def get_1d_coord(self, index: Any) -> IntTuple:
         """Return the linear coordinate of an index."""
-        from .algebra import get_1d_coord
+        from .coordinates import get_1d_coord
 
         return get_1d_coord(index, self)
 

@@ -9,7 +9,7 @@ from flydsl._mlir import ir
 
 from .. import _trace
 from .._build import build, build_op, infer, parse_type
-from ..layout.algebra import cosize
+from ..layout.sizes import cosize
 from ..numeric.base import as_numeric
 from ..numeric.types import Int16, Int32, Int64
 from ..pointer import Pointer, pointer_type

@@ -13,11 +13,13 @@ from .. import _trace
 from .._build import attribute, infer_op
 from ..atom import CopyAtom
 from ..layout import typetext as tt
-from ..layout.algebra import coalesce, crd2idx, group, logical_divide
+from ..layout.algebra import coalesce, logical_divide
 from ..layout.algebra import composition as compose
-from ..layout.algebra import slice as take_slice
 from ..layout.construct import as_tile, make_layout, make_tile
+from ..layout.coordinates import crd2idx
 from ..layout.host import from_host
+from ..layout.modes import group
+from ..layout.modes import slice as take_slice
 from ..layout.objects import IntTuple, Layout
 from ..tensor import Tensor
 

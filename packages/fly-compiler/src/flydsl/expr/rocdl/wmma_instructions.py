@@ -52,6 +52,17 @@ def wmma_f32_16x16x128_fp8_fp8(
     return _emit("wmma_f32_16x16x128_fp8_fp8", result_type, (a, b, c), modifiers)
 
 
+_SCALED = ("modC", "scaleAType", "fmtScaleA", "scaleBType", "fmtScaleB", "reuseA", "reuseB")
+
+
+def _scaled(name: str, result_type: Any, operands: tuple[Any, ...], formats: dict[str, int], given: Any) -> ir.Value:
+    unknown = sorted(set(given) - set(_SCALED))
+    if unknown:
+        raise TypeError(f"{name} has no modifier {', '.join(unknown)}; it has {', '.join(_SCALED)}")
+    modifiers = {key: given.get(key, False if key.startswith("reuse") else 0) for key in _SCALED}
+    return _emit(name, result_type, operands, {**formats, **modifiers})
+
+
 def wmma_scale_f32_16x16x128_f8f6f4(
     result_type: Any,
     a: Any,
@@ -62,49 +73,27 @@ def wmma_scale_f32_16x16x128_f8f6f4(
     *,
     fmtA: int = 4,
     fmtB: int = 4,
-    modC: int = 0,
-    scaleAType: int = 0,
-    fmtScaleA: int = 0,
-    scaleBType: int = 0,
-    fmtScaleB: int = 0,
-    reuseA: bool = False,
-    reuseB: bool = False,
+    **modifiers: Any,
 ) -> ir.Value:
     """Multiply block-scaled 16x128 by 128x16 values of the formats `fmtA` and `fmtB`, and add to `c`.
 
+    Modifiers are `modC`, `scaleAType`, `fmtScaleA`, `scaleBType`, `fmtScaleB` (0 by default), `reuseA` and `reuseB`.
+
     Raises:
         ValueError: the target is not gfx1250.
+        TypeError: an unknown modifier, or one that is not known while tracing.
     """
-    modifiers = {
-        "fmtA": fmtA, "fmtB": fmtB, "modC": modC, "scaleAType": scaleAType, "fmtScaleA": fmtScaleA,
-        "scaleBType": scaleBType, "fmtScaleB": fmtScaleB, "reuseA": bool(reuseA), "reuseB": bool(reuseB),
-    }  # fmt: skip
-    return _emit("wmma_scale_f32_16x16x128_f8f6f4", result_type, (a, b, c, scaleA, scaleB), modifiers)
+    formats = {"fmtA": fmtA, "fmtB": fmtB}
+    return _scaled("wmma_scale_f32_16x16x128_f8f6f4", result_type, (a, b, c, scaleA, scaleB), formats, modifiers)
 
 
 def wmma_scale_f32_32x16x128_f4(
-    result_type: Any,
-    a: Any,
-    b: Any,
-    c: Any,
-    scaleA: Any,
-    scaleB: Any,
-    *,
-    modC: int = 0,
-    scaleAType: int = 0,
-    fmtScaleA: int = 0,
-    scaleBType: int = 0,
-    fmtScaleB: int = 0,
-    reuseA: bool = False,
-    reuseB: bool = False,
+    result_type: Any, a: Any, b: Any, c: Any, scaleA: Any, scaleB: Any, **modifiers: Any
 ) -> ir.Value:
-    """Multiply block-scaled 32x128 by 128x16 fp4 values, and add to `c`.
+    """Multiply block-scaled 32x128 by 128x16 fp4 values, and add to `c`; modifiers as of the 16x16 form.
 
     Raises:
         ValueError: the target is not gfx1250.
+        TypeError: an unknown modifier, or one that is not known while tracing.
     """
-    modifiers = {
-        "modC": modC, "scaleAType": scaleAType, "fmtScaleA": fmtScaleA, "scaleBType": scaleBType,
-        "fmtScaleB": fmtScaleB, "reuseA": bool(reuseA), "reuseB": bool(reuseB),
-    }  # fmt: skip
-    return _emit("wmma_scale_f32_32x16x128_f4", result_type, (a, b, c, scaleA, scaleB), modifiers)
+    return _scaled("wmma_scale_f32_32x16x128_f4", result_type, (a, b, c, scaleA, scaleB), {}, modifiers)
