@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..common.language import flyc, fx
-from ..common.mma.main_loop import loop_pairs, make_tile_loop, sum_over_k
+from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
 from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
 from ..common.mma.tile_plan import WAVE, TilePlan, plan_tile
@@ -129,7 +129,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         M: fx.Int32,
         lda: fx.Int32,
         ldb: fx.Int32,
-        pairs: fx.Int32,
+        looped: fx.Int32,
     ) -> None:
         thread = fx.thread_idx.x
         row_tile, column_tile = xcd_remap_bx_by(
@@ -149,10 +149,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         a = resource(A, first_row, a_row, (rows - 1) * a_row + gemm.K * size - a_first, a_first)
         b = resource(B, first_column, b_row, (columns - 1) * b_row + gemm.K * size - b_first, b_first)
         loop = make_tile_loop(
-            plan, a, b, _lds_buffers(plan), thread, a_row_bytes=a_row, b_row_bytes=b_row,
+            plan, a, b, _lds_buffers(plan, gemm.direct), thread, a_row_bytes=a_row, b_row_bytes=b_row,
             direct=gemm.direct, fenced=gemm.fenced, preload=gemm.preload,
         )  # fmt: skip
-        sums = sum_over_k(loop, pairs)
+        sums = sum_over_k(loop, looped)
         wave = thread // WAVE
         first = first_row + part * M
         tile = OutputTile(
@@ -179,7 +179,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
         tile_gemm(
-            C, A, B, {one: extras[one] for one in wanted}, M, fx.Int32(lda), fx.Int32(ldb), fx.Int32(loop_pairs(plan))
+            C, A, B, {one: extras[one] for one in wanted}, M, fx.Int32(lda), fx.Int32(ldb), fx.Int32(looped_bytes(plan))
         ).launch(
             grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )  # fmt: skip
@@ -192,7 +192,16 @@ def _output(tensor: Any, row: Any, column: Any, rows: Any, columns: Any, row_ele
     return resource(tensor, row, row_elements * size, ((rows - 1) * row_elements + columns) * size, column * size)
 
 
-def _lds_buffers(plan: TilePlan) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks; each buffer is a symbol of its own, so that accesses to two never alias."""
+def _lds_buffers(plan: TilePlan, direct: bool) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks, one for each buffer.
+
+    Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
+    not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
+    so instructions can have them.
+    """
     allocator = fx.SharedAllocator()
-    return tuple([allocator.allocate(fx.Array[fx.Int128, plan.buffer_chunks]).peek().ptr for _ in range(plan.buffers)])
+    if direct:
+        arrays = [fx.Array[fx.Int128, plan.buffer_chunks]] * plan.buffers
+        return tuple([allocator.allocate(one).peek().ptr for one in arrays])
+    first = allocator.allocate(fx.Array[fx.Int128, plan.buffers * plan.buffer_chunks]).peek().ptr
+    return tuple([first + one * plan.buffer_chunks for one in range(plan.buffers)])

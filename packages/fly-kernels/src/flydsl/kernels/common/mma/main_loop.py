@@ -10,17 +10,18 @@ LDS is a register that never changes plus a constant; the last two or three stag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
 from .instructions import PACK_BYTES
-from .schedule import Step, VmemOrder, stage_steps
+from .schedule import Step, VmemOrder, loads_of, stage_steps
 from .tile_plan import WAVE, TilePlan
 
-__all__ = ["LoopState", "TileLoop", "loop_pairs", "make_tile_loop", "sum_over_k"]
+__all__ = ["LoopState", "TileLoop", "looped_bytes", "make_tile_loop", "sum_over_k"]
 
 _WORDS = PACK_BYTES // 4
+_IMMEDIATE = 4096  # bytes that the offset in a buffer instruction reaches
 _MOST_OUTSTANDING = 63  # that s_waitcnt can say
 
 
@@ -119,15 +120,15 @@ def make_tile_loop(
     )  # fmt: skip
 
 
-def loop_pairs(plan: TilePlan) -> int:
-    """How many pairs of stages are in the steady state: all but the last two or three."""
-    return max(0, plan.stages - 2) // 2
+def looped_bytes(plan: TilePlan) -> int:
+    """Bytes of K that are gone through in the steady state: pairs of stages, all but the last two or three stages."""
+    return max(0, plan.stages - 2) // 2 * 2 * plan.stage_bytes
 
 
-def sum_over_k(loop: TileLoop, pairs: Any) -> dict[tuple[int, int], Any]:
+def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
     """The sums of the tile: 4 of a lane for each (row block, column block).
 
-    `pairs` is `loop_pairs(plan)` as a run-time value: a loop whose length the compiler knows it may well unroll, and
+    `looped` is `looped_bytes(plan)` as a run-time value: a loop whose length the compiler knows it may well unroll, and
     then the code is as long as K.
 
     Value i is row (lane mod 16) of the row block, column 4 (lane // 16) + i of the column block: the instruction gets
@@ -135,27 +136,43 @@ def sum_over_k(loop: TileLoop, pairs: Any) -> dict[tuple[int, int], Any]:
     """
     plan = loop.plan
     order = VmemOrder()
-    state = _start(loop, order)
     steps = stage_steps(plan, loop.preload, loop.direct)
+    state = _start(loop, steps, order)
     ahead = 1 if loop.direct and plan.buffers == 1 else 2  # of "load_a"
-    looped = 2 * loop_pairs(plan)
-    if looped:
+    in_loop = looped_bytes(plan) // plan.stage_bytes
+    if in_loop:
         order.replay(steps)
         values = state.pack()
-        next_a, next_b = fx.Int32(ahead * plan.stage_bytes), fx.Int32(plan.b_stage_stride)
-        for _ in range(pairs):
+        bases = [*loop.a_offsets, *loop.b_offsets]
+        next_b = fx.Int32(plan.b_stage_stride)
+        first = ahead * plan.stage_bytes
+        for next_a in range(first, looped + first, 2 * plan.stage_bytes):
             inner = state.unpacked(values)
+            bases = [_opaque(one) for one in bases]
+            here = replace(loop, a_offsets=tuple(bases[: plan.passes]), b_offsets=tuple(bases[plan.passes :]))
+            # Where the reach of an instruction's own offset allows, both stages use one register.
+            near = 2 * plan.b_stage_stride <= _IMMEDIATE
             for half in fx.range_constexpr(2):
-                emit_stage(loop, steps, inner, half, next_a, next_b, order, half * plan.stage_bytes)
-                next_b = next_b + plan.b_stage_stride
-            next_a = next_a + 2 * plan.stage_bytes
+                at = (half * plan.stage_bytes, half * plan.b_stage_stride if near else 0)
+                beyond = next_b if near or half == 0 else next_b + plan.b_stage_stride
+                emit_stage(here, steps, inner, half, (next_a, beyond), at, order)
+            next_b = next_b + 2 * plan.b_stage_stride
             values = inner.pack()
         state = state.unpacked(values)
-    for stage in fx.range_constexpr(looped, plan.stages):
+    for stage in fx.range_constexpr(in_loop, plan.stages):
         kept = [step for step in steps if _belongs(step, plan.stages - 1 - stage, ahead)]
-        next_a, next_b = fx.Int32((stage + ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
-        emit_stage(loop, kept, state, stage % 2, next_a, next_b, order, 0)
+        offsets = fx.Int32((stage + ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
+        emit_stage(loop, kept, state, stage % 2, offsets, (0, 0), order)
     return state.sums
+
+
+def _opaque(value: Any) -> Any:
+    """The same 32-bit value, of which the compiler knows nothing. Emits no instruction.
+
+    It would add the constant parts of addresses outside of the loop, to a register each, instead of leaving them to the
+    offset that the instructions have.
+    """
+    return fx.rocdl.inline_asm.inline_asm("", "=v,0", [value], fx.Int32, side_effects=False)
 
 
 def _belongs(step: Step, left: int, ahead: int) -> bool:
@@ -169,25 +186,31 @@ def _belongs(step: Step, left: int, ahead: int) -> bool:
     return step.kind != "barrier" or left >= 1
 
 
-def _start(loop: TileLoop, order: VmemOrder) -> LoopState:
-    """Load stage 0 and begin stage 1, as the steady state leaves it."""
+def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState:
+    """Load stage 0 and begin stage 1, as the steady state leaves it.
+
+    Also in its order: what the compiler knows of loads that are outstanding when the loop begins is what holds for both
+    ways into it, and other orders cost waits in every iteration.
+    """
     plan = loop.plan
     state = LoopState({}, {}, {}, {})
-    zero = fx.Int32(0)
+    zero, second = fx.Int32(0), fx.Int32(plan.stage_bytes)
     for one in fx.range_constexpr(plan.passes):
         _load_a(loop, state, one, zero, 0, 0, order)
-    for pack in fx.range_constexpr(plan.packs):
-        for n in fx.range_constexpr(plan.column_blocks):
-            _load_b(loop, state, (n, pack), zero, order)
-    if not loop.direct:
-        for one in fx.range_constexpr(plan.passes):
-            loop.lds[0][loop.a_chunks[one]] = state.arriving[one]
-    two_ahead = not loop.direct or plan.buffers == 2
-    if plan.stages > 1 and two_ahead:
-        for one in fx.range_constexpr(plan.passes):
-            _load_a(loop, state, one, fx.Int32(plan.stage_bytes), 0, 1, order)
+    arrived = dict(state.arriving)
+    two_ahead = plan.stages > 1 and not (loop.direct and plan.buffers == 1)
+    for step in loads_of(steps):
+        if loop.fenced:
+            fx.rocdl.sched_barrier(0)
+        if step.kind == "load_b":
+            _load_b(loop, state, step.key, zero, 0, order)
+        elif two_ahead:
+            _load_a(loop, state, step.key, second, 0, 1, order)
     if loop.direct:
         fx.rocdl.s_waitcnt(vmcnt=0)
+    else:
+        for one in fx.range_constexpr(plan.passes):
+            loop.lds[0][loop.a_chunks[one]] = arrived[one]
     fx.barrier()
     phase = plan.phases[0]
     for pack in phase.packs:
@@ -204,10 +227,9 @@ def emit_stage(
     steps: Sequence[Step],
     state: LoopState,
     stage: int,
-    next_a: Any,
-    next_b: Any,
+    offsets: tuple[Any, Any],
+    constants: tuple[int, int],
     order: VmemOrder,
-    a_constant: int,
 ) -> None:
     """Turn the steps of one stage into instructions and update `state`.
 
@@ -216,9 +238,9 @@ def emit_stage(
         steps: of this stage.
         state: on entry of the stage; becomes that of the next.
         stage: its number, or what has the same parity.
-        next_a, next_b: uniform byte offsets in the resources of what "load_a" and "load_b" load.
+        offsets: in the resources of A and B, of what "load_a" and "load_b" load; bytes, uniform.
+        constants: to add to `offsets`.
         order: of loads, for the waits.
-        a_constant: to add to `next_a`.
     """
     plan = loop.plan
     # What a phase multiplies is fixed when it begins: its own reads are for the next one.
@@ -238,10 +260,10 @@ def emit_stage(
             buffer = (stage + of_next) % plan.buffers
             state.a[m, pack] = _read_a(loop, buffer, m, pack)
         elif kind == "load_b":
-            _load_b(loop, state, key, next_b, order)
+            _load_b(loop, state, key, offsets[1], constants[1], order)
         elif kind == "load_a":
             ahead = 1 if loop.direct and plan.buffers == 1 else 2
-            _load_a(loop, state, key, next_a, a_constant, stage + ahead, order)
+            _load_a(loop, state, key, offsets[0], constants[0], stage + ahead, order)
         elif kind == "write_a":
             loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]
         elif kind == "barrier":
@@ -267,9 +289,9 @@ def _read_a(loop: TileLoop, buffer: int, m: int, pack: int) -> Any:
     return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)
 
 
-def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, order: VmemOrder) -> None:
+def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant: int, order: VmemOrder) -> None:
     n, pack = key
-    offset = loop.b_offsets[n] + pack * loop.plan.b_pack_stride
+    offset = loop.b_offsets[n] + (pack * loop.plan.b_pack_stride + constant)
     state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.b, offset, k_offset))
     order.issue(("load_b", key))
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from .tile_plan import TilePlan
 
-__all__ = ["Step", "VmemOrder", "stage_steps"]
+__all__ = ["Step", "VmemOrder", "loads_of", "stage_steps"]
 
 Key = tuple[str, Any]
 
