@@ -24,6 +24,8 @@ namespace flydsl::runtime {
   X(hipModuleLaunchKernel, HipFunction function, unsigned gridX, unsigned gridY, unsigned gridZ,   \
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, HipStream stream,     \
     void **params, void **extra)                                                                   \
+  X(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, HipFunction function,         \
+    int threads, size_t sharedBytes)                                                               \
   X(hipMalloc, void **address, size_t bytes)                                                       \
   X(hipFree, void *address)                                                                        \
   X(hipMemcpy, void *destination, const void *source, size_t bytes, int kind)                      \

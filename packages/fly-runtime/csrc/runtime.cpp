@@ -56,6 +56,13 @@ Json describe() {
           {"devices", Json::array()}};
 }
 
+int checked_device(const Devices &all, int device) {
+  if (device < 0 || static_cast<size_t>(device) >= all.all.size())
+    fail(FLYDSL_ERROR_VALUE, "there is no device " + std::to_string(device) + "; " + all.api->path +
+                                 " has " + std::to_string(all.all.size()));
+  return device;
+}
+
 template <typename Type> void require(Type *pointer, const char *name) {
   if (pointer == nullptr)
     fail(FLYDSL_ERROR_VALUE, std::string(name) + " is NULL");
@@ -68,6 +75,40 @@ using namespace flydsl::runtime;
 
 int32_t flydsl_artifact_check(const FlyArtifact *artifact) {
   return guarded([&] { ArtifactState::of(artifact); });
+}
+
+int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t device, void **module) {
+  return guarded([&] {
+    ArtifactState &state = ArtifactState::of(artifact);
+    const Devices &all = devices();
+    const int wanted = device < 0 ? all.current().index : device;
+    const CurrentDevice scope(all, checked_device(all, wanted));
+    const LoadedModule &loaded = state.module_on(all, all.all[static_cast<size_t>(wanted)]);
+    if (module != nullptr)
+      *module = loaded.module;
+  });
+}
+
+int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel, int64_t threads,
+                                 int64_t shared_bytes, int32_t *blocks) {
+  return guarded([&] {
+    require(blocks, "blocks");
+    ArtifactState &state = ArtifactState::of(artifact);
+    const Note &note = state.note();
+    if (kernel >= note.kernels.size())
+      fail(FLYDSL_ERROR_VALUE,
+           note.name + ": the artifact has no kernel number " + std::to_string(kernel));
+    if (threads < 1 || threads > INT32_MAX || shared_bytes < 0)
+      fail(FLYDSL_ERROR_VALUE, note.name + ": " + std::to_string(threads) + " threads with " +
+                                   std::to_string(shared_bytes) + " bytes of LDS are no workgroup");
+    const Devices &all = devices();
+    const LoadedModule &loaded = state.module_on(all, all.current());
+    int found = 0;
+    FLYDSL_HIP_CALL(*all.api, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, &found,
+                    loaded.kernels[kernel], static_cast<int>(threads),
+                    static_cast<size_t>(shared_bytes));
+    *blocks = found;
+  });
 }
 
 const char *flydsl_last_error(void) { return last_error().text.c_str(); }
@@ -99,10 +140,7 @@ int32_t flydsl_get_device(int32_t *device) {
 int32_t flydsl_set_device(int32_t device) {
   return guarded([&] {
     const Devices &all = devices();
-    if (device < 0 || static_cast<size_t>(device) >= all.all.size())
-      fail(FLYDSL_ERROR_VALUE, "there is no device " + std::to_string(device) + "; " +
-                                   all.api->path + " has " + std::to_string(all.all.size()));
-    FLYDSL_HIP_CALL(*all.api, hipSetDevice, device);
+    FLYDSL_HIP_CALL(*all.api, hipSetDevice, checked_device(all, device));
   });
 }
 

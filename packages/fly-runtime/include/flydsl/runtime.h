@@ -87,6 +87,15 @@ FLYDSL_API int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args
  * first. */
 FLYDSL_API int32_t flydsl_artifact_check(const FlyArtifact *artifact);
 
+/* Loads the artifact's code object for a device (-1: the calling thread's current one) ahead of the
+ * first launch, and gives HIP's handle of the module in *module (which may be NULL). */
+FLYDSL_API int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t device, void **module);
+
+/* How many workgroups of `threads` threads and `shared_bytes` of dynamic LDS of a kernel a compute
+ * unit of the current device holds at a time. */
+FLYDSL_API int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel,
+                                            int64_t threads, int64_t shared_bytes, int32_t *blocks);
+
 /* The text of the calling thread's last failure; never NULL. Valid until the thread's next call. */
 FLYDSL_API const char *flydsl_last_error(void);
 

@@ -11,6 +11,7 @@ from .backend import BaseBackend, GPUTarget, compile_backend_name, get_backend, 
 from .compiled_function import CompiledFunction, compile
 from .diagnostics import DSLCompileError
 from .jit_function import JitFunction, jit
+from .report import CompilationReport, compilation_reports
 from .kernel_function import CompilationContext, KernelFunction, kernel
 
 _excepthook.install()
@@ -18,12 +19,14 @@ _excepthook.install()
 __all__ = [
     "BaseBackend",
     "CompilationContext",
+    "CompilationReport",
     "CompiledFunction",
     "DSLCompileError",
     "GPUTarget",
     "JitArgumentRegistry",
     "JitFunction",
     "KernelFunction",
+    "compilation_reports",
     "compile",
     "compile_backend_name",
     "from_c_void_p",

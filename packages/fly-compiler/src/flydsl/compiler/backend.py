@@ -23,7 +23,27 @@ class GPUTarget:
 
 
 class BaseBackend(ABC):
-    """What a backend answers."""
+    """What a backend answers for one target.
+
+    Args:
+        target: what to compile for; by default what the environment and the devices ask for.
+    """
+
+    def __init__(self, target: GPUTarget | None = None) -> None:
+        self.target = self.detect_target() if target is None else target
+        if not self.supports_target(self.target):
+            raise ValueError(f"{type(self).__name__} compiles for no target {self.target}")
+
+    @classmethod
+    def make_target(cls, arch: str) -> GPUTarget:
+        """Return the target of an architecture's name."""
+        from flydsl.runtime.device import get_warp_size
+
+        return GPUTarget(compile_backend_name(), arch, get_warp_size(arch))
+
+    def hash(self) -> str:
+        """Return what of the backend and its target a cache key holds."""
+        return f"{type(self).__module__}.{type(self).__qualname__} {self.target}"
 
     @abstractmethod
     def supports_target(self, target: GPUTarget) -> bool:
@@ -68,7 +88,7 @@ class RocmBackend(BaseBackend):
         """Return the passes, as texts of MLIR's pass manager, in order."""
         from .pipeline import stages
 
-        arch = self.detect_target().arch
+        arch = self.target.arch
         found = stages(
             arch,
             hints=dict(compile_hints),
@@ -79,7 +99,7 @@ class RocmBackend(BaseBackend):
 
     def gpu_module_targets(self) -> list[str]:
         """Return the target attributes of the device module, as MLIR texts."""
-        return [f'#rocdl.target<chip = "{self.detect_target().arch}">']
+        return [f'#rocdl.target<chip = "{self.target.arch}">']
 
     def native_lib_patterns(self) -> list[str]:
         """Return glob patterns of the native libraries that the result depends on."""
@@ -109,8 +129,8 @@ def compile_backend_name() -> str:
     return str(env.compile.backend)
 
 
-def get_backend(name: str | None = None) -> BaseBackend:
-    """Return a backend, by default the one in use.
+def get_backend(name: str | None = None, *, arch: str = "") -> BaseBackend:
+    """Return a backend, by default the one in use, for an architecture, by default the one that is asked for.
 
     Raises:
         ValueError: no backend has that name.
@@ -118,4 +138,5 @@ def get_backend(name: str | None = None) -> BaseBackend:
     wanted = name or compile_backend_name()
     if wanted not in _backends:
         raise ValueError(f"unknown compile backend {wanted!r}; there are: {', '.join(sorted(_backends))}")
-    return _backends[wanted]()
+    found = _backends[wanted]
+    return found(found.make_target(arch)) if arch else found()

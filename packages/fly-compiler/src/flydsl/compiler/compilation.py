@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flydsl.runtime import Artifact, load_artifact
+from flydsl.runtime import Artifact, load_artifact, read_note
 
 from ..utils import env, log
 from .access import read_only_parameters
@@ -24,8 +24,9 @@ from .dumps import Dumps, wanted
 from .hints import hints_key
 from .note import argument_entries
 from .pipeline import StageTimes, emit, lower, stages
+from .report import CompilationReport, record
 from .target import Settings
-from .tracing import Static, trace_host
+from .tracing import Compilation, Static, trace_host
 
 __all__ = ["Compiled", "Request", "compile_request"]
 
@@ -58,6 +59,12 @@ class Request:
         """Return the run-time arguments."""
         return [(name, spec) for name, spec in self.arguments if not isinstance(spec, Static)]
 
+    def described(self) -> list[tuple[str, str]]:
+        """Return each argument's name, and its type or compile-time value as text."""
+        return [
+            (name, repr(spec.value) if isinstance(spec, Static) else spec.describe()) for name, spec in self.arguments
+        ]
+
     def source_key(self) -> str:
         """Return the hash of what does not depend on the arguments."""
         return Fingerprint.digest_of(self.source.digest, toolchain_hash(), self.settings.key)
@@ -74,6 +81,7 @@ class Compiled:
     """A specialisation that is ready.
 
     Attributes:
+        request: what it was made for.
         artifact: the loaded artifact, `None` under `COMPILE_ONLY`.
         origin: `compiled` or `disk`.
         path: the artifact's file.
@@ -82,6 +90,7 @@ class Compiled:
         times: seconds per stage, empty when it came from disk.
     """
 
+    request: Request
     artifact: Artifact | None
     origin: str
     path: Path
@@ -93,6 +102,20 @@ class Compiled:
     def function(self) -> Any:
         """What to call with the run-time arguments, `None` under `COMPILE_ONLY`."""
         return None if self.artifact is None else self.artifact.entry
+
+    def report(self, origin: str | None = None) -> CompilationReport:
+        """Return what is known of it, by default with the origin that it had at first."""
+        note = self.artifact.note if self.artifact is not None else read_note(self.path)
+        return CompilationReport(
+            self.request.name,
+            self.request.settings.arch,
+            origin or self.origin,
+            dict(self.times),
+            note["kernels"],
+            self.path,
+            self.key,
+            [f"{name}: {spec}" for name, spec in self.request.described()],
+        )
 
 
 def compile_request(request: Request) -> Compiled:
@@ -111,8 +134,14 @@ def compile_request(request: Request) -> Compiled:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
+    compiled = _compile_or_load(request, dumping, run_only)
+    record(compiled.report())
+    return compiled
+
+
+def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compiled:
     key = request.key()
-    load = not asked.compile_only
+    load = not request.settings.compile_only
     persistent = not request.source.opaque and not dumping
     if request.source.opaque:
         log().info("%s is not cached on disk: it depends on %s", request.name, ", ".join(request.source.opaque))
@@ -123,10 +152,15 @@ def compile_request(request: Request) -> Compiled:
     if store is not None and env.runtime.enable_cache:
         found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
         artifact = found if isinstance(found, Artifact) else None
-        return Compiled(artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)
+        return Compiled(request, artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)
     path = Path(_private_folder().name) / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
-    _build(request, key, path, times)
-    return Compiled(load_artifact(path) if load else None, "compiled", path, key, None, times.seconds)
+    compilation = _build(request, key, path, times)
+    artifact = load_artifact(path) if load else None
+    if artifact is not None and compilation.module_inits:
+        module = artifact.load_module()
+        for initialise in compilation.module_inits:
+            initialise(module)
+    return Compiled(request, artifact, "compiled", path, key, None, times.seconds)
 
 
 _serial = itertools.count()
@@ -149,10 +183,10 @@ def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, loa
             f"FLYDSL_RUNTIME_RUN_ONLY=1, but there is no artifact of {request.name}() for these arguments: {where} "
             f"(key {key}, cache folder {root})"
         )
-    return Compiled(found if isinstance(found, Artifact) else None, "disk", store.path(key), key, store)
+    return Compiled(request, found if isinstance(found, Artifact) else None, "disk", store.path(key), key, store)
 
 
-def _build(request: Request, key: str, path: Path, times: StageTimes) -> None:
+def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compilation:
     """Trace, lower and write the artifact."""
     asked = request.settings
     start = time.perf_counter()
@@ -168,11 +202,18 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> None:
         with compilation.context:
             read_only = read_only_parameters(compilation)
             dumps = Dumps(compilation, asked.opt_level) if wanted() else None
-            pipeline = stages(asked.arch, hints=request.hints, opt_level=asked.opt_level, debug_info=asked.debug_info)
+            pipeline = stages(
+                asked.arch,
+                hints=request.hints,
+                opt_level=asked.opt_level,
+                debug_info=asked.debug_info,
+                link_libs=compilation.link_libs,
+            )
             lowered = lower(compilation, pipeline, times, dumps)
             arguments = argument_entries(request.run_time(), read_only)
             emit(compilation, lowered, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
     log().info("compiled %s for %s in %.3f s", request.name, asked.arch, time.perf_counter() - start)
+    return compilation
 
 
 def _say_slow(name: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import shutil
@@ -15,6 +16,7 @@ from .arguments.classify import unwrapped
 from .compilation import Compiled
 from .dispatch import make_method
 from .hints import validated
+from .report import CompilationReport
 from .jit_function import BoundJitFunction, JitFunction
 
 __all__ = ["CompiledFunction", "compile"]
@@ -75,6 +77,36 @@ class CompiledFunction:
                 os.unlink(partial.name)
                 raise
         return target
+
+    def max_blocks_per_cu(self) -> int:
+        """Return how many workgroups of the kernel a compute unit of the current device holds at a time.
+
+        Raises:
+            RuntimeError: not exactly one launch, or its block or LDS is computed at run time; no device.
+        """
+        kernels = self.note["kernels"]
+        launches = [(number, one) for number, kernel in enumerate(kernels) for one in kernel["launches"]]
+        if len(launches) != 1:
+            raise RuntimeError(f"{self._name} has {len(launches)} launches; max_blocks_per_cu() needs exactly one")
+        number, launch = launches[0]
+        if launch["block"] is None or launch["shared_bytes"] is None:
+            raise RuntimeError(
+                f"{self._name} computes the block or the dynamic LDS of its launch at run time; max_blocks_per_cu() "
+                "needs constants"
+            )
+        assert self._compiled.artifact is not None
+        return self._compiled.artifact.max_active_blocks(number, math.prod(launch["block"]), launch["shared_bytes"])
+
+    def ir(self, stage: str = "origin") -> str:
+        """Return the program after a stage; see `JitFunction.ir`."""
+        from .stage_ir import ir_after
+
+        return ir_after(self._compiled.request, stage)
+
+    @property
+    def report(self) -> CompilationReport:
+        """What was compiled, from where it came, how long each stage took, what its kernels use."""
+        return self._compiled.report()
 
     @property
     def origin(self) -> str:

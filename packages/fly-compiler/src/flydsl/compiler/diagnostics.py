@@ -59,9 +59,10 @@ class Diagnostic:
 class DSLCompileError(RuntimeError):
     """A kernel that cannot be compiled. `diagnostics` holds the findings that the message shows."""
 
-    def __init__(self, *diagnostics: Diagnostic | str) -> None:
-        self.diagnostics = tuple(Diagnostic(one) if isinstance(one, str) else one for one in diagnostics)
-        super().__init__("\n\n".join(map(str, self.diagnostics)))
+    def __init__(self, *messages: Diagnostic | str, diagnostics: Sequence[Diagnostic] | None = None) -> None:
+        found = tuple(Diagnostic(one) if isinstance(one, str) else one for one in messages)
+        super().__init__("\n\n".join(map(str, found)))
+        self.diagnostics = found if diagnostics is None else tuple(diagnostics)
 
 
 def _clipped(text: str) -> str:

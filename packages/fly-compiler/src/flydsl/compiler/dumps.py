@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,66 @@ from typing import Any
 from flydsl._mlir import ir
 
 from ..utils import env
+from .diagnostics import DSLCompileError
 from .tracing import Compilation
 
-__all__ = ["Dumps", "wanted"]
+__all__ = ["Dumps", "annotated_isa", "device_texts", "wanted"]
 
 
 def wanted() -> bool:
     """Tell whether the environment asks for dumps; the disk cache is neither read nor written then."""
     return bool(env.debug.dump_ir or env.debug.dump_asm)
+
+
+def device_texts(compilation: Compilation, module: ir.Module, opt_level: int) -> Any:
+    """Generate device code for its texts; the module is as before `gpu-module-to-binary`, and stays so.
+
+    Returns:
+        An object with `llvm_ir` and `isa`.
+
+    Raises:
+        DSLCompileError: code generation fails.
+    """
+    from flydsl._mlir._mlir_libs import _fly_emit
+
+    hints = compilation.hints
+    try:
+        return _fly_emit.emit_code_object(
+            module.operation,
+            chip=compilation.arch,
+            opt_level=opt_level,
+            fast_math=bool(hints.get("fast_fp_math")),
+            unsafe_math=bool(hints.get("unsafe_fp_math")),
+            isa=True,
+            llvm_ir=True,
+        )
+    except _fly_emit.EmitError as error:
+        raise DSLCompileError(f"device code generation failed: {error}") from None
+
+
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')
+_LINE = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+
+
+def annotated_isa(isa: str) -> str:
+    """Return assembly with each piece of a Python line headed by that line, as a comment: `; kernel.py:17  c[i] = x`."""
+    files: dict[str, str] = {}
+    lines = []
+    shown = None
+    for line in isa.splitlines():
+        declared = _FILE.match(line)
+        if declared:
+            folder, name = declared.group(2), declared.group(3)
+            files[declared.group(1)] = f"{folder}/{name}" if folder and not name.startswith("/") else name
+        place = _LINE.match(line)
+        if place:
+            where = (files.get(place.group(1), "?"), int(place.group(2)))
+            if where != shown and where[1] > 0:
+                source = linecache.getline(*where).strip()
+                lines.append(f"; {Path(where[0]).name}:{where[1]}  {source}")
+                shown = where
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 class Dumps:
@@ -30,8 +83,7 @@ class Dumps:
         self.every_stage = env.debug.dump_ir
         self.opt_level = opt_level
         self._number = 0
-        self._llvm_ir = ""
-        self._isa = ""
+        self._texts: Any = None
 
     def stage(self, name: str, module: ir.Module) -> None:
         """Write the module after a stage."""
@@ -42,31 +94,14 @@ class Dumps:
 
     def keep_device_code(self, module: ir.Module, compilation: Compilation) -> None:
         """Generate device code once more with its texts; the module is as before `gpu-module-to-binary`."""
-        from flydsl._mlir._mlir_libs import _fly_emit
-
-        from .diagnostics import DSLCompileError
-
-        hints = compilation.hints
-        try:
-            found = _fly_emit.emit_code_object(
-                module.operation,
-                chip=compilation.arch,
-                opt_level=self.opt_level,
-                fast_math=bool(hints.get("fast_fp_math")),
-                unsafe_math=bool(hints.get("unsafe_fp_math")),
-                isa=True,
-                llvm_ir=True,
-            )
-        except _fly_emit.EmitError as error:
-            raise DSLCompileError(f"device code generation failed: {error}") from None
-        self._llvm_ir, self._isa = found.llvm_ir, found.isa
+        self._texts = device_texts(compilation, module, self.opt_level)
 
     def device_code(self) -> None:
         """Write LLVM IR and ISA, after the last stage."""
         if self.every_stage:
-            self._write("llvm_ir", ".ll", self._llvm_ir)
+            self._write("llvm_ir", ".ll", self._texts.llvm_ir)
         self._number += 1
-        self._write("final_isa", ".s", self._isa)
+        self._write("final_isa", ".s", annotated_isa(self._texts.isa))
 
     def _write(self, name: str, suffix: str, text: Any) -> None:
         stem = re.sub(r"[^0-9a-zA-Z]+", "_", name).lower()

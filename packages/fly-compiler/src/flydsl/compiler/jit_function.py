@@ -21,6 +21,7 @@ from .compilation import Compiled, Request, compile_request
 from .dispatch import make_dispatch
 from .fast_call import make_fast_call
 from .hints import effective_hints, has_ambient, hints_key, validated
+from .report import CompilationReport
 from .rewrite import rewrite_function
 from .signature import resolve_annotations
 from .target import environment_token, settings
@@ -186,6 +187,40 @@ class JitFunction:
         self.specialise(values)
         return self._compiled[self.key_of(values)]
 
+    def ir(self, stage: str = "origin", *args: Any, **kwargs: Any) -> str:
+        """Return the whole program after a stage.
+
+        Args:
+            stage: `origin` (as traced), a pass of the pipeline such as `fly-layout-lowering`, `llvm` or `isa`.
+            args: example arguments, to say which specialisation; by default the last one that was compiled or loaded.
+            kwargs: the same by name.
+
+        Raises:
+            RuntimeError: without arguments, and nothing was compiled yet.
+            ValueError: there is no such stage; the text lists them.
+        """
+        from .stage_ir import ir_after
+
+        if args or kwargs or not self.parameters:
+            return ir_after(self.compiled_for(self.bind(args, kwargs)).request, stage)
+        if not self._compiled:
+            raise RuntimeError(
+                f"{self.original.__qualname__}() was not compiled in this process yet; pass example arguments: "
+                f"{self.original.__name__}.ir({stage!r}, ...)"
+            )
+        return ir_after(next(reversed(self._compiled.values())).request, stage)
+
+    def report(self, *args: Any, **kwargs: Any) -> CompilationReport:
+        """Compile for these arguments unless that was done, launch nothing, and say where the code came from.
+
+        The report's origin is `memory` when an earlier call in this process made or loaded it, `disk` or `compiled`
+        when this one did.
+        """
+        values = self.bind(args, kwargs)
+        before = set(self._compiled)
+        compiled = self.compiled_for(values)
+        return compiled.report("memory" if self.key_of(values) in before else None)
+
     def _compile(self, key: Any, values: tuple[Any, ...]) -> Callable[..., None]:
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.original)
@@ -211,6 +246,8 @@ class JitFunction:
             hints=validated(effective_hints(self.compile_hints)),
         )
         compiled = compile_request(request)
+        for kernel in self._fingerprint.kernels:
+            kernel.used_by(request)
         self.hits += compiled.origin == "disk"
         self.misses += compiled.origin == "compiled" and compiled.store is not None
         self._compiled[key] = compiled

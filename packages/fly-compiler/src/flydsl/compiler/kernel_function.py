@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import hints as _hints
 from .launch import Launcher, block_size_of
@@ -16,7 +16,16 @@ from .rewrite import rewrite_function
 from .signature import resolve_annotations
 from .tracing import Compilation, active
 
+if TYPE_CHECKING:
+    from .compilation import Request
+
 __all__ = ["CompilationContext", "KernelFunction", "kernel"]
+
+
+class _Uses:
+    """The last specialisation that reaches a kernel; shared by the kernel and its bound forms."""
+
+    last: Request | None = None
 
 
 class KernelFunction:
@@ -44,6 +53,7 @@ class KernelFunction:
         self.receiver = receiver
         self.annotations: dict[str, Any] = resolve_annotations(func) if annotations is None else annotations
         self._traced: FunctionType | None = None
+        self._uses = _Uses()
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -60,12 +70,35 @@ class KernelFunction:
             self._traced = rewrite_function(self.func, decorated=True, keep_value=False)
         return self._traced
 
+    def ir(self, stage: str = "origin") -> str:
+        """Return this kernel's program after a stage, as it was last compiled or loaded in this process.
+
+        Args:
+            stage: `origin` (as traced), a pass of the pipeline such as `fly-layout-lowering`, `llvm` or `isa`.
+
+        Raises:
+            RuntimeError: no host function that launches it was called or compiled yet.
+            ValueError: there is no such stage; the text lists them.
+        """
+        if self._uses.last is None:
+            raise RuntimeError(
+                f"kernel '{self.__name__}' was not compiled in this process yet, so there is no program to show: call or "
+                "flyc.compile the @flyc.jit function that launches it"
+            )
+        from .stage_ir import ir_after
+
+        return ir_after(self._uses.last, stage, (self.func.__qualname__,))
+
     def __get__(self, instance: Any, owner: type | None = None) -> KernelFunction:
         if instance is None:
             return self
         bound = KernelFunction(self.func, self.fixed_name, self.known_block_size, (instance,), self.annotations)
-        bound._traced = self._traced
+        bound._traced, bound._uses = self._traced, self._uses
         return bound
+
+    def used_by(self, request: Request) -> None:
+        """Remember the specialisation that reaches this kernel, for `ir`."""
+        self._uses.last = request
 
     def __call__(
         self, *args: Any, unit_attrs: Any = (), value_attrs: Mapping[str, Any] | None = None, **kwargs: Any

@@ -133,7 +133,7 @@ class Launcher:
         scope.check_lds()
         for key, value in scope.attributes.items():
             op.attributes[key] = value if isinstance(value, ir.Attribute) else _attribute(value)
-        emitted = EmittedKernel(name, op.operation, scope, self._operands)
+        emitted = EmittedKernel(name, op.operation, scope, self._operands, kernel.func.__qualname__)
         compilation.kernels.append(emitted)
         return emitted
 
@@ -183,6 +183,7 @@ class Launcher:
         stream: Any,
     ) -> None:
         shared = _shared_bytes(kernel, smem)
+        kernel.launches.append(_launch_facts(kernel, block, smem))
         token = build("builtin.unrealized_conversion_cast", [_stream_value(compilation, stream)], _token_type())
         sizes = [_index(one) for one in [*grid, *block]]
         clusters = [] if cluster is None else [_index(one) for one in cluster]
@@ -249,6 +250,13 @@ def _shared_bytes(kernel: EmittedKernel, smem: Any) -> ir.Value | None:
             kernel.scope.check_lds()
         return Int32(int(smem)).ir_value()
     return Int32(smem).ir_value()
+
+
+def _launch_facts(kernel: EmittedKernel, block: list[Any], smem: Any) -> dict[str, Any]:
+    """Return what of a launch is known while tracing, for the note."""
+    static = all(map(_is_static, block))
+    shared = kernel.scope.dynamic_lds_bytes if smem is None else int(smem) if _is_static(smem) else None
+    return {"block": [int(one) for one in block] if static else None, "shared_bytes": shared}
 
 
 def _stream_value(compilation: Compilation, stream: Any) -> ir.Value:

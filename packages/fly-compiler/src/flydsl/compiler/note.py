@@ -55,6 +55,7 @@ def build_note(compilation: Compilation, objects: Sequence[Any], arguments: list
                 "scratch_bytes": used.scratch_bytes,
                 "spills": used.vgpr_spills + used.sgpr_spills,
                 "occupancy": used.occupancy,
+                "launches": kernel.launches,
                 "hints": {"waves_per_eu": None if wish is None else [x for x in wish if x is not None]},
             }
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,10 @@ class StageTimes:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool) -> list[Stage]:
-    """Return the passes for a target.
+def stages(
+    arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool, link_libs: Sequence[str] = ()
+) -> list[Stage]:
+    """Return the passes for a target; `link_libs` is bitcode to link into the code object.
 
     The order is a contract: signatures become static before folding, folding gives the normal form that the layout
     lowering takes, and register memory becomes SSA only after the atoms have their SSA form.
@@ -70,6 +72,8 @@ def stages(arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool
         "unsafe-math": _flag(hints.get("unsafe_fp_math")),
         "wave64": _flag(facts.warp_size == 64),
     }
+    if link_libs:
+        flags["l"] = ",".join(link_libs)
     attach = " ".join(f"{key}={value}" for key, value in flags.items())
     to_rocdl = f"chipset={facts.chip} index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true"
     device = ",".join(

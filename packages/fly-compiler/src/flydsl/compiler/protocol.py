@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from flydsl.expr._protocol import construct_from_ir_values, extract_to_ir_values, is_dsl_value
+from flydsl.expr._protocol import construct_from_ir_values as _construct
+from flydsl.expr._protocol import extract_to_ir_values, is_dsl_value
 
 __all__ = [
     "DslType",
     "JitArgument",
     "Storable",
+    "c_abi_spec",
     "cache_signature",
     "construct_from_ir_values",
     "dsl_align_of",
@@ -79,6 +81,26 @@ def _hook(owner: Any, name: str, what: str) -> Any:
 def get_ir_types(value: Any) -> list[Any]:
     """Return the MLIR types of a launch argument or of a container of them."""
     return [one for part in _parts(value) for one in _hook(part, "__get_ir_types__", "launch argument")()]
+
+
+def c_abi_spec(value: Any) -> list[tuple[Any, Any]]:
+    """Return how a launch argument, or a container of them, fills the host function's slots: `(ctypes type, fill)`."""
+    return [one for part in _parts(value) for one in _hook(part, "__c_abi_spec__", "launch argument")()]
+
+
+def construct_from_ir_values(exemplar: Any, *rest: Any) -> Any:
+    """Rebuild a value from its SSA values.
+
+    `construct_from_ir_values(exemplar, values)` makes a value like `exemplar`, which may be a container;
+    `construct_from_ir_values(dsl_type, exemplar, values)` asks a class.
+    """
+    if len(rest) == 1:
+        return _construct(exemplar, rest[0])
+    like, values = rest
+    hook = getattr(exemplar, "__construct_from_ir_values__", None)
+    if isinstance(exemplar, type) and hook is not None:
+        return hook(values, like)
+    return _construct(like, values)
 
 
 def cache_signature(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
@@ -25,8 +25,14 @@ GPU_MODULE = "kernels"
 class EmittedKernel:
     """A device function of the compilation, with what the note will say about it."""
 
-    def __init__(self, name: str, op: ir.Operation, scope: _trace.KernelScope, operands: list[ir.Value]) -> None:
+    def __init__(
+        self, name: str, op: ir.Operation, scope: _trace.KernelScope, operands: list[ir.Value], function: str
+    ) -> None:
         self.name = name
+        self.function = function
+        """Qualified name of the Python function."""
+        self.launches: list[dict[str, Any]] = []
+        """Block and dynamic LDS of each launch, `None` for what is computed at run time."""
         self.op = op
         self.scope = scope
         self.operands = operands
@@ -45,6 +51,8 @@ class Compilation:
         stream: the stream that launches go to by default (an SSA value), set once the host function exists.
         kernels: the device functions, in order of emission.
         messages: what they print and assert, once the module is lowered that far.
+        link_libs: bitcode that external functions need, in order of first use.
+        module_inits: what external functions want called with the loaded device module.
     """
 
     def __init__(self, context: ir.Context, entry: str, arch: str, hints: dict[str, Any]) -> None:
@@ -55,6 +63,8 @@ class Compilation:
         self.stream: ir.Value | None = None
         self.kernels: list[EmittedKernel] = []
         self.messages: list[Message] = []
+        self.link_libs: list[str] = []
+        self.module_inits: list[Callable[[Any], Any]] = []
         self.module = ir.Module.create()
         self.module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
         with ir.InsertionPoint(self.module.body):

@@ -126,5 +126,8 @@ runtime: Group = group("runtime")
 
 def __getattr__(name: str) -> Group:
     if name in ("autotune", "ktrace"):
-        return group(name)
+        try:
+            return group(name)
+        except ValueError as error:  # the layer that declares it was not imported
+            raise AttributeError(str(error)) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -63,6 +63,14 @@ def _open() -> ctypes.CDLL:
     int32_pointer = ctypes.POINTER(ctypes.c_int32)
     signatures: dict[str, tuple[Any, ...]] = {
         "flydsl_artifact_check": (ctypes.c_void_p,),
+        "flydsl_load_module": (ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)),
+        "flydsl_max_active_blocks": (
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            int32_pointer,
+        ),
         "flydsl_set_emulator_library": (ctypes.c_char_p,),
         "flydsl_set_emulated_devices": (ctypes.c_char_p,),
         "flydsl_device_count": (int32_pointer,),

@@ -95,9 +95,12 @@ class ArtifactFunction:
 class Artifact:
     """A loaded artifact. It stays loaded until the process ends. Calling it calls its entry point."""
 
-    __slots__ = ("functions", "note", "path")
+    __slots__ = ("_address", "functions", "note", "path")
 
-    def __init__(self, path: Path, note: dict[str, Any], functions: Mapping[str, ArtifactFunction]) -> None:
+    def __init__(
+        self, path: Path, note: dict[str, Any], functions: Mapping[str, ArtifactFunction], address: int = 0
+    ) -> None:
+        self._address = address
         self.path = path
         self.note = note
         """The JSON note (docs/artifact.md)."""
@@ -108,6 +111,24 @@ class Artifact:
     def entry(self) -> ArtifactFunction:
         """The function that the artifact was compiled from."""
         return self.functions[self.note["entry"]]
+
+    def load_module(self, device: int = -1) -> int:
+        """Load the code object on a device (-1: the current one) ahead of the first launch; returns HIP's handle.
+
+        Raises DeviceError when there is no such device, or no code for its architecture.
+        """
+        module = ctypes.c_void_p()
+        _library.check(_library.load().flydsl_load_module(self._address, device, ctypes.byref(module)))
+        return module.value or 0
+
+    def max_active_blocks(self, kernel: int, threads: int, shared_bytes: int = 0) -> int:
+        """How many workgroups of a kernel (by its number in the note) a compute unit of the current device holds."""
+        blocks = ctypes.c_int32()
+        runtime = _library.load()
+        _library.check(
+            runtime.flydsl_max_active_blocks(self._address, kernel, threads, shared_bytes, ctypes.byref(blocks))
+        )
+        return blocks.value
 
     def __call__(self, *args: Any) -> None:
         """Call the entry point."""
@@ -164,8 +185,9 @@ def load_artifact(path: str | os.PathLike[str]) -> Artifact:
         library = ctypes.CDLL(_spelling(resolved), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise ArtifactError(f"{resolved}: cannot be loaded: {error}") from error
-    if runtime.flydsl_artifact_check(_symbol(library, resolved, "flydsl_artifact")) != 0:
+    address = _symbol(library, resolved, "flydsl_artifact")
+    if runtime.flydsl_artifact_check(address) != 0:
         raise ArtifactError(f"{resolved}: {_library.last_error()}")
     entry = note["entry"]
     function = ArtifactFunction(note, _symbol(library, resolved, f"__tvm_ffi_{entry}"))
-    return Artifact(resolved, note, {entry: function})
+    return Artifact(resolved, note, {entry: function}, address)

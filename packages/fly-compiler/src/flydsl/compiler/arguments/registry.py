@@ -46,6 +46,17 @@ class JitArgumentRegistry:
         cls._dsl_types[argument_class] = dsl_type
 
     @classmethod
+    def get(cls, py_type: type) -> tuple[Callable[[Any], Any], Any] | None:
+        """Return the constructor for a class and the class of the language that it becomes, `None` when it has none."""
+        constructor = cls.constructor(py_type)
+        return None if constructor is None else (constructor, cls.get_dsl_type(py_type))
+
+    @classmethod
+    def get_dsl_type(cls, argument_class: type) -> Any:
+        """Return the class of the language that an argument class becomes in a kernel, `None` when nobody said."""
+        return next((cls._dsl_types[one] for one in argument_class.__mro__ if one in cls._dsl_types), None)
+
+    @classmethod
     def constructor(cls, kind: type) -> Callable[[Any], Any] | None:
         """Return the constructor for a class, or that of the nearest base class which has one."""
         for one in kind.__mro__:

@@ -65,6 +65,11 @@ class TensorSpec:
 
         return Tensor(values[0], DATA_TYPES[self.dtype].cls)
 
+    def describe(self) -> str:
+        """Return the type as a reader knows it: `float32 (?,8):(?,1)`."""
+        shape, stride = ([str(one) if isinstance(one, int) else "?" for one in leaves] for leaves in (self.shape, self.stride))
+        return f"{self.dtype} {_tuple_text(shape)}:{_tuple_text(stride)}"
+
     def note(self, name: str) -> list[dict[str, Any]]:
         """Return the entries of the artifact's note."""
         return [
@@ -111,6 +116,10 @@ class ScalarSpec:
         """Return what traced code sees."""
         return DATA_TYPES[self.dtype].cls(values[0])
 
+    def describe(self) -> str:
+        """Return the type as a reader knows it."""
+        return self.dtype
+
     def note(self, name: str) -> list[dict[str, Any]]:
         """Return the entries of the artifact's note."""
         return [{"name": name, "kind": "scalar", "dtype": self.dtype}]
@@ -136,6 +145,10 @@ class PointerSpec:
 
         return Pointer(values[0], DATA_TYPES[self.dtype].cls)
 
+    def describe(self) -> str:
+        """Return the type as a reader knows it."""
+        return f"{self.space} pointer to {self.dtype}"
+
     def note(self, name: str) -> list[dict[str, Any]]:
         """Return the entries of the artifact's note."""
         return [{"name": name, "kind": "pointer", "dtype": self.dtype, "align": self.align}]
@@ -154,6 +167,10 @@ class StreamSpec:
         from flydsl.expr.typing import Stream
 
         return Stream(values[0])
+
+    def describe(self) -> str:
+        """Return the type as a reader knows it."""
+        return "stream"
 
     def note(self, name: str) -> list[dict[str, Any]]:
         """Return the entries of the artifact's note."""
@@ -181,6 +198,10 @@ class ValueSpec:
         from flydsl.expr._protocol import construct_from_ir_values
 
         return construct_from_ir_values(self.exemplar.value, values)
+
+    def describe(self) -> str:
+        """Return the type as a reader knows it."""
+        return "{" + ", ".join(f"{name}: {part.dtype}" for name, part in zip(self.names, self.parts, strict=True)) + "}"
 
     def note(self, name: str) -> list[dict[str, Any]]:
         """Return the entries of the artifact's note."""

@@ -69,6 +69,7 @@ class Fingerprint:
         digest: hexadecimal.
         names: globals and module attributes.
         cells: closure cells with their content.
+        kernels: the kernels that are reached.
         opaque: values that have no stable hash; a result that depends on one stays in this process.
     """
 
@@ -78,6 +79,7 @@ class Fingerprint:
         self.names: list[Drift] = []
         self.cells: list[tuple[CellType, Any]] = []
         self.opaque: list[str] = []
+        self.kernels: list[Any] = []
 
     @property
     def digest(self) -> str:
@@ -134,6 +136,8 @@ class Fingerprint:
             self.add(f"builtin {value.__module__}.{value.__qualname__}")
         elif isinstance(getattr(value, "func", None), FunctionType):  # a kernel, a jit function, a partial
             self.add(type(value).__qualname__)
+            if hasattr(value, "used_by"):
+                self.kernels.append(value)
             self.function(value.func)
             for name in ("known_block_size", "fixed_name", "compile_hints", "args", "keywords", "receiver"):
                 self.value(getattr(value, name, None), f"{where}.{name}")
@@ -167,6 +171,8 @@ class Fingerprint:
             for key, one in sorted(fields.items()):
                 self.add(key)
                 self.value(one, f"{where}.{key}")
+        elif cls.__module__ == "flydsl.compiler.extern_link":
+            self.opaque.append(f"{where} (the external function {value.symbol})")
         elif _is_foreign(cls.__module__) and ".".join(cls.__module__.split(".")[:2]) in _LIBRARY:
             self.add(repr(value))
         else:

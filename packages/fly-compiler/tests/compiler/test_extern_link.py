@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""External functions with what defines them (contract 10.5)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+from flydsl.compiler import extern_link
+from flydsl.compiler.extern_link import (
+    BoundExternFunction,
+    ExternFunction,
+    LinkedExternFunction,
+    link_extern,
+    register_extern_resolver,
+)
+from flydsl.expr.extern import ffi
+
+SQUARE = ffi("square_plus", ["float32", "float32"], "float32", is_pure=True)
+
+
+@pytest.mark.parametrize("path", ["/a b.bc", "/a,b.bc", "/{a}.bc", '/a".bc', "/a'.bc", ""])
+def test_paths_that_an_option_cannot_hold(path):
+    with pytest.raises(ValueError, match="cannot be used"):
+        link_extern(SQUARE, bitcode_path=path)
+
+
+def test_only_external_functions_are_linked():
+    with pytest.raises(TypeError, match=r"takes what flydsl\.expr\.extern\.ffi returns, not function"):
+        link_extern(lambda x: x, bitcode_path="/a.bc")
+    with pytest.raises(TypeError, match="module_init_fn is a function"):
+        link_extern(SQUARE, module_init_fn=3)
+    with pytest.raises(TypeError, match="link_extern"):
+        ffi("f", [], "void", bitcode_path="/a.bc")
+
+
+def test_resolvers_run_in_order(monkeypatch):
+    monkeypatch.setattr(extern_link, "_resolvers", [])
+    register_extern_resolver(lambda symbol, path, init: (f"/lib/{symbol}.bc", init))
+    register_extern_resolver(lambda symbol, path, init: (path.replace("/lib", "/opt"), init))
+    made = BoundExternFunction("f", ["int32"], "int32")
+    assert isinstance(made, LinkedExternFunction)
+    assert (made.symbol, made.bitcode_path) == ("f", "/opt/f.bc")
+    assert ExternFunction is BoundExternFunction
+
+
+@pytest.fixture(scope="module")
+def bitcode(tmp_path_factory):
+    """Bitcode with a device function, made by clang."""
+    clang = shutil.which("clang-22") or "/usr/lib/llvm-22/bin/clang"
+    folder = tmp_path_factory.mktemp("bitcode")
+    source = folder / "square.c"
+    source.write_text(
+        "__attribute__((visibility(\"default\"))) float square_plus(float x, float y) { return x * x + y; }\n"
+    )
+    options = ["--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-c", "-emit-llvm"]
+    subprocess.run([clang, *options, str(source), "-o", str(folder / "square.bc")], check=True)
+    return folder / "square.bc"
+
+
+def launcher(function):
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        i = fx.thread_idx.x
+        x[i] = fx.Float32(function(x[i], fx.Float32(0.5)))
+        x[i] = fx.Float32(function(x[i], fx.Float32(0.0)))
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(block=(8,))
+
+    return launch
+
+
+def test_bitcode_is_linked_and_runs(bitcode, tmp_path):
+    loaded = []
+    launch = launcher(link_extern(SQUARE, bitcode_path=str(bitcode), module_init_fn=loaded.append))
+    x = np.arange(8, dtype=np.float32)
+    launch(x)
+    assert np.allclose(x, (np.arange(8) ** 2 + 0.5) ** 2)
+    assert len(loaded) == 1  # once, however often it is called
+    assert loaded[0] != 0
+    assert not list((tmp_path / "cache").rglob("*.so"))  # its bitcode is no part of a key: never on disk
+
+
+def test_bitcode_that_is_not_there(tmp_path):
+    launch = launcher(link_extern(SQUARE, bitcode_path=str(tmp_path / "missing.bc")))
+    with pytest.raises(flyc.DSLCompileError, match=r"missing\.bc"):
+        launch(np.zeros(8, np.float32))
