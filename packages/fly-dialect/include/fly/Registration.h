@@ -21,6 +21,9 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// manager's textual pipelines. Safe to call more than once.
 void registerPasses();
 
+/// Registers `fly-default-pipeline`. The passes must be registered when it runs.
+void registerDefaultPipeline();
+
 } // namespace fly
 
 #endif // FLY_REGISTRATION_H

@@ -20,6 +20,7 @@ using namespace mlir;
 void fly::registerPasses() {
   registerFlyTransformsPasses();
   registerFlyConversionPasses();
+  registerDefaultPipeline();
 
   registerCanonicalizerPass();
   registerCSEPass();
@@ -33,6 +34,7 @@ void fly::registerPasses() {
   registerStripDebugInfoPass();
   registerSymbolDCEPass();
 
+  registerArithToAMDGPUConversionPass();
   registerConvertAMDGPUToROCDLPass();
   registerArithToLLVMConversionPass();
   registerConvertControlFlowToLLVMPass();

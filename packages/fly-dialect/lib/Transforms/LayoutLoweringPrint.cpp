@@ -30,7 +30,8 @@ public:
   }
   void scalar(Value value) { pieces.emplace_back(value); }
 
-  void emitPrintf(OpBuilder &builder, Location loc) const {
+  /// Takes over `attributes`, which say what the message is for.
+  void emitPrintf(OpBuilder &builder, Location loc, DictionaryAttr attributes) const {
     std::string format;
     SmallVector<Value> arguments;
     for (const Piece &piece : pieces) {
@@ -45,7 +46,8 @@ public:
                                                 : "%d";
       arguments.push_back(value);
     }
-    gpu::PrintfOp::create(builder, loc, format, arguments);
+    auto printf = gpu::PrintfOp::create(builder, loc, format, arguments);
+    printf->setDiscardableAttrs(attributes);
   }
 
   void emitVectorPrints(OpBuilder &builder, Location loc) const {
@@ -97,7 +99,7 @@ public:
     }
     text.literal("\n");
     if (op->getParentOfType<gpu::GPUFuncOp>())
-      text.emitPrintf(state.builder, op.getLoc());
+      text.emitPrintf(state.builder, op.getLoc(), op->getDiscardableAttrDictionary());
     else
       text.emitVectorPrints(state.builder, op.getLoc());
     return Lowered::Done;

@@ -110,9 +110,8 @@ public:
       if (access.width == 1 && !access.isWhole())
         chunk = vector::ExtractOp::create(builder(), state.loc(), vector, index);
       else if (access.chunks() != 1)
-        chunk = vector::ExtractStridedSliceOp::create(builder(), state.loc(), vector,
-                                                      index * access.width, access.width,
-                                                      int64_t(1));
+        chunk = vector::ExtractStridedSliceOp::create(
+            builder(), state.loc(), vector, index * access.width, access.width, int64_t(1));
       PtrStoreOp::create(builder(), state.loc(), chunk, pointer);
     }
     return doneUnlessFailed(op, cx);

@@ -40,4 +40,17 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
                            "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def FlyExpandArithPass : Pass<"fly-expand-arith"> {
+  let summary = "Expand floating-point arithmetic that the later lowering lacks";
+  let description = [{
+    Conversions from and to floats of 8 bits and less become instructions where the chip has them for the encoding, and
+    integer arithmetic elsewhere; both round to nearest even. What overflows becomes infinity where the encoding has
+    one, NaN where it has that, and the largest number in fp6 and fp4, which have neither. `arith.remf` becomes C's
+    fmod, exactly. Runs on device code while it has structured control flow.
+  }];
+  let options = [Option<"chip", "chip", "std::string", [{"gfx942"}], "the target's architecture">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // FLY_CONVERSION_PASSES_TD
