@@ -116,7 +116,8 @@ uint64_t Definedness::lanes(const Operand &operand) const {
 
 bool Definedness::scalar(const Operand &operand) const {
   if (operand.kind == OperandKind::Special)
-    return operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_;
+    return operand.index != static_cast<uint16_t>(SpecialSource::PopsExitingWaveId) &&
+           (operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_);
   if (!operand.isScalarRegister())
     return true;
   for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kCount; ++i)

@@ -16,6 +16,9 @@ namespace flyemu {
 /// Lanes are followed exactly through moves between lanes (DPP, readlane, permutes, swizzles,
 /// swaps), selects, packed 32-bit operations and matrix instructions; elsewhere a result is defined
 /// where all of its sources are.
+///
+/// src_pops_exiting_wave_id, which means nothing in compute, stands for "never written": compilers
+/// that are asked to mark uninitialised memory that they keep in registers move it into those.
 class Definedness {
 public:
   Definedness();

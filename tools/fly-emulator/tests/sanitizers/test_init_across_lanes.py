@@ -49,6 +49,7 @@ MOVES = [
     ("v_pk_mov_b32 v[8:9], v[4:5], v[4:5] op_sel:[0,0]\n  v_mov_b32 v5, v9", True, None),
     ("v_accvgpr_write_b32 a0, v4\n  v_accvgpr_read_b32 v5, a0", True, None),
     ("v_mov_b32 v5, v7", False, None),
+    ("v_mov_b32 v5, 0\n  v_mov_b32 v5, src_pops_exiting_wave_id", False, None),  # how compilers mark it
 ]  # fmt: skip
 
 
