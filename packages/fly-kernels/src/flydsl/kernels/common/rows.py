@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a kernel walks over the rows of a matrix: who holds what, and the loads and stores that follow.
 
-A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; thread t holds the
-groups t, t + threads, t + 2 threads, …, so that each access of a wave is one contiguous stretch of memory. N is any
-number: what is left after the last whole vector is at most one element a thread, moved by one access of its own. Every
-element is so moved exactly once, whatever N is.
+A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; each access of a wave
+is one contiguous stretch of memory. Thread t holds the groups t, t + threads, t + 2 threads, …; or, where that comes out
+even, each wave has a stretch of the row to itself, whose accesses lie so close to each other that their distance is part
+of the instruction. N is any number: what is left after the last whole vector is at most one element a thread, moved by
+one access of its own. Every element is so moved exactly once, whatever N is.
 
     short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
     long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction
@@ -25,6 +26,7 @@ from .language import fx
 from .reduce import block_reduce, wave_reduce
 
 VECTOR_BYTES = 16
+WAVE = 64
 ELEMENTS_PER_THREAD = 32  # what a thread holds before a row gets more threads
 MAX_THREADS = 1024
 # Per thread, of one operand: at 1024 threads a thread has 128 vector registers.
@@ -55,6 +57,12 @@ class RowPlan:
     threads: int
     rows: int
     in_registers: bool
+    stretches: bool = False  # each wave has a part of the row to itself
+
+    @property
+    def step_groups(self) -> int:
+        """How far apart, in groups, the accesses of a thread are."""
+        return WAVE if self.stretches else self.threads
 
     @property
     def block(self) -> int:
@@ -90,7 +98,7 @@ class RowPlan:
     @property
     def steps(self) -> list[Step]:
         """All accesses to a row."""
-        return [Step(self.vector, step * self.threads) for step in range(self.full_steps)] + self.last_steps
+        return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
 
 
 def plan_rows(
@@ -127,11 +135,13 @@ def plan_rows(
         rows = (block or 256) // threads
     if -(-columns // threads) > held_limit:
         threads, rows = MAX_THREADS, 1
-    return RowPlan(columns, vector, threads, rows, -(-columns // threads) <= held_limit)
+    in_registers = -(-columns // threads) <= held_limit
+    even = threads > WAVE and columns // vector % threads == 0
+    return RowPlan(columns, vector, threads, rows, in_registers, stretches=even and in_registers and not single)
 
 
 class RowThread:
-    """This thread's place: `lane` among the threads of its row; and its reductions over the row.
+    """This thread's place: `lane`, the group of the row that it moves first; and its reductions over the row.
 
     `first` is the row that the thread begins with. A workgroup that works on more than one set of rows, one after the
     other, calls `next_row` for each.
@@ -143,6 +153,8 @@ class RowThread:
         self.thread = thread
         if plan.rows == 1:
             self.first, self.lane = block, thread
+            if plan.stretches:
+                self.lane = thread // WAVE * (plan.full_steps * WAVE) + thread % WAVE
         else:
             group = thread // plan.threads
             if plan.threads == fx.num_warp_threads():
@@ -220,6 +232,9 @@ def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -
         by_width[width] = combine(by_width[width], one) if width in by_width else one
     parts = []
     for one in by_width.values():
+        # Halves of a vector are added two elements an instruction; of maxima, three scalars are one instruction.
+        if op == "add":
+            one = _halved(one, combine)
         scalar = one[0]
         for index in fx.range_constexpr(1, one.numel):
             scalar = combine(scalar, one[index])
@@ -228,6 +243,15 @@ def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -
     for part in parts[1:]:
         result = combine(result, part)
     return result
+
+
+def _halved(vector: Any, combine: Callable[[Any, Any], Any]) -> Any:
+    """The vector folded onto its first two elements."""
+    while vector.numel > 2:
+        half = vector.numel // 2
+        low = vector.shuffle(vector, list(range(half)))
+        vector = combine(low, vector.shuffle(vector, list(range(half, 2 * half))))
+    return vector
 
 
 class _Half:
