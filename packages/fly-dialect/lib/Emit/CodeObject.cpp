@@ -3,6 +3,7 @@
 #include "DiagnosticCollector.h"
 #include "ImmediateOperands.h"
 #include "KernelResources.h"
+#include "LoopAnnotations.h"
 #include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
@@ -296,6 +297,7 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObject
     return gpuModule->emitError(llvm::toString(machine.takeError()));
 
   foldDynamicImmediates(gpuModule);
+  adoptLoopAnnotations(gpuModule);
   CodeObject result;
   CollectedDiagnostics diagnostics;
   auto compiler =
