@@ -202,3 +202,19 @@ def test_refusals_of_the_older_builder(change, said):
 @pytest.mark.parametrize("waves_per_eu", [1, 2, 4])
 def test_occupancy_hint(run, arch, waves_per_eu):
     check(run, arch, (20, 64, 256), (32, 64, 128), "bf16", waves_per_eu=waves_per_eu)
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+def test_infinities_and_every_nan_stay(run, arch, in_dtype):
+    problem = Problem(16, 64, 128, in_dtype, arch=arch)
+    if in_dtype == "bf16":
+        problem.a[1, 3], problem.a[2, 5] = float("inf"), float("nan")
+        problem.a[4].view(torch.int16)[7] = 0x7FFF
+    else:
+        problem.scale_a[1], problem.scale_a[2] = float("inf"), float("nan")
+        problem.scale_a.view(torch.int32)[4] = -1  # the NaN with all bits set
+    c = problem.output()
+    run(build(problem, (32, 64, 128), in_dtype), *problem.arguments(c), writes=[c])
+    assert not c[1].isfinite().any()
+    assert c[[2, 4]].isnan().all()
+    assert c[[0, 3, *range(5, 16)]].isfinite().all()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..common.language import flyc, fx
-from ..common.mma.mfma_epilogues import Epilogue, finish
+from ..common.mma.mfma_epilogues import Epilogue, finish, usual_nan
 from ..common.utils import cdiv
 from .arguments import expect_rows, resource, wanted_extras
 
@@ -46,8 +46,8 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
         row, column = group // groups, group % groups * _GROUP
         scale_a = scale_b = bias = residual = None
         if epilogue.scaled:
-            scale_a = fx.Float32(_raw(fx.Float32, resource(extras["scale_a"], 0, 0, M * 4), row * 4))
-            scale_b = _load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4)
+            scale_a = usual_nan(fx.Float32(_raw(fx.Float32, resource(extras["scale_a"], 0, 0, M * 4), row * 4)))
+            scale_b = usual_nan(_load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4))
         if epilogue.bias:
             bias = _load(four, resource(extras["bias"], 0, 0, N * size), column * size)
         if epilogue.residual:
