@@ -37,7 +37,7 @@ BREAKS = [
     ((128, 256, 192), Break(GEMM, "        fx.copy(through_lds, fetched, put.partition_D(staged_a))", "        pass",
                             "init", ("fx.copy(through_lds, load_a",))),
     ((33, 260), Break(GATHER, "inside[0, step] = wanted & (column < columns)",
-                      "inside[0, step] = wanted & (column <= columns)", "memory", ("fx.gather(", "fx.scatter("))),
+                      "inside[0, step] = wanted & (column <= columns)", "race", ("fx.scatter(",))),
 ]  # fmt: skip
 
 

@@ -16,68 +16,95 @@ uint32_t bytesAt(uint64_t address, uint8_t bytes) {
   return value;
 }
 
+uint32_t maskOf(uint8_t bytes) {
+  uint32_t mask = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    mask |= (bytes >> i & 1U) != 0 ? 0xffU << (8 * i) : 0U;
+  return mask;
+}
+
 } // namespace
 
-void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+struct GlobalRaceCheck::Part {
+  AccessKind kind;
+  bool atomic; ///< or a load or store of a scope that other workgroups are in
+  unsigned lane;
+  uint64_t dword;
+  uint8_t bytes; ///< of the dword, one bit each
+};
+
+uint64_t GlobalRaceCheck::numberOf(const WorkGroup &group) {
+  return (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
+}
+
+void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access,
+                             GroupClock &clock) {
+  Part part{access.kind, access.kind == AccessKind::Atomic || inst.modifiers.sc1, 0, 0, 0};
   forEachLane(access.lanes, [&](unsigned lane) {
     const uint64_t begin = access.address[lane];
     const uint64_t end = begin + access.bytes;
-    for (uint64_t dword = begin / 4; dword * 4 < end; ++dword) {
-      uint8_t bytes = 0;
+    part.lane = lane;
+    for (part.dword = begin / 4; part.dword * 4 < end; ++part.dword) {
+      part.bytes = 0;
       for (unsigned i = 0; i < 4; ++i)
-        if (dword * 4 + i >= begin && dword * 4 + i < end)
-          bytes |= static_cast<uint8_t>(1U << i);
-      check(wave, inst, access.kind, lane, dword, bytes);
+        if (part.dword * 4 + i >= begin && part.dword * 4 + i < end)
+          part.bytes |= static_cast<uint8_t>(1U << i);
+      check(wave, inst, part, clock);
     }
   });
 }
 
-void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, AccessKind kind, unsigned lane,
-                            uint64_t dword, uint8_t bytes) {
-  const WorkGroup &group = *wave.group;
-  const uint64_t self = (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
-  Shard &shard = shards_[dword / 16 % shards_.size()];
+void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &part,
+                            GroupClock &clock) {
+  Shard &shard = shards_[part.dword / 16 % shards_.size()];
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  Cell &cell = shard.cells[dword];
-  const bool atomic = kind == AccessKind::Atomic;
-  const uint32_t value = bytesAt(dword * 4, bytes); // after the access
-  uint32_t mask = 0;
-  for (unsigned i = 0; i < 4; ++i)
-    mask |= (bytes & cell.writeBytes & (1U << i)) != 0 ? 0xffU << (8 * i) : 0U;
-  const bool sameValue = kind == AccessKind::Store && ((value ^ cell.value) & mask) == 0;
-  const Instruction *other = nullptr;
+  Cell &cell = shard.cells[part.dword];
+  const bool writes = part.kind != AccessKind::Load;
+  const uint32_t value = bytesAt(part.dword * 4, part.bytes); // after the access
+  const bool sameValue = part.kind == AccessKind::Store &&
+                         ((value ^ cell.value) & maskOf(part.bytes & cell.writeBytes)) == 0;
+  const auto concurrent = [&](const Touch &touch) {
+    return touch.group != kNobody && !clock.isAfter(touch.group, touch.time);
+  };
+  const Touch *other = nullptr;
   const char *what = nullptr;
-  if (cell.writer != kNobody && cell.writer != self && (cell.writeBytes & bytes) != 0 &&
-      !(atomic && cell.atomic) && !sameValue) {
-    other = cell.write;
-    what = kind == AccessKind::Load ? "a workgroup reads what another one writes"
-                                    : "two workgroups write different values to the same memory";
-  } else if (kind != AccessKind::Load && (cell.readBytes & bytes) != 0 &&
-             ((cell.reader != kNobody && cell.reader != self) || cell.otherReader != kNobody)) {
-    other = cell.read;
-    what = "a workgroup writes what another one reads";
+  if ((cell.writeBytes & part.bytes) != 0 && !(part.atomic && cell.atomic) && !sameValue &&
+      concurrent(cell.writer)) {
+    other = &cell.writer;
+    what = writes ? "two workgroups write different values to the same memory"
+                  : "a workgroup reads what another one writes";
+  } else if (writes && (cell.readBytes & part.bytes) != 0) {
+    for (const Touch *reader : {&cell.reader, &cell.otherReader})
+      if (other == nullptr && concurrent(*reader)) {
+        other = reader;
+        what = "a workgroup writes what another one reads";
+      }
   }
-  if (what != nullptr)
-    sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, dword * 4}, [&] {
-      return format("%s, at %s: %s", what, hex(dword * 4).c_str(),
-                    wave.launch->memory->describe(dword * 4, 4).c_str());
+  if (what != nullptr) {
+    const uint64_t address = part.dword * 4;
+    sink_.add({"race", wave, inst, static_cast<int>(part.lane), other->inst, true, address}, [&] {
+      return format("%s, at %s: %s", what, hex(address).c_str(),
+                    wave.launch->memory->describe(address, 4).c_str());
     });
-  if (kind == AccessKind::Load) {
-    cell.readBytes |= bytes;
-    cell.read = &inst;
-    if (cell.reader == kNobody)
-      cell.reader = self;
-    else if (cell.reader != self)
-      cell.otherReader = self;
-  } else {
-    for (unsigned i = 0; i < 4; ++i)
-      if ((bytes >> i & 1U) != 0)
-        cell.value = (cell.value & ~(0xffU << (8 * i))) | (value & 0xffU << (8 * i));
-    cell.writeBytes |= bytes;
-    cell.write = &inst;
-    cell.writer = self;
-    cell.atomic = atomic;
   }
+  const Touch now{clock.self, clock.time, &inst};
+  if (part.atomic)
+    clock.synchronise(shard.atomics[part.dword]);
+  if (!writes) {
+    if (part.atomic)
+      return; // does not race with atomic writes, and plain ones are found from their side
+    cell.readBytes |= part.bytes;
+    Touch &place = cell.reader.group == kNobody || cell.reader.group == clock.self
+                       ? cell.reader
+                       : cell.otherReader;
+    place = now;
+    return;
+  }
+  const uint32_t mask = maskOf(part.bytes);
+  cell.value = (cell.value & ~mask) | (value & mask);
+  cell.writeBytes |= part.bytes;
+  cell.writer = now;
+  cell.atomic = part.atomic;
 }
 
 } // namespace flyemu

@@ -6,28 +6,37 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "sanitize/group_clock.h"
 #include "sanitize/report.h"
 
 namespace flyemu {
 
 /// Races between workgroups of one launch: two groups touch the same bytes of memory, at least one
-/// writes, and not both atomically nor the same value. Groups of a launch have no order, so any
-/// such pair is one; groups that hand results over through atomic flags are not understood and
-/// would be reported.
+/// writes, and not both atomically nor the same value. Groups of a launch have no order but the one
+/// that they make themselves by atomics (and by loads and stores of agent or system scope, which is
+/// how compilers write atomic loads and stores): what a group did before an atomic access happens
+/// before what another one does after a later atomic access at the same address.
 class GlobalRaceCheck {
 public:
   explicit GlobalRaceCheck(ReportSink &sink) : sink_(sink) {}
 
-  void access(Wave &wave, const Instruction &inst, const LaneAccess &access);
+  /// `clock` belongs to the wave's workgroup.
+  void access(Wave &wave, const Instruction &inst, const LaneAccess &access, GroupClock &clock);
+
+  static uint64_t numberOf(const WorkGroup &group);
 
 private:
+  /// Who touched a dword, when, and where in the code.
+  struct Touch {
+    uint64_t group = kNobody;
+    uint64_t time = 0;
+    const Instruction *inst = nullptr;
+  };
   /// One dword: who wrote, who read, and which of its bytes.
   struct Cell {
-    uint64_t writer = kNobody;
-    uint64_t reader = kNobody;
-    uint64_t otherReader = kNobody; ///< a second group
-    const Instruction *write = nullptr;
-    const Instruction *read = nullptr;
+    Touch writer;
+    Touch reader;
+    Touch otherReader;  ///< another group than the reader
     uint32_t value = 0; ///< what the writer left, all four bytes
     uint8_t writeBytes = 0;
     uint8_t readBytes = 0;
@@ -36,11 +45,12 @@ private:
   struct Shard {
     std::mutex mutex;
     std::unordered_map<uint64_t, Cell> cells;
+    std::unordered_map<uint64_t, GroupTimes> atomics; ///< by dword
   };
+  struct Part; ///< of an access: one lane, one dword
   static constexpr uint64_t kNobody = ~uint64_t{0};
 
-  void check(Wave &wave, const Instruction &inst, AccessKind kind, unsigned lane, uint64_t dword,
-             uint8_t bytes);
+  void check(Wave &wave, const Instruction &inst, const Part &part, GroupClock &clock);
 
   ReportSink &sink_;
   std::array<Shard, 64> shards_;

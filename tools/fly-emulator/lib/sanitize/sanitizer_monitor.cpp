@@ -18,6 +18,7 @@ public:
   SanitizerObserver(unsigned sanitizers, ReportSink &sink, GlobalRaceCheck &globalRaces,
                     const std::string &arch, WorkGroup &group)
       : sanitizers_(sanitizers), globalRaces_(globalRaces) {
+    clock_.self = GlobalRaceCheck::numberOf(group);
     const auto on = [&](unsigned bits) { return (sanitizers & bits) != 0; };
     if (on(sanitizer::kRace | sanitizer::kInit))
       lds_ = std::make_unique<LdsRaceCheck>(sink, sanitizers, group.ldsBytes);
@@ -51,7 +52,7 @@ public:
   }
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     if ((sanitizers_ & sanitizer::kRace) != 0 && inst.opcode->cls != OpClass::ScalarMemory)
-      globalRaces_.access(wave, inst, access);
+      globalRaces_.access(wave, inst, access, clock_);
     if (memory_ != nullptr)
       memory_->global(wave, inst, access);
   }
@@ -75,6 +76,7 @@ public:
 private:
   const unsigned sanitizers_;
   GlobalRaceCheck &globalRaces_;
+  GroupClock clock_;
   std::unique_ptr<LdsRaceCheck> lds_;
   std::unique_ptr<InitCheck> init_;
   std::unique_ptr<WaitCheck> wait_;

@@ -10,6 +10,9 @@
 namespace flyemu {
 namespace {
 
+constexpr uint32_t kVectorMost = 63;
+constexpr uint32_t kLocalMost = 15;
+
 bool overlaps(const Operand &a, const Operand &b) {
   return a.kind == b.kind && (a.isVector() || a.isScalarRegister()) &&
          a.index < b.index + b.dwords && b.index < a.index + a.dwords;
@@ -54,8 +57,6 @@ void WaitCheck::before(Wave &wave, const Instruction &inst) {
     const auto simm = static_cast<uint32_t>(inst.immediate[0]);
     const uint32_t vm = (simm & 0xfU) | (simm >> 14 & 3U) << 4;
     const uint32_t lgkm = simm >> 8 & 0xfU;
-    constexpr uint32_t kVectorMost = 63;
-    constexpr uint32_t kLocalMost = 15;
     if (vm < kVectorMost)
       retireVector(counters, vm);
     if (lgkm == 0) {
@@ -89,14 +90,19 @@ void WaitCheck::after(Wave &wave, const Instruction &inst) {
   const Pending pending{inst.dstCount != 0 ? inst.dst[0] : Operand(), &inst,
                         cls == OpClass::ScalarMemory, counters.direct, epoch_};
   if (countsAsVector(cls)) {
+    retireVector(counters, kVectorMost); // the counter is full: hardware waits
     counters.vector.push_back(pending);
     if (counters.direct.end != 0) {
       ++counters.directPending;
       ++directPending_;
     }
   }
-  if (countsAsLocal(cls))
+  if (countsAsLocal(cls)) {
+    // The same, where returns are in order.
+    while (counters.local.size() > kLocalMost && !counters.local.front().scalar)
+      counters.local.pop_front();
     counters.local.push_back(pending);
+  }
   counters.direct = {};
 }
 

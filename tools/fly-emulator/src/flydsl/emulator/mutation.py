@@ -39,9 +39,9 @@ class Break:
     """One line of a module, broken.
 
     `module` is an importable name, or the path of a script. `old` is exactly one line of its source, or a part of
-    exactly one; `new` takes its place (and adds no line). `sanitizer` has to report it. The report has to name, as its own line or the
-    other one of a race, the broken line, or one that holds a text of `at` (of the same module, unless it is written
-    "other.module: text").
+    exactly one; `new` takes its place (and adds no line). `sanitizer` has to report it. The report has to name, as its
+    own line or the other one of a race, the broken line, or one that holds a text of `at` (of the same module, unless
+    it is written "other.module: text").
     """
 
     module: str
