@@ -58,9 +58,66 @@ def test_info_and_disassembly(image: Path, capsys: pytest.CaptureFixture[str]) -
     assert "v_mfma_f32_32x32x8_f16" in capsys.readouterr().out
 
 
+def test_profile_prints_tables_and_writes_a_trace(
+    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace.json"
+    assert vector_add(image, tmp_path, "profile", "--trace", str(trace), "--least-bytes", "3600") == 0
+    printed = capsys.readouterr().out
+    assert "by source line" in printed
+    assert "1.000 x the least" in printed.replace("\n", " ")
+    assert json.loads(trace.read_text())["traceEvents"]
+
+
+def test_save_and_replay(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert vector_add(image, tmp_path, "run", "--save", str(tmp_path / "saved")) == 0
+    (launch,) = (tmp_path / "saved").iterdir()
+    out = tmp_path / "after"
+    command = ["replay", str(launch), "--out", str(out), "--profile", "--sanitize", "all", "--orders", "3"]
+    assert main(command) == 0
+    assert "vector_add on emulated gfx942" in capsys.readouterr().out
+    (written,) = out.glob("out_*.npy")
+    assert np.load(written).tobytes() == np.load(tmp_path / "c.npy").tobytes()
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "vector_add"
+    assert main(["replay", str(image)]) == 2
+    assert "is not a whole saved launch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a.npy", "a.npy", "a.npy"], "takes 4 arguments, 3 came"),
+        (["a.npy", "a.npy", "a.npy", "i64:3"], "'i64:3': 8 bytes, and vector_add takes 4"),
+        (["a.npy", "a.npy", "a.npy", "a.npy"], "takes 4 bytes by value there, no array"),
+        (["a.npy", "a.npy", "i32:3", "i32:3"], "'i32:3': 4 bytes, and vector_add takes 8"),
+        (["a.npy", "a.npy", "missing.npy", "i32:3"], "there is no file missing.npy; scalars are TYPE:VALUE"),
+        (["a.npy", "a.npy", "a.npy", "i32:three"], "'three' is no i32"),
+        (["a.npy", "a.npy", "text.npy", "i32:3"], "text.npy is no .npy file"),
+        (["a.npy", "a.npy", "scalar.npy", "i32:3"], "holds a scalar; write TYPE:VALUE"),
+    ],
+)
+def test_wrong_arguments(
+    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], said: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.zeros(64, np.float32))
+    np.save("scalar.npy", np.float32(1))
+    Path("text.npy").write_text("no numbers")
+    assert main(["run", str(image), *arguments, "--kernel", "vector_add"]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_wrong_usage_says_what_to_do(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(image)]) == 2
     assert "--kernel is needed" in capsys.readouterr().err
+    assert main(["run", str(image), "--kernel", "nothing"]) == 2
+    assert "the code object has" in capsys.readouterr().err
+    assert main(["run", str(tmp_path / "missing.hsaco")]) == 2
+    assert "missing.hsaco" in capsys.readouterr().err
+    assert vector_add(image, tmp_path, "run", "--sanitize", "everything") == 1
+    assert "no sanitizer 'everything'" in capsys.readouterr().err
     (tmp_path / "bad.hsaco").write_bytes(b"not an object" * 20)
     assert main(["info", str(tmp_path / "bad.hsaco")]) == 1
     assert "not an ELF file" in capsys.readouterr().err
