@@ -56,7 +56,7 @@ def bitcode(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bitcode")
     source = folder / "square.c"
     source.write_text(
-        "__attribute__((visibility(\"default\"))) float square_plus(float x, float y) { return x * x + y; }\n"
+        '__attribute__((visibility("default"))) float square_plus(float x, float y) { return x * x + y; }\n'
     )
     options = ["--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-c", "-emit-llvm"]
     subprocess.run([clang, *options, str(source), "-o", str(folder / "square.bc")], check=True)

@@ -11,8 +11,8 @@ from .backend import BaseBackend, GPUTarget, compile_backend_name, get_backend, 
 from .compiled_function import CompiledFunction, compile
 from .diagnostics import DSLCompileError
 from .jit_function import JitFunction, jit
-from .report import CompilationReport, compilation_reports
 from .kernel_function import CompilationContext, KernelFunction, kernel
+from .report import CompilationReport, compilation_reports
 
 _excepthook.install()
 

@@ -16,8 +16,8 @@ from .arguments.classify import unwrapped
 from .compilation import Compiled
 from .dispatch import make_method
 from .hints import validated
-from .report import CompilationReport
 from .jit_function import BoundJitFunction, JitFunction
+from .report import CompilationReport
 
 __all__ = ["CompiledFunction", "compile"]
 

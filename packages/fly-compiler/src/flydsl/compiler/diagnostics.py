@@ -22,6 +22,7 @@ __all__ = [
     "explain_name_error",
     "forget_unbound",
     "frames_of",
+    "locate_error",
     "note_unbound",
     "user_location",
     "where_text",
@@ -113,6 +114,37 @@ def where_text() -> str:
 def compile_error(message: str, notes: Sequence[str] = ()) -> DSLCompileError:
     """Return the error for something wrong at the user's line that is being traced."""
     return DSLCompileError(Diagnostic(message, tuple(notes), tuple(user_frames())))
+
+
+LOCATED = "__fly_located__"
+"""Attribute of the exceptions that `locate_error` gave a place: the excepthook leaves the library's frames out."""
+
+
+def locate_error(error: BaseException) -> None:
+    """Add the user's line to the text of an exception that this library raised while it traced that line.
+
+    What the user's own code raises stays as it is, and so does what says its place already.
+    """
+    frames: list[tuple[Any, int]] = []
+    inside = False
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        inside = inside or code is _trace._BOUNDARY
+        frames.append((code, trace.tb_lasti))
+        trace = trace.tb_next
+    if isinstance(error, DSLCompileError) or not inside or getattr(error, LOCATED, False):
+        return
+    library = [_trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename) for code, _ in frames]
+    users = [frame for frame, mine in zip(frames, library, strict=True) if not mine]
+    if not users or not library[-1] or not error.args or not isinstance(error.args[0], str):
+        return
+    setattr(error, LOCATED, True)
+    if 'File "' in error.args[0]:
+        return
+    code, lasti = users[-1]
+    place = Frame(code.co_filename, *_trace.position(code, lasti))
+    error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(place)), *error.args[1:])
 
 
 def frames_of(location: Any) -> tuple[Frame, ...]:

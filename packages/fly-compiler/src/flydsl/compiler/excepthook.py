@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an uncaught `DSLCompileError` is printed: the user's own frames, then the message in lines of the kernel."""
+"""How an uncaught error of a kernel is printed: the user's own frames, then the message in lines of the kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traceback
 from types import TracebackType
 
 from ..utils import env
-from .diagnostics import DSLCompileError
+from .diagnostics import LOCATED, DSLCompileError
 
 __all__ = ["install"]
 
@@ -27,7 +27,8 @@ def install() -> None:
 
 
 def _hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if not isinstance(error, DSLCompileError) or env.debug.show_stacktrace:
+    ours = isinstance(error, DSLCompileError) or getattr(error, LOCATED, False)
+    if not ours or env.debug.show_stacktrace:
         _previous(kind, error, trace)
         return
     frames = [frame for frame in traceback.extract_tb(trace) if not frame.filename.startswith((_PACKAGE, "<call of "))]

@@ -117,7 +117,9 @@ class KernelFunction:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"kernel '{self.__name__}': {error}") from None
+            raise TypeError(
+                f"kernel '{self.__name__}': {error}; it takes ({', '.join(self.signature.parameters)})"
+            ) from None
         bound.apply_defaults()
         for name, parameter in self.signature.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -125,6 +127,13 @@ class KernelFunction:
                     f"kernel '{self.__name__}': '*{name}' cannot be a kernel parameter; pass a tuple or dict"
                 )
         return Launcher(self, bound, unit_attrs, dict(value_attrs or {}))
+
+    def __getitem__(self, grid: Any) -> Any:
+        """Refuse the launch syntax of other languages."""
+        raise TypeError(
+            f"a kernel is launched with {self.__name__}(...).launch(grid=..., block=...) inside a @flyc.jit function, not "
+            f"with {self.__name__}[...](...)"
+        )
 
     def __repr__(self) -> str:
         return f"<@flyc.kernel {self.func.__qualname__}>"

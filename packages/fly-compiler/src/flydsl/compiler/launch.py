@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,6 +41,9 @@ class Launcher:
         self._value_attrs = dict(value_attrs or {})
         self._emitted: dict[Any, EmittedKernel] = {}
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a kernel with its arguments has .launch(grid=..., block=...) only, no .{name}")
+
     def launch(
         self,
         *,
@@ -72,6 +76,7 @@ class Launcher:
             raise RuntimeError("a kernel can only be launched inside a @flyc.jit function while it is traced")
         grid_sizes, blocks = _extents(grid, "grid"), _extents(block, "block")
         clusters = None if cluster is None else _extents(cluster, "cluster")
+        _check_block(self._kernel.__name__, blocks)
         known = self._block_size(blocks)
         attributes = {**self._value_attrs, **(value_attrs or {})}
         units = (*self._unit_attrs, *unit_attrs)
@@ -227,6 +232,21 @@ def _extent(value: Any, what: str) -> Any:
     if _is_static(value) and not 0 <= int(value) < 2**32:
         raise ValueError(f"{what} must be from 0 to 2**32-1, got {int(value)}" + where_text())
     return value
+
+
+_MOST_THREADS = 1024  # of a workgroup, on every AMD GPU that is compiled for
+
+
+def _check_block(name: str, block: list[Any]) -> None:
+    """Refuse a workgroup that no device can have, as far as it is known while tracing."""
+    sizes = [int(one) if _is_static(one) else 1 for one in block]
+    if 0 in sizes:
+        raise ValueError(f"kernel '{name}': block {tuple(sizes)} has an extent that is not positive" + where_text())
+    if math.prod(sizes) > _MOST_THREADS:
+        raise ValueError(
+            f"kernel '{name}': block {tuple(sizes)} has {math.prod(sizes)} threads, but a workgroup has at most "
+            f"{_MOST_THREADS}. Use a smaller block and a larger grid" + where_text()
+        )
 
 
 def _index(value: Any) -> ir.Value:

@@ -78,6 +78,7 @@ def stages(
     to_rocdl = f"chipset={facts.chip} index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true"
     device = ",".join(
         (
+            f"fly-expand-arith{{chip={facts.chip}}}",
             "convert-scf-to-cf",
             "cse",
             "convert-rocdl-fastmath-ops",

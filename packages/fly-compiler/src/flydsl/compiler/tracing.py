@@ -14,7 +14,7 @@ from flydsl.expr import _trace
 from ..utils import env
 from .arguments.specs import StreamSpec
 from .control.region import settle
-from .diagnostics import explain_name_error, forget_unbound
+from .diagnostics import explain_name_error, forget_unbound, locate_error
 from .messages import Message
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -159,6 +159,9 @@ def trace_host(
                     ir.Operation.create("func.return")
             except NameError as error:
                 explain_name_error(error)
+                raise
+            except Exception as error:
+                locate_error(error)
                 raise
             finally:
                 _active.compilation = outer

@@ -67,7 +67,9 @@ class TensorSpec:
 
     def describe(self) -> str:
         """Return the type as a reader knows it: `float32 (?,8):(?,1)`."""
-        shape, stride = ([str(one) if isinstance(one, int) else "?" for one in leaves] for leaves in (self.shape, self.stride))
+        shape, stride = (
+            [str(one) if isinstance(one, int) else "?" for one in leaves] for leaves in (self.shape, self.stride)
+        )
         return f"{self.dtype} {_tuple_text(shape)}:{_tuple_text(stride)}"
 
     def note(self, name: str) -> list[dict[str, Any]]:

@@ -28,8 +28,13 @@ def const_expr(value: Any) -> Any:
 def static_test(value: Any, what: str) -> Any:
     """Return a condition that Python itself has to decide."""
     if is_dynamic(value):
-        hint = "use a run-time `if` around fx.printf" if what == "an assert" else "write it as an `if` statement"
-        raise compile_error(f"{what} cannot test a run-time {_described(value)}: {hint}, or pass it as fx.Constexpr")
+        hint = "fx.device_assert(...) checks it when the kernel runs"
+        if what != "an assert":
+            hint = "Write it as an `if` statement"
+        raise compile_error(
+            f"cannot evaluate dynamic '{_described(value)}' as Python bool during tracing: {what} is decided by Python. "
+            f"{hint}; or pass the value as fx.Constexpr"
+        )
     return value
 
 
@@ -37,6 +42,7 @@ def static_subject(value: Any) -> Any:
     """Return the subject of a `match`."""
     if is_dynamic(value):
         raise compile_error(
-            f"match cannot compare a run-time {_described(value)} with patterns: write it as `if` / `elif` / `else`"
+            f"cannot evaluate dynamic '{_described(value)}' as Python bool during tracing: match is decided by Python. "
+            "Write it as `if` / `elif` / `else`"
         )
     return value

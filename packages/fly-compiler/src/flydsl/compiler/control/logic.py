@@ -126,7 +126,8 @@ def _member(word: str, item: Any, container: Any) -> bool:
     elements = container if isinstance(container, (list, tuple, set, frozenset)) else ()
     if is_dynamic(item) or is_dynamic(container) or any(is_dynamic(one) for one in elements):
         raise compile_error(
-            f"`{word}` cannot search for or among run-time values; write the comparisons out: `(x == a) | (x == b)`"
+            f"cannot evaluate dynamic values as Python bool during tracing: `{word}` is decided by Python. Write the "
+            "comparisons out: `(x == a) | (x == b)`"
         )
     found = item in container
     return found if word == "in" else not found

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from .syntax import RewriteError, call_op, constant, load, located
+from .syntax import LoopTargetError, call_op, constant, load, located
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
@@ -17,7 +17,7 @@ __all__ = ["rewrite"]
 def rewrite(transformer: FunctionTransformer, node: ast.For) -> list[ast.stmt]:
     """Rewrite `node` to `for_range(range, args, keywords, body, description, stop flags, decorated)`."""
     if not isinstance(node.target, ast.Name):
-        raise RewriteError(
+        raise LoopTargetError(
             "a loop over range() has one loop variable; state that goes around as a second one needs "
             "range(start, stop, step, init=[...])"
         ).at(node.target)

@@ -70,10 +70,7 @@ def check_function(node: ast.FunctionDef, scope: Scope) -> None:
     """
     if scope.parent is None:
         return
-    for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
-        if not isinstance(one, ast.AugAssign) or not isinstance(one.target, ast.Name):
-            continue
-        name = one.target.id
+    for one, name in _updates(node):
         declared = scope.effects.declared_nonlocal | scope.effects.declared_global
         if name in scope.parameters or name in declared or _bound_otherwise(node, name) or not _outer_owns(scope, name):
             continue
@@ -83,9 +80,21 @@ def check_function(node: ast.FunctionDef, scope: Scope) -> None:
         ).at(one)
 
 
+def _updates(node: ast.FunctionDef) -> list[tuple[ast.AugAssign | ast.Assign, str]]:
+    """Return the statements `x += …` and `x = … x …` of a function, each with its variable."""
+    found: list[tuple[ast.AugAssign | ast.Assign, str]] = []
+    for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
+        if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
+            found.append((one, one.target.id))
+        elif isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+            name = one.targets[0].id
+            if any(isinstance(read, ast.Name) and read.id == name for read in ast.walk(one.value)):
+                found.append((one, name))
+    return found
+
+
 def _bound_otherwise(node: ast.FunctionDef, name: str) -> bool:
-    updates = [one for statement in node.body for one in own_statements_of(statement) if isinstance(one, ast.AugAssign)]
-    targets = {id(one.target) for one in updates}
+    targets = {id(one.target if isinstance(one, ast.AugAssign) else one.targets[0]) for one, _ in _updates(node)}
     return (
         any(
             isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) and id(one) not in targets

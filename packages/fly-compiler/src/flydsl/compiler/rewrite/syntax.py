@@ -37,6 +37,16 @@ _N = TypeVar("_N", bound=ast.AST)
 class RewriteError(SyntaxError):
     """A construct that cannot be used in a traced function; carries file, line and column like any `SyntaxError`."""
 
+    def __str__(self) -> str:
+        if self.filename is None:
+            return str(self.msg)
+        stripped = (self.text or "").strip()
+        lines = [str(self.msg), f'  File "{self.filename}", line {self.lineno}']
+        if stripped:
+            indent = len(self.text or "") - len((self.text or "").lstrip())
+            lines += [f"    {stripped}", "    " + " " * max(0, (self.offset or 1) - 1 - indent) + "^"]
+        return "\n".join(lines)
+
     def at(self, node: ast.AST) -> RewriteError:
         """Set the position to that of `node`, and return the error for raising."""
         self.lineno = getattr(node, "lineno", None)
@@ -49,6 +59,10 @@ class RewriteError(SyntaxError):
         self.filename = filename
         self.text = linecache.getline(filename, self.lineno or 0)
         return self
+
+
+class LoopTargetError(RewriteError, TypeError):
+    """A loop over `range` with more than one loop variable."""
 
 
 def located(node: _N, origin: ast.AST) -> _N:
