@@ -47,6 +47,24 @@ def softmax() -> None:
     build_softmax_module(16384, "f32")(x, torch.empty_like(x), 3)
 
 
+LOOP, TILE = "flydsl.kernels.common.mma.main_loop", "flydsl.kernels.gemm.tile_gemm"
+READ_A = "return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)"
+WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]"
+STORE_C = "flydsl.kernels.common.mma.mfma_epilogues: fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32)"
+
+
+def preshuffle_gemm() -> None:
+    """Six stages of K, so that the loop and what follows it both run."""
+    from flydsl.kernels.common.shuffle import shuffle_weight
+    from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
+
+    generator = torch.Generator().manual_seed(0)
+    a, b = (torch.randn(rows, 768, generator=generator).bfloat16() for rows in (32, 64))
+    c, none = torch.empty(32, 64, dtype=torch.bfloat16), torch.empty(0)
+    build = {"N": 64, "K": 768, "tile_m": 32, "tile_n": 64, "tile_k": 128, "in_dtype": "bf16"}
+    compile_preshuffle_gemm(**build)(c, a, shuffle_weight(b), none, none, none, 32, 64)
+
+
 KERNELS = [
     Kernel(
         "softmax",
@@ -57,6 +75,16 @@ KERNELS = [
             Break(
                 ROWS, "group = self._at.lane + step.first", "group = self._at.lane + step.first + 1", "memory", MOVES
             ),
+        ),
+    ),
+    Kernel(
+        "preshuffle_gemm",
+        preshuffle_gemm,
+        (
+            Break(LOOP, 'elif kind == "barrier":', 'elif kind == "no barrier":', "race", (READ_A, WRITE_A)),
+            Break(LOOP, "loop.lds[0][loop.a_chunks[one]] = arrived[one]", "pass", "init", (READ_A,)),
+            Break(LOOP, READ_A, READ_A.replace("m * 16", "(m + 64) * 16"), "memory"),
+            Break(TILE, "first = first_row + part * M", "first = first_row + part * M + 1", "memory", (STORE_C,)),
         ),
     ),
 ]
