@@ -52,7 +52,9 @@ def test_sweep_of_rows(run, arch, rows):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"layout": "nn"}, "layout 'nn' is not supported"),
+        ({"layout": "xy"}, "layout is 'nn', 'nt', 'tn' or 'tt'"),
+        ({"layout": "nn"}, r"says that b is row-major; its strides are \(1, 64\)"),
+        ({"layout": "tt"}, r"says that a is column-major; its strides are \(64, 1\)"),
         ({"out_dtype": torch.float16}, "out is of the type of a or float32"),
         ({"user_kwargs": {"block_q": 3}}, "has no parameter 'block_q'"),
         ({"user_kwargs": {"m_waves": 4, "n_waves": 8}}, "is more than 16 waves"),
@@ -68,10 +70,14 @@ def test_refusals(arguments, said):
         gemm_a16w16(a, b, **arguments)
 
 
-def test_row_major_b_is_refused_and_says_what_to_do():
-    a, b = torch.zeros(16, 64).half(), torch.zeros(64, 64).half()
-    with pytest.raises(ValueError, match="b must have unit stride along K"):
-        gemm_a16w16(a, b)
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+def test_storages(run, arch, layout):
+    problem = Problem(24, 64, 128, "bf16", arch=arch)
+    a = problem.a if layout[0] == "n" else problem.a.t().contiguous().t()
+    b = problem.b.t() if layout[1] == "t" else problem.b.t().contiguous()
+    out = problem.output()
+    run(lambda: gemm_a16w16(a, b, out, layout=layout), writes=[out])
+    problem.check(out)
 
 
 def test_parameters():

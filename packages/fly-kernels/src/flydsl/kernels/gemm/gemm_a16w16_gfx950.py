@@ -33,6 +33,7 @@ __all__ = [
 DTYPE_IDS = {"f32": 1, "bf16": 2, "fp16": 3}
 _DTYPES = {number: name for name, number in DTYPE_IDS.items()}
 _MOST_WAVES = 16
+_STORAGES = {"n": "row-major", "t": "column-major"}
 
 
 @dataclass(frozen=True)
@@ -132,18 +133,17 @@ def gemm_a16w16(
         bias: (N), of the type of `out`.
         user_kwargs: fields of `GemmA16W16Param` but the types; by default `default_config` decides.
         stream: where to launch.
-        layout: storage of A and of B, "n" row-major, "t" column-major. Only "nt" is written: K of both in one piece.
+        layout: storage of A and of B, "n" row-major, "t" column-major. With "nt" K lies in one piece in both, which is
+            what the kernel reads; an operand stored otherwise is copied first, one more read and write of it.
         out_dtype: type of `out` when it is made; by default that of `a`.
 
-    Raises ValueError for another layout, shape, type or alignment, and for parameters that do not fit, with the reason.
+    Raises ValueError for a storage that is not as `layout` says, for a shape, type or alignment without a kernel, and
+    for parameters that do not fit, with the reason.
     """
     import torch
 
-    if layout != "nt":
-        raise ValueError(
-            f"layout {layout!r} is not supported: the kernel reads K in one piece from both operands ('nt'); "
-            "pass a.contiguous() and b.t().contiguous().t()"
-        )
+    if layout not in ("nn", "nt", "tn", "tt"):
+        raise ValueError(f"layout is 'nn', 'nt', 'tn' or 'tt' (n: row-major, t: column-major), got {layout!r}")
     if a.dtype not in (torch.float16, torch.bfloat16):
         raise ValueError(f"gemm_a16w16 takes float16 and bfloat16, not {a.dtype}")
     if a.dim() != 2 or b.dim() != 2 or a.shape[1] != b.shape[0]:
@@ -159,4 +159,12 @@ def gemm_a16w16(
         ids = {torch.float32: 1, torch.bfloat16: 2, torch.float16: 3}
         numbers = {"dtype": ids[a.dtype], "out_dtype": ids[out.dtype], **user_kwargs}
         config = make_gemm_a16w16_gfx950_param(**numbers).config
-    return multiply(a, b.t(), out, bias=bias, config=config, stream=stream)
+    for name, tensor, storage in (("a", a, layout[0]), ("b", b, layout[1])):
+        strides = tensor.stride()
+        along = 1 if storage == "n" else 0
+        if tensor.shape[along] > 1 and strides[along] != 1:
+            kind = _STORAGES[storage]
+            raise ValueError(f"gemm_a16w16: layout {layout!r} says that {name} is {kind}; its strides are {strides}")
+    left = a if layout[0] == "n" else a.contiguous()
+    right = b.t() if layout[1] == "t" else b.t().contiguous()
+    return multiply(left, right, out, bias=bias, config=config, stream=stream)
