@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .common.language import flyc, fx
-from .gemm.preshuffle_gemm import build_gemm, compile_preshuffle_gemm
+from .gemm.preshuffle_gemm import compile_preshuffle_gemm
 
 __all__ = ["compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
 
@@ -50,7 +50,9 @@ def compile_preshuffle_gemm_a8(
         "lds_stage": lds_stage,
         **options,
     }
-    launches = {name: build_gemm(**numbers, in_dtype=in_dtype, out_dtype=name) for name in ("fp16", "bf16")}
+    launches = {
+        name: compile_preshuffle_gemm(**numbers, in_dtype=in_dtype, out_dtype=name) for name in ("fp16", "bf16")
+    }
 
     @flyc.jit
     def preshuffle_gemm_a8(
@@ -63,10 +65,10 @@ def compile_preshuffle_gemm_a8(
         N: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        kinds = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
+        kinds: dict[Any, str] = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
         if fx.const_expr(C.element_type not in kinds):
             raise TypeError(f"argument 'C': expected Float16 or BFloat16, got {C.element_type.__name__}")
-        launches[kinds[C.element_type]](C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b)
+        launches[kinds[C.element_type]](C, A, B, scale_a, scale_b, C, M, N, stream)
 
     if options.get("waves_per_eu"):
         preshuffle_gemm_a8.compile_hints = {"waves_per_eu": options["waves_per_eu"]}

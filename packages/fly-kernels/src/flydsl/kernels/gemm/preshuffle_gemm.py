@@ -23,7 +23,6 @@ Algorithm and data movement
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -34,7 +33,7 @@ from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
 from .tile_gemm import ELEMENT_BYTES, TileGemm, build_tile_gemm
 
-__all__ = ["build_gemm", "compile_preshuffle_gemm"]
+__all__ = ["compile_preshuffle_gemm"]
 
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
@@ -80,49 +79,6 @@ def compile_preshuffle_gemm(
         ValueError: any limit of the page's top is not kept, with the numbers.
         ImportError: there is no compiler.
     """
-    launch = build_gemm(
-        N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, in_dtype=in_dtype, out_dtype=out_dtype,
-        epilogue=epilogue, waves_per_eu=waves_per_eu, enable_scheduler=enable_scheduler,
-        use_async_copy=use_async_copy, xcd_swizzle=xcd_swizzle, lds_stage=lds_stage, preload=preload,
-    )  # fmt: skip
-
-    @flyc.jit
-    def preshuffle_gemm(
-        C: fx.Tensor,
-        A: fx.Tensor,
-        B: fx.Tensor,
-        scale_a: fx.Tensor,
-        scale_b: fx.Tensor,
-        bias: fx.Tensor,
-        M: fx.Int32,
-        N: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        launch(C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b, bias=bias)
-
-    if waves_per_eu:
-        preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
-    return preshuffle_gemm
-
-
-def build_gemm(
-    *,
-    N: int,
-    K: int,
-    tile_m: int,
-    tile_n: int,
-    tile_k: int,
-    in_dtype: str = "fp8",
-    out_dtype: str = "bf16",
-    epilogue: str = "none",
-    waves_per_eu: int | None = None,
-    enable_scheduler: bool = True,
-    use_async_copy: bool = False,
-    xcd_swizzle: int = 0,
-    lds_stage: int = 2,
-    preload: tuple[int, int] | None = None,
-) -> Callable[..., None]:
-    """Check the arguments of `compile_preshuffle_gemm`; return the function that its launcher calls."""
     arch = get_rocm_arch().split(":")[0]
     if in_dtype not in ELEMENT_BYTES:
         raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
@@ -150,7 +106,25 @@ def build_gemm(
         epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
         preload=early, xcd_swizzle=xcd_swizzle,
     )  # fmt: skip
-    return build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
+    launch = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
+
+    @flyc.jit
+    def preshuffle_gemm(
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        scale_a: fx.Tensor,
+        scale_b: fx.Tensor,
+        bias: fx.Tensor,
+        M: fx.Int32,
+        N: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        launch(C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b, bias=bias)
+
+    if waves_per_eu:
+        preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
+    return preshuffle_gemm
 
 
 def _check_numbers(**numbers: Any) -> None:
