@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fx.printf` and `fx.device_assert` need no vendor runtime: records in a buffer, printed by fly-runtime after the call."""
+"""`fx.printf` and `fx.device_assert`: records in a buffer, which fly-runtime prints after the call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: F841 - mistakes leave names unused
+# ruff: noqa: B007, F823, F841 - mistakes leave names unused
 """Mistakes about variables that run-time control flow carries."""
 
 from __future__ import annotations

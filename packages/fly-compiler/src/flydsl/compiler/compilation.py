@@ -127,7 +127,6 @@ def compile_request(request: Request) -> Compiled:
         RuntimeError: `FLYDSL_RUNTIME_RUN_ONLY` is set and there is no artifact.
         ValueError: `FLYDSL_RUNTIME_RUN_ONLY` together with dumping.
     """
-    asked = request.settings
     dumping = wanted()
     run_only = env.runtime.run_only
     if run_only and dumping:
@@ -195,6 +194,7 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compila
         timer.daemon = True
         timer.start()
         stack.callback(timer.cancel)
+        compilation: Compilation
         compilation, _ = times.timed(
             "trace",
             lambda: trace_host(request.function, request.name, request.arguments, arch=asked.arch, hints=request.hints),

@@ -89,7 +89,7 @@ def _recovered(
 
 def _generated(
     jit: JitFunction, parameters: list[str], parts: list[str], scope: dict[str, Any], template: str = _TEMPLATE
-) -> Any:
+) -> Callable[..., None]:
     name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
     arguments = "".join(f"{part}, " for part in parts)
     text = template.format(
@@ -99,7 +99,8 @@ def _generated(
     made: Any = scope.pop(name)
     made.__qualname__ = jit.original.__qualname__
     made._fly_plain = parts == parameters
-    return made
+    function: Callable[..., None] = made
+    return function
 
 
 def _first_call(function: Any, direct: Callable[..., None], scope: dict[str, Any]) -> Callable[..., None]:

@@ -53,7 +53,7 @@ _LINE = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 
 
 def annotated_isa(isa: str) -> str:
-    """Return assembly with each piece of a Python line headed by that line, as a comment: `; kernel.py:17  c[i] = x`."""
+    """Return assembly in which a comment, `; kernel.py:17  c[i] = x`, heads what each Python line became."""
     files: dict[str, str] = {}
     lines = []
     shown = None

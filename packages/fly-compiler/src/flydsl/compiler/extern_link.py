@@ -50,8 +50,8 @@ def checked_path(path: Any) -> str:
     text = str(path)
     if not text or _UNSAFE.search(text):
         raise ValueError(
-            f"the bitcode path {text!r} cannot be used: it is empty, or holds white space, a comma, a brace or a quote. "
-            "Copy the file to a path without them"
+            f"the bitcode path {text!r} cannot be used: it is empty, or holds white space, a comma, a brace or a "
+            "quote. Copy the file to a path without them"
         )
     return text
 

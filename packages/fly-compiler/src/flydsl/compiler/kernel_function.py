@@ -82,8 +82,8 @@ class KernelFunction:
         """
         if self._uses.last is None:
             raise RuntimeError(
-                f"kernel '{self.__name__}' was not compiled in this process yet, so there is no program to show: call or "
-                "flyc.compile the @flyc.jit function that launches it"
+                f"kernel '{self.__name__}' was not compiled in this process yet, so there is no program to show: call "
+                "or flyc.compile the @flyc.jit function that launches it"
             )
         from .stage_ir import ir_after
 
@@ -131,8 +131,8 @@ class KernelFunction:
     def __getitem__(self, grid: Any) -> Any:
         """Refuse the launch syntax of other languages."""
         raise TypeError(
-            f"a kernel is launched with {self.__name__}(...).launch(grid=..., block=...) inside a @flyc.jit function, not "
-            f"with {self.__name__}[...](...)"
+            f"a kernel is launched with {self.__name__}(...).launch(grid=..., block=...) inside a @flyc.jit function, "
+            f"not with {self.__name__}[...](...)"
         )
 
     def __repr__(self) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels print and assert, without a vendor runtime.
 
-Every `gpu.printf` of the device module becomes a record in a buffer of the runtime's (`messages.h` of fly-runtime has its
-format); the texts go into the artifact's note. The buffer is found through a global of the code object, so that neither
-the kernel's nor the launcher's signature knows of it.
+Every `gpu.printf` of the device module becomes a record in a buffer of the runtime's (its format is in `messages.h` of
+fly-runtime); the texts go into the artifact's note. The buffer is found through a global of the code object, so that
+neither the kernel's nor the launcher's signature knows of it.
 """
 
 from __future__ import annotations

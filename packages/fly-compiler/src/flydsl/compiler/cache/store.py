@@ -60,7 +60,7 @@ class ArtifactStore:
             log().info("cache entry not used: %s", error)
             return None
 
-    def get_or_make(self, key: str, make: Callable[[Path], None], *, load: bool) -> tuple[Artifact | bool, bool]:
+    def get_or_make(self, key: str, make: Callable[[Path], object], *, load: bool) -> tuple[Artifact | bool, bool]:
         """Return the artifact of a key and whether it was on disk already; `make` writes it to the path it is given.
 
         Only one process makes an artifact; the others wait and take its result. A process that dies while making one

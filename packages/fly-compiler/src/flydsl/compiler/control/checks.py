@@ -32,8 +32,8 @@ def static_test(value: Any, what: str) -> Any:
         if what != "an assert":
             hint = "Write it as an `if` statement"
         raise compile_error(
-            f"cannot evaluate dynamic '{_described(value)}' as Python bool during tracing: {what} is decided by Python. "
-            f"{hint}; or pass the value as fx.Constexpr"
+            f"cannot evaluate dynamic '{_described(value)}' as Python bool during tracing: {what} is decided by "
+            f"Python. {hint}; or pass the value as fx.Constexpr"
         )
     return value
 
