@@ -55,7 +55,11 @@ def test_info_and_disassembly(image: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["info", str(image)]) == 0
     assert "vector_add" in capsys.readouterr().out
     assert main(["disasm", str(image)]) == 0
-    assert "v_mfma_f32_32x32x8_f16" in capsys.readouterr().out
+    code = capsys.readouterr().out
+    assert "v_mfma_f32_32x32x8_f16" in code
+    labels = [line[:-1] for line in code.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert {"vector_add", "gemm_f16", "softmax_f32"} <= set(labels), "each function under its own name"
+    assert ".text" not in labels
 
 
 def test_profile_prints_tables_and_writes_a_trace(

@@ -257,6 +257,11 @@ FunctionAt CodeObject::functionAt(uint64_t address) const {
   return {".text", textBegin_, textEnd_};
 }
 
+uint64_t CodeObject::nextFunction(uint64_t address) const {
+  const auto it = functions_.upper_bound(address);
+  return it == functions_.end() ? textEnd_ : it->first;
+}
+
 std::string CodeObject::sourceLine(uint64_t address) const {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);

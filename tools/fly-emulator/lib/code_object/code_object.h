@@ -56,6 +56,8 @@ public:
   uint64_t textEnd() const { return textEnd_; }
   /// The function that contains an ELF address; where none does, the whole text.
   FunctionAt functionAt(uint64_t address) const;
+  /// Where the first function behind an ELF address begins; the end of the text without one.
+  uint64_t nextFunction(uint64_t address) const;
   /// "file:line" of an ELF address from DWARF, empty where there is none.
   std::string sourceLine(uint64_t address) const;
 

@@ -42,6 +42,11 @@ std::string disassembleImage(const void *image, size_t bytes, const std::string 
   std::string lastLine;
   for (uint64_t address = object.textBegin(); address < object.textEnd();) {
     const FunctionAt function = object.functionAt(address);
+    // What fills the space between two functions is no code.
+    if (function.name == ".text" && object.nextFunction(0) != object.textEnd()) {
+      address = object.nextFunction(address);
+      continue;
+    }
     out += function.name + ":\n";
     for (const Instruction *inst : program.instructionsAt(address)) {
       const uint64_t at = program.elfAddress(*inst);
