@@ -129,6 +129,11 @@ def compile_request(request: Request) -> Compiled:
     """
     dumping = wanted()
     run_only = env.runtime.run_only
+    if env.compile.llvm_dir and env.debug.dump_asm and not env.debug.dump_ir:
+        raise RuntimeError(
+            "FLYDSL_DEBUG_DUMP_ASM shows the code of this wheel's LLVM, not that of FLYDSL_COMPILE_LLVM_DIR; unset one "
+            "of the two"
+        )
     if run_only and dumping:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"

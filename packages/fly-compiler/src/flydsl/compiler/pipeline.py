@@ -171,12 +171,16 @@ def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, du
     times.timed("verify", lambda: _checked(lambda: traced.operation.verify(), "the traced program is not valid"))
     module = _copied(traced)
     verify, print_all = env.debug.enable_verifier, env.debug.print_after_all
-    with llvm_options(hints.get("llvm_options") or {}):
+    own_options = {} if env.compile.llvm_dir else hints.get("llvm_options") or {}
+    with llvm_options(own_options):
         for stage in pipeline:
             if stage.name == "gpu-module-to-binary" and dumps is not None:
                 dumps.keep_device_code(module, compilation)
             if stage.before is not None:
                 stage.before(compilation, module)
+            if stage.name == "gpu-module-to-binary" and env.compile.llvm_dir:
+                times.timed(stage.name, lambda: _external_binary(compilation, module, stage.text))  # noqa: B023
+                continue
             manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
             manager.enable_verifier(verify)
             times.timed(
@@ -190,6 +194,18 @@ def lower(compilation: Compilation, pipeline: list[Stage], times: StageTimes, du
     if dumps is not None:
         dumps.device_code()
     return module
+
+
+def _external_binary(compilation: Compilation, module: ir.Module, text: str) -> None:
+    from .external_llvm import run_external_binary
+
+    if compilation.link_libs:
+        raise RuntimeError(
+            "FLYDSL_COMPILE_LLVM_DIR cannot be combined with bitcode that external functions link "
+            f"({', '.join(compilation.link_libs)}); unset it"
+        )
+    options = compilation.hints.get("llvm_options")
+    run_external_binary(module, text, prefix=env.compile.llvm_dir, options=options)
 
 
 def _checked(work: Callable[[], Any], what: str) -> Any:

@@ -75,7 +75,12 @@ def _settings(token: tuple[Any, ...]) -> Settings:
     arch = get_rocm_arch()
     opt_level, debug_info = env.compile.opt_level, env.debug.enable_debug_info
     extra = extra_sources_hash(env.compile.extra_source_dirs) if env.compile.extra_source_dirs else ""
-    key = repr((arch, opt_level, debug_info, env.compile.backend, env.compile.llvm_dir, extra))
+    llvm = ""
+    if env.compile.llvm_dir:
+        from .external_llvm import external_llvm_fingerprint
+
+        llvm = external_llvm_fingerprint(env.compile.llvm_dir)
+    key = repr((arch, opt_level, debug_info, env.compile.backend, llvm, extra))
     return Settings(
         arch,
         opt_level,

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device code from another LLVM: `FLYDSL_COMPILE_LLVM_DIR=<prefix>` runs `<prefix>/bin/mlir-opt` for the last step.
+
+The tool gets a module with the device part alone and runs `gpu-module-to-binary`; what comes back takes its place.
+`llvm_options` hints become flags of its command line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from flydsl._mlir import ir
+
+__all__ = ["ExternalLLVMError", "external_llvm_fingerprint", "run_external_binary"]
+
+_TIMEOUT = 600.0
+
+
+class ExternalLLVMError(RuntimeError):
+    """The external LLVM is not there, or failed; the text has its command and output."""
+
+
+def tool(prefix: str) -> Path:
+    """Return the `mlir-opt` below a prefix.
+
+    Raises:
+        ExternalLLVMError: there is none that can be run.
+    """
+    path = Path(prefix).expanduser() / "bin" / "mlir-opt"
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise ExternalLLVMError(
+            f"FLYDSL_COMPILE_LLVM_DIR={prefix}: there is no program {path}. Set it to the prefix of an LLVM with MLIR, "
+            "or unset it to compile with the LLVM of this wheel"
+        )
+    return path
+
+
+def external_llvm_fingerprint(prefix: str) -> str:
+    """Return a hash of the tool's content; it is part of every cache key."""
+    path = tool(prefix)
+    facts = path.stat()
+    return _content_hash(str(path), facts.st_size, facts.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _content_hash(path: str, size: int, modified: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
+
+
+def _digest(file: Any) -> str:
+    digest = hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def run_external_binary(module: ir.Module, text: str, *, prefix: str, options: Mapping[str, Any] | None = None) -> None:
+    """Replace the `gpu.module` of a lowered module by the `gpu.binary` that the external tool makes of it.
+
+    Args:
+        module: as before `gpu-module-to-binary`.
+        text: that pass, as the pass manager's text.
+        prefix: of the LLVM.
+        options: LLVM options: name to bool, int or text.
+
+    Raises:
+        ExternalLLVMError: the tool is not there, fails, or gives something else.
+    """
+    program = tool(prefix)
+    (device,) = (op.operation for op in module.body.operations if op.operation.name == "gpu.module")
+    flags = [f"--{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in (options or {}).items()]
+    source = "module attributes {gpu.container_module} {\n" + device.get_asm(enable_debug_info=True) + "\n}\n"
+    with tempfile.TemporaryDirectory(prefix="flydsl-llvm-") as folder:
+        path = Path(folder) / "device.mlir"
+        path.write_text(source, encoding="utf-8")
+        command = [str(program), f"--pass-pipeline=builtin.module({text})", *flags, str(path)]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_TIMEOUT,
+                env=_environment(prefix, Path(folder)),
+            )
+        except subprocess.TimeoutExpired:
+            raise ExternalLLVMError(f"{' '.join(command)} took more than {_TIMEOUT:.0f} s") from None
+    if done.returncode != 0:
+        raise ExternalLLVMError(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stderr.strip()}")
+    _replace(module, device, done.stdout, program)
+
+
+def _replace(module: ir.Module, device: ir.Operation, text: str, program: Path) -> None:
+    try:
+        made = ir.Module.parse(text, module.context)
+        (binary,) = (op.operation for op in made.body.operations if op.operation.name == "gpu.binary")
+    except (ir.MLIRError, ValueError) as error:
+        raise ExternalLLVMError(f"{program} gave no device binary that this version understands: {error}") from None
+    binary.move_before(device)
+    device.erase()
+
+
+def _environment(prefix: str, folder: Path) -> dict[str, str]:
+    """Return the tool's environment: upstream's pass links with the lld of a ROCm, so its own stands in for one."""
+    variables = dict(os.environ)
+    if "ROCM_PATH" not in variables:
+        linker = Path(prefix).expanduser() / "bin" / "ld.lld"
+        (folder / "rocm" / "amdgcn" / "bitcode").mkdir(parents=True)
+        binaries = folder / "rocm" / "llvm" / "bin"
+        binaries.mkdir(parents=True)
+        (binaries / "ld.lld").symlink_to(linker)
+        variables["ROCM_PATH"] = str(folder / "rocm")
+    return variables
