@@ -66,17 +66,23 @@ def test_block_scan():
         assert scan.exclusive(x, "add", storage=storage, init=5).dtype is fx.Int32
         assert len(scan.inclusive_with_aggregate(x, "max", storage=storage)) == 2
         assert len(scan.exclusive_with_aggregate(x, "min", storage=storage)) == 2
-        with pytest.raises(TypeError, match="has the functions inclusive"):
+        with pytest.raises(TypeError, match="has the functions exclusive, exclusive_with_aggregate, inclusive"):
             scan(x)
         k.ir()
 
 
 def test_specialisation_mistakes():
     with kernel():
-        with pytest.raises(NotImplementedError, match="there are WARP_SCANS"):
-            coop.BlockScan[fx.Int32, 256, coop.BlockScanAlgorithm.RAKING]
+        with pytest.raises(NotImplementedError, match="there are DIRECT, STRIPED"):
+            coop.BlockLoad[fx.Int32, 256, 2, coop.BlockLoadAlgorithm.WARP_TRANSPOSE_TIMESLICED]
+        with pytest.raises(TypeError, match=r"write BlockRadixSort\[dtype or \(key, value\), block_size"):
+            coop.BlockRadixSort[fx.Int32, 256]
+        with pytest.raises(ValueError, match="items_per_thread of BlockExchange is a positive int"):
+            coop.BlockExchange[fx.Int32, 256, 0]
+        with pytest.raises(TypeError, match="specialise it first: BlockReduce"):
+            coop.BlockReduce(1, "add")
         with pytest.raises(ValueError, match="multiple of 64 threads"):
             coop.BlockReduce[fx.Int32, 100]
-        with pytest.raises(TypeError, match="the algorithm is a BlockReduceAlgorithm"):
+        with pytest.raises(TypeError, match="expected a BlockReduceAlgorithm"):
             coop.BlockReduce[fx.Int32, 256, "raking"]
         assert coop.universal.warp_reduce is coop.warp_reduce

@@ -135,9 +135,6 @@ def test_rounding_to_bf16_is_to_nearest_even():
     assert torch.equal(result, values.bfloat16())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the remainder of floats lowers to a call of a device library, which is not there"
-)
 def test_float_remainder():
     a, b = torch.tensor([5.5, -5.5, 1e30]), torch.tensor([2.0, 2.0, 3.0])
     assert torch.equal(run_binary(lambda x, y: x % y, a, b, torch.float32), torch.fmod(a, b))

@@ -1,25 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
 """The portable versions, by shuffles and LDS."""
 
-from .block import BlockReduce, BlockReduceAlgorithm, BlockScan, BlockScanAlgorithm
+from .block_exchange import BlockExchange, BlockExchangeAlgorithm
+from .block_histogram import BlockHistogram, BlockHistogramAlgorithm
+from .block_io import BlockLoad, BlockLoadAlgorithm, BlockStore, BlockStoreAlgorithm
+from .block_merge import BlockMergeSort, BlockMergeSortAlgorithm, BlockTopK, BlockTopKAlgorithm
+from .block_neighbours import BlockAdjacentDifference, BlockDiscontinuity, BlockShuffle, BlockShuffleAlgorithm
+from .block_radix import BlockRadixRank, BlockRadixSort, BlockRadixSortAlgorithm
+from .block_reduce import BlockReduce, BlockReduceAlgorithm
+from .block_scan import BlockScan, BlockScanAlgorithm
 from .warp import (
     warp_broadcast,
     warp_exclusive_scan,
+    warp_head_segmented_reduce,
     warp_inclusive_scan,
     warp_reduce,
+    warp_reduce_batched,
+    warp_reduce_batched_to_blocked,
+    warp_reduce_batched_to_striped,
     warp_scan,
     warp_scan_with_aggregate,
+    warp_tail_segmented_reduce,
 )
+from .warp_classes import WarpReduce, WarpScan
+from .warp_sort import warp_bitonic_sort, warp_merge_sort
 
 __all__ = [
+    "BlockAdjacentDifference",
+    "BlockDiscontinuity",
+    "BlockExchange",
+    "BlockExchangeAlgorithm",
+    "BlockHistogram",
+    "BlockHistogramAlgorithm",
+    "BlockLoad",
+    "BlockLoadAlgorithm",
+    "BlockMergeSort",
+    "BlockMergeSortAlgorithm",
+    "BlockRadixRank",
+    "BlockRadixSort",
+    "BlockRadixSortAlgorithm",
     "BlockReduce",
     "BlockReduceAlgorithm",
     "BlockScan",
     "BlockScanAlgorithm",
+    "BlockShuffle",
+    "BlockShuffleAlgorithm",
+    "BlockStore",
+    "BlockStoreAlgorithm",
+    "BlockTopK",
+    "BlockTopKAlgorithm",
+    "WarpReduce",
+    "WarpScan",
+    "warp_bitonic_sort",
     "warp_broadcast",
     "warp_exclusive_scan",
+    "warp_head_segmented_reduce",
     "warp_inclusive_scan",
+    "warp_merge_sort",
     "warp_reduce",
+    "warp_reduce_batched",
+    "warp_reduce_batched_to_blocked",
+    "warp_reduce_batched_to_striped",
     "warp_scan",
     "warp_scan_with_aggregate",
+    "warp_tail_segmented_reduce",
 ]

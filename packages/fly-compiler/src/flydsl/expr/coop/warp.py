@@ -10,17 +10,25 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _trace
-from ..gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
-from ..numeric.base import as_numeric, select
+from ..gpu import lane_id, shuffle_down, shuffle_idx, shuffle_up, shuffle_xor
+from ..math import cttz
+from ..numeric.base import as_numeric, select, wrap
+from ..numeric.types import Int32, Int64, Uint32, Uint64
+from ..vector import Vector
 from .operator import combiner, identity_of
 
 __all__ = [
     "warp_broadcast",
     "warp_exclusive_scan",
+    "warp_head_segmented_reduce",
     "warp_inclusive_scan",
     "warp_reduce",
+    "warp_reduce_batched",
+    "warp_reduce_batched_to_blocked",
+    "warp_reduce_batched_to_striped",
     "warp_scan",
     "warp_scan_with_aggregate",
+    "warp_tail_segmented_reduce",
 ]
 
 
@@ -33,15 +41,87 @@ def _width(width: Any) -> int:
     return width
 
 
-def warp_reduce(value: Any, op: Any, *, width: int | None = None) -> Any:
-    """Return the combination of the values of all lanes of a group, in every lane."""
+def warp_reduce(value: Any, op: Any, *, width: int | None = None, valid_items: Any = None) -> Any:
+    """Return the combination of the values of all lanes of a group, in every lane.
+
+    With `valid_items=n` only the first n lanes of a group take part; `op` is then not a callable.
+    """
     combine, offset = combiner(op), _width(width) // 2
     value = as_numeric(value)
     lanes = _width(width)
+    if valid_items is not None:
+        value = select(_lane(lanes) < valid_items, value, identity_of(op, value.dtype))
     while offset:
         value = combine(value, shuffle_xor(value, offset, lanes))
         offset //= 2
     return value
+
+
+def _segmented(value: Any, op: Any, lanes: int, ends: Any) -> Any:
+    """Return the combination from this lane to the end of its segment; `ends` is the mask of the last lanes."""
+    combine, lane = combiner(op), _lane(lanes)
+    group = lane_id() - lane
+    wide = as_numeric(ends).to(Uint64) >> (group + lane).to(Uint64)
+    # How many lanes follow in the segment: to its last one, or to the end of the group.
+    to_end = cttz(wide | (Uint64(1) << (lanes - 1 - lane).to(Uint64))).to(Int32)
+    result, offset = as_numeric(value), 1
+    while offset < lanes:
+        following = shuffle_down(result, offset, lanes)
+        result = select(to_end >= offset, combine(result, following), result)
+        offset *= 2
+    return result
+
+
+def _votes(flag: Any) -> Any:
+    from ..rocdl import ballot
+
+    cls = Int64 if _trace.target().warp_size == 64 else Int32
+    return wrap(cls, ballot(cls, as_numeric(flag) != 0)).bitcast(Uint64 if cls is Int64 else Uint32).to(Uint64)
+
+
+def warp_tail_segmented_reduce(value: Any, tail_flag: Any, op: Any, *, width: int | None = None) -> Any:
+    """Return, in the first lane of each segment, the combination of its lanes; a true flag ends a segment.
+
+    Other lanes get the combination from themselves to the end of their segment.
+    """
+    lanes = _width(width)
+    return _segmented(value, op, lanes, _votes(tail_flag))
+
+
+def warp_head_segmented_reduce(value: Any, head_flag: Any, op: Any, *, width: int | None = None) -> Any:
+    """Return, in the first lane of each segment, the combination of its lanes; a true flag begins a segment."""
+    lanes = _width(width)
+    return _segmented(value, op, lanes, _votes(head_flag) >> 1)
+
+
+def warp_reduce_batched(value: Any, op: Any, *, width: int | None = None) -> Any:
+    """Reduce each item of a `Vector` over the lanes of a group; every lane gets the vector of results."""
+    if not isinstance(value, Vector):
+        return warp_reduce(value, op, width=width)
+    return Vector.from_elements([warp_reduce(item, op, width=width) for item in value])
+
+
+def _batched(value: Any, op: Any, width: int | None, at: Any) -> Any:
+    lanes = _width(width)
+    items = list(warp_reduce_batched(value, op, width=width)) if isinstance(value, Vector) else [value]
+    each = -(-len(items) // lanes)
+    lane, results = _lane(lanes), []
+    for i in range(each):
+        index, found = at(lane, i, lanes, each), items[0]
+        for j in range(1, len(items)):
+            found = select(index == j, items[j], found)
+        results.append(found)
+    return Vector.from_elements(results)
+
+
+def warp_reduce_batched_to_blocked(value: Any, op: Any, *, width: int | None = None) -> Any:
+    """Reduce each item over the lanes; lane l gets the results l * n to l * n + n - 1, n = ceil(items / width)."""
+    return _batched(value, op, width, lambda lane, i, lanes, each: lane * each + i)
+
+
+def warp_reduce_batched_to_striped(value: Any, op: Any, *, width: int | None = None) -> Any:
+    """Reduce each item over the lanes; lane l gets the results l, l + width, ..."""
+    return _batched(value, op, width, lambda lane, i, lanes, each: lane + i * lanes)
 
 
 def warp_broadcast(value: Any, lane: Any = 0, *, width: int | None = None) -> Any:

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rearranging the items of a workgroup through LDS.
+
+Item i of thread t is number t * n + i in a *blocked* arrangement of n items per thread, number i * threads + t in a
+*striped* one; *warp-striped* is striped within the items of each wave.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from ..gpu import barrier
+from ..numeric.base import as_numeric
+from ..numeric.types import Int32
+from .specialise import Collective, items_of, packed, when
+
+__all__ = ["BlockExchange", "BlockExchangeAlgorithm", "arrangement"]
+
+
+class BlockExchangeAlgorithm(enum.Enum):
+    """How items travel."""
+
+    SHARED_MEMORY = "shared_memory"
+    WARP_TIME_SLICING = "warp_time_slicing"
+
+
+def arrangement(cls: Any, name: str) -> Callable[[int], Any]:
+    """Return the function from an item of this thread to its number in an arrangement of the collective `cls`."""
+    thread, n, lanes = cls.thread(), cls.items_per_thread, cls.warp_threads
+    if name == "blocked":
+        return lambda i: thread * n + i
+    if name == "striped":
+        return lambda i: thread + i * cls.block_threads
+    return lambda i: (thread // lanes) * (lanes * n) + (thread & (lanes - 1)) + i * lanes
+
+
+class BlockExchange(Collective):
+    """`BlockExchange[dtype, block_size, items_per_thread]`: items of all threads in another arrangement.
+
+    The functions take and return a `Vector` of items (a scalar for one). Ranks are numbers in the target arrangement.
+    """
+
+    parameters = ("items_per_thread",)
+    algorithms = BlockExchangeAlgorithm
+    algorithm = BlockExchangeAlgorithm.SHARED_MEMORY
+    unsupported = (BlockExchangeAlgorithm.WARP_TIME_SLICING,)
+
+    @classmethod
+    def _move(cls, value: Any, storage: Any, source: str, target: str) -> Any:
+        slots, items = cls.slots(storage), cls.items(value)
+        write, read = arrangement(cls, source), arrangement(cls, target)
+        for i, item in enumerate(items):
+            slots[write(i)] = item
+        barrier()
+        return packed([slots[read(i)] for i in range(len(items))], value)
+
+    @classmethod
+    def blocked_to_striped(cls, value: Any, *, storage: Any) -> Any:
+        """Return blocked items in striped order."""
+        return cls._move(value, storage, "blocked", "striped")
+
+    @classmethod
+    def striped_to_blocked(cls, value: Any, *, storage: Any) -> Any:
+        """Return striped items in blocked order."""
+        return cls._move(value, storage, "striped", "blocked")
+
+    @classmethod
+    def blocked_to_warp_striped(cls, value: Any, *, storage: Any) -> Any:
+        """Return blocked items in warp-striped order."""
+        return cls._move(value, storage, "blocked", "warp_striped")
+
+    @classmethod
+    def warp_striped_to_blocked(cls, value: Any, *, storage: Any) -> Any:
+        """Return warp-striped items in blocked order."""
+        return cls._move(value, storage, "warp_striped", "blocked")
+
+    @classmethod
+    def _scatter(cls, value: Any, ranks: Any, storage: Any, target: str, valid: Any = None, default: Any = None) -> Any:
+        slots, items, places = cls.slots(storage), cls.items(value), items_of(ranks, Int32)
+        read = arrangement(cls, target)
+        if valid is not None:
+            for i in range(len(items)):
+                slots[read(i)] = as_numeric(default).to(cls.dtype)
+            barrier()
+        for i, (item, place) in enumerate(zip(items, places, strict=True)):
+            if valid is None:
+                slots[place] = item
+            else:
+                with when(valid(i, place)):
+                    slots[place] = item
+        barrier()
+        return packed([slots[read(i)] for i in range(len(items))], value)
+
+    @classmethod
+    def scatter_to_blocked(cls, value: Any, ranks: Any, *, storage: Any) -> Any:
+        """Return, in blocked order, the items at their ranks; the ranks are a permutation."""
+        return cls._scatter(value, ranks, storage, "blocked")
+
+    @classmethod
+    def scatter_to_striped(cls, value: Any, ranks: Any, *, storage: Any) -> Any:
+        """Return, in striped order, the items at their ranks; the ranks are a permutation."""
+        return cls._scatter(value, ranks, storage, "striped")
+
+    @classmethod
+    def scatter_to_striped_guarded(cls, value: Any, ranks: Any, *, storage: Any, default: Any = 0) -> Any:
+        """As `scatter_to_striped`; items of negative rank are dropped, places without an item get `default`."""
+        return cls._scatter(value, ranks, storage, "striped", lambda _, place: place >= 0, default)
+
+    @classmethod
+    def scatter_to_striped_flagged(
+        cls, value: Any, ranks: Any, is_valid: Any, *, storage: Any, default: Any = 0
+    ) -> Any:
+        """As `scatter_to_striped`; items whose flag is zero are dropped, places without an item get `default`."""
+        flags = items_of(is_valid, Int32)
+        return cls._scatter(value, ranks, storage, "striped", lambda i, _: flags[i] != 0, default)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Radix sort and ranking of the items of a workgroup, in blocked order, one bit per round (a stable partition)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+from flydsl._mlir.dialects import scf
+
+from .._trace import location
+from ..gpu import barrier
+from ..numeric.base import as_numeric, select, wrap
+from ..numeric.types import Index, Int32
+from ..storable import Array
+from ..struct import Struct
+from ..vector import ReductionOp
+from .block_scan import BlockScan
+from .key_order import from_bits, to_bits, unsigned
+from .specialise import Collective, items_of, packed
+
+__all__ = ["BlockRadixRank", "BlockRadixSort", "BlockRadixSortAlgorithm"]
+
+
+class BlockRadixSortAlgorithm(enum.Enum):
+    """How digits are counted."""
+
+    RADIX_SCAN = "radix_scan"
+    RADIX_DIGIT = "radix_digit"
+
+
+class _Radix(Collective):
+    parameters = ("items_per_thread",)
+    pairs = True
+
+    @classmethod
+    def _scan(cls) -> Any:
+        return BlockScan[Int32, cls.block_size]
+
+    @classmethod
+    def _payload(cls) -> Any:
+        return cls.value_dtype
+
+    @classmethod
+    def make_storage(cls) -> Any:
+        """Return the storage: the scan's, and a slot per key and value."""
+        count = cls.block_threads * cls.items_per_thread
+        fields = [slice("scan", cls._scan().SharedStorage), slice("keys", Array[unsigned(cls.dtype), count])]
+        if cls._payload() is not None:
+            fields.append(slice("values", Array[cls._payload(), count]))
+        return Struct.__class_getitem__(tuple(fields))
+
+    @classmethod
+    def _arrays(cls, storage: Any) -> tuple[Any, Any]:
+        if getattr(type(storage), "target", None) is not cls.SharedStorage:
+            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        return storage.keys.peek(), storage.values.peek() if cls._payload() is not None else None
+
+    @classmethod
+    def _bits(cls, begin_bit: Any, end_bit: Any) -> tuple[int, int]:
+        end = cls.dtype.width if end_bit is None else end_bit
+        if not (isinstance(begin_bit, int) and isinstance(end, int) and 0 <= begin_bit < end <= cls.dtype.width):
+            raise ValueError(f"{cls.__name__} sorts by bits 0 to {cls.dtype.width}, got {begin_bit} to {end}")
+        return begin_bit, end
+
+    @classmethod
+    def _round(cls, bit: Any, keys: Sequence[Any], values: Sequence[Any], storage: Any) -> tuple[list[Any], list[Any]]:
+        """Put the items whose bit is zero before the others, keeping the order of each group."""
+        key_slots, value_slots = cls._arrays(storage)
+        n, thread, kind = cls.items_per_thread, cls.thread(), keys[0].dtype
+        zeros = [((key >> bit.to(kind)) & 1) == 0 for key in keys]
+        mine = zeros[0].to(Int32)
+        for one in zeros[1:]:
+            mine = mine + one.to(Int32)
+        before, total = cls._scan().exclusive_with_aggregate(mine, ReductionOp.ADD, storage=storage.scan)
+        barrier()  # the last round's reads of the slots, and the scan's, are over
+        for i, zero in enumerate(zeros):
+            place = select(zero, before, total + thread * n + i - before)
+            key_slots[place] = keys[i]
+            if values:
+                value_slots[place] = values[i]
+            before = before + zero.to(Int32)
+        barrier()
+        keys = [key_slots[thread * n + i] for i in range(n)]
+        return keys, [value_slots[thread * n + i] for i in range(n)] if values else []
+
+    @classmethod
+    def _rounds(cls, keys: list[Any], values: list[Any], begin: int, end: int, storage: Any) -> tuple[Any, Any]:
+        """Sort by the bits from `begin` to `end`, in a loop of the kernel."""
+        carried = [*keys, *values]
+        classes = [one.dtype for one in carried]
+        bounds = [Index(one).ir_value() for one in (begin, end, 1)]
+        loop = scf.ForOp(*bounds, [one.ir_value() for one in carried], loc=location())
+        with ir.InsertionPoint(loop.body):
+            inside = [wrap(kind, one) for kind, one in zip(classes, loop.inner_iter_args, strict=True)]
+            bit = as_numeric(loop.induction_variable).to(Int32)
+            sorted_keys, sorted_values = cls._round(bit, inside[: len(keys)], inside[len(keys) :], storage)
+            scf.YieldOp([one.ir_value() for one in [*sorted_keys, *sorted_values]], loc=location())
+        results = [wrap(kind, one) for kind, one in zip(classes, loop.results, strict=True)]
+        return results[: len(keys)], results[len(keys) :]
+
+
+class BlockRadixSort(_Radix):
+    """`BlockRadixSort[dtype or (key, value), block_size, items_per_thread](keys, values, storage=...)`.
+
+    Keys (integers or floats) come back in ascending order in blocked arrangement, with their values when the class is
+    one of pairs. The sort is stable, and by the bits from `begin_bit` up to `end_bit` only.
+    """
+
+    algorithms = BlockRadixSortAlgorithm
+    algorithm = BlockRadixSortAlgorithm.RADIX_SCAN
+    unsupported = (BlockRadixSortAlgorithm.RADIX_DIGIT,)
+
+    @classmethod
+    def _call(
+        cls,
+        keys: Any,
+        values: Any = None,
+        *,
+        storage: Any,
+        descending: bool = False,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        blocked_to_striped: bool = False,
+    ) -> Any:
+        if (values is None) is (cls.value_dtype is not None):
+            raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
+        begin, end = cls._bits(begin_bit, end_bit)
+        bits = [to_bits(key, descending) for key in cls.items(keys)]
+        payload = [] if values is None else items_of(values, cls.value_dtype)
+        bits, payload = cls._rounds(bits, payload, begin, end, storage)
+        if blocked_to_striped:
+            key_slots, value_slots = cls._arrays(storage)
+            places = [cls.thread() + i * cls.block_threads for i in range(cls.items_per_thread)]
+            bits = [key_slots[place] for place in places]
+            payload = [value_slots[place] for place in places] if payload else []
+        found = packed([from_bits(one, cls.dtype, descending) for one in bits], keys)
+        return found if values is None else (found, packed(payload, values))
+
+    @classmethod
+    def sort_blocked_to_striped(cls, keys: Any, values: Any = None, *, storage: Any, **options: Any) -> Any:
+        """Sort, and return the items in striped arrangement; options as of the sort."""
+        return cls._call(keys, values, storage=storage, blocked_to_striped=True, **options)
+
+
+class BlockRadixRank(_Radix):
+    """`BlockRadixRank[dtype, block_size, items_per_thread](keys, storage=..., begin_bit=, end_bit=)`.
+
+    The result is the place of each key in the order of the digit that the bits are; equal digits keep their order.
+    """
+
+    pairs = False
+
+    @classmethod
+    def _payload(cls) -> Any:
+        return Int32
+
+    @classmethod
+    def _call(
+        cls, keys: Any, *, storage: Any, descending: bool = False, begin_bit: int = 0, end_bit: int | None = None
+    ) -> Any:
+        begin, end = cls._bits(begin_bit, end_bit)
+        bits = [to_bits(key, descending) for key in cls.items(keys)]
+        n, thread = cls.items_per_thread, cls.thread()
+        _, sources = cls._rounds(bits, [thread * n + i for i in range(n)], begin, end, storage)
+        _, slots = cls._arrays(storage)
+        barrier()
+        for i, source in enumerate(sources):
+            slots[source] = thread * n + i
+        barrier()
+        return packed([slots[thread * n + i] for i in range(n)], keys)
+
+    @classmethod
+    def rank(cls, keys: Any, *, storage: Any, **options: Any) -> Any:
+        """Return the ranks; the same as calling the class."""
+        return cls._call(keys, storage=storage, **options)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the collective classes share: `Collective[dtype, block_size, ...]` makes and keeps a specialised class."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from flydsl._mlir import ir
+
+from .. import _trace
+from .._build import build_op
+from ..gpu import thread_idx
+from ..numeric.base import _class_of, as_numeric
+from ..numeric.meta import NumericMeta
+from ..storable import Array
+from ..struct import Empty, Struct
+from ..vector import Vector
+
+__all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "slots_struct", "when"]
+
+
+@contextmanager
+def when(condition: Any) -> Iterator[None]:
+    """Build what follows for the threads where `condition` is true."""
+    op = build_op("scf.if", (as_numeric(condition).__dsl_bool__().ir_value(),), regions=2)
+    with ir.InsertionPoint(op.regions[0].blocks.append()):
+        yield
+        build_op("scf.yield", ())
+
+
+def items_of(value: Any, dtype: NumericMeta) -> list[Any]:
+    """Return the items of a thread, a scalar or a `Vector`, as scalars of `dtype`."""
+    lanes = list(value) if isinstance(value, Vector) else [as_numeric(value)]
+    return [lane.to(dtype) for lane in lanes]
+
+
+def packed(items: Sequence[Any], like: Any) -> Any:
+    """Return items as a `Vector` where `like` is one, else the one item."""
+    return Vector.from_elements(items) if isinstance(like, Vector) else items[0]
+
+
+def slots_struct(dtype: NumericMeta, count: int) -> Any:
+    """Return the storage of a collective: `count` slots of `dtype`."""
+    return Struct.__class_getitem__(slice("slots", Array[dtype, count])) if count else Empty
+
+
+def _block_size(size: Any) -> tuple[int, int, int]:
+    extents = size if isinstance(size, (tuple, list)) else (size,)
+    if not 1 <= len(extents) <= 3 or any(isinstance(e, bool) or not isinstance(e, int) or e < 1 for e in extents):
+        raise ValueError(f"block_size is a positive int or up to three of them, got {size!r}")
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+class CollectiveMeta(type):
+    """Gives `Collective[...]`; calling the result is its `_call`."""
+
+    def __getitem__(cls, key: Any) -> Any:
+        return _specialise(cls, key)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the collective; `TypeError` where it is not specialised, or has only named functions."""
+        if cls.dtype is None:  # type: ignore[attr-defined]
+            raise TypeError(f"specialise it first: {cls.form()}[...]")  # type: ignore[attr-defined]
+        return cls._call(*args, **kwargs)  # type: ignore[attr-defined]
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+
+class Collective(metaclass=CollectiveMeta):
+    """Base of the block-wide classes; made by subscripting, never instantiated.
+
+    Attributes of a specialised class: `dtype`, `value_dtype` (of pairs), `block_size`, `block_threads`, `warp_threads`,
+    `num_warps`, the extra parameters, `algorithm`, and `SharedStorage`, the struct to allocate.
+    """
+
+    dtype: Any = None
+    value_dtype: Any = None
+    block_size: tuple[int, int, int]
+    block_threads: int
+    warp_threads: int
+    num_warps: int
+    algorithm: Any = None
+    SharedStorage: Any
+    items_per_thread: int = 1
+
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """Names of the int parameters between the block size and the algorithm."""
+    pairs: ClassVar[bool] = False
+    """Whether the dtype may be a (key, value) pair."""
+    algorithms: ClassVar[Any] = None
+    unsupported: ClassVar[tuple[Any, ...]] = ()
+
+    @classmethod
+    def form(cls) -> str:
+        """Return how the class is subscripted."""
+        dtype = "dtype or (key, value)" if cls.pairs else "dtype"
+        parts = [dtype, "block_size", *cls.parameters, *(["algorithm=..."] if cls.algorithms else [])]
+        return f"{cls.__name__.split('[')[0]}[{', '.join(parts)}]"
+
+    @classmethod
+    def storage_slots(cls) -> int:
+        """Return the number of slots of `dtype` that the collective needs."""
+        return cls.block_threads * cls.items_per_thread
+
+    @classmethod
+    def thread(cls) -> Any:
+        """Return the thread's number in the block, x fastest."""
+        x, y, _ = cls.block_size
+        index = thread_idx.x
+        if cls.block_size[1] > 1:
+            index = index + thread_idx.y * x
+        if cls.block_size[2] > 1:
+            index = index + thread_idx.z * (x * y)
+        return index
+
+    @classmethod
+    def slots(cls, storage: Any) -> Any:
+        """Return the array of the storage; `TypeError` when it was not allocated for this class."""
+        if getattr(type(storage), "target", None) is not cls.SharedStorage:
+            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        return storage.slots.peek()
+
+    @classmethod
+    def items(cls, value: Any) -> list[Any]:
+        """Return this thread's items as scalars; `ValueError` when there are not `items_per_thread`."""
+        found = items_of(value, cls.dtype)
+        if "items_per_thread" in cls.parameters and len(found) != cls.items_per_thread:
+            raise ValueError(f"{cls.__name__} takes {cls.items_per_thread} items per thread, got {len(found)}")
+        return found
+
+    @classmethod
+    def _call(cls, *args: Any, **kwargs: Any) -> Any:
+        shared = {*dir(Collective), "SharedStorage", "make_storage"}
+        own = [one for one in dir(cls) if one[0] != "_" and one not in shared and callable(getattr(cls, one))]
+        raise TypeError(f"{cls.__name__} is not called itself; it has the functions {', '.join(own)}")
+
+
+_made: dict[Any, Any] = {}
+
+
+def _dtypes(cls: Any, key: Any) -> tuple[Any, Any]:
+    if isinstance(key, tuple):
+        if not cls.pairs or len(key) != 2:
+            raise TypeError(f"write {cls.form()}")
+        return _class_of(key[0]), _class_of(key[1])
+    return _class_of(key), None
+
+
+def _algorithm(cls: Any, given: Sequence[Any]) -> Any:
+    if cls.algorithms is None:
+        return None
+    default = next(iter(cls.algorithms)) if cls.algorithm is None else cls.algorithm
+    chosen = given[0] if given else default
+    if not isinstance(chosen, cls.algorithms):
+        raise TypeError(f"expected a {cls.algorithms.__name__}, got {chosen!r}")
+    if chosen in cls.unsupported:
+        there = ", ".join(one.name for one in cls.algorithms if one not in cls.unsupported)
+        raise NotImplementedError(f"{cls.__name__} by {chosen.name}; there are {there}")
+    return chosen
+
+
+def _specialise(cls: Any, key: Any) -> Any:
+    items = key if isinstance(key, tuple) and not isinstance(key[0], int) else (key,)
+    least, most = 2 + len(cls.parameters), 2 + len(cls.parameters) + (cls.algorithms is not None)
+    if not least <= len(items) <= most:
+        raise TypeError(f"write {cls.form()}")
+    dtype, value_dtype = _dtypes(cls, items[0])
+    size, extra = _block_size(items[1]), items[2:least]
+    for name, count in zip(cls.parameters, extra, strict=True):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(f"{name} of {cls.__name__} is a positive int, got {count!r}")
+    algorithm = _algorithm(cls, items[least:])
+    lanes, threads = _trace.target().warp_size, size[0] * size[1] * size[2]
+    if threads % lanes and (threads > lanes or threads & (threads - 1)):
+        raise ValueError(
+            f"{cls.__name__} takes a block of a multiple of {lanes} threads, or a power of two below; got {threads}"
+        )
+    lanes = min(threads, lanes)
+    known = (cls, dtype, value_dtype, size, extra, algorithm, lanes)
+    found = _made.get(known)
+    if found is None:
+        shown = [dtype.__name__ if value_dtype is None else f"({dtype.__name__}, {value_dtype.__name__})", str(threads)]
+        shown += [str(count) for count in extra] + ([algorithm.name] if isinstance(algorithm, enum.Enum) else [])
+        namespace = {
+            "dtype": dtype, "value_dtype": value_dtype, "block_size": size, "block_threads": threads,
+            "warp_threads": lanes, "num_warps": threads // lanes, "algorithm": algorithm,
+            **dict(zip(cls.parameters, extra, strict=True)),
+        }  # fmt: skip
+        found = _made[known] = type(cls)(f"{cls.__name__}[{', '.join(shown)}]", (cls,), namespace)
+        found.SharedStorage = _storage(found)
+    return found
+
+
+def _storage(cls: Any) -> Any:
+    make: Callable[[], Any] | None = getattr(cls, "make_storage", None)
+    return slots_struct(cls.dtype, cls.storage_slots()) if make is None else make()
