@@ -105,10 +105,10 @@ def build_fused_rope_cache_module(
         second = load(start + half, vector).to(fx.Float32)
         at = position * frequencies + lane * vector
         cos, sin = (load(pointer(one) + at, vector).to(fx.Float32) for one in (CosCache, SinCache))
-        low = first * cos - second * sin
+        low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
         if not reuse_freqs_front_part:
             cos, sin = (load(pointer(one) + at + half, vector).to(fx.Float32) for one in (CosCache, SinCache))
-        high = second * cos + first * sin
+        high = fx.fma(second, cos, first * sin)
         return round_to(low, element), round_to(high, element)
 
     def encoded(values: Any, scale: Any) -> Any:

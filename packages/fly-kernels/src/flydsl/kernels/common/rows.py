@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a kernel walks over the rows of a matrix: who holds what, and the loads and stores that follow.
 
-A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; each access of a wave
-is one contiguous stretch of memory. Thread t holds the groups t, t + threads, t + 2 threads, …; or, where that comes out
-even, each wave has a stretch of the row to itself, whose accesses lie so close to each other that their distance is part
-of the instruction. N is any number: what is left after the last whole vector is at most one element a thread, moved by
-one access of its own. Every element is so moved exactly once, whatever N is.
+A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; each access of a
+wave is one contiguous stretch of memory. Thread t holds the groups t, t + threads, t + 2 threads, …; or, where that
+comes out even, each wave has a stretch of the row to itself, whose accesses lie so close to each other that their
+distance is part of the instruction. N is any number: what is left after the last whole vector is at most one element a
+thread, moved by one access of its own. Every element is so moved exactly once, whatever N is.
 
     short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
     long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction

@@ -13,7 +13,7 @@ from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, plan_rows, stream
 
-ELEMENTS_PER_THREAD = 16  # of y and of dy
+ELEMENTS_PER_THREAD = 32  # of y and of dy
 HELD_ELEMENTS = 32
 _THREADS = 256  # of the tiers that callers plan by
 
