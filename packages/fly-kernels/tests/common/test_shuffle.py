@@ -38,6 +38,15 @@ def test_unshuffle_is_the_inverse_with_leading_modes(layout):
     assert torch.equal(unshuffle_weight(shuffle_weight(weight, layout), layout), weight)
 
 
+def test_names_at_the_top():
+    import flydsl.kernels
+    from flydsl.kernels.gemm import preshuffle_gemm
+
+    assert flydsl.kernels.shuffle_weight is shuffle_weight is preshuffle_gemm.shuffle_weight
+    assert flydsl.kernels.unshuffle_weight is unshuffle_weight
+    assert flydsl.kernels.ShuffledWeights is ShuffledWeights
+
+
 def test_numpy_and_torch_agree():
     weight = np.random.default_rng(0).standard_normal((32, 64)).astype(np.float16)
     shuffled = shuffle_weight(weight)

@@ -41,15 +41,19 @@ OPERATORS = {
 }
 """Where each operator is: the module in `flydsl.kernels.operators`."""
 
+_WEIGHTS = ("ShuffledWeights", "shuffle_weight", "unshuffle_weight")  # of `common.shuffle`; they need no torch
+
 
 def __getattr__(name: str) -> Any:
     if name in OPERATORS:
         return getattr(importlib.import_module(f"{__name__}.operators.{OPERATORS[name]}"), name)
+    if name in _WEIGHTS:
+        return getattr(importlib.import_module(f"{__name__}.common.shuffle"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; operators: {', '.join(OPERATORS)}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *OPERATORS])
+    return sorted([*globals(), *OPERATORS, *_WEIGHTS])
 
 
 class _Operators(ModuleType):

@@ -31,9 +31,10 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
+from ..common.shuffle import shuffle_weight
 from .tile_gemm import ELEMENT_BYTES, TileGemm, build_tile_gemm
 
-__all__ = ["compile_preshuffle_gemm"]
+__all__ = ["compile_preshuffle_gemm", "shuffle_weight"]
 
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
