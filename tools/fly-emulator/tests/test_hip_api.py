@@ -125,11 +125,6 @@ def test_peer_access(hip: ctypes.CDLL) -> None:
     assert hip.hipDeviceDisablePeerAccess(1) == 705
 
 
-def test_what_is_not_offered_says_so(hip: ctypes.CDLL) -> None:
-    assert hip.hipStreamBeginCapture(None, 0) == 801
-    assert b"hipStreamBeginCapture is not offered" in hip.flyemu_last_error()
-
-
 def test_registrations_are_counted_and_may_overlap(emulator: Emulator) -> None:
     x = np.zeros(100, np.int32)
     first = ctypes.c_void_p(x.ctypes.data)

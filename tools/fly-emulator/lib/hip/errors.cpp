@@ -58,6 +58,18 @@ const struct {
     {hipErrorCooperativeLaunchTooLarge, "hipErrorCooperativeLaunchTooLarge",
      "too many blocks in cooperative launch"},
     {hipErrorNotSupported, "hipErrorNotSupported", "operation not supported"},
+    {hipErrorIllegalState, "hipErrorIllegalState",
+     "the operation cannot be performed in the present state"},
+    {hipErrorStreamCaptureUnsupported, "hipErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {hipErrorStreamCaptureInvalidated, "hipErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {hipErrorStreamCaptureMerge, "hipErrorStreamCaptureMerge",
+     "operation would result in a merge of separate capture sequences"},
+    {hipErrorStreamCaptureUnmatched, "hipErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {hipErrorStreamCaptureUnjoined, "hipErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
     {hipErrorUnknown, "hipErrorUnknown", "unknown error"},
 };
 

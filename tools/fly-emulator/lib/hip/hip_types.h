@@ -30,6 +30,7 @@ enum hipError_t : int {
   hipErrorInvalidKernelFile = 218,
   hipErrorFileNotFound = 301,
   hipErrorInvalidHandle = 400,
+  hipErrorIllegalState = 401,
   hipErrorNotFound = 500,
   hipErrorNotReady = 600,
   hipErrorIllegalAddress = 700,
@@ -44,6 +45,11 @@ enum hipError_t : int {
   hipErrorLaunchFailure = 719,
   hipErrorCooperativeLaunchTooLarge = 720,
   hipErrorNotSupported = 801,
+  hipErrorStreamCaptureUnsupported = 900,
+  hipErrorStreamCaptureInvalidated = 901,
+  hipErrorStreamCaptureMerge = 902,
+  hipErrorStreamCaptureUnmatched = 903,
+  hipErrorStreamCaptureUnjoined = 904,
   hipErrorUnknown = 999,
 };
 
@@ -86,6 +92,84 @@ struct ihipMemPoolHandle_t;
 using hipMemPool_t = ihipMemPoolHandle_t *;
 using hipStreamCallback_t = void (*)(hipStream_t, hipError_t, void *);
 using hipHostFn_t = void (*)(void *);
+
+struct ihipGraph;
+using hipGraph_t = ihipGraph *;
+struct hipGraphNode;
+using hipGraphNode_t = hipGraphNode *;
+struct hipGraphExec;
+using hipGraphExec_t = hipGraphExec *;
+
+enum hipGraphNodeType : int {
+  hipGraphNodeTypeKernel = 0,
+  hipGraphNodeTypeMemcpy = 1,
+  hipGraphNodeTypeMemset = 2,
+  hipGraphNodeTypeHost = 3,
+  hipGraphNodeTypeGraph = 4,
+  hipGraphNodeTypeEmpty = 5,
+};
+
+enum hipStreamCaptureStatus : int {
+  hipStreamCaptureStatusNone = 0,
+  hipStreamCaptureStatusActive = 1,
+  hipStreamCaptureStatusInvalidated = 2,
+};
+
+struct hipKernelNodeParams {
+  dim3 blockDim;
+  void **extra;
+  void *func;
+  dim3 gridDim;
+  void **kernelParams;
+  unsigned sharedMemBytes;
+};
+
+struct hipMemsetParams {
+  void *dst;
+  unsigned elementSize;
+  size_t height;
+  size_t pitch;
+  unsigned value;
+  size_t width;
+};
+
+struct hipHostNodeParams {
+  hipHostFn_t fn;
+  void *userData;
+};
+
+/// A launch attribute: an identifier and 64 bytes of value.
+struct hipLaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    int cooperative;
+  } value;
+};
+constexpr int kLaunchAttributeCooperative = 2;
+
+struct hipLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  size_t dynamicSmemBytes;
+  hipStream_t stream;
+  hipLaunchAttribute *attrs;
+  unsigned numAttrs;
+};
+
+struct HIP_LAUNCH_CONFIG {
+  unsigned gridDimX;
+  unsigned gridDimY;
+  unsigned gridDimZ;
+  unsigned blockDimX;
+  unsigned blockDimY;
+  unsigned blockDimZ;
+  unsigned sharedMemBytes;
+  hipStream_t hStream;
+  hipLaunchAttribute *attrs;
+  unsigned numAttrs;
+};
 
 struct hipUUID {
   char bytes[16];

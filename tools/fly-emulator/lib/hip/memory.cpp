@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "device/memory_map.h"
+#include "hip/graph.h"
 #include "hip/runtime.h"
 #include "support/format.h"
 
@@ -135,7 +136,16 @@ FLYEMU_API hipError_t hipFree(void *pointer) {
             hipErrorInvalidValue, "hipFree: not the start of a device allocation");
   });
 }
-FLYEMU_API hipError_t hipFreeAsync(void *pointer, hipStream_t) { return hipFree(pointer); }
+/// Captured, the memory is freed by each launch, as HIP says: once.
+FLYEMU_API hipError_t hipFreeAsync(void *pointer, hipStream_t stream) {
+  return guarded([&] {
+    enqueue(stream, hipGraphNodeTypeEmpty, [=] {
+      if (hipFree(pointer) != hipSuccess)
+        throw EmulatorError(hipErrorInvalidValue,
+                            "hipFreeAsync: not the start of a device allocation");
+    });
+  });
+}
 
 FLYEMU_API hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned flags) {
   return guarded([&] {
@@ -240,12 +250,19 @@ FLYEMU_API hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMem
   });
 }
 FLYEMU_API hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
-                                     hipStream_t) {
-  return hipMemcpy(to, from, bytes, kind);
+                                     hipStream_t stream) {
+  return guarded([&] {
+    checkKind(kind);
+    enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes); });
+  });
 }
 FLYEMU_API hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes,
-                                          hipMemcpyKind kind, hipStream_t) {
-  return hipMemcpy(to, from, bytes, kind);
+                                          hipMemcpyKind kind, hipStream_t stream) {
+  return guarded([&] {
+    checkKind(kind);
+    refuseWhileCapturing(stream);
+    copy(to, from, bytes);
+  });
 }
 FLYEMU_API hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void *from, size_t bytes) {
   return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
@@ -257,15 +274,16 @@ FLYEMU_API hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size
   return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
 }
 FLYEMU_API hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t bytes,
-                                         hipStream_t) {
-  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
+                                         hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream);
 }
-FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t) {
-  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
+FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes,
+                                         hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream);
 }
 FLYEMU_API hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
-                                         hipStream_t) {
-  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+                                         hipStream_t stream) {
+  return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, stream);
 }
 FLYEMU_API hipError_t hipMemcpyPeer(void *to, int toDevice, const void *from, int fromDevice,
                                     size_t bytes) {
@@ -276,8 +294,12 @@ FLYEMU_API hipError_t hipMemcpyPeer(void *to, int toDevice, const void *from, in
   });
 }
 FLYEMU_API hipError_t hipMemcpyPeerAsync(void *to, int toDevice, const void *from, int fromDevice,
-                                         size_t bytes, hipStream_t) {
-  return hipMemcpyPeer(to, toDevice, from, fromDevice, bytes);
+                                         size_t bytes, hipStream_t stream) {
+  return guarded([&] {
+    Runtime::instance().device(toDevice);
+    Runtime::instance().device(fromDevice);
+    enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes); });
+  });
 }
 FLYEMU_API hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
                                   size_t width, size_t height, hipMemcpyKind kind) {
@@ -288,35 +310,42 @@ FLYEMU_API hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from, si
 }
 FLYEMU_API hipError_t hipMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch,
                                        size_t width, size_t height, hipMemcpyKind kind,
-                                       hipStream_t) {
-  return hipMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+                                       hipStream_t stream) {
+  return guarded([&] {
+    checkKind(kind);
+    enqueue(stream, hipGraphNodeTypeMemcpy,
+            [=] { copy2d(to, toPitch, from, fromPitch, width, height); });
+  });
 }
 
 FLYEMU_API hipError_t hipMemset(void *to, int value, size_t bytes) {
   return guarded([&] { fill(to, static_cast<uint8_t>(value), bytes); });
 }
-FLYEMU_API hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t) {
-  return hipMemset(to, value, bytes);
+FLYEMU_API hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
+  return guarded([&] {
+    enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, static_cast<uint8_t>(value), bytes); });
+  });
 }
 FLYEMU_API hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
   return guarded([&] { fill(to, value, count); });
 }
 FLYEMU_API hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
-                                       hipStream_t) {
-  return hipMemsetD8(to, value, count);
+                                       hipStream_t stream) {
+  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
 }
 FLYEMU_API hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
   return guarded([&] { fill(to, value, count); });
 }
 FLYEMU_API hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
-                                        hipStream_t) {
-  return hipMemsetD16(to, value, count);
+                                        hipStream_t stream) {
+  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
 }
 FLYEMU_API hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
   return guarded([&] { fill(to, value, count); });
 }
-FLYEMU_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t) {
-  return hipMemsetD32(to, value, count);
+FLYEMU_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count,
+                                        hipStream_t stream) {
+  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
 }
 FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
   return guarded([&] {
@@ -326,8 +355,14 @@ FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t widt
   });
 }
 FLYEMU_API hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width,
-                                       size_t height, hipStream_t) {
-  return hipMemset2D(to, pitch, value, width, height);
+                                       size_t height, hipStream_t stream) {
+  return guarded([&] {
+    require(width <= pitch, hipErrorInvalidPitchValue, "hipMemset2D: wider than the pitch");
+    enqueue(stream, hipGraphNodeTypeMemset, [=] {
+      for (size_t row = 0; row < height; ++row)
+        fill(static_cast<uint8_t *>(to) + row * pitch, static_cast<uint8_t>(value), width);
+    });
+  });
 }
 
 FLYEMU_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
@@ -419,3 +454,12 @@ FLYEMU_API hipError_t hipMemPrefetchAsync(const void *, size_t, int, hipStream_t
   return hipSuccess;
 }
 FLYEMU_API hipError_t hipMemAdvise(const void *, size_t, int, int) { return hipSuccess; }
+
+FLYEMU_PER_THREAD(hipMemcpy2DAsync)
+FLYEMU_PER_THREAD(hipMemcpy2D)
+FLYEMU_PER_THREAD(hipMemcpyAsync)
+FLYEMU_PER_THREAD(hipMemcpy)
+FLYEMU_PER_THREAD(hipMemset2DAsync)
+FLYEMU_PER_THREAD(hipMemset2D)
+FLYEMU_PER_THREAD(hipMemsetAsync)
+FLYEMU_PER_THREAD(hipMemset)

@@ -5,12 +5,18 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <set>
 
+#include "hip/functions.h"
+#include "hip/graph.h"
 #include "hip/launch_service.h"
 #include "hip/runtime.h"
 #include "profile/occupancy.h"
 
 using namespace flyemu;
+
+FLYEMU_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
 
 namespace {
 
@@ -20,11 +26,14 @@ Module &moduleOf(hipModule_t handle) {
   return *module;
 }
 
-const ihipModuleSymbol_t &functionOf(hipFunction_t function) {
-  require(function != nullptr && function->module != nullptr &&
-              Runtime::instance().isModule(function->module),
-          hipErrorInvalidHandle, "no function of a loaded module");
-  return *function;
+/// The handles that are alive, so that any other pointer is an error and no crash.
+struct LiveFunctions {
+  std::mutex mutex;
+  std::set<const void *> handles;
+};
+LiveFunctions &liveFunctions() {
+  static auto *live = new LiveFunctions;
+  return *live;
 }
 
 /// The explicit arguments, from pointers to each or from a packed buffer.
@@ -62,17 +71,55 @@ std::vector<uint8_t> packArguments(const KernelMetadata &kernel, void **paramete
   return bytes;
 }
 
-hipError_t launch(hipFunction_t handle, const uint32_t grid[3], const uint32_t block[3],
-                  uint32_t dynamicLds, void **parameters, void **extra, bool cooperative) {
+/// A launch, ready to run: it finds out then whether its module is still there.
+std::function<void()> launchWork(const ihipModuleSymbol_t &function, const uint32_t grid[3],
+                                 const uint32_t block[3], uint32_t dynamicLds, void **parameters,
+                                 void **extra, bool cooperative) {
+  LaunchGeometry geometry;
+  std::copy(grid, grid + 3, geometry.groups);
+  std::copy(block, block + 3, geometry.groupSize);
+  geometry.dynamicLds = dynamicLds;
+  return [module = function.module, kernel = function.kernel, geometry, cooperative,
+          arguments = packArguments(*function.kernel, parameters, extra)] {
+    require(Runtime::instance().isModule(module), hipErrorInvalidHandle,
+            "launch: the kernel's module has been unloaded");
+    launchKernel(*module, *kernel, geometry, arguments, cooperative);
+  };
+}
+
+hipError_t launch(const void *handle, const uint32_t grid[3], const uint32_t block[3],
+                  uint32_t dynamicLds, hipStream_t stream, void **parameters, void **extra,
+                  bool cooperative) {
   return guarded([&] {
-    const ihipModuleSymbol_t &function = functionOf(handle);
-    LaunchGeometry geometry;
-    std::copy(grid, grid + 3, geometry.groups);
-    std::copy(block, block + 3, geometry.groupSize);
-    geometry.dynamicLds = dynamicLds;
-    launchKernel(*function.module, *function.kernel, geometry,
-                 packArguments(*function.kernel, parameters, extra), cooperative);
+    enqueue(
+        stream, hipGraphNodeTypeKernel,
+        launchWork(functionOf(handle), grid, block, dynamicLds, parameters, extra, cooperative));
   });
+}
+
+hipError_t launch(const void *handle, dim3 grid, dim3 block, size_t dynamicLds, hipStream_t stream,
+                  void **parameters, void **extra, bool cooperative) {
+  const uint32_t groups[] = {grid.x, grid.y, grid.z};
+  const uint32_t threads[] = {block.x, block.y, block.z};
+  return launch(handle, groups, threads, static_cast<uint32_t>(dynamicLds), stream, parameters,
+                extra, cooperative);
+}
+
+/// Of the launch attributes, the one that changes how a launch runs here.
+bool isCooperative(const hipLaunchAttribute *attributes, unsigned count) {
+  return std::any_of(attributes, attributes + count, [](const hipLaunchAttribute &attribute) {
+    return attribute.id == kLaunchAttributeCooperative && attribute.value.cooperative != 0;
+  });
+}
+
+/// Around a launch, the events that time it.
+template <typename F>
+hipError_t timed(hipEvent_t start, hipEvent_t stop, hipStream_t stream, F &&body) {
+  if (start != nullptr)
+    if (const hipError_t error = hipEventRecord(start, stream); error != hipSuccess)
+      return error;
+  const hipError_t error = body();
+  return error != hipSuccess || stop == nullptr ? error : hipEventRecord(stop, stream);
 }
 
 /// Workgroups that a compute unit holds at once: by threads, registers and LDS.
@@ -87,6 +134,47 @@ int residentGroups(const ihipModuleSymbol_t &function, int threads, size_t dynam
 }
 
 } // namespace
+
+namespace flyemu {
+
+const ihipModuleSymbol_t &functionOf(const void *function) {
+  if (hipFunction_t registered = registeredFunction(function))
+    return *registered;
+  LiveFunctions &live = liveFunctions();
+  const std::lock_guard<std::mutex> lock(live.mutex);
+  require(live.handles.count(function) != 0, hipErrorInvalidHandle,
+          "no function of a loaded module, nor a registered host stub");
+  return *static_cast<const ihipModuleSymbol_t *>(function);
+}
+
+hipFunction_t functionNamed(Module &module, const char *name) {
+  const KernelMetadata *kernel = module.object->findKernel(name);
+  if (kernel == nullptr) {
+    std::string present;
+    for (const KernelMetadata &other : module.object->kernels())
+      present += (present.empty() ? "" : ", ") + other.name;
+    throw EmulatorError(hipErrorNotFound, std::string("no kernel '") + name +
+                                              "' in the module (it has " + present + ")");
+  }
+  auto symbol = std::make_unique<ihipModuleSymbol_t>();
+  symbol->module = &module;
+  symbol->kernel = kernel;
+  const hipFunction_t handle = symbol.get();
+  LiveFunctions &live = liveFunctions();
+  const std::lock_guard<std::mutex> lock(live.mutex);
+  module.functions.push_back(std::move(symbol));
+  live.handles.insert(handle);
+  return handle;
+}
+
+std::function<void()> kernelWork(const hipKernelNodeParams &p) {
+  const uint32_t grid[] = {p.gridDim.x, p.gridDim.y, p.gridDim.z};
+  const uint32_t block[] = {p.blockDim.x, p.blockDim.y, p.blockDim.z};
+  return launchWork(functionOf(p.func), grid, block, p.sharedMemBytes, p.kernelParams, p.extra,
+                    false);
+}
+
+} // namespace flyemu
 
 FLYEMU_API hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
   return guarded([&] {
@@ -115,7 +203,16 @@ FLYEMU_API hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
   });
 }
 FLYEMU_API hipError_t hipModuleUnload(hipModule_t module) {
-  return guarded([&] { Runtime::instance().unload(reinterpret_cast<Module *>(module)); });
+  return guarded([&] {
+    Module &unloaded = moduleOf(module);
+    {
+      LiveFunctions &live = liveFunctions();
+      const std::lock_guard<std::mutex> lock(live.mutex);
+      for (const auto &function : unloaded.functions)
+        live.handles.erase(function.get());
+    }
+    Runtime::instance().unload(&unloaded);
+  });
 }
 
 FLYEMU_API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t handle,
@@ -123,20 +220,7 @@ FLYEMU_API hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t 
   return guarded([&] {
     require(function != nullptr && name != nullptr, hipErrorInvalidValue,
             "hipModuleGetFunction: null pointer");
-    Module &module = moduleOf(handle);
-    const KernelMetadata *kernel = module.object->findKernel(name);
-    if (kernel == nullptr) {
-      std::string present;
-      for (const KernelMetadata &other : module.object->kernels())
-        present += (present.empty() ? "" : ", ") + other.name;
-      throw EmulatorError(hipErrorNotFound, std::string("no kernel '") + name +
-                                                "' in the module (it has " + present + ")");
-    }
-    auto symbol = std::make_unique<ihipModuleSymbol_t>();
-    symbol->module = &module;
-    symbol->kernel = kernel;
-    *function = symbol.get();
-    module.functions.push_back(std::move(symbol));
+    *function = functionNamed(moduleOf(handle), name);
   });
 }
 FLYEMU_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *bytes, hipModule_t handle,
@@ -209,27 +293,25 @@ FLYEMU_API hipError_t hipFuncSetSharedMemConfig(const void *, int) { return hipS
 
 FLYEMU_API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gridX, unsigned gridY,
                                             unsigned gridZ, unsigned blockX, unsigned blockY,
-                                            unsigned blockZ, unsigned dynamicLds, hipStream_t,
-                                            void **parameters, void **extra) {
-  const uint32_t grid[] = {gridX, gridY, gridZ};
-  const uint32_t block[] = {blockX, blockY, blockZ};
-  return launch(function, grid, block, dynamicLds, parameters, extra, false);
+                                            unsigned blockZ, unsigned dynamicLds,
+                                            hipStream_t stream, void **parameters, void **extra) {
+  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, dynamicLds, stream,
+                parameters, extra, false);
 }
 FLYEMU_API hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned gridX,
                                                        unsigned gridY, unsigned gridZ,
                                                        unsigned blockX, unsigned blockY,
                                                        unsigned blockZ, unsigned dynamicLds,
-                                                       hipStream_t, void **parameters) {
-  const uint32_t grid[] = {gridX, gridY, gridZ};
-  const uint32_t block[] = {blockX, blockY, blockZ};
-  return launch(function, grid, block, dynamicLds, parameters, nullptr, true);
+                                                       hipStream_t stream, void **parameters) {
+  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, dynamicLds, stream,
+                parameters, nullptr, true);
 }
 /// Global sizes instead of block counts; they must be whole blocks here.
 FLYEMU_API hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned globalX,
                                                unsigned globalY, unsigned globalZ, unsigned blockX,
                                                unsigned blockY, unsigned blockZ, size_t dynamicLds,
-                                               hipStream_t, void **parameters, void **extra,
-                                               hipEvent_t, hipEvent_t, unsigned) {
+                                               hipStream_t stream, void **parameters, void **extra,
+                                               hipEvent_t start, hipEvent_t stop, unsigned) {
   const uint32_t global[] = {globalX, globalY, globalZ};
   const uint32_t block[] = {blockX, blockY, blockZ};
   uint32_t grid[3];
@@ -239,7 +321,67 @@ FLYEMU_API hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned 
                   "hipExtModuleLaunchKernel: the global size is no multiple of the block");
     grid[i] = global[i] / block[i];
   }
-  return launch(function, grid, block, static_cast<uint32_t>(dynamicLds), parameters, extra, false);
+  return timed(start, stop, stream, [&] {
+    return launch(function, grid, block, static_cast<uint32_t>(dynamicLds), stream, parameters,
+                  extra, false);
+  });
+}
+
+// The same for a host stub, as compiled HIP programs call them.
+FLYEMU_API hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                      void **parameters, size_t dynamicLds, hipStream_t stream) {
+  return launch(function, grid, block, dynamicLds, stream, parameters, nullptr, false);
+}
+FLYEMU_API hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                                 void **parameters, unsigned dynamicLds,
+                                                 hipStream_t stream) {
+  return launch(function, grid, block, dynamicLds, stream, parameters, nullptr, true);
+}
+FLYEMU_API hipError_t hipExtLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                         void **parameters, size_t dynamicLds, hipStream_t stream,
+                                         hipEvent_t start, hipEvent_t stop, int) {
+  return timed(start, stop, stream, [&] {
+    return launch(function, grid, block, dynamicLds, stream, parameters, nullptr, false);
+  });
+}
+FLYEMU_API hipError_t hipLaunchKernelExC(const hipLaunchConfig_t *config, const void *function,
+                                         void **parameters) {
+  if (config == nullptr)
+    return fail(hipErrorInvalidValue, "hipLaunchKernelExC: null pointer");
+  return launch(function, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                config->stream, parameters, nullptr,
+                isCooperative(config->attrs, config->numAttrs));
+}
+FLYEMU_API hipError_t hipDrvLaunchKernelEx(const HIP_LAUNCH_CONFIG *config, hipFunction_t function,
+                                           void **parameters, void **extra) {
+  if (config == nullptr)
+    return fail(hipErrorInvalidValue, "hipDrvLaunchKernelEx: null pointer");
+  const HIP_LAUNCH_CONFIG &c = *config;
+  return launch(function, {c.gridDimX, c.gridDimY, c.gridDimZ},
+                {c.blockDimX, c.blockDimY, c.blockDimZ}, c.sharedMemBytes, c.hStream, parameters,
+                extra, isCooperative(c.attrs, c.numAttrs));
+}
+FLYEMU_API hipError_t hipGetFuncBySymbol(hipFunction_t *function, const void *symbol) {
+  return guarded([&] {
+    require(function != nullptr, hipErrorInvalidValue, "hipGetFuncBySymbol: null pointer");
+    *function = const_cast<hipFunction_t>(&functionOf(symbol));
+  });
+}
+FLYEMU_API hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *function) {
+  return guarded([&] {
+    require(attributes != nullptr, hipErrorInvalidValue, "hipFuncGetAttributes: null pointer");
+    const ihipModuleSymbol_t &symbol = functionOf(function);
+    const KernelMetadata &kernel = *symbol.kernel;
+    const Architecture &architecture =
+        *Runtime::instance().device(symbol.module->device).architecture;
+    *attributes = {};
+    attributes->localSizeBytes = kernel.privateSegmentSize;
+    attributes->sharedSizeBytes = kernel.groupSegmentSize;
+    attributes->maxThreadsPerBlock = static_cast<int>(kernel.maxFlatWorkgroupSize);
+    attributes->numRegs = static_cast<int>(kernel.vgprCount);
+    attributes->maxDynamicSharedSizeBytes =
+        static_cast<int>(architecture.ldsBytes - kernel.groupSegmentSize);
+  });
 }
 
 FLYEMU_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
@@ -251,6 +393,16 @@ FLYEMU_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *bl
             "occupancy: null pointer or no threads");
     *blocks = residentGroups(functionOf(function), threads, dynamicLds);
   });
+}
+FLYEMU_API hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                                   const void *function,
+                                                                   int threads, size_t dynamicLds) {
+  return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+      blocks, static_cast<hipFunction_t>(const_cast<void *>(function)), threads, dynamicLds);
+}
+FLYEMU_API hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *function, int threads, size_t dynamicLds, unsigned) {
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamicLds);
 }
 FLYEMU_API hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, hipFunction_t function, int threads, size_t dynamicLds, unsigned) {
@@ -280,3 +432,17 @@ FLYEMU_API hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *bl
             std::max(1, residentGroups(symbol, *block, dynamicLds));
   });
 }
+FLYEMU_API hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                                       hipFunction_t function,
+                                                                       size_t dynamicLds, int limit,
+                                                                       unsigned) {
+  return hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, dynamicLds, limit);
+}
+FLYEMU_API hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *function,
+                                                        size_t dynamicLds, int limit) {
+  return hipModuleOccupancyMaxPotentialBlockSize(
+      grid, block, static_cast<hipFunction_t>(const_cast<void *>(function)), dynamicLds, limit);
+}
+
+FLYEMU_PER_THREAD(hipLaunchCooperativeKernel)
+FLYEMU_PER_THREAD(hipLaunchKernel)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions by name, profiler switches, limits; and every function of HIP's that the emulator does
+// not offer: it returns hipErrorNotSupported, and says so once.
+#include <dlfcn.h>
+
+#include <cstdio>
+
+#include "hip/graph.h"
+#include "hip/runtime.h"
+
+using namespace flyemu;
+
+// Arguments are ignored, so that one signature serves all.
+#define FLYEMU_NOT_OFFERED(NAME)                                                                   \
+  FLYEMU_API hipError_t NAME() { return notSupported(#NAME); }
+#include "hip/not_offered.inc"
+#undef FLYEMU_NOT_OFFERED
+
+/// The function of that name in this library; versioned ones by their plain name too.
+FLYEMU_API hipError_t hipGetProcAddress(const char *name, void **function, int, uint64_t,
+                                        int *status) {
+  return guarded([&] {
+    require(name != nullptr && function != nullptr, hipErrorInvalidValue,
+            "hipGetProcAddress: null pointer");
+    constexpr int kFound = 0;
+    constexpr int kNotFound = 1;
+    Dl_info self;
+    *function = nullptr;
+    if (dladdr(reinterpret_cast<const void *>(&hipGetProcAddress), &self) != 0)
+      if (void *library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD); library != nullptr) {
+        for (const char *suffix : {"", "R0600"})
+          if (*function == nullptr)
+            *function = dlsym(library, (std::string(name) + suffix).c_str());
+        dlclose(library);
+      }
+    if (status != nullptr)
+      *status = *function != nullptr ? kFound : kNotFound;
+    if (*function == nullptr)
+      throw EmulatorError(hipErrorInvalidValue, std::string("hipGetProcAddress: no ") + name);
+  });
+}
+FLYEMU_API hipError_t hipGetDriverEntryPoint(const char *name, void **function, uint64_t flags,
+                                             int *status) {
+  return hipGetProcAddress(name, function, 0, flags, status);
+}
+
+FLYEMU_API hipError_t hipProfilerStart() { return hipSuccess; }
+FLYEMU_API hipError_t hipProfilerStop() { return hipSuccess; }
+
+namespace {
+struct Limit {
+  int id;
+  size_t value;
+};
+// Stack, printf buffer and heap of a device; printf and malloc in kernels need ROCm's own library.
+constexpr Limit kLimits[] = {{0, 16 * 1024}, {1, 0}, {2, 0}};
+} // namespace
+
+FLYEMU_API hipError_t hipDeviceGetLimit(size_t *value, int limit) {
+  return guarded([&] {
+    require(value != nullptr, hipErrorInvalidValue, "hipDeviceGetLimit: null pointer");
+    for (const Limit &entry : kLimits)
+      if (entry.id == limit) {
+        *value = entry.value;
+        return;
+      }
+    throw EmulatorError(hipErrorUnsupportedLimit, "hipDeviceGetLimit: no such limit");
+  });
+}
+FLYEMU_API hipError_t hipDeviceSetLimit(int limit, size_t) {
+  return guarded([&] {
+    for (const Limit &entry : kLimits)
+      if (entry.id == limit)
+        return;
+    throw EmulatorError(hipErrorUnsupportedLimit, "hipDeviceSetLimit: no such limit");
+  });
+}
+FLYEMU_API hipError_t hipDeviceGetByPCIBusId(int *device, const char *id) {
+  return guarded([&] {
+    require(device != nullptr && id != nullptr, hipErrorInvalidValue,
+            "hipDeviceGetByPCIBusId: null pointer");
+    unsigned domain = 0;
+    unsigned bus = 0;
+    require(std::sscanf(id, "%x:%x:", &domain, &bus) == 2 && bus != 0, hipErrorInvalidValue,
+            "hipDeviceGetByPCIBusId: no bus id");
+    *device = Runtime::instance().device(static_cast<int>(bus) - 1).ordinal;
+  });
+}
+
+FLYEMU_PER_THREAD(hipGetDriverEntryPoint)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What compiled HIP programs call before main: fat binaries, the kernels and variables in them by
+// the address of a host stub, and the <<<>>> launch configuration. A fat binary is loaded for a
+// device when something of it is first asked for there.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "hip/functions.h"
+#include "hip/graph.h"
+#include "hip/runtime.h"
+
+using namespace flyemu;
+
+FLYEMU_API hipError_t hipModuleUnload(hipModule_t module);
+FLYEMU_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *bytes, hipModule_t module,
+                                         const char *name);
+
+namespace {
+
+struct FatBinary {
+  const void *image = nullptr;
+  std::map<int, Module *> modules; ///< by device
+};
+
+struct Registered {
+  FatBinary *binary = nullptr;
+  std::string name;
+  std::map<int, hipFunction_t> handles; ///< of a kernel, by device
+};
+
+struct Registry {
+  std::recursive_mutex mutex;
+  std::map<FatBinary *, std::unique_ptr<FatBinary>> binaries;
+  std::map<const void *, Registered> functions;
+  std::map<const void *, Registered> variables;
+};
+Registry &registry() {
+  static auto *instance = new Registry;
+  return *instance;
+}
+
+Module &moduleOn(FatBinary &binary, int device) {
+  Module *&module = binary.modules[device];
+  if (module == nullptr)
+    module = Runtime::instance().load(binary.image, 0);
+  return *module;
+}
+
+struct LaunchConfiguration {
+  dim3 grid;
+  dim3 block;
+  size_t dynamicLds;
+  hipStream_t stream;
+};
+std::vector<LaunchConfiguration> &configurations() {
+  thread_local std::vector<LaunchConfiguration> stack;
+  return stack;
+}
+
+/// A variable's memory on the current device, and its size.
+uint8_t *variable(const void *symbol, size_t &bytes) {
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  const auto found = r.variables.find(symbol);
+  require(found != r.variables.end(), hipErrorInvalidSymbol,
+          "no device variable is registered at that address");
+  Module &module = moduleOn(*found->second.binary, Runtime::instance().current());
+  const Symbol *in = module.object->findSymbol(found->second.name);
+  if (in == nullptr || in->isFunction)
+    throw EmulatorError(hipErrorInvalidSymbol,
+                        "the fat binary has no variable '" + found->second.name + "'");
+  bytes = in->size;
+  return const_cast<uint8_t *>(module.object->base()) + in->address;
+}
+
+hipError_t copySymbol(const void *symbol, size_t bytes, size_t offset, hipStream_t stream,
+                      const std::function<void(uint8_t *)> &copy) {
+  return guarded([&] {
+    size_t size = 0;
+    uint8_t *memory = variable(symbol, size);
+    require(offset <= size && bytes <= size - offset, hipErrorInvalidValue,
+            "a copy beyond the end of a device variable");
+    enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(memory + offset); });
+  });
+}
+
+} // namespace
+
+namespace flyemu {
+
+hipFunction_t registeredFunction(const void *hostFunction) {
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  const auto found = r.functions.find(hostFunction);
+  if (found == r.functions.end())
+    return nullptr;
+  const int device = Runtime::instance().current();
+  hipFunction_t &handle = found->second.handles[device];
+  if (handle == nullptr)
+    handle = functionNamed(moduleOn(*found->second.binary, device), found->second.name.c_str());
+  return handle;
+}
+
+} // namespace flyemu
+
+FLYEMU_API void **__hipRegisterFatBinary(const void *wrapper) {
+  // {magic "HIPF", version, the bundle, unused}; the loader knows the wrapper and checks it.
+  auto binary = std::make_unique<FatBinary>();
+  binary->image = wrapper;
+  FatBinary *handle = binary.get();
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  r.binaries[handle] = std::move(binary);
+  return reinterpret_cast<void **>(handle);
+}
+FLYEMU_API void __hipUnregisterFatBinary(void **handle) {
+  auto *binary = reinterpret_cast<FatBinary *>(handle);
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  const auto found = r.binaries.find(binary);
+  if (found == r.binaries.end())
+    return;
+  for (const auto &entry : binary->modules)
+    if (entry.second != nullptr)
+      (void)hipModuleUnload(reinterpret_cast<hipModule_t>(entry.second));
+  const auto forget = [&](std::map<const void *, Registered> &all) {
+    for (auto it = all.begin(); it != all.end();)
+      it = it->second.binary == binary ? all.erase(it) : std::next(it);
+  };
+  forget(r.functions);
+  forget(r.variables);
+  r.binaries.erase(found);
+}
+FLYEMU_API void __hipRegisterFunction(void **handle, const void *hostFunction, char *,
+                                      const char *deviceName, unsigned, void *, void *, dim3 *,
+                                      dim3 *, int *) {
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  r.functions[hostFunction] = {reinterpret_cast<FatBinary *>(handle), deviceName, {}};
+}
+FLYEMU_API void __hipRegisterVar(void **handle, void *hostVariable, char *, char *deviceName, int,
+                                 size_t, int, int) {
+  Registry &r = registry();
+  const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  r.variables[hostVariable] = {reinterpret_cast<FatBinary *>(handle), deviceName, {}};
+}
+FLYEMU_API void __hipRegisterManagedVar(void *, void **pointer, void *, const char *, size_t,
+                                        unsigned) {
+  *pointer = nullptr; // a use of it is a null dereference, and this call says why
+  (void)notSupported("__hipRegisterManagedVar (__managed__ variables)");
+}
+FLYEMU_API void __hipRegisterSurface(void **, void *, char *, char *, int, int) {
+  (void)notSupported("__hipRegisterSurface");
+}
+FLYEMU_API void __hipRegisterTexture(void **, void *, char *, char *, int, int, int) {
+  (void)notSupported("__hipRegisterTexture");
+}
+
+FLYEMU_API hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamicLds,
+                                                 hipStream_t stream) {
+  configurations().push_back({grid, block, dynamicLds, stream});
+  return hipSuccess;
+}
+FLYEMU_API hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamicLds,
+                                                hipStream_t *stream) {
+  return guarded([&] {
+    require(!configurations().empty(), hipErrorInvalidConfiguration,
+            "__hipPopCallConfiguration: nothing was pushed");
+    const LaunchConfiguration last = configurations().back();
+    configurations().pop_back();
+    *grid = last.grid;
+    *block = last.block;
+    *dynamicLds = last.dynamicLds;
+    *stream = last.stream;
+  });
+}
+
+FLYEMU_API hipError_t hipGetSymbolAddress(void **pointer, const void *symbol) {
+  return guarded([&] {
+    require(pointer != nullptr, hipErrorInvalidValue, "hipGetSymbolAddress: null pointer");
+    size_t bytes = 0;
+    *pointer = variable(symbol, bytes);
+  });
+}
+FLYEMU_API hipError_t hipGetSymbolSize(size_t *bytes, const void *symbol) {
+  return guarded([&] {
+    require(bytes != nullptr, hipErrorInvalidValue, "hipGetSymbolSize: null pointer");
+    variable(symbol, *bytes);
+  });
+}
+FLYEMU_API hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                             size_t offset, hipMemcpyKind, hipStream_t stream) {
+  return copySymbol(symbol, bytes, offset, stream,
+                    [=](uint8_t *memory) { std::memcpy(memory, from, bytes); });
+}
+FLYEMU_API hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
+                                               size_t offset, hipMemcpyKind, hipStream_t stream) {
+  return copySymbol(symbol, bytes, offset, stream,
+                    [=](const uint8_t *memory) { std::memcpy(to, memory, bytes); });
+}
+FLYEMU_API hipError_t hipMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                                        size_t offset, hipMemcpyKind kind) {
+  return hipMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, nullptr);
+}
+FLYEMU_API hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                          hipMemcpyKind kind) {
+  return hipMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, nullptr);
+}
+
+FLYEMU_PER_THREAD(hipMemcpyFromSymbolAsync)
+FLYEMU_PER_THREAD(hipMemcpyFromSymbol)
+FLYEMU_PER_THREAD(hipMemcpyToSymbolAsync)
+FLYEMU_PER_THREAD(hipMemcpyToSymbol)
