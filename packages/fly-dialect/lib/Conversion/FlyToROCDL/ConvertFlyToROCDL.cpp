@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Patterns.h"
 #include "TypeConverter.h"
+#include "UniformOffsets.h"
 #include "fly/Conversion/Passes.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
@@ -47,6 +48,7 @@ void keepStream(gpu::LaunchFuncOp launch) {
 
 struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyToROCDLPass> {
   void runOnOperation() override {
+    splitUniformOffsets(getOperation());
     MLIRContext *context = &getContext();
     FlyToROCDLTypeConverter converter(context);
     ConversionTarget target(*context);
