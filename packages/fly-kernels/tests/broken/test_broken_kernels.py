@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -47,6 +48,58 @@ def softmax() -> None:
     build_softmax_module(16384, "f32")(x, torch.empty_like(x), 3)
 
 
+SPREAD, COLUMN_SUMS = "flydsl.kernels.common.spread", "flydsl.kernels.norm.column_sums"
+HALVES = (  # what takes turns between two halves of LDS
+    f"{ROWS}: return self._slots[self._start + index]",
+    f"{ROWS}: self._slots[self._start + index] = value",
+)
+TURNED = "turned.append(self._slots[(element % vector) * self._pitch + element // vector])"
+TO_SLOTS = "self._slots[lane + index * self._pitch] = values[index]"
+
+
+def rmsnorm() -> None:
+    """Two rows of a workgroup of several waves, one after the other, with the statistics."""
+    from flydsl.kernels.norm import forward
+    from flydsl.kernels.norm.rmsnorm_kernel import build_rmsnorm_module
+
+    x = torch.randn(2, 4096, generator=torch.Generator().manual_seed(0))
+    kernel = build_rmsnorm_module(4096, "f32", store_rstd=True)
+    with mock.patch.object(forward, "programs", return_value=1):
+        kernel(x, torch.ones(4096), torch.empty_like(x), torch.empty(2), 2)
+
+
+def rmsnorm_backward() -> None:
+    """The sums of two workgroups, spread over LDS, and their sum."""
+    from flydsl.kernels.norm.rmsnorm_bwd_kernel import build_rmsnorm_bwd_two_stage_module
+
+    x = torch.randn(2, 2050, generator=torch.Generator().manual_seed(0))
+    rest = torch.ones(2), torch.empty_like(x), torch.empty(2050), torch.empty(2 * 2050)
+    build_rmsnorm_bwd_two_stage_module(2050, "f32", 2)(x, torch.ones(2050), x.clone(), *rest, 2)
+
+
+def per_block_quant() -> None:
+    """The last workgroup of a row has threads without work."""
+    from flydsl.kernels.quant.per_block_quant_kernel import build_per_block_quant_module
+
+    x = torch.randn(2, 1280, generator=torch.Generator().manual_seed(0)).bfloat16()
+    q, scale = torch.empty(2, 1280, dtype=torch.int8), torch.empty(2, 10)
+    build_per_block_quant_module(1280, "bf16", "int8")(x, q, scale, 2)
+
+
+def rope_cache() -> None:
+    """Three tokens, one of them without a slot."""
+    from flydsl.kernels.attention.fused_rope_cache_kernel import build_fused_rope_cache_module
+
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(3, heads, 64, generator=generator).bfloat16() for heads in (4, 2, 2))
+    cos, sin = (torch.randn(8, 32, generator=generator).bfloat16() for _ in range(2))
+    positions, slots = torch.tensor([0, 7, 3], dtype=torch.int32), torch.tensor([5, -1, 0])
+    caches = [torch.zeros(2, 4, 2, 64).bfloat16() for _ in range(2)]
+    kernel = build_fused_rope_cache_module(64, -1, 4, 2, 4)
+    outputs, one = (torch.empty_like(q), torch.empty_like(k)), torch.ones(1)
+    kernel(q, k, v, positions, cos, sin, slots, *caches, *outputs, 3, one, one)
+
+
 LOOP, TILE = "flydsl.kernels.common.mma.main_loop", "flydsl.kernels.gemm.tile_gemm"
 READ_A = "return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)"
 WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]"
@@ -76,6 +129,74 @@ KERNELS = [
                 ROWS, "group = self._at.lane + step.first", "group = self._at.lane + step.first + 1", "memory", MOVES
             ),
         ),
+    ),
+    Kernel(
+        "rmsnorm",
+        rmsnorm,
+        (
+            Break(REDUCE, "    fx.barrier()", "    pass", "race", HALVES),
+            Break(ROWS, "self._turn & 1", "self._turn & 0", "race", HALVES),
+            Break(ROWS, "(start + index).store(", "(start + index + 1).store(", "memory"),
+        ),
+    ),
+    Kernel(
+        "rmsnorm_backward",
+        rmsnorm_backward,
+        (
+            Break(SPREAD, "fx.barrier()  # all vectors are there", "pass", "race", (TURNED, TO_SLOTS)),
+            Break(SPREAD, "fx.barrier()  # and all are read", "pass  #", "race", (TURNED, TO_SLOTS)),
+            Break(SPREAD, TO_SLOTS, "pass", "init", (TURNED,)),
+            Break(COLUMN_SUMS, "slots[thread] = total", "pass", "init", ("total = total + slots[thread",)),
+            Break(
+                COLUMN_SUMS, "fx.barrier()", "pass", "race", ("total = total + slots[thread", "slots[thread] = total")
+            ),
+            Break(
+                COLUMN_SUMS,
+                "        if column < columns:",
+                "        if column <= columns:",
+                "memory",
+                ("total = total + (source",),
+            ),
+        ),
+    ),
+    Kernel(
+        "per_block_quant",
+        per_block_quant,
+        (
+            Break(
+                "flydsl.kernels.quant.per_block_quant_kernel",
+                "group % lanes == 0 and group < groups",
+                "group % lanes == 0 and group <= groups",
+                "memory",
+                ("group // lanes).store(scale)",),
+            ),
+        ),
+        barriers=False,
+    ),
+    Kernel(
+        "rope_cache",
+        rope_cache,
+        (
+            Break(
+                "flydsl.kernels.attention.fused_rope_cache_kernel",
+                "if token < num_tokens:",
+                "if token <= num_tokens:",
+                "memory",
+                ("position = (pointer(Positions) + token)",),
+            ),
+            Break(
+                "flydsl.kernels.attention.fused_rope_cache_kernel",
+                "if slot >= 0:",
+                "if slot >= -1:",
+                "memory",
+                (
+                    "store(key_start + at, keys[which])",
+                    "store(value_start + at, values[which])",
+                    "fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)",
+                ),
+            ),
+        ),
+        barriers=False,
     ),
     Kernel(
         "preshuffle_gemm",

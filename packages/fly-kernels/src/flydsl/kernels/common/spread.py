@@ -39,12 +39,12 @@ class Spread:
             return
         for index in fx.range_constexpr(vector):
             self._slots[lane + index * self._pitch] = values[index]
-        fx.barrier()
+        fx.barrier()  # all vectors are there
         turned = []
         for part in fx.range_constexpr(vector):
             element = lane + part * threads
             turned.append(self._slots[(element % vector) * self._pitch + element // vector])
-        fx.barrier()
+        fx.barrier()  # and all are read: the next step may write
         for part in fx.range_constexpr(vector):
             element = lane + part * threads
             inside = True if step.groups is None else element + start < step.groups * vector
