@@ -38,7 +38,7 @@ void writeLane(Wave &wave, const Instruction &inst) {
 }
 
 /// Exchange two registers under EXEC.
-void swap(Wave &wave, const Instruction &inst) {
+void exchange(Wave &wave, const Instruction &inst) {
   refuseIndexed(wave);
   uint32_t *a = wave.row(inst.dst[0].index);
   uint32_t *b = wave.row(inst.dst[1].index);
@@ -158,7 +158,7 @@ void addCrossLaneOpcodes(OpcodeTable &table) {
   } rows[] = {{"v_readfirstlane_b32", OpClass::VectorAlu, readFirstLane},
               {"v_readlane_b32", OpClass::VectorAlu, readLane},
               {"v_writelane_b32", OpClass::VectorAlu, writeLane},
-              {"v_swap_b32", OpClass::VectorAlu, swap},
+              {"v_swap_b32", OpClass::VectorAlu, exchange},
               {"v_permlane16_swap_b32", OpClass::VectorAlu, permlane16Swap},
               {"v_permlane32_swap_b32", OpClass::VectorAlu, permlane32Swap},
               {"v_accvgpr_read_b32", OpClass::VectorAlu, copyRow},

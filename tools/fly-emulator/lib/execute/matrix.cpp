@@ -175,7 +175,8 @@ void gatherIntegers(const MatrixShape &s, const uint32_t *rows, unsigned blgp, i
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned e = 0; e < per; ++e)
-      out[indexOf(s, placeOf(s, lane, e, per))] = static_cast<int8_t>(bitField(rows, from, e, 8));
+      out[indexOf(s, placeOf(s, lane, e, per))] =
+          int32_t{static_cast<int8_t>(bitField(rows, from, e, 8))};
   }
 }
 

@@ -140,7 +140,7 @@ unsigned relativeIndex(const Wave &wave, const Operand &operand, unsigned dwords
   return static_cast<unsigned>(index);
 }
 
-const struct {
+constexpr struct {
   const char *name;
   Handler handler;
 } kRows[] = {

@@ -34,7 +34,7 @@ int32_t s32(uint32_t v) { return static_cast<int32_t>(v); }
      wave.scc = a OPERATOR static_cast<T>(static_cast<EXTEND>(inst.immediate[0]));                 \
    }}
 
-const struct {
+constexpr struct {
   const char *name;
   Handler handler;
 } kRows[] = {

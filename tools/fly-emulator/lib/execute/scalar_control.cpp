@@ -154,7 +154,7 @@ void setIndexMode(Wave &wave, int64_t mode) {
     __VA_ARGS__;                                                                                   \
   }
 
-const struct {
+constexpr struct {
   const char *name;
   OpClass cls;
   Handler handler;

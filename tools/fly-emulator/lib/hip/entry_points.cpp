@@ -4,7 +4,8 @@
 // not offer: it returns hipErrorNotSupported, and says so once.
 #include <dlfcn.h>
 
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "hip/graph.h"
 #include "hip/runtime.h"
@@ -80,10 +81,10 @@ FLYEMU_API hipError_t hipDeviceGetByPCIBusId(int *device, const char *id) {
   return guarded([&] {
     require(device != nullptr && id != nullptr, hipErrorInvalidValue,
             "hipDeviceGetByPCIBusId: null pointer");
-    unsigned domain = 0;
-    unsigned bus = 0;
-    require(std::sscanf(id, "%x:%x:", &domain, &bus) == 2 && bus != 0, hipErrorInvalidValue,
-            "hipDeviceGetByPCIBusId: no bus id");
+    // "0000:01:00.0": domain, bus, device.
+    const char *colon = std::strchr(id, ':');
+    const unsigned long bus = colon == nullptr ? 0 : std::strtoul(colon + 1, nullptr, 16);
+    require(bus != 0 && bus <= 0xff, hipErrorInvalidValue, "hipDeviceGetByPCIBusId: no bus id");
     *device = Runtime::instance().device(static_cast<int>(bus) - 1).ordinal;
   });
 }

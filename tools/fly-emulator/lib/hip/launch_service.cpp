@@ -98,10 +98,13 @@ std::string reportsJson(const std::vector<Report> &reports) {
   return out + "]";
 }
 
-std::string reportsText(const std::vector<Report> &reports, uint64_t dropped) {
-  std::string out;
+/// The failure that ended the launch, then what was found besides.
+std::string failureText(const std::string &failure, const std::vector<Report> &reports,
+                        uint64_t dropped) {
+  std::string out = failure;
   for (const Report &report : reports)
-    out += (out.empty() ? "" : "\n") + report.text();
+    if (failure.find(report.what) == std::string::npos)
+      out += (out.empty() ? "" : "\n") + report.text();
   if (dropped != 0)
     out += format("\nand %llu findings at other places (FLYDSL_EMU_MAX_REPORTS keeps more)",
                   static_cast<unsigned long long>(dropped));
@@ -159,9 +162,7 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
   ReportLog::instance().add(reports);
   const bool raises = !reports.empty() && runtime.reportOptions().raises;
   if (raises || !failure.empty())
-    throw EmulatorError(hipErrorLaunchFailure,
-                        failure + (failure.empty() || reports.empty() ? "" : "\n") +
-                            reportsText(reports, dropped));
+    throw EmulatorError(hipErrorLaunchFailure, failureText(failure, reports, dropped));
 }
 
 } // namespace flyemu

@@ -404,7 +404,7 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
     }
     case 3: // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
     case 4: // HIP_POINTER_ATTRIBUTE_HOST_POINTER
-      std::memcpy(data, &pointer, sizeof pointer);
+      std::memcpy(data, static_cast<const void *>(&pointer), sizeof pointer);
       break;
     case 9: // HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL
       std::memcpy(data, &range.device, sizeof range.device);

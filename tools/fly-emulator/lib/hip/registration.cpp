@@ -73,7 +73,7 @@ uint8_t *variable(const void *symbol, size_t &bytes) {
     throw EmulatorError(hipErrorInvalidSymbol,
                         "the fat binary has no variable '" + found->second.name + "'");
   bytes = in->size;
-  return const_cast<uint8_t *>(module.object->base()) + in->address;
+  return module.object->base() + in->address;
 }
 
 hipError_t copySymbol(const void *symbol, size_t bytes, size_t offset, hipStream_t stream,
@@ -106,6 +106,8 @@ hipFunction_t registeredFunction(const void *hostFunction) {
 
 } // namespace flyemu
 
+// Names that compilers emit.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 FLYEMU_API void **__hipRegisterFatBinary(const void *wrapper) {
   // {magic "HIPF", version, the bundle, unused}; the loader knows the wrapper and checks it.
   auto binary = std::make_unique<FatBinary>();
@@ -177,6 +179,7 @@ FLYEMU_API hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
     *stream = last.stream;
   });
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 FLYEMU_API hipError_t hipGetSymbolAddress(void **pointer, const void *symbol) {
   return guarded([&] {
