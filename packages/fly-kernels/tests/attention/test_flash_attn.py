@@ -2,6 +2,7 @@
 """Flash attention forward against float64, on the emulated device of the process (FLYDSL_GPU_ARCH)."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -137,6 +138,19 @@ def test_large_scores_do_not_overflow(run):
     q, k, v = tensors(1, 64, 192, 1, 1, 64, "f16", q_scale=200.0)
     out, lse = launch(run, q, k, v, False, "f16", FlashConfig(waves=2))
     check(out, lse, q, k, v, False, "f16")
+
+
+def test_infinite_scores_have_no_weight_and_do_not_hang(run):
+    """The last tiles, which come first, have only scores of -inf; then come scores far from the first reference."""
+    q, k, v = tensors(1, 64, 320, 1, 1, 64, "bf16")
+    q[..., 0] = 1.0
+    k[:, 192:, :, 0] = -math.inf
+    k[:, 64:128, :, 0] = -3000.0
+    k[:, :64, :, 0] = -20000.0
+    out, lse = launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
+    check(out, lse, q, k, v, False, "bf16")
+    k[:, :64, :, 0] = 3e38  # too large for exact weights, but the kernel ends
+    launch(run, q, k, v, False, "bf16", FlashConfig(waves=2))
 
 
 def test_nan_reaches_only_the_rows_that_see_it_or_its_tile(run):
@@ -325,3 +339,67 @@ def test_more_lengths(run, sq, skv, head_dim, dtype, causal):
     q, k, v = tensors(1, sq, skv, 2, 2, head_dim, dtype, seed=sq)
     out, lse = launch(run, q, k, v, causal, dtype, default_config(head_dim, 256 if sq > 128 else 128))
     check(out, lse, q, k, v, causal, dtype)
+
+
+# -- the checks themselves ---------------------------------------------------------------------------------------------
+
+
+def broken(tmp_path, old, new):
+    """The kernel's module with one piece of its text replaced."""
+    import importlib.util
+
+    from flydsl.kernels.attention import flash_attn_generic
+
+    text = Path(flash_attn_generic.__file__).read_text()
+    assert old in text
+    text = text.replace(old, new)
+    text = text.replace("from ..", "from flydsl.kernels.").replace("from .", "from flydsl.kernels.attention.")
+    path = tmp_path / "broken_flash_attn.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location("broken_flash_attn", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.build_dense
+
+
+_PRODUCT = "output = add_weighted(output, v_mine, packed)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f"{_PRODUCT}\n{28 * ' '}fx.barrier()", _PRODUCT),
+        ("fx.barrier()  # the keys and values in LDS", "pass  # the keys and values in LDS"),
+    ],
+    ids=["between tiles", "before the output"],
+)
+def test_a_missing_barrier_is_found(emulator, tmp_path, old, new):
+    if emulator is None:
+        pytest.skip("races are found by the emulator")
+    build = broken(tmp_path, old, new)
+    q, k, v = tensors(1, 256, 256, 1, 1, 64, "bf16")
+    out = torch.empty_like(q)
+    kernel = build(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=8))
+    with pytest.raises(RuntimeError, match="race"):
+        kernel(q, k, v, out, out, 1, 256, 256)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("column + shift + 1", "column + shift"),  # the diagonal itself is masked
+        ("total[b] * factor + added", "total[b] + added"),  # sums keep their old reference
+        ("plain = tiles, tiles - 1", "plain = tiles, tiles"),  # the end of the keys is not masked
+    ],
+)
+def test_a_wrong_kernel_fails_the_comparison(tmp_path, old, new):
+    build = broken(tmp_path, old, new)
+    q, k, v = tensors(1, 100, 150, 1, 1, 64, "bf16")
+    for causal in (False, True):
+        out, lse = torch.empty_like(q), torch.empty(1, 1, 100)
+        build(1, 1, 64, "bf16", causal, True, None, FlashConfig(waves=2))(q, k, v, out, lse, 1, 100, 150)
+        try:
+            check(out, lse, q, k, v, causal, "bf16")
+        except AssertionError:
+            return
+    pytest.fail("the comparison took it for right")

@@ -12,8 +12,8 @@ two barriers a tile separate its readers from its writers.
 
 Tiles with masked keys (the diagonal, and the end of the keys) come first, in a loop of their own that masks and takes
 the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all other tiles has no
-masks, maxima or rescaling: when weights grow too large, the wave renews the references and repeats the tile, of which
-nothing has been added yet.
+masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references and comes back to the
+same tile, of which nothing has been added yet.
 
 Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
 output. Keys and values move from memory once per workgroup, queries and output once.
@@ -29,8 +29,8 @@ from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .config import FlashConfig, check_head_dim, default_config
 from .kv_staging import KeyStaging, ValueStaging
-from .matrix import FRAGMENT, LANES, STEP, TILE, exp2, multiply, pack, truncation_gain
-from .online_softmax import RENEW_ABOVE, mask, renewal, row_maximum, weights
+from .matrix import FRAGMENT, LANES, STEP, TILE, multiply, pack, truncation_gain
+from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
 from .output_store import ELEMENTS as OUTPUT_ELEMENTS
 from .output_store import OutputStore
 
@@ -85,7 +85,7 @@ def build_dense(
         base = fx.recast_iter(element, tensor.iter) + fx.Int64(batch) * fx.Int64(rows) * (row_bytes // _BYTES)
         return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(base, fx.Int64(rows) * row_bytes))
 
-    def scores_of(k_mine: Any, queries: Any) -> list[list[Any]]:
+    def scores_of(k_mine: Any, queries: Any) -> Any:
         """S^T of the tile: [query block][key block], 16 f32 a lane."""
         sums = [[fx.full(16, 0.0, fx.Float32) for _ in range(key_blocks)] for _ in range(blocks)]
         for step in fx.range_constexpr(steps):
@@ -95,7 +95,7 @@ def build_dense(
                     sums[b][n] = multiply(a, queries[b][step], sums[b][n])
         return sums
 
-    def add_weighted(output: Any, v_mine: Any, packed: Any) -> list[list[Any]]:
+    def add_weighted(output: Any, v_mine: Any, packed: Any) -> Any:
         """O^T + V^T P^T of the tile: [query block][block of 32 elements of the head]."""
         output = [list(one) for one in output]
         for step in fx.range_constexpr(kv_tile // STEP):
@@ -163,7 +163,7 @@ def build_dense(
                 ]
             )
         output = [[fx.full(16, 0.0, fx.Float32) for _ in range(head_blocks)] for _ in range(blocks)]
-        reference = [fx.Float32(-math.inf) for _ in range(blocks)]
+        reference = [fx.Float32(NO_KEY) for _ in range(blocks)]
         total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
 
         tile = tiles - 1
@@ -181,11 +181,8 @@ def build_dense(
                     if fx.const_expr(causal):
                         limit = fx.min(limit, row0 + b * TILE + column + shift + 1)
                     visible = mask(scores[b], limit - tile * kv_tile - half * 4)
-                    risen = fx.maxnumf(reference[b], row_maximum(visible) * scale - bias)
-                    offset = (risen == -math.inf).select(fx.Float32(0.0), risen)
-                    factor = exp2(fx.full(1, reference[b] - offset, fx.Float32))[0]
-                    powers, added = weights(visible, scale, offset)
-                    reference[b] = risen
+                    reference[b], factor = renewed(reference[b], visible, scale, bias)
+                    powers, added = weights(visible, scale, reference[b])
                     total[b] = total[b] * factor + added
                     output[b] = [one * factor for one in output[b]]
                     packed[b] = [pack(one, element) for one in powers]
@@ -199,37 +196,39 @@ def build_dense(
             next_v = values.load(v_all, place(tile - 2))
             tile = tile - 1
 
-        lane_total = [fx.Float32(0.0) for _ in range(blocks)]
-        first = tile
+        first, fresh = tile, fx.Boolean(False)
         while tile >= 0:
             above = fx.Boolean(False)
-            for turn in fx.range_constexpr(_TILES_PER_TURN):
-                # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
-                if (tile >= 0) & ((first - tile) % _TILES_PER_TURN == turn) & ~above:
-                    scores = scores_of(k_mine, queries)
-                    powers, added, over = [], [], fx.Boolean(False)
-                    for b in fx.range_constexpr(blocks):
-                        one, sums = weights(scores[b], scale, reference[b])
-                        powers.append(one)
-                        added.append(sums)
-                        lane_total[b] = sums[0] + sums[1]
-                        over = over | (lane_total[b] > RENEW_ABOVE)
-                    above = fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0
-                    if ~above:
-                        packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
-                        fx.barrier()
-                        keys.store(next_k)
-                        next_k = keys.load(k_all, place(tile - 2))
-                        total = [total[b] + added[b] for b in range(blocks)]
-                        output = add_weighted(output, v_mine, packed)
-                        fx.barrier()
-                        values.store(next_v)
-                        next_v = values.load(v_all, place(tile - 2))
-                        tile = tile - 1
+            while (tile >= 0) & ~above:
+                for turn in fx.range_constexpr(_TILES_PER_TURN):
+                    # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
+                    if (tile >= 0) & ((first - tile) % _TILES_PER_TURN == turn) & ~above:
+                        scores = scores_of(k_mine, queries)
+                        powers, added, over = [], [], fx.Boolean(False)
+                        for b in fx.range_constexpr(blocks):
+                            one, sums = weights(scores[b], scale, reference[b])
+                            powers.append(one)
+                            added.append(sums)
+                            over = over | (sums[0] + sums[1] > RENEW_ABOVE)
+                        # References that are fresh have to do: beyond 2^27 f32 cannot hold them accurately enough.
+                        above = (fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0) & ~fresh
+                        if ~above:
+                            fresh = fx.Boolean(False)
+                            packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
+                            fx.barrier()
+                            keys.store(next_k)
+                            next_k = keys.load(k_all, place(tile - 2))
+                            total = [total[b] + added[b] for b in range(blocks)]
+                            output = add_weighted(output, v_mine, packed)
+                            fx.barrier()
+                            values.store(next_v)
+                            next_v = values.load(v_all, place(tile - 2))
+                            tile = tile - 1
             if above:
+                fresh = fx.Boolean(True)
+                scores = scores_of(k_mine, queries)
                 for b in fx.range_constexpr(blocks):
-                    raised, factor = renewal(lane_total[b], bias)
-                    reference[b] = reference[b] + raised
+                    reference[b], factor = renewed(reference[b], scores[b], scale, bias)
                     total[b] = total[b] * factor
                     output[b] = [one * factor for one in output[b]]
 

@@ -78,8 +78,3 @@ def exp2(values: Any) -> Any:
     """2 to the power of each element of an f32 Vector: v_exp_f32, which takes results below 2^-126 to zero."""
     kind = fx.Float32.ir_type
     return fx.Vector.from_elements([fx.Float32(fx.rocdl.exp2(kind, x.ir_value())) for x in values])
-
-
-def log2(value: Any) -> Any:
-    """The logarithm to base 2 of an f32 scalar: v_log_f32, which takes 0 and results of denormals to -inf."""
-    return fx.Float32(fx.rocdl.call_intrinsic("llvm.amdgcn.log", [value.ir_value()], fx.Float32.ir_type))

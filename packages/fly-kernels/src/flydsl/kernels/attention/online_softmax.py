@@ -17,9 +17,13 @@ import math
 from typing import Any
 
 from ..common.language import fx
-from .matrix import LANES, TILE, exp2, log2
+from .matrix import LANES, TILE, exp2
 
 RENEW_ABOVE = 2.0**8
+
+# The reference of a row that has seen no key. It is finite, so that a score of -inf has the weight 0, and so low that
+# any other score has an infinite one and calls for a renewal.
+NO_KEY = -(2.0**100)
 
 
 def key_of(value: int) -> int:
@@ -38,14 +42,6 @@ def mask(scores: list[Any], limit: Any) -> list[Any]:
     return masked
 
 
-def row_maximum(scores: list[Any]) -> Any:
-    """The highest score of the row, in both its lanes."""
-    highest = scores[0].reduce("max")
-    for values in scores[1:]:
-        highest = fx.maxnumf(highest, values.reduce("max"))
-    return fx.maxnumf(highest, fx.gpu.shuffle_xor(highest, TILE, LANES))
-
-
 def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any], Any]:
     """2^(s scale - reference) of all scores, and the sums of the even and of the odd ones of this lane."""
     factor, offset = fx.full(16, scale, fx.Float32), fx.full(16, -reference, fx.Float32)
@@ -60,13 +56,14 @@ def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any],
     return powers, total
 
 
-def renewal(lane_total: Any, bias: float) -> tuple[Any, Any]:
-    """What to add to the row's reference, and the factor of all that has the old one in it.
+def renewed(reference: Any, scores: list[Any], scale: float, bias: float) -> tuple[Any, Any]:
+    """The reference raised to the highest s scale - bias of the row, and the factor for all that has the old one in it.
 
-    `lane_total` is the sum of this lane's weights of a tile. Where the row's sum is above the limit, its weights are
-    made to add up to 2^bias; a sum beyond the range of f32 is brought into it step by step.
+    Scores that are no numbers are passed over. The result is the same in both lanes of the row.
     """
-    row_total = lane_total + fx.gpu.shuffle_xor(lane_total, TILE, LANES)
-    high = fx.minnumf(log2(row_total), fx.Float32(120.0)) - bias
-    raised = (row_total > RENEW_ABOVE).select(high, fx.Float32(0.0))
-    return raised, exp2(fx.full(1, -raised, fx.Float32))[0]
+    highest = scores[0].reduce("max")
+    for values in scores[1:]:
+        highest = fx.maxnumf(highest, values.reduce("max"))
+    highest = fx.maxnumf(highest, fx.gpu.shuffle_xor(highest, TILE, LANES))
+    raised = fx.maxnumf(reference, highest * scale - bias)
+    return raised, exp2(fx.full(1, reference - raised, fx.Float32))[0]

@@ -47,7 +47,7 @@ class OutputStore:
         """Store a lane's 16 values of rows `row0` to `row0` + 31; `offset` is that of the elements within a row."""
         for part in range(_PIECES):
             self._written[part].store(values.shuffle(values, list(range(4 * part, 4 * part + 4))))
-        kind = fx.Vector[values.dtype, FRAGMENT]
+        kind: Any = fx.VectorAlias(values.dtype, FRAGMENT)
         for part in range(self._rows):
             piece = self._read[part].load(kind).bitcast(fx.Int32)
             at = (row0 + self._row + 16 * part) * self._row_bytes + self._piece_bytes + offset
