@@ -9,6 +9,7 @@ import os
 import pytest
 from teaching import teaches
 
+import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.runtime.device import get_rocm_arch
 
@@ -108,3 +109,8 @@ def test_more_lds_than_there_is(x: fx.Tensor, n: fx.Int32):
 def test_two_allocators(x: fx.Tensor, n: fx.Int32):
     first = fx.SharedAllocator()
     second = fx.SharedAllocator()  # here
+
+
+@teaches(flyc.DSLCompileError, "cannot have these arguments", "does not fit int32")
+def test_what_only_mlir_refuses(x: fx.Tensor, n: fx.Int32):
+    fx.static(fx.LayoutType.get(2**70, 1))  # here

@@ -19,6 +19,7 @@ __all__ = [
     "Diagnostic",
     "Frame",
     "compile_error",
+    "error_of_mlir",
     "explain_name_error",
     "forget_unbound",
     "frames_of",
@@ -125,26 +126,40 @@ def locate_error(error: BaseException) -> None:
 
     What the user's own code raises stays as it is, and so does what says its place already.
     """
-    frames: list[tuple[Any, int]] = []
-    inside = False
+    if isinstance(error, DSLCompileError) or getattr(error, LOCATED, False):
+        return
+    frames, by_library = _traced_frames(error)
+    if not frames or not by_library or not error.args or not isinstance(error.args[0], str):
+        return
+    setattr(error, LOCATED, True)
+    if 'File "' not in error.args[0]:
+        error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
+
+
+def error_of_mlir(error: Any) -> DSLCompileError:
+    """Return what MLIR refused while tracing (an attribute or a type that cannot be) as an error at the user's line."""
+    found = [str(one.message) for one in error.error_diagnostics] or [str(error)]
+    return DSLCompileError(
+        Diagnostic(f"this operation cannot have these arguments: {found[0]}", frames=tuple(_traced_frames(error)[0]))
+    )
+
+
+def _traced_frames(error: BaseException) -> tuple[list[Frame], bool]:
+    """Return the user's frames of an exception, innermost first, and whether code of the library raised it.
+
+    Frames outside of a trace do not count.
+    """
+    frames: list[Frame] = []
+    inside = library = False
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
+        library = _trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename)
+        if inside and not library:
+            frames.insert(0, Frame(code.co_filename, *_trace.position(code, trace.tb_lasti)))
         inside = inside or code is _trace._BOUNDARY
-        frames.append((code, trace.tb_lasti))
         trace = trace.tb_next
-    if isinstance(error, DSLCompileError) or not inside or getattr(error, LOCATED, False):
-        return
-    library = [_trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename) for code, _ in frames]
-    users = [frame for frame, mine in zip(frames, library, strict=True) if not mine]
-    if not users or not library[-1] or not error.args or not isinstance(error.args[0], str):
-        return
-    setattr(error, LOCATED, True)
-    if 'File "' in error.args[0]:
-        return
-    code, lasti = users[-1]
-    place = Frame(code.co_filename, *_trace.position(code, lasti))
-    error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(place)), *error.args[1:])
+    return frames, library
 
 
 def frames_of(location: Any) -> tuple[Frame, ...]:

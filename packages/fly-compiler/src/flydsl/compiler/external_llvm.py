@@ -76,7 +76,10 @@ def run_external_binary(module: ir.Module, text: str, *, prefix: str, options: M
     """
     program = tool(prefix)
     (device,) = (op.operation for op in module.body.operations if op.operation.name == "gpu.module")
-    flags = [f"--{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in (options or {}).items()]
+    flags = [
+        f"--{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in (options or {}).items()
+    ]
     source = "module attributes {gpu.container_module} {\n" + device.get_asm(enable_debug_info=True) + "\n}\n"
     with tempfile.TemporaryDirectory(prefix="flydsl-llvm-") as folder:
         path = Path(folder) / "device.mlir"

@@ -14,7 +14,7 @@ from flydsl.expr import _trace
 from ..utils import env
 from .arguments.specs import StreamSpec
 from .control.region import settle
-from .diagnostics import explain_name_error, forget_unbound, locate_error
+from .diagnostics import error_of_mlir, explain_name_error, forget_unbound, locate_error
 from .messages import Message
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -160,6 +160,8 @@ def trace_host(
             except NameError as error:
                 explain_name_error(error)
                 raise
+            except ir.MLIRError as error:
+                raise error_of_mlir(error) from None
             except Exception as error:
                 locate_error(error)
                 raise

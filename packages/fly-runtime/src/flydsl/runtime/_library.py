@@ -20,12 +20,13 @@ _OK, _TYPE, _VALUE = 0, 1, 2
 _OUTPUT = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint64)
 
 
-@_OUTPUT
-def _write_output(text: Any, size: int) -> None:
+def _write(text: Any, size: int) -> None:
     """Write what kernels printed to Python's standard output: a notebook, or a test, may have replaced it."""
     sys.stdout.write(ctypes.string_at(text, size).decode(errors="replace"))
     sys.stdout.flush()
 
+
+_write_output = _OUTPUT(_write)
 
 _lock = threading.Lock()
 _library: ctypes.CDLL | None = None
