@@ -131,7 +131,10 @@ class UniversalCopy(CopyOp):
     __slots__ = ()
 
     def __init__(self, bits: int) -> None:
-        super().__init__(f"!fly.universal_copy<{check_bits('UniversalCopy', bits)}>")
+        check_bits("UniversalCopy", bits)
+        if bits & (bits - 1) and bits % 32:
+            raise ValueError(f"UniversalCopy moves a power of two or a multiple of 32 bits, not {bits}")
+        super().__init__(f"!fly.universal_copy<{bits}>")
 
 
 def UniversalCopy8b() -> UniversalCopy:

@@ -131,9 +131,19 @@ class Tensor(FlyValue):
         return typed(infer("fly.get_iter", (self.value,)), self)
 
     def __len__(self) -> int:
-        return self.rank
+        raise TypeError(
+            "len() of a tensor does not say which: fx.rank(t) counts its modes, fx.size(t) its elements, and "
+            "t.shape[0] is its first extent"
+        )
 
-    __iter__ = None  # its elements are named by coordinates; an extent may only be known when the kernel runs
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Any:
+        raise TypeError(
+            "a tensor cannot be iterated: an extent may only be known when the kernel runs; index it in a loop over "
+            "range(...), or take t.load() as a Vector"
+        )
 
     # -- access --------------------------------------------------------------------------------------------------------
 

@@ -68,6 +68,17 @@ class BlockMergeSort(Collective):
         valid_items: Any = None,
         oob_default: Any = None,
     ) -> Any:
+        """Return the sorted keys, or keys and values.
+
+        Args:
+            keys: this thread's keys.
+            values: their values, for a class of pairs.
+            storage: what an allocator gave for `SharedStorage`.
+            descending: whether larger keys come first.
+            compare_op: whether its first argument comes before its second, instead.
+            valid_items: how many of the block's items count; the others are taken as `oob_default`.
+            oob_default: a key that comes after all others.
+        """
         if getattr(type(storage), "target", None) is not cls.SharedStorage:
             raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
         if (values is None) is (cls.value_dtype is not None):

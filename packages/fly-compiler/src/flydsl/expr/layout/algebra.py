@@ -22,7 +22,6 @@ from .operands import again, layout_operand
 from .sizes import tree_of
 
 __all__ = [
-    "assume",
     "block_product",
     "blocked_product",
     "coalesce",
@@ -181,8 +180,3 @@ def is_profile_congruent(a: Any, b: Any) -> bool:
 def is_profile_weakly_congruent(a: Any, b: Any) -> bool:
     """Tell whether the nesting of `a` is a prefix of that of `b`."""
     return tt.weakly_congruent(tree_of(a), tree_of(b))
-
-
-def assume(*_: Any) -> Any:
-    """Give the compiler a fact about a value; not supported by the dialect: `NotImplementedError`."""
-    raise NotImplementedError("fx.assume has no lowering; give divisibility on the host, with mark_layout_dynamic(...)")

@@ -18,6 +18,7 @@ from .objects import Basis, ComposedLayout, IntTuple, Layout, Swizzle, Tile
 __all__ = [
     "as_int_tuple",
     "as_tile",
+    "assume",
     "make_composed_layout",
     "make_coord",
     "make_fragment_layout_like",
@@ -108,6 +109,33 @@ def _from_spelling(op: str, spelling: str, operands: list[ir.Value]) -> IntTuple
 def as_int_tuple(value: Any, none_allowed: bool = True) -> IntTuple:
     """Return a tuple-like value as an `IntTuple`; one that already is comes back as it is."""
     return value if isinstance(value, IntTuple) else _make("fly.make_int_tuple", value, none_allowed)
+
+
+def assume(value: Any, divisibility: int) -> IntTuple:
+    """Return a run-time integer of which the compiler may assume that it is a multiple of `divisibility`.
+
+    Shapes, strides and offsets that are made of it carry the fact, which lets wide accesses be proved aligned. Nothing
+    checks it at run time.
+
+    Raises:
+        TypeError: `value` is no integer, or `divisibility` no Python int.
+        ValueError: `divisibility` is not positive, or a value that is known while tracing is no multiple of it.
+    """
+    if isinstance(divisibility, bool) or not isinstance(divisibility, int):
+        raise TypeError(f"fx.assume takes the divisibility as a Python int, got {divisibility!r}")
+    if divisibility < 1:
+        raise ValueError(f"fx.assume takes a positive divisibility, got {divisibility}")
+    scalar = as_numeric(value)
+    if scalar.dtype.is_float:
+        raise TypeError(f"fx.assume is about integers, got {scalar.dtype.__name__}")
+    if scalar.is_static():
+        if int(scalar) % divisibility:
+            raise ValueError(f"fx.assume: {int(scalar)} is no multiple of {divisibility}")
+        return as_int_tuple(int(scalar))
+    wide = scalar.dtype is Index or scalar.dtype.width > 32
+    facts = " ".join([*(["i64"] if wide else []), f"div={divisibility}"])
+    operand = scalar.to(Int64 if wide else Int32).ir_value()
+    return _from_spelling("fly.make_int_tuple", f"?{{{facts}}}", [operand])
 
 
 def make_int_tuple(value: Any) -> IntTuple:

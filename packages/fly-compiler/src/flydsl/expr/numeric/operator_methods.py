@@ -30,6 +30,16 @@ from .operators import (
 __all__ = ["Operators", "with_operators"]
 
 
+def _on_the_host(called: str, name: str) -> str:
+    """Return what to say when a function of another library meets a value of the kernel."""
+    from .. import math
+
+    own = {"absolute": "absf", "maximum": "maximumf", "minimum": "minimumf", "power": "powf", "rint": "roundeven"}
+    name = own.get(name, name)
+    hint = f"use fx.{name}" if name in math.__all__ else "use operators and the functions of fx.math"
+    return f"{called} computes on the host, and this value only exists when the kernel runs; {hint}"
+
+
 class Operators:
     """Binary operators, in terms of `_apply(op, left, right)`; `NotImplemented` leaves it to the other operand."""
 
@@ -136,6 +146,9 @@ class Operators:
     def __pos__(self) -> Any:
         return self
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        raise TypeError(_on_the_host(f"numpy.{ufunc.__name__}", ufunc.__name__))
+
     def addf(self, other: Any, *, fastmath: Any = None) -> Any:
         """Return the sum of floats, with explicit fast-math flags."""
         return self._apply(ADD, self, other, fastmath)
@@ -177,9 +190,18 @@ class Operators:
         return shuffle_xor(self, offset, width)
 
 
+def _torch_function(cls: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    name = getattr(function, "__name__", str(function))
+    raise TypeError(_on_the_host(f"torch.{name}", name))
+
+
+Operators.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]
+
+
 def with_operators(cls: Any) -> Any:
     """Give a class the methods of `Operators` where it cannot have a second base: the classes of MLIR's bindings."""
     for name, method in vars(Operators).items():
         if callable(method):
             setattr(cls, name, method)
+    cls.__torch_function__ = classmethod(_torch_function)
     return cls
