@@ -47,7 +47,7 @@ std::string TensorLayout::elementText(uint64_t address) const {
     inside = inside && index >= 0 && index < shape[mode];
     rest -= index * strides[mode];
   }
-  const std::string element = "element " + tuple(coordinate);
+  std::string element = "element " + tuple(coordinate);
   if (!inside)
     return "where " + element + " would be";
   if (rest == 0)

@@ -43,9 +43,18 @@ void WaveOrder::start(uint64_t seed, uint64_t group, uint32_t waves) {
   const auto number = static_cast<unsigned>(seed % kKinds);
   kind_ = seed == 0 ? Kind::Program : number == 0 ? Kind::Steps : static_cast<Kind>(number);
   waves_ = waves;
-  random_.seed(mix(seed, group));
+  state_ = mix(seed, group);
   turn_ = kind_ == Kind::Backwards ? waves - 1 : 0;
-  behind_ = static_cast<uint32_t>(random_() % waves);
+  behind_ = static_cast<uint32_t>(random() % waves);
+}
+
+/// SplitMix64: the same numbers everywhere, from a state of one word.
+uint64_t WaveOrder::random() {
+  state_ += 0x9e3779b97f4a7c15ULL;
+  uint64_t z = state_;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+  return z ^ z >> 31;
 }
 
 uint32_t WaveOrder::readyFrom(const WorkGroup &group, uint32_t first, bool backwards) const {
@@ -57,7 +66,7 @@ uint32_t WaveOrder::readyFrom(const WorkGroup &group, uint32_t first, bool backw
 
 WaveOrder::Turn WaveOrder::next(const WorkGroup &group) {
   const auto any = [&] {
-    return readyFrom(group, static_cast<uint32_t>(random_() % waves_), false);
+    return readyFrom(group, static_cast<uint32_t>(random() % waves_), false);
   };
   Turn turn{0, kUndisturbed};
   switch (kind_) {
@@ -74,12 +83,12 @@ WaveOrder::Turn WaveOrder::next(const WorkGroup &group) {
     break;
   case Kind::Slices:
     turn.wave = any();
-    turn.budget = 1 + random_() % kSlice;
+    turn.budget = 1 + random() % kSlice;
     break;
   case Kind::LeftBehind:
     turn.wave = any();
     // Others may spin on what the wave left behind writes: now and then it gets a turn.
-    if (turn.wave == behind_ && random_() % 16 != 0)
+    if (turn.wave == behind_ && random() % 16 != 0)
       turn.wave = readyFrom(group, (behind_ + 1) % waves_, false);
     turn.budget = turn.wave == behind_ ? 1 : kUndisturbed;
     break;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 
 #include "execute/wave.h"
 
@@ -41,13 +40,14 @@ public:
 private:
   enum class Kind : uint8_t { Program, Backwards, InStep, Slices, LeftBehind, Accesses, Steps };
 
+  uint64_t random();
   uint32_t readyFrom(const WorkGroup &group, uint32_t first, bool backwards) const;
 
   Kind kind_ = Kind::Program;
   uint32_t waves_ = 1;
   uint32_t turn_ = 0;
   uint32_t behind_ = 0;
-  std::mt19937_64 random_;
+  uint64_t state_ = 0; ///< of random()
 };
 
 } // namespace flyemu

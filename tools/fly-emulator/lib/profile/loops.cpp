@@ -16,6 +16,7 @@ std::vector<Loop> findLoops(const std::vector<const Instruction *> &instructions
       loop.latch = inst;
   }
   std::vector<Loop> loops;
+  loops.reserve(byHeader.size());
   for (const auto &[address, loop] : byHeader)
     loops.push_back(loop);
   for (Loop &outer : loops)

@@ -42,6 +42,7 @@ std::string LaunchProfile::traceJson() const {
   for (uint32_t simd = 0; simd < kSimds; ++simd)
     out += nameTrack("process_name", simd, 0, format("SIMD %u of a compute unit (emulated)", simd));
   std::vector<std::string> arguments;
+  arguments.reserve(instructions.size());
   for (const InstructionProfile &inst : instructions)
     arguments.push_back("\"instruction\": " + jsonString(inst.text) +
                         ", \"source\": " + jsonString(inst.source) +

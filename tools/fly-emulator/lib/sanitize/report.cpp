@@ -158,6 +158,7 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
 std::vector<Report> ReportSink::take(uint64_t &dropped) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Report> out;
+  out.reserve(reports_.size());
   for (auto &[key, report] : reports_)
     out.push_back(std::move(report));
   reports_.clear();
