@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from assembly import kernel_f
 
 from flydsl.emulator.device import Emulator, EmulatorError, Module
 
@@ -132,12 +133,6 @@ def test_index_off_by_one_names_the_tensor(checked: Emulator, build: Callable[..
 
 
 WAIT = """
-.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
-.text
-.globl f
-.p2align 8
-.type f,@function
-f:
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   {scalar_wait}
   v_lshlrev_b32 v0, 2, v0
@@ -146,27 +141,6 @@ f:
   {vector_wait}
   v_add_u32 v2, v2, v3
   global_store_dword v0, v2, s[6:7]
-  s_endpgm
-.Lend:
-.size f, .Lend-f
-.rodata
-.p2align 6
-.amdhsa_kernel f
-  .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_next_free_vgpr 8
-  .amdhsa_accum_offset 8
-  .amdhsa_next_free_sgpr 16
-.end_amdhsa_kernel
-.amdgpu_metadata
----
-amdhsa.version: [1, 2]
-amdhsa.kernels:
-  - {{.name: f, .symbol: f.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-     .private_segment_fixed_size: 0, .wavefront_size: 64, .sgpr_count: 16, .vgpr_count: 8, .max_flat_workgroup_size: 64,
-     .args: [{{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}},
-             {{.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}}]}}
-...
-.end_amdgpu_metadata
 """
 
 
@@ -182,7 +156,7 @@ amdhsa.kernels:
 def test_missing_wait(
     checked: Emulator, build: Callable[..., Module], arch: str, scalar_wait: str, vector_wait: str, counter: str | None
 ) -> None:
-    source = WAIT.format(arch=arch, scalar_wait=scalar_wait, vector_wait=vector_wait)
+    source = kernel_f(WAIT.format(scalar_wait=scalar_wait, vector_wait=vector_wait), arch)
     kernel = build(source, arch, "asm", ()).kernel("f")
     x, y = np.arange(128, dtype=np.uint32), np.zeros(64, np.uint32)
     if counter is None:
@@ -215,8 +189,8 @@ def test_lds_read_before_it_is_written(checked: Emulator, build: Callable[..., M
 
 
 def test_register_stored_before_it_is_written(checked: Emulator, build: Callable[..., Module], arch: str) -> None:
-    source = WAIT.format(arch=arch, scalar_wait="s_waitcnt lgkmcnt(0)", vector_wait="s_waitcnt vmcnt(0)")
-    source = source.replace("v_add_u32 v2, v2, v3", "v_add_u32 v2, v2, v5")
+    code = WAIT.format(scalar_wait="s_waitcnt lgkmcnt(0)", vector_wait="s_waitcnt vmcnt(0)")
+    source = kernel_f(code.replace("v_add_u32 v2, v2, v3", "v_add_u32 v2, v2, v5"), arch)
     kernel = build(source, arch, "asm", ()).kernel("f")
     x, y = np.arange(128, dtype=np.uint32), np.zeros(64, np.uint32)
     reports = findings(checked, lambda: kernel(1, 64, x, y))
