@@ -24,6 +24,7 @@ def signature(value: Any) -> str:
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         return ""
+    text = re.sub(r"<(?:built-in )?function (\w+)(?: at \w+)?>", r"\1", text)
     text = re.sub(r"<(?:class )?'?[\w.]*?(\w+)'?(?:: [^>]*)?>", r"\1", text)
     text = re.sub(r": '?Any'?(?=[,)= ])", "", text).replace("'", "")
     return re.sub(r" -> (?:Any|None)$", "", text)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -94,14 +95,6 @@ class BlockShuffle(_Neighbours):
         return (moved, slots[0]) if return_prefix else moved
 
 
-def _subtract(a: Any, b: Any) -> Any:
-    return a - b
-
-
-def _different(a: Any, b: Any) -> Any:
-    return a != b
-
-
 class BlockAdjacentDifference(_Neighbours):
     """`BlockAdjacentDifference[dtype, block_size]`: an operation on neighbours of a blocked arrangement."""
 
@@ -109,7 +102,7 @@ class BlockAdjacentDifference(_Neighbours):
     def subtract_left(
         cls,
         value: Any,
-        op: Callable[[Any, Any], Any] = _subtract,
+        op: Callable[[Any, Any], Any] = operator.sub,
         *,
         storage: Any,
         predecessor: Any = None,
@@ -127,7 +120,7 @@ class BlockAdjacentDifference(_Neighbours):
     def subtract_right(
         cls,
         value: Any,
-        op: Callable[[Any, Any], Any] = _subtract,
+        op: Callable[[Any, Any], Any] = operator.sub,
         *,
         storage: Any,
         successor: Any = None,
@@ -161,18 +154,18 @@ class BlockDiscontinuity(_Neighbours):
         return packed(heads, value), packed(tails, value)
 
     @classmethod
-    def flag_heads(cls, value: Any, flag_op: Any = _different, *, storage: Any, predecessor: Any = None) -> Any:
+    def flag_heads(cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, predecessor: Any = None) -> Any:
         """Return Booleans: flag_op(the one before, item); true for the first of the block without `predecessor`."""
         return cls._flags(value, flag_op, storage, predecessor, None)[0]
 
     @classmethod
-    def flag_tails(cls, value: Any, flag_op: Any = _different, *, storage: Any, successor: Any = None) -> Any:
+    def flag_tails(cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, successor: Any = None) -> Any:
         """Return Booleans: flag_op(item, the one after); true for the last of the block without `successor`."""
         return cls._flags(value, flag_op, storage, None, successor)[1]
 
     @classmethod
     def flag_heads_and_tails(
-        cls, value: Any, flag_op: Any = _different, *, storage: Any, predecessor: Any = None, successor: Any = None
+        cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, predecessor: Any = None, successor: Any = None
     ) -> tuple[Any, Any]:
         """Return the flags of heads and of tails."""
         return cls._flags(value, flag_op, storage, predecessor, successor)
