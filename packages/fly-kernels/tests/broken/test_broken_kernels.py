@@ -118,7 +118,54 @@ def preshuffle_gemm() -> None:
     compile_preshuffle_gemm(**build)(c, a, shuffle_weight(b), none, none, none, 32, 64)
 
 
+ATTENTION = "flydsl.kernels.attention"
+
+
+def flash_attention() -> None:
+    """Five tiles of keys, the last of them masked, for two workgroups of eight waves."""
+    from flydsl.kernels.attention.config import FlashConfig
+    from flydsl.kernels.attention.flash_attn_generic import build_dense
+
+    generator = torch.Generator().manual_seed(0)
+    q = torch.randn(1, 300, 1, 64, generator=generator).bfloat16()
+    out, lse = torch.empty_like(q), torch.empty(1, 1, 300)
+    build_dense(1, 1, 64, "bf16", False, True, None, FlashConfig())(q, q, q, out, lse, 1, 300, 300)
+
+
+PRODUCTS = (
+    f"{ATTENTION}.matrix: acc = fx.rocdl.mfma_f32_32x32x8bf16_1k(",
+    f"{ATTENTION}.matrix: return instruction(a, b, acc)",
+)
+OUTPUT_IN_LDS = (
+    f"{ATTENTION}.output_store: self._written[part].store(",
+    f"{ATTENTION}.output_store: piece = self._read[part].load(kind)",
+    f"{ATTENTION}.kv_staging: place.store(values)",
+    f"{ATTENTION}.flash_attn_generic: a = (v_mine +",
+)
+
+
 KERNELS = [
+    Kernel(
+        "flash_attention",
+        flash_attention,
+        (
+            Break(
+                f"{ATTENTION}.flash_attn_generic",
+                "fx.barrier()  # the keys and values in LDS",
+                "pass  # the keys and values in LDS",
+                "race",
+                OUTPUT_IN_LDS,
+            ),
+            Break(f"{ATTENTION}.flash_attn_generic", "(lse + row).store(", "(lse + row + 1).store(", "memory"),
+            Break(
+                f"{ATTENTION}.kv_staging",
+                "_store_if(taken, values.bitcast(self.element), place)",
+                "pass",
+                "init",
+                (f"{ATTENTION}.flash_attn_generic: a = (k_mine +", *PRODUCTS),
+            ),
+        ),
+    ),
     Kernel(
         "softmax",
         softmax,

@@ -43,7 +43,7 @@ class KeyStaging:
         for first in range(0, self._units, self._threads):
             unit = thread + first
             whole = first + self._threads <= self._units
-            taken = None if whole else unit < self._units
+            taken = True if whole else unit < self._units
             if not whole:
                 unit = fx.min(unit, fx.Int32(self._units - 1))
             key, part = unit // self._per_row, unit % self._per_row
@@ -78,7 +78,7 @@ class ValueStaging:
         for first in range(0, self._units, self._threads):
             unit = thread + first
             whole = first + self._threads <= self._units
-            taken = None if whole else unit < self._units
+            taken = True if whole else unit < self._units
             if not whole:
                 unit = fx.min(unit, fx.Int32(self._units - 1))
             column = (unit // _LANES_ALONG_KEYS) % self._columns
@@ -109,8 +109,5 @@ class ValueStaging:
 
 
 def _store_if(taken: Any, values: Any, place: Any) -> None:
-    if fx.const_expr(taken is None):
+    if taken:  # known while tracing where all threads have a part
         place.store(values)
-    else:
-        if taken:
-            place.store(values)
