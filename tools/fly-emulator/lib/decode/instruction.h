@@ -9,6 +9,7 @@ namespace flyemu {
 struct Wave;
 struct Instruction;
 struct Opcode;
+struct DppLanes;
 
 /// Executes one decoded instruction on one wave.
 using Handler = void (*)(Wave &, const Instruction &);
@@ -94,6 +95,7 @@ struct Dpp {
   uint8_t rowMask = 0xf;
   uint8_t bankMask = 0xf;
   bool boundCtrl = false;
+  const DppLanes *lanes = nullptr; ///< made when the instruction is decoded
 };
 
 struct Sdwa {

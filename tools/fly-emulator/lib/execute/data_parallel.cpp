@@ -2,6 +2,8 @@
 #include "execute/data_parallel.h"
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "execute/lanes/lane_kernel.h"
 
@@ -46,28 +48,56 @@ int sourceLane(const Dpp &dpp, int lane) {
 
 } // namespace
 
-void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp, uint64_t exec) {
-  uint32_t copy[4 * kLanes];
-  std::memcpy(copy, from, dwords * kLanes * sizeof(uint32_t));
+const DppLanes &dppLanes(const Dpp &dpp) {
+  static std::mutex mutex;
+  static auto *tables = new std::map<uint32_t, DppLanes>;
+  const uint32_t key = static_cast<uint32_t>(dpp.control) | uint32_t{dpp.argument} << 8 |
+                       uint32_t{dpp.rowMask} << 16 | uint32_t{dpp.bankMask} << 20;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [it, isNew] = tables->try_emplace(key);
+  DppLanes &table = it->second;
+  if (!isNew)
+    return table;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const int source = sourceLane(dpp, static_cast<int>(lane));
-    const bool valid = source >= 0 && ((exec >> source) & 1U) != 0;
-    for (unsigned i = 0; i < dwords; ++i)
-      to[i * kLanes + lane] = valid ? copy[i * kLanes + static_cast<unsigned>(source)] : 0;
+    const uint64_t bit = uint64_t{1} << lane;
+    table.source[lane] = static_cast<uint8_t>(source < 0 ? 0 : source);
+    table.valid |= source < 0 ? 0 : bit;
+    const bool row = ((dpp.rowMask >> (lane / 16)) & 1U) != 0;
+    const bool bank = ((dpp.bankMask >> ((lane / 4) & 3U)) & 1U) != 0;
+    table.enabled |= row && bank ? bit : 0;
+  }
+  return table;
+}
+
+namespace {
+
+/// The lanes whose source lane exists and is active.
+uint64_t validLanes(const DppLanes &table, uint64_t exec) {
+  if (exec == ~uint64_t{0})
+    return table.valid;
+  uint64_t active = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    active |= (exec >> table.source[lane] & 1U) << lane;
+  return active & table.valid;
+}
+
+} // namespace
+
+void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp, uint64_t exec) {
+  const DppLanes &table = *dpp.lanes;
+  const uint64_t valid = validLanes(table, exec);
+  uint32_t copy[kLanes];
+  for (unsigned i = 0; i < dwords; ++i, to += kLanes, from += kLanes) {
+    std::memcpy(copy, from, sizeof copy);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      to[lane] = (valid >> lane & 1U) != 0 ? copy[table.source[lane]] : 0;
   }
 }
 
 uint64_t dppWrittenLanes(const Dpp &dpp, uint64_t exec) {
-  uint64_t lanes = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const bool row = ((dpp.rowMask >> (lane / 16)) & 1U) != 0;
-    const bool bank = ((dpp.bankMask >> ((lane / 4) & 3U)) & 1U) != 0;
-    const int source = sourceLane(dpp, static_cast<int>(lane));
-    const bool valid = source >= 0 && ((exec >> source) & 1U) != 0;
-    if (row && bank && (valid || dpp.boundCtrl))
-      lanes |= uint64_t{1} << lane;
-  }
-  return lanes;
+  const DppLanes &table = *dpp.lanes;
+  return dpp.boundCtrl ? table.enabled : table.enabled & validLanes(table, exec);
 }
 
 void sdwaSource(uint32_t *rows, SdwaSelect select, bool signExtend) {

@@ -9,6 +9,16 @@
 
 namespace flyemu {
 
+/// What a DPP control means for each lane.
+struct DppLanes {
+  uint8_t source[64] = {}; ///< the lane that each lane reads
+  uint64_t valid = 0;      ///< lanes that have one
+  uint64_t enabled = 0;    ///< lanes that row_mask and bank_mask leave on
+};
+
+/// The table of a control; it lives as long as the process.
+const DppLanes &dppLanes(const Dpp &dpp);
+
 /// Rows as DPP sees them: each lane gets the value of the lane that the control names, or zero
 /// where there is none (out of the row, or disabled by EXEC). `to` may be `from`.
 void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp, uint64_t exec);

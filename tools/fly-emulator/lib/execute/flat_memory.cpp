@@ -71,7 +71,13 @@ template <typename T> void copyLanes(uint32_t *rows, const LaneAddresses &where)
 
 template <typename T> void copyOut(const uint32_t *rows, const LaneAddresses &where) {
   forEachLane(where.lanes, [&](unsigned lane) {
-    const auto value = static_cast<T>(rows[lane]);
+    T value;
+    if constexpr (std::is_integral_v<T>) {
+      value = static_cast<T>(rows[lane]);
+    } else {
+      for (size_t i = 0; i < value.size(); ++i)
+        value[i] = rows[i * kLanes + lane];
+    }
     std::memcpy(reinterpret_cast<void *>(where.address[lane]), &value, sizeof value);
   });
 }
@@ -116,6 +122,10 @@ void storeRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
     copyOut<uint16_t>(rows, where);
   else if (whole && format.bytes == 4)
     copyOut<uint32_t>(rows, where);
+  else if (whole && format.bytes == 8)
+    copyOut<std::array<uint32_t, 2>>(rows, where);
+  else if (whole && format.bytes == 16)
+    copyOut<std::array<uint32_t, 4>>(rows, where);
   else
     forEachLane(where.lanes, [&](unsigned lane) {
       loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);

@@ -9,23 +9,95 @@
 namespace flyemu {
 namespace {
 
+/// Are all lanes' bytes in the workgroup's LDS?
+bool inBounds(const Wave &wave, const LaneAddresses &where, uint32_t bytes) {
+  uint64_t highest = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint64_t end = where.address[lane] + bytes;
+    highest = (where.lanes >> lane & 1U) != 0 && end > highest ? end : highest;
+  }
+  return highest <= wave.group->ldsBytes;
+}
+
+template <unsigned dwords>
+void copyIn(uint32_t *rows, const uint8_t *lds, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    uint32_t words[dwords];
+    std::memcpy(words, lds + where.address[lane], sizeof words);
+    for (unsigned i = 0; i < dwords; ++i)
+      rows[i * kLanes + lane] = words[i];
+  });
+}
+template <unsigned dwords>
+void copyOut(const uint32_t *rows, uint8_t *lds, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    uint32_t words[dwords];
+    for (unsigned i = 0; i < dwords; ++i)
+      words[i] = rows[i * kLanes + lane];
+    std::memcpy(lds + where.address[lane], words, sizeof words);
+  });
+}
+
+/// Whole dwords in bounds, unrolled; false where the general way is needed.
+bool readWhole(Wave &wave, const LaneAddresses &where, uint32_t *rows, const MemoryFormat &format) {
+  if (format.part != MemoryFormat::Part::Whole || format.bytes < 4 ||
+      !inBounds(wave, where, format.bytes))
+    return false;
+  const uint8_t *lds = wave.group->lds;
+  switch (format.bytes) {
+  case 4:
+    copyIn<1>(rows, lds, where);
+    return true;
+  case 8:
+    copyIn<2>(rows, lds, where);
+    return true;
+  case 16:
+    copyIn<4>(rows, lds, where);
+    return true;
+  default:
+    return false;
+  }
+}
+bool writeWhole(Wave &wave, const LaneAddresses &where, const uint32_t *rows,
+                const MemoryFormat &format) {
+  if (format.part != MemoryFormat::Part::Whole || format.bytes < 4 ||
+      !inBounds(wave, where, format.bytes))
+    return false;
+  uint8_t *lds = wave.group->lds;
+  switch (format.bytes) {
+  case 4:
+    copyOut<1>(rows, lds, where);
+    return true;
+  case 8:
+    copyOut<2>(rows, lds, where);
+    return true;
+  case 16:
+    copyOut<4>(rows, lds, where);
+    return true;
+  default:
+    return false;
+  }
+}
+
 void readRows(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t *rows,
               const MemoryFormat &format) {
-  forEachLane(where.lanes, [&](unsigned lane) {
-    storeToRegister(rows, lane,
-                    ldsBytes(wave, where.address[lane], format.bytes, static_cast<int>(lane)),
-                    format);
-  });
+  if (!readWhole(wave, where, rows, format))
+    forEachLane(where.lanes, [&](unsigned lane) {
+      storeToRegister(rows, lane,
+                      ldsBytes(wave, where.address[lane], format.bytes, static_cast<int>(lane)),
+                      format);
+    });
   observeLds(wave, inst, where, format.bytes, AccessKind::Load);
 }
 
 void writeRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
                const uint32_t *rows, const MemoryFormat &format) {
-  forEachLane(where.lanes, [&](unsigned lane) {
-    uint8_t *to = ldsBytes(wave, where.address[lane], format.bytes, static_cast<int>(lane));
-    if (to != nullptr)
-      loadFromRegister(rows, lane, to, format);
-  });
+  if (!writeWhole(wave, where, rows, format))
+    forEachLane(where.lanes, [&](unsigned lane) {
+      uint8_t *to = ldsBytes(wave, where.address[lane], format.bytes, static_cast<int>(lane));
+      if (to != nullptr)
+        loadFromRegister(rows, lane, to, format);
+    });
   observeLds(wave, inst, where, format.bytes, AccessKind::Store);
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <mutex>
 
 #include "execute/lane_tables.h"
 #include "execute/matrix_shape.h"
@@ -155,6 +156,42 @@ void gatherHalves(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
                                                                           s.k * s.m * s.blocks);
 }
 
+/// All numbers of a small format.
+struct SmallNumbers {
+  float value[256];
+
+  static const SmallNumbers &of(const Wave &wave, MatrixElement element) {
+    static SmallNumbers tables[2][5];
+    static std::once_flag once;
+    const LaneHelpers &helpers = *wave.launch->helpers;
+    std::call_once(once, [&] {
+      for (unsigned ocp = 0; ocp < 2; ++ocp)
+        for (unsigned format = 0; format < 5; ++format)
+          for (uint32_t code = 0; code < 256; ++code)
+            tables[ocp][format].value[code] =
+                code >> bitsOf(static_cast<MatrixElement>(format)) == 0
+                    ? helpers.decodeSmall(code, format, ocp != 0)
+                    : 0.0F;
+    });
+    return tables[wave.launch->ocpFloat8 ? 1 : 0][static_cast<unsigned>(element)];
+  }
+};
+
+/// Gather bytes through a table: T is float or int32_t.
+template <typename T, typename F>
+void gatherBytes(const MatrixShape &s, const uint32_t *rows, unsigned blgp, unsigned run, T *out,
+                 F &&convert) {
+  const unsigned per = s.perLane();
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const unsigned from = lanePattern(blgp, lane);
+    for (unsigned first = 0; first < per; first += run) {
+      unsigned index = indexOf(s, placeOf(s, lane, first, run));
+      for (unsigned e = first; e < first + run; ++e, index += s.m)
+        out[index] = convert(rows[e / 4 * kLanes + from] >> (8 * (e % 4)) & 0xffU);
+    }
+  }
+}
+
 void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
                   MatrixElement element, unsigned blgp, float *out) {
   if (bitsOf(element) == 16) {
@@ -163,6 +200,11 @@ void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
   }
   const unsigned per = s.perLane();
   const unsigned run = runOf(s, element);
+  if (bitsOf(element) == 8) {
+    const SmallNumbers &numbers = SmallNumbers::of(wave, element);
+    gatherBytes(s, rows, blgp, run, out, [&](uint32_t code) { return numbers.value[code]; });
+    return;
+  }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned e = 0; e < per; ++e)
@@ -171,13 +213,8 @@ void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
 }
 
 void gatherIntegers(const MatrixShape &s, const uint32_t *rows, unsigned blgp, int32_t *out) {
-  const unsigned per = s.perLane();
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const unsigned from = lanePattern(blgp, lane);
-    for (unsigned e = 0; e < per; ++e)
-      out[indexOf(s, placeOf(s, lane, e, per))] =
-          int32_t{static_cast<int8_t>(bitField(rows, from, e, 8))};
-  }
+  gatherBytes(s, rows, blgp, s.perLane(), out,
+              [](uint32_t code) { return int32_t{static_cast<int8_t>(code)}; });
 }
 
 /// The position in its group of four that a sparse element has: indices are pairs of two bits, one

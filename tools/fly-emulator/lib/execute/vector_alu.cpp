@@ -473,6 +473,8 @@ unsigned dwordsOf(Type type) {
 void prepareVectorAlu(Instruction &inst, bool shortEncoding) {
   const LaneRow &kernel = *inst.opcode->lanes;
   inst.lanes = &kernel;
+  if (inst.modifiers.encoding == Encoding::Dpp)
+    inst.modifiers.dpp.lanes = &dppLanes(inst.modifiers.dpp);
   Operand vcc;
   vcc.kind = OperandKind::Scalar;
   vcc.index = scalar::kVcc;
