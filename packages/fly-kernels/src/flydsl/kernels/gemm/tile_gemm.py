@@ -17,6 +17,7 @@ from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
 from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
 from ..common.mma.tile_plan import WAVE, TilePlan, plan_tile
+from ..common.opaque import opaque
 from ..common.utils import cdiv
 from .arguments import expect_rows, resource, wanted_extras
 from .splitk_reduce import build_splitk_reduce
@@ -153,6 +154,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             direct=gemm.direct, fenced=gemm.fenced, preload=gemm.preload,
         )  # fmt: skip
         sums = sum_over_k(loop, looped)
+        if fx.const_expr(plan.many_sums):
+            fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
+        thread = opaque(thread)  # no address of the epilogue is held in a register through the loop
         wave = thread // WAVE
         first = first_row + part * M
         tile = OutputTile(

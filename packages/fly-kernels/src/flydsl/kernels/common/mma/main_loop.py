@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
+from ..opaque import opaque
 from .instructions import PACK_BYTES
 from .schedule import Step, VmemOrder, loads_of, stage_steps
 from .tile_plan import WAVE, TilePlan
@@ -148,7 +149,8 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
         first = ahead * plan.stage_bytes
         for next_a in range(first, looped + first, 2 * plan.stage_bytes):
             inner = state.unpacked(values)
-            bases = [_opaque(one) for one in bases]
+            # Constants stay in the instructions instead of in registers of their own.
+            bases = [opaque(one) for one in bases]
             here = replace(loop, a_offsets=tuple(bases[: plan.passes]), b_offsets=tuple(bases[plan.passes :]))
             # Where the reach of an instruction's own offset allows, both stages use one register.
             near = 2 * plan.b_stage_stride <= _IMMEDIATE
@@ -164,15 +166,6 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
         offsets = fx.Int32((stage + ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
         emit_stage(loop, kept, state, stage % 2, offsets, (0, 0), order)
     return state.sums
-
-
-def _opaque(value: Any) -> Any:
-    """The same 32-bit value, of which the compiler knows nothing. Emits no instruction.
-
-    It would add the constant parts of addresses outside of the loop, to a register each, instead of leaving them to the
-    offset that the instructions have.
-    """
-    return fx.rocdl.inline_asm.inline_asm("", "=v,0", [value], fx.Int32, side_effects=False)
 
 
 def _belongs(step: Step, left: int, ahead: int) -> bool:

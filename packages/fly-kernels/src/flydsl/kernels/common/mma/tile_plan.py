@@ -110,6 +110,11 @@ class TilePlan:
         return 4 * self.row_blocks * self.column_blocks
 
     @property
+    def many_sums(self) -> bool:
+        """Whether the sums take so much that the rest must be sparing."""
+        return self.sum_registers >= _MANY_SUMS
+
+    @property
     def registers(self) -> int:
         """Registers of a thread for sums, a stage of B, two phases of A and what of A is on its way."""
         held = max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
@@ -139,7 +144,7 @@ class TilePlan:
         groups = [tuple(range(at, at + unit)) for at in range(0, self.packs, unit)]
         while len(groups) > 2 and len(groups) % 2 == 0 and len(groups[0]) // unit * len(blocks) * width < _PHASE_LEAST:
             groups = [first + second for first, second in zip(groups[::2], groups[1::2], strict=True)]
-        most = _A_PACKS_BESIDE_MANY_SUMS if self.sum_registers >= _MANY_SUMS else _A_PACKS
+        most = _A_PACKS_BESIDE_MANY_SUMS if self.many_sums else _A_PACKS
         parts = 1
         while parts < len(blocks) and (
             len(blocks) // parts * width * (len(groups[0]) // unit) > _PHASE_MOST
