@@ -93,7 +93,7 @@ def test_errors_show_the_line_of_the_cell(notebook):
 def test_a_function_typed_at_the_plain_prompt(notebook):
     code = "import flydsl.compiler as flyc, flydsl.expr as fx\n" + KERNEL
     exec(compile(code, "<stdin>", "exec"), notebook.namespace)
-    with pytest.raises(RuntimeError, match="cannot read the source of 'launch'.*in a file or in a notebook cell"):
+    with pytest.raises(RuntimeError, match=r"cannot read the source of 'launch'.*in a file or in a notebook cell"):
         ran(notebook)
 
 

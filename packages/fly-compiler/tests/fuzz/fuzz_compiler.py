@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and calls programs made at random, with odd arguments everywhere: the interpreter has to survive.
+"""Compiles programs made at random, with odd arguments everywhere: the interpreter has to survive.
 
-Not collected by pytest; `python tests/fuzz/fuzz_compiler.py [seed] [programs]` runs it, and `pytest -m fuzz` a long one.
-Any exception is an outcome; a crash or a hang is a find. FUZZ_TRACE prints each program before it runs.
+Not collected by pytest; `python tests/fuzz/fuzz_compiler.py [seed] [programs]` runs it, and `pytest -m fuzz` many. Any
+exception is an outcome; a crash or a hang is a find. FUZZ_TRACE prints each program before it is compiled.
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ HINTS = [
 GOOD_EXPRESSIONS = ["n", "i", "1", "3", "fx.Int32(n)", "n + i", "n // 3", "i % 4", "fx.thread_idx.x", "n * 2"]
 GOOD_FLOATS = ["v", "x[i]", "1.5", "v * v", "fx.Float32(n)", "fx.math.sqrt(v)", "-v", "abs(v)", "x[n % 8]"]
 GOOD_STATEMENTS = [
-    "v = v + {f}", "v = {f}", "x[{g}] = {f}", "n = n + {g}", "fx.barrier()", "fx.printf('{{}}', {f})", "v = {f} if {c} else {f}",
+    "v = v + {f}", "v = {f}", "x[{g}] = {f}", "n = n + {g}", "fx.barrier()", "fx.printf('{{}}', {f})",
+    "v = {f} if {c} else {f}",
     "fx.device_assert({c}, 'no')", "r = fx.make_rmem_tensor(4, fx.Float32)", "return", "break", "continue", "i = i + 1",
 ]  # fmt: skip
 GOOD_HEADS = [

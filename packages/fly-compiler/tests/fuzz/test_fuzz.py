@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing that Python code can do ends the interpreter: long runs, by `pytest -m fuzz`, each in a process of its own."""
+"""Nothing that Python code can do ends the interpreter: long runs by `pytest -m fuzz`, each in its own process."""
 
 from __future__ import annotations
 

@@ -175,3 +175,11 @@ def test_a_global_that_changed(monkeypatch):
     text = complaint(RuntimeError, lambda: host(np.zeros(4, np.float32)))
     assert "global 'FACTOR' = 2.0, which is now 3.0" in text
     assert "fx.Constexpr" in text
+
+
+def test_printing_from_a_host_function():
+    def host(x: fx.Tensor, n: fx.Int32):
+        fx.printf("n = {}", n)  # here
+        kernel(x, n).launch()
+
+    in_host(host, flyc.DSLCompileError, "fx.printf prints from kernels", "print()")

@@ -23,7 +23,7 @@ from .fast_call import make_fast_call
 from .hints import effective_hints, has_ambient, hints_key, validated
 from .report import CompilationReport
 from .rewrite import rewrite_function
-from .signature import resolve_annotations
+from .signature import resolve_annotations, warn_foreign_annotations
 from .target import environment_token, settings
 from .tracing import Static
 
@@ -106,7 +106,7 @@ class JitFunction:
                 raise TypeError(
                     f"{self.original.__qualname__}(): a host function cannot take '*{one.name}'; name its parameters"
                 )
-            found.append(Parameter(one, annotations.get(one.name), index == 0 and one.name == "self"))
+            found.append(Parameter(one, annotations.get(one.name), index == 0 and one.name in ("self", "cls")))
         return tuple(found)
 
     def cache_info(self) -> CacheInfo | None:
@@ -308,8 +308,11 @@ def jit(func: Callable[..., Any] | None = None) -> Any:
     """
     if func is None:
         return jit
+    if isinstance(func, (staticmethod, classmethod)):
+        return type(func)(jit(func.__func__))
     if not isinstance(func, FunctionType):
         raise TypeError(f"@flyc.jit decorates a Python function, not {type(func).__name__}")
     own_class = type("JitFunction", (JitFunction,), {"__module__": JitFunction.__module__, "__doc__": func.__doc__})
     made: JitFunction = own_class(func)
+    warn_foreign_annotations(func)
     return made

@@ -153,6 +153,8 @@ def kernel(func: Callable[..., Any] | None = None, *, name: str | None = None, k
     """
 
     def decorate(function: Callable[..., Any]) -> KernelFunction:
+        if isinstance(function, staticmethod):
+            function = function.__func__
         if not isinstance(function, FunctionType):
             raise TypeError(f"@flyc.kernel decorates a Python function, not {type(function).__name__}")
         return KernelFunction(function, name, known_block_size)

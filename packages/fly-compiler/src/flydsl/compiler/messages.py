@@ -14,7 +14,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .diagnostics import frames_of
+from .diagnostics import Diagnostic, DSLCompileError, frames_of
 
 __all__ = ["ASSERTION", "Message", "lower_messages"]
 
@@ -77,10 +77,14 @@ def lower_messages(module: ir.Module) -> list[Message]:
     """Replace every `gpu.printf` of the device modules, and return the messages by number.
 
     The module is as after `convert-fly-to-rocdl`: functions are `gpu.func`s of values that LLVM has types for.
+
+    Raises:
+        DSLCompileError: a host function prints.
     """
     messages: list[Message] = []
     for device in list(module.body.operations):
         if device.operation.name != "gpu.module":
+            _refuse_host_prints(device.operation)
             continue
         prints: list[ir.Operation] = []
         _collect(device.operation, prints)
@@ -95,9 +99,19 @@ def lower_messages(module: ir.Module) -> list[Message]:
     return messages
 
 
-def _collect(op: ir.Operation, found: list[ir.Operation]) -> None:
+def _refuse_host_prints(function: ir.Operation) -> None:
+    """Refuse `fx.printf` outside of kernels: an artifact's host code has nothing to print with."""
+
+    prints: list[ir.Operation] = []
+    _collect(function, prints, "vector.print")
+    if prints:
+        text = "fx.printf prints from kernels; in a host function use Python's print() for what is known while tracing"
+        raise DSLCompileError(Diagnostic(text, frames=frames_of(prints[0].location)))
+
+
+def _collect(op: ir.Operation, found: list[ir.Operation], name: str = "gpu.printf") -> None:
     def visit(one: ir.Operation) -> ir.WalkResult:
-        if one.name == "gpu.printf":
+        if one.name == name:
             found.append(one)
         return ir.WalkResult.ADVANCE
 

@@ -9,7 +9,9 @@ import warnings
 from types import FunctionType
 from typing import Any
 
-__all__ = ["resolve_annotations"]
+from .arguments.registry import JitArgumentRegistry
+
+__all__ = ["resolve_annotations", "warn_foreign_annotations"]
 
 
 def resolve_annotations(function: FunctionType) -> dict[str, Any]:
@@ -28,13 +30,11 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
                 annotation = eval(annotation, function.__globals__, namespace)
             except Exception as error:
                 warnings.warn(
-                    f"the annotation {annotation!r} of parameter '{name}' of '{function.__qualname__}' cannot be "
-                    f"resolved ({error}); the parameter takes what it is given",
-                    stacklevel=2,
+                    f"the annotation {annotation.__qualname__} of parameter '{name}' of '{function.__qualname__}' is no "
+                    "type of the language and is not enforced: the parameter takes what it is given. Use fx.Int32, "
+                    "fx.Tensor, fx.Constexpr[...] or no annotation",
+                    stacklevel=3,
                 )
-                continue
-        found[name] = annotation
-    return found
 
 
 def _caller_locals() -> dict[str, Any]:

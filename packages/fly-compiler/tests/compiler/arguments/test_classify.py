@@ -12,6 +12,8 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
+from flydsl._mlir import ir
+from flydsl.compiler import JitArgumentRegistry, protocol
 from flydsl.compiler.arguments import ScalarSpec, StreamSpec, classify, constexpr_key
 
 
@@ -125,3 +127,68 @@ def test_compile_time_values_of_different_type_differ():
 def test_compile_time_values_have_content(value):
     with pytest.raises(TypeError, match=r"a compile-time argument is an int"):
         constexpr_key("f()", value)
+
+
+class Scale:
+    """An argument that says itself how it travels (contract 14)."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __get_ir_types__(self):
+        return [ir.F32Type.get()]
+
+    def __cache_signature__(self):
+        return (Scale,)
+
+    def __c_abi_spec__(self):
+        return [(ctypes.c_float, lambda argument, slot: setattr(slot, "value", argument.value))]
+
+
+def test_classes_that_follow_the_protocol(monkeypatch):
+    monkeypatch.setattr(JitArgumentRegistry, "_dsl_types", {})
+    JitArgumentRegistry.register_jit_arg(Scale, fx.Float32)
+    assert JitArgumentRegistry.get_dsl_type(Scale) is fx.Float32
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor, value: fx.Float32):
+        x[0] = value
+
+    @flyc.jit
+    def launch(x: fx.Tensor, scale):
+        kernel(x, scale * 2.0).launch()
+
+    x = np.zeros(1, np.float32)
+    for value in (2.5, 3.5):
+        launch(x, Scale(value))
+        assert x[0] == 2 * value
+    assert len(launch._compiled) == 1  # the value does not specialise
+    assert protocol.c_abi_spec(Scale(1))[0][0] is ctypes.c_float
+    assert protocol.cache_signature((Scale(1), Scale(2))) == ((Scale,), (Scale,))
+
+
+def test_slots_that_no_artifact_has():
+    class Odd(Scale):
+        def __c_abi_spec__(self):
+            return [(ctypes.c_wchar, None)]
+
+    with pytest.raises(TypeError, match="slots are ctypes numbers and c_void_p"):
+        classify("f()", Odd(1), None)
+
+
+@pytest.mark.parametrize("annotation", [int, float, torch.Tensor])
+def test_annotations_that_mean_nothing_warn_at_the_definition(annotation):
+    def function(x):
+        pass
+
+    function.__annotations__["x"] = annotation
+    with pytest.warns(UserWarning, match=r"parameter 'x' of .*function' is no type of the language"):
+        flyc.jit(function)
+
+
+def test_annotations_of_the_language_do_not_warn(recwarn):
+    @flyc.jit
+    def function(x: fx.Tensor, n: fx.Int32, c: fx.Constexpr[int], s: fx.Stream, y, z: fx.Tensor):
+        pass
+
+    assert not recwarn

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import warnings
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from flydsl.expr.typing import Stream
 from .dtypes import scalar_type
 from .pointer import PointerArgument
 from .registry import JitArgumentRegistry
-from .specs import ArgumentSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
+from .specs import ArgumentSpec, ProtocolSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
 from .tensor import TensorArgument, is_tensor_type, plain_spec
 
 __all__ = ["Passed", "classify", "constexpr_key", "unwrapped"]
@@ -88,6 +89,8 @@ def _launch_argument(value: Any) -> Passed | None:
         return Passed(StreamSpec(), unwrapped)
     if isinstance(value, Numeric):
         return Passed(ScalarSpec(scalar_type(type(value)).name), unwrapped)
+    if hasattr(type(value), "__c_abi_spec__") and hasattr(type(value), "__get_ir_types__"):
+        return _of_protocol(value)
     if isinstance(value, StructBase):
         parts = _struct_parts(value, "")
         spec = ValueSpec(
@@ -98,6 +101,48 @@ def _launch_argument(value: Any) -> Passed | None:
         )
         return Passed(spec, _numbers_of, spread=True)
     return None
+
+
+def _of_protocol(value: Any) -> Passed:
+    """Return how an object of somebody else's class travels, which says so itself (`JitArgument`)."""
+    slots = list(value.__c_abi_spec__())
+    names = []
+    for kind, _ in slots:
+        name = _C_TYPES.get(kind)
+        if name is None:
+            raise TypeError(
+                f"{type(value).__qualname__}.__c_abi_spec__ gives a slot of {kind!r}; slots are ctypes numbers and "
+                "c_void_p"
+            )
+        names.append(name)
+    dsl_type = JitArgumentRegistry.get_dsl_type(type(value))
+    spec = ProtocolSpec(value.__cache_signature__(), tuple(names), dsl_type, _Exemplar(value))
+
+    def convert(one: Any) -> list[Any]:
+        found = []
+        for kind, fill in one.__c_abi_spec__():
+            slot = kind()
+            fill(one, slot)
+            found.append(slot.value)
+        return found
+
+    return Passed(spec, convert, spread=True)
+
+
+_C_TYPES = {
+    ctypes.c_bool: "bool",
+    ctypes.c_int8: "int8",
+    ctypes.c_int16: "int16",
+    ctypes.c_int32: "int32",
+    ctypes.c_int64: "int64",
+    ctypes.c_uint8: "uint8",
+    ctypes.c_uint16: "uint16",
+    ctypes.c_uint32: "uint32",
+    ctypes.c_uint64: "uint64",
+    ctypes.c_float: "float32",
+    ctypes.c_double: "float64",
+    ctypes.c_void_p: "",
+}
 
 
 def _from_annotation(where: str, value: Any, annotation: Any) -> Passed | None:
@@ -119,8 +164,8 @@ def _from_annotation(where: str, value: Any, annotation: Any) -> Passed | None:
 def _warn_on_mismatch(where: str, spec: ArgumentSpec, annotation: Any) -> None:
     if isinstance(annotation, NumericMeta) and spec != ScalarSpec(scalar_type(annotation).name):
         warnings.warn(
-            f"{where}: declared {annotation.__name__}, but {spec} came. The annotation is not enforced: the value's "
-            "own type is used",
+            f"{where}: declared {annotation.__name__}, but {spec.describe()} came. The annotation is not enforced: the "
+            "value's own type is used",
             stacklevel=3,
         )
 

@@ -225,4 +225,45 @@ class _Exemplar:
         return 0
 
 
-ArgumentSpec = TensorSpec | ScalarSpec | PointerSpec | StreamSpec | ValueSpec
+@dataclass(frozen=True)
+class ProtocolSpec:
+    """An argument of somebody else's class (`flydsl.compiler.protocol.JitArgument`).
+
+    `slots` are the dtypes of what the host function gets, a pointer as an empty text; `dsl_type` is the class of the
+    language that traced code sees, by default that of the SSA value.
+    """
+
+    signature: Any
+    slots: tuple[str, ...]
+    dsl_type: Any
+    exemplar: _Exemplar
+
+    def ir_types(self) -> list[ir.Type]:
+        """Return the types of the host function's parameters."""
+        return list(self.exemplar.value.__get_ir_types__())
+
+    def construct(self, values: list[ir.Value]) -> Any:
+        """Return what traced code sees."""
+        hook = getattr(self.dsl_type, "__construct_from_ir_values__", None)
+        if hook is not None:
+            return hook(values)
+        if self.dsl_type is not None:
+            return self.dsl_type(*values)
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def describe(self) -> str:
+        """Return the type as a reader knows it."""
+        return type(self.exemplar.value).__qualname__
+
+    def note(self, name: str) -> list[dict[str, Any]]:
+        """Return the entries of the artifact's note."""
+        single = len(self.slots) == 1
+        return [
+            {"name": name if single else f"{name}.{number}", "kind": "scalar", "dtype": slot}
+            if slot
+            else {"name": name if single else f"{name}.{number}", "kind": "pointer", "dtype": "uint8", "align": 1}
+            for number, slot in enumerate(self.slots)
+        ]
+
+
+ArgumentSpec = ProtocolSpec | TensorSpec | ScalarSpec | PointerSpec | StreamSpec | ValueSpec

@@ -277,5 +277,8 @@ def fingerprint(function: FunctionType) -> Fingerprint:
 def state_key(instance: Any) -> str:
     """Return a hash of the state of an object whose method is compiled; objects without a stable one get their own."""
     found = Fingerprint()
-    found._instance(instance, type(instance).__qualname__)
+    if isinstance(instance, type):  # the receiver of a class method
+        found.value(instance, instance.__qualname__)
+    else:
+        found._instance(instance, type(instance).__qualname__)
     return found.digest + (f" {id(instance)}" if found.opaque else "")
