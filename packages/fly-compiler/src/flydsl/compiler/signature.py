@@ -30,11 +30,31 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
                 annotation = eval(annotation, function.__globals__, namespace)
             except Exception as error:
                 warnings.warn(
-                    f"the annotation {annotation.__qualname__} of parameter '{name}' of '{function.__qualname__}' is no "
-                    "type of the language and is not enforced: the parameter takes what it is given. Use fx.Int32, "
-                    "fx.Tensor, fx.Constexpr[...] or no annotation",
-                    stacklevel=3,
+                    f"the annotation {annotation!r} of parameter '{name}' of '{function.__qualname__}' cannot be "
+                    f"resolved ({error}); the parameter takes what it is given",
+                    stacklevel=2,
                 )
+                continue
+        found[name] = annotation
+    return found
+
+
+def warn_foreign_annotations(function: FunctionType) -> None:
+    """Warn of parameters whose annotation is a class that means nothing to a launch, such as `int`."""
+    for name, annotation in function.__annotations__.items():
+        if name == "return" or not isinstance(annotation, type):
+            continue
+        ours = annotation.__module__.startswith("flydsl.") or any(
+            hasattr(annotation, hook)
+            for hook in ("__get_ir_types__", "__construct_from_ir_values__", "__cache_signature__")
+        )
+        if not ours and JitArgumentRegistry.get(annotation) is None:
+            warnings.warn(
+                f"the annotation {annotation.__qualname__} of parameter '{name}' of '{function.__qualname__}' is no "
+                "type of the language and is not enforced: the parameter takes what it is given. Use fx.Int32, "
+                "fx.Tensor, fx.Constexpr[...] or no annotation",
+                stacklevel=3,
+            )
 
 
 def _caller_locals() -> dict[str, Any]:
