@@ -4,6 +4,13 @@
 import pytest
 
 
+def pytest_configure(config):
+    """Register the marker of long runs: `-m slow` runs them, without `-m` they are left out."""
+    config.addinivalue_line("markers", "slow: longer runs of random tests")
+    if not config.option.markexpr:
+        config.option.markexpr = "not slow"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def private_cache(tmp_path_factory):
     """A cache folder that only this run uses, private as the compiler wants it."""

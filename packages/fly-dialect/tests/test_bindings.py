@@ -113,3 +113,14 @@ def test_upstream_builders_work() -> None:
             one = arith.constant(i32, 1)
             func.ReturnOp([arith.addi(function.arguments[0], one)])
     assert module.operation.verify()
+
+
+@pytest.mark.usefixtures("context")
+def test_inference_without_attributes_is_an_error() -> None:
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        layout = fly.static(fly.LayoutType.get((8, 12), (12, 1)))
+        shape = fly.get_shape(layout)
+        assert len(fly.get_leaves(shape)) == 2
+        with pytest.raises((ValueError, ir.MLIRError)):
+            ir.Operation.create("fly.take", operands=[shape], infer_type=True)

@@ -13,7 +13,8 @@ def Fly_GetScalarOp
 }
 
 def Fly_GetLeavesOp : Fly_AlgebraOp<"get_leaves",
-    "inferGetLeaves(location, adaptor.getSource().getType(), adaptor.getDynamicOnly())"> {
+    "inferGetLeaves(location, adaptor.getSource().getType(), "
+    # "adaptor.getDynamicOnlyAttr() && adaptor.getDynamicOnly())"> {
   let summary = "all leaves, or all dynamic ones, depth first";
   let arguments = (ins Fly_IntTupleType:$source, DefaultValuedAttr<BoolAttr, "false">:$dynamicOnly);
   let results = (outs Variadic<Fly_Integer32Or64>:$leaves);

@@ -57,7 +57,10 @@ class Fly_InferredOp<string mnemonic, string inference, list<Trait> traits = []>
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, Adaptor adaptor,
         ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
-      (void)context;
+      // Inference comes before verification, also from Python: attributes may be missing.
+      if (::llvm::failed(
+              adaptor.verify(location.value_or(::mlir::UnknownLoc::get(context)))))
+        return ::llvm::failure();
       return ::fly::collectInferred(}] # inference # [{, inferredReturnTypes);
     }
   }];
