@@ -101,6 +101,7 @@ def rope_cache() -> None:
 
 
 LOOP, TILE = "flydsl.kernels.common.mma.main_loop", "flydsl.kernels.gemm.tile_gemm"
+SPLITK = "flydsl.kernels.gemm.splitk_reduce"
 READ_A = "return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)"
 WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]"
 STORE_C = "flydsl.kernels.common.mma.mfma_epilogues: fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32)"
@@ -142,6 +143,16 @@ OUTPUT_IN_LDS = (
     f"{ATTENTION}.kv_staging: place.store(values)",
     f"{ATTENTION}.flash_attn_generic: a = (v_mine +",
 )
+
+
+def splitk_gemm() -> None:
+    """Two parts of K and the kernel that adds them up."""
+    from flydsl.kernels.gemm.config import GemmConfig
+    from flydsl.kernels.gemm.dispatch import multiply
+
+    generator = torch.Generator().manual_seed(0)
+    a, b = (torch.randn(rows, 512, generator=generator).half() for rows in (5, 64))
+    multiply(a, b, torch.empty(5, 64, dtype=torch.float16), config=GemmConfig(16, 64, 128, 2))
 
 
 KERNELS = [
@@ -244,6 +255,20 @@ KERNELS = [
             ),
         ),
         barriers=False,
+    ),
+    Kernel(
+        "splitk_gemm",
+        splitk_gemm,
+        (
+            Break(TILE, "first = first_row + part * M", "first = first_row + part * M + 1", "memory", (STORE_C,)),
+            Break(
+                SPLITK,
+                "values = resource(workspace, part * fx.Int64(M) * groups + first",
+                "values = resource(workspace, (part + 1) * fx.Int64(M) * groups + first",
+                "memory",
+                ("return fx.rocdl.raw_ptr_buffer_load(kind, source, offset)", "total = total + _load("),
+            ),
+        ),
     ),
     Kernel(
         "preshuffle_gemm",
