@@ -97,6 +97,8 @@ class Compiled:
     key: str
     store: ArtifactStore | None
     times: dict[str, float] = field(default_factory=dict)
+    callbacks: bool = False
+    """Whether Python has to be called with the module once it is loaded."""
 
     @property
     def function(self) -> Any:
@@ -164,7 +166,7 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
         module = artifact.load_module()
         for initialise in compilation.module_inits:
             initialise(module)
-    return Compiled(request, artifact, "compiled", path, key, None, times.seconds)
+    return Compiled(request, artifact, "compiled", path, key, None, times.seconds, bool(compilation.module_inits))
 
 
 _serial = itertools.count()

@@ -78,6 +78,27 @@ class CompiledFunction:
                 raise
         return target
 
+    def export_to_c(self, file_path: str | os.PathLike[str], file_name: str, function_prefix: str = "") -> None:
+        """Write `<file_name>.o` and `<file_name>.h` for C and C++ programs into the existing folder `file_path`.
+
+        With P the prefix, by default the file's name, the object exports `int32_t P(void **args)`,
+        `P__module_init(void)`, `P__module_load(int32_t device)`, `P__module_unload(void)` and the JSON text
+        `P__metadata`; the header also has `P_call(...)` and `P_call_auto(...)` with typed parameters.
+
+        Raises:
+            FileNotFoundError: the folder does not exist.
+            ValueError: the prefix is no C identifier that a program may define.
+            NotImplementedError: the function needs a callback of Python after it was loaded.
+            RuntimeError: there is no C compiler.
+        """
+        from .c_export import export_to_c
+
+        if self._compiled.callbacks:
+            raise NotImplementedError(
+                f"{self._name} calls module_init_fn when it is loaded, which is Python: not for C"
+            )
+        export_to_c(self._compiled.path, self.note, file_path, file_name, function_prefix)
+
     def max_blocks_per_cu(self) -> int:
         """Return how many workgroups of the kernel a compute unit of the current device holds at a time.
 
