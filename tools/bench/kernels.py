@@ -77,6 +77,8 @@ def work(options: argparse.Namespace) -> None:
         if options.triton_venv is not None:
             requests = [kernel.request(arch) for case in cases for kernel in case.triton]
             answers = measure.build_triton(options.triton_venv / "bin" / "python", requests, Path(folder))
+        if cases:
+            measure.static_of(cases[0].build(), cases[0].arguments)  # what is imported at the first compilation
         for case in cases:
             entry: dict[str, Any] = {
                 "arch": arch,

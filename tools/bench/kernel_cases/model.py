@@ -79,7 +79,7 @@ class Case:
         arguments: what our launcher takes.
         outputs: the tensors that all kernels write, filled with NaN (or 0x55 bytes) before each.
         error: the largest error of what is in the outputs now, as a multiple of the tolerance.
-        least_bytes: what has to be read and written at the least.
+        least_bytes: what has to be read and written at the least by workgroups of a row, a token or a tile.
         triton: candidates; the one with the fewest issue cycles counts.
         peer: key in the peer's static figures, without the architecture.
         peer_build: makes our launcher, and its arguments, for the shape of that entry, if it is another than `build`'s.

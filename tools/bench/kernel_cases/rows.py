@@ -58,7 +58,7 @@ def _case(operation: str, builder: Any, columns: int, dtype: str) -> Case:
         arguments=(*inputs, y, ROWS),
         outputs=(y,),
         error=lambda: largest_error(y, expected, *TOLERANCE[dtype]),
-        least_bytes=bytes_of(*inputs, y),
+        least_bytes=bytes_of(x, y) + ROWS * bytes_of(*inputs[1:]),  # weights: once for the workgroup of each row
         triton=_candidates(operation, triton, columns),
         peer=f"{operation}_n{columns}_{dtype}",
     )

@@ -74,12 +74,12 @@ def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
 
 
 def block_rows(arch: str, batch: int, num_heads: int, seq_len: int) -> int:
-    """Query rows of a workgroup for a shape: the most, up to 256, that leave no compute unit without work.
+    """Query rows of a workgroup for a shape: 256, which read keys and values least often, if there is enough work.
 
-    More rows read keys and values less often. A sequence is not cut into more rows than it has.
+    128 where twice as many workgroups still find a compute unit each; fewer only where a sequence has not more rows.
     """
     units = _COMPUTE_UNITS.get(arch.split(":")[0], 256)
-    rows = 256
-    while rows > 32 and (seq_len <= rows // 2 or (rows > 128 and batch * num_heads * -(-seq_len // rows) < units)):
+    rows = 256 if batch * num_heads * -(-seq_len // 128) > units else 128
+    while rows > TILE and seq_len <= rows // 2:
         rows //= 2
     return rows

@@ -196,13 +196,16 @@ def build_dense(
             next_v = values.load(v_all, place(tile - 2))
             tile = tile - 1
 
-        first, fresh = tile, fx.Boolean(False)
+        first = tile
         while tile >= 0:
             above = fx.Boolean(False)
             while (tile >= 0) & ~above:
                 for turn in fx.range_constexpr(_TILES_PER_TURN):
                     # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
-                    if (tile >= 0) & ((first - tile) % _TILES_PER_TURN == turn) & ~above:
+                    due = (first - tile) % _TILES_PER_TURN == turn
+                    if fx.const_expr(turn > 0):
+                        due = due & (tile >= 0)
+                    if due:
                         scores = scores_of(k_mine, queries)
                         powers, added, over = [], [], fx.Boolean(False)
                         for b in fx.range_constexpr(blocks):
@@ -210,10 +213,8 @@ def build_dense(
                             powers.append(one)
                             added.append(sums)
                             over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-                        # References that are fresh have to do: beyond 2^27 f32 cannot hold them accurately enough.
-                        above = (fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0) & ~fresh
+                        above = fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0
                         if ~above:
-                            fresh = fx.Boolean(False)
                             packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
                             fx.barrier()
                             keys.store(next_k)
@@ -225,7 +226,6 @@ def build_dense(
                             next_v = values.load(v_all, place(tile - 2))
                             tile = tile - 1
             if above:
-                fresh = fx.Boolean(True)
                 scores = scores_of(k_mine, queries)
                 for b in fx.range_constexpr(blocks):
                     reference[b], factor = renewed(reference[b], scores[b], scale, bias)

@@ -25,6 +25,8 @@ RENEW_ABOVE = 2.0**8
 # any other score has an infinite one and calls for a renewal.
 NO_KEY = -(2.0**100)
 
+_UNIT = 2.0**-23  # of f32, relative
+
 
 def key_of(value: int) -> int:
     """The key, within a block of 32 and for the lower half of the wave, of a lane's value; the upper half's is + 4."""
@@ -59,11 +61,14 @@ def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any],
 def renewed(reference: Any, scores: list[Any], scale: float, bias: float) -> tuple[Any, Any]:
     """The reference raised to the highest s scale - bias of the row, and the factor for all that has the old one in it.
 
-    Scores that are no numbers are passed over. The result is the same in both lanes of the row.
+    Scores that are no numbers are passed over. The result is the same in both lanes of the row. It is a unit in the
+    last place higher than asked, so that no weight exceeds 2^bias however large scores are: no renewal calls for
+    another.
     """
     highest = scores[0].reduce("max")
     for values in scores[1:]:
         highest = fx.maxnumf(highest, values.reduce("max"))
     highest = fx.maxnumf(highest, fx.gpu.shuffle_xor(highest, TILE, LANES))
-    raised = fx.maxnumf(reference, highest * scale - bias)
+    wanted = highest * scale - bias
+    raised = fx.maxnumf(reference, wanted + fx.absf(wanted) * _UNIT)
     return raised, exp2(fx.full(1, reference - raised, fx.Float32))[0]
