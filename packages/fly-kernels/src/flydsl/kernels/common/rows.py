@@ -344,8 +344,10 @@ def stream(
 ) -> list[Any]:
     """Run `body(state, step)` for every step of a row, most of them in a run-time loop; the last state.
 
-    The state is a list of values whose types do not change. `unroll` steps are one trip of the loop.
+    The state is a list of values whose types do not change. Up to `unroll` steps are one trip of the loop.
     """
+    while unroll > 1 and plan.full_steps < 2 * unroll:
+        unroll //= 2  # a loop of one trip would be no loop, and its loads would all be in flight
     trips = plan.full_steps // unroll
     state = _loop(plan, state, body, trips, unroll)
     rest = range(trips * unroll, plan.full_steps)

@@ -30,7 +30,7 @@ from ..common.spread import Spread
 from .forward import programs
 
 ELEMENTS_PER_THREAD = 16  # of x, of dy, of gamma and of each sum
-UNROLL = 2  # vectors of each in flight per thread while streaming
+UNROLL = 1  # vectors of each in flight per thread while streaming
 
 
 @dataclass(frozen=True)

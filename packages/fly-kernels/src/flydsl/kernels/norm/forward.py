@@ -11,8 +11,8 @@ differences, which loses nothing to cancellation; a longer row is streamed with 
 squares (as Chan, Golub and LeVeque merge them, 1983).
 
 Data movement: a row is read once and written once. A workgroup handles rows one after the other as far as there are
-more rows than the device has room for, and keeps gamma and beta in registers meanwhile. A row longer than 40,960
-elements is read once for each pass: statistics, [maximum,] output.
+more rows than the device has room for, and keeps gamma and beta in registers meanwhile, if they fit beside the row. A
+row longer than 32,768 elements is read once for each pass: statistics, [maximum,] output.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_sc
 
 EPS = 1e-5
 INT8_MAX = 127.0
-HELD_ELEMENTS = 40  # of a row, per thread; the weights' come on top
+HELD_ELEMENTS = 32  # of a row, per thread (fewer where a quantised output waits for its scale)
 # Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
 _HELD_VALUES = {1024: 96}
 _HELD_VALUES_OF_FEWER = 160
@@ -86,7 +86,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
             "convert the weight"
         )
-    plan = plan_rows(norm.columns, element.width, block=norm.block, held_limit=HELD_ELEMENTS)
+    plan = plan_rows(norm.columns, element.width, block=norm.block, held_limit=HELD_ELEMENTS - 4 * norm.quantised)
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
     held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
@@ -240,16 +240,21 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     def norm_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
         at = RowThread(plan)
         weights = Weights(tensors, at)
-        kept = [weights.load(step) for step in plan.steps] if keep_weights else []
-        stride = fx.grid_dim.x * plan.rows
-        turn = fx.Int32(0)
-        for row in range(at.first, m_in, stride):
-            at.next_row(turn)
-            with fx.fastmath("contract"):
+        with fx.fastmath("contract"):
+            if fx.const_expr(keep_weights):
+                rows_in_turn(tensors, at, m_in, weights)
+            elif at.first < m_in:
                 if fx.const_expr(plan.in_registers):
-                    held_row(tensors, at, row, weights, kept)
+                    held_row(tensors, at, at.first, weights, [])
                 else:
-                    streamed_row(tensors, at, row, weights)
+                    streamed_row(tensors, at, at.first, weights)
+
+    def rows_in_turn(tensors: SimpleNamespace, at: RowThread, m_in: Any, weights: Weights) -> None:
+        kept = [weights.load(step) for step in plan.steps]
+        turn = fx.Int32(0)
+        for row in range(at.first, m_in, fx.grid_dim.x * plan.rows):
+            at.next_row(turn)
+            held_row(tensors, at, row, weights, kept)
             turn = turn + 1
 
     def check(tensors: SimpleNamespace) -> None:
@@ -269,7 +274,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors)
         wanted = (m_in + plan.rows - 1) // plan.rows
-        grid = fx.min(wanted, fx.Int32(programs(plan)))
+        grid = fx.min(wanted, fx.Int32(programs(plan))) if keep_weights else wanted
         norm_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
