@@ -145,3 +145,14 @@ def test_some_malformed_objects(emulator: Emulator, compile_object: Callable[...
 @pytest.mark.parametrize("seed", range(1, 20))
 def test_many_malformed_objects(emulator: Emulator, compile_object: Callable[..., bytes], seed: int) -> None:
     fuzz(emulator, compile_object(SOURCE, "gfx942"), 3000, seed)
+
+
+def test_line_tables_that_crash_llvm_are_not_read(emulator: Emulator, compile_object: Callable[..., bytes]) -> None:
+    """Any byte of the line table's header may be broken: the code is still disassembled."""
+    image = compile_object(LOOP, "gfx942")
+    header = image.index(b"\x05\x00\x08\x00", 0x100)  # version 5, addresses of 8 bytes, no segment selectors
+    for at in range(header, header + 64):
+        for value in (0, 0x0F, 0x7F, 0xBF, 0xFF):
+            data = image[:at] + bytes([value]) + image[at + 1 :]
+            text = emulator.library.flyemu_disassemble(data, ctypes.c_size_t(len(data)), b"gfx942")
+            assert b"s_endpgm" in text or b"s_branch" in text

@@ -6,6 +6,8 @@
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Object/ELFObjectFile.h"
 
+#include "code_object/line_header.h"
+
 namespace flyemu {
 
 struct LineTable::Contents {
@@ -23,6 +25,22 @@ LineTable::LineTable(const std::string &elf) : contents_(std::make_unique<Conten
     return;
   }
   contents_->object = std::move(*object);
+  for (const auto &section : contents_->object->sections()) {
+    auto name = section.getName();
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (*name != ".debug_line")
+      continue;
+    auto bytes = section.getContents();
+    if (!bytes) {
+      llvm::consumeError(bytes.takeError());
+      return;
+    }
+    if (!hasKnownLineForms(*bytes))
+      return;
+  }
   // Broken debug information must not stop a kernel: reports then have no line.
   auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
   contents_->dwarf = llvm::DWARFContext::create(
