@@ -21,6 +21,10 @@ COPY_IN, COPY_OUT = (
 )
 
 BREAKS = [
+    ((257,), Break(VECTOR_ADD, "fx.copy_atom_call(atom, element_of(b), in_b)", "pass", "init",
+                   ("fx.copy_atom_call(atom, out, element_of(c))",))),
+    ((128, 64, 96), Break(TILED_MMA, "    sums.fill(0.0)", "    pass", "init", ("fx.gemm(tiled, sums",))),
+    ((128, 256, 192), Break(GEMM, "    sums.fill(0.0)", "    pass", "init", ("fx.gemm(tiled, sums",))),
     ((257,), Break(VECTOR_ADD, "if block * THREADS + thread < n:", "if block * THREADS + thread <= n:", "memory",
                    ("fx.copy_atom_call(atom, element_of(a), in_a)", "fx.copy_atom_call(atom, element_of(b), in_b)"))),
     ((96, 64), Break(TILED_COPY, "    fx.barrier()", "    pass", "race", (COPY_IN, COPY_OUT))),

@@ -20,6 +20,7 @@ from .llvm_options import llvm_options
 from .messages import lower_messages
 from .note import build_note
 from .tracing import Compilation
+from .uninitialised import mark_uninitialised
 
 __all__ = ["Stage", "StageTimes", "emit", "lower", "stages"]
 
@@ -96,7 +97,7 @@ def stages(
         _same("canonicalize"),
         _same("fly-convert-atom-call-to-ssa-form"),
         _same("fly-promote-regmem-to-vectorssa"),
-        _same("convert-fly-to-rocdl"),
+        Stage("convert-fly-to-rocdl", "convert-fly-to-rocdl", mark_uninitialised),
         _same("canonicalize"),
         Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _lower_messages),
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),

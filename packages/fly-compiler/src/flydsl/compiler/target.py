@@ -25,6 +25,7 @@ _VARIABLES = (
     "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
     "FLYDSL_EXTRA_SOURCE_DIRS",
     "COMPILE_ONLY",
+    "FLYDSL_EMU_SANITIZE",
 )
 _raw: Any = getattr(os.environ, "_data", None)
 _keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()
@@ -54,6 +55,11 @@ class Settings:
     compile_only: bool
 
 
+def marks_uninitialised() -> bool:
+    """Return whether the environment asks for the emulator's init sanitizer, which wants marks in the code."""
+    return not {"init", "all"}.isdisjoint(os.environ.get("FLYDSL_EMU_SANITIZE", "").replace(" ", "").split(","))
+
+
 def settings() -> Settings:
     """Return the settings that the environment asks for now.
 
@@ -80,7 +86,8 @@ def _settings(token: tuple[Any, ...]) -> Settings:
         from .external_llvm import external_llvm_fingerprint
 
         llvm = external_llvm_fingerprint(env.compile.llvm_dir)
-    key = repr((arch, opt_level, debug_info, env.compile.backend, llvm, extra))
+    # Kernels whose uninitialised registers are marked are other kernels than those that run otherwise.
+    key = repr((arch, opt_level, debug_info, env.compile.backend, llvm, extra, marks_uninitialised()))
     return Settings(
         arch,
         opt_level,

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import re
 import struct
 import sys
@@ -64,7 +65,8 @@ def check_break(
     """
     with broken(one, folder, reload) as (path, number):
         failed: Exception | None = None
-        with sanitize("all", raises=False) as found:
+        # Compilers mark uninitialised registers when the environment asks for the sanitizer.
+        with _environment("FLYDSL_EMU_SANITIZE", "all"), sanitize("all", raises=False) as found:
             try:
                 launch()
             except Exception as error:  # a launch that cannot go on is how some bugs show
@@ -78,6 +80,19 @@ def check_break(
         wanted = ", ".join(f"{file}:{line}" for file, line in sorted(lines))
         came = "\n".join(str(report) for report in found.reports) or "no report at all"
         raise AssertionError(f"{one}: expected a {one.sanitizer} report at {wanted}, and there is\n{came}") from failed
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextlib.contextmanager
