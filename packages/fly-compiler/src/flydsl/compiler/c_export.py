@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from flydsl.runtime import include_dir, library_path
+from flydsl.runtime import library_path
 
 from .cache.toolchain import package_versions
 
@@ -33,8 +33,23 @@ _C_TYPES = {
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 _RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main".split()
+    [
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern"),
+        *("float", "for", "goto", "if", "inline", "int", "long", "main", "register", "restrict", "return", "short"),
+        *(
+            "signed",
+            "sizeof",
+            "static",
+            "struct",
+            "switch",
+            "typedef",
+            "union",
+            "unsigned",
+            "void",
+            "volatile",
+            "while",
+        ),
+    ]
 )
 
 # What the object exports. The artifact's own functions are looked up in it, and the runtime's among what it needs.
@@ -113,8 +128,8 @@ int32_t @P@(void **args) {
 _HEADER = """/* {name}: a function compiled by FlyDSL for {arch}.
  *
  * Link {object} with: {flags}
- * The program needs libflydsl_runtime.so.0 when it runs. Status 0: done; -1: not initialised; -2: not loaded; others are
- * FlyStatus of flydsl/runtime.h, whose flydsl_last_error() has the text.
+ * The program needs libflydsl_runtime.so.0 when it runs. Status 0: done; -1: not initialised; -2: not loaded; others
+ * are FlyStatus of flydsl/runtime.h, whose flydsl_last_error() has the text.
  */
 #ifndef {guard}
 #define {guard}
@@ -221,7 +236,6 @@ def _metadata(note: dict[str, Any], prefix: str) -> dict[str, Any]:
         "symbols": symbols,
         "runtime_libraries": [library_path().name],
         "linker_flags": ["-pthread", "-ldl"],
-        "include_dir": str(include_dir().name),
         "abi": slots,
         "return_abi": "int32_t",
         "backend": "rocm",

@@ -31,6 +31,9 @@ from .tracing import Compilation, Static, trace_host
 __all__ = ["Compiled", "Request", "compile_request"]
 
 _SLOW_AFTER = 10.0
+# The host function computes grids and fills slots: a few nanoseconds, whatever is spent on optimising it. LLVM's level 2
+# would take half of the emission's time.
+_HOST_OPT_LEVEL = 0
 
 
 @dataclass
@@ -218,7 +221,7 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compila
             )
             lowered = lower(compilation, pipeline, times, dumps)
             arguments = argument_entries(request.run_time(), read_only)
-            emit(compilation, lowered, path, arguments=arguments, key=key, opt_level=asked.opt_level, times=times)
+            emit(compilation, lowered, path, arguments=arguments, key=key, opt_level=_HOST_OPT_LEVEL, times=times)
     log().info("compiled %s for %s in %.3f s", request.name, asked.arch, time.perf_counter() - start)
     return compilation
 
