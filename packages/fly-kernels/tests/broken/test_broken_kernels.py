@@ -62,10 +62,10 @@ def rmsnorm() -> None:
     from flydsl.kernels.norm import forward
     from flydsl.kernels.norm.rmsnorm_kernel import build_rmsnorm_module
 
-    x = torch.randn(2, 4096, generator=torch.Generator().manual_seed(0))
-    kernel = build_rmsnorm_module(4096, "f32", store_rstd=True)
+    x = torch.randn(2, 16384, generator=torch.Generator().manual_seed(0))
+    kernel = build_rmsnorm_module(16384, "f32", store_rstd=True)
     with mock.patch.object(forward, "programs", return_value=1):
-        kernel(x, torch.ones(4096), torch.empty_like(x), torch.empty(2), 2)
+        kernel(x, torch.ones(16384), torch.empty_like(x), torch.empty(2), 2)
 
 
 def rmsnorm_backward() -> None:

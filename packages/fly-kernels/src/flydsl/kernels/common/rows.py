@@ -108,13 +108,16 @@ def plan_rows(
     block: int | None = None,
     elements: int = ELEMENTS_PER_THREAD,
     held_limit: int = HELD_ELEMENTS,
+    wave_aim: int | None = None,
+    wave_limit: int | None = None,
     single: bool = False,
 ) -> RowPlan:
     """The plan for rows of `columns` elements of `bits` each.
 
-    `block` asks for a number of threads of a workgroup; by default it follows from the row. A thread gets at most
-    `elements` of the row while there are fewer than 1024 threads, and keeps them in registers up to `held_limit`.
-    `single`: one row a workgroup, of at least one wave.
+    A row that gives each lane of a wave at most `wave_limit` elements stays with one wave, or with a part of one, whose
+    lanes hold `wave_aim`. A longer one gets threads up to 1024 until each has at most `elements`, and stays in
+    registers up to `held_limit`. Where the first two are not given, they are `elements`. `block` asks for a number of
+    threads of a workgroup, which otherwise follows from the row. `single`: one row a workgroup, of at least one wave.
 
     Raises ValueError unless `columns` is a positive int and `block` a power of two from the wave size to 1024.
     """
@@ -125,16 +128,19 @@ def plan_rows(
     # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
     # and LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits
-    threads = 64 if single else 16
-    while threads < MAX_THREADS and threads * elements < columns:
+    wave_limit = elements if block is not None else max(elements, wave_limit or 0)
+    threads, rows = WAVE if single else 16, 1
+    while threads < WAVE and threads * (wave_aim or elements) < columns:
         threads *= 2
-    rows = 1
-    if block is not None and threads > 64:
-        threads = block
-    elif threads <= 64 and not single:
-        rows = (block or 256) // threads
-    if -(-columns // threads) > held_limit:
-        threads, rows = MAX_THREADS, 1
+    if columns <= WAVE * wave_limit:
+        held_limit = wave_limit
+        rows = 1 if single else (block or 256) // threads
+    else:
+        while threads < MAX_THREADS and threads * elements < columns:
+            threads *= 2
+        threads = block or threads
+        if -(-columns // threads) > held_limit:
+            threads = MAX_THREADS
     in_registers = -(-columns // threads) <= held_limit
     even = threads > WAVE and columns // vector % threads == 0
     return RowPlan(columns, vector, threads, rows, in_registers, stretches=even and in_registers and not single)
@@ -310,13 +316,14 @@ class RowView:
     def _atom(self, step: Step) -> Any:
         return fx.make_copy_atom(fx.UniversalCopy(step.vector * self.element.width), self.element)
 
-    def load(self, step: Step, fill: float | int = 0) -> Any:
-        """A vector of the element type; `fill` where the thread has nothing to move."""
+    def load(self, step: Step, fill: float | int | None = 0) -> Any:
+        """A vector of the element type; `fill` where the thread has nothing to move (None: anything)."""
         fragment = fx.make_rmem_tensor(step.vector, self.element)
         if step.groups is None:
             fx.copy_atom_call(self._atom(step), self._part(step), fragment)
         else:
-            fragment.fill(fill)
+            if fill is not None:
+                fragment.fill(fill)
             fx.copy_atom_call(self._atom(step), self._part(step), fragment, pred=self._predicate(step))
         return fragment.load()
 

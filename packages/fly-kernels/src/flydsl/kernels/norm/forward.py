@@ -31,6 +31,8 @@ from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_sc
 EPS = 1e-5
 INT8_MAX = 127.0
 HELD_ELEMENTS = 32  # of a row, per thread (fewer where a quantised output waits for its scale)
+# Of a row that one wave holds, per lane: no barrier, and the fewest instructions.
+WAVE_AIM, WAVE_LIMIT = 64, 128
 # Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
 _HELD_VALUES = {1024: 96}
 _HELD_VALUES_OF_FEWER = 160
@@ -68,6 +70,12 @@ class ForwardNorm:
         ]
         return "_".join([*parts, self.dtype, str(self.columns)])
 
+    def plan(self, bits: int) -> RowPlan:
+        """Who holds what of a row of elements of `bits` each."""
+        held_limit = HELD_ELEMENTS - 4 * self.quantised
+        waves = {"wave_aim": WAVE_AIM, "wave_limit": WAVE_LIMIT}
+        return plan_rows(self.columns, bits, block=self.block, held_limit=held_limit, **waves)
+
 
 def programs(plan: RowPlan) -> int:
     """The most workgroups of a launch: as many as are resident at a time."""
@@ -86,7 +94,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
             "convert the weight"
         )
-    plan = plan_rows(norm.columns, element.width, block=norm.block, held_limit=HELD_ELEMENTS - 4 * norm.quantised)
+    plan = norm.plan(element.width)
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
     held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
@@ -149,8 +157,8 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             self.smooth = RowView(tensors.XScale, at) if norm.smooth else None
 
         def load(self, step: Step) -> tuple[Any, Any, Any]:
-            beta, smooth = (None if one is None else one.load(step) for one in (self.beta, self.smooth))
-            return self.gamma.load(step), beta, smooth
+            beta, smooth = (None if one is None else one.load(step, None) for one in (self.beta, self.smooth))
+            return self.gamma.load(step, None), beta, smooth
 
     def output_of(values: Any, mean: Any, rstd: Any, weights: tuple[Any, Any, Any]) -> Any:
         gamma, beta, smooth = (None if one is None else one.to(fx.Float32) for one in weights)
