@@ -156,3 +156,16 @@ def test_line_tables_that_crash_llvm_are_not_read(emulator: Emulator, compile_ob
             data = image[:at] + bytes([value]) + image[at + 1 :]
             text = emulator.library.flyemu_disassemble(data, ctypes.c_size_t(len(data)), b"gfx942")
             assert b"s_endpgm" in text or b"s_branch" in text
+
+
+def test_loads_of_the_last_arguments_may_be_wide(build: Callable[..., Module], arch: str) -> None:
+    """LLVM reads the 16 bytes that hold the last argument, whose segment every runtime pads; not more than 64."""
+    x = np.zeros(64, np.uint32)
+    for offset, allowed in (("0x10", True), ("0x30", True), ("0x40", False)):
+        code = f"  s_load_dwordx4 s[4:7], s[0:1], {offset}\n  s_waitcnt lgkmcnt(0)\n"
+        kernel = build(kernel_f(code, arch), arch, "asm", ()).kernel("f")
+        if allowed:
+            kernel(1, 64, x, x)
+        else:
+            with pytest.raises(EmulatorError, match="kernel arguments"):
+                kernel(1, 64, x, x)
