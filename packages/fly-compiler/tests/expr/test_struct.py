@@ -115,7 +115,7 @@ def test_inline_structs():
 @pytest.mark.parametrize(
     ("kind", "size", "alignment"),
     [
-        (fx.Boolean, 1, 1),
+        (fx.Array[fx.Boolean, 3], 3, 1),
         (fx.Int8, 1, 1),
         (fx.BFloat16, 2, 2),
         (fx.Float64, 8, 8),
@@ -148,8 +148,30 @@ def test_alignment_mistakes():
         fx.Align[fx.Int32, 2]
     with pytest.raises(ValueError, match="power of two"):
         fx.Align[fx.Int32, 12]
-    with pytest.raises(ValueError, match="positive number of elements"):
-        fx.Array[fx.Int32, 0]
+    for count in (0, -1, 2.0):
+        with pytest.raises(TypeError, match="positive number of elements"):
+            fx.Array[fx.Int32, count]
+
+
+def test_what_has_no_storage():
+    for kind in (fx.Boolean, fx.Int4, fx.Float6E2M3FN, fx.Float4E2M1FN):
+        with pytest.raises(TypeError, match="narrower than a byte"):
+            size_of(kind)
+    for space in (fx.AddressSpace.Register, fx.AddressSpace.Generic):
+        with pytest.raises(TypeError, match="only pointers to global and shared memory"):
+            fx.Pointer[fx.Float32, space]
+    assert fx.Pointer[fx.Float32, fx.AddressSpace.Global].__name__ == "Pointer[Float32, global]"
+    assert fx.Pointer[fx.Float32, fx.AddressSpace.Shared, 16].__name__ == "Pointer[Float32, shared, 16]"
+
+
+def test_names_and_types_of_fields():
+    for name in ("_x", "replace", "peek", "poke"):
+        with pytest.raises(ValueError, match="cannot be a field name"):
+            fx.Struct[name : fx.Int32]
+    for kind in (3, "Int32"):
+        with pytest.raises(TypeError, match="is a type of the language"):
+            fx.Struct[kind]
+    assert repr(fx.Struct[fx.Int32, fx.Int8](1, 2)) == "Struct[Int32, Int8](_0=Int32(1), _1=Int8(2))"
 
 
 def test_unions_have_no_value():

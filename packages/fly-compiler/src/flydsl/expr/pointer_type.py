@@ -19,7 +19,8 @@ def typed_pointer(dtype: Any, space: Any = AddressSpace.Global, alignment: int |
     """Return the class of pointers to `dtype` in `space` with at least `alignment` bytes.
 
     Raises:
-        ValueError: an address space whose pointers have no integer form, or no power of two.
+        TypeError: an address space whose pointers have no integer form.
+        ValueError: an alignment that is no power of two, or less than the element's.
     """
     cls = _class_of(dtype)
     natural = max(1, cls.width // 8)
@@ -28,11 +29,12 @@ def typed_pointer(dtype: Any, space: Any = AddressSpace.Global, alignment: int |
         raise ValueError(f"the alignment of a pointer to {cls.__name__} is a power of two of at least {natural}")
     text = space_text(space)
     if text not in ("global", "shared"):
-        raise ValueError(f"only pointers to global and shared memory can be stored, not to {text}")
+        raise TypeError(f"only pointers to global and shared memory can be stored, not to {text}")
     key = (cls, text, alignment)
     known = _made.get(key)
     if known is None:
-        name = f"Pointer[{cls.__name__}, {text}, {alignment}]"
+        shown = "" if alignment == natural else f", {alignment}"
+        name = f"Pointer[{cls.__name__}, {text}{shown}]"
         namespace = {"__slots__": (), "_element": cls, "_space": text, "_alignment": alignment}
         known = _made[key] = _TypedMeta(name, (Pointer,), namespace)
     return known

@@ -103,9 +103,11 @@ class _ArrayMeta(type):
 def _make_array(dtype: Any, n: Any, alignment: Any = None) -> Any:
     length = int(n) if isinstance(n, Numeric) and n.is_static() else n
     if isinstance(length, bool) or not isinstance(length, int) or length <= 0:
-        raise ValueError(f"fx.Array has a positive number of elements known while tracing, got {n!r}")
-    narrow = isinstance(dtype, NumericMeta) and dtype.width < 8 and dtype.width != 1
-    if narrow:
+        raise TypeError(f"fx.Array has a positive number of elements known while tracing, got {n!r}")
+    narrow = isinstance(dtype, NumericMeta) and dtype.width < 8
+    if narrow and dtype.width == 1:
+        size, natural = length, 1  # a byte each, so that every element has an address
+    elif narrow:
         bits = dtype.width * length
         if bits % 8:
             raise ValueError(f"{length} x {dtype.__name__} are {bits} bits; an array has whole bytes")

@@ -28,7 +28,7 @@ __all__ = [
     "union",
 ]
 
-_RESERVED = {"replace"}
+_RESERVED = {"replace", "peek", "poke"}
 
 
 def _check_name(name: str) -> str:
@@ -346,7 +346,11 @@ def _inline(items: Any, base: type, word: str) -> Any:
             fields[name] = part.stop
         else:
             fields[f"_{i}"] = part
-    shown = ", ".join(f"{name!r}: {getattr(kind, '__name__', kind)}" for name, kind in fields.items())
+    for name, kind in fields.items():
+        if not isinstance(kind, type):
+            raise TypeError(f"the type of field {name!r} of fx.{word}[...] is a type of the language, not {kind!r}")
+    named = any(isinstance(part, slice) for part in parts)
+    shown = ", ".join(f"{name!r}: {kind.__name__}" if named else kind.__name__ for name, kind in fields.items())
     key = (base, tuple(fields.items()))
     known = _inlines.get(key)
     if known is None:

@@ -119,3 +119,21 @@ def test_vectors_of_a_tensor():
     assert torch.equal(y[:, 1], x.max(1).values)
     assert torch.equal(y[:, 2], x[torch.arange(32), torch.arange(32) % 8])
     assert torch.allclose(y[:, 3], x.clamp(min=0).sum(1), atol=1e-5)
+
+
+def test_an_array_of_booleans():
+    @flyc.kernel
+    def kernel(x: fx.Tensor, y: fx.Tensor):
+        i = fx.thread_idx.x
+        flags = fx.SharedAllocator().allocate(fx.Array[fx.Boolean, 64]).peek()
+        flags[63 - i] = x[i] > 0.0
+        fx.barrier()
+        y[i] = flags[i].select(1.0, 0.0)
+
+    @flyc.jit
+    def launch(x: fx.Tensor, y: fx.Tensor):
+        kernel(x, y).launch(grid=(1,), block=(64,))
+
+    x, y = torch.randn(64), torch.empty(64)
+    launch(x, y)
+    assert torch.equal(y, (x.flip(0) > 0).float())

@@ -235,11 +235,9 @@ def _recast(ptr: Any, cls: Any) -> Any:
 
 def _storable_bytes(cls: NumericMeta) -> int:
     width = getattr(cls, "width", 0)
-    if width == 1:
-        return 1
     if width < 8:
         raise TypeError(
-            f"'{cls.__name__}' cannot be stored by itself: it is narrower than a byte; use a vector of them"
+            f"'{cls.__name__}' cannot be stored by itself: it is narrower than a byte; use a vector or fx.Array of them"
         )
     return width // 8
 
