@@ -14,10 +14,6 @@
 
 using namespace flyemu;
 
-FLYEMU_API hipError_t hipModuleUnload(hipModule_t module);
-FLYEMU_API hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *bytes, hipModule_t module,
-                                         const char *name);
-
 namespace {
 
 struct FatBinary {
@@ -125,9 +121,7 @@ FLYEMU_API void __hipUnregisterFatBinary(void **handle) {
   const auto found = r.binaries.find(binary);
   if (found == r.binaries.end())
     return;
-  for (const auto &entry : binary->modules)
-    if (entry.second != nullptr)
-      (void)hipModuleUnload(reinterpret_cast<hipModule_t>(entry.second));
+  // Its modules stay: this runs while the process ends, when what they need may be gone.
   const auto forget = [&](std::map<const void *, Registered> &all) {
     for (auto it = all.begin(); it != all.end();)
       it = it->second.binary == binary ? all.erase(it) : std::next(it);
