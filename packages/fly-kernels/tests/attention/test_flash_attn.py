@@ -286,6 +286,8 @@ def test_builder_of_the_contract(run):
         ({"head_dim": 80}, ValueError, "head_dim must be a multiple of 32"),
         ({"dtype_str": "f32"}, ValueError, "use one of f16, bf16"),
         ({"num_kv_heads": 3}, ValueError, "multiple of num_kv_heads"),
+        ({"sm_scale": 0.0}, ValueError, "sm_scale must be positive"),
+        ({"sm_scale": float("nan")}, ValueError, "sm_scale must be positive"),
         ({"block_m": 48}, ValueError, "block_m 48"),
         ({"flat_work_group_size": 512}, ValueError, "flat_work_group_size=512"),
         ({"varlen": True}, NotImplementedError, "varlen"),

@@ -55,7 +55,10 @@ def build_dense(
     of any rank; LSE is (batch, num_heads, seq_len) f32 and only touched with `return_lse`. A row that sees no key gets
     zeros, and -inf in LSE.
 
-    Limits: the bytes of one batch of each of them are below 2^31.
+    Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads and batches.
+
+    Raises ValueError for a dtype, a number of heads, a head size or a scale that is not supported, ImportError without
+    the compiler.
     """
     if dtype_str not in ("f16", "bf16"):
         raise ValueError(f"flash attention: dtype {dtype_str!r} is not supported; use one of f16, bf16")
@@ -64,6 +67,8 @@ def build_dense(
         raise ValueError(
             f"flash attention: num_heads must be a multiple of num_kv_heads, got {num_heads} and {num_kv_heads}"
         )
+    if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
+        raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
     element = float_type(dtype_str)
     kv_tile, threads, waves = config.kv_tile, config.threads, config.waves
     blocks, rows_per_wave, block_m = config.query_blocks, config.rows_per_wave, config.block_m
@@ -243,9 +248,8 @@ def build_dense(
                 store.store((output[b][m] * inverse).to(element), row0 + b * TILE, at)
             if fx.const_expr(return_lse):
                 row = row0 + b * TILE + column
-                lse = fx.recast_iter(fx.Float32, LSE.iter) + (fx.Int64(batch) * num_heads + fx.Int64(head)) * fx.Int64(
-                    seq_len
-                )
+                lines = (fx.Int64(batch) * num_heads + fx.Int64(head)) * fx.Int64(seq_len)
+                lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
                 if (half == 0) & (row < seq_len):
                     (lse + row).store((reference[b] + fx.log2(sums)) * _LN_2)
 
