@@ -161,16 +161,41 @@ def test_other_architectures_are_refused(monkeypatch):
     ("index", "other", "said"),
     [
         (0, lambda t: t.half(), "argument 'C': expected BFloat16, got Float16"),
-        (1, lambda t: t.float(), "argument 'A': expected elements of 16 bits, got Float32"),
-        (2, lambda t: t.to(torch.int8), "argument 'B': expected elements of 16 bits, got Int8"),
+        (1, lambda t: t.float(), "argument 'A': expected BFloat16, got Float32"),
+        (1, lambda t: t.half(), "argument 'A': expected BFloat16, got Float16"),
+        (1, lambda t: t.view(2, 8, 128), "argument 'A': expected a matrix, or all of it flattened, got 3 dimensions"),
+        (1, lambda t: t.t().contiguous().t(), "argument 'A': the elements of a row must be neighbours"),
+        (2, lambda t: t.to(torch.int8), "argument 'B': expected BFloat16, got Int8"),
     ],
 )
 def test_wrong_tensors_are_refused_by_name(arch, index, other, said):
     problem = Problem(16, 64, 128, "bf16", arch=arch)
     arguments = list(problem.arguments(problem.output()))
     arguments[index] = other(arguments[index])
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises((TypeError, ValueError), match=said):
         build(problem, (16, 64, 128), "bf16")(*arguments)
+
+
+def test_fp8_is_the_architectures_or_plain_bytes(run, arch):
+    problem = Problem(16, 64, 256, "fp8", arch=arch)
+    kernel = build(problem, (16, 64, 256), "fp8")
+    c, a, b, *rest = problem.arguments(problem.output())
+    run(kernel, c, a.view(torch.int8), b.view(torch.uint8), *rest, writes=[c])
+    problem.check(c)
+    other = torch.float8_e4m3fn if arch == "gfx942" else torch.float8_e4m3fnuz
+    with pytest.raises(TypeError, match=r"argument 'A': expected Float8E4M3FNU?Z? or Int8 or Uint8, got Float8E4M3FN"):
+        kernel(c, a.view(other), b, *rest)
+
+
+def test_rows_apart(run, arch):
+    problem = Problem(21, 64, 256, "bf16", arch=arch)
+    wide, out = torch.full((21, 400), float("nan")).bfloat16(), torch.full((21, 96), 7.0).bfloat16()
+    wide[:, 64:320] = problem.a
+    _, _, *rest = problem.arguments(None)
+    build(problem, (32, 64, 128), "bf16")(out[:, 16:80], wide[:, 64:320], *rest)
+    problem.check(out[:, 16:80])
+    assert (out[:, :16] == 7).all()
+    assert (out[:, 80:] == 7).all()
 
 
 @pytest.mark.parametrize("out_dtype", ["fp16", "bf16"])

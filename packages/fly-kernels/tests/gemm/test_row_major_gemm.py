@@ -14,19 +14,18 @@ SMALL = GemmConfig(32, 64, 64)
 
 
 def launch(run, problem, config, in_dtype, *, epilogue=None, shuffled=False, residual=None, a=None, b=None):
-    strided = a is not None or b is not None
     a = problem.a if a is None else a
     b = (shuffle_weight(problem.b) if shuffled else problem.b) if b is None else b
     kernel = compile_gemm(
         N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype=problem.out_dtype, epilogue=epilogue,
-        shuffled=shuffled, strided=strided,
+        shuffled=shuffled,
     )  # fmt: skip
     c = problem.output()
     workspace = torch.empty(config.split_k * problem.M * problem.N if config.split_k > 1 else 0)
     none = torch.empty(0, dtype=c.dtype)
     run(
         kernel, c, a, b, problem.scale_a, problem.scale_b, problem.bias, none if residual is None else residual,
-        workspace, problem.M, a.stride(0), b.stride(0), writes=[c, workspace],
+        workspace, problem.M, writes=[c, workspace],
     )  # fmt: skip
     problem.check(c)
 
@@ -81,6 +80,25 @@ def test_rows_apart(run, arch, split_k):
 
 
 @pytest.mark.parametrize("split_k", [1, 2])
+def test_rows_of_results_apart(arch, split_k):
+    problem = Problem(21, 68, 256, "fp16", "fp16", arch=arch)
+    wide = torch.full((21, 100), 7.0, dtype=torch.float16)
+    residual = torch.randn(21, 80).half()[:, 8:76]
+    problem.expected = problem.expected + residual.double()
+    problem.error = problem.error + problem.expected.abs() * 2.0**-10
+    kernel = compile_gemm(
+        N=68, K=256, config=GemmConfig(32, 64, 64, split_k), in_dtype="fp16", out_dtype="fp16",
+        epilogue=Epilogue(residual=True),
+    )  # fmt: skip
+    none = torch.empty(0)
+    c = wide[:, 12:80]
+    kernel(c, problem.a, problem.b, none, none, none, residual, torch.empty(split_k * 21 * 68), 21)
+    problem.check(c)
+    assert (wide[:, :12] == 7).all()
+    assert (wide[:, 80:] == 7).all()
+
+
+@pytest.mark.parametrize("split_k", [1, 2])
 @pytest.mark.parametrize("activation", ["none", "relu", "silu", "gelu"])
 @pytest.mark.parametrize("in_dtype", ["fp16", "int8"])
 def test_whole_epilogue(run, arch, in_dtype, activation, split_k):
@@ -128,7 +146,7 @@ def test_a_missing_workspace_is_reported(arch):
     kernel = compile_gemm(N=64, K=256, config=GemmConfig(16, 64, 64, 2), in_dtype="bf16", out_dtype="bf16")
     none = torch.empty(0, dtype=torch.bfloat16)
     with pytest.raises(RuntimeError, match="outside of all registered memory"):
-        kernel(problem.output(), problem.a, problem.b, none, none, none, none, torch.empty(0), 8, 256, 256)
+        kernel(problem.output(), problem.a, problem.b, none, none, none, none, torch.empty(0), 8)
 
 
 @pytest.mark.parametrize("arch_name", ["gfx942", "gfx950"])

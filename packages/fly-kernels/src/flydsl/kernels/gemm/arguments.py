@@ -5,27 +5,55 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..common.arch import architecture
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import Epilogue
 
-__all__ = ["expect_rows", "resource", "wanted_extras"]
+__all__ = ["expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
+
+# The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
+_OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8")}
 
 
-def expect_rows(name: str, tensor: Any, element: Any = None, *, bits: int = 0) -> None:
-    """Refuse, while tracing, what is no row-major tensor of `element`, or of elements of `bits` bits.
+def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
+    """Refuse, while tracing, what is no matrix of one of the `elements` with unit stride along its rows.
 
-    Flattened tensors and pointers are accepted: kernels count the elements themselves. Raises TypeError for other
-    elements, and ValueError for a matrix whose rows have no unit stride.
+    Flattened tensors and pointers stand for contiguous matrices. Raises TypeError for other elements, and ValueError
+    for another stride or more than two dimensions.
     """
     if not isinstance(tensor, (fx.Tensor, fx.Pointer)):
         raise TypeError(f"argument {name!r}: expected a tensor or a pointer, got {type(tensor).__name__}")
     got = tensor.element_type
-    if element is not None and got is not element:
-        raise TypeError(f"argument {name!r}: expected {element.__name__}, got {got.__name__}")
-    if bits and got.width != bits:
-        raise TypeError(f"argument {name!r}: expected elements of {bits} bits, got {got.__name__}")
-    if isinstance(tensor, fx.Tensor) and fx.rank(tensor) > 1 and tensor.stride[fx.rank(tensor) - 1].unpack() != 1:
+    if got not in elements:
+        wanted = " or ".join(one.__name__ for one in elements)
+        raise TypeError(f"argument {name!r}: expected {wanted}, got {got.__name__}")
+    if isinstance(tensor, fx.Pointer):
+        return
+    rank = fx.rank(tensor)
+    if rank > 2:
+        raise ValueError(f"argument {name!r}: expected a matrix, or all of it flattened, got {rank} dimensions")
+    if rank == 2 and tensor.stride[1].unpack() != 1:
         raise ValueError(f"argument {name!r}: the elements of a row must be neighbours; copy it with .contiguous()")
+
+
+def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
+    """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's) or "int8"."""
+    names = (architecture().fp8, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
+    expect_rows(name, tensor, *(getattr(fx, one) for one in names))
+
+
+def row_strides(tensors: dict[str, Any], contiguous: dict[str, int]) -> dict[str, Any]:
+    """Elements from one row to the next (Int32), of those tensors that the compiler does not know to be contiguous.
+
+    That is of matrices; flattened tensors and pointers are contiguous by definition.
+    """
+    strides = {}
+    for name, tensor in tensors.items():
+        if isinstance(tensor, fx.Tensor) and fx.rank(tensor) == 2:
+            stride = tensor.stride[0].unpack()
+            if not (isinstance(stride, int) and stride == contiguous[name]):
+                strides[name] = fx.Int32(stride)
+    return strides
 
 
 def wanted_extras(epilogue: Epilogue, output: Any) -> dict[str, Any]:

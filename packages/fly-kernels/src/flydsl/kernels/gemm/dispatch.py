@@ -123,18 +123,17 @@ def multiply(
             raise ValueError(f"gemm: {what} must have unit stride along K; pass {what}.contiguous()")
         if (tensor.shape[0] > 1 and (rows_at % 16 or tensor.stride(0) < k)) or tensor.data_ptr() % 16:
             raise ValueError(f"gemm: rows of {what} must begin at multiples of 16 bytes; pass {what}.contiguous()")
-    lda, ldb = (tensor.stride(0) if tensor.shape[0] > 1 else k for tensor in (a, b))
-    if shuffled and ldb != k:
+    if shuffled and not b.is_contiguous():
         raise ValueError("gemm: shuffled weights must be contiguous")
     if m == 0 or n == 0:
         return out
     config = default_config(arch, in_dtype, m, n, k) if config is None else config
     epilogue = Epilogue(in_dtype in ("fp8", "int8"), bias is not None, activation, residual is not None)
-    kernel = _compiled(arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled, lda != k or ldb != k)
+    kernel = _compiled(arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled)
     none = out.new_empty(0)
     workspace = a.new_empty(config.split_k * m * n if config.split_k > 1 else 0, dtype=_float32())
     extras = [none if one is None else one for one in (scale_a, scale_b, bias, residual)]
-    arguments = (out, a, b, *extras, workspace, m, lda, ldb)
+    arguments = (out, a, b, *extras, workspace, m)
     kernel(*arguments) if stream is None else kernel(*arguments, stream)
     return out
 
@@ -149,12 +148,10 @@ def _compiled(
     out_dtype: str,
     epilogue: Epilogue,
     shuffled: bool,
-    strided: bool,
 ) -> Any:
     """One launcher for all numbers of rows; `arch` only distinguishes."""
     return compile_gemm(
         N=n, K=k, config=config, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=epilogue, shuffled=shuffled,
-        strided=strided,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 """C = act(A B^T * scales + bias) + residual for row-major B, any number of rows and columns, and split K.
 
 Shapes and layouts
-    A (M, K) and B (N, K), rows of either possibly apart; C (M, N), residual (M, N); scale_a (M) and scale_b (N) f32;
+    A (M, K) and B (N, K), C and residual (M, N), rows of any possibly apart; scale_a (M) and scale_b (N) f32;
     bias (N). A and B are "fp16", "bf16", "fp8" or "int8" (fp8: E4M3, FNUZ on gfx942), C, bias and residual "fp16",
     "bf16" or "f32". Sums are f32 (int32 for int8).
 
@@ -41,7 +41,6 @@ def compile_gemm(
     out_dtype: str,
     epilogue: Epilogue | None = None,
     shuffled: bool = False,
-    strided: bool = False,
 ) -> Any:
     """Build the launcher of a GEMM; the page's top says what it computes.
 
@@ -51,10 +50,9 @@ def compile_gemm(
         in_dtype, out_dtype: types of A and B, and of C.
         epilogue: what happens to the sums; by default 8-bit types are scaled and nothing else.
         shuffled: B is in the order of `shuffle_weight`.
-        strided: rows of A and B are `lda` and `ldb` elements apart; else they follow each other.
 
-    Returns a `@flyc.jit` function `(C, A, B, scale_a, scale_b, bias, residual, workspace, M, lda, ldb, stream)`. Of
-    scales, bias, residual and workspace those that are not used may be empty.
+    Returns a `@flyc.jit` function `(C, A, B, scale_a, scale_b, bias, residual, workspace, M, stream)`. Of scales, bias,
+    residual and workspace those that are not used may be empty.
 
     Raises:
         ValueError: a limit is not kept, with the numbers.
@@ -64,15 +62,13 @@ def compile_gemm(
     config.check(arch, in_dtype, N, K, shuffled=shuffled)
     if out_dtype not in OUTPUTS:
         raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(OUTPUTS)}")
-    if shuffled and strided:
-        raise ValueError("shuffled weights have no rows that could be apart")
     matrix_product(arch, in_dtype, 1)  # refuses other architectures
     steps = Epilogue(scaled=ELEMENT_BYTES[in_dtype] == 1) if epilogue is None else epilogue
     if steps.activation not in ACTIVATIONS:
         raise ValueError(f"activation {steps.activation!r} is not supported; use one of {', '.join(ACTIVATIONS)}")
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=config.tile_m, tile_n=config.tile_n,
-        tile_k=config.tile_k, epilogue=steps, shuffled=shuffled, strided=strided, waves=config.waves,
+        tile_k=config.tile_k, epilogue=steps, shuffled=shuffled, waves=config.waves,
         buffers=config.lds_stage, direct=config.use_async_copy, xcd_swizzle=config.xcd_swizzle, group_m=config.group_m,
         split_k=config.split_k,
     )  # fmt: skip
@@ -89,12 +85,10 @@ def compile_gemm(
         residual: fx.Tensor,
         workspace: fx.Tensor,
         M: fx.Int32,
-        lda: fx.Int32,
-        ldb: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
         extras = {"scale_a": scale_a, "scale_b": scale_b, "bias": bias, "residual": residual}
-        launch(C, A, B, M, stream, workspace=workspace, lda=lda, ldb=ldb, **extras)
+        launch(C, A, B, M, stream, workspace=workspace, **extras)
 
     if config.waves_per_eu:
         gemm_nt.compile_hints = {"waves_per_eu": config.waves_per_eu}

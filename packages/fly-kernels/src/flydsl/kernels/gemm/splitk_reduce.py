@@ -13,7 +13,7 @@ from typing import Any
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue, finish, usual_nan
 from ..common.utils import cdiv
-from .arguments import expect_rows, resource, wanted_extras
+from .arguments import expect_rows, resource, row_strides, wanted_extras
 
 __all__ = ["build_splitk_reduce"]
 
@@ -34,7 +34,7 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     four, size = fx.VectorAlias(kind, _GROUP), kind.width // 8
 
     @flyc.kernel(name=f"{name}_{output}_{N}_{split_k}", known_block_size=(_THREADS, 1, 1))
-    def splitk_reduce(C: fx.Tensor, workspace: fx.Tensor, extras: Any, M: fx.Int32) -> None:
+    def splitk_reduce(M: fx.Int32, C: fx.Tensor, workspace: fx.Tensor, extras: Any, strides: Any) -> None:
         first = fx.block_idx.x * _THREADS
         at, group = fx.thread_idx.x * _GROUP, first + fx.thread_idx.x
         # Of the elements of this workgroup; the last one may have fewer.
@@ -50,17 +50,27 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
             scale_b = usual_nan(_load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4))
         if epilogue.bias:
             bias = _load(four, resource(extras["bias"], 0, 0, N * size), column * size)
+        # Of the rows of this workgroup; its first element is somewhere in the first of them.
+        top = first // groups
+
+        def matrix(tensor: Any, which: str) -> tuple[Any, Any]:
+            stride = strides.get(which, N)
+            extent = (M - 1 - top) * fx.Int64(stride) + N
+            past = (at < count).select(((row - top) * stride + column) * size, -1)
+            return resource(tensor, top, stride * size, extent * size), past
+
         if epilogue.residual:
-            residual = _load(four, resource(extras["residual"], first, _GROUP * size, count * size), at * size)
+            residual = _load(four, *matrix(extras["residual"], "residual"))
         result = finish(epilogue, total, scale_a, scale_b, bias, residual, kind)
-        target = resource(C, first, _GROUP * size, count * size)
-        fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), target, at * size)
+        fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), *matrix(C, "C"))
 
     def launch(C: Any, workspace: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("workspace", workspace, fx.Float32)
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
-        splitk_reduce(C, workspace, {one: extras[one] for one in wanted}, M).launch(
+        matrices = {"C": C, "residual": extras["residual"]} if epilogue.residual else {"C": C}
+        strides = row_strides(matrices, {"C": N, "residual": N})
+        splitk_reduce(M, C, workspace, {one: extras[one] for one in wanted}, strides).launch(
             grid=(cdiv(M * groups, _THREADS),), block=(_THREADS,), stream=stream
         )
 

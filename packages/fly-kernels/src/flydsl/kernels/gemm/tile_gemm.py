@@ -19,7 +19,7 @@ from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
 from ..common.mma.tile_plan import WAVE, TilePlan, plan_tile
 from ..common.opaque import opaque
 from ..common.utils import cdiv
-from .arguments import expect_rows, resource, wanted_extras
+from .arguments import expect_operand, expect_rows, resource, row_strides, wanted_extras
 from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
@@ -39,7 +39,6 @@ class TileGemm:
         tile_m, tile_n, tile_k: of a workgroup; K / split_k is a multiple of tile_k, N of 4.
         epilogue: what happens to a sum.
         shuffled: B is in the order of `shuffle_weight` (and N a multiple of 16), else row-major.
-        strided: rows of A and B may be apart; the launch is told how far.
         waves: the grid of waves, (along M, along N).
         buffers: LDS buffers of A, 1 or 2.
         direct: A goes to LDS without registers (gfx950).
@@ -59,7 +58,6 @@ class TileGemm:
     tile_k: int
     epilogue: Epilogue
     shuffled: bool
-    strided: bool = False
     waves: tuple[int, int] = (1, 4)
     buffers: int = 2
     direct: bool = False
@@ -90,9 +88,8 @@ class TileGemm:
 def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     """Return the function that a `@flyc.jit` body calls to check its tensors and launch the GEMM.
 
-    It takes `(C, A, B, M, stream, *, scale_a, scale_b, bias, residual, workspace, lda, ldb)`. Those that the epilogue
-    does not use may be left out; the workspace (split_k, M, N) of f32 is for a split K, and `lda` and `ldb`, elements
-    between rows, for `strided`.
+    It takes `(C, A, B, M, stream, *, scale_a, scale_b, bias, residual, workspace)`. Those that the epilogue does not
+    use may be left out; the workspace (split_k, M, N) of f32 is for a split K.
     """
     if gemm.split_k == 1:
         return _launcher(gemm, name)
@@ -102,12 +99,10 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         N=gemm.N, split_k=gemm.split_k, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_reduce"
     )
 
-    def launch(
-        C: Any, A: Any, B: Any, M: Any, stream: Any, *, workspace: Any, lda: Any = 0, ldb: Any = 0, **extras: Any
-    ) -> None:
+    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, *, workspace: Any, **extras: Any) -> None:
         expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
         expect_rows("workspace", workspace, fx.Float32)
-        multiply(workspace, A, B, M, stream, lda=lda, ldb=ldb)
+        multiply(workspace, A, B, M, stream)
         finish(C, workspace, M, stream, **extras)
 
     return launch
@@ -127,9 +122,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         A: fx.Tensor,
         B: fx.Tensor,
         extras: Any,
+        strides: Any,
         M: fx.Int32,
-        lda: fx.Int32,
-        ldb: fx.Int32,
         looped: fx.Int32,
     ) -> None:
         thread = fx.thread_idx.x
@@ -143,7 +137,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
         rows = fx.min(M - first_row, gemm.tile_m)
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
-        a_row, b_row = (lda * size, ldb * size) if gemm.strided else (gemm.K * size, gemm.K * size)
+        a_row, b_row = (strides.get(one, gemm.K) * size for one in ("A", "B"))
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
         # A resource ends with its last row, not where the next one would begin.
@@ -159,13 +153,18 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         thread = opaque(thread)  # no address of the epilogue is held in a register through the loop
         wave = thread // WAVE
         first = first_row + part * M
+
+        def output_at(tensor: Any, which: str) -> Any:
+            stride = strides.get(which, gemm.N)
+            extent = (rows - 1) * stride + columns
+            return resource(tensor, first, stride * out_size, extent * out_size, first_column * out_size)
+
         tile = OutputTile(
             output,
-            gemm.N,
-            _output(C, first, first_column, rows, columns, gemm.N, out_size),
-            _output(extras["residual"], first, first_column, rows, columns, gemm.N, out_size)
-            if used.residual
-            else None,
+            strides.get("C", gemm.N),
+            strides.get("residual", gemm.N),
+            output_at(C, "C"),
+            output_at(extras["residual"], "residual") if used.residual else None,
             resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
             resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
             resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
@@ -175,25 +174,24 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         )
         store_columns(tile, used, sums, thread % WAVE)
 
-    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, *, lda: Any = 0, ldb: Any = 0, **extras: Any) -> None:
+    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)
-        expect_rows("A", A, bits=8 * size)
-        expect_rows("B", B, bits=8 * size)
+        expect_operand("A", A, gemm.in_dtype)
+        expect_operand("B", B, gemm.in_dtype)
         wanted = wanted_extras(used, output)
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
-        tile_gemm(
-            C, A, B, {one: extras[one] for one in wanted}, M, fx.Int32(lda), fx.Int32(ldb), fx.Int32(looped_bytes(plan))
-        ).launch(
+        matrices = {"A": A, "C": C}
+        if not gemm.shuffled:
+            matrices["B"] = B
+        if used.residual:
+            matrices["residual"] = extras["residual"]
+        strides = row_strides(matrices, {"A": gemm.K, "B": gemm.K, "C": gemm.N, "residual": gemm.N})
+        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(looped_bytes(plan))).launch(
             grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
-        )  # fmt: skip
+        )
 
     return launch
-
-
-def _output(tensor: Any, row: Any, column: Any, rows: Any, columns: Any, row_elements: int, size: int) -> Any:
-    """The resource of a tile of the output, or of what has its layout."""
-    return resource(tensor, row, row_elements * size, ((rows - 1) * row_elements + columns) * size, column * size)
 
 
 def _lds_buffers(plan: TilePlan, direct: bool) -> tuple[Any, ...]:

@@ -100,11 +100,13 @@ def make_tile_loop(
     shift, mask = plan.swizzle
     row, chunk = thread // plan.chunks, thread % plan.chunks
     a_offsets, a_chunks = [], []
+    first_row = row * a_row_bytes
     for one in fx.range_constexpr(plan.passes):
         at = row + one * plan.rows_per_pass
         swizzled = chunk ^ ((at >> shift) & mask)
         # Without registers a wave fills LDS in the order of its lanes, so it is the load that is swizzled.
-        a_offsets.append(at * a_row_bytes + (swizzled if direct else chunk) * PACK_BYTES)
+        from_first = a_row_bytes * (one * plan.rows_per_pass)
+        a_offsets.append(first_row + from_first + (swizzled if direct else chunk) * PACK_BYTES)
         a_chunks.append(at * plan.chunks + (chunk if direct else swizzled))
     in_block, in_row = lane % 16, lane // 16
     block_bytes = 16 * b_row_bytes

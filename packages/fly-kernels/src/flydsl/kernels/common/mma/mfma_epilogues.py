@@ -91,8 +91,8 @@ class OutputTile:
 
     Attributes:
         output: type of the elements.
-        row_elements: elements from one row of the output to the next.
-        c, residual: resources that begin at the tile's first row and column; residual has the layout of c.
+        c_stride, residual_stride: elements from one row to the next.
+        c, residual: resources that begin at the tile's first row and column.
         scale_a: resource that begins at the tile's first row.
         scale_b, bias: resources that begin at the tile's first column.
         row, column: the wave's first row and column in the tile.
@@ -100,7 +100,8 @@ class OutputTile:
     """
 
     output: Any
-    row_elements: int
+    c_stride: Any
+    residual_stride: Any
     c: Any
     residual: Any
     scale_a: Any
@@ -125,17 +126,24 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
         at = column + n * 16
         scales_b[n] = usual_nan(_load(fx.Float32x4, tile.scale_b, at * 4)) if epilogue.scaled else None
         biases[n] = _load(four, tile.bias, at * size) if epilogue.bias else None
+    c_row, residual_row = row * tile.c_stride, row * tile.residual_stride
     for m in sorted({m for m, _ in sums}):
         at_row = row + m * 16
         scale_a = usual_nan(_load(fx.Float32, tile.scale_a, at_row * 4)) if epilogue.scaled else None
         for n in blocks:
             at = column + n * 16
-            offset = (at_row * tile.row_elements + at) * size
-            if fx.const_expr(tile.columns is not None):
-                offset = (at < tile.columns).select(offset, -1)
-            residual = _load(four, tile.residual, offset) if epilogue.residual else None
+            residual = None
+            if fx.const_expr(epilogue.residual):
+                other = inside(tile, at, (residual_row + tile.residual_stride * (m * 16) + at) * size)
+                residual = _load(four, tile.residual, other)
             result = finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
+            offset = inside(tile, at, (c_row + tile.c_stride * (m * 16) + at) * size)
             fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
+
+
+def inside(tile: OutputTile, column: Any, offset: Any) -> Any:
+    """The offset, or where the column is past the output's last one, an offset past the end of every resource."""
+    return offset if tile.columns is None else (column < tile.columns).select(offset, -1)
 
 
 def _load(kind: Any, resource: Any, offset: Any) -> Any:
