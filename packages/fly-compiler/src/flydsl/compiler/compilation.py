@@ -31,8 +31,8 @@ from .tracing import Compilation, Static, trace_host
 __all__ = ["Compiled", "Request", "compile_request"]
 
 _SLOW_AFTER = 10.0
-# The host function computes grids and fills slots: a few nanoseconds, whatever is spent on optimising it. LLVM's level 2
-# would take half of the emission's time.
+# The host function computes grids and fills slots: a few nanoseconds, however much is spent on optimising it. LLVM's
+# level 2 would take half of the emission's time.
 _HOST_OPT_LEVEL = 0
 
 

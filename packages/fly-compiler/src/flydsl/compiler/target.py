@@ -23,6 +23,7 @@ _VARIABLES = (
     "FLYDSL_COMPILE_BACKEND",
     "FLYDSL_COMPILE_LLVM_DIR",
     "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
+    "FLYDSL_DEBUG_MAX_LOC_DEPTH",
     "FLYDSL_EXTRA_SOURCE_DIRS",
     "COMPILE_ONLY",
     "FLYDSL_EMU_SANITIZE",
@@ -87,7 +88,8 @@ def _settings(token: tuple[Any, ...]) -> Settings:
 
         llvm = external_llvm_fingerprint(env.compile.llvm_dir)
     # Kernels whose uninitialised registers are marked are other kernels than those that run otherwise.
-    key = repr((arch, opt_level, debug_info, env.compile.backend, llvm, extra, marks_uninitialised()))
+    depth = env.debug.max_loc_depth if debug_info else 0
+    key = repr((arch, opt_level, debug_info, depth, env.compile.backend, llvm, extra, marks_uninitialised()))
     return Settings(
         arch,
         opt_level,

@@ -186,6 +186,8 @@ class Fingerprint:
         self.add(f"function {function.__module__}.{function.__qualname__}")
         if _is_foreign(function.__module__ or function.__globals__.get("__name__", "")):
             return
+        # Line tables and assertions speak of lines: code from further up in the file is not the same.
+        self.add(f"line {function.__code__.co_firstlineno}")
         try:
             self.add(find_source(function).text)
         except SourceUnavailableError:
