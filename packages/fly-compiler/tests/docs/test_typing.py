@@ -54,11 +54,13 @@ def mypy(tmp_path, *files):
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
+@pytest.mark.slow
 def test_examples(tmp_path):
     result = mypy(tmp_path, *sorted((ROOT / "examples").glob("*.py")))
     assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.slow
 def test_what_is_known(tmp_path):
     file = tmp_path / "known.py"
     file.write_text(KNOWN)

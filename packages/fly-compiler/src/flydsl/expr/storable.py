@@ -91,9 +91,10 @@ class _ArrayMeta(type):
     def __getitem__(cls, key: Any) -> Any:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise TypeError("write fx.Array[dtype, n] or fx.Array[dtype, n, alignment]")
-        known = cls._made.get(key)
+        exactly = (key, type(key[1]))  # 2.0 and True are equal to numbers, and are none
+        known = cls._made.get(exactly)
         if known is None:
-            known = cls._made[key] = _make_array(*key)
+            known = cls._made[exactly] = _make_array(*key)
         return known
 
     def __repr__(cls) -> str:
