@@ -4,11 +4,12 @@
 // one after the other, compressed with zlib. The text says where each lies.
 #include "hip/launch_file.h"
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Compression.h"
@@ -117,9 +118,12 @@ std::string describe(const Module &module, const KernelMetadata &kernel,
   return out + "]}";
 }
 
-std::string fileName(const std::string &kernel) {
-  static std::atomic<unsigned> launches{0};
-  std::string name = format("%04u-", ++launches);
+/// Numbered within its folder, from 1 in each process.
+std::string fileName(const std::string &folder, const std::string &kernel) {
+  static std::mutex mutex;
+  static std::map<std::string, unsigned> launches;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::string name = format("%04u-", ++launches[folder]);
   for (const char c : kernel.substr(0, 100))
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name + ".flylaunch";
@@ -132,7 +136,7 @@ void saveLaunch(const std::string &folder, const Module &module, const KernelMet
                 bool cooperative) {
   Blobs blobs;
   const std::string text = describe(module, kernel, geometry, arguments, cooperative, blobs);
-  const std::string path = folder + "/" + fileName(kernel.name);
+  const std::string path = folder + "/" + fileName(folder, kernel.name);
   const std::string temporary = path + ".part";
   struct Close {
     void operator()(std::FILE *file) const { std::fclose(file); }
