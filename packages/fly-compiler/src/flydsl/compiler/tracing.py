@@ -157,6 +157,8 @@ def trace_host(
                 with ir.InsertionPoint(block):
                     _trace.call_traced(function, *_values(arguments, list(block.arguments), compilation, hidden))
                     ir.Operation.create("func.return")
+                for kernel in compilation.kernels:
+                    kernel.scope.check_finalized()
             except NameError as error:
                 explain_name_error(error)
                 raise

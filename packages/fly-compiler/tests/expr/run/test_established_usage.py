@@ -428,7 +428,6 @@ def test_legacy_lds_and_raw_values():
     launch(flyc.from_dlpack(x), y)  # another specialisation: a module of its own
 
 
-@pytest.mark.xfail(strict=True, reason="the compiler does not ask the kernel's scope before it verifies the module")
 def test_finalizing_is_checked():
     allocator = SmemAllocator(None, arch="gfx942", global_sym_name="smem1")
     handle = allocator.allocate_array(T.f16, 64)
