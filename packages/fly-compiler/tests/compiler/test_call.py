@@ -308,3 +308,14 @@ def test_a_redefined_helper_is_compiled_anew():
     _helper = two
     launch(x)
     assert x.tolist() == [3.0, 3.0]
+
+
+def test_compiled_functions_have_the_defaults_of_the_function():
+    x, y = vectors(10)
+    run = flyc.compile(scale, x, y, 10)
+    run(x, y, 10)
+    assert torch.equal(y, x * 2)
+    run(x, y, 5, 3.0)
+    assert torch.equal(y[:5], x[:5] * 3)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        run(x, y)

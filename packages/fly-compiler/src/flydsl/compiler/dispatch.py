@@ -74,8 +74,21 @@ def make_method(jit: JitFunction, call: Callable[..., None], recover: Callable[.
         scope = call.__globals__
         scope["_fly_recover_method"] = lambda error, args: _recovered(scope["_fly_recover"], recover, error, args)
         text = _TEMPLATE.replace("_fly_recover(", "_fly_recover_method(")
-        return _generated(jit, ["_fly_self", *names], names, scope, text)
-    return _generated(jit, ["_fly_self", *names], names, {"_fly_call": call, "_fly_recover": recover})
+        return _generated(jit, _with_defaults(jit, scope), names, scope, text)
+    scope = {"_fly_call": call, "_fly_recover": recover}
+    return _generated(jit, _with_defaults(jit, scope), names, scope)
+
+
+def _with_defaults(jit: JitFunction, scope: dict[str, Any]) -> list[str]:
+    """Return the parameter list of a method: all by position, the last ones with the defaults of the host function."""
+    texts: list[str] = []
+    trailing = True
+    for index, one in reversed(list(enumerate(jit.parameters))):
+        trailing = trailing and one.has_default
+        if trailing:
+            scope[f"_fly_default_{index}"] = one.default
+        texts.insert(0, f"{one.name}=_fly_default_{index}" if trailing else one.name)
+    return ["_fly_self", *texts]
 
 
 def _recovered(
