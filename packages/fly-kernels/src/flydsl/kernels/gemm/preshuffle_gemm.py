@@ -3,9 +3,9 @@
 
 Shapes and layouts
     A (M, K) row-major; B (N, K) shuffled; C (M, N) row-major; scale_a (M) and scale_b (N) f32; bias (N) of C's type.
-    Any of them may come flattened. A and B are of `in_dtype` ("fp16", "bf16", "fp8", "int8"; fp8 is E4M3 as the
-    architecture has it, FNUZ on gfx942), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), and rounded
-    once.
+    Any of them may come flattened; rows of A and C may be apart, those of A by multiples of 16 bytes. A and B are of
+    `in_dtype` ("fp16", "bf16", "fp8", "int8"; fp8 is E4M3 as the architecture has it, FNUZ on gfx942, and may come as
+    plain bytes), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), and rounded once.
 
 Limits
     K a multiple of `tile_k`, N of `tile_n`, `tile_n` of 64, `tile_m` of 16, `tile_k` of 64 bytes, and

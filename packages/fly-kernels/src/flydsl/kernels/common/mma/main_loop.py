@@ -16,12 +16,12 @@ from typing import Any
 from ..language import fx
 from ..opaque import opaque
 from .instructions import PACK_BYTES
+from .mfma_preshuffle_pipeline import swizzle_chunk
 from .schedule import Step, VmemOrder, loads_of, stage_steps
 from .tile_plan import WAVE, TilePlan
 
 __all__ = ["LoopState", "TileLoop", "looped_bytes", "make_tile_loop", "sum_over_k"]
 
-_WORDS = PACK_BYTES // 4
 _IMMEDIATE = 4096  # bytes that the offset in a buffer instruction reaches
 _MOST_OUTSTANDING = 63  # that s_waitcnt can say
 
@@ -56,6 +56,11 @@ class TileLoop:
     direct: bool
     fenced: bool
     preload: tuple[int, int]
+
+    @property
+    def ahead(self) -> int:
+        """How many stages ahead "load_a" is: two, but for the next one where its LDS buffer is the only one."""
+        return 1 if self.direct and self.plan.buffers == 1 else 2
 
 
 @dataclass
@@ -103,7 +108,7 @@ def make_tile_loop(
     first_row = row * a_row_bytes
     for one in fx.range_constexpr(plan.passes):
         at = row + one * plan.rows_per_pass
-        swizzled = chunk ^ ((at >> shift) & mask)
+        swizzled = swizzle_chunk(at, chunk, shift, mask)
         # Without registers a wave fills LDS in the order of its lanes, so it is the load that is swizzled.
         from_first = a_row_bytes * (one * plan.rows_per_pass)
         a_offsets.append(first_row + from_first + (swizzled if direct else chunk) * PACK_BYTES)
@@ -113,9 +118,10 @@ def make_tile_loop(
     first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
     first = first + wave_column * (block_bytes * plan.column_blocks)
     b_offsets = [first + block_bytes * n for n in fx.range_constexpr(plan.column_blocks)]
-    turn = (in_block >> shift) & mask
     first_chunk = (wave_row * (16 * plan.row_blocks) + in_block) * plan.chunks
-    read_chunks = [first_chunk + ((pack * 4 + in_row) ^ turn) for pack in fx.range_constexpr(plan.packs)]
+    read_chunks = [
+        first_chunk + swizzle_chunk(in_block, pack * 4 + in_row, shift, mask) for pack in fx.range_constexpr(plan.packs)
+    ]
     wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * WAVE)) if direct else None
     return TileLoop(
         plan, a, b, lds, tuple(a_offsets), tuple(a_chunks), tuple(b_offsets), tuple(read_chunks), wave_chunk,
@@ -141,14 +147,13 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
     order = VmemOrder()
     steps = stage_steps(plan, loop.preload, loop.direct)
     state = _start(loop, steps, order)
-    ahead = 1 if loop.direct and plan.buffers == 1 else 2  # of "load_a"
     in_loop = looped_bytes(plan) // plan.stage_bytes
     if in_loop:
         order.replay(steps)
         values = state.pack()
         bases = [*loop.a_offsets, *loop.b_offsets]
         next_b = fx.Int32(plan.b_stage_stride)
-        first = ahead * plan.stage_bytes
+        first = loop.ahead * plan.stage_bytes
         for next_a in range(first, looped + first, 2 * plan.stage_bytes):
             inner = state.unpacked(values)
             # Constants stay in the instructions instead of in registers of their own.
@@ -164,8 +169,8 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
             values = inner.pack()
         state = state.unpacked(values)
     for stage in fx.range_constexpr(in_loop, plan.stages):
-        kept = [step for step in steps if _belongs(step, plan.stages - 1 - stage, ahead)]
-        offsets = fx.Int32((stage + ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
+        kept = [step for step in steps if _belongs(step, plan.stages - 1 - stage, loop.ahead)]
+        offsets = fx.Int32((stage + loop.ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
         emit_stage(loop, kept, state, stage % 2, offsets, (0, 0), order)
     return state.sums
 
@@ -193,7 +198,7 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
     for one in fx.range_constexpr(plan.passes):
         _load_a(loop, state, one, zero, 0, 0, order)
     arrived = dict(state.arriving)
-    two_ahead = plan.stages > 1 and not (loop.direct and plan.buffers == 1)
+    two_ahead = plan.stages > 1 and loop.ahead == 2
     for step in loads_of(steps):
         if loop.fenced:
             fx.rocdl.sched_barrier(0)
@@ -257,8 +262,7 @@ def emit_stage(
         elif kind == "load_b":
             _load_b(loop, state, key, offsets[1], constants[1], order)
         elif kind == "load_a":
-            ahead = 1 if loop.direct and plan.buffers == 1 else 2
-            _load_a(loop, state, key, offsets[0], constants[0], stage + ahead, order)
+            _load_a(loop, state, key, offsets[0], constants[0], stage + loop.ahead, order)
         elif kind == "write_a":
             loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]
         elif kind == "barrier":
