@@ -72,9 +72,14 @@ class ForwardNorm:
 
     def plan(self, bits: int) -> RowPlan:
         """Who holds what of a row of elements of `bits` each."""
-        held_limit = HELD_ELEMENTS - 4 * self.quantised
-        waves = {"wave_aim": WAVE_AIM, "wave_limit": WAVE_LIMIT}
-        return plan_rows(self.columns, bits, block=self.block, held_limit=held_limit, **waves)
+        return plan_rows(
+            self.columns,
+            bits,
+            block=self.block,
+            held_limit=HELD_ELEMENTS - 4 * self.quantised,
+            wave_aim=WAVE_AIM,
+            wave_limit=WAVE_LIMIT,
+        )
 
 
 def programs(plan: RowPlan) -> int:

@@ -10,14 +10,24 @@ from ..elementwise.gated_kernel import build_gated_module
 from ..elementwise.pointwise_kernel import build_binary_module, build_unary_module
 from .launching import built, check_same, dtype_name, empty, rows, stream_of
 
+_MOST_ELEMENTS = 2**31 - 2**15  # a launch counts in 32 bits, and rounds up to whole workgroups
+
 _unary_kernel = built(build_unary_module)
 _binary_kernel = built(build_binary_module)
 _gated_kernel = built(build_gated_module)
 
 
+def _check_count(function: str, x: Tensor) -> None:
+    if x.numel() > _MOST_ELEMENTS:
+        raise ValueError(
+            f"{function}: {x.numel()} elements; a launch takes {_MOST_ELEMENTS} at most, so split the tensor"
+        )
+
+
 @torch.library.custom_op("flydsl::unary", mutates_args=())
 def _unary(x: Tensor, function: str) -> Tensor:
     dtype, y = dtype_name(function, x), empty(x)
+    _check_count(function, x)
     if x.numel():
         _unary_kernel(function, dtype)(x.contiguous().view(-1), y.view(-1), x.numel(), stream_of(x))
     return y
@@ -32,6 +42,7 @@ def _(x: Tensor, function: str) -> Tensor:
 def _binary(x: Tensor, y: Tensor, function: str) -> Tensor:
     check_same(function, x=x, y=y)
     dtype, z = dtype_name(function, x), empty(x)
+    _check_count(function, x)
     if x.numel():
         flat = [one.contiguous().view(-1) for one in (x, y)]
         _binary_kernel(function, dtype)(*flat, z.view(-1), x.numel(), stream_of(x))
