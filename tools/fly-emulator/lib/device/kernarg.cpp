@@ -47,7 +47,8 @@ std::vector<uint8_t> buildKernarg(const KernelMetadata &kernel, const LaunchGeom
     // All else (remainders, global offsets, host calls, heaps) is zero: launches are whole groups.
     std::memcpy(bytes.data() + argument.offset, &value, std::min<size_t>(argument.size, 8));
   }
-  // The segment is aligned, and LLVM widens loads of the last arguments to what the alignment allows.
+  // The segment is aligned, and LLVM widens loads of the last arguments to what the alignment
+  // allows.
   constexpr size_t kUnit = 64;
   bytes.resize((bytes.size() + kUnit - 1) / kUnit * kUnit);
   return bytes;

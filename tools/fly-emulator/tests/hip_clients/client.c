@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C client that links nothing of HIP's: it loads the library as it would load libamdhip64.so, asks for functions by
-// name, and launches a kernel of a code object from a file.
+// A C client that links nothing of HIP's: it loads the library as it would load libamdhip64.so,
+// asks for functions by name, and launches a kernel of a code object from a file.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 
 #include "hip_api.h"
 
-#define LOAD(NAME)                                                                                                     \
-  __typeof__(&NAME) NAME##_ = (__typeof__(&NAME))dlsym(library, #NAME);                                                \
-  if (NAME##_ == NULL)                                                                                                 \
+#define LOAD(NAME)                                                                                 \
+  __typeof__(&NAME) NAME##_ = (__typeof__(&NAME))dlsym(library, #NAME);                            \
+  if (NAME##_ == NULL)                                                                             \
   return printf("no %s\n", #NAME), 1
-#define CHECK(CALL)                                                                                                    \
-  do {                                                                                                                 \
-    const hipError_t e = (CALL);                                                                                       \
-    if (e != 0)                                                                                                        \
-      return printf("line %d: error %d\n", __LINE__, e), 1;                                                            \
+#define CHECK(CALL)                                                                                \
+  do {                                                                                             \
+    const hipError_t e = (CALL);                                                                   \
+    if (e != 0)                                                                                    \
+      return printf("line %d: error %d\n", __LINE__, e), 1;                                        \
   } while (0)
 
 int main(int argc, char **argv) {
@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
   if (library == NULL)
     return printf("%s\n", dlerror()), 1;
   hipError_t (*find)(const char *, void **, int, uint64_t, int *) =
-      (hipError_t(*)(const char *, void **, int, uint64_t, int *))dlsym(library, "hipGetProcAddress");
+      (hipError_t (*)(const char *, void **, int, uint64_t, int *))dlsym(library,
+                                                                         "hipGetProcAddress");
   if (find == NULL)
     return puts("no hipGetProcAddress"), 1;
   LOAD(hipInit);
@@ -44,7 +45,7 @@ int main(int argc, char **argv) {
   void *properties = NULL;
   CHECK(find("hipGetDeviceProperties", &properties, 60000000, 0, NULL));
   char *bytes = calloc(1, 4096);
-  CHECK(((hipError_t(*)(void *, int))properties)(bytes, 0));
+  CHECK(((hipError_t (*)(void *, int))properties)(bytes, 0));
   if (strstr(bytes, "emulated") == NULL || strncmp(bytes + 1160, "gfx", 3) != 0)
     return puts("no properties"), 1;
   if (find("hipNoSuchFunction", &properties, 0, 0, NULL) == 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client of HIP declares, for tests that have no ROCm: the C API as its documentation has it.
+// What a client of HIP declares, for tests that have no ROCm: the C API as its documentation has
+// it.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -55,15 +56,16 @@ hipError_t hipLaunchHostFunc(hipStream_t, hipHostFn_t, void *);
 hipError_t hipModuleLoadData(hipModule_t *, const void *);
 hipError_t hipModuleUnload(hipModule_t);
 hipError_t hipModuleGetFunction(hipFunction_t *, hipModule_t, const char *);
-hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                 hipStream_t, void **, void **);
+hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, unsigned, hipStream_t, void **, void **);
 hipError_t hipDeviceSynchronize(void);
 hipError_t hipGetLastError(void);
 const char *hipGetErrorString(hipError_t);
 hipError_t hipLaunchKernel(const void *, dim3, dim3, void **, size_t, hipStream_t);
 hipError_t hipLaunchCooperativeKernel(const void *, dim3, dim3, void **, unsigned, hipStream_t);
 #ifdef __cplusplus
-hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t bytes = 0, hipStream_t stream = nullptr);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t bytes = 0,
+                                      hipStream_t stream = nullptr);
 #endif
 hipError_t __hipPopCallConfiguration(dim3 *, dim3 *, size_t *, hipStream_t *);
 hipError_t hipMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
