@@ -10,7 +10,8 @@ import matplotlib
 from matplotlib import pyplot as plt
 
 matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "kernels"
+matplotlib.rcParams["svg.hashsalt"] = "kernels"  # the same file from the same figures
+matplotlib.rcParams["svg.fonttype"] = "none"
 
 COLOURS = {"gfx942": "#3b6ea5", "gfx950": "#c4622d"}
 
