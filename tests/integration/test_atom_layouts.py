@@ -2,10 +2,10 @@
 """The thread-value layouts of the dialect's atoms are those of fly-layout's tables."""
 
 import pytest
-from flydsl._mlir import ir
-from flydsl._mlir.dialects import fly, fly_rocdl  # noqa: F401
 
 import flydsl.layout as fl
+from flydsl._mlir import ir
+from flydsl._mlir.dialects import fly, fly_rocdl  # noqa: F401
 from flydsl.layout.atoms import copy_atom, lds_read_transpose, mfma, mfma_scale, universal_copy, universal_fma, wmma
 from flydsl.layout.atoms import wmma_scale as scaled_wmma
 

@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
+import flydsl.layout as fl
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import fly, func
 from flydsl._mlir.passmanager import PassManager
-
-import flydsl.layout as fl
 
 EXTENTS = (1, 2, 2, 3, 4, 4, 6, 8, 12, 16)
 FUNCTIONS_OF_LAYOUTS = ("size", "cosize")
 AT_A_COORDINATE = ("crd2idx", "idx2crd", "get_flat_coord", "get_1d_coord")
 OF_TUPLES = ("int_tuple_add", "int_tuple_sub", "int_tuple_mul", "int_tuple_div", "int_tuple_mod", "ceil_div")
-OF_LAYOUTS = ("logical_divide", "zipped_divide", "logical_product", "composition")
 
 
 def truncated(a: int, b: int) -> int:
@@ -75,7 +74,7 @@ def interpret(function: func.FuncOp, arguments: list[int]) -> list[int]:
 
 
 def kind(value: Any) -> str:
-    return "composed_layout" if isinstance(value, fl.ComposedLayout) else "layout" if fl.is_layout(value) else "int_tuple"
+    return "layout" if fl.is_layout(value) else "int_tuple"
 
 
 @dataclass

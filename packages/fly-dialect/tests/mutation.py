@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated IR, and processes that may die of it.
 
-Run `python packages/fly-dialect/tests/mutation.py --minutes 10` to look for crashes, assertions and hangs of the parser,
-the verifiers and the passes. What it finds is written to a folder, one file each, as small as the mutation was.
+Run `python packages/fly-dialect/tests/mutation.py --minutes 10` to look for crashes, assertions and hangs of the
+parser, the verifiers and the passes. What it finds is written to a folder, one file each.
 """
 
 import argparse
@@ -22,10 +22,11 @@ from flydsl._mlir.dialects import fly, fly_rocdl  # noqa: F401
 from flydsl._mlir.passmanager import PassManager
 
 SUITE = Path(__file__).resolve().parents[1] / "test"
+# Of processor time, so that a busy machine makes no findings.
 SECONDS_PER_CASE = 20
 BATCH = 40
 
-_DEVICE = "convert-scf-to-cf,cse,convert-gpu-to-rocdl{chipset=gfx950 index-bitwidth=0 use-bare-ptr-memref-call-conv=true}"
+_TO_ROCDL = "convert-gpu-to-rocdl{chipset=gfx950 index-bitwidth=0 use-bare-ptr-memref-call-conv=true}"
 PIPELINES = (
     "",
     "fly-rewrite-func-signature",
@@ -40,7 +41,7 @@ PIPELINES = (
     "canonicalize,cse",
     "fly-rewrite-func-signature,fly-canonicalize,fly-rocdl-expand-ops,fly-layout-lowering,fly-int-swizzle-simplify,"
     "canonicalize,fly-convert-atom-call-to-ssa-form,fly-promote-regmem-to-vectorssa,convert-fly-to-rocdl,canonicalize,"
-    f"gpu.module(fly-expand-arith,{_DEVICE})",
+    f"gpu.module(fly-expand-arith,convert-scf-to-cf,cse,{_TO_ROCDL})",
 )
 NUMBERS = ("0", "1", "-1", "2", "3", "16", "64", "1024", "65536", "2147483647", "-2147483648", "4294967296", "?")
 LEAVES = ("?", "*", "?{div=8}", "?{i64}", "?{i64 div=0}", "1E0", "?E1", "0E0E1", "(1,2)", "((2,2),4)", "-7")
@@ -126,35 +127,45 @@ class Case:
     seed: int | None = None
 
 
+def ops_in(module: ir.Module) -> list[ir.Operation]:
+    """The ops in functions, before those that they hold."""
+    ops: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name not in ("builtin.module", "func.func", "gpu.func", "gpu.module"):
+            ops.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return ops
+
+
 def change_ops(module: ir.Module, seed: int) -> None:
     """Exchange operands of one type, change attributes, copy and erase ops."""
     generator = random.Random(seed)
-    ops: list[ir.Operation] = []
-    module.operation.walk(lambda op: (ops.append(op.operation), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER)
-    ops = [op for op in ops if op.name not in ("builtin.module", "func.func", "gpu.func", "gpu.module")]
-    values = [value for op in ops for value in (*op.operands, *op.results)]
     for _ in range(generator.randint(1, 4)):
-        if not ops:
-            return
-        op = generator.choice(ops)
-        change = generator.randrange(4)
-        if change == 0 and len(op.operands):
-            index = generator.randrange(len(op.operands))
-            same = [value for value in values if value.type == op.operands[index].type]
-            op.operands[index] = generator.choice(same)
-        elif change == 1 and len(op.attributes):
-            name = generator.choice([named.name if hasattr(named, "name") else named for named in op.attributes])
-            if isinstance(op.attributes[name], ir.IntegerAttr):
-                number = generator.choice((-1, 0, 1, 3, 1 << 31, 1 << 40))
-                op.attributes[name] = ir.IntegerAttr.get(ir.IntegerAttr(op.attributes[name]).type, number)
-            elif generator.random() < 0.3:
-                del op.attributes[name]
-        elif change == 2 and not op.regions:
-            op.clone(ir.InsertionPoint(op))
-        elif change == 3 and all(not list(result.uses) for result in op.results) and not op.regions:
-            ops.remove(op)
-            values = [value for value in values if value.owner != op]
-            op.erase()
+        # Looked up anew each time: what was erased is gone.
+        if ops := ops_in(module):
+            change_op(generator, generator.choice(ops), [value for op in ops for value in (*op.operands, *op.results)])
+
+
+def change_op(generator: random.Random, op: ir.Operation, values: list[ir.Value]) -> None:
+    """One change of an op; `values` are what its operands may become."""
+    change = generator.randrange(4)
+    if change == 0 and len(op.operands):
+        index = generator.randrange(len(op.operands))
+        op.operands[index] = generator.choice([value for value in values if value.type == op.operands[index].type])
+    elif change == 1 and len(op.attributes):
+        name = generator.choice([named if isinstance(named, str) else named.name for named in op.attributes])
+        if isinstance(op.attributes[name], ir.IntegerAttr):
+            number = generator.choice((-1, 0, 1, 3, 1 << 31, 1 << 40))
+            op.attributes[name] = ir.IntegerAttr.get(ir.IntegerAttr(op.attributes[name]).type, number)
+        elif generator.random() < 0.3:
+            del op.attributes[name]
+    elif change == 2 and not len(op.regions):
+        op.clone(ir.InsertionPoint(op))
+    elif change == 3 and not len(op.regions) and all(not list(result.uses) for result in op.results):
+        op.erase()
 
 
 def run_one(case: Case) -> None:
@@ -181,7 +192,7 @@ def survives(cases: list[Case]) -> str | None:
         os.dup2(sink, 2)
         try:
             for case in cases:
-                signal.alarm(SECONDS_PER_CASE)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CASE)
                 run_one(case)
         except BaseException:
             os._exit(77)
@@ -191,7 +202,7 @@ def survives(cases: list[Case]) -> str | None:
         return None
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return "hang" if number == signal.SIGALRM else signal.Signals(number).name
+        return "hang" if number == signal.SIGPROF else signal.Signals(number).name
     return f"exit status {os.WEXITSTATUS(status)}"
 
 

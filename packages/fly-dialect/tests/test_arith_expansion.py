@@ -2,6 +2,7 @@
 """fly-expand-arith, run on the host: every code of every small float, rounding, and remainders against C's fmod."""
 
 import ctypes
+import itertools
 import math
 import random
 import shutil
@@ -156,7 +157,7 @@ def test_rounds_to_nearest_even(compiled: ctypes.CDLL, form: Format) -> None:
     encode = getattr(compiled, f"encode_{form.type}")
     encode.restype, encode.argtypes = ctypes.c_uint32, [ctypes.c_float]
     numbers = [value for value, _ in form.numbers]
-    between = [(a + b) / 2 for a, b in zip(numbers, numbers[1:], strict=False)]
+    between = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
     top = 2 * numbers[-1] - numbers[-2]
     values = [*numbers, *between, top, (top + numbers[-1]) / 2, 3e38, 1e-45, 1e-38, math.inf]
     values += [struct.unpack("f", struct.pack("I", struct.unpack("I", struct.pack("f", value))[0] + step))[0]
