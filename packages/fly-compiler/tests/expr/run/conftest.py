@@ -24,3 +24,9 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if "/run/" in item.path.as_posix():
                 item.add_marker(pytest.mark.skip(reason=_PROBLEM))
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    """Give each test a disk cache of its own: tests look at what happens while a kernel is traced."""
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
