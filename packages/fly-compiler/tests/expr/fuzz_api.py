@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the functions of `flydsl.expr` with arguments at random: whatever comes, the interpreter has to survive.
 
-Not collected by pytest; `python tests/expr/fuzz_api.py [seed] [calls] [lower]` runs it, and `test_fuzz.py` a short one.
+Not collected by pytest; `python tests/expr/fuzz_api.py [seed] [calls] [lower]` runs it, and `test_fuzz_api.py` a short one.
 The last call is printed before it is made when FUZZ_TRACE is set, so that a crash names it.
 """
 
