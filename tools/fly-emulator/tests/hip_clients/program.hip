@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A HIP program as clang compiles it: kernels and variables in a fat binary, <<<>>> launches, graphs.
+// A HIP program as clang compiles it: kernels and variables in a fat binary, <<<>>> launches,
+// graphs.
 #include "hip_api.h"
 
 #include <stdio.h>
@@ -10,27 +11,28 @@
 #define __constant__ __attribute__((constant))
 #define __shared__ __attribute__((shared))
 
-#define CHECK(CALL)                                                                                                    \
-  do {                                                                                                                 \
-    const hipError_t e = (CALL);                                                                                       \
-    if (e != 0) {                                                                                                      \
-      printf("line %d: %s: %d %s\n", __LINE__, #CALL, e, hipGetErrorString(e));                                        \
-      return 1;                                                                                                        \
-    }                                                                                                                  \
+#define CHECK(CALL)                                                                                \
+  do {                                                                                             \
+    const hipError_t e = (CALL);                                                                   \
+    if (e != 0) {                                                                                  \
+      printf("line %d: %s: %d %s\n", __LINE__, #CALL, e, hipGetErrorString(e));                    \
+      return 1;                                                                                    \
+    }                                                                                              \
   } while (0)
-#define EXPECT(CONDITION)                                                                                              \
-  do {                                                                                                                 \
-    if (!(CONDITION)) {                                                                                                \
-      printf("line %d: not so: %s\n", __LINE__, #CONDITION);                                                           \
-      return 1;                                                                                                        \
-    }                                                                                                                  \
+#define EXPECT(CONDITION)                                                                          \
+  do {                                                                                             \
+    if (!(CONDITION)) {                                                                            \
+      printf("line %d: not so: %s\n", __LINE__, #CONDITION);                                       \
+      return 1;                                                                                    \
+    }                                                                                              \
   } while (0)
 
 __device__ int counter;
 __constant__ float factor;
 
 __device__ static inline unsigned tid() {
-  return __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + __builtin_amdgcn_workitem_id_x();
+  return __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() +
+         __builtin_amdgcn_workitem_id_x();
 }
 
 __global__ void scale(float *x, int n) {
@@ -117,7 +119,8 @@ int main() {
   CHECK(hipStreamSynchronize(first));
   EXPECT(calls == 3);
   CHECK(hipMemcpy(host.data(), y, n * sizeof(float), hipMemcpyDeviceToHost));
-  EXPECT(host[0] == 117.0f && host[15] == 107.0f && host[30] == 7.0f && host[500] == 0.0f && host[600] == 6.0f);
+  EXPECT(host[0] == 117.0f && host[15] == 107.0f && host[30] == 7.0f && host[500] == 0.0f &&
+         host[600] == 6.0f);
   CHECK(hipGraphExecDestroy(instance));
 
   // What cannot be captured spoils the capture; a stream that is not joined does too.
