@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the functions of `flydsl.expr` with arguments at random: whatever comes, the interpreter has to survive.
 
-Not collected by pytest; `python tests/expr/fuzz_api.py [seed] [calls] [lower]` runs it, and `test_fuzz_api.py` a short one.
-The last call is printed before it is made when FUZZ_TRACE is set, so that a crash names it.
+Not collected by pytest; `python tests/expr/fuzz_api.py [seed] [calls] [lower]` runs it, `test_fuzz_api.py` a short
+one. The last call is printed before it is made when FUZZ_TRACE is set, so that a crash names it.
 """
 
 from __future__ import annotations
