@@ -40,7 +40,7 @@ def test_wrong_argument(arguments, words):
     [
         (lambda a, b: (a.double(), b, 3.0, 100), TypeError, ["A", "float64", "float32"]),
         (lambda a, b: (a, b.reshape(2, 50), 3.0, 100), ValueError, ["B", "rank"]),
-        (lambda a, b: (a, b, 3.0), TypeError, ["4"]),
+        (lambda a, b: (a, b, 3.0), TypeError, ["missing", "'n'"]),
         (lambda a, b: (a, None, 3.0, 100), TypeError, ["B"]),
     ],
 )

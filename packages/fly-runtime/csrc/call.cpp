@@ -146,10 +146,7 @@ void run_host(const FlyArtifact *artifact, ArtifactState &state, int device, voi
   try {
     call_host(artifact, note, slots);
   } catch (const Failure &) {
-    try {
-      drain(); // what was printed before the failure; the failure itself is what counts
-    } catch (const Failure &) {
-    }
+    (void)guarded(drain); // what was printed before the failure; the failure itself is what counts
     throw;
   }
   drain();
