@@ -64,8 +64,8 @@ def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
     """The configuration for a head size and a number of query rows of a workgroup, 32 to 256.
 
     Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies: of 256 rows and 1024
-    keys (D = 128) the emulator's timeline has the matrix unit busy for 0.72 (gfx942) and 0.51 (gfx950) of the time; with
-    one wave of 64 rows, which issues 4 to 5 % less, for 0.61 and 0.45.
+    keys (D = 128) the emulator's timeline has the matrix unit busy for 0.72 (gfx942) and 0.51 (gfx950) of the time;
+    with one wave of 64 rows, which issues 4 to 5 % less, for 0.61 and 0.45.
 
     From 160 on the registers of one wave (32 rows of output, queries, a tile's scores) leave no room for a second one
     on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
