@@ -19,6 +19,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -119,6 +120,9 @@ private:
     module.setDataLayout(machine.createDataLayout());
   }
 
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
+  loadBitcodeFiles(llvm::Module &module) override;
+
   void handleModulePreLink(llvm::Module &module) override {
     module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", options.abiVersion);
     for (llvm::Function &function : module)
@@ -141,6 +145,29 @@ private:
 };
 
 } // namespace
+
+std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
+CodeObjectCompiler::loadBitcodeFiles(llvm::Module &module) {
+  SmallVector<std::unique_ptr<llvm::Module>> libraries;
+  for (const std::string &path : options.bitcodeFiles) {
+    std::unique_ptr<llvm::Module> library;
+    if (llvm::sys::fs::is_regular_file(path))
+      library = loadBitcodeFile(module.getContext(), path);
+    if (!library) {
+      getOperation().emitError("cannot read the bitcode file ") << path;
+      return std::nullopt;
+    }
+    if (!library->getTargetTriple().isAMDGCN()) {
+      getOperation().emitError("the bitcode file ")
+          << path << " is for '" << library->getTargetTriple().str() << "', not for amdgcn";
+      return std::nullopt;
+    }
+    library->setTargetTriple(module.getTargetTriple());
+    library->setDataLayout(module.getDataLayout());
+    libraries.push_back(std::move(library));
+  }
+  return libraries;
+}
 
 /// Puts the options that LLVM reads from functions and instructions on `function`.
 void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
@@ -276,6 +303,9 @@ CodeObjectOptions fly::optionsFromTarget(ROCDL::ROCDLTargetAttr target) {
   options.finiteOnly = target.hasFiniteOnly();
   options.flushDenormals = target.hasDaz();
   options.correctSqrt = target.hasCorrectSqrt();
+  if (ArrayAttr link = target.getLink())
+    for (auto path : link.getAsRange<StringAttr>())
+      options.bitcodeFiles.push_back(path.str());
   // "wave64" is also what a target that says nothing answers, so only the explicit flags count.
   if (target.hasFlag("no_wave64"))
     options.wave64 = false;

@@ -54,9 +54,8 @@ struct ROCDLTargetModel : gpu::TargetAttrInterface::FallbackModel<ROCDLTargetMod
   serializeToObject(Attribute attribute, Operation *module,
                     const gpu::TargetOptions &targetOptions) const {
     auto target = cast<ROCDL::ROCDLTargetAttr>(attribute);
-    if (!targetOptions.getLibrariesToLink().empty() ||
-        (target.getLink() && !target.getLink().empty())) {
-      module->emitError("bitcode libraries cannot be linked into a code object");
+    if (!targetOptions.getLibrariesToLink().empty()) {
+      module->emitError("bitcode libraries are named by the target, not by the pass");
       return std::nullopt;
     }
     CodeObjectOptions options = optionsFromTarget(target);

@@ -55,6 +55,7 @@ struct CodeObjectOptions {
   std::optional<bool> wave64; ///< refused when the chip has no such waves
   /// (minimum, maximum) waves per execution unit for kernels that do not say; maximum 0 means open.
   std::optional<std::pair<unsigned, unsigned>> wavesPerEu;
+  std::vector<std::string> bitcodeFiles; ///< linked in this order, before optimisation
   EmitFormat format = EmitFormat::CodeObject;
   bool wantIsa = false;    ///< also fill CodeObject::isa
   bool wantLlvmIr = false; ///< also fill CodeObject::llvmIr
