@@ -49,18 +49,23 @@ def test_resolvers_run_in_order(monkeypatch):
     assert ExternFunction is BoundExternFunction
 
 
-@pytest.fixture(scope="module")
-def bitcode(tmp_path_factory):
-    """Bitcode with a device function, made by clang."""
-    clang = shutil.which("clang-22") or "/usr/lib/llvm-22/bin/clang"
-    folder = tmp_path_factory.mktemp("bitcode")
+CLANG = shutil.which("clang-22") or shutil.which("clang")
+
+
+def bitcode_for(target, folder):
+    """Compile a device function to bitcode."""
     source = folder / "square.c"
-    source.write_text(
-        '__attribute__((visibility("default"))) float square_plus(float x, float y) { return x * x + y; }\n'
-    )
-    options = ["--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-c", "-emit-llvm"]
-    subprocess.run([clang, *options, str(source), "-o", str(folder / "square.bc")], check=True)
+    source.write_text("float square_plus(float x, float y) { return x * x + y; }\n")
+    options = [f"--target={target}", "-nogpulib", "-O2", "-c", "-emit-llvm"]
+    subprocess.run([CLANG, *options, str(source), "-o", str(folder / "square.bc")], check=True)
     return folder / "square.bc"
+
+
+@pytest.fixture
+def bitcode(tmp_path):
+    if CLANG is None:
+        pytest.skip("no clang to make bitcode with is installed")
+    return bitcode_for("amdgcn-amd-amdhsa", tmp_path)
 
 
 def launcher(function):
@@ -91,4 +96,11 @@ def test_bitcode_is_linked_and_runs(bitcode, tmp_path):
 def test_bitcode_that_is_not_there(tmp_path):
     launch = launcher(link_extern(SQUARE, bitcode_path=str(tmp_path / "missing.bc")))
     with pytest.raises(flyc.DSLCompileError, match=r"missing\.bc"):
+        launch(np.zeros(8, np.float32))
+
+
+@pytest.mark.skipif(CLANG is None, reason="no clang is installed")
+def test_bitcode_of_another_target(tmp_path):
+    launch = launcher(link_extern(SQUARE, bitcode_path=str(bitcode_for("x86_64-linux-gnu", tmp_path))))
+    with pytest.raises(flyc.DSLCompileError, match=r"square\.bc is for 'x86_64.*', not for amdgcn"):
         launch(np.zeros(8, np.float32))
