@@ -58,7 +58,9 @@ private:
     const IntTuple size = layoutSize(sizes, rest);
     if (sizes.failed())
       cx.fail(sizes.message());
-    if (sizes.failed() || !size.isStaticLeaf())
+    if (!sizes.failed() && size.isStaticLeaf() && size.staticValue() < 0)
+      cx.fail("extents must not be negative, got " + layout.str());
+    if (sizes.failed() || cx.failed() || !size.isStaticLeaf())
       return std::nullopt;
     return size.staticValue();
   }

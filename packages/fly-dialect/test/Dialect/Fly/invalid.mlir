@@ -127,3 +127,13 @@ func.func @operand_keyword(%tm: !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<
   %0 = fly.mma.make_fragment(e, %tm, %v) : (!fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>, !fly.memref<f32, global, (64,64):(64,1)>) -> !fly.memref<f32, register, 1:1>
   return
 }
+
+// -----
+
+// expected-error@+1 {{the thread-value layout of a tiled copy must be static, got (4,?):(1,4)}}
+func.func private @dynamic_copy(!fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<32>, 32>, !fly.layout<(4,?):(1,4)>, !fly.tile<[4|4]>>)
+
+// -----
+
+// expected-error@+1 {{the atom layout of a tiled matrix operation must be static, got (2,?,1):(1,2,0)}}
+func.func private @dynamic_mma(!fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(2,?,1):(1,2,0)>>)

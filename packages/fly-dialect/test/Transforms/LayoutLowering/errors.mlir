@@ -102,3 +102,17 @@ func.func @gemm_traversal(%p: !fly.ptr<f32, register>) {
   fly.gemm(%atom, %t, %t, %t, %t) [traversalLayout = %order] : (!fma, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.memref<f32, register, (1,2,2):(0,1,2)>, !fly.layout<(4,2):(1,1)>) -> ()
   return
 }
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<32>, 32>
+
+func.func @negative(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %layout = fly.static : !fly.layout<(1,-7):(0,1)>
+  %src = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(1,-7):(0,1)>) -> !fly.memref<f32, global, (1,-7):(0,1)>
+  %dst = fly.make_view(%q, %layout) : (!fly.ptr<f32, register>, !fly.layout<(1,-7):(0,1)>) -> !fly.memref<f32, register, (1,-7):(0,1)>
+  // expected-error@+1 {{extents must not be negative, got (1,-7):(0,1)}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, (1,-7):(0,1)>, !fly.memref<f32, register, (1,-7):(0,1)>) -> ()
+  return
+}

@@ -60,6 +60,22 @@ static LogicalResult verifyPointer(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult TiledCopyType::verify(function_ref<InFlightDiagnostic()> emitError, CopyAtomType,
+                                    LayoutType layoutTV, TileType) {
+  if (!layoutTV.getValue().isStatic())
+    return emitError() << "the thread-value layout of a tiled copy must be static, got "
+                       << layoutTV.getValue().str();
+  return success();
+}
+
+LogicalResult TiledMmaType::verify(function_ref<InFlightDiagnostic()> emitError, MmaAtomType,
+                                   LayoutType atomLayout, TileType) {
+  if (!atomLayout.getValue().isStatic())
+    return emitError() << "the atom layout of a tiled matrix operation must be static, got "
+                       << atomLayout.getValue().str();
+  return success();
+}
+
 LogicalResult PointerType::verify(function_ref<InFlightDiagnostic()> emitError, Type elementType,
                                   Attribute addressSpace, int32_t alignment, Swizzle) {
   return verifyPointer(emitError, elementType, addressSpace, alignment);

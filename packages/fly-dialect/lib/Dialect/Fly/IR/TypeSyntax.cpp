@@ -234,7 +234,7 @@ Type TiledMmaType::parse(AsmParser &parser) {
     return {};
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), atom, atomLayout, permutation);
+  return parser.getChecked<TiledMmaType>(parser.getContext(), atom, atomLayout, permutation);
 }
 
 void TiledMmaType::print(AsmPrinter &printer) const {

@@ -119,6 +119,7 @@ def Fly_TiledCopyType : Fly_Type<"TiledCopy", "tiled_copy"> {
   let parameters = (ins "::fly::CopyAtomType":$atom, "::fly::LayoutType":$layoutTV,
                         "::fly::TileType":$tile);
   let assemblyFormat = "`<` qualified($atom) `,` qualified($layoutTV) `,` qualified($tile) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Fly_TiledMmaType : Fly_Type<"TiledMma", "tiled_mma"> {
@@ -136,6 +137,7 @@ def Fly_TiledMmaType : Fly_Type<"TiledMma", "tiled_mma"> {
     }]>,
   ];
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 // --- target-neutral operations -------------------------------------------------------------------
