@@ -46,14 +46,19 @@ def _intrinsics() -> Any:
     return importlib.import_module("flydsl.expr.rocdl.intrinsic")
 
 
-def exp2(values: Any) -> Any:
-    """2 to each of a vector of Float32, within one unit of the last place; results below 2^-126 become 0.
+def exp2(value: Any) -> Any:
+    """2 to a Float32 or to each of a vector, within one unit of the last place; results below 2^-126 become 0.
 
     One instruction each; keeping denormal results would take five.
     """
-    call = _intrinsics().call_intrinsic
-    raws = [value.ir_value() for value in (values[index] for index in range(values.numel))]
-    return fx.Vector.from_elements([fx.Float32(call("llvm.amdgcn.exp2", (raw,), raw.type)) for raw in raws])
+    if isinstance(value, fx.Vector):
+        return fx.Vector.from_elements([_exp2_of(value[index]) for index in range(value.numel)])
+    return _exp2_of(value)
+
+
+def _exp2_of(value: Any) -> Any:
+    raw = value.ir_value()
+    return fx.Float32(_intrinsics().call_intrinsic("llvm.amdgcn.exp2", (raw,), raw.type))
 
 
 def minus(values: Any, scalar: Any) -> Any:

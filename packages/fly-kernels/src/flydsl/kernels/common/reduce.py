@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .dpp_utils import from_lane
 from .language import fx
 
 # `nnan` keeps v_max from being preceded by an instruction that quiets its operands: 2 instructions a step become 1. A
@@ -29,12 +30,6 @@ _SWIZZLE_XOR_16 = 0x401F  # ds_swizzle's bit mode: lane xor 16
 
 def _operations() -> Any:
     return importlib.import_module("flydsl._mlir.dialects.rocdl")
-
-
-def _from_lane(value: Any, control: int) -> Any:
-    """The value of the lane that a DPP control names; 0 where that lane does not exist."""
-    raw = value.ir_value()
-    return type(value)(_operations().update_dpp(raw.type, raw, raw, control, 15, 15, True))
 
 
 def _has_dpp() -> bool:
@@ -62,7 +57,7 @@ def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
             offset //= 2
         return value
     for control in _WITHIN_ROW[: min(width, 16).bit_length() - 1]:
-        value = combine(value, _from_lane(value, control))
+        value = combine(value, from_lane(value, control))
     if width <= 16:
         return value
     operations = _operations()
@@ -71,7 +66,7 @@ def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
         other = fx.Int32(operations.ds_swizzle(raw.type, raw, fx.Int32(_SWIZZLE_XOR_16).ir_value()))
         return combine(value, other.bitcast(type(value)))
     for control in _ACROSS_ROWS:
-        value = combine(value, _from_lane(value, control))
+        value = combine(value, from_lane(value, control))
     raw = value.ir_value()
     return type(value)(operations.readlane(raw.type, raw, fx.Int32(wave_size - 1).ir_value()))
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic on Python numbers and on the language's alike."""
+"""Integer arithmetic on Python numbers and on the language's alike, and fast functions of one Float32."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["align_up", "cdiv", "udiv_pow2", "urem_const"]
+from .convert import exp2, reciprocal
+from .language import fx
+
+__all__ = ["align_up", "cdiv", "exp2_f32_fast", "rcp_f32", "udiv_pow2", "urem_const"]
 
 
 def cdiv(a: Any, b: Any) -> Any:
@@ -34,3 +37,13 @@ def urem_const(a: Any, divisor: int) -> Any:
     if divisor & (divisor - 1) == 0:
         return a & ((1 << _power_of_two("urem_const", divisor)) - 1)
     return a - a // divisor * divisor
+
+
+def exp2_f32_fast(x: Any) -> Any:
+    """2 to the power of a Float32, in one instruction; see `convert.exp2`."""
+    return exp2(fx.Float32(x))
+
+
+def rcp_f32(x: Any) -> Any:
+    """1 / x of a Float32 within one unit of the last place, in one instruction."""
+    return reciprocal(fx.Float32(x))
