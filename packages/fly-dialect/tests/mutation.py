@@ -155,7 +155,8 @@ def change_op(generator: random.Random, op: ir.Operation, values: list[ir.Value]
     if change == 0 and len(op.operands):
         index = generator.randrange(len(op.operands))
         op.operands[index] = generator.choice([value for value in values if value.type == op.operands[index].type])
-    elif change == 1 and len(op.attributes):
+    elif change == 1 and len(op.attributes) and op.name.startswith("fly"):
+        # Only of our ops: upstream's may die of odd attributes when they are verified or printed.
         name = generator.choice([named if isinstance(named, str) else named.name for named in op.attributes])
         if isinstance(op.attributes[name], ir.IntegerAttr):
             number = generator.choice((-1, 0, 1, 3, 1 << 31, 1 << 40))
