@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw pointers, buffer resources, and loads and stores through them; the hardware checks their bounds.
+
+The accesses are those of `flydsl.expr.buffer_ops`; here are the forms of them that kernels written on addresses use.
+Resources and the offsets in them that are called uniform are the same in all lanes of a wave.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .language import fx
+
+__all__ = [
+    "buffer_load",
+    "buffer_store",
+    "create_buffer_resource",
+    "create_buffer_resource_from_addr",
+    "create_llvm_ptr",
+    "extract_base_index",
+    "get_element_ptr",
+    "pointer_at",
+]
+
+_SPACES = {0: "!llvm.ptr", 1: "!llvm.ptr<1>", 3: "!llvm.ptr<3>", 5: "!llvm.ptr<5>"}
+
+
+def _dialect() -> Any:
+    return importlib.import_module("flydsl._mlir.dialects.llvm")
+
+
+def _type(text: str) -> Any:
+    return importlib.import_module("flydsl._mlir.ir").Type.parse(text)
+
+
+def _is_llvm_pointer(value: Any) -> bool:
+    return str(getattr(value, "type", "")).startswith("!llvm.ptr")
+
+
+def _as_pointer(what: str, base: Any) -> Any:
+    """The language's pointer to the bytes at a tensor, a pointer, an LLVM pointer or an integer (global) address."""
+    pointer = base.iter if isinstance(base, fx.Tensor) else base
+    if isinstance(pointer, fx.Pointer):
+        return fx.recast_iter(fx.Int8, pointer)
+    space: Any = fx.AddressSpace.Global
+    address: Any = fx.Int64
+    if _is_llvm_pointer(base):
+        text = str(base.type)
+        if text == _SPACES[3]:
+            space, address = fx.AddressSpace.Shared, fx.Int32
+        elif text not in (_SPACES[0], _SPACES[1]):
+            raise TypeError(f"{what}: an address in {text} is none of global or shared memory")
+        base = _dialect().ptrtoint(address.ir_type, base)
+    number = fx.as_dsl_value(base)
+    if not getattr(getattr(number, "dtype", None), "is_integer", False):
+        raise TypeError(f"{what}: expected a tensor, a pointer or an integer address, got {type(base).__name__}")
+    return fx.inttoptr(fx.PointerType.get(fx.Int8, space), number.to(address))
+
+
+def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: int | None = None) -> Any:
+    """The language's pointer to `element` at a number of bytes from a tensor, pointer or address.
+
+    Args:
+        what: the function on whose behalf errors speak.
+        base: a tensor, a pointer, an LLVM pointer, or an integer address of global memory.
+        byte_offset: an integer.
+        element: a numeric class.
+        alignment: in bytes, a power of two; by default the element's.
+
+    Raises:
+        TypeError: `base` is none of these.
+        ValueError: an alignment that is no power of two.
+    """
+    natural = max(1, element.width // 8)
+    alignment = natural if alignment is None else alignment
+    if isinstance(alignment, bool) or not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+        raise ValueError(f"{what}: the alignment is a power of two of bytes, got {alignment!r}")
+    octets = _as_pointer(what, base)
+    moved = octets if type(byte_offset) is int and byte_offset == 0 else fx.add_offset(octets, byte_offset)
+    return fx.recast_iter(fx.PointerType.get(element, moved.address_space, alignment), moved)
+
+
+def create_llvm_ptr(value: Any, address_space: int = 0) -> Any:
+    """A tensor, a pointer or an integer address as a raw LLVM pointer.
+
+    Args:
+        value: what to point to.
+        address_space: LLVM's number: 0 generic, 1 global, 3 shared, 5 private.
+
+    Raises:
+        ValueError: another address space.
+    """
+    if address_space not in _SPACES:
+        raise ValueError(f"create_llvm_ptr: address space {address_space!r} is none of {', '.join(map(str, _SPACES))}")
+    kind = _type(_SPACES[address_space])
+    if isinstance(value, fx.Tensor):
+        value = value.iter
+    if isinstance(value, fx.Pointer):
+        value = value.llvm_ptr
+    if _is_llvm_pointer(value):
+        return value if value.type == kind else _dialect().addrspacecast(kind, value)
+    address = fx.Int64 if address_space < 2 else fx.Int32
+    return _dialect().inttoptr(kind, fx.as_dsl_value(value).to(address).ir_value())
+
+
+def extract_base_index(tensor: Any, address_space: int = 1) -> Any:
+    """The address of a tensor's first element, as an `Index`.
+
+    Raises ValueError when the tensor is not in that address space (1 global, 3 shared).
+    """
+    pointer = tensor.iter if isinstance(tensor, fx.Tensor) else tensor
+    found = {fx.AddressSpace.Global: 1, fx.AddressSpace.Shared: 3}.get(pointer.address_space)
+    if found != address_space:
+        raise ValueError(
+            f"extract_base_index: the tensor is in {pointer.address_space} memory, not in address space {address_space}"
+        )
+    return fx.ptrtoint(pointer).to(fx.Index)
+
+
+def get_element_ptr(base: Any, byte_offset: Any = None, static_byte_offset: int = 0, elem_type: Any = None) -> Any:
+    """A raw LLVM pointer moved by offsets.
+
+    Args:
+        base: a raw LLVM pointer, or what `create_llvm_ptr` takes, which is then in global memory.
+        byte_offset: an integer of the language, or None.
+        static_byte_offset: a Python int to add.
+        elem_type: a numeric class or MLIR type in whose size both count; by default bytes.
+    """
+    element = fx.Int8 if elem_type is None else elem_type
+    element = getattr(element, "ir_type", element)
+    pointer = base if _is_llvm_pointer(base) else create_llvm_ptr(base, 1)
+    offset = static_byte_offset if byte_offset is None else fx.as_dsl_value(byte_offset) + static_byte_offset
+    if isinstance(offset, int):
+        return _dialect().GEPOp(pointer.type, pointer, [], [offset], element, None).result
+    dynamic = -(2**31)  # MLIR's mark for an index that is an operand
+    return _dialect().GEPOp(pointer.type, pointer, [offset.ir_value()], [dynamic], element, None).result
+
+
+def create_buffer_resource(
+    memref: Any, stride: int = 0, max_size: bool = True, *, num_records_bytes: Any = None, base_byte_offset: Any = None
+) -> Any:
+    """The resource of a tensor or pointer in global memory.
+
+    Args:
+        memref: what to access; its first element is offset 0.
+        stride: 0; raw accesses have no stride.
+        max_size: whether the resource is unlimited; else it ends with the tensor.
+        num_records_bytes: its size in bytes, instead, counted from where it begins.
+        base_byte_offset: uniform; where it begins, in bytes from the tensor's first element.
+
+    Raises:
+        ValueError: a stride, or `max_size=False` for a pointer, which has no size.
+    """
+    if stride:
+        raise ValueError(f"create_buffer_resource: raw accesses have no stride, got {stride!r}")
+    is_tensor = isinstance(memref, fx.Tensor)
+    if not is_tensor and not max_size and num_records_bytes is None:
+        raise ValueError("create_buffer_resource: a pointer has no size; give num_records_bytes")
+    create = fx.buffer_ops.create_buffer_resource
+    if base_byte_offset is None:
+        return create(memref, max_size, num_records_bytes)
+    if num_records_bytes is None and not max_size:
+        extent = fx.as_dsl_value(fx.cosize(memref.layout).to_py_value()).to(fx.Int64)
+        num_records_bytes = (extent * memref.dtype.width + 7) // 8 - fx.as_dsl_value(base_byte_offset).to(fx.Int64)
+    begin = pointer_at("create_buffer_resource", memref, base_byte_offset, memref.dtype)
+    return create(begin, num_records_bytes=num_records_bytes)
+
+
+def create_buffer_resource_from_addr(addr_i64: Any, *, num_records_bytes: Any = None) -> Any:
+    """The resource that begins at a 64-bit address of global memory; its elements are Float32 unless a load says.
+
+    `num_records_bytes` is its size in bytes, by default 0xFFFFFFFF.
+    """
+    begin = pointer_at("create_buffer_resource_from_addr", addr_i64, 0, fx.Float32)
+    return fx.buffer_ops.create_buffer_resource(begin, num_records_bytes=num_records_bytes)
+
+
+def buffer_load(
+    rsrc: Any,
+    offset: Any,
+    vec_width: int = 4,
+    dtype: Any = None,
+    mask: Any = None,
+    cache_modifier: int = 0,
+    soffset_bytes: Any = None,
+    is_scalar: bool = False,
+) -> Any:
+    """Load `vec_width` elements: a scalar for one, else a `Vector`.
+
+    Args:
+        rsrc: a resource.
+        offset: in elements.
+        vec_width: how many.
+        dtype: a numeric class or MLIR type; by default that of the tensor of which the resource was made.
+        mask: a Boolean; where it is false the result is zero.
+        cache_modifier: 0, or 2 for non-temporal.
+        soffset_bytes: a uniform offset in bytes to add.
+        is_scalar: load 1 or 4 Int32 through the scalar cache; the offset is uniform and counts 32-bit words, and the
+            memory is written by nobody during the kernel.
+
+    Raises:
+        TypeError: a resource of unknown elements without `dtype`; a scalar load of another type than Int32.
+        ValueError: a width that the hardware has not; a mask or soffset with a scalar load.
+    """
+    if not is_scalar:
+        load = fx.buffer_ops.buffer_load
+        return load(rsrc, offset, vec_width, dtype, mask, cache_modifier, soffset_bytes)
+    if mask is not None or soffset_bytes is not None:
+        raise ValueError("buffer_load: a scalar load has neither mask nor soffset_bytes")
+    if vec_width not in (1, 4):
+        raise ValueError(f"buffer_load: a scalar load has 1 or 4 words, not {vec_width!r}")
+    if dtype is not None and getattr(dtype, "ir_type", dtype) != fx.Int32.ir_type:
+        raise TypeError(f"buffer_load: a scalar load gives Int32, not {dtype!r}; bitcast what it gives")
+    raw = _dialect().ptrtoint(_type("i128"), fx.as_ir_value(rsrc))
+    words = _dialect().bitcast(_type("vector<4xi32>"), raw)
+    operands = [words, (_int32(offset) * 4).ir_value(), fx.Int32(cache_modifier).ir_value()]
+    name, kind = ("i32", fx.Int32.ir_type) if vec_width == 1 else ("v4i32", _type("vector<4xi32>"))
+    return fx.as_dsl_value(fx.rocdl.call_intrinsic(f"llvm.amdgcn.s.buffer.load.{name}", operands, kind))
+
+
+def buffer_store(
+    data: Any,
+    rsrc: Any,
+    offset: Any,
+    mask: Any = None,
+    cache_modifier: int = 0,
+    *,
+    soffset_bytes: Any = None,
+    offset_is_bytes: bool = False,
+) -> None:
+    """Store a scalar or vector.
+
+    Args:
+        data: what to store.
+        rsrc: a resource.
+        offset: in elements of `data`, or in bytes with `offset_is_bytes`.
+        mask: a Boolean; where it is false nothing is written.
+        cache_modifier: 0, or 2 for non-temporal.
+        soffset_bytes: a uniform offset in bytes to add.
+        offset_is_bytes: see `offset`.
+    """
+    if not offset_is_bytes:
+        fx.buffer_ops.buffer_store(data, rsrc, offset, mask, cache_modifier, soffset_bytes)
+        return
+    at = _int32(offset)
+    if mask is not None:
+        at = fx.as_dsl_value(mask).select(at, fx.Int32(-1))  # outside every resource
+    fx.rocdl.raw_ptr_buffer_store(data, rsrc, at, 0 if soffset_bytes is None else soffset_bytes, cache_modifier)
+
+
+def _int32(value: Any) -> Any:
+    return fx.as_dsl_value(value).to(fx.Int32)
