@@ -66,16 +66,19 @@ def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: 
         base: a tensor, a pointer, an LLVM pointer, or an integer address of global memory.
         byte_offset: an integer.
         element: a numeric class.
-        alignment: in bytes, a power of two; by default the element's.
+        alignment: in bytes, a power of two of at least the element's size, which is the default.
 
     Raises:
         TypeError: `base` is none of these.
-        ValueError: an alignment that is no power of two.
+        ValueError: another alignment.
     """
     natural = max(1, element.width // 8)
     alignment = natural if alignment is None else alignment
-    if isinstance(alignment, bool) or not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
-        raise ValueError(f"{what}: the alignment is a power of two of bytes, got {alignment!r}")
+    if not isinstance(alignment, int) or alignment < natural or alignment & (alignment - 1):
+        raise ValueError(
+            f"{what}: the alignment of {element.__name__} is a power of two of bytes, at least {natural}, "
+            f"got {alignment!r}"
+        )
     octets = _as_pointer(what, base)
     moved = octets if type(byte_offset) is int and byte_offset == 0 else fx.add_offset(octets, byte_offset)
     return fx.recast_iter(fx.PointerType.get(element, moved.address_space, alignment), moved)
