@@ -53,9 +53,10 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 def interpret(function: func.FuncOp, arguments: list[int]) -> list[int]:
     """Run a function of integer arithmetic."""
     block = function.regions[0].blocks[0]
-    values = dict(zip(block.arguments, arguments, strict=True))
+    # As plain values: where the language is imported, `==` of integers builds an operation.
+    values = dict(zip(map(ir.Value, block.arguments), arguments, strict=True))
     for op in block.operations:
-        name, operands = op.operation.name, [values.get(operand) for operand in op.operands]
+        name, operands = op.operation.name, [values.get(ir.Value(operand)) for operand in op.operands]
         if name == "func.return":
             return operands  # type: ignore[return-value]
         width = op.operation.results[0].type.width
@@ -69,7 +70,7 @@ def interpret(function: func.FuncOp, arguments: list[int]) -> list[int]:
             result = operands[0]
         else:
             raise AssertionError(f"{name} is left of the algebra")
-        values[op.operation.results[0]] = wrapped(result, width)
+        values[ir.Value(op.operation.results[0])] = wrapped(result, width)
     raise AssertionError("no return")
 
 

@@ -7,3 +7,11 @@ kernel is built at the first call with its row length and type, and kept.
 
 This is the only part of the wheel that imports torch.
 """
+
+import importlib.util
+
+if importlib.util.find_spec("torch") is None:
+    raise ImportError(
+        "the operators of flydsl.kernels take and return torch tensors, and torch is not installed: "
+        "pip install 'fly-kernels[torch]'. Builders and exported kernels work without it, on anything with DLPack"
+    )
