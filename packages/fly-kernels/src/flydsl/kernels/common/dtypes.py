@@ -22,6 +22,20 @@ def float_type(dtype: str) -> Any:
     return getattr(fx, _FLOATS[dtype])
 
 
+def row_and_weight_types(dtype: str, weight_dtype: str | None) -> tuple[Any, Any]:
+    """The language's types of rows of `dtype` and of a weight, which is of the rows' type (None) or "f32".
+
+    Raises ValueError for an unknown name, and for a weight of another type.
+    """
+    weight_dtype = weight_dtype or dtype
+    types = float_type(dtype), float_type(weight_dtype)
+    if weight_dtype not in (dtype, "f32"):
+        raise ValueError(
+            f"weight_dtype_str {weight_dtype!r} is neither the activations' {dtype!r} nor 'f32'; convert the weight"
+        )
+    return types
+
+
 def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
     """Refuse, while tracing, a tensor that a kernel is not written for, by the name of the argument.
 

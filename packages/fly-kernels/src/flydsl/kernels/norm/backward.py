@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.convert import minus
-from ..common.dtypes import expect_row, expect_rows, float_type
+from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, plan_rows, pointer, stream, total
 from ..common.spread import Spread
@@ -40,7 +40,7 @@ class BackwardNorm:
     centred: bool  # LayerNorm; else RMSNorm
     columns: int
     dtype: str
-    weight_dtype: str
+    weight_dtype: str | None  # None: that of the rows
     residual: bool = False
     programs: int | None = None  # of the two-stage form; None: atomic
 
@@ -57,12 +57,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
     Raises as `forward_norm` does, and ValueError for a number of programs that is not positive.
     """
-    element, weight = float_type(norm.dtype), float_type(norm.weight_dtype)
-    if norm.weight_dtype not in (norm.dtype, "f32"):
-        raise ValueError(
-            f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
-            "convert the weight"
-        )
+    element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
         raise ValueError(f"num_programs must be positive, got {norm.programs}")
     # One row a workgroup, so that nothing has to be added up between the rows of one.

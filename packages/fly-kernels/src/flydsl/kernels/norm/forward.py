@@ -24,7 +24,7 @@ from typing import Any
 
 from ..common.arch import architecture
 from ..common.convert import inverse_sqrt, minus, reciprocal, round_to
-from ..common.dtypes import expect_row, expect_rows, float_type
+from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_scalar, stream
 
@@ -46,7 +46,7 @@ class ForwardNorm:
     centred: bool  # LayerNorm; else RMSNorm
     columns: int
     dtype: str
-    weight_dtype: str
+    weight_dtype: str | None  # None: that of the rows
     eps: float = EPS
     residual: bool = False
     stats: bool = False
@@ -93,12 +93,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the
     activations' nor f32; ImportError without the compiler.
     """
-    element, weight = float_type(norm.dtype), float_type(norm.weight_dtype)
-    if norm.weight_dtype not in (norm.dtype, "f32"):
-        raise ValueError(
-            f"weight_dtype_str {norm.weight_dtype!r} is neither the activations' {norm.dtype!r} nor 'f32'; "
-            "convert the weight"
-        )
+    element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     plan = norm.plan(element.width)
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth

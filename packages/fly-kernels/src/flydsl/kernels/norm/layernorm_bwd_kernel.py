@@ -23,9 +23,7 @@ def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | N
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
     "f32"; ImportError without the compiler.
     """
-    launch = backward_norm(
-        BackwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str)
-    )
+    launch = backward_norm(BackwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str))
 
     @flyc.jit
     def layernorm_bwd(

@@ -34,9 +34,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
-    return forward_norm(
-        ForwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str, **fields)
-    )
+    return forward_norm(ForwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str, **fields))
 
 
 @rows_builder

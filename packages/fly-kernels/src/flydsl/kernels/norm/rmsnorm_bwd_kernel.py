@@ -26,7 +26,7 @@ def is_rmsnorm_bwd_two_stage_vec_config(N: int, dtype_str: str) -> bool:
 
 def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
     return backward_norm(
-        BackwardNorm(centred=False, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str or dtype_str, **fields)
+        BackwardNorm(centred=False, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str, **fields)
     )
 
 
