@@ -54,20 +54,7 @@ def _rope_cache(
 
 
 @_rope_cache.register_fake
-def _(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    positions: Tensor,
-    cos: Tensor,
-    sin: Tensor,
-    slots: Tensor,
-    key_cache: Tensor,
-    value_cache: Tensor,
-    k_scale: Tensor,
-    v_scale: Tensor,
-    flash_layout: bool,
-) -> tuple[Tensor, Tensor]:
+def _(q: Tensor, k: Tensor, *_others: Tensor | bool) -> tuple[Tensor, Tensor]:
     return empty(q), empty(k)
 
 
