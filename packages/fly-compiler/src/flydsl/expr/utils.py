@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fx.utils`: pictures of layouts, as Typst drawings."""
+"""`fx.utils`: pictures of layouts (`drawing`), and the same as Typst drawings."""
 
 from __future__ import annotations
 
@@ -8,27 +8,13 @@ from typing import Any, TextIO
 
 from .atom import CopyAtom, MmaAtom
 from .copy import TiledCopy
-from .layout import typetext as tt
-from .layout.objects import Layout
+from .drawing import described, draw, draw_tv, picture, picture_tv
 from .mma import TiledMma
 
-__all__ = ["print_typst", "typst"]
+__all__ = ["draw", "draw_tv", "picture", "picture_tv", "print_typst", "typst"]
 
 _CELL = 14
 _PALETTE = ("f4cccc", "cfe2f3", "d9ead3", "fff2cc", "d9d2e9", "fce5cd", "d0e0e3", "ead1dc")
-
-
-def _described(value: Any) -> Any:
-    """Return a layout, atom or tiling as `flydsl.layout` has it."""
-    if isinstance(value, Layout):
-        import flydsl.layout
-
-        if not value.is_static:
-            raise ValueError(f"only static layouts can be drawn; {value} is known when the kernel runs")
-        return flydsl.layout.parse(tt.arguments(value.type_text))
-    if isinstance(value, (CopyAtom, MmaAtom, TiledCopy, TiledMma)):
-        return value.described
-    return value
 
 
 def _grid(rows: int, columns: int, cells: list[list[tuple[str, str]]]) -> str:
@@ -88,7 +74,7 @@ def typst(value: Any, *, color: Any = None) -> str:
         ValueError: the layout is not static, or has more than two modes.
         TypeError: what cannot be drawn.
     """
-    drawn = _described(value)
+    drawn = described(value)
     parts = [f'#set page(width: auto, height: auto, margin: {_CELL}pt)\n#set text(size: 6pt, font: "DejaVu Sans Mono")']
     if isinstance(value, (TiledMma, MmaAtom)):
         m, n, k = drawn.tile_size_mnk if isinstance(value, TiledMma) else drawn.shape_mnk
