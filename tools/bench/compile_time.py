@@ -4,12 +4,16 @@
 
     python tools/bench/compile_time.py --peer build/bench-peer    # beside the peer, whose environment is made once
     python tools/bench/compile_time.py                            # ours alone, by stage
+    python tools/bench/compile_time.py --passes --peer build/bench-peer    # pass by pass, on the same IR
 
 The kernels (`shared_kernels.py`) are the same source under both compilers. Every figure is of a process of its own that
 has imported the compiler and torch and compiles one kernel, with an empty cache, for gfx942; nothing is launched. The
 compilers take turns. Figures are processor time, that of started
 linkers included, medians over the rounds, with the distance between the quartiles.
 Processes of a first, uncounted round leave byte code behind.
+
+With `--passes` nothing is traced by the peer: both run the passes of our pipeline, to the LLVM dialect, on the IR that
+ours traces, of these kernels and of the library's (`pass_times.py`). The targets are the same, without the import.
 
 Targets: no kernel slower than the peer, 1.5 x faster in the median over the kernels, and the import no slower. The exit
 status is 1 when one is missed.
@@ -77,12 +81,19 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--kernels", nargs="*", help="only these")
     parser.add_argument("--json", type=Path, help="write the results there too")
+    parser.add_argument("--passes", action="store_true", help="compare the passes on the same IR instead")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         result = measure_import() if arguments.measure == "import" else measure_kernel(arguments.measure)
         print(json.dumps(result))
         return 0
+
+    if arguments.passes:
+        from pass_times import compare
+
+        of_passes = compare(arguments.peer, arguments.rounds, arguments.kernels, arguments.json)
+        return _verdict(of_passes, list(of_passes)) if of_passes else 0
 
     from peer_environment import make_peer, make_rocm, peer_variables, run_json
 
