@@ -27,6 +27,7 @@ from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, plan_rows, pointer, stream, total
 from ..common.spread import Spread
+from .column_sums import column_sums
 from .forward import programs
 
 ELEMENTS_PER_THREAD = 16  # of x, of dy, of gamma and of each sum
@@ -55,7 +56,8 @@ class BackwardNorm:
 def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
     """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
 
-    Raises as `forward_norm` does, and ValueError for a number of programs that is not positive.
+    The two-stage form launches both stages. Raises as `forward_norm` does, and ValueError for a number of programs that
+    is not positive.
     """
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
@@ -66,6 +68,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     )
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta
+    add_up = column_sums(norm.columns, norm.programs) if norm.programs else None
 
     class Row:
         """One row: its views and numbers, and what becomes of a vector."""
@@ -208,5 +211,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
         # The two-stage form writes all rows of Partial, those of workgroups without a row too.
         grid = fx.Int32(norm.programs) if norm.programs else fx.min(m_in, fx.Int32(programs(plan)))
         norm_bwd_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+        if add_up is not None:
+            add_up(tensors.Partial, tensors.DWeight, stream)
 
     return launch

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..common.language import flyc, fx
 from .backward import BackwardNorm, backward_norm
-from .column_sums import column_sums
 
 
 def is_rmsnorm_bwd_two_stage_vec_config(N: int, dtype_str: str) -> bool:
@@ -92,7 +91,6 @@ def build_rmsnorm_bwd_two_stage_module(
     Raises ValueError unless `num_programs` is positive, else as `build_rmsnorm_bwd_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs)
-    add_up = column_sums(N, num_programs)
 
     @flyc.jit
     def rmsnorm_bwd_two_stage(
@@ -108,7 +106,6 @@ def build_rmsnorm_bwd_two_stage_module(
     ) -> None:
         tensors = SimpleNamespace(Input=Input, Gamma=Gamma, DY=DY, Rstd=Rstd, DX=DX, DWeight=DWeight, Partial=Partial)
         launch(tensors, m_in, stream)
-        add_up(Partial, DWeight, stream)
 
     return rmsnorm_bwd_two_stage
 
@@ -121,7 +118,6 @@ def build_fused_add_rmsnorm_bwd_two_stage_module(
     Raises as `build_rmsnorm_bwd_two_stage_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, residual=True)
-    add_up = column_sums(N, num_programs)
 
     @flyc.jit
     def fused_add_rmsnorm_bwd_two_stage(
@@ -147,6 +143,5 @@ def build_fused_add_rmsnorm_bwd_two_stage_module(
             Partial=Partial,
         )
         launch(tensors, m_in, stream)
-        add_up(Partial, DWeight, stream)
 
     return fused_add_rmsnorm_bwd_two_stage
