@@ -108,15 +108,19 @@ class Compiled:
         """What to call with the run-time arguments, `None` under `COMPILE_ONLY`."""
         return None if self.artifact is None else self.artifact.entry
 
+    @property
+    def note(self) -> dict[str, Any]:
+        """The artifact's note (docs/artifact.md)."""
+        return self.artifact.note if self.artifact is not None else read_note(self.path)
+
     def report(self, origin: str | None = None) -> CompilationReport:
         """Return what is known of it, by default with the origin that it had at first."""
-        note = self.artifact.note if self.artifact is not None else read_note(self.path)
         return CompilationReport(
             self.request.name,
             self.request.settings.arch,
             origin or self.origin,
             dict(self.times),
-            note["kernels"],
+            self.note["kernels"],
             self.path,
             self.key,
             [f"{name}: {spec}" for name, spec in self.request.described()],

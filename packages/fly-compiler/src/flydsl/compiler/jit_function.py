@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from ..utils import env
-from .arguments.classify import Passed, classify, constexpr_key
+from .arguments.classify import Passed, classify, constexpr_key, refuse_written
 from .arguments.markers import is_compile_time
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
@@ -250,6 +250,11 @@ class JitFunction:
             kernel.used_by(request)
         self.hits += compiled.origin == "disk"
         self.misses += compiled.origin == "compiled" and compiled.store is not None
+        entries = compiled.note["arguments"] if any(one.immutable for _, one in passed) else []
+        for index, one in passed:
+            name = self.parameters[index].name
+            where = f"{self.original.__qualname__}(): argument '{name}'"
+            refuse_written(where, one, [entry for entry in entries if entry["name"] == name])
         self._compiled[key] = compiled
         return make_dispatch(self, compiled, passed, values)
 

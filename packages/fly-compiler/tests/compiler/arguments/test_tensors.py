@@ -8,11 +8,22 @@ import pytest
 import torch
 
 import flydsl.compiler as flyc
+import flydsl.expr as fx
 from flydsl.compiler.arguments import Dynamic, classify
 from flydsl.compiler.arguments.signatures import signature
 from flydsl.compiler.arguments.tensor import plain_spec
 
 DYNAMIC = Dynamic()
+
+
+@flyc.kernel
+def copy_kernel(x: fx.Tensor, y: fx.Tensor):
+    y[fx.thread_idx.x] = x[fx.thread_idx.x]
+
+
+@flyc.jit
+def copy_four(x: fx.Tensor, y: fx.Tensor):
+    copy_kernel(x, y).launch(grid=(1,), block=(4,))
 
 
 def test_plain_tensors_are_dynamic_but_for_the_unit_axis():
@@ -78,7 +89,18 @@ def test_dtypes_that_tensors_cannot_have(name):
 
 
 def test_dlpack_accepts_unsigned_integers():
-    assert flyc.from_dlpack(np.zeros(4, np.uint16)).spec.dtype == "int16"
+    spec = flyc.from_dlpack(np.zeros(4, np.uint16)).spec
+    assert (spec.dtype, spec.type_text()) == ("uint16", "!fly.memref<i16, global, 4:1>")
+    assert spec.note("a")[0]["dtype"] == "uint16"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("wrap", [lambda one: one, flyc.from_dlpack], ids=["plain", "wrapped"])
+def test_kernels_read_and_write_unsigned_integers(dtype, wrap):
+    size = np.iinfo(dtype).max
+    x, y = np.array([0, 1, size - 1, size], dtype), np.zeros(4, dtype)
+    copy_four(wrap(x), wrap(y))
+    assert (x == y).all()
 
 
 def test_from_dlpack_is_static():

@@ -7,7 +7,7 @@ import ctypes
 import enum
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -19,9 +19,9 @@ from .dtypes import scalar_type
 from .pointer import PointerArgument
 from .registry import JitArgumentRegistry
 from .specs import ArgumentSpec, ProtocolSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
-from .tensor import TensorArgument, is_tensor_type, plain_spec
+from .tensor import TensorArgument, is_immutable_type, is_tensor_type, plain_spec
 
-__all__ = ["Passed", "classify", "constexpr_key", "unwrapped"]
+__all__ = ["Passed", "classify", "constexpr_key", "refuse_written", "unwrapped"]
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,13 @@ class Passed:
     """How a run-time argument is compiled for and passed.
 
     `convert` makes what the artifact's function takes from the caller's value; `None` passes the value as it is. With
-    `spread` it gives a list, one value per entry of the note.
+    `spread` it gives a list, one value per entry of the note. Nothing may write to an `immutable` tensor.
     """
 
     spec: ArgumentSpec
     convert: Callable[[Any], Any] | None = None
     spread: bool = False
+    immutable: bool = False
 
 
 def classify(where: str, value: Any, annotation: Any) -> Passed:
@@ -49,7 +50,7 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
     if found is None:
         found = _from_annotation(where, value, annotation)
     if found is None and is_tensor_type(kind):
-        found = Passed(_spec_of(where, value))
+        found = Passed(_spec_of(where, value), immutable=is_immutable_type(kind))
     if found is None and isinstance(value, (bool, int, float)):
         found = Passed(ScalarSpec(scalar_type(_python_class(kind)).name))
     if found is None and _is_numpy_scalar(kind):
@@ -62,8 +63,8 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
             inner = classify(where, constructor(value), None)
             convert = inner.convert
             if convert is None:
-                return Passed(inner.spec, constructor, inner.spread)
-            return Passed(inner.spec, lambda one: convert(constructor(one)), inner.spread)
+                return replace(inner, convert=constructor)
+            return replace(inner, convert=lambda one: convert(constructor(one)))
         raise TypeError(
             f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered "
             "constructor. Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p "
@@ -71,6 +72,25 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
         )
     _warn_on_mismatch(where, found.spec, annotation)
     return found
+
+
+def refuse_written(where: str, passed: Passed, entries: list[dict[str, Any]]) -> None:
+    """Refuse a tensor that never changes where a program writes.
+
+    Args:
+        where: names the argument.
+        passed: how it is passed.
+        entries: the argument's entries of the artifact's note.
+
+    Raises:
+        ValueError: the tensor is immutable, and the program may write to it.
+    """
+    if passed.immutable and any(one["kind"] == "tensor" and one["access"] != "read" for one in entries):
+        raise ValueError(
+            f"{where}: a kernel writes to this tensor, and the arrays of JAX are immutable: other arrays may share the "
+            "memory. Pass an array that may be written, such as numpy.array(x) or a torch tensor, and make a JAX array "
+            "of the result with jax.numpy.asarray"
+        )
 
 
 def _spec_of(where: str, value: Any) -> ArgumentSpec:
@@ -82,7 +102,7 @@ def _spec_of(where: str, value: Any) -> ArgumentSpec:
 
 def _launch_argument(value: Any) -> Passed | None:
     if isinstance(value, TensorArgument):
-        return Passed(value.spec, unwrapped)
+        return Passed(value.spec, unwrapped, immutable=is_immutable_type(type(value.tensor)))
     if isinstance(value, PointerArgument):
         return Passed(value.spec, unwrapped)
     if isinstance(value, Stream):

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import flydsl.expr.numeric as numeric
 
-__all__ = ["DATA_TYPES", "DataType", "scalar_type", "tensor_type"]
+__all__ = ["DATA_TYPES", "TENSOR_TYPES", "DataType", "scalar_type", "tensor_type"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,15 @@ def _table() -> dict[str, DataType]:
 
 DATA_TYPES = _table()
 _BY_CLASS = {one.cls: one for one in DATA_TYPES.values()}
-# A kernel sees stored unsigned integers as signed ones of their width: the language's storage is signless.
-_STORAGE = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64"}
+_UNSIGNED = ("uint16", "uint32", "uint64")
+# A kernel sees stored unsigned integers as signed ones of their width: the language's storage is signless. Bytes of
+# either kind share their code, since the runtime takes both; of the others it has to know which will come.
+TENSOR_TYPES = {
+    **DATA_TYPES,
+    "uint8": DATA_TYPES["int8"],
+    **{name: replace(DATA_TYPES[name], cls=DATA_TYPES[name[1:]].cls) for name in _UNSIGNED},
+}
+"""By the dtype name of a tensor: how the note names it, and what a kernel sees."""
 
 
 def tensor_type(name: str, *, unsigned: bool) -> DataType:
@@ -62,9 +69,9 @@ def tensor_type(name: str, *, unsigned: bool) -> DataType:
     Raises:
         TypeError: kernels cannot have tensors of that type.
     """
-    known = DATA_TYPES.get(_STORAGE.get(name, name))
-    if known is None or (not unsigned and name in ("uint16", "uint32", "uint64")):
-        allowed = [one for one in DATA_TYPES if unsigned or one not in ("uint16", "uint32", "uint64")]
+    known = TENSOR_TYPES.get(name)
+    if known is None or (not unsigned and name in _UNSIGNED):
+        allowed = [one for one in DATA_TYPES if unsigned or one not in _UNSIGNED]
         raise TypeError(f"a kernel tensor cannot have dtype {name}; it can have {', '.join(allowed)}")
     return known
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from flydsl.expr.numeric import Numeric
 
-from .tensor import is_tensor_type, is_torch_type, plain_spec
+from .tensor import is_immutable_type, is_tensor_type, is_torch_type, plain_spec
 
 __all__ = ["SIGNATURES", "signature"]
 
@@ -42,7 +42,7 @@ def _function_for(kind: type) -> Callable[[Any], Any]:
     if hasattr(kind, "__cache_signature__"):
         return _own_signature if not issubclass(kind, Numeric) else type
     if is_tensor_type(kind):
-        return plain_spec
+        return _dlpack_signature
     return type
 
 
@@ -62,6 +62,14 @@ def _torch_signature(tensor: Any) -> Any:
 def _numpy_signature(array: Any) -> Any:
     stride, size = array.strides, array.itemsize
     return (array.dtype, len(stride), stride.index(size) if size in stride else -1)
+
+
+def _dlpack_signature(tensor: Any) -> Any:
+    kind = type(tensor)
+    try:
+        return (plain_spec(tensor), is_immutable_type(kind))
+    except (TypeError, RuntimeError, ValueError):
+        return kind  # nothing is compiled for it: `classify` says why, and which argument it is
 
 
 def _own_signature(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-from .dtypes import DATA_TYPES
+from .dtypes import DATA_TYPES, TENSOR_TYPES
 
 __all__ = ["ArgumentSpec", "Dynamic", "PointerSpec", "ScalarSpec", "StreamSpec", "TensorSpec", "ValueSpec"]
 
@@ -49,7 +49,7 @@ class TensorSpec:
 
     def type_text(self) -> str:
         """Return the MLIR type."""
-        data = DATA_TYPES[self.dtype]
+        data = TENSOR_TYPES[self.dtype]
         shape = _tuple_text([_leaf_text(one, 32) for one in self.shape])
         stride = _tuple_text([_leaf_text(one, self.stride_bits) for one in self.stride])
         align = "" if self.align == data.size else f", align<{self.align}>"
@@ -63,7 +63,7 @@ class TensorSpec:
         """Return what traced code sees."""
         from flydsl.expr.tensor import Tensor
 
-        return Tensor(values[0], DATA_TYPES[self.dtype].cls)
+        return Tensor(values[0], TENSOR_TYPES[self.dtype].cls)
 
     def describe(self) -> str:
         """Return the type as a reader knows it: `float32 (?,8):(?,1)`."""

@@ -11,7 +11,15 @@ from typing import Any
 from .dtypes import tensor_type
 from .specs import Dynamic, Leaf, TensorSpec
 
-__all__ = ["TensorArgument", "from_dlpack", "from_torch_tensor", "is_tensor_type", "layout_of", "plain_spec"]
+__all__ = [
+    "TensorArgument",
+    "from_dlpack",
+    "from_torch_tensor",
+    "is_immutable_type",
+    "is_tensor_type",
+    "layout_of",
+    "plain_spec",
+]
 
 
 def is_tensor_type(kind: type) -> bool:
@@ -25,8 +33,19 @@ def is_torch_type(kind: type) -> bool:
     return torch is not None and issubclass(kind, torch.Tensor)
 
 
+def is_immutable_type(kind: type) -> bool:
+    """Tell whether arrays of a class never change, which their DLPack capsules do not say: those of JAX."""
+    jax = sys.modules.get("jax")
+    return jax is not None and issubclass(kind, jax.Array)
+
+
 def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-    """Return dtype name, extents and strides (in elements) of any framework's tensor."""
+    """Return dtype name, extents and strides (in elements) of any framework's tensor.
+
+    Raises:
+        TypeError: its framework cannot export it (a dtype that DLPack has not, deleted or spread over devices).
+        ValueError: strides that are not multiples of the element size.
+    """
     kind = type(tensor)
     if is_torch_type(kind):
         return str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tuple(tensor.stride())
@@ -40,8 +59,12 @@ def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
         return tensor.dtype.name, tensor.shape, tuple(one // size for one in strides)
     import tvm_ffi
 
-    view = tvm_ffi.from_dlpack(tensor)
-    return str(view.dtype), tuple(view.shape), tuple(view.strides)
+    try:
+        view = tvm_ffi.from_dlpack(tensor)
+        return str(view.dtype), tuple(view.shape), tuple(view.strides)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        held = getattr(tensor, "dtype", "unknown dtype")
+        raise TypeError(f"{kind.__name__} of {held} cannot be passed by DLPack: {error}") from None
 
 
 def plain_spec(tensor: Any) -> TensorSpec:
@@ -154,8 +177,8 @@ class TensorArgument:
         return tuple(done)
 
     def __cache_signature__(self) -> Any:
-        """Return what of this argument a compilation depends on."""
-        return self.spec
+        """Return what of this argument a compilation depends on, and whether it may be written."""
+        return (self.spec, True) if is_immutable_type(type(self.tensor)) else self.spec
 
     def __repr__(self) -> str:
         return f"TensorArgument({self.spec.type_text()})"
