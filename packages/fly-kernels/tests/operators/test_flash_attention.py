@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import flydsl.kernels
+import flydsl.kernels.operators.flash_attention  # which registers torch.ops.flydsl.flash_attention
 
 
 def operands(batch, sq, skv, heads, kv_heads, head_dim, dtype=torch.bfloat16):

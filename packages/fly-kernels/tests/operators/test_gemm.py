@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import flydsl.kernels
+import flydsl.kernels.operators.gemm as operator  # which registers torch.ops.flydsl.gemm
 from flydsl.kernels.common.shuffle import shuffle_weight
 
 
@@ -60,7 +61,6 @@ def test_a_view_whose_rows_are_apart_is_copied():
 
 def test_the_name_is_also_that_of_a_package():
     import flydsl.kernels.gemm.config as config
-    import flydsl.kernels.operators.gemm as operator
     from flydsl.kernels.gemm import preshuffle_gemm
 
     a, b = operands(2, 64, 64, torch.float16)
