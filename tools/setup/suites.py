@@ -105,6 +105,8 @@ def run(suite: Suite, extra: list[str]) -> Counts:
         one.variable: str(wheels.install(one.environment, one.packages) / "bin" / "python") for one in suite.companions
     }
     variables = hatch.environment_variables()
+    # fly-opt is a tool of the build tree and in no wheel.
+    programs = [folder / "bin", *([BUILD / "fly-dialect" / "bin"] if "dialect" in suite.packages else [])]
     total = Counts()
     for architecture in suite.architectures:
         say(f"testing {suite.name}" + (f" on emulated {architecture}" if len(suite.architectures) > 1 else ""))
@@ -118,7 +120,7 @@ def run(suite: Suite, extra: list[str]) -> Counts:
                 **os.environ,
                 **variables,
                 **companions,
-                "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}",
+                "PATH": os.pathsep.join((*map(str, programs), variables["PATH"])),
                 "FLYDSL_GPU_ARCH": architecture,
             },
         )
