@@ -319,3 +319,30 @@ def test_compiled_functions_have_the_defaults_of_the_function():
     assert torch.equal(y[:5], x[:5] * 3)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
         run(x, y)
+
+
+@flyc.kernel
+def zeroth(x: fx.Tensor, by: fx.Float32):
+    x[fx.thread_idx.x] = x[fx.thread_idx.x] * 2.0 + by
+
+
+@flyc.kernel
+def another(x: fx.Tensor):
+    x[fx.thread_idx.x] = x[fx.thread_idx.x] + 3.0
+
+
+@pytest.mark.parametrize("first", ["another", "zeroth"])
+def test_kernels_are_told_apart_whatever_their_names_and_order(first):
+    # A code object lists its kernels by name, the host function launches them in any order.
+    def both(x: fx.Tensor, first: fx.Constexpr[str]):
+        if first == "another":
+            another(x).launch(block=4)
+        zeroth(x, fx.Float32(1.0)).launch(block=4)
+        if first == "zeroth":
+            another(x).launch(block=4)
+
+    x = np.zeros(4, np.float32)
+    compiled = flyc.compile(flyc.jit(both), x, first)
+    compiled(x, first)
+    assert x.tolist() == [7.0] * 4 if first == "another" else x.tolist() == [4.0] * 4
+    assert compiled.note["kernels"][0]["name"].startswith("another")

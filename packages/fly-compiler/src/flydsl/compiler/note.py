@@ -40,9 +40,11 @@ def build_note(compilation: Compilation, objects: Sequence[Any], arguments: list
     """
     resources = {kernel.name: kernel for one in objects for kernel in one.kernels}
     wish = waves_per_eu(compilation.hints.get("waves_per_eu"))
+    emitted = {kernel.name: kernel for kernel in compilation.kernels}
     kernels = []
-    for kernel in compilation.kernels:
-        used = resources[kernel.name]
+    # The launcher numbers kernels as the code object's table does (by name), whatever the order of emission.
+    for name, used in resources.items():
+        kernel = emitted[name]
         block = kernel.scope.block_size
         kernels.append(
             {
