@@ -136,6 +136,26 @@ def locate_error(error: BaseException) -> None:
         error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
 
 
+def explain_none(error: BaseException, absent: Sequence[str]) -> None:
+    """Add to an exception of traced code that found a `None` which arguments were `None`.
+
+    Args:
+        error: what traced code raised.
+        absent: the arguments, as text.
+    """
+    if not absent or not isinstance(error, (TypeError, AttributeError)) or getattr(error, LOCATED, False):
+        return
+    text = str(error)
+    frames = _traced_frames(error)[0]
+    if "NoneType" not in text or not frames:
+        return
+    setattr(error, LOCATED, True)
+    names = " and ".join(absent)
+    verb = "are" if len(absent) > 1 else "is"
+    hint = f"{names} {verb} None: pass a value, or guard this line with `if ... is not None:`"
+    error.args = (f"{text}. {hint}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
+
+
 def error_of_mlir(error: Any) -> DSLCompileError:
     """Return what MLIR refused while tracing (an attribute or a type that cannot be) as an error at the user's line."""
     found = [str(one.message) for one in error.error_diagnostics] or [str(error)]

@@ -7,7 +7,8 @@ says that it may. The first call goes the long way, which says in the log which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .arguments.classify import Passed
@@ -20,7 +21,7 @@ __all__ = ["make_dispatch"]
 
 # User parameters keep their names, so everything else begins with _fly_.
 _TEMPLATE = """
-def {name}({parameters}):
+def {name}({parameters}):{checks}
     try:
         _fly_call({arguments})
     except Exception as _fly_error:
@@ -54,10 +55,19 @@ def make_dispatch(
         parts.append(f"{'*' if one.spread else ''}_fly_convert_{index}({names[index]})")
         converted = one.convert(values[index])
         examples += converted if one.spread else [converted]
+    absent = [name for one, name, value in zip(jit.parameters, names, values, strict=True) if one.is_absent(value)]
+    scope["_fly_absent"] = functools.partial(_refuse_present, jit.original.__qualname__)
     direct = function.direct(tuple(examples))
     scope["_fly_call"] = function if direct is None else _first_call(function, direct, scope)
     scope["_fly_recover"] = _raise if direct is None else function.recover
-    return _generated(jit, names, parts, scope)
+    return _generated(jit, names, parts, scope, absent=absent)
+
+
+def _refuse_present(function: str, name: str, value: Any) -> None:
+    raise TypeError(
+        f"{function}(): argument '{name}' is a {type(value).__name__}, but this was compiled for None. Compile it for "
+        "such a value too (flyc.compile), or call the @flyc.jit function"
+    )
 
 
 def make_method(jit: JitFunction, call: Callable[..., None], recover: Callable[..., None]) -> Callable[..., None]:
@@ -101,12 +111,18 @@ def _recovered(
 
 
 def _generated(
-    jit: JitFunction, parameters: list[str], parts: list[str], scope: dict[str, Any], template: str = _TEMPLATE
+    jit: JitFunction,
+    parameters: list[str],
+    parts: list[str],
+    scope: dict[str, Any],
+    template: str = _TEMPLATE,
+    absent: Sequence[str] = (),
 ) -> Callable[..., None]:
     name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
     arguments = "".join(f"{part}, " for part in parts)
+    checks = "".join(f"\n    if {one} is not None: _fly_absent({one!r}, {one})" for one in absent)
     text = template.format(
-        name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments
+        name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments, checks=checks
     )
     exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
     made: Any = scope.pop(name)

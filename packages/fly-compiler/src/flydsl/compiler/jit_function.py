@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from flydsl.expr.typing import Stream
+
 from ..utils import env
 from .arguments.classify import Passed, classify, constexpr_key, refuse_written
 from .arguments.markers import is_compile_time
@@ -56,6 +58,10 @@ class Parameter:
         self.annotation = annotation
         self.is_receiver = is_receiver
         self.compile_time = is_receiver or is_compile_time(annotation)
+
+    def is_absent(self, value: Any) -> bool:
+        """Tell whether an argument is not there: `None` is a compile-time value, except as a stream."""
+        return value is None and not self.compile_time and self.annotation is not Stream
 
 
 class JitFunction:
@@ -227,15 +233,16 @@ class JitFunction:
             self._renew_call()
         arguments: list[tuple[str, Any]] = []
         passed: list[tuple[int, Passed]] = []
+        static: list[Any] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
-            if parameter.compile_time:
+            if parameter.compile_time or parameter.is_absent(value):
                 arguments.append((parameter.name, Static(value)))
+                static.append((parameter.name, key[2 + index]))
             else:
                 where = f"{self.original.__qualname__}(): argument '{parameter.name}'"
                 one = classify(where, value, parameter.annotation)
                 arguments.append((parameter.name, one.spec))
                 passed.append((index, one))
-        static = tuple(part for parameter, part in zip(self.parameters, key[2:], strict=True) if parameter.compile_time)
         request = Request(
             function=self.inline,
             name=self.original.__name__,

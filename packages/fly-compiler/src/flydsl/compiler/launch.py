@@ -146,7 +146,11 @@ class Launcher:
         """Return what makes the body's argument from the block arguments, and collect the operands of the launch."""
         parameter = self._bound.signature.parameters[name]
         annotation = self._kernel.annotations.get(name, parameter.annotation)
-        if is_compile_time(annotation):
+        if value is None:  # an argument that is not there
+            found = active()
+            assert found is not None
+            found.absent.append(f"argument '{name}' of kernel '{self._kernel.__name__}'")
+        if is_compile_time(annotation) or value is None:
             return lambda arguments: value
         exemplar = self._convert(name, value, annotation)
         start = len(self._operands)

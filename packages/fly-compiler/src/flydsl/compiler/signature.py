@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import types
 import typing
 import warnings
 from types import FunctionType
@@ -35,8 +36,16 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
                     stacklevel=2,
                 )
                 continue
-        found[name] = annotation
+        found[name] = _without_none(annotation)
     return found
+
+
+def _without_none(annotation: Any) -> Any:
+    """Return `T` for `Optional[T]` and `T | None`: any argument may be `None`."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        parts = [one for one in typing.get_args(annotation) if one is not type(None)]
+        return parts[0] if len(parts) == 1 else annotation
+    return annotation
 
 
 def warn_foreign_annotations(function: FunctionType) -> None:

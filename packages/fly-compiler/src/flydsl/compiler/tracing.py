@@ -14,7 +14,7 @@ from flydsl.expr import _trace
 from ..utils import env
 from .arguments.specs import StreamSpec
 from .control.region import settle
-from .diagnostics import error_of_mlir, explain_name_error, forget_unbound, locate_error
+from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget_unbound, locate_error
 from .messages import Message
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -53,6 +53,7 @@ class Compilation:
         messages: what they print and assert, once the module is lowered that far.
         link_libs: bitcode that external functions need, in order of first use.
         module_inits: what external functions want called with the loaded device module.
+        absent: the arguments that are `None`, as text, for messages.
     """
 
     def __init__(self, context: ir.Context, entry: str, arch: str, hints: dict[str, Any]) -> None:
@@ -65,6 +66,7 @@ class Compilation:
         self.messages: list[Message] = []
         self.link_libs: list[str] = []
         self.module_inits: list[Callable[[Any], Any]] = []
+        self.absent: list[str] = []
         self.module = ir.Module.create()
         self.module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
         with ir.InsertionPoint(self.module.body):
@@ -165,6 +167,7 @@ def trace_host(
             except ir.MLIRError as error:
                 raise error_of_mlir(error) from None
             except Exception as error:
+                explain_none(error, compilation.absent)
                 locate_error(error)
                 raise
             finally:
@@ -186,8 +189,10 @@ def _values(
     found: list[Any] = []
     if hidden:
         compilation.stream = values[-1]
-    for _, spec in arguments:
+    for name, spec in arguments:
         if isinstance(spec, Static):
+            if spec.value is None:
+                compilation.absent.append(f"argument '{name}' of {compilation.entry}()")
             found.append(spec.value)
             continue
         count = len(spec.ir_types())

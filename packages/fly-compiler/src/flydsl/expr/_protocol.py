@@ -8,7 +8,7 @@ order; what is plain Python and not a number (a string, `None`, a class) is carr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,11 +30,11 @@ def extract_to_ir_values(value: Any) -> list[Any]:
     if extract is not None and not isinstance(value, type):
         return list(extract())
     if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in extract_to_ir_values(item)]
+        return _leaves(value)
     if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in extract_to_ir_values(item)]
+        return _leaves(value.values())
     if isinstance(value, SimpleNamespace):
-        return [leaf for item in vars(value).values() for leaf in extract_to_ir_values(item)]
+        return _leaves(vars(value).values())
     from flydsl._mlir import ir
 
     if isinstance(value, ir.Value):
@@ -43,6 +43,11 @@ def extract_to_ir_values(value: Any) -> list[Any]:
         f"a value of type '{type(value).__name__}' has no SSA form; wrap numbers in a DSL type such as fx.Int32, "
         "or declare the parameter fx.Constexpr"
     )
+
+
+def _leaves(items: Iterable[Any]) -> list[Any]:
+    """Return the SSA values of the parts of a container; a part that is `None` has none."""
+    return [leaf for item in items if item is not None for leaf in extract_to_ir_values(item)]
 
 
 def ir_value_count(exemplar: Any) -> int:
@@ -73,13 +78,17 @@ def _take(exemplar: Any, rest: list[Any]) -> Any:
         taken, rest[:count] = rest[:count], []
         return construct(taken, exemplar)
     if isinstance(exemplar, tuple) and hasattr(exemplar, "_fields"):
-        return type(exemplar)(*(_take(item, rest) for item in exemplar))
+        return type(exemplar)(*(_part(item, rest) for item in exemplar))
     if isinstance(exemplar, (list, tuple)):
-        return type(exemplar)(_take(item, rest) for item in exemplar)
+        return type(exemplar)(_part(item, rest) for item in exemplar)
     if isinstance(exemplar, dict):
-        return {key: _take(item, rest) for key, item in exemplar.items()}
+        return {key: _part(item, rest) for key, item in exemplar.items()}
     if isinstance(exemplar, SimpleNamespace):
-        return SimpleNamespace(**{key: _take(item, rest) for key, item in vars(exemplar).items()})
+        return SimpleNamespace(**{key: _part(item, rest) for key, item in vars(exemplar).items()})
     if not rest:
         raise ValueError(f"a '{type(exemplar).__name__}' needs an SSA value, but none is left")
     return rest.pop(0)
+
+
+def _part(exemplar: Any, rest: list[Any]) -> Any:
+    return None if exemplar is None else _take(exemplar, rest)
