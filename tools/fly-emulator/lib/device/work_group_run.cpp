@@ -154,9 +154,10 @@ uint64_t WorkGroupRun::runWave(Wave &wave, uint64_t budget) {
   const uint64_t before = wave.executed;
   const uint64_t limit = plan_.options.instructionLimit;
   uint64_t left = std::min(budget, limit - before);
+  const bool skipping = (wave.mode & kSkipVectors) != 0; // what changes it ends the turn
   wave.yield = false;
   try {
-    if (wave.observer == nullptr) {
+    if (wave.observer == nullptr && !skipping) {
       while (left-- != 0) {
         inst = wave.next;
         wave.next = inst + 1;
@@ -170,10 +171,13 @@ uint64_t WorkGroupRun::runWave(Wave &wave, uint64_t budget) {
         inst = wave.next;
         wave.next = inst + 1;
         ++wave.executed;
-        if (inst->opcode != nullptr)
+        if (skipping && inst->opcode != nullptr && isVectorClass(inst->opcode->cls))
+          continue;
+        const bool observed = wave.observer != nullptr && inst->opcode != nullptr;
+        if (observed)
           wave.observer->before(wave, *inst);
         inst->execute(wave, *inst);
-        if (inst->opcode != nullptr)
+        if (observed)
           wave.observer->after(wave, *inst);
         if (wave.yield)
           break;

@@ -35,6 +35,27 @@ const char *opClassName(OpClass cls) {
   return "unknown";
 }
 
+bool isVectorClass(OpClass cls) {
+  switch (cls) {
+  case OpClass::VectorAlu:
+  case OpClass::Transcendental:
+  case OpClass::Matrix:
+  case OpClass::Global:
+  case OpClass::Flat:
+  case OpClass::Scratch:
+  case OpClass::Lds:
+    return true;
+  case OpClass::ScalarAlu:
+  case OpClass::ScalarMemory:
+  case OpClass::Branch:
+  case OpClass::Wait:
+  case OpClass::Barrier:
+  case OpClass::Control:
+    return false;
+  }
+  return false;
+}
+
 const OpcodeTable &OpcodeTable::instance() {
   static const OpcodeTable table;
   return table;
@@ -44,6 +65,7 @@ OpcodeTable::OpcodeTable() {
   addScalarAluOpcodes(*this);
   addScalarCompareOpcodes(*this);
   addScalarControlOpcodes(*this);
+  addScalarForkOpcodes(*this);
   addScalarMemoryOpcodes(*this);
   addVectorAluOpcodes(*this);
   addCrossLaneOpcodes(*this);

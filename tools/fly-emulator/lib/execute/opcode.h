@@ -28,6 +28,9 @@ enum class OpClass : uint8_t {
 
 const char *opClassName(OpClass cls);
 
+/// Does MODE.VSKIP pass over instructions of this class?
+bool isVectorClass(OpClass cls);
+
 /// The semantics of one mnemonic.
 struct Opcode {
   std::string name;
@@ -56,6 +59,7 @@ private:
 void addScalarAluOpcodes(OpcodeTable &table);
 void addScalarCompareOpcodes(OpcodeTable &table);
 void addScalarControlOpcodes(OpcodeTable &table);
+void addScalarForkOpcodes(OpcodeTable &table);
 void addScalarMemoryOpcodes(OpcodeTable &table);
 void addVectorAluOpcodes(OpcodeTable &table);
 void addCrossLaneOpcodes(OpcodeTable &table);

@@ -115,9 +115,10 @@ void setRegister(Wave &wave, const Instruction &inst, uint32_t value) {
   const Field field = fieldOf(inst);
   const auto mask = static_cast<uint32_t>(((uint64_t{1} << field.width) - 1) << field.offset);
   const uint32_t shifted = value << field.offset & mask;
-  if (field.id == hwreg::kMode)
+  if (field.id == hwreg::kMode) {
+    wave.yield |= ((wave.mode ^ shifted) & mask & kSkipVectors) != 0;
     wave.mode = (wave.mode & ~mask) | shifted;
-  else if (field.id == hwreg::kTrapStatus)
+  } else if (field.id == hwreg::kTrapStatus)
     wave.trapStatus = (wave.trapStatus & ~mask) | shifted;
   else if (field.id != hwreg::kStatus)
     throw Fault{"writing hardware register " + std::to_string(field.id) + " is not modelled"};
@@ -133,6 +134,13 @@ void swapPc(Wave &wave, const Instruction &inst) {
   const uint64_t target = readScalar64(wave, inst.src[0]);
   writeScalar64(wave, inst.dst[0], inst.address + inst.size);
   jump(wave, target);
+}
+
+/// The run loop looks at VSKIP when a wave's turn begins.
+void setVectorSkip(Wave &wave, const Instruction &inst) {
+  const bool skip = (readScalar(wave, inst.src[0]) >> (readScalar(wave, inst.src[1]) & 31U) & 1U);
+  wave.mode = skip ? wave.mode | kSkipVectors : wave.mode & ~kSkipVectors;
+  wave.yield = true;
 }
 
 constexpr uint32_t kIndexField = 0xffU;
@@ -183,7 +191,10 @@ constexpr struct {
     {"s_sleep", OpClass::Control, sleep},
     {"s_sethalt", OpClass::Control,
      HANDLER(if (inst.immediate[0] != 0) throw Fault{"s_sethalt stops the wave for a debugger"})},
+    {"s_setkill", OpClass::Control,
+     HANDLER(if ((inst.immediate[0] & 1) != 0) throw Fault{"s_setkill kills the wave"})},
     {"s_trap", OpClass::Control, trap},
+    {"s_setvskip", OpClass::ScalarAlu, setVectorSkip},
     {"s_set_gpr_idx_on", OpClass::ScalarAlu,
      HANDLER(setIndex(wave, readScalar(wave, inst.src[0])); setIndexMode(wave, inst.immediate[0]);
              wave.mode |= kIndexedRegisters)},

@@ -1,56 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar loads, plain and through a buffer descriptor.
+// Scalar memory: loads, stores and atomics, plain, of scratch, and through a buffer descriptor.
 #include <cstring>
 
+#include "execute/atomic_operation.h"
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
+#include "support/format.h"
 
 namespace flyemu {
 namespace {
 
-/// Immediate and register offset of a scalar memory instruction.
-uint64_t offsetOf(const Wave &wave, const Instruction &inst) {
-  // LLVM lists: base, register offset (if any), then numbers: immediate offset (if any), policy.
+/// What the addresses of a scalar access are relative to.
+enum class Space : uint8_t { Memory, Scratch, Buffer };
+
+/// An opcode's parameter: its space, and what it moves or does.
+constexpr uint32_t parameterOf(Space space, uint32_t what) {
+  return static_cast<uint32_t>(space) << 16 | what;
+}
+Space spaceOf(const Instruction &inst) { return static_cast<Space>(inst.opcode->parameter >> 16); }
+uint32_t whatOf(const Instruction &inst) { return inst.opcode->parameter & 0xffffU; }
+
+/// Where an access begins, and how many bytes from there on are in bounds.
+struct Place {
+  uint64_t address;
+  uint64_t limit;
+};
+
+/// LLVM lists: data (of stores and atomics), base, register offset (if any), then numbers:
+/// immediate offset (if any), policy. `base` is the place of the base among the sources.
+Place placeOf(const Wave &wave, const Instruction &inst, unsigned base) {
+  const Space space = spaceOf(inst);
   uint64_t offset = 0;
-  if (inst.srcCount > 1)
-    offset += readScalar(wave, inst.src[1]);
+  if (inst.srcCount > base + 1)
+    offset = uint64_t{readScalar(wave, inst.src[base + 1])} * (space == Space::Scratch ? 64 : 1);
   if (inst.immediateCount > 1)
     offset += static_cast<uint64_t>(inst.immediate[0]);
-  return offset;
+  if (space != Space::Buffer)
+    return {(readScalar64(wave, inst.src[base]) + offset) & ~uint64_t{3}, ~uint64_t{0}};
+  const uint32_t *descriptor = wave.scalar + inst.src[base].index;
+  const uint64_t start = (descriptor[0] | uint64_t{descriptor[1]} << 32) & 0xfffffffffffcULL;
+  const uint32_t stride = descriptor[1] >> 16 & 0x3fffU;
+  const uint64_t size = stride == 0 ? descriptor[2] : uint64_t{descriptor[2]} * stride;
+  offset &= ~uint64_t{3};
+  return {start + offset, offset < size ? size - offset : 0};
 }
 
-void loadScalars(Wave &wave, const Instruction &inst, uint64_t address, unsigned dwords,
-                 unsigned available) {
+/// Whole dwords in bounds.
+unsigned dwordsInBounds(const Place &place, unsigned dwords) {
+  const uint64_t available = place.limit / 4;
+  return static_cast<unsigned>(available < dwords ? available : dwords);
+}
+
+/// Dwords past the end read zero.
+void load(Wave &wave, const Instruction &inst) {
+  const unsigned dwords = whatOf(inst);
+  const Place place = placeOf(wave, inst, 0);
   uint32_t words[16] = {};
-  const unsigned count = available < dwords ? available : dwords;
-  if (count != 0) {
-    checkScalar(wave, inst, address, count * 4, AccessKind::Load);
-    std::memcpy(words, reinterpret_cast<const void *>(address), size_t{count} * 4);
+  if (const unsigned count = dwordsInBounds(place, dwords); count != 0) {
+    checkScalar(wave, inst, place.address, count * 4, AccessKind::Load);
+    std::memcpy(words, reinterpret_cast<const void *>(place.address), size_t{count} * 4);
   }
   const unsigned first = inst.dst[0].index;
   for (unsigned i = 0; i < dwords && first + i < scalar::kCount; ++i)
     wave.scalar[first + i] = words[i];
 }
 
-void load(Wave &wave, const Instruction &inst) {
-  const unsigned dwords = inst.opcode->parameter;
-  const uint64_t address = readScalar64(wave, inst.src[0]) + offsetOf(wave, inst);
-  loadScalars(wave, inst, address & ~uint64_t{3}, dwords, dwords);
+/// Dwords past the end are not written.
+void store(Wave &wave, const Instruction &inst) {
+  const unsigned dwords = whatOf(inst);
+  const Place place = placeOf(wave, inst, 1);
+  const unsigned count = dwordsInBounds(place, dwords);
+  if (count == 0)
+    return;
+  checkScalar(wave, inst, place.address, count * 4, AccessKind::Store);
+  std::memcpy(reinterpret_cast<void *>(place.address), wave.scalar + inst.src[0].index,
+              size_t{count} * 4);
 }
 
-void bufferLoad(Wave &wave, const Instruction &inst) {
-  const unsigned dwords = inst.opcode->parameter;
-  const uint32_t *descriptor = wave.scalar + inst.src[0].index;
-  const uint64_t base = (descriptor[0] | uint64_t{descriptor[1]} << 32) & 0xffffffffffffULL;
-  const uint32_t stride = descriptor[1] >> 16 & 0x3fffU;
-  const uint64_t size = stride == 0 ? descriptor[2] : uint64_t{descriptor[2]} * stride;
-  const uint64_t offset = offsetOf(wave, inst) & ~uint64_t{3};
-  // Dwords past the end read zero.
-  const uint64_t available = offset < size ? (size - offset) / 4 : 0;
-  loadScalars(wave, inst, (base & ~uint64_t{3}) + offset, dwords,
-              static_cast<unsigned>(available < dwords ? available : dwords));
+/// Out of bounds, memory stays and the old value reads zero.
+void atomic(Wave &wave, const Instruction &inst) {
+  const auto operation = static_cast<AtomicOperation>(whatOf(inst) & 0xffU);
+  const unsigned bytes = whatOf(inst) >> 8;
+  const Place place = placeOf(wave, inst, 1);
+  uint64_t old = 0;
+  if (place.limit >= bytes) {
+    if (place.address % bytes != 0)
+      throw Fault{format("an atomic of %u bytes at the unaligned address %s", bytes,
+                         hex(place.address).c_str())};
+    const unsigned data = inst.src[0].index;
+    const auto value = [&](unsigned index) {
+      return bytes == 4 ? uint64_t{wave.scalar[index]} : wave.scalar64(index);
+    };
+    const uint64_t compared =
+        operation == AtomicOperation::CompareSwap ? value(data + bytes / 4) : 0;
+    checkScalar(wave, inst, place.address, bytes, AccessKind::Atomic);
+    old = applyAtomic(operation, bytes, reinterpret_cast<uint8_t *>(place.address), value(data),
+                      compared);
+  }
+  if (inst.dstCount == 0)
+    return;
+  wave.scalar[inst.dst[0].index] = static_cast<uint32_t>(old);
+  if (bytes == 8)
+    wave.scalar[inst.dst[0].index + 1] = static_cast<uint32_t>(old >> 32);
 }
+
+/// Prefetches of translations and of data. A discarded line may have been written back before: with
+/// memory that is always up to date, it has.
+void nothing(Wave &, const Instruction &) {}
 
 } // namespace
 
@@ -59,12 +116,42 @@ void addScalarMemoryOpcodes(OpcodeTable &table) {
     const char *suffix;
     uint32_t dwords;
   } widths[] = {{"dword", 1}, {"dwordx2", 2}, {"dwordx4", 4}, {"dwordx8", 8}, {"dwordx16", 16}};
-  for (const auto &width : widths) {
-    table.add({std::string("s_load_") + width.suffix, OpClass::ScalarMemory, load, nullptr,
-               width.dwords, Fidelity::Exact});
-    table.add({std::string("s_buffer_load_") + width.suffix, OpClass::ScalarMemory, bufferLoad,
-               nullptr, width.dwords, Fidelity::Exact});
+  static const struct {
+    const char *prefix;
+    Space space;
+    Fidelity fidelity;
+  } spaces[] = {{"s_", Space::Memory, Fidelity::Exact},
+                {"s_buffer_", Space::Buffer, Fidelity::Exact},
+                {"s_scratch_", Space::Scratch, Fidelity::Assumed}};
+  for (const auto &space : spaces) {
+    for (const auto &width : widths) {
+      const uint32_t parameter = parameterOf(space.space, width.dwords);
+      const std::string prefix = space.prefix;
+      if (space.space != Space::Scratch || width.dwords <= 4)
+        table.add({prefix + "load_" + width.suffix, OpClass::ScalarMemory, load, nullptr, parameter,
+                   space.fidelity});
+      if (width.dwords <= 4)
+        table.add({prefix + "store_" + width.suffix, OpClass::ScalarMemory, store, nullptr,
+                   parameter, space.fidelity});
+    }
+    if (space.space == Space::Scratch)
+      continue;
+    for (const char *name : {"swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and",
+                             "or", "xor", "inc", "dec"})
+      for (const char *wide : {"", "_x2"}) {
+        AtomicOperation operation{};
+        unsigned bytes = 0;
+        if (parseAtomic(std::string(name) + wide, operation, bytes))
+          table.add({std::string(space.prefix) + "atomic_" + name + wide, OpClass::ScalarMemory,
+                     atomic, nullptr,
+                     parameterOf(space.space, static_cast<uint32_t>(operation) | bytes << 8),
+                     space.fidelity});
+      }
   }
+  for (const char *name : {"s_atc_probe", "s_atc_probe_buffer"})
+    table.add({name, OpClass::ScalarMemory, nothing, nullptr, 0, Fidelity::Exact});
+  for (const char *name : {"s_dcache_discard", "s_dcache_discard_x2"})
+    table.add({name, OpClass::ScalarMemory, nothing, nullptr, 0, Fidelity::Assumed});
 }
 
 } // namespace flyemu

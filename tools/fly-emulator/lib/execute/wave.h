@@ -26,6 +26,8 @@ struct Fault {
 
 /// MODE.GPR_IDX_EN: s_set_gpr_idx is in force.
 constexpr uint32_t kIndexedRegisters = 1U << 27;
+/// MODE.VSKIP: vector instructions are passed over.
+constexpr uint32_t kSkipVectors = 1U << 28;
 
 enum class WaveState : uint8_t { Ready, AtBarrier, Ended };
 

@@ -60,7 +60,8 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
                 "an address or the data of a memory access");
   } else if (opcode.cls == OpClass::ScalarMemory) {
     for (unsigned i = 0; i < inst.srcCount; ++i)
-      require(wave, inst, defined, inst.src[i], ~uint64_t{0}, "an address");
+      require(wave, inst, defined, inst.src[i], ~uint64_t{0},
+              "an address or the data of a scalar memory access");
   } else if (opcode.cls == OpClass::Matrix) {
     for (unsigned i = 0; i < inst.srcCount; ++i)
       require(wave, inst, defined, inst.src[i], exec,

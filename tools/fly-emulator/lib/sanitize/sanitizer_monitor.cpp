@@ -51,7 +51,9 @@ public:
       init_->after(wave, inst);
   }
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
-    if ((sanitizers_ & sanitizer::kRace) != 0 && inst.opcode->cls != OpClass::ScalarMemory)
+    const bool scalarLoad =
+        inst.opcode->cls == OpClass::ScalarMemory && access.kind == AccessKind::Load;
+    if ((sanitizers_ & sanitizer::kRace) != 0 && !scalarLoad)
       globalRaces_.access(wave, inst, access, clock_);
     if (memory_ != nullptr)
       memory_->global(wave, inst, access);

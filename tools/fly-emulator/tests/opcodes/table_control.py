@@ -17,8 +17,6 @@ def branches() -> list[Case]:
     def when(opcode: str, setup: str, condition: object) -> Case:
         return case(opcode, "s:u64", "s:u32", lanes(condition), setup + _TAKEN.replace("{op}", opcode))  # type: ignore[arg-type]
 
-    mask = "s_and_b32 {a}, {a}, 1\n"
-    del mask
     bit = "s_bitcmp1_b64 {a}, 0\n"
     # The mask is the operand where its low bit is set, else zero.
     some = "s_bitcmp1_b64 {a}, 0\ns_cselect_b64 MASK, {a}, 0\n"
@@ -74,7 +72,7 @@ HINTS = {
     "s_nop": "3", "s_setprio": "1", "s_wakeup": "", "s_sendmsg": "sendmsg(MSG_INTERRUPT)", "s_icache_inv": "",
     "s_incperflevel": "1", "s_decperflevel": "1", "s_ttracedata": "", "s_dcache_inv": "", "s_dcache_inv_vol": "",
     "s_dcache_wb": "", "s_dcache_wb_vol": "", "buffer_wbl2": "sc0 sc1", "buffer_inv": "sc0 sc1", "s_sleep": "1",
-    "s_barrier": "", "s_waitcnt": "vmcnt(0) lgkmcnt(0) expcnt(0)", "s_sethalt": "0", "s_set_gpr_idx_off": "",
+    "s_barrier": "", "s_waitcnt": "vmcnt(0) lgkmcnt(0) expcnt(0)", "s_sethalt": "0", "s_setkill": "0", "s_set_gpr_idx_off": "",
 }  # fmt: skip
 
 
@@ -97,11 +95,53 @@ def clocks() -> list[Case]:
     ]  # fmt: skip
 
 
-def ends() -> list[Case]:
-    """A wave that ends here stores nothing after; in blocks whose {a} is even."""
-    stop = "s_bitcmp1_b32 {a}, 0\ns_cbranch_scc1 .Lon{i}\nNOTHING\n.Lon{i}:\ns_mov_b32 {d}, {a}"
-    del stop
-    return []
+def forks() -> list[Case]:
+    """Both sides of a fork run with their lanes, and meet: {d} is 5 where the bit of {a} is set, else 7; SGPRs count."""
+    sides = (
+        "s_mov_b32 {d}, 0\nv_mov_b32 {e}, 0\nFORK\n"
+        "v_mov_b32 {e}, 7\ns_add_u32 {d}, {d}, 1\ns_branch .Lmeet{i}\n"
+        ".Lset{i}:\nv_mov_b32 {e}, 5\ns_add_u32 {d}, {d}, 16\n.Lmeet{i}:\nJOIN s59"
+    )
+    address = "s_getpc_b64 s[56:57]\n.Lhere{i}:\ns_add_u32 s56, s56, .Lset{i}-.Lhere{i}\ns_addc_u32 s57, s57, 0\n"
+    # The stack begins at s0, which the frame needs.
+    keep, back = "s_mov_b64 s[60:61], s[0:1]\ns_mov_b64 s[62:63], s[2:3]\n", "\ns_mov_b64 s[0:1], s[60:61]\n"
+    back += "s_mov_b64 s[2:3], s[62:63]"
+    mask = "s_mov_b32 s59, 0\n"
+
+    def both(context: Context, a: Array) -> tuple[Array, Array]:
+        bit = (a >> (context.lane % 64).astype(np.uint64) & np.uint64(1)).astype(bool)
+        here = context.exec.reshape(context.blocks, -1)
+        taken, stays = ((side.reshape(here.shape) & here).any(axis=1) for side in (bit, ~bit))
+        count = np.where(taken, 16, 0) + np.where(stays, 1, 0)
+        return np.repeat(count, here.shape[1]).astype(np.uint32), np.where(bit, 5, 7).astype(np.uint32)
+
+    out = []
+    for opcode, fork in (("s_cbranch_g_fork", "{op} {a}, s[56:57]"), ("s_cbranch_i_fork", "{op} {a}, .Lset{i}")):
+        code = keep + mask + address + sides.replace("FORK", fork).replace("JOIN", "s_cbranch_join") + back
+        out.append(case(opcode, "s:u64", "s:u32 u32", both, code, context=True, also=("s_cbranch_join",)))
+    return out
+
+
+def skipping() -> list[Case]:
+    """VSKIP passes over vector instructions of every kind, and over no scalar one; a wait is none of them."""
+    body = (
+        "v_mov_b32 {e}, {b}\ns_mov_b32 {d}, 3\n{op} {a}, 4\nv_add_u32 {e}, {e}, 1\nds_write_b32 v0, v0\n"
+        "global_store_dword v0, v0, s[90:91]\ns_add_u32 {d}, {d}, 1\ns_waitcnt vmcnt(0)\n{op} 0, 0\n"
+        "v_add_u32 {e}, {e}, 16"
+    )
+
+    def define(a: Array, b: Array) -> tuple[Array, Array]:
+        return np.full(len(a), 4, np.uint32), b + np.uint32(16)
+
+    through_mode = body.replace("{op} {a}, 4", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 1")
+    off = "v_mov_b32 {e}, {b}\n{op} {a}, 3\nv_add_u32 {e}, {e}, 1\n{op} 0, 0\ns_mov_b32 {d}, 9"
+    return [
+        case("s_setvskip", "s:u32 u32", "s:u32 u32", define, "s_bitset1_b32 {a}, 4\n" + body),
+        case("s_setvskip", "s:u32 u32", "s:u32 u32", define, through_mode, label="through MODE"),
+        case("s_setvskip", "s:u32 u32", "s:u32 u32",
+             lambda a, b: (np.full(len(a), 9, np.uint32), b + np.uint32(1)), "s_bitset0_b32 {a}, 3\n" + off,
+             label="off"),
+    ]  # fmt: skip
 
 
 def indexed() -> list[Case]:
@@ -131,4 +171,4 @@ def indexed() -> list[Case]:
 
 
 def cases() -> list[Case]:
-    return [*branches(), *calls(), *registers(), *hints(), *clocks(), *indexed()]
+    return [*branches(), *calls(), *registers(), *hints(), *clocks(), *forks(), *skipping(), *indexed()]

@@ -304,48 +304,5 @@ def relative() -> list[Case]:
     ]  # fmt: skip
 
 
-def memory_words(context: Context, offset: Array, dwords: int, size: int) -> Array:
-    """Dwords of each block's memory at a byte offset; those past `size` read zero."""
-    out = np.zeros((dwords, context.blocks * 64), np.uint32)
-    for block in range(context.blocks):
-        start = int(offset[block * 64]) & ~3
-        data = context.memory[block].tobytes()[:size]
-        for i in range(dwords):
-            part = data[start + 4 * i : start + 4 * i + 4]
-            if len(part) == 4:
-                out[i, block * 64 : block * 64 + 64] = int.from_bytes(part, "little")
-    return out
-
-
-DWORDS = {"dword": 1, "dwordx2": 2, "dwordx4": 4, "dwordx8": 8, "dwordx16": 16}
-_DESCRIPTOR = "s_mov_b32 s20, s16\ns_and_b32 s21, s17, 0xffff\n"
-
-
-def scalar_loads() -> list[Case]:
-    out = []
-    for suffix, dwords in DWORDS.items():
-        kind = f"s:b{32 * dwords}"
-        out.append(
-            case(f"s_load_{suffix}", "s:u32<60", kind,
-                 lambda c, a, n=dwords: memory_words(c, 4 * a + 8, n, 512),
-                 "s_lshl_b32 {a}, {a}, 2\n{op} {d}, s[16:17], {a} offset:8\ns_waitcnt lgkmcnt(0)", context=True,
-                 memory=512, label="register and constant offset")
-        )  # fmt: skip
-        out.append(
-            case(f"s_load_{suffix}", "s:u32", kind, lambda c, a, n=dwords: memory_words(c, 0 * a + 64, n, 512),
-                 "{op} {d}, s[16:17], 0x40\ns_waitcnt lgkmcnt(0)", context=True, memory=512)
-        )  # fmt: skip
-        # 100 dwords of records; offsets reach beyond.
-        out.append(
-            case(f"s_buffer_load_{suffix}", "s:b128 s:u32<120", kind,
-                 lambda c, a, b, n=dwords: memory_words(c, 4 * b, n, 400),
-                 _DESCRIPTOR + "s_movk_i32 s22, 400\ns_mov_b32 s23, 0x27000\ns_lshl_b32 {b}, {b}, 2\n"
-                 "{op} {d}, s[20:23], {b}\ns_waitcnt lgkmcnt(0)", context=True, memory=512)
-        )  # fmt: skip
-    return out
-
-
 def cases() -> list[Case]:
-    return [
-        *arithmetic(), *using_scc(), *constants(), *compares(), *exec_masks(), *relative(), *scalar_loads(),
-    ]  # fmt: skip
+    return [*arithmetic(), *using_scc(), *constants(), *compares(), *exec_masks(), *relative()]

@@ -20,6 +20,7 @@ from . import (
     table_matrix,
     table_memory,
     table_scalar,
+    table_scalar_memory,
     table_scaled,
     table_transcendental,
 )
@@ -34,6 +35,7 @@ TABLES: dict[str, Callable[[], list[Case]]] = {
     "compare": table_compare.cases,
     "encodings": table_encodings.cases,
     "scalar": table_scalar.cases,
+    "scalar memory": table_scalar_memory.cases,
     "control": table_control.cases,
     "lanes": table_lanes.cases,
     "memory": table_memory.cases,
