@@ -7,9 +7,13 @@ import torch.nn.functional as functional
 from rows import check, rows
 
 from flydsl.kernels.elementwise.argmax_kernel import build_argmax_module
-from flydsl.kernels.elementwise.functions import BINARY, UNARY
-from flydsl.kernels.elementwise.gated_kernel import build_gated_module
-from flydsl.kernels.elementwise.pointwise_kernel import build_binary_module, build_unary_module
+from flydsl.kernels.elementwise.functions import BINARY, GRADIENTS, UNARY
+from flydsl.kernels.elementwise.gated_kernel import build_gated_bwd_module, build_gated_module
+from flydsl.kernels.elementwise.pointwise_kernel import (
+    build_binary_module,
+    build_unary_bwd_module,
+    build_unary_module,
+)
 from flydsl.kernels.elementwise.row_reduce_kernel import build_row_reduce_module
 
 UNARY_REFERENCES = {
@@ -17,10 +21,14 @@ UNARY_REFERENCES = {
     "exp": torch.exp,
     "gelu": functional.gelu,
     "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "log": torch.log,
     "neg": torch.neg,
     "relu": torch.relu,
+    "rsqrt": torch.rsqrt,
     "sigmoid": torch.sigmoid,
     "silu": functional.silu,
+    "softplus": functional.softplus,
+    "sqrt": torch.sqrt,
     "square": torch.square,
     "tanh": torch.tanh,
 }
@@ -34,12 +42,15 @@ BINARY_REFERENCES = {
 }
 
 
+POSITIVE = {"log", "rsqrt", "sqrt"}  # what takes positive numbers only
+
+
 def flat(count, dtype, seed=0):
     return rows(1, count, dtype, seed=seed, scale=3.0)[0]
 
 
 def test_every_function_has_a_reference():
-    assert UNARY.keys() == UNARY_REFERENCES.keys()
+    assert UNARY.keys() == UNARY_REFERENCES.keys() == GRADIENTS.keys()
     assert BINARY.keys() == BINARY_REFERENCES.keys()
 
 
@@ -47,9 +58,22 @@ def test_every_function_has_a_reference():
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])
 def test_unary(name, dtype, run):
     x = flat(2051, dtype)
+    x = x.abs() + 0.125 if name in POSITIVE else x
     y = run.empty(x)
     run(build_unary_module(name, dtype), x, y, x.numel(), writes=[y], seeds=[0])
     check(y, UNARY_REFERENCES[name](x.double()), dtype, slack=2.0)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_unary_backward(name, run):
+    """Against autograd in float64, at the places where functions bend too."""
+    x, dy = flat(2051, "f32"), flat(2051, "f32", seed=1)
+    x[:4] = torch.tensor([0.0, -0.0, 30.0, -30.0])
+    x = x.abs().clamp_max(10.0) + 0.125 if name in POSITIVE else x.clamp(-10.0, 10.0) if name == "exp" else x
+    dx, exact = run.empty(x), x.double().requires_grad_()
+    run(build_unary_bwd_module(name, "f32"), dy, x, dx, x.numel(), writes=[dx], seeds=[0])
+    UNARY_REFERENCES[name](exact).backward(dy.double())
+    check(dx, exact.grad, "f32", slack=4.0)
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -85,6 +109,16 @@ def test_gated(m, n, dtype, run):
     y = run.empty(x, (m, n))
     run(build_gated_module(n, dtype, "silu"), x, y, m, writes=[y])
     check(y, functional.silu(x.double()[:, :n]) * x.double()[:, n:], dtype, slack=4.0)
+
+
+@pytest.mark.parametrize("activation", ["silu", "gelu"])
+@pytest.mark.parametrize(("m", "n", "dtype"), [(3, 512, "bf16"), (1, 1, "f32"), (2, 1003, "f16"), (2, 70001, "f32")])
+def test_gated_backward(m, n, dtype, activation, run):
+    x, dy = rows(m, 2 * n, dtype, scale=2.0), rows(m, n, dtype, seed=1)
+    dx, exact = run.empty(x), x.double().requires_grad_()
+    run(build_gated_bwd_module(n, dtype, activation), dy, x, dx, m, writes=[dx])
+    (UNARY_REFERENCES[activation](exact[:, :n]) * exact[:, n:]).backward(dy.double())
+    check(dx, exact.grad, dtype, slack=4.0)
 
 
 @pytest.mark.parametrize("operation", ["sum", "mean", "max"])

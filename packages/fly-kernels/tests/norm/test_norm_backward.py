@@ -5,7 +5,7 @@ import pytest
 import torch
 from rows import check, layernorm, rmsnorm, row, rows
 
-from flydsl.kernels.norm.layernorm_kernel import build_layernorm_bwd_module
+from flydsl.kernels.norm.layernorm_kernel import build_fused_add_layernorm_bwd_module, build_layernorm_bwd_module
 from flydsl.kernels.norm.rmsnorm_bwd_kernel import (
     build_fused_add_rmsnorm_bwd_module,
     build_fused_add_rmsnorm_bwd_two_stage_module,
@@ -79,19 +79,28 @@ def test_fused_add_rmsnorm(m, n, dtype, two_stage, run):
     check_weight_gradient(dw, dw_expected, m)
 
 
-@pytest.mark.parametrize(("m", "n", "dtype"), SHAPES)
-def test_layernorm(m, n, dtype, run):
+def check_layernorm(build, m, n, dtype, run, *dresidual):
     x, gamma, beta, dy = rows(m, n, dtype), row(n, dtype), row(n, dtype, seed=2), rows(m, n, dtype, seed=1)
     xd, gd, bd = (one.double().requires_grad_() for one in (x, gamma, beta))
     y, mean, rstd = layernorm(xd, gd, bd)
     y.backward(dy.double())
     stats = [one.detach().float() for one in (mean, rstd)]
     dx, dgamma, dbeta = run.empty(x), torch.zeros(n), torch.zeros(n)
-    kernel = build_layernorm_bwd_module(n, dtype)
-    run(kernel, x, gamma, dy, *stats, dx, dgamma, dbeta, m, writes=[dx], updates=[dgamma, dbeta], same_bits=False)
-    check(dx, xd.grad, dtype, slack=8.0)
+    tensors = (x, gamma, dy, *dresidual, *stats, dx, dgamma, dbeta)
+    run(build(n, dtype), *tensors, m, writes=[dx], updates=[dgamma, dbeta], same_bits=False)
+    check(dx, xd.grad + sum(one.double() for one in dresidual), dtype, slack=8.0)
     check_weight_gradient(dgamma, gd.grad, m)
     check_weight_gradient(dbeta, bd.grad, m)
+
+
+@pytest.mark.parametrize(("m", "n", "dtype"), SHAPES)
+def test_layernorm(m, n, dtype, run):
+    check_layernorm(build_layernorm_bwd_module, m, n, dtype, run)
+
+
+@pytest.mark.parametrize(("m", "n", "dtype"), [(3, 1000, "bf16"), (2, 301, "f32"), (2, 20001, "f16")])
+def test_fused_add_layernorm(m, n, dtype, run):
+    check_layernorm(build_fused_add_layernorm_bwd_module, m, n, dtype, run, rows(m, n, dtype, seed=2))
 
 
 def test_accumulators_are_added_to(run):

@@ -9,7 +9,7 @@ import torch
 from rows import check, layernorm, rmsnorm, row, rows
 
 import flydsl.kernels as kernels
-from flydsl.kernels.operators import elementwise, quant, reductions, rope
+from flydsl.kernels.operators import elementwise, quant, quantised_norms, reductions, rope
 from flydsl.kernels.operators import layernorm as layernorm_operators
 from flydsl.kernels.operators import rmsnorm as rmsnorm_operators
 from flydsl.kernels.operators import softmax as softmax_operators
@@ -36,13 +36,28 @@ OPERATORS = {
         lambda: (leaf(3, 40), leaf(3, 40, seed=1), leaf(40, seed=2), 1e-5),
     ),
     "layernorm": (layernorm_operators._layernorm, lambda: (leaf(3, 40), leaf(40, seed=1), leaf(40, seed=2), 1e-5)),
+    "layernorm_backward": (
+        layernorm_operators._layernorm_backward,
+        lambda: (torch.randn(3, 40), torch.rand(40), torch.randn(3, 40), torch.randn(3), torch.rand(3), None),
+    ),
+    "fused_add_layernorm": (
+        layernorm_operators._fused_add_layernorm,
+        lambda: (leaf(3, 40), leaf(3, 40, seed=1), leaf(40, seed=2), leaf(40, seed=3), 1e-5),
+    ),
+    "norm_quant": (quantised_norms._norm_quant, lambda: (torch.randn(2, 3, 40), torch.rand(40), None, None, 1e-5)),
+    "fused_add_norm_quant": (
+        quantised_norms._fused_add_norm_quant,
+        lambda: (torch.randn(3, 40), torch.randn(3, 40), *(torch.rand(40) for _ in range(3)), 1e-5),
+    ),
     "per_token_quant": (quant._per_token_quant, lambda: (torch.randn(3, 40), "int8")),
     "per_block_quant": (quant._per_block_quant, lambda: (torch.randn(3, 256), "int8", 64)),
     "rope_cache": (rope._rope_cache, rope_arguments),
-    "unary": (elementwise._unary, lambda: (torch.randn(3, 40), "relu")),
-    "binary": (elementwise._binary, lambda: (torch.randn(3, 40), torch.randn(3, 40), "add")),
-    "gated": (elementwise._gated, lambda: (torch.randn(3, 40), "silu")),
-    "row_reduce": (reductions._row_reduce, lambda: (torch.randn(3, 40), "sum")),
+    "unary": (elementwise._unary, lambda: (leaf(3, 40), "silu")),
+    "unary_backward": (elementwise._unary_backward, lambda: (torch.randn(3, 40), torch.randn(3, 40), "silu")),
+    "binary": (elementwise._binary, lambda: (leaf(3, 40), leaf(3, 40, seed=1), "mul")),
+    "gated": (elementwise._gated, lambda: (leaf(3, 40), "silu")),
+    "gated_backward": (elementwise._gated_backward, lambda: (torch.randn(3, 20), torch.randn(3, 40), "silu")),
+    "row_reduce": (reductions._row_reduce, lambda: (leaf(3, 40), "sum")),
     "argmax": (reductions._argmax, lambda: (torch.randn(3, 40),)),
 }
 
@@ -67,6 +82,20 @@ def test_the_package_and_its_builders_import_neither_torch_nor_the_compiler():
         "sys.exit('torch' in sys.modules or 'flydsl.compiler' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+functional = torch.nn.functional
+UNARY = {
+    "absolute": torch.abs,
+    "exp": torch.exp,
+    "gelu": functional.gelu,
+    "relu": torch.relu,
+    "sigmoid": torch.sigmoid,
+    "silu": functional.silu,
+    "softplus": functional.softplus,
+    "tanh": torch.tanh,
+}
+BINARY = {"add": torch.add, "maximum": torch.maximum, "multiply": torch.mul}
 
 
 def gradients(function, *inputs):
@@ -94,10 +123,22 @@ def gradients(function, *inputs):
             [(6, 40), (6, 40), (40,)],
         ),
         (
+            kernels.fused_add_layernorm,
+            lambda x, r, w, b: (torch.nn.functional.layer_norm(x + r, (40,), w, b, 1e-5), x + r),
+            [(2, 3, 40), (2, 3, 40), (40,), (40,)],
+        ),
+        (
             lambda x, r, w: kernels.fused_add_rmsnorm(x, r, w, prenorm=False),
             lambda x, r, w: torch.nn.functional.rms_norm(x + r, (40,), w, 1e-5),
             [(6, 40), (6, 40), (40,)],
         ),
+        *((getattr(kernels, name), reference, [(6, 40)]) for name, reference in UNARY.items()),
+        *((getattr(kernels, name), reference, [(6, 40), (6, 40)]) for name, reference in BINARY.items()),
+        (kernels.swiglu, lambda x: functional.silu(x[..., :20]) * x[..., 20:], [(2, 3, 40)]),
+        (kernels.geglu, lambda x: functional.gelu(x[..., :20]) * x[..., 20:], [(2, 3, 40)]),
+        (kernels.row_sum, lambda x: x.sum(-1), [(2, 3, 40)]),
+        (kernels.mean, lambda x: x.mean(-1), [(2, 3, 40)]),
+        (kernels.row_max, lambda x: x.amax(-1), [(2, 3, 40)]),
     ],
 )
 def test_outputs_and_gradients(operator, reference, shapes):
@@ -106,6 +147,73 @@ def test_outputs_and_gradients(operator, reference, shapes):
     expected, expected_grads = gradients(reference, *(one.double() for one in inputs))
     for got, want in zip((*outputs, *grads), (*expected, *expected_grads), strict=True):
         assert (got.double() - want).abs().max() <= 2e-6 * max(1.0, want.abs().max().item())
+
+
+@pytest.mark.parametrize("name", ["log", "rsqrt", "sqrt"])
+def test_functions_of_positive_numbers(name):
+    x = torch.rand(6, 40, generator=torch.Generator().manual_seed(0)) + 0.5
+    (got,), (grad,) = gradients(getattr(kernels, name), x)
+    (want,), (expected,) = gradients(getattr(torch, name), x.double())
+    assert (got.double() - want).abs().max() <= 2e-6
+    assert (grad.double() - expected).abs().max() <= 4e-6
+
+
+def test_equal_ones_share_the_gradient_of_a_maximum():
+    x = torch.tensor([[1.0, 3.0, 3.0, 0.0]], requires_grad=True)
+    kernels.row_max(x).sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.5, 0.5, 0.0]]
+    y = torch.tensor([[1.0, 2.0, 4.0, 0.0]], requires_grad=True)
+    x.grad = None
+    kernels.maximum(x, y).sum().backward()
+    assert x.grad.tolist() == [[0.5, 1.0, 0.0, 0.5]]
+    assert y.grad.tolist() == [[0.5, 0.0, 1.0, 0.5]]
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+@pytest.mark.parametrize("centred", [False, True])
+def test_quantised_norms(centred, smooth):
+    x, r, w, b, s = rows(6, 40, "bf16"), rows(6, 40, "bf16", seed=1), *(row(40, "bf16", seed=i) for i in (2, 3, 4))
+    weights = (w, b) if centred else (w,)
+    family = "layernorm" if centred else "rmsnorm"
+    xscale = s if smooth else None
+    q, scale = getattr(kernels, f"{family}_quant")(x.view(2, 3, 40), *weights, xscale)
+    assert (q.shape, scale.shape) == ((2, 3, 40), (2, 3))
+    fused, added, fused_scale = getattr(kernels, f"fused_add_{family}_quant")(x, r, *weights, xscale)
+    assert torch.equal(added, x + r)
+    for rows_in, codes, steps in ((x, q.view(6, 40), scale.view(6)), (added, fused, fused_scale)):
+        y = (layernorm(rows_in, w, b) if centred else rmsnorm(rows_in, w))[0] * (s.double() if smooth else 1.0)
+        check(steps, y.abs().amax(-1) / 127, "f32", slack=4.0)
+        assert ((codes.double() - (y / steps[:, None].double()).trunc()).abs() <= 1).all()
+        assert codes.abs().max() == 127
+
+
+@pytest.mark.parametrize(
+    "call", ["layernorm_fwd", "layernorm_bwd", "fused_add_layernorm_fwd", "fused_add_layernorm_bwd"]
+)
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda x: x[None], r"has shape \(1, 4, 40\), expected \(M, N\); use .view"),
+        (lambda x: x.t().contiguous().t(), r"is not contiguous \(strides \(1, 4\)\); use .contiguous\(\)"),
+        (lambda x: x.double(), "torch.float64 is not supported|weight is torch.float32, expected torch.float64"),
+    ],
+)
+def test_halves_take_matrices_only(call, spoil, said):
+    """Both halves of each norm; the contract's checks are ValueErrors, wrong dtypes also TypeErrors."""
+    x, w, b = spoil(torch.randn(4, 40)), torch.rand(40), torch.rand(40)
+    stats = (torch.zeros(4), torch.ones(4))
+    arguments = {
+        "layernorm_fwd": (x, w, b),
+        "layernorm_bwd": (x, w, x, *stats),
+        "fused_add_layernorm_fwd": (x, x, w, b),
+        "fused_add_layernorm_bwd": (x, w, x, x, *stats),
+    }[call]
+    with pytest.raises(ValueError, match=said):
+        getattr(layernorm_operators, call)(*arguments)
+    other = [one for one in arguments if one is not b][: len(arguments) - ("bwd" in call)]
+    other = (*other[: len(arguments) - 2], stats[1]) if "bwd" in call else tuple(other)
+    with pytest.raises(ValueError, match=said):
+        getattr(rmsnorm_operators, call.replace("layernorm", "rmsnorm"))(*other)
 
 
 def test_deterministic_backward_of_many_rows():

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gated activations: y[m, n] = f(x[m, n]) · x[m, N + n], x of 2 · N columns (gate, then up).
+"""Gated activations: y[m, n] = f(x[m, n]) · x[m, N + n], x of 2 · N columns (gate, then up); and their backward.
+
+    dx[m, n] = dy[m, n] · x[m, N + n] · f'(x[m, n])        dx[m, N + n] = dy[m, n] · f(x[m, n])
 
 f = silu is SwiGLU, gelu is GEGLU, relu ReGLU, sigmoid GLU. A thread reads 16 bytes of the gate and the 16 bytes of the
-other half that belong to them; x is read once and y written once.
+other half that belong to them; x (and dy) are read once, y (or dx) is written once.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, plan_rows, stream
-from .functions import UNARY, function
+from .functions import GRADIENTS, UNARY, function
 
 
 @rows_builder
@@ -52,3 +54,43 @@ def build_gated_module(N: int, dtype_str: str = "bf16", activation: str = "silu"
         gated_kernel(X, Y, m_in).launch(grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream)
 
     return gated
+
+
+@rows_builder
+def build_gated_bwd_module(N: int, dtype_str: str = "bf16", activation: str = "silu") -> Any:
+    """Build the launcher `(DY, X, DX, m_in, stream)`.
+
+    X and DX (M, 2·N), DY (M, N), as in `build_gated_module`; `activation` is a key of `functions.GRADIENTS`. Raises as
+    that does.
+    """
+    element, apply, gradient = float_type(dtype_str), function(UNARY, activation), function(GRADIENTS, activation)
+    plan = plan_rows(N, element.width)
+
+    @flyc.kernel(name=f"gated_bwd_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
+    def gated_bwd_kernel(DY: Any, X: Any, DX: Any, m_in: fx.Int32) -> None:
+        at = RowThread(plan)
+        if at.first < m_in:
+            dys = RowView(DY, at, at.first)
+            gates, targets = (RowView(one, at, at.first, columns=2 * N) for one in (X, DX))
+
+            def write(state: list[Any], step: Step) -> list[Any]:
+                dy, gate, other = (one.load_f32(step) for one in (dys, gates, gates.shifted(N)))
+                targets.store(step, gradient(dy * other, gate))
+                targets.shifted(N).store(step, dy * apply(gate))
+                return state
+
+            if fx.const_expr(plan.in_registers):
+                for step in plan.steps:
+                    write([], step)
+            else:
+                stream(plan, [], write)
+
+    @flyc.jit
+    def gated_bwd(DY: Any, X: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        expect_rows("DY", DY, element, N)
+        for name, tensor in (("X", X), ("DX", DX)):
+            expect_rows(name, tensor, element, 2 * N)
+        grid = (m_in + plan.rows - 1) // plan.rows
+        gated_bwd_kernel(DY, X, DX, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+
+    return gated_bwd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""y = f(x) and z = f(x, y), element by element, over contiguous tensors of any number of elements.
+"""y = f(x), its backward, and z = f(x, y), element by element, over contiguous tensors of any number of elements.
 
 A thread moves 16 bytes at a time, four times, a workgroup's length apart; the elements after the last whole vector are
 moved by one thread each. Every element is read and written once.
@@ -13,7 +13,7 @@ from ..common.convert import round_to
 from ..common.dtypes import expect, float_type
 from ..common.language import flyc, fx
 from ..common.rows import pointer
-from .functions import BINARY, UNARY, function
+from .functions import BINARY, GRADIENTS, UNARY, function
 
 THREADS = 256
 VECTORS = 4  # per thread
@@ -34,6 +34,20 @@ def build_unary_module(name: str, dtype_str: str = "f32") -> Any:
         launch({"X": X}, {"Y": Y}, count, stream)
 
     return unary
+
+
+def build_unary_bwd_module(name: str, dtype_str: str = "f32") -> Any:
+    """Build the launcher `(DY, X, DX, count, stream)`: DX[i] = DY[i] · f'(X[i]) for i < count.
+
+    `name` is a key of `functions.GRADIENTS`; else as `build_unary_module`.
+    """
+    launch = _pointwise(function(GRADIENTS, name), f"{name}_bwd", dtype_str)
+
+    @flyc.jit
+    def unary_bwd(DY: Any, X: Any, DX: Any, count: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        launch({"DY": DY, "X": X}, {"DX": DX}, count, stream)
+
+    return unary_bwd
 
 
 def build_binary_module(name: str, dtype_str: str = "f32") -> Any:

@@ -82,6 +82,11 @@ class ForwardNorm:
         )
 
 
+def block_of(BLOCK_THREADS: int) -> int | None:
+    """What `ForwardNorm.block` makes of the builders' argument: its default asks for nothing."""
+    return None if BLOCK_THREADS == 256 else BLOCK_THREADS
+
+
 def programs(plan: RowPlan) -> int:
     """The most workgroups of a launch: as many as are resident at a time."""
     return architecture().compute_units * max(1, _RESIDENT_THREADS // plan.block)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LayerNorm backward: dx, and the gradients of weight and bias by atomics.
+"""LayerNorm backward, alone and behind a residual addition: dx, and the gradients of weight and bias by atomics.
 
-Shapes: Input, DY, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or f32; Mean, Rstd (M,) f32,
-as the forward stores them; DGamma, DBias (N,) f32. Element types: f32, f16, bf16. `backward.py` holds the algorithm
-and says what is moved.
+Shapes: Input (or Added), DY, DResidualOut, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or
+f32; Mean, Rstd (M,) f32, as the forward stores them; DGamma, DBias (N,) f32. Element types: f32, f16, bf16.
+`backward.py` holds the algorithm and says what is moved.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from ..common.language import flyc, fx
 from .backward import BackwardNorm, backward_norm
 
 
+def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+    return backward_norm(
+        BackwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str, **fields)
+    )
+
+
 def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
     """Build the launcher `(Input, Gamma, DY, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
 
@@ -23,7 +29,7 @@ def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | N
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
     "f32"; ImportError without the compiler.
     """
-    launch = backward_norm(BackwardNorm(centred=True, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str))
+    launch = _norm(N, dtype_str, weight_dtype_str)
 
     @flyc.jit
     def layernorm_bwd(
@@ -44,3 +50,43 @@ def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | N
         launch(tensors, m_in, stream)
 
     return layernorm_bwd
+
+
+def build_fused_add_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+    """Build `(Added, Gamma, DY, DResidualOut, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
+
+    Added is the sum that the forward stored; DResidualOut, its gradient from elsewhere, is added to dx, which is the
+    gradient of both summands.
+
+    Raises as `build_layernorm_bwd_module` does.
+    """
+    launch = _norm(N, dtype_str, weight_dtype_str, residual=True)
+
+    @flyc.jit
+    def fused_add_layernorm_bwd(
+        Added: Any,
+        Gamma: Any,
+        DY: Any,
+        DResidualOut: Any,
+        Mean: Any,
+        Rstd: Any,
+        DX: Any,
+        DGamma: Any,
+        DBias: Any,
+        m_in: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        tensors = SimpleNamespace(
+            Added=Added,
+            Gamma=Gamma,
+            DY=DY,
+            DResidualOut=DResidualOut,
+            Mean=Mean,
+            Rstd=Rstd,
+            DX=DX,
+            DGamma=DGamma,
+            DBias=DBias,
+        )
+        launch(tensors, m_in, stream)
+
+    return fused_add_layernorm_bwd

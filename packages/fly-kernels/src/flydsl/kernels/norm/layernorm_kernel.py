@@ -7,7 +7,8 @@ rows' type or f32; mean, rstd and yscale (M,) f32. Element types: f32, f16, bf16
 `forward.py` holds the algorithm and says what is moved.
 
 The operators of torch, by the names that existing code uses, are here too: `layernorm_fwd`, `layernorm_bwd`,
-`layernorm` (see `flydsl.kernels.operators`), and the backward's builder.
+`layernorm`, `fused_add_layernorm_fwd`, `fused_add_layernorm_bwd`, `fused_add_layernorm` (see
+`flydsl.kernels.operators`), and the backward's builders.
 """
 
 from __future__ import annotations
@@ -17,20 +18,25 @@ from typing import Any
 
 from ..common.dtypes import quantised_type, rows_builder
 from ..common.language import flyc, fx
-from .forward import EPS, ForwardNorm, forward_norm
+from ..common.operators_by_name import operators_by_name
+from .forward import EPS, ForwardNorm, block_of, forward_norm
+from .layernorm_bwd_kernel import build_fused_add_layernorm_bwd_module as build_fused_add_layernorm_bwd_module
 from .layernorm_bwd_kernel import build_layernorm_bwd_module as build_layernorm_bwd_module
 
 BLOCK_THREADS = 256
 
-_OPERATORS = ("layernorm", "layernorm_bwd", "layernorm_fwd")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _OPERATORS:
-        from ..operators import layernorm
-
-        return getattr(layernorm, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = operators_by_name(
+    __name__,
+    "layernorm",
+    (
+        "fused_add_layernorm",
+        "fused_add_layernorm_bwd",
+        "fused_add_layernorm_fwd",
+        "layernorm",
+        "layernorm_bwd",
+        "layernorm_fwd",
+    ),
+)
 
 
 def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
@@ -55,8 +61,7 @@ def build_layernorm_module(
     Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
     is neither the rows' nor "f32"; ImportError without the compiler.
     """
-    block = None if BLOCK_THREADS == 256 else BLOCK_THREADS
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, block=block)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, block=block_of(BLOCK_THREADS))
 
     if store_stats:
 
@@ -146,7 +151,9 @@ def build_fused_add_layernorm_module(
     return fused_add_layernorm
 
 
-def build_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_layernorm_dynamicquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """Build the launcher of LayerNorm with int8 output and a step per row.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1
@@ -155,7 +162,7 @@ def build_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str:
     Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_layernorm_module` does.
     """
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True)
 
     @flyc.jit
     def layernorm_dynamicquant(
@@ -166,10 +173,12 @@ def build_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str:
     return layernorm_dynamicquant
 
 
-def build_layernorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_layernorm_smoothquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """The same with y · XScale in the place of y: `(Input, Gamma, Beta, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, smooth=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True)
 
     @flyc.jit
     def layernorm_smoothquant(
@@ -188,10 +197,12 @@ def build_layernorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: 
     return layernorm_smoothquant
 
 
-def build_fused_add_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_fused_add_layernorm_dynamicquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True)
 
     @flyc.jit
     def fused_add_layernorm_dynamicquant(
@@ -219,10 +230,12 @@ def build_fused_add_layernorm_dynamicquant_module(N: int, dtype_str: str, quant_
     return fused_add_layernorm_dynamicquant
 
 
-def build_fused_add_layernorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_fused_add_layernorm_smoothquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """With both: `(Input, ResidualIn, Gamma, Beta, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, residual=True, smooth=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True)
 
     @flyc.jit
     def fused_add_layernorm_smoothquant(

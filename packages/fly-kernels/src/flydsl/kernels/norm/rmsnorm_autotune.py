@@ -9,38 +9,48 @@ from __future__ import annotations
 
 import functools
 import os
+from types import SimpleNamespace
 from typing import Any
 
-from .rmsnorm_kernel import build_rmsnorm_module
+from ..common.language import flyc, fx
+from .forward import block_of
+from .rmsnorm_kernel import rmsnorm_launch
 
 DEFAULT_BLOCK_THREADS = 256
 _TORCH_DTYPES = {"torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
 _ON = ("1", "true", "yes", "on")
 
 
-@functools.lru_cache(maxsize=64)
-def _kernel(N: int, dtype_str: str, block_threads: int, weight_dtype_str: str) -> Any:
-    return build_rmsnorm_module(
-        N, dtype_str, BLOCK_THREADS=block_threads, weight_dtype_str=weight_dtype_str or dtype_str
-    )
+def __getattr__(name: str) -> Any:
+    if name == "rmsnorm_direct":
+        return _rmsnorm_direct()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def rmsnorm_direct(
-    Input: Any,
-    Gamma: Any,
-    Output: Any,
-    m_in: int,
-    N: int,
-    dtype_str: str,
-    BLOCK_THREADS: int,
-    stream: Any = None,
-    weight_dtype_str: str = "",
-) -> None:
-    """Output = RMSNorm(Input) · Gamma for m_in rows of N, with workgroups of BLOCK_THREADS.
+@functools.lru_cache(maxsize=1)
+def _rmsnorm_direct() -> Any:
+    """Make `rmsnorm_direct`, which needs the compiler, at its first use."""
 
-    An empty `weight_dtype_str` is the rows' dtype. Raises as `build_rmsnorm_module` and its launcher do.
-    """
-    _kernel(N, dtype_str, BLOCK_THREADS, weight_dtype_str)(Input, Gamma, Output, m_in, stream)
+    @flyc.jit
+    def rmsnorm_direct(
+        Input: Any,
+        Gamma: Any,
+        Output: Any,
+        m_in: fx.Int32,
+        N: fx.Constexpr[int],
+        dtype_str: fx.Constexpr[str],
+        BLOCK_THREADS: fx.Constexpr[int],
+        stream: fx.Stream = fx.Stream(None),
+        weight_dtype_str: fx.Constexpr[str] = "",
+    ) -> None:
+        """Output = RMSNorm(Input) · Gamma for m_in rows of N, with workgroups of BLOCK_THREADS.
+
+        An empty `weight_dtype_str` is the rows' dtype. Raises as `build_rmsnorm_module` and its launcher do.
+        """
+        launch = rmsnorm_launch(N, dtype_str, weight_dtype_str or None, block=block_of(BLOCK_THREADS))
+        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output), m_in, stream)
+
+    return rmsnorm_direct
 
 
 def rmsnorm_autotuned(
@@ -65,7 +75,7 @@ def rmsnorm_autotuned(
         )
     dtype = dtype_str or _dtype_of("input", input)
     weight = weight_dtype_str or _dtype_of("gamma", gamma)
-    rmsnorm_direct(input, gamma, output, m_in, input.shape[-1], dtype, DEFAULT_BLOCK_THREADS, stream, weight)
+    _rmsnorm_direct()(input, gamma, output, m_in, input.shape[-1], dtype, DEFAULT_BLOCK_THREADS, stream, weight)
 
 
 def _dtype_of(name: str, tensor: Any) -> str:

@@ -4,6 +4,8 @@
 Shapes: Input (or Added), DY, DResidualOut, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or
 f32; Rstd (M,) f32, as the forward stores it; DWeight (N,) f32; Partial (num_programs · N,) f32. Element types: f32,
 f16, bf16. `backward.py` holds the algorithm and says what is moved.
+
+`rmsnorm_bwd` and `fused_add_rmsnorm_bwd` are the operators of torch, by the names that existing code uses.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.language import flyc, fx
+from ..common.operators_by_name import operators_by_name
 from .backward import BackwardNorm, backward_norm
+
+__getattr__ = operators_by_name(__name__, "rmsnorm", ("fused_add_rmsnorm_bwd", "rmsnorm_bwd"))
 
 
 def is_rmsnorm_bwd_two_stage_vec_config(N: int, dtype_str: str) -> bool:

@@ -17,29 +17,20 @@ from typing import Any
 
 from ..common.dtypes import quantised_type, rows_builder
 from ..common.language import flyc, fx
-from .forward import EPS, ForwardNorm, forward_norm
+from ..common.operators_by_name import operators_by_name
+from .forward import EPS, ForwardNorm, block_of, forward_norm
 
 BLOCK_THREADS = 256
 
-_OPERATORS = (
-    "fused_add_rmsnorm",
-    "fused_add_rmsnorm_bwd",
-    "fused_add_rmsnorm_fwd",
+__getattr__ = operators_by_name(
+    __name__,
     "rmsnorm",
-    "rmsnorm_bwd",
-    "rmsnorm_fwd",
+    ("fused_add_rmsnorm", "fused_add_rmsnorm_bwd", "fused_add_rmsnorm_fwd", "rmsnorm", "rmsnorm_bwd", "rmsnorm_fwd"),
 )
 
 
-def __getattr__(name: str) -> Any:
-    if name in _OPERATORS:
-        from ..operators import rmsnorm
-
-        return getattr(rmsnorm, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+def rmsnorm_launch(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
+    """`forward_norm` of RMSNorm; `fields` are those of `ForwardNorm`."""
     return forward_norm(ForwardNorm(centred=False, columns=N, dtype=dtype_str, weight_dtype=weight_dtype_str, **fields))
 
 
@@ -61,8 +52,7 @@ def build_rmsnorm_module(
     Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
     is neither the rows' nor "f32"; ImportError without the compiler.
     """
-    block = None if BLOCK_THREADS == 256 else BLOCK_THREADS
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, block=block)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, block=block_of(BLOCK_THREADS))
 
     if store_rstd:
 
@@ -91,7 +81,7 @@ def build_fused_add_rmsnorm_module(
 
     Raises as `build_rmsnorm_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True)
 
     if store_rstd:
 
@@ -131,7 +121,9 @@ def build_fused_add_rmsnorm_module(
     return fused_add_rmsnorm
 
 
-def build_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_rmsnorm_dynamicquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """Build the launcher of RMSNorm with int8 output and a step per row.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1 where
@@ -140,7 +132,7 @@ def build_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: s
     Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_rmsnorm_module` does.
     """
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True)
 
     @flyc.jit
     def rmsnorm_dynamicquant(
@@ -151,10 +143,12 @@ def build_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: s
     return rmsnorm_dynamicquant
 
 
-def build_rmsnorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_rmsnorm_smoothquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """The same with y · XScale in the place of y: `(Input, Gamma, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, smooth=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True)
 
     @flyc.jit
     def rmsnorm_smoothquant(
@@ -172,10 +166,12 @@ def build_rmsnorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: st
     return rmsnorm_smoothquant
 
 
-def build_fused_add_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_fused_add_rmsnorm_dynamicquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, residual=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True)
 
     @flyc.jit
     def fused_add_rmsnorm_dynamicquant(
@@ -196,10 +192,12 @@ def build_fused_add_rmsnorm_dynamicquant_module(N: int, dtype_str: str, quant_dt
     return fused_add_rmsnorm_dynamicquant
 
 
-def build_fused_add_rmsnorm_smoothquant_module(N: int, dtype_str: str, quant_dtype_str: str = "i8") -> Any:
+def build_fused_add_rmsnorm_smoothquant_module(
+    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+) -> Any:
     """With both: `(Input, ResidualIn, Gamma, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, None, quantised=True, residual=True, smooth=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True)
 
     @flyc.jit
     def fused_add_rmsnorm_smoothquant(

@@ -13,10 +13,14 @@ from torch import Tensor
 DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 
 
+class DtypeError(TypeError, ValueError):
+    """A dtype that an operator does not take: a TypeError, and the ValueError that builders raise for one."""
+
+
 def dtype_name(operator: str, tensor: Tensor) -> str:
-    """ "f32", "f16" or "bf16"; TypeError, with the operator's name, for another dtype."""
+    """ "f32", "f16" or "bf16"; DtypeError, with the operator's name, for another dtype."""
     if tensor.dtype not in DTYPES:
-        raise TypeError(f"{operator}: {tensor.dtype} is not supported; use one of {', '.join(map(str, DTYPES))}")
+        raise DtypeError(f"{operator}: {tensor.dtype} is not supported; use one of {', '.join(map(str, DTYPES))}")
     return DTYPES[tensor.dtype]
 
 
@@ -39,14 +43,41 @@ def empty(like: Tensor, *shape: int, dtype: torch.dtype | None = None) -> Tensor
     return torch.empty(shape or like.shape, dtype=dtype or like.dtype, device=like.device)
 
 
+def numbers_of_rows(x: Tensor) -> Tensor:
+    """Memory for one f32 of each row of x."""
+    return empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+
+
+def check_row_numbers(operator: str, x: Tensor, **numbers: Tensor) -> None:
+    """Refuse what is not one f32 of each row of x, an (M, N) matrix."""
+    for name, tensor in numbers.items():
+        if tensor.numel() != x.shape[0]:
+            raise ValueError(f"{operator}: {name} has shape {tuple(tensor.shape)}, expected ({x.shape[0]},)")
+        if tensor.dtype != torch.float32:
+            raise DtypeError(f"{operator}: {name} is {tensor.dtype}, expected torch.float32")
+
+
 def check_weight(operator: str, name: str, weight: Tensor, x: Tensor) -> None:
     """Refuse a weight that is not one row of x, of x's dtype or f32, on x's device."""
     if weight.shape != x.shape[-1:]:
         raise ValueError(f"{operator}: {name} has shape {tuple(weight.shape)}, expected ({x.shape[-1]},)")
     if weight.dtype not in (x.dtype, torch.float32):
-        raise TypeError(f"{operator}: {name} is {weight.dtype}, expected {x.dtype} or torch.float32")
+        raise DtypeError(f"{operator}: {name} is {weight.dtype}, expected {x.dtype} or torch.float32")
     if weight.device != x.device:
         raise ValueError(f"{operator}: {name} is on {weight.device}, x is on {x.device}")
+
+
+def check_matrices(operator: str, **tensors: Tensor) -> None:
+    """Refuse what is not an (M, N) matrix in row-major order, and matrices that `check_same` would refuse.
+
+    The forward and backward halves of an operator are for callers that plan their memory: they copy nothing.
+    """
+    for name, tensor in tensors.items():
+        if tensor.dim() != 2:
+            raise ValueError(f"{operator}: {name} has shape {tuple(tensor.shape)}, expected (M, N); use .view(-1, N)")
+        if not tensor.is_contiguous():
+            raise ValueError(f"{operator}: {name} is not contiguous (strides {tensor.stride()}); use .contiguous()")
+    check_same(operator, **tensors)
 
 
 def check_same(operator: str, **tensors: Tensor) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, means, maxima and their places over the last dimension. f32, f16 or bf16; arithmetic in f32."""
+"""Sums, means, maxima and their places over the last dimension. f32, f16 or bf16; arithmetic in f32.
+
+Sums, means and maxima are differentiable.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,27 @@ def _row_reduce(x: Tensor, operation: str) -> Tensor:
 @_row_reduce.register_fake
 def _(x: Tensor, operation: str) -> Tensor:
     return x.new_empty(x.shape[:-1])
+
+
+def _save(ctx, inputs, output):  # type: ignore[no-untyped-def]
+    x, ctx.operation = inputs
+    ctx.shape = x.shape
+    if ctx.operation == "max":
+        ctx.save_for_backward(x, output)
+
+
+def _differentiate(ctx, dy):  # type: ignore[no-untyped-def]
+    spread = dy.unsqueeze(-1).expand(ctx.shape)
+    if ctx.operation == "mean":
+        spread = spread / ctx.shape[-1]
+    elif ctx.operation == "max":  # of equal ones each has its part, as in torch.amax
+        x, y = ctx.saved_tensors
+        largest = (x == y.unsqueeze(-1)).to(dy.dtype)
+        spread = spread * (largest / largest.sum(-1, keepdim=True))
+    return spread, None
+
+
+_row_reduce.register_autograd(_differentiate, setup_context=_save)
 
 
 @torch.library.custom_op("flydsl::argmax", mutates_args=())

@@ -16,7 +16,19 @@ from ..norm.rmsnorm_bwd_kernel import (
     is_rmsnorm_bwd_two_stage_vec_config,
 )
 from ..norm.rmsnorm_kernel import build_fused_add_rmsnorm_module, build_rmsnorm_module
-from .launching import DTYPES, built, check_same, check_weight, dtype_name, empty, rows, stream_of
+from .launching import (
+    DTYPES,
+    built,
+    check_matrices,
+    check_row_numbers,
+    check_same,
+    check_weight,
+    dtype_name,
+    empty,
+    numbers_of_rows,
+    rows,
+    stream_of,
+)
 
 _forward = built(build_rmsnorm_module)
 _fused_forward = built(build_fused_add_rmsnorm_module)
@@ -42,7 +54,7 @@ def _programs(row_count: int, columns: int, dtype: str) -> int:
 def _rmsnorm(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     check_weight("rmsnorm", "weight", weight, x)
     dtype, matrix = dtype_name("rmsnorm", x), rows(x)
-    y, rstd = empty(x), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    y, rstd = empty(x), numbers_of_rows(x)
     if x.numel():
         launch = _forward(x.shape[-1], dtype, True, eps, weight_dtype_str=DTYPES[weight.dtype])
         launch(matrix, weight.contiguous(), rows(y), rstd.view(-1), matrix.shape[0], stream_of(x))
@@ -51,7 +63,7 @@ def _rmsnorm(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 
 @_rmsnorm.register_fake
 def _(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-    return empty(x), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    return empty(x), numbers_of_rows(x)
 
 
 @torch.library.custom_op("flydsl::rmsnorm_backward", mutates_args=())
@@ -82,7 +94,7 @@ def _fused_add_rmsnorm(x: Tensor, residual: Tensor, weight: Tensor, eps: float) 
     check_weight("fused_add_rmsnorm", "weight", weight, x)
     dtype, matrix = dtype_name("fused_add_rmsnorm", x), rows(x)
     y, added = empty(x), empty(x)
-    rstd = empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    rstd = numbers_of_rows(x)
     if x.numel():
         launch = _fused_forward(x.shape[-1], dtype, True, eps, weight_dtype_str=DTYPES[weight.dtype])
         tensors = [matrix, rows(residual), weight.contiguous(), rows(y), rows(added), rstd.view(-1)]
@@ -92,7 +104,7 @@ def _fused_add_rmsnorm(x: Tensor, residual: Tensor, weight: Tensor, eps: float) 
 
 @_fused_add_rmsnorm.register_fake
 def _(x: Tensor, residual: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    return empty(x), empty(x), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    return empty(x), empty(x), numbers_of_rows(x)
 
 
 @torch.library.custom_op("flydsl::fused_add_rmsnorm_backward", mutates_args=())
@@ -148,17 +160,23 @@ _fused_add_rmsnorm.register_autograd(_fused_differentiate, setup_context=_fused_
 
 
 def rmsnorm_fwd(x: Tensor, weight: Tensor, eps: float = EPS, store_rstd: bool = False) -> tuple[Tensor, Tensor | None]:
-    """(y, rstd of every row in f32, or None unless asked for)."""
+    """(y, rstd of every row in f32, or None unless asked for) of a contiguous (M, N).
+
+    Raises ValueError for x of another rank or order in memory, and for a weight that is not one row of x.
+    """
+    check_matrices("rmsnorm_fwd", x=x)
     y, rstd = _rmsnorm(x, weight, eps)
     return y, rstd if store_rstd else None
 
 
 def rmsnorm_bwd(x: Tensor, weight: Tensor, dout: Tensor, rstd: Tensor, eps: float = EPS) -> tuple[Tensor, Tensor]:
-    """(dx, dweight in the weight's dtype); `rstd` is the forward's, so `eps` is not used again.
+    """(dx, dweight in the weight's dtype) of contiguous (M, N); `rstd` is the forward's, so `eps` is not used again.
 
     From 512 rows of at most 8192 elements the result has the same bits every time; below, the gradient of the weight
-    is added up atomically.
+    is added up atomically. Raises as `rmsnorm_fwd` does.
     """
+    check_matrices("rmsnorm_bwd", x=x, dout=dout)
+    check_row_numbers("rmsnorm_bwd", x, rstd=rstd)
     dx, dweight = _rmsnorm_backward(x, weight, dout, rstd)
     return dx, dweight
 
@@ -175,7 +193,8 @@ def rmsnorm(x: Tensor, weight: Tensor, eps: float = EPS) -> Tensor:
 def fused_add_rmsnorm_fwd(
     x: Tensor, residual: Tensor, weight: Tensor, eps: float = EPS, store_rstd: bool = False
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(y, x + residual, rstd or None unless asked for)."""
+    """(y, x + residual, rstd or None unless asked for) of contiguous (M, N)."""
+    check_matrices("fused_add_rmsnorm_fwd", x=x, residual=residual)
     y, added, rstd = _fused_add_rmsnorm(x, residual, weight, eps)
     return y, added, rstd if store_rstd else None
 
@@ -184,6 +203,8 @@ def fused_add_rmsnorm_bwd(
     added: Tensor, weight: Tensor, dout: Tensor, dresidual_out: Tensor, rstd: Tensor, eps: float = EPS
 ) -> tuple[Tensor, Tensor]:
     """(the gradient of x, which is also the residual's; dweight). `dresidual_out` is the gradient of the sum."""
+    check_matrices("fused_add_rmsnorm_bwd", added=added, dout=dout, dresidual_out=dresidual_out)
+    check_row_numbers("fused_add_rmsnorm_bwd", added, rstd=rstd)
     dx, dweight = _fused_add_rmsnorm_backward(added, weight, dout, dresidual_out, rstd)
     return dx, dweight
 
