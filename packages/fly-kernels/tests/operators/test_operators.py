@@ -187,33 +187,42 @@ def test_quantised_norms(centred, smooth):
         assert codes.abs().max() == 127
 
 
-@pytest.mark.parametrize(
-    "call", ["layernorm_fwd", "layernorm_bwd", "fused_add_layernorm_fwd", "fused_add_layernorm_bwd"]
-)
+HALVES = {
+    "layernorm_fwd": lambda x, w, b, s: (x, w, b),
+    "layernorm_bwd": lambda x, w, b, s: (x, w, x, s, s),
+    "fused_add_layernorm_fwd": lambda x, w, b, s: (x, x, w, b),
+    "fused_add_layernorm_bwd": lambda x, w, b, s: (x, w, x, x, s, s),
+    "rmsnorm_fwd": lambda x, w, b, s: (x, w),
+    "rmsnorm_bwd": lambda x, w, b, s: (x, w, x, s),
+    "fused_add_rmsnorm_fwd": lambda x, w, b, s: (x, x, w),
+    "fused_add_rmsnorm_bwd": lambda x, w, b, s: (x, w, x, x, s),
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
         (lambda x: x[None], r"has shape \(1, 4, 40\), expected \(M, N\); use .view"),
         (lambda x: x.t().contiguous().t(), r"is not contiguous \(strides \(1, 4\)\); use .contiguous\(\)"),
         (lambda x: x.double(), "torch.float64 is not supported|weight is torch.float32, expected torch.float64"),
+        (lambda x: x[:, :39].contiguous(), r"weight has shape \(40,\), expected \(39,\)"),
     ],
 )
-def test_halves_take_matrices_only(call, spoil, said):
-    """Both halves of each norm; the contract's checks are ValueErrors, wrong dtypes also TypeErrors."""
-    x, w, b = spoil(torch.randn(4, 40)), torch.rand(40), torch.rand(40)
-    stats = (torch.zeros(4), torch.ones(4))
-    arguments = {
-        "layernorm_fwd": (x, w, b),
-        "layernorm_bwd": (x, w, x, *stats),
-        "fused_add_layernorm_fwd": (x, x, w, b),
-        "fused_add_layernorm_bwd": (x, w, x, x, *stats),
-    }[call]
+def test_halves_take_matrices_only(name, spoil, said):
+    """The checks of the contract are ValueErrors; a wrong dtype is a TypeError as well."""
+    module = layernorm_operators if "layernorm" in name else rmsnorm_operators
+    arguments = HALVES[name](spoil(torch.randn(4, 40)), torch.rand(40), torch.rand(40), torch.ones(4))
     with pytest.raises(ValueError, match=said):
-        getattr(layernorm_operators, call)(*arguments)
-    other = [one for one in arguments if one is not b][: len(arguments) - ("bwd" in call)]
-    other = (*other[: len(arguments) - 2], stats[1]) if "bwd" in call else tuple(other)
-    with pytest.raises(ValueError, match=said):
-        getattr(rmsnorm_operators, call.replace("layernorm", "rmsnorm"))(*other)
+        getattr(module, name)(*arguments)
+
+
+def test_statistics_have_to_be_those_of_the_rows():
+    x, w = torch.randn(4, 40), torch.rand(40)
+    with pytest.raises(ValueError, match=r"rmsnorm_bwd: rstd has shape \(3,\), expected \(4,\)"):
+        rmsnorm_operators.rmsnorm_bwd(x, w, x, torch.ones(3))
+    with pytest.raises(ValueError, match=r"rmsnorm_bwd: rstd is torch.float16, expected torch.float32"):
+        rmsnorm_operators.rmsnorm_bwd(x, w, x, torch.ones(4).half())
 
 
 def test_deterministic_backward_of_many_rows():
