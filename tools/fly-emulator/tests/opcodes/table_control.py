@@ -72,7 +72,8 @@ HINTS = {
     "s_nop": "3", "s_setprio": "1", "s_wakeup": "", "s_sendmsg": "sendmsg(MSG_INTERRUPT)", "s_icache_inv": "",
     "s_incperflevel": "1", "s_decperflevel": "1", "s_ttracedata": "", "s_dcache_inv": "", "s_dcache_inv_vol": "",
     "s_dcache_wb": "", "s_dcache_wb_vol": "", "buffer_wbl2": "sc0 sc1", "buffer_inv": "sc0 sc1", "s_sleep": "1",
-    "s_barrier": "", "s_waitcnt": "vmcnt(0) lgkmcnt(0) expcnt(0)", "s_sethalt": "0", "s_setkill": "0", "s_set_gpr_idx_off": "",
+    "s_barrier": "", "s_waitcnt": "vmcnt(0) lgkmcnt(0) expcnt(0)", "s_sethalt": "0", "s_setkill": "0",
+    "s_set_gpr_idx_off": "",
 }  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def clocks() -> list[Case]:
 
 
 def forks() -> list[Case]:
-    """Both sides of a fork run with their lanes, and meet: {d} is 5 where the bit of {a} is set, else 7; SGPRs count."""
+    """Both sides of a fork run with their lanes, and meet: {e} is 5 where the bit of {a} is set, else 7; {d} counts."""
     sides = (
         "s_mov_b32 {d}, 0\nv_mov_b32 {e}, 0\nFORK\n"
         "v_mov_b32 {e}, 7\ns_add_u32 {d}, {d}, 1\ns_branch .Lmeet{i}\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Case, Context, case
+from .case import Case, case
 from .kinds import Array
 from .table_integer import M32, M64, leading_signs, leading_zeros, reverse, s32, trailing_zeros
 

@@ -12,6 +12,7 @@ from .atomics import MEMORY_ATOMICS, Atomic
 from .case import LANES, Case, Context, case
 from .kinds import Array, Words
 
+
 def memory_words(context: Context, offset: Array, dwords: int, size: int) -> Array:
     """Dwords of each block's memory at a byte offset; those past `size` read zero."""
     out = np.zeros((dwords, context.blocks * LANES), np.uint32)
