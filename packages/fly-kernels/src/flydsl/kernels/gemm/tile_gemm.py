@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..common.language import flyc, fx
+from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
 from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
-from ..common.mma.tile_plan import WAVE, TilePlan, plan_tile
+from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
+from ..common.mma.wave_sum import sum_over_waves
 from ..common.opaque import opaque
 from ..common.utils import cdiv
 from .arguments import expect_operand, expect_rows, resource, row_strides, wanted_extras
@@ -39,7 +41,8 @@ class TileGemm:
         tile_m, tile_n, tile_k: of a workgroup; K / split_k is a multiple of tile_k, N of 4.
         epilogue: what happens to a sum.
         shuffled: B is in the order of `shuffle_weight` (and N a multiple of 16), else row-major.
-        waves: the grid of waves, (along M, along N).
+        waves: the grid of waves, (along M, along N); None takes the best 4.
+        k_waves: waves along K, where `waves` is given.
         buffers: LDS buffers of A, 1 or 2.
         direct: A goes to LDS without registers (gfx950).
         fenced: keep the order of instructions that `schedule` gives.
@@ -58,7 +61,8 @@ class TileGemm:
     tile_k: int
     epilogue: Epilogue
     shuffled: bool
-    waves: tuple[int, int] = (1, 4)
+    waves: tuple[int, int] | None = None
+    k_waves: int = 1
     buffers: int = 2
     direct: bool = False
     fenced: bool = True
@@ -70,10 +74,15 @@ class TileGemm:
     @property
     def plan(self) -> TilePlan:
         """Who does what in a tile; ValueError when its LDS does not suffice."""
-        plan = plan_tile(
-            self.arch, self.in_dtype, ELEMENT_BYTES[self.in_dtype], K=self.K // self.split_k, tile_m=self.tile_m,
-            tile_n=self.tile_n, tile_k=self.tile_k, buffers=self.buffers, waves=self.waves, shuffled=self.shuffled,
-        )  # fmt: skip
+        numbers: dict[str, Any] = {
+            "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n, "tile_k": self.tile_k,
+            "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
+        }  # fmt: skip
+        which = self.arch, self.in_dtype, ELEMENT_BYTES[self.in_dtype]
+        if self.waves is None:
+            plan = best_plan(*which, **numbers)
+        else:
+            plan = plan_tile(*which, **numbers, waves=self.waves, k_waves=self.k_waves)
         plan.check()
         return plan
 
@@ -143,15 +152,17 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         # A resource ends with its last row, not where the next one would begin.
         a = resource(A, first_row, a_row, (rows - 1) * a_row + gemm.K * size - a_first, a_first)
         b = resource(B, first_column, b_row, (columns - 1) * b_row + gemm.K * size - b_first, b_first)
+        buffers = _lds_buffers(plan)
         loop = make_tile_loop(
-            plan, a, b, _lds_buffers(plan, gemm.direct), thread, a_row_bytes=a_row, b_row_bytes=b_row,
-            direct=gemm.direct, fenced=gemm.fenced, preload=gemm.preload,
-        )  # fmt: skip
+            plan, a, b, buffers, thread, a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload
+        )
         sums = sum_over_k(loop, looped)
         if fx.const_expr(plan.many_sums):
             fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
         thread = opaque(thread)  # no address of the epilogue is held in a register through the loop
+        sums = sum_over_waves(plan, sums, buffers[0] if buffers else None, thread)
         wave = thread // WAVE
+        along_n = plan.waves[1] * plan.k_waves  # once K is summed over
         first = first_row + part * M
 
         def output_at(tensor: Any, which: str) -> Any:
@@ -168,8 +179,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
             resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
             resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
-            wave // plan.waves[1] * (gemm.tile_m // plan.waves[0]),
-            wave % plan.waves[1] * (gemm.tile_n // plan.waves[1]),
+            wave // along_n * (gemm.tile_m // plan.waves[0]),
+            wave % along_n * (gemm.tile_n // along_n),
             columns if ragged else None,
         )
         store_columns(tile, used, sums, thread % WAVE)
@@ -194,16 +205,19 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     return launch
 
 
-def _lds_buffers(plan: TilePlan, direct: bool) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks, one for each buffer.
+def _lds_buffers(plan: TilePlan) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks, one for each buffer of A, the first also for `sum_over_waves`.
 
     Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
     not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
     so instructions can have them.
     """
     allocator = fx.SharedAllocator()
-    if direct:
-        arrays = [fx.Array[fx.Int128, plan.buffer_chunks]] * plan.buffers
+    if plan.direct:
+        sizes = [max(plan.buffer_chunks, plan.sum_chunks), *[plan.buffer_chunks] * (plan.buffers - 1)]
+        arrays = [fx.Array[fx.Int128, size] for size in sizes]
         return tuple([allocator.allocate(one).peek().ptr for one in arrays])
-    first = allocator.allocate(fx.Array[fx.Int128, plan.buffers * plan.buffer_chunks]).peek().ptr
+    if plan.lds_bytes == 0:
+        return ()
+    first = allocator.allocate(fx.Array[fx.Int128, plan.lds_bytes // PACK_BYTES]).peek().ptr
     return tuple([first + one * plan.buffer_chunks for one in range(plan.buffers)])

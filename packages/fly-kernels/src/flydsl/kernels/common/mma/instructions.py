@@ -40,6 +40,7 @@ class MatrixProduct:
         halves: instructions of one `issue`, each taking that share of the pack.
         operand: what the instruction wants to see: "f16x4", "i64", ... (see `_operand`).
         integer: accumulates in 32-bit integers instead of f32.
+        cycles: of the matrix unit, for one instruction.
     """
 
     instruction: str
@@ -47,6 +48,7 @@ class MatrixProduct:
     halves: int
     operand: str
     integer: bool
+    cycles: int = 16
 
     @property
     def accumulator(self) -> Any:
@@ -91,7 +93,7 @@ _GFX950 = {
     "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
     "int8": MatrixProduct("mfma_i32_16x16x64_i8", 1, 1, "i32", True),
 }
-_GFX950_SCALED = MatrixProduct("mfma_scale_f32_16x16x128_f8f6f4", 2, 1, "i32", False)
+_GFX950_SCALED = MatrixProduct("mfma_scale_f32_16x16x128_f8f6f4", 2, 1, "i32", False, 32)
 
 
 def matrix_product(arch: str, dtype: str, packs: int) -> MatrixProduct:

@@ -34,12 +34,12 @@ class TileLoop:
         plan: the geometry.
         a, b: buffer resources that begin at the tile's first row of A, and of B, and end with its last.
         lds: pointers to 16-byte chunks, one per LDS buffer.
-        a_offsets: for each pass, the byte offset in `a` that this thread loads from, in stage 0.
+        a_offsets: for each pass, the byte offset in `a` that this thread loads from, in stage 0; where A is private
+            for each row block instead, of its first pack.
         a_chunks: for each pass, the chunk of an LDS buffer that this thread writes.
         b_offsets: for each column block, the byte offset in `b` of this lane's first pack.
         read_chunks: for each pack, the chunk of an LDS buffer with this lane's part of row block 0.
         wave_chunk: the chunk of a buffer that the first lane of this wave writes in pass 0, uniform (with `direct`).
-        direct: A goes to LDS without registers.
         fenced: the order of steps is kept, and waits are given; else the compiler's scheduler does both.
         preload: see `stage_steps`.
     """
@@ -53,14 +53,18 @@ class TileLoop:
     b_offsets: tuple[Any, ...]
     read_chunks: tuple[Any, ...]
     wave_chunk: Any
-    direct: bool
     fenced: bool
     preload: tuple[int, int]
 
     @property
     def ahead(self) -> int:
-        """How many stages ahead "load_a" is: two, but for the next one where its LDS buffer is the only one."""
-        return 1 if self.direct and self.plan.buffers == 1 else 2
+        """How many stages ahead A is loaded: two, but one where its LDS buffer is the only one or there is none."""
+        return 1 if self.plan.private or (self.direct and self.plan.buffers == 1) else 2
+
+    @property
+    def direct(self) -> bool:
+        """A goes to LDS without registers."""
+        return self.plan.direct
 
 
 @dataclass
@@ -91,7 +95,6 @@ def make_tile_loop(
     *,
     a_row_bytes: Any,
     b_row_bytes: Any,
-    direct: bool,
     fenced: bool,
     preload: tuple[int, int],
 ) -> TileLoop:
@@ -101,7 +104,31 @@ def make_tile_loop(
     16th part of what a block of 16 rows takes.
     """
     lane, wave = thread % WAVE, thread // WAVE
-    wave_row, wave_column = wave // plan.waves[1], wave % plan.waves[1]
+    part, across = wave % plan.k_waves, wave // plan.k_waves
+    wave_row, wave_column = across // plan.waves[1], across % plan.waves[1]
+    in_block, in_row = lane % 16, lane // 16
+    first_pack = part * plan.packs
+    block_bytes = 16 * b_row_bytes
+    first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
+    first = first + wave_column * (block_bytes * plan.column_blocks) + first_pack * plan.b_pack_stride
+    b_offsets = tuple([first + block_bytes * n for n in fx.range_constexpr(plan.column_blocks)])
+    if plan.private:
+        own = in_block * a_row_bytes + (first_pack * 4 + in_row) * PACK_BYTES
+        a_offsets = tuple([own + a_row_bytes * (16 * m) for m in fx.range_constexpr(plan.row_blocks)])
+        return TileLoop(plan, a, b, lds, a_offsets, (), b_offsets, (), None, fenced, preload)
+    a_offsets, a_chunks = _passes(plan, thread, a_row_bytes)
+    shift, mask = plan.swizzle
+    first_chunk = (wave_row * (16 * plan.row_blocks) + in_block) * plan.chunks
+    read_chunks = [
+        first_chunk + swizzle_chunk(in_block, (first_pack + pack) * 4 + in_row, shift, mask)
+        for pack in fx.range_constexpr(plan.packs)
+    ]
+    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * WAVE)) if plan.direct else None
+    return TileLoop(plan, a, b, lds, a_offsets, a_chunks, b_offsets, tuple(read_chunks), wave_chunk, fenced, preload)
+
+
+def _passes(plan: TilePlan, thread: Any, a_row_bytes: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """`a_offsets` and `a_chunks` of A that goes to LDS."""
     shift, mask = plan.swizzle
     row, chunk = thread // plan.chunks, thread % plan.chunks
     a_offsets, a_chunks = [], []
@@ -111,31 +138,18 @@ def make_tile_loop(
         swizzled = swizzle_chunk(at, chunk, shift, mask)
         # Without registers a wave fills LDS in the order of its lanes, so it is the load that is swizzled.
         from_first = a_row_bytes * (one * plan.rows_per_pass)
-        a_offsets.append(first_row + from_first + (swizzled if direct else chunk) * PACK_BYTES)
-        a_chunks.append(at * plan.chunks + (chunk if direct else swizzled))
-    in_block, in_row = lane % 16, lane // 16
-    block_bytes = 16 * b_row_bytes
-    first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
-    first = first + wave_column * (block_bytes * plan.column_blocks)
-    b_offsets = [first + block_bytes * n for n in fx.range_constexpr(plan.column_blocks)]
-    first_chunk = (wave_row * (16 * plan.row_blocks) + in_block) * plan.chunks
-    read_chunks = [
-        first_chunk + swizzle_chunk(in_block, pack * 4 + in_row, shift, mask) for pack in fx.range_constexpr(plan.packs)
-    ]
-    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * WAVE)) if direct else None
-    return TileLoop(
-        plan, a, b, lds, tuple(a_offsets), tuple(a_chunks), tuple(b_offsets), tuple(read_chunks), wave_chunk,
-        direct, fenced, preload,
-    )  # fmt: skip
+        a_offsets.append(first_row + from_first + (swizzled if plan.direct else chunk) * PACK_BYTES)
+        a_chunks.append(at * plan.chunks + (chunk if plan.direct else swizzled))
+    return tuple(a_offsets), tuple(a_chunks)
 
 
 def looped_bytes(plan: TilePlan) -> int:
-    """Bytes of K that are gone through in the steady state: pairs of stages, all but the last two or three stages."""
-    return max(0, plan.stages - 2) // 2 * 2 * plan.stage_bytes
+    """Bytes of K that are gone through in the steady state: pairs of stages, all but the last one to three stages."""
+    return max(0, plan.stages - (1 if plan.private else 2)) // 2 * 2 * plan.stage_bytes
 
 
 def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
-    """The sums of the tile: 4 of a lane for each (row block, column block).
+    """The sums of a wave: 4 of a lane for each (row block, column block). Waves along K have still to be summed.
 
     `looped` is `looped_bytes(plan)` as a run-time value: a loop whose length the compiler knows it may well unroll, and
     then the code is as long as K.
@@ -158,7 +172,8 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
             inner = state.unpacked(values)
             # Constants stay in the instructions instead of in registers of their own.
             bases = [opaque(one) for one in bases]
-            here = replace(loop, a_offsets=tuple(bases[: plan.passes]), b_offsets=tuple(bases[plan.passes :]))
+            split = len(loop.a_offsets)
+            here = replace(loop, a_offsets=tuple(bases[:split]), b_offsets=tuple(bases[split:]))
             # Where the reach of an instruction's own offset allows, both stages use one register.
             near = 2 * plan.b_stage_stride <= _IMMEDIATE
             for half in fx.range_constexpr(2):
@@ -179,7 +194,7 @@ def _belongs(step: Step, left: int, ahead: int) -> bool:
     """Whether a step of the steady state is of use when `left` stages follow."""
     if step.kind == "load_a":
         return left >= ahead
-    if step.kind in ("load_b", "write_a"):
+    if step.kind in ("load_b", "own_a", "write_a"):
         return left >= 1
     if step.kind == "read_a":
         return left >= 1 or not step.key[2]
@@ -195,6 +210,9 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
     plan = loop.plan
     state = LoopState({}, {}, {}, {})
     zero, second = fx.Int32(0), fx.Int32(plan.stage_bytes)
+    for m in fx.range_constexpr(plan.row_blocks):
+        for n in fx.range_constexpr(plan.column_blocks):
+            state.sums[m, n] = plan.product.zero()
     for one in fx.range_constexpr(plan.passes):
         _load_a(loop, state, one, zero, 0, 0, order)
     arrived = dict(state.arriving)
@@ -204,8 +222,12 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
             fx.rocdl.sched_barrier(0)
         if step.kind == "load_b":
             _load_b(loop, state, step.key, zero, 0, order)
+        elif step.kind == "own_a":
+            _load_own_a(loop, state, step.key, zero, 0, order)
         elif two_ahead:
             _load_a(loop, state, step.key, second, 0, 1, order)
+    if plan.private:
+        return state
     if loop.direct:
         fx.rocdl.s_waitcnt(vmcnt=0)
     else:
@@ -216,9 +238,6 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
     for pack in phase.packs:
         for m in phase.blocks:
             state.a[m, pack] = _read_a(loop, 0, m, pack)
-    for m in fx.range_constexpr(plan.row_blocks):
-        for n in fx.range_constexpr(plan.column_blocks):
-            state.sums[m, n] = plan.product.zero()
     return state
 
 
@@ -261,6 +280,8 @@ def emit_stage(
             state.a[m, pack] = _read_a(loop, buffer, m, pack)
         elif kind == "load_b":
             _load_b(loop, state, key, offsets[1], constants[1], order)
+        elif kind == "own_a":
+            _load_own_a(loop, state, key, offsets[0], constants[0], order)
         elif kind == "load_a":
             _load_a(loop, state, key, offsets[0], constants[0], stage + loop.ahead, order)
         elif kind == "write_a":
@@ -270,6 +291,8 @@ def emit_stage(
         else:
             _wait(loop, key, order)
             current = dict(state.a)
+    if plan.private:
+        return
     first = plan.phases[0]
     state.a = {(m, pack): state.a[m, pack] for pack in first.packs for m in first.blocks}
 
@@ -293,6 +316,13 @@ def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant:
     offset = loop.b_offsets[n] + (pack * loop.plan.b_pack_stride + constant)
     state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.b, offset, k_offset))
     order.issue(("load_b", key))
+
+
+def _load_own_a(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant: int, order: VmemOrder) -> None:
+    m, pack = key
+    offset = loop.a_offsets[m] + (pack * 4 * PACK_BYTES + constant)
+    state.a[m, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.a, offset, k_offset))
+    order.issue(("own_a", key))
 
 
 def _load_a(

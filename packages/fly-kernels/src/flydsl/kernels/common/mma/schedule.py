@@ -10,6 +10,8 @@ Steady state. While a wave multiplies stage t, it
 Before the last phase there is one barrier: every wave has by then read what it needs of stage t, so that buffer is
 free, and has written its part of stage t + 1, so the reads of the last phase find it. Memory instructions are spread
 evenly between matrix instructions, LDS reads first.
+
+Where A is private (see `tile_plan`), packs of A are reloaded as those of B are, and there is no barrier.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ class Step:
     "read_a"   (row block, pack, of the next stage?)
     "load_b"   (column block, pack), of the next stage
     "load_a"   pass, of the stage after the next
+    "own_a"    (row block, pack), of the next stage, to registers
     "write_a"  pass, of the next stage
     "wait"     what has to be there, as (kind, key) of loads; LDS accesses always
     "barrier"  ()
@@ -50,6 +53,8 @@ def stage_steps(plan: TilePlan, preload: tuple[int, int] = (0, 0), direct: bool 
     A goes from memory to LDS without registers: there is no "write_a", "load_a" comes after the barrier, and with one
     buffer it is of the next stage.
     """
+    if plan.private:
+        return _private_steps(plan)
     phases = plan.phases
     steps: list[Step] = []
     loads = [Step("load_a", one) for one in range(plan.passes)]
@@ -88,6 +93,34 @@ def stage_steps(plan: TilePlan, preload: tuple[int, int] = (0, 0), direct: bool 
         freed = {pack for pack in phase.packs if last_use[pack] == index}
         steps += _spread(plan, phase, queue, freed, preload)
     return steps
+
+
+def _private_steps(plan: TilePlan) -> list[Step]:
+    """Both operands in registers: packs are reloaded while those after them are multiplied."""
+    unit, halves = plan.product.packs, plan.product.halves
+    rows, columns = range(plan.row_blocks), range(plan.column_blocks)
+    steps: list[Step] = []
+    queue: list[Step] = []
+    for phase in plan.phases:
+        keys: list[Key] = [("own_a", (m, pack)) for pack in phase.packs for m in rows]
+        steps.append(Step("wait", tuple(keys + [("load_b", (n, pack)) for pack in phase.packs for n in columns])))
+        groups = [phase.packs[at : at + unit] for at in range(0, len(phase.packs), unit)]
+        total = len(groups) * halves * len(rows) * len(columns)
+        done, freed = 0, len(queue) + len(phase.packs) * (len(rows) + len(columns))
+        moved = 0
+        for packs in groups:
+            for half in range(halves):
+                for n in columns:
+                    for m in rows:
+                        while queue and moved * total < done * freed:
+                            steps.append(queue.pop(0))
+                            moved += 1
+                        steps.append(Step("mfma", (m, n, packs, half)))
+                        done += 1
+                    if half == halves - 1:
+                        queue += [Step("load_b", (n, pack)) for pack in packs]
+            queue += [Step("own_a", (m, pack)) for pack in packs for m in rows]
+    return steps + queue
 
 
 def _spread(plan: TilePlan, phase: Any, queue: list[Step], freed: set[int], preload: tuple[int, int]) -> list[Step]:
@@ -142,4 +175,4 @@ class VmemOrder:
 
 def loads_of(steps: Iterable[Step]) -> Iterator[Step]:
     """The steps that load from memory."""
-    return (step for step in steps if step.kind in ("load_a", "load_b"))
+    return (step for step in steps if step.kind in ("load_a", "own_a", "load_b"))

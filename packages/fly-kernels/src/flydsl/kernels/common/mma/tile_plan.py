@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who does what in one tile of a preshuffled GEMM, worked out before anything is traced.
 
-Waves form a grid over the tile; as a rule 4 of them side by side along N, so that each owns all rows and a quarter of
-the columns, and no two load the same part of B. K goes by in *stages*: one stage of A lies in one of the LDS buffers,
-one stage of B in registers. A stage is at most `tile_k` long, and shorter where two buffers would take so much LDS that
-only one workgroup fits a compute unit.
+Waves form a grid over the tile and along K. 4 of them side by side along N own all rows and a quarter of the columns
+each. Fewer along N and several along K, each with its share of every stage, multiply larger pieces of the tile, so that
+every pack that a wave loads serves more products; what they add up is summed over the waves at the end
+(`wave_sum`). No two waves load the same part of B as long as there is one along M.
+
+K goes by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is at most
+`tile_k` long, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit. Where
+all waves are along K none shares its rows of A with another: then A goes to registers as B does (*private*), there is
+neither LDS nor a barrier in the loop, and a stage is as long as registers allow.
 """
 
 from __future__ import annotations
@@ -14,12 +19,14 @@ from functools import cached_property
 
 from .instructions import PACK_BYTES, MatrixProduct, matrix_product
 
-__all__ = ["LDS_BYTES", "WAVE", "TilePlan", "plan_tile"]
+__all__ = ["LDS_BYTES", "WAVE", "TilePlan", "best_plan", "plan_tile"]
 
 WAVE = 64
 LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
 _LONGEST_STAGE = 512  # bytes of K
+_LONGEST_PRIVATE_STAGE = 256  # bytes of K of one wave
 _B_REGISTERS = 64  # of one stage
+_SUM_CHUNKS = 2048  # of 16 bytes, to exchange sums where no buffer of A lies
 # Instructions between two waits: fewer and the waits show, more and the waits come too late to matter.
 _PHASE_LEAST, _PHASE_MOST = 8, 32
 # Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
@@ -48,11 +55,18 @@ class TilePlan:
     product: MatrixProduct
     waves: tuple[int, int] = (1, 4)  # along M, along N
     shuffled: bool = True  # B is in the order of `shuffle_weight`, else row-major
+    k_waves: int = 1
+    direct: bool = False  # A goes to LDS without registers
 
     @property
     def threads(self) -> int:
         """Threads of the workgroup."""
-        return WAVE * self.waves[0] * self.waves[1]
+        return WAVE * self.waves[0] * self.waves[1] * self.k_waves
+
+    @property
+    def private(self) -> bool:
+        """Whether A goes to the registers of the only wave that wants it."""
+        return self.waves == (1, 1) and not self.direct
 
     @property
     def b_pack_stride(self) -> int:
@@ -62,7 +76,7 @@ class TilePlan:
     @property
     def b_stage_stride(self) -> int:
         """From one stage to the next, in B."""
-        return self.packs * self.b_pack_stride
+        return self.k_waves * self.packs * self.b_pack_stride
 
     @property
     def stages(self) -> int:
@@ -82,7 +96,7 @@ class TilePlan:
     @property
     def packs(self) -> int:
         """Packs that a lane has of one row in one stage."""
-        return self.stage_bytes // (4 * PACK_BYTES)
+        return self.stage_bytes // (4 * PACK_BYTES * self.k_waves)
 
     @property
     def chunks(self) -> int:
@@ -96,13 +110,23 @@ class TilePlan:
 
     @property
     def passes(self) -> int:
-        """Loads that a thread issues for one stage of A; the last may reach past the tile."""
-        return -(-self.tile_m // self.rows_per_pass)
+        """Loads to LDS that a thread issues for one stage of A; the last may reach past the tile."""
+        return 0 if self.private else -(-self.tile_m // self.rows_per_pass)
 
     @property
     def buffer_chunks(self) -> int:
         """Size of one LDS buffer in chunks."""
         return self.passes * self.threads
+
+    @property
+    def sum_chunks(self) -> int:
+        """Chunks of LDS in which waves along K exchange sums: those of the buffers, or as many as they need."""
+        if self.k_waves == 1:
+            return 0
+        least = self.k_waves * self.threads  # one block of each wave to come
+        if not self.private:
+            return max(least, self.buffer_chunks * (1 if self.direct else self.buffers))
+        return least * min(self.row_blocks * self.column_blocks // self.k_waves, max(1, _SUM_CHUNKS // least))
 
     @property
     def sum_registers(self) -> int:
@@ -117,13 +141,28 @@ class TilePlan:
     @property
     def registers(self) -> int:
         """Registers of a thread for sums, a stage of B, two phases of A and what of A is on its way."""
-        held = max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
-        return self.sum_registers + 4 * (self.column_blocks * self.packs + 2 * held + self.passes)
+        held = 2 * max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
+        a = self.row_blocks * self.packs if self.private else held + (0 if self.direct else self.passes)
+        return self.sum_registers + 4 * (self.column_blocks * self.packs + a)
 
     @property
     def lds_bytes(self) -> int:
         """LDS of the workgroup."""
-        return self.buffers * self.buffer_chunks * PACK_BYTES
+        others = self.buffer_chunks * (self.buffers - 1) if self.direct else 0
+        return max(self.buffers * self.buffer_chunks, self.sum_chunks + others) * PACK_BYTES
+
+    @property
+    def cycles(self) -> int:
+        """Issue cycles of a wave for all of K and the sum over waves, without stalls."""
+        products = self.row_blocks * self.column_blocks * self.packs // self.product.packs * self.product.halves
+        loads = self.packs * (self.row_blocks + self.column_blocks) + self.passes * (1 if self.direct else 2)
+        control = len(self.phases) + (2 if self.private else 3)
+        stage = products * self.product.cycles + 4 * (loads + control)
+        if self.k_waves == 1:
+            return stage * self.stages
+        exchanged = self.sum_registers // 4 * 2 + self.sum_registers * (self.k_waves - 1) // self.k_waves
+        rounds = -(-self.row_blocks * self.column_blocks * self.threads // self.sum_chunks)
+        return stage * self.stages + 4 * (exchanged + 2 * rounds)
 
     @property
     def swizzle(self) -> tuple[int, int]:
@@ -142,6 +181,11 @@ class TilePlan:
         width = self.column_blocks * self.product.halves
         blocks = tuple(range(self.row_blocks))
         groups = [tuple(range(at, at + unit)) for at in range(0, self.packs, unit)]
+        if self.private:
+            half = unit * max(1, len(groups) // 2)
+            return tuple(
+                Phase(tuple(range(at, min(at + half, self.packs))), blocks) for at in range(0, self.packs, half)
+            )
         while len(groups) > 2 and len(groups) % 2 == 0 and len(groups[0]) // unit * len(blocks) * width < _PHASE_LEAST:
             groups = [first + second for first, second in zip(groups[::2], groups[1::2], strict=True)]
         most = _A_PACKS_BESIDE_MANY_SUMS if self.many_sums else _A_PACKS
@@ -178,19 +222,61 @@ def plan_tile(
     buffers: int = 2,
     waves: tuple[int, int] = (1, 4),
     shuffled: bool = True,
+    k_waves: int = 1,
+    direct: bool = False,
 ) -> TilePlan:
-    """The plan of a tile whose numbers have been checked, with K of them for a workgroup; `check` is not called yet."""
-    budget = LDS_BYTES[arch] // 2
+    """The plan of a tile whose numbers have been checked, with K of them for a workgroup; `check` is not called yet.
+
+    ValueError when waves along K do not share its stages evenly.
+    """
+    k_bytes, budget = K * element_bytes, LDS_BYTES[arch] // 2
 
     def plan(stage: int) -> TilePlan:
-        product = matrix_product(arch, dtype, stage // 64)
-        return TilePlan(arch, tile_m, tile_n, K * element_bytes, stage, buffers, product, waves, shuffled)
+        product = matrix_product(arch, dtype, stage // (64 * k_waves))
+        return TilePlan(arch, tile_m, tile_n, k_bytes, stage, buffers, product, waves, shuffled, k_waves, direct)
 
-    chosen = plan(64)
-    while tile_k * element_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= _LONGEST_STAGE:
+    chosen = plan(64 * k_waves)
+    longest = _LONGEST_PRIVATE_STAGE * k_waves if chosen.private else _LONGEST_STAGE
+    if k_bytes % chosen.stage_bytes:
+        raise ValueError(f"k_waves = {k_waves} waves of 64 bytes of K each do not divide {k_bytes} bytes")
+    while k_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= longest:
         longer = plan(2 * chosen.stage_bytes)
         b_registers = 4 * longer.column_blocks * longer.packs
         if longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.registers > _REGISTERS:
             break
         chosen = longer
     return chosen
+
+
+def best_plan(
+    arch: str,
+    dtype: str,
+    element_bytes: int,
+    *,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    buffers: int = 2,
+    shuffled: bool = True,
+    direct: bool = False,
+) -> TilePlan:
+    """`plan_tile` with those 4 waves that take the fewest cycles, at two waves a SIMD.
+
+    Waves along K need LDS for two stages (with one there is nothing to hide the second barrier behind).
+    """
+
+    def plan(along_n: int) -> TilePlan:
+        return plan_tile(
+            arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=buffers,
+            waves=(1, along_n), shuffled=shuffled, k_waves=4 // along_n, direct=direct,
+        )  # fmt: skip
+
+    plans = [plan(4)]
+    for along_n in (2, 1) if buffers == 2 else ():
+        if K * element_bytes % (64 * (4 // along_n)):
+            continue
+        other = plan(along_n)
+        if other.registers <= _REGISTERS and other.lds_bytes <= LDS_BYTES[arch] // 2:
+            plans.append(other)
+    return min(plans, key=lambda one: one.cycles)

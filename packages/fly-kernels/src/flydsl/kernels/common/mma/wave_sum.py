@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sum over the waves that share K: each writes its sums to LDS and adds up a part of the columns of all.
+
+Afterwards columns are divided among the waves along K as they are among those along N, so what follows sees a grid of
+(waves along M, waves along N * waves along K). Parts are added in the order of K: the result does not depend on who
+comes first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..language import fx
+from .tile_plan import WAVE, TilePlan
+
+__all__ = ["sum_over_waves"]
+
+Sums = dict[tuple[int, int], Any]
+
+
+def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
+    """The sums of `main_loop.sum_over_k` over all waves along K, for (row block, column block) of the wave's own part.
+
+    Args:
+        plan: the geometry; the column blocks of a wave are a multiple of `k_waves`.
+        sums: of this wave.
+        lds: pointer to `plan.sum_chunks` chunks of 16 bytes, of which nobody but late readers of A has need.
+        thread: index in the workgroup.
+    """
+    if plan.k_waves == 1:
+        return sums
+    parts, kind = plan.k_waves, plan.product.accumulator
+    own = plan.column_blocks // parts
+    blocks = [(m, n) for m in range(plan.row_blocks) for n in range(own)]
+    at_once = plan.sum_chunks // (parts * plan.threads)
+    lane, part = thread % WAVE, thread // WAVE % parts
+    group = thread // (WAVE * parts) * (WAVE * parts)
+    result: Sums = {}
+    for start in range(0, len(blocks), at_once):
+        fx.barrier()
+        some = blocks[start : start + at_once]
+        for slot, (m, n) in enumerate(some):
+            for owner in range(parts):
+                lds[(slot * parts + owner) * plan.threads + thread] = sums[m, owner * own + n].bitcast(fx.Int32)
+        fx.barrier()
+        for slot, (m, n) in enumerate(some):
+            first = lds + ((slot * parts + part) * plan.threads + group + lane)
+            values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(parts)]
+            total = values[0]
+            for value in values[1:]:
+                total = total + value
+            result[m, n] = total
+    return result
