@@ -28,7 +28,7 @@ def cases(arch: str) -> Iterator[Case]:
 
 def _case(arch: str, shape: tuple[int, ...], dtype: str, causal: bool) -> Case:
     from flydsl.kernels.attention.config import default_config
-    from flydsl.kernels.attention.flash_attn_generic import build_dense
+    from flydsl.kernels.attention.flash_attn_kernel import build_dense
 
     batch, queries, keys, heads, kv_heads, head = shape
     kind = TORCH[dtype]

@@ -125,7 +125,7 @@ ATTENTION = "flydsl.kernels.attention"
 def flash_attention() -> None:
     """Five tiles of keys, the last of them masked, for two workgroups of eight waves."""
     from flydsl.kernels.attention.config import FlashConfig
-    from flydsl.kernels.attention.flash_attn_generic import build_dense
+    from flydsl.kernels.attention.flash_attn_kernel import build_dense
 
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(1, 300, 1, 64, generator=generator).bfloat16()
@@ -141,7 +141,7 @@ OUTPUT_IN_LDS = (
     f"{ATTENTION}.output_store: self._written[part].store(",
     f"{ATTENTION}.output_store: piece = self._read[part].load(kind)",
     f"{ATTENTION}.kv_staging: place.store(values)",
-    f"{ATTENTION}.flash_attn_generic: a = (v_mine +",
+    f"{ATTENTION}.flash_attn_kernel: a = (v_mine +",
 )
 
 
@@ -161,19 +161,19 @@ KERNELS = [
         flash_attention,
         (
             Break(
-                f"{ATTENTION}.flash_attn_generic",
+                f"{ATTENTION}.flash_attn_kernel",
                 "fx.barrier()  # the keys and values in LDS",
                 "pass  # the keys and values in LDS",
                 "race",
                 OUTPUT_IN_LDS,
             ),
-            Break(f"{ATTENTION}.flash_attn_generic", "(lse + row).store(", "(lse + row + 1).store(", "memory"),
+            Break(f"{ATTENTION}.flash_attn_kernel", "(lse + row).store(", "(lse + row + 1).store(", "memory"),
             Break(
                 f"{ATTENTION}.kv_staging",
                 "_store_if(taken, values.bitcast(self.element), place)",
                 "pass",
                 "init",
-                (f"{ATTENTION}.flash_attn_generic: a = (k_mine +", *PRODUCTS),
+                (f"{ATTENTION}.flash_attn_kernel: a = (k_mine +", *PRODUCTS),
             ),
         ),
     ),

@@ -50,6 +50,22 @@ def test_library_rules():
     torch.library.opcheck(torch.ops.flydsl.flash_attention.default, (q, k, v, True))
 
 
+def test_a_bias_is_an_additive_mask():
+    q, k, v = operands(2, 40, 52, 4, 2, 64)
+    bias = torch.randn(52, 40, generator=torch.Generator().manual_seed(0)).bfloat16().t()  # copied, as other operands
+    got = flydsl.kernels.flash_attention(q, k, v, causal=False, bias=bias)
+    q64, k64, v64 = (one.double().transpose(1, 2) for one in (q, k, v))
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    wanted = sdpa(q64, k64, v64, attn_mask=bias.double(), enable_gqa=True).transpose(1, 2)
+    assert (got.double() - wanted).abs().max() <= 1.2e-2
+
+
+def test_library_rules_with_all_terms():
+    q, k, v = operands(1, 33, 40, 2, 1, 64)
+    terms = (torch.randn(33, 40).bfloat16(), torch.rand(2), torch.randn(2))
+    torch.library.opcheck(torch.ops.flydsl.flash_attention.default, (q, k, v, True, *terms))
+
+
 def test_stays_in_the_graph():
     q, k, v = operands(1, 48, 48, 2, 2, 64)
 

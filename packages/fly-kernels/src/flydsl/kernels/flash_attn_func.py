@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .attention.config import check_head_dim, default_config
-from .attention.flash_attn_generic import build_dense
+from .attention.flash_attn_kernel import build_dense
 from .common.language import flyc, fx
 
 __all__ = ["build_flash_attn_func_module"]
@@ -22,7 +22,7 @@ def build_flash_attn_func_module(
 ) -> Any:
     """Build the launcher `(Q, K, V, O, batch_size, seq_len, stream)` of self-attention.
 
-    Q, K, V and O are (batch, seq_len, heads, head_dim), contiguous, usually flattened; `attention.flash_attn_generic`
+    Q, K, V and O are (batch, seq_len, heads, head_dim), contiguous, usually flattened; `attention.flash_attn_kernel`
     has the algorithm, the limits and the general form.
 
     Raises:

@@ -1,276 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flash attention, forward: O = softmax(Q K^T / sqrt(D) + mask) V without the matrix of scores in memory.
-
-(Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.)
-
-A workgroup has `FlashConfig.block_m` query rows of one head, a wave 32 (or 64) of them, and walks over the tiles of
-keys and values from the last that its rows see to the first. For each tile a wave computes S^T = K Q^T with Q^T in
-registers, the weights from S^T in registers (`online_softmax`), and O^T += V^T P^T with the weights, packed to 16 bits,
-as they lie: the layout of a result is that of an operand (`matrix`), so neither scores nor weights ever leave the
-registers. Keys and values reach LDS through registers, loaded one tile ahead (`kv_staging`); LDS holds one tile, and
-two barriers a tile separate its readers from its writers.
-
-Tiles with masked keys (the diagonal, and the end of the keys) come first, in a loop of their own that masks and takes
-the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all other tiles has no
-masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references and comes back to the
-same tile, of which nothing has been added yet.
-
-Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
-output. Keys and values move from memory once per workgroup, queries and output once.
-"""
+"""The builder of flash attention with the full list of arguments; `flash_attn_kernel` has the kernel."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
-from ..common.dtypes import float_type
 from ..common.language import flyc, fx
-from .config import FlashConfig, check_head_dim, default_config
-from .kv_staging import KeyStaging, ValueStaging
-from .matrix import FRAGMENT, LANES, STEP, TILE, multiply, pack, truncation_gain
-from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
-from .output_store import ELEMENTS as OUTPUT_ELEMENTS
-from .output_store import OutputStore
-
-_BYTES = 2  # of an element
-_LN_2 = math.log(2.0)
-_TILES_PER_TURN = 2  # of the loop over tiles without masks
-
-
-def build_dense(
-    num_heads: int,
-    num_kv_heads: int,
-    head_dim: int,
-    dtype_str: str,
-    causal: bool,
-    return_lse: bool,
-    sm_scale: float | None,
-    config: FlashConfig,
-) -> Any:
-    """Build the launcher `(Q, K, V, O, LSE, batch, seq_len, seq_len_kv, stream)`.
-
-    Q and O are (batch, seq_len, num_heads, head_dim), K and V (batch, seq_len_kv, num_kv_heads, head_dim), contiguous,
-    of any rank; LSE is (batch, num_heads, seq_len) f32 and only touched with `return_lse`. A row that sees no key gets
-    zeros, and -inf in LSE.
-
-    Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads and batches.
-
-    Raises ValueError for a dtype, a number of heads, a head size or a scale that is not supported, ImportError without
-    the compiler.
-    """
-    if dtype_str not in ("f16", "bf16"):
-        raise ValueError(f"flash attention: dtype {dtype_str!r} is not supported; use one of f16, bf16")
-    check_head_dim(head_dim)
-    if num_heads < 1 or num_kv_heads < 1 or num_heads % num_kv_heads:
-        raise ValueError(
-            f"flash attention: num_heads must be a multiple of num_kv_heads, got {num_heads} and {num_kv_heads}"
-        )
-    if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
-        raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
-    element = float_type(dtype_str)
-    kv_tile, threads, waves = config.kv_tile, config.threads, config.waves
-    blocks, rows_per_wave, block_m = config.query_blocks, config.rows_per_wave, config.block_m
-    steps, key_blocks, head_blocks = head_dim // STEP, kv_tile // TILE, head_dim // TILE
-    group = num_heads // num_kv_heads
-    scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
-    # `pack` loses 1 - 1/gain of a weight in the mean. With log2(gain) below a row's maximum, a weight of 1 stays exact.
-    gain = truncation_gain(element)
-    bias = math.log2(gain)
-    head_bytes = head_dim * _BYTES
-    q_row, kv_row = num_heads * head_bytes, num_kv_heads * head_bytes
-    keys = KeyStaging(element, head_dim, kv_tile, threads)
-    values = ValueStaging(element, head_dim, kv_tile, threads)
-    lds_elements = max(keys.elements + values.elements, waves * OUTPUT_ELEMENTS)
-    name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}"
-
-    def resource(tensor: Any, batch: Any, rows: Any, row_bytes: int) -> Any:
-        """The buffer resource of one batch."""
-        base = fx.recast_iter(element, tensor.iter) + fx.Int64(batch) * fx.Int64(rows) * (row_bytes // _BYTES)
-        return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(base, fx.Int64(rows) * row_bytes))
-
-    def scores_of(k_mine: Any, queries: Any) -> Any:
-        """S^T of the tile: [query block][key block], 16 f32 a lane."""
-        sums = [[fx.full(16, 0.0, fx.Float32) for _ in range(key_blocks)] for _ in range(blocks)]
-        for step in fx.range_constexpr(steps):
-            for n in fx.range_constexpr(key_blocks):
-                a = (k_mine + (n * TILE * keys.pitch + step * STEP)).load(fx.Vector[element, FRAGMENT])
-                for b in fx.range_constexpr(blocks):
-                    sums[b][n] = multiply(a, queries[b][step], sums[b][n])
-        return sums
-
-    def add_weighted(output: Any, v_mine: Any, packed: Any) -> Any:
-        """O^T + V^T P^T of the tile: [query block][block of 32 elements of the head]."""
-        output = [list(one) for one in output]
-        for step in fx.range_constexpr(kv_tile // STEP):
-            part = list(range(step % 2 * FRAGMENT, step % 2 * FRAGMENT + FRAGMENT))
-            operands = [packed[b][step // 2].shuffle(packed[b][step // 2], part) for b in range(blocks)]
-            for m in fx.range_constexpr(head_blocks):
-                a = (v_mine + (m * TILE * values.pitch + step * STEP)).load(fx.Vector[element, FRAGMENT])
-                for b in fx.range_constexpr(blocks):
-                    output[b][m] = multiply(a, operands[b], output[b][m])
-        return output
-
-    @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
-    def flash_attn_kernel(
-        Q: fx.Tensor,
-        K: fx.Tensor,
-        V: fx.Tensor,
-        Out: fx.Tensor,
-        LSE: fx.Tensor,
-        seq_len: fx.Int32,
-        seq_len_kv: fx.Int32,
-    ) -> None:
-        thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
-        block = fx.block_idx.x
-        if fx.const_expr(causal):  # those with most keys first
-            block = fx.grid_dim.x - 1 - block
-        wave, lane = fx.rocdl.readfirstlane(thread // LANES), thread % LANES
-        column, half = lane % TILE, lane // TILE
-        row0 = block * block_m + wave * rows_per_wave
-
-        q_all, o_all = resource(Q, batch, seq_len, q_row), resource(Out, batch, seq_len, q_row)
-        k_all, v_all = resource(K, batch, seq_len_kv, kv_row), resource(V, batch, seq_len_kv, kv_row)
-        lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements]).ptr
-        v_lds = lds + keys.elements
-        keys.prepare(thread, kv_row, lds)
-        values.prepare(thread, kv_row, v_lds)
-        k_mine = lds + (column * keys.pitch + half * FRAGMENT)
-        v_mine = v_lds + (column * values.pitch + half * FRAGMENT)
-
-        # The workgroup's keys are in the tiles below `tiles`, those that this wave's rows see in those below `mine`.
-        # Tiles below `plain` have no masked key, and every row has seen a key by the time that they come.
-        shift = seq_len_kv - seq_len  # query row r sees keys up to r + shift
-        tiles = (seq_len_kv + (kv_tile - 1)) // kv_tile
-        mine, plain = tiles, tiles - 1
-        if fx.const_expr(causal):
-            block_end = fx.max(fx.min(block * block_m + block_m, seq_len) + shift, fx.Int32(0))
-            wave_end = fx.max(fx.min(row0 + rows_per_wave, seq_len) + shift, fx.Int32(0))
-            tiles = (block_end + (kv_tile - 1)) // kv_tile
-            mine = (wave_end + (kv_tile - 1)) // kv_tile
-            plain = fx.min(fx.max(block * block_m + shift, fx.Int32(0)) // kv_tile, tiles - 1)
-
-        kv_head, past = head // group * head_bytes, seq_len_kv * kv_row
-
-        def place(tile: Any) -> Any:
-            """Where a tile begins, in bytes; there is none before the first: past the end, where loads give zero."""
-            return fx.rocdl.readfirstlane((tile >= 0).select(tile * (kv_tile * kv_row) + kv_head, past))
-
-        queries = []
-        for b in fx.range_constexpr(blocks):
-            at = (row0 + b * TILE + column) * q_row + head * head_bytes + half * (FRAGMENT * _BYTES)
-            kind = fx.Vector.make_type(4, fx.Int32)
-            queries.append(
-                [
-                    fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, q_all, at + step * (STEP * _BYTES))).bitcast(element)
-                    for step in range(steps)
-                ]
-            )
-        output = [[fx.full(16, 0.0, fx.Float32) for _ in range(head_blocks)] for _ in range(blocks)]
-        reference = [fx.Float32(NO_KEY) for _ in range(blocks)]
-        total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
-
-        tile = tiles - 1
-        keys.store(keys.load(k_all, place(tile)))
-        values.store(values.load(v_all, place(tile)))
-        next_k, next_v = keys.load(k_all, place(tile - 1)), values.load(v_all, place(tile - 1))
-        fx.barrier()
-
-        while (tile >= 0) & (tile >= plain):
-            packed = [[fx.full(16, 0.0, element) for _ in range(key_blocks)] for _ in range(blocks)]
-            if tile < mine:
-                scores = scores_of(k_mine, queries)
-                for b in fx.range_constexpr(blocks):
-                    limit = seq_len_kv
-                    if fx.const_expr(causal):
-                        limit = fx.min(limit, row0 + b * TILE + column + shift + 1)
-                    visible = mask(scores[b], limit - tile * kv_tile - half * 4)
-                    reference[b], factor = renewed(reference[b], visible, scale, bias)
-                    powers, added = weights(visible, scale, reference[b])
-                    total[b] = total[b] * factor + added
-                    output[b] = [one * factor for one in output[b]]
-                    packed[b] = [pack(one, element) for one in powers]
-            fx.barrier()
-            keys.store(next_k)
-            next_k = keys.load(k_all, place(tile - 2))
-            if tile < mine:
-                output = add_weighted(output, v_mine, packed)
-            fx.barrier()
-            values.store(next_v)
-            next_v = values.load(v_all, place(tile - 2))
-            tile = tile - 1
-
-        first = tile
-        while tile >= 0:
-            above = fx.Boolean(False)
-            while (tile >= 0) & ~above:
-                for turn in fx.range_constexpr(_TILES_PER_TURN):
-                    # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
-                    due = (first - tile) % _TILES_PER_TURN == turn
-                    if fx.const_expr(turn > 0):
-                        due = due & (tile >= 0)
-                    if due:
-                        scores = scores_of(k_mine, queries)
-                        powers, added, over = [], [], fx.Boolean(False)
-                        for b in fx.range_constexpr(blocks):
-                            one, sums = weights(scores[b], scale, reference[b])
-                            powers.append(one)
-                            added.append(sums)
-                            over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-                        above = fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0
-                        if ~above:
-                            packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
-                            fx.barrier()
-                            keys.store(next_k)
-                            next_k = keys.load(k_all, place(tile - 2))
-                            total = [total[b] + added[b] for b in range(blocks)]
-                            output = add_weighted(output, v_mine, packed)
-                            fx.barrier()
-                            values.store(next_v)
-                            next_v = values.load(v_all, place(tile - 2))
-                            tile = tile - 1
-            if above:
-                scores = scores_of(k_mine, queries)
-                for b in fx.range_constexpr(blocks):
-                    reference[b], factor = renewed(reference[b], scores[b], scale, bias)
-                    total[b] = total[b] * factor
-                    output[b] = [one * factor for one in output[b]]
-
-        fx.barrier()  # the keys and values in LDS are not needed any more
-        store = OutputStore(lds + wave * OUTPUT_ELEMENTS, lane, o_all, q_row)
-        for b in fx.range_constexpr(blocks):
-            sums = total[b][0] + total[b][1]
-            sums = sums + fx.gpu.shuffle_xor(sums, TILE, LANES)
-            inverse = (sums > 0.0).select(gain / sums, fx.Float32(0.0))
-            for m in fx.range_constexpr(head_blocks):
-                at = head * head_bytes + m * (TILE * _BYTES)
-                store.store((output[b][m] * inverse).to(element), row0 + b * TILE, at)
-            if fx.const_expr(return_lse):
-                row = row0 + b * TILE + column
-                lines = (fx.Int64(batch) * num_heads + fx.Int64(head)) * fx.Int64(seq_len)
-                lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
-                if (half == 0) & (row < seq_len):
-                    (lse + row).store((reference[b] + fx.log2(sums)) * _LN_2)
-
-    @flyc.jit
-    def flash_attn(
-        Q: fx.Tensor,
-        K: fx.Tensor,
-        V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
-        LSE: fx.Tensor,
-        batch: fx.Int32,
-        seq_len: fx.Int32,
-        seq_len_kv: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        flash_attn_kernel(Q, K, V, O, LSE, seq_len, seq_len_kv).launch(
-            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch), block=(threads,), stream=stream
-        )
-
-    flash_attn.compile_hints["waves_per_eu"] = config.waves_per_eu
-    return flash_attn
+from .config import check_head_dim, default_config
+from .flash_attn_kernel import build_forward
+from .form import Form
 
 
 def build_flash_attn_func_module_primary(
@@ -299,8 +38,8 @@ def build_flash_attn_func_module_primary(
     """Build the launcher of dense attention with the full list of arguments.
 
     Returns a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, BlockTable, block_table_stride, batch,
-    seq_len, seq_len_kv, stream)`; see `build_dense` for Q to LSE and the limits. CuSeqQ, CuSeqKv, BlockTable and its
-    stride belong to the variable-length and the paged form, and are not read.
+    seq_len, seq_len_kv, stream)`; see `build_forward` for Q to LSE and the limits. CuSeqQ and CuSeqKv, int32
+    (batch + 1), are read with `varlen` only; BlockTable and its stride belong to the paged form, and are not read.
 
     Args:
         num_heads: query heads.
@@ -312,23 +51,24 @@ def build_flash_attn_func_module_primary(
         flat_work_group_size: threads of a workgroup; has to agree with `block_m`.
         block_m: query rows of a workgroup: 32, 64, 128 or 256; by default 256 from 32 heads on, else 128.
         num_kv_heads: heads of K and V; a divisor of num_heads, by default as many.
+        varlen: tokens of all sequences follow each other: Q and O are (all query tokens, num_heads, head_dim), K and V
+            (all keys, num_kv_heads, head_dim), LSE (num_heads, all query tokens). CuSeqQ and CuSeqKv say where each
+            sequence begins and the last ends; seq_len and seq_len_kv of the launch are the longest.
         return_lse: whether LSE is written.
         unsafe_fp_math, fast_fp_math, daz, path_tag, cross_seqlen, skip_kv_pad_mask: choose between variants that are
             one here: lengths of queries and keys may always differ, masks cost nothing where no key is masked, and
             softmax always treats denormal weights as zero.
 
     Raises:
-        NotImplementedError: `varlen`, `paged`, `cu_seqlens_q`, `cu_seqlens_kv`, a `kv_cache_layout` but "linear".
-        ValueError: a number or dtype that is not supported.
+        NotImplementedError: `paged`, a `kv_cache_layout` but "linear".
+        ValueError: a number or dtype that is not supported; `cu_seqlens_q` or `cu_seqlens_kv`, which are arguments of
+            the launch.
     """
     del unsafe_fp_math, fast_fp_math, daz, path_tag, cross_seqlen, skip_kv_pad_mask
-    for argument, asked in (
-        ("varlen", varlen),
-        ("paged", paged),
-        ("cu_seqlens_q", cu_seqlens_q is not None),
-        ("cu_seqlens_kv", cu_seqlens_kv is not None),
-        ("kv_cache_layout", kv_cache_layout != "linear"),
-    ):
+    for argument, tensor in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_kv", cu_seqlens_kv)):
+        if tensor is not None:
+            raise ValueError(f"flash attention: {argument} is an argument of the launch; build with varlen=True")
+    for argument, asked in (("paged", paged), ("kv_cache_layout", kv_cache_layout != "linear")):
         if asked:
             raise NotImplementedError(
                 f"flash attention: {argument} is not supported yet; it comes with paged attention"
@@ -346,7 +86,8 @@ def build_flash_attn_func_module_primary(
             f"not flat_work_group_size={flat_work_group_size!r}"
         )
     heads = num_heads if num_kv_heads is None else num_kv_heads
-    dense = build_dense(num_heads, heads, head_dim, dtype_str, causal, return_lse, sm_scale, config)
+    form = Form(varlen=varlen)
+    forward = build_forward(num_heads, heads, head_dim, dtype_str, causal, return_lse, sm_scale, config, form)
 
     @flyc.jit
     def flash_attn_func(
@@ -364,9 +105,9 @@ def build_flash_attn_func_module_primary(
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        dense(Q, K, V, O, LSE, batch, seq_len, seq_len_kv, stream)
+        forward(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, O, O, O, batch, seq_len, seq_len_kv, stream)
 
-    flash_attn_func.compile_hints.update(dense.compile_hints)
+    flash_attn_func.compile_hints.update(forward.compile_hints)
     return flash_attn_func
 
 

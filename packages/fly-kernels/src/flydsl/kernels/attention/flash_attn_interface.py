@@ -8,23 +8,23 @@ is not imported.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from .config import block_rows, check_head_dim, default_config
-from .flash_attn_generic import build_dense
-
-_DTYPES = {"float16": "f16", "bfloat16": "bf16"}
-_LARGEST_BATCH_BYTES = 2**31
-_LATER = "comes with paged attention"
+from .config import block_rows, default_config
+from .flash_attn_kernel import build_forward
+from .form import Form
+from .operands import LATER, dense_problem, varlen_problem, with_terms
 
 
 @lru_cache(maxsize=256)
-def _dense(arch: str, heads: int, kv_heads: int, head_dim: int, dtype: str, causal: bool, lse: bool, rows: int) -> Any:
-    config = default_config(head_dim, rows)
-    return build_dense(heads, kv_heads, head_dim, dtype, causal, lse, None, config)
+def _forward(
+    arch: str, heads: int, kv_heads: int, head_dim: int, dtype: str, causal: bool, lse: bool, rows: int, form: Form
+) -> Any:
+    return build_forward(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), form)
 
 
 def flydsl_flash_attn_func(
@@ -60,36 +60,43 @@ def flydsl_flash_attn_func(
     debug_counts: Any = None,
     stream: Any = None,
 ) -> Any:
-    """softmax(q k^T / sqrt(D) + mask) v.
+    """softmax(q k^T / sqrt(D) + terms + mask) v.
+
+    Dense: q is (B, Sq, H, D), k and v (B, Skv, Hkv, D). With `cu_seqlens_q` and `cu_seqlens_kv` the sequences have
+    several lengths and their tokens follow each other: q is (all query tokens, H, D), k and v (all keys, Hkv, D).
 
     Args:
-        q: (B, Sq, H, D), f16 or bf16, contiguous; D a multiple of 32 from 64 to 256.
-        k, v: (B, Skv, Hkv, D) of the same dtype, contiguous; H a multiple of Hkv, query head h uses head h Hkv // H.
+        q: f16 or bf16, contiguous; D a multiple of 32 from 64 to 256.
+        k, v: of the same dtype, contiguous; H a multiple of Hkv, query head h uses head h Hkv // H.
         causal: query i sees keys j <= i + Skv - Sq (aligned to the bottom right); otherwise all.
         num_kv_heads: Hkv, if it is to be checked.
-        max_seqlen_q, max_seqlen_kv, cross_seqlen: describe the variable-length form; dense tensors say it themselves.
-        out: where to write the result, (B, Sq, H, D) of the dtype of q, contiguous; by default a new tensor.
-        return_lse: also return the logarithm of each row's sum.
+        cu_seqlens_q, cu_seqlens_kv: int32 (B + 1), where each sequence begins and the last one ends: ascending from 0,
+            the last at most the number of tokens. They are read by the kernel and not checked.
+        max_seqlen_q: the longest sequence of queries; needed with `cu_seqlens_q`.
+        cross_seqlen: whether queries and keys differ in length; needed with `cu_seqlens_q`.
+        max_seqlen_kv: the longest sequence of keys; needed if `cross_seqlen`.
+        bias: of the dtype of q, (Sq, Skv) or (all query tokens, max_seqlen_kv); added before the mask.
+        alibi_slopes: f32 (H) or (B, H); -slope |i + Skv - Sq - j| is added.
+        sink: f32 (H); the denominator has another term exp(sink).
+        out: where to write the result, of the shape and dtype of q, contiguous; by default a new tensor.
+        return_lse: also return the logarithm of each row's denominator.
         waves_per_eu, daz, dualwave_swp_…: hints for variants that this kernel decides itself; not used.
         stream: where to launch.
 
     Returns:
-        (B, Sq, H, D) like q; with `return_lse` also f32 (B, H, Sq): the natural logarithm of the denominator with the
-        scale folded in. Rows without a key are 0, and -inf.
+        The output, like q; with `return_lse` also f32 (B, H, Sq), or (H, all query tokens) for several lengths: the
+        natural logarithm of the denominator with the scale folded in. Rows without a key are 0, and -inf (with `sink`,
+        the sink).
 
     Raises:
         TypeError: a dtype that is not supported, or that differs.
-        ValueError: shapes that do not fit, a tensor that is not contiguous, or one batch of 2 GiB and more.
+        ValueError: shapes that do not fit, a tensor that is not contiguous, one sequence of 2 GiB and more, lengths
+            that are missing.
         NotImplementedError: an argument of a form that is not there yet, by name.
     """
     later = {
-        "cu_seqlens_q": cu_seqlens_q,
-        "cu_seqlens_kv": cu_seqlens_kv,
         "block_table": block_table,
         "seqlen_k": seqlen_k,
-        "bias": bias,
-        "alibi_slopes": alibi_slopes,
-        "sink": sink,
         "q_descale": q_descale,
         "k_descale": k_descale,
         "v_descale": v_descale,
@@ -99,73 +106,41 @@ def flydsl_flash_attn_func(
     }
     for name, value in later.items():
         if value is not None:
-            raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {_LATER}")
+            raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {LATER}")
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if not tensor.is_contiguous():
             raise ValueError(f"flash attention: {name!r} must be contiguous, got strides {tuple(tensor.stride())}")
-    batch, seq_len, heads, head_dim, seq_len_kv, kv_heads = _shapes(q, k, v, num_kv_heads)
-    dtype = _dtype(q, k, v)
+    if cu_seqlens_q is None and cu_seqlens_kv is None:
+        problem = dense_problem(q, k, v, num_kv_heads)
+    else:
+        lengths = (cu_seqlens_q, cu_seqlens_kv, max_seqlen_q, max_seqlen_kv, cross_seqlen)
+        problem = varlen_problem(q, k, v, num_kv_heads, *lengths)
+    problem = with_terms(problem, q, bias, alibi_slopes, sink)
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
         raise ValueError(f"flash attention: 'out' must be contiguous, of shape {tuple(q.shape)} and dtype {q.dtype}")
-    lse = q.new_empty((batch, heads, seq_len), dtype=_float32(q)) if return_lse else None
-    if batch and seq_len and seq_len_kv:
-        arch = get_rocm_arch()
-        rows = block_rows(arch, batch, heads, seq_len)
-        launch = _dense(arch, heads, kv_heads, head_dim, dtype, bool(causal), bool(return_lse), rows)
-        flat = [one.view(-1) for one in (q, k, v, out, out if lse is None else lse)]
-        launch(*flat, batch, seq_len, seq_len_kv, stream)
+    lse = q.new_empty(problem.lse_shape, dtype=_float32(q)) if return_lse else None
+    if problem.batch and problem.seq_len and problem.seq_len_kv:
+        arch, form = get_rocm_arch(), problem.form
+        if bias is not None and bias.data_ptr() % 8:
+            form = replace(form, bias_load=1)
+        rows = block_rows(arch, problem.batch, problem.heads, problem.seq_len)
+        sizes = (problem.heads, problem.kv_heads, problem.head_dim)
+        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, form)
+        extra = (cu_seqlens_q, cu_seqlens_kv, bias, alibi_slopes, sink)
+        operands = [out if one is None else one for one in (q, k, v, out, lse, *extra)]
+        flat = [one.view(-1) for one in operands]
+        launch(*flat, problem.batch, problem.seq_len, problem.seq_len_kv, stream)
     else:
         out.zero_()
         if lse is not None:
             lse.fill_(-math.inf)
+            if sink is not None:
+                lse.copy_(sink.view(-1, 1).expand_as(lse))
     return (out, lse) if return_lse else out
-
-
-def check_operands(q: Any, k: Any, v: Any) -> None:
-    """Raise what `flydsl_flash_attn_func` raises for tensors of these shapes and dtypes."""
-    _shapes(q, k, v, None)
-    _dtype(q, k, v)
 
 
 def _float32(q: Any) -> Any:
     """f32 of the library that `q` belongs to."""
     return q.new_empty(0).float().dtype
-
-
-def _shapes(q: Any, k: Any, v: Any, num_kv_heads: int | None) -> tuple[int, int, int, int, int, int]:
-    for name, tensor in (("q", q), ("k", k), ("v", v)):
-        if len(tensor.shape) != 4:
-            raise ValueError(
-                f"flash attention: {name!r} must be (batch, tokens, heads, head size), got {len(tensor.shape)} modes"
-            )
-        if tensor.shape[0] and tensor.numel() // tensor.shape[0] * 2 >= _LARGEST_BATCH_BYTES:
-            raise ValueError(
-                f"flash attention: one batch of {name!r} must be less than 2 GiB, got {tuple(tensor.shape)}"
-            )
-    batch, seq_len, heads, head_dim = (int(n) for n in q.shape)
-    check_head_dim(head_dim)
-    if tuple(k.shape) != tuple(v.shape):
-        raise ValueError(f"flash attention: 'k' and 'v' must have one shape, got {tuple(k.shape)} and {tuple(v.shape)}")
-    if int(k.shape[0]) != batch or int(k.shape[3]) != head_dim:
-        raise ValueError(
-            f"flash attention: 'q' {tuple(q.shape)} and 'k' {tuple(k.shape)} must agree in batch and head size"
-        )
-    seq_len_kv, kv_heads = int(k.shape[1]), int(k.shape[2])
-    if num_kv_heads is not None and num_kv_heads != kv_heads:
-        raise ValueError(f"flash attention: num_kv_heads is {num_kv_heads}, but 'k' has {kv_heads} heads")
-    if heads < 1 or kv_heads < 1 or heads % kv_heads:
-        raise ValueError(f"flash attention: heads of 'q' ({heads}) must be a multiple of those of 'k' ({kv_heads})")
-    return batch, seq_len, heads, head_dim, seq_len_kv, kv_heads
-
-
-def _dtype(q: Any, k: Any, v: Any) -> str:
-    name = str(q.dtype).rpartition(".")[2]
-    if name not in _DTYPES:
-        hint = f"; fp8 {_LATER}" if name.startswith("float8") else ""
-        raise TypeError(f"flash attention: 'q' must be float16 or bfloat16, got {name}{hint}")
-    for argument, tensor in (("k", k), ("v", v)):
-        if tensor.dtype != q.dtype:
-            raise TypeError(f"flash attention: {argument!r} must have the dtype of 'q', {q.dtype}, got {tensor.dtype}")
-    return _DTYPES[name]

@@ -58,17 +58,17 @@ def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any],
     return powers, total
 
 
-def renewed(reference: Any, scores: list[Any], scale: float, bias: float) -> tuple[Any, Any]:
-    """The reference raised to the highest s scale - bias of the row, and the factor for all that has the old one in it.
+def renewed(reference: Any, scores: list[Any], scale: float, headroom: float) -> tuple[Any, Any]:
+    """The reference raised to the highest s scale - headroom of the row, and the factor for all that has the old one.
 
     Scores that are no numbers are passed over. The result is the same in both lanes of the row. It is a unit in the
-    last place higher than asked, so that no weight exceeds 2^bias however large scores are: no renewal calls for
+    last place higher than asked, so that no weight exceeds 2^headroom however large scores are: no renewal calls for
     another.
     """
     highest = scores[0].reduce("max")
     for values in scores[1:]:
         highest = fx.maxnumf(highest, values.reduce("max"))
     highest = fx.maxnumf(highest, fx.gpu.shuffle_xor(highest, TILE, LANES))
-    wanted = highest * scale - bias
+    wanted = highest * scale - headroom
     raised = fx.maxnumf(reference, wanted + fx.absf(wanted) * _UNIT)
     return raised, exp2(fx.full(1, reference - raised, fx.Float32))[0]
