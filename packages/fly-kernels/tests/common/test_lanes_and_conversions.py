@@ -121,3 +121,35 @@ def test_fast_functions(run):
     x = torch.cat([x, -x]) + 0.3
     got = evaluate(run, lambda value, _: rcp_f32(value), x).double()
     assert ((got * x.double() - 1).abs() <= 2.0**-22).all()
+
+
+@pytest.mark.parametrize(
+    "pair", [("fp8", "fp8"), ("int8", "int4"), ("bf16", "mxfp4"), ("fp4", "fp4"), ("fp16", "fp16")]
+)
+def test_types_of_a_mixture_of_experts(pair):
+    assert kernels_common.validate_moe_dtypes(*pair) is None
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (("fp8", "int8"), "weights of 'int8' are not supported behind activations of 'fp8'; use one of fp8, fp4"),
+        (("f64", "f64"), "activations of 'f64' are not supported; use one of fp8, int8"),
+    ],
+)
+def test_types_that_no_experts_multiply(pair, said):
+    with pytest.raises(ValueError, match=said):
+        kernels_common.validate_moe_dtypes(*pair)
+
+
+def test_streams_as_tokens():
+    """The token is that of the stream: the same cast that a launch makes, which lowering takes apart."""
+    found = []
+
+    @flyc.jit
+    def launch(stream: fx.Stream = fx.Stream(None)):
+        found.append(str(kernels_common.stream_ptr_to_async_token(stream)))
+        found.append(str(kernels_common.stream_ptr_to_async_token(fx.as_ir_value(stream))))
+
+    launch()
+    assert all("(!llvm.ptr) -> !gpu.async.token" in one for one in found), found

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of the target by name, and rounding by random bits."""
+"""Element types by name, rounding by random bits, and streams as launches take them."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -10,7 +11,23 @@ from flydsl.runtime.device import get_rocm_arch
 from .dtypes import float_type as dtype_to_elem_type
 from .language import fx
 
-__all__ = ["cvt_sr_f32_to_bf16", "default_f8_type", "dtype_to_elem_type"]
+__all__ = [
+    "cvt_sr_f32_to_bf16",
+    "default_f8_type",
+    "dtype_to_elem_type",
+    "stream_ptr_to_async_token",
+    "validate_moe_dtypes",
+]
+
+# Which weights a mixture of experts multiplies activations of a type with.
+_MOE_WEIGHTS = {
+    "fp8": ("fp8", "fp4", "mxfp4"),
+    "int8": ("int8", "int4"),
+    "int8smooth": ("int8",),
+    "fp4": ("fp4", "mxfp4"),
+    "bf16": ("bf16", "int4", "fp4", "mxfp4"),
+    "fp16": ("fp16",),
+}
 
 _FP8 = {"gfx94": "Float8E4M3FNUZ", "gfx95": "Float8E4M3FN", "gfx12": "Float8E4M3FN"}
 
@@ -42,3 +59,31 @@ def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
     quiet = (value == value).select(bits, bits | 0x400000)
     rounded = finite.select(bits + noise, quiet)
     return (rounded >> 16).to(fx.Uint16).bitcast(fx.BFloat16)
+
+
+def validate_moe_dtypes(a: str, b: str) -> None:
+    """Refuse types of activations and weights that no mixture-of-experts GEMM multiplies with each other.
+
+    Args:
+        a: activations: "fp8", "int8", "int8smooth", "fp4", "bf16", "fp16".
+        b: weights: the same type, or "int4", "fp4" ("mxfp4") behind wider activations.
+
+    Raises:
+        ValueError: an unknown type, or two that do not go together.
+    """
+    if a not in _MOE_WEIGHTS:
+        raise ValueError(f"activations of {a!r} are not supported; use one of {', '.join(_MOE_WEIGHTS)}")
+    if b not in _MOE_WEIGHTS[a]:
+        raise ValueError(
+            f"weights of {b!r} are not supported behind activations of {a!r}; use one of {', '.join(_MOE_WEIGHTS[a])}"
+        )
+
+
+def stream_ptr_to_async_token(v: Any) -> Any:
+    """A stream as a `gpu.launch_func` written by hand takes it: the `!gpu.async.token` that stands for it.
+
+    `v` is an `fx.Stream`, or the pointer (`!llvm.ptr`) to the stream.
+    """
+    ir, builtin = (importlib.import_module(f"flydsl._mlir.{name}") for name in ("ir", "dialects.builtin"))
+    token = ir.Type.parse("!gpu.async.token")
+    return builtin.unrealized_conversion_cast([token], [fx.as_ir_value(v)])
