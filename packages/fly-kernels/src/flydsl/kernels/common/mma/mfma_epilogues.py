@@ -14,8 +14,19 @@ from ...elementwise.functions import UNARY
 from ..arch import architecture
 from ..convert import round_to
 from ..language import fx
+from .epilogue_walks import c_shuffle_epilog, default_epilog, mfma_epilog
 
-__all__ = ["ACTIVATIONS", "EPILOGUES", "Epilogue", "activate", "parse_epilogue", "store_columns"]
+__all__ = [
+    "ACTIVATIONS",
+    "EPILOGUES",
+    "Epilogue",
+    "activate",
+    "c_shuffle_epilog",
+    "default_epilog",
+    "mfma_epilog",
+    "parse_epilogue",
+    "store_columns",
+]
 
 _FUNCTIONS = {"none": None, "relu": "relu", "silu": "silu", "gelu": "gelu_tanh"}
 ACTIVATIONS = tuple(_FUNCTIONS)

@@ -7,13 +7,30 @@ from typing import Any
 
 from ..language import fx
 from ..utils import cdiv
+from .b_packs import (
+    load_b_pack_k32,
+    load_b_raw_w4a16,
+    load_b_raw_w4a16_groupwise,
+    unpack_b_w4a16,
+    unpack_b_w4a16_groupwise,
+)
+from .lds_stores import lds_store_4b_xor16, lds_store_8b_xor16, lds_store_16b_xor16
+from .lds_swizzle import swizzle_chunk, swizzle_xor16
 
 __all__ = [
     "group_bx_by",
+    "lds_store_4b_xor16",
+    "lds_store_8b_xor16",
+    "lds_store_16b_xor16",
+    "load_b_pack_k32",
+    "load_b_raw_w4a16",
+    "load_b_raw_w4a16_groupwise",
     "make_preshuffle_b_layout",
     "make_preshuffle_scale_layout",
     "swizzle_chunk",
     "swizzle_xor16",
+    "unpack_b_w4a16",
+    "unpack_b_w4a16_groupwise",
     "xcd_remap_bx_by",
 ]
 
@@ -93,18 +110,6 @@ def _quotient(what: str, name: str, number: Any, divisor: int) -> Any:
     if isinstance(number, int) and (number < divisor or number % divisor):
         raise ValueError(f"{what}: {name} is a positive multiple of {divisor}, got {number}")
     return number // divisor
-
-
-def swizzle_chunk(row: Any, chunk: Any, shift: int, mask: int) -> Any:
-    """Where chunk `chunk` (16 bytes) of row `row` lies in its row in LDS; see `TilePlan.swizzle`."""
-    return chunk ^ ((row >> shift) & mask)
-
-
-def swizzle_xor16(row: Any, col: Any, k_blocks16: int) -> Any:
-    """Column in bytes where (row, col) lies in LDS: `col xor 16 * (row mod k_blocks16)`; a power of two of blocks."""
-    if k_blocks16 < 1 or k_blocks16 & (k_blocks16 - 1):
-        raise ValueError(f"swizzle_xor16: k_blocks16 is a power of two, got {k_blocks16}")
-    return swizzle_chunk(row * 16, col, 0, (k_blocks16 - 1) * 16)
 
 
 def xcd_remap_bx_by(
