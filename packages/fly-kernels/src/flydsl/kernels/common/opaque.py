@@ -7,7 +7,7 @@ from typing import Any
 
 from .language import fx
 
-__all__ = ["opaque"]
+__all__ = ["opaque", "opaque_resource"]
 
 
 def opaque(value: Any) -> Any:
@@ -18,3 +18,14 @@ def opaque(value: Any) -> Any:
     computed before the loop and held in registers through it.
     """
     return fx.rocdl.inline_asm.inline_asm("", "=v,0", [value], fx.Int32, side_effects=False)
+
+
+def opaque_resource(resource: Any) -> Any:
+    """The same buffer resource, of which the compiler knows nothing. Emits no instruction.
+
+    Of several resources with words in common it keeps the compiler from holding these once and copying them, before
+    each use, to where the instruction wants all four.
+    """
+    from flydsl._mlir.dialects import llvm
+
+    return llvm.inline_asm(resource.type, [resource], "", "=s,0")

@@ -149,9 +149,16 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         a_row, b_row = (strides.get(one, gemm.K) * size for one in ("A", "B"))
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
+
         # A resource ends with its last row, not where the next one would begin.
-        a = resource(A, first_row, a_row, (rows - 1) * a_row + gemm.K * size - a_first, a_first)
-        b = resource(B, first_column, b_row, (columns - 1) * b_row + gemm.K * size - b_first, b_first)
+        def a(skipped: int) -> Any:
+            extent = (rows - 1 - skipped) * a_row + gemm.K * size - a_first
+            return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if skipped else extent, a_first)
+
+        def b(skipped: int) -> Any:
+            extent = (columns - 1 - skipped) * b_row + gemm.K * size - b_first
+            return resource(B, first_column + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
+
         buffers = _lds_buffers(plan)
         loop = make_tile_loop(
             plan, a, b, buffers, thread, a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload

@@ -9,12 +9,12 @@ LDS is a register that never changes plus a constant; the last two or three stag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
-from ..opaque import opaque
+from ..opaque import opaque, opaque_resource
 from .instructions import PACK_BYTES
 from .mfma_preshuffle_pipeline import swizzle_chunk
 from .schedule import Step, VmemOrder, loads_of, stage_steps
@@ -32,12 +32,13 @@ class TileLoop:
 
     Attributes:
         plan: the geometry.
-        a, b: buffer resources that begin at the tile's first row of A, and of B, and end with its last.
+        a: for each pass (each row block where A is private), a buffer resource that begins at the tile's first row of A
+            or so many rows later, and the index in `a_offsets` of what to add.
+        b: the same for each column block.
         lds: pointers to 16-byte chunks, one per LDS buffer.
-        a_offsets: for each pass, the byte offset in `a` that this thread loads from, in stage 0; where A is private
-            for each row block instead, of its first pack.
+        a_offsets: byte offsets in `a` that this thread loads from, in stage 0; where A is private of its first pack.
         a_chunks: for each pass, the chunk of an LDS buffer that this thread writes.
-        b_offsets: for each column block, the byte offset in `b` of this lane's first pack.
+        b_offsets: byte offsets in `b` of this lane's first pack.
         read_chunks: for each pack, the chunk of an LDS buffer with this lane's part of row block 0.
         wave_chunk: the chunk of a buffer that the first lane of this wave writes in pass 0, uniform (with `direct`).
         fenced: the order of steps is kept, and waits are given; else the compiler's scheduler does both.
@@ -45,8 +46,8 @@ class TileLoop:
     """
 
     plan: TilePlan
-    a: Any
-    b: Any
+    a: tuple[tuple[Any, int], ...]
+    b: tuple[tuple[Any, int], ...]
     lds: tuple[Any, ...]
     a_offsets: tuple[Any, ...]
     a_chunks: tuple[Any, ...]
@@ -88,8 +89,8 @@ class LoopState:
 
 def make_tile_loop(
     plan: TilePlan,
-    a: Any,
-    b: Any,
+    a: Callable[[int], Any],
+    b: Callable[[int], Any],
     lds: tuple[Any, ...],
     thread: Any,
     *,
@@ -100,8 +101,9 @@ def make_tile_loop(
 ) -> TileLoop:
     """Work out the addresses of a thread.
 
-    See `TileLoop` for the arguments; `a_row_bytes` and `b_row_bytes` are from one row to the next, for shuffled B the
-    16th part of what a block of 16 rows takes.
+    See `TileLoop` for the arguments; `a` and `b` give the resource that begins so many rows after the tile's first,
+    `a_row_bytes` and `b_row_bytes` are from one row to the next, for shuffled B the 16th part of what a block of 16
+    rows takes.
     """
     lane, wave = thread % WAVE, thread // WAVE
     part, across = wave % plan.k_waves, wave // plan.k_waves
@@ -111,36 +113,62 @@ def make_tile_loop(
     block_bytes = 16 * b_row_bytes
     first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
     first = first + wave_column * (block_bytes * plan.column_blocks) + first_pack * plan.b_pack_stride
-    b_offsets = tuple([first + block_bytes * n for n in fx.range_constexpr(plan.column_blocks)])
+    b_at, b_offsets = _spaced(plan, b, first, b_row_bytes, 16, plan.column_blocks)
     if plan.private:
         own = in_block * a_row_bytes + (first_pack * 4 + in_row) * PACK_BYTES
-        a_offsets = tuple([own + a_row_bytes * (16 * m) for m in fx.range_constexpr(plan.row_blocks)])
-        return TileLoop(plan, a, b, lds, a_offsets, (), b_offsets, (), None, fenced, preload)
-    a_offsets, a_chunks = _passes(plan, thread, a_row_bytes)
+        a_at, a_offsets = _spaced(plan, a, own, a_row_bytes, 16, plan.row_blocks)
+        return TileLoop(plan, a_at, b_at, lds, a_offsets, (), b_offsets, (), None, fenced, preload)
+    a_at, a_offsets, a_chunks = _passes(plan, a, thread, a_row_bytes)
     shift, mask = plan.swizzle
     first_chunk = (wave_row * (16 * plan.row_blocks) + in_block) * plan.chunks
     read_chunks = [
         first_chunk + swizzle_chunk(in_block, (first_pack + pack) * 4 + in_row, shift, mask)
         for pack in fx.range_constexpr(plan.packs)
     ]
-    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * WAVE)) if plan.direct else None
-    return TileLoop(plan, a, b, lds, a_offsets, a_chunks, b_offsets, tuple(read_chunks), wave_chunk, fenced, preload)
+    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * (WAVE * plan.passes))) if plan.direct else None
+    return TileLoop(
+        plan, a_at, b_at, lds, a_offsets, a_chunks, b_offsets, tuple(read_chunks), wave_chunk, fenced, preload
+    )
 
 
-def _passes(plan: TilePlan, thread: Any, a_row_bytes: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """`a_offsets` and `a_chunks` of A that goes to LDS."""
+Places = tuple[tuple[Any, int], ...]
+
+
+def _spaced(
+    plan: TilePlan, resource: Callable[[int], Any], first: Any, row_bytes: Any, rows: int, count: int
+) -> tuple[Places, tuple[Any, ...]]:
+    """(resource, offset index) of `count` places `rows` rows apart, and the offsets.
+
+    Each has an offset of its own, or where vector registers are short a resource of its own in scalar registers.
+    """
+    if plan.many_sums:
+        return tuple([(opaque_resource(resource(rows * one)), 0) for one in range(count)]), (first,)
+    whole = resource(0)
+    return tuple([(whole, one) for one in range(count)]), tuple([first + row_bytes * (rows * one) for one in range(count)])
+
+
+def _passes(
+    plan: TilePlan, a: Callable[[int], Any], thread: Any, a_row_bytes: Any
+) -> tuple[Places, tuple[Any, ...], tuple[Any, ...]]:
+    """`a`, `a_offsets` and `a_chunks` of A that goes to LDS.
+
+    Without registers a wave fills LDS in the order of its lanes, one pass after the other, so it is the load that is
+    swizzled. Its offset is less by what the instruction adds, which is no more than the offset of the row.
+    """
     shift, mask = plan.swizzle
-    row, chunk = thread // plan.chunks, thread % plan.chunks
-    a_offsets, a_chunks = [], []
-    first_row = row * a_row_bytes
-    for one in fx.range_constexpr(plan.passes):
-        at = row + one * plan.rows_per_pass
-        swizzled = swizzle_chunk(at, chunk, shift, mask)
-        # Without registers a wave fills LDS in the order of its lanes, so it is the load that is swizzled.
-        from_first = a_row_bytes * (one * plan.rows_per_pass)
-        a_offsets.append(first_row + from_first + (swizzled if plan.direct else chunk) * PACK_BYTES)
-        a_chunks.append(at * plan.chunks + (chunk if plan.direct else swizzled))
-    return tuple(a_offsets), tuple(a_chunks)
+    chunks, passes = plan.chunks, range(plan.passes)
+    if not plan.direct:
+        row, chunk = thread // chunks, thread % chunks
+        first = row * a_row_bytes + chunk * PACK_BYTES
+        rows = [row + one * plan.rows_per_pass for one in passes]
+        places = [row * chunks + swizzle_chunk(row, chunk, shift, mask) for row in rows]
+        return *_spaced(plan, a, first, a_row_bytes, plan.rows_per_pass, plan.passes), tuple(places)
+    whole, offsets = a(0), []
+    for one in passes:
+        at = (thread // WAVE * plan.passes + one) * WAVE + thread % WAVE
+        row, chunk = at // chunks, swizzle_chunk(at // chunks, at % chunks, shift, mask)
+        offsets.append(row * a_row_bytes + chunk * PACK_BYTES - _reached(one))
+    return tuple([(whole, one) for one in passes]), tuple(offsets), ()
 
 
 def looped_bytes(plan: TilePlan) -> int:
@@ -313,25 +341,39 @@ def _read_a(loop: TileLoop, buffer: int, m: int, pack: int) -> Any:
 
 def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant: int, order: VmemOrder) -> None:
     n, pack = key
-    offset = loop.b_offsets[n] + (pack * loop.plan.b_pack_stride + constant)
-    state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.b, offset, k_offset))
+    resource, base = loop.b[n]
+    offset = loop.b_offsets[base] + (pack * loop.plan.b_pack_stride + constant)
+    state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset, k_offset))
     order.issue(("load_b", key))
 
 
 def _load_own_a(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant: int, order: VmemOrder) -> None:
     m, pack = key
-    offset = loop.a_offsets[m] + (pack * 4 * PACK_BYTES + constant)
-    state.a[m, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.a, offset, k_offset))
+    resource, base = loop.a[m]
+    offset = loop.a_offsets[base] + (pack * 4 * PACK_BYTES + constant)
+    state.a[m, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset, k_offset))
     order.issue(("own_a", key))
 
 
 def _load_a(
     loop: TileLoop, state: LoopState, key: int, k_offset: Any, constant: int, stage: int, order: VmemOrder
 ) -> None:
-    offset = loop.a_offsets[key] + constant
+    resource, base = loop.a[key]
+    offset = loop.a_offsets[base]
     order.issue(("load_a", key))
     if not loop.direct:
-        state.arriving[key] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, loop.a, offset, k_offset))
+        state.arriving[key] = fx.Vector(
+            fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset + constant, k_offset)
+        )
         return
-    target = loop.lds[stage % loop.plan.buffers] + (loop.wave_chunk + key * loop.plan.threads)
-    fx.rocdl.buffer_load_to_lds(loop.a, target, offset, PACK_BYTES, k_offset)
+    reached = _reached(key)
+    target = loop.lds[stage % loop.plan.buffers] + (loop.wave_chunk + (key * WAVE - reached // PACK_BYTES))
+    fx.rocdl.buffer_load_to_lds(resource, target, offset, PACK_BYTES, k_offset + constant, reached)
+
+
+def _reached(key: int) -> int:
+    """How far the instruction's own offset goes in pass `key` of loads that go directly to LDS, in bytes.
+
+    It moves both ends, and the end in LDS is else in M0, which then has to be written for every fourth load only.
+    """
+    return key % (_IMMEDIATE // (WAVE * PACK_BYTES)) * WAVE * PACK_BYTES

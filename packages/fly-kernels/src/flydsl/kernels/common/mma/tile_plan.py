@@ -277,6 +277,8 @@ def best_plan(
         if K * element_bytes % (64 * (4 // along_n)):
             continue
         other = plan(along_n)
+        if other.private and len(other.phases) < 2:
+            continue  # nothing would hide the loads
         if other.registers <= _REGISTERS and other.lds_bytes <= LDS_BYTES[arch] // 2:
             plans.append(other)
     return min(plans, key=lambda one: one.cycles)
