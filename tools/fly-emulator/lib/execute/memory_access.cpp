@@ -99,6 +99,16 @@ void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &whe
     wave.observer->globalAccess(wave, inst, {where.address, where.lanes, bytes, kind});
 }
 
+uint32_t readableScalar(Wave &wave, uint64_t address, uint32_t bytes) {
+  if (address % bytes != 0 || allowed(wave, address, bytes, false))
+    return bytes;
+  const MemoryView::Segment *segment = wave.launch->memory->find(address, 1);
+  if (segment == nullptr || segment->end - address >= bytes)
+    return bytes;
+  const auto inside = static_cast<uint32_t>(segment->end - address);
+  return bytes == 4 || inside > bytes / 2 ? inside : bytes;
+}
+
 void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t bytes,
                  AccessKind kind) {
   if (address + bytes < address || !allowed(wave, address, bytes, kind != AccessKind::Load))

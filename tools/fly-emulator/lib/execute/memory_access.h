@@ -53,7 +53,12 @@ void checkGlobal(Wave &wave, const LaneAddresses &where, uint32_t bytes, AccessK
 /// Tells the observer about an access, once it is done.
 void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
                    AccessKind kind);
-/// The same for one access of the whole wave (scalar memory).
+/// The bytes of a scalar load that lie in memory, counted from its address; all of them where the
+/// load is in bounds, and where it is an error. Compilers round scalar loads up to a power of two
+/// where the address is aligned to that (three dwords to four, a byte to a dword): hardware cannot
+/// fault there, since no page ends in between.
+uint32_t readableScalar(Wave &wave, uint64_t address, uint32_t bytes);
+/// checkGlobal and observeGlobal for one access of the whole wave (scalar memory).
 void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t bytes,
                  AccessKind kind);
 

@@ -52,14 +52,15 @@ unsigned dwordsInBounds(const Place &place, unsigned dwords) {
   return static_cast<unsigned>(available < dwords ? available : dwords);
 }
 
-/// Dwords past the end read zero.
+/// What lies past the end reads zero.
 void load(Wave &wave, const Instruction &inst) {
   const unsigned dwords = whatOf(inst);
   const Place place = placeOf(wave, inst, 0);
   uint32_t words[16] = {};
   if (const unsigned count = dwordsInBounds(place, dwords); count != 0) {
-    checkScalar(wave, inst, place.address, count * 4, AccessKind::Load);
-    std::memcpy(words, reinterpret_cast<const void *>(place.address), size_t{count} * 4);
+    const uint32_t bytes = readableScalar(wave, place.address, count * 4);
+    checkScalar(wave, inst, place.address, bytes, AccessKind::Load);
+    std::memcpy(words, reinterpret_cast<const void *>(place.address), bytes);
   }
   const unsigned first = inst.dst[0].index;
   for (unsigned i = 0; i < dwords && first + i < scalar::kCount; ++i)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gfx950's scaled conversions of 32 numbers a lane between fp6 or bf6, packed in six registers,
-// and wider formats (v_cvt_scalef32_pk32_*). The rules of lanes/convert_scaled.cpp hold.
+// and wider formats (v_cvt_scalef32_pk32_*, sr_pk32_*, 2xpk16_*). The rules of
+// lanes/convert_scaled.cpp hold; one random number rounds all 32.
 #include <cmath>
 #include <cstring>
 
@@ -23,14 +24,13 @@ constexpr uint32_t parameterOf(unsigned format, Wide wide) {
 unsigned formatOf(const Instruction &inst) { return inst.opcode->parameter & 0xffU; }
 Wide wideOf(const Instruction &inst) { return static_cast<Wide>(inst.opcode->parameter >> 8); }
 
-/// The lane's scale, a power of two (zero is the code 0 of E8M0: 2^-127).
+uint32_t lane32(const Wave &wave, const Operand &operand, unsigned lane) {
+  return operand.isVector() ? wave.row(operand.index)[lane] : readScalar(wave, operand);
+}
+
+/// The lane's scale: the code 0 of E8M0 is 2^-127, the code 255 NaN.
 double scaleOf(const Wave &wave, const Operand &operand, unsigned lane) {
-  const uint32_t bits =
-      operand.isVector() ? wave.row(operand.index)[lane] : readScalar(wave, operand);
-  const uint32_t exponent = bits >> 23;
-  if ((bits & 0x7fffffU) != 0 || exponent > 0xffU)
-    throw Fault{"a scale that is no power of two is not modelled in a scaled conversion",
-                static_cast<int>(lane)};
+  const uint32_t exponent = lane32(wave, operand, lane) >> 23 & 0xffU;
   return exponent == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(exponent) - 127);
 }
 
@@ -96,25 +96,46 @@ void widen(Wave &wave, const Instruction &inst) {
   });
 }
 
-void narrow(Wave &wave, const Instruction &inst) {
+float numberAt(const LaneHelpers &helpers, const LaneBits &values, unsigned index, Wide wide) {
+  if (wide != Wide::F32)
+    return halfAt(helpers, values.get(index * 16, 16), wide);
+  float value = 0;
+  std::memcpy(&value, &values.words[index], sizeof value);
+  return value;
+}
+
+/// `random` is the operand with the random bits, or null for rounding to nearest.
+void encodeLanes(Wave &wave, const Instruction &inst, const Operand &scaleOperand,
+                 const Operand *random) {
   const LaneHelpers &helpers = *wave.launch->helpers;
   const Wide wide = wideOf(inst);
-  const uint32_t *from = wave.row(inst.src[0].index);
+  const bool halves = inst.src[1].dwords == kCount / 2; // f32 in two operands, one after the other
   uint32_t *to = wave.row(inst.dst[0].index);
   forEachLane(wave.exec(), [&](unsigned lane) {
-    const LaneBits values = readLane(from, kCount / 2, lane);
-    const double scale = scaleOf(wave, inst.src[1], lane);
+    LaneBits values = readLane(wave.row(inst.src[0].index), inst.src[0].dwords, lane);
+    if (halves)
+      for (unsigned i = 0; i < kCount / 2; ++i)
+        values.words[kCount / 2 + i] = wave.row(inst.src[1].index)[i * kLanes + lane];
+    const double scale = scaleOf(wave, scaleOperand, lane);
+    const uint32_t bits = random != nullptr ? lane32(wave, *random, lane) : 0;
     LaneBits out;
     for (unsigned i = 0; i < kCount; ++i) {
-      const double value = halfAt(helpers, values.get(i * 16, 16), wide);
-      const auto scaled = static_cast<float>(value / scale);
+      const auto scaled = static_cast<float>(numberAt(helpers, values, i, wide) / scale);
       if (std::isnan(scaled))
         throw Fault{"a NaN into a 6-bit format, which has none, is not modelled",
                     static_cast<int>(lane)};
-      out.put(i * kBits, kBits, helpers.encodeSmall(scaled, formatOf(inst)));
+      out.put(i * kBits, kBits,
+              helpers.encodeSmall(scaled, formatOf(inst), random != nullptr, bits));
     }
     writeLane(to, kPackedRows, lane, out);
   });
+}
+
+void narrow(Wave &wave, const Instruction &inst) {
+  encodeLanes(wave, inst, inst.src[inst.srcCount - 1U], nullptr);
+}
+void narrowStochastic(Wave &wave, const Instruction &inst) {
+  encodeLanes(wave, inst, inst.src[2], &inst.src[1]);
 }
 
 } // namespace
@@ -130,12 +151,15 @@ void addScaledBlockOpcodes(OpcodeTable &table) {
   } wides[] = {{"f32", Wide::F32}, {"f16", Wide::F16}, {"bf16", Wide::Bf16}};
   for (const auto &format : formats)
     for (const auto &wide : wides) {
-      const std::string stem = "v_cvt_scalef32_pk32_";
-      table.add({stem + wide.name + "_" + format.name, OpClass::VectorAlu, widen, nullptr,
-                 parameterOf(format.format, wide.wide), Fidelity::Assumed});
-      if (wide.wide != Wide::F32)
-        table.add({stem + format.name + "_" + wide.name, OpClass::VectorAlu, narrow, nullptr,
-                   parameterOf(format.format, wide.wide), Fidelity::Assumed});
+      const std::string stem = "v_cvt_scalef32_";
+      const std::string pair = std::string(format.name) + "_" + wide.name;
+      const uint32_t parameter = parameterOf(format.format, wide.wide);
+      table.add({stem + "pk32_" + wide.name + "_" + format.name, OpClass::VectorAlu, widen, nullptr,
+                 parameter, Fidelity::Assumed});
+      table.add({stem + (wide.wide == Wide::F32 ? "2xpk16_" : "pk32_") + pair, OpClass::VectorAlu,
+                 narrow, nullptr, parameter, Fidelity::Assumed});
+      table.add({stem + "sr_pk32_" + pair, OpClass::VectorAlu, narrowStochastic, nullptr, parameter,
+                 Fidelity::Assumed});
     }
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gfx950's scaled conversions (v_cvt_scalef32_*) against ml_dtypes.
 
-The scale is a power of two held as a float: narrowing divides by it, widening multiplies, each rounded once.
+The scale is the exponent part of a float: narrowing divides by it, widening multiplies, each rounded once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ WIDE = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 
 def _scales(rng: np.random.Generator, n: int, share: float) -> Words:
-    """Powers of two: all of them, and those near one more often."""
+    """All exponents, those near one more often; sign and mantissa must not matter."""
     codes = np.where(rng.random(n) < 0.5, rng.integers(0, 255, n), rng.integers(117, 138, n))
-    return np.asarray((codes.astype(np.uint32) << np.uint32(23))[None])
+    noise = np.where(rng.random(n) < 0.5, rng.integers(0, 2**32, n, dtype=np.uint64), 0).astype(np.uint32)
+    return np.asarray((codes.astype(np.uint32) << np.uint32(23) | noise & np.uint32(0x807FFFFF))[None])
 
 
 def _numbers(kind: Kind) -> Kind:
@@ -45,8 +46,7 @@ def _numbers(kind: Kind) -> Kind:
     return Kind(kind.name, kind.rows, kind.decode, kind.encode, values, kind.half, kind.floats)
 
 
-KINDS["scale"] = Kind("scale", 1, lambda w: np.where(w[0] == 0, np.exp2(-127.0), w[0].view(np.float32).astype(float)),
-                      lambda v: v[None], _scales)  # fmt: skip
+KINDS["scale"] = Kind("scale", 1, lambda w: np.exp2((w[0] >> 23 & 255).astype(float) - 127), lambda v: v[None], _scales)
 for _name in ("f32", "pk_f16", "pk_bf16"):
     KINDS[f"number_{_name}"] = _numbers(KINDS[_name])
 
@@ -64,6 +64,27 @@ def narrow(context: Context, kind: str, values: Array, scale: Array) -> Array:
 def _once(values: Array, dtype: Any) -> Array:
     """To a small format with one rounding: what lies far below its last place is made odd first."""
     return values.astype(np.float32).astype(dtype)
+
+
+FORMATS = {"fp8": Format(4, -6, 8, None), "bf8": Format(3, -14, 15, None), "fp4": Format(2, 0, 2, None),
+           "fp6": Format(4, 0, 2, None), "bf6": Format(3, -2, 4, None)}  # fmt: skip
+
+
+def narrow_stochastic(context: Context, kind: str, values: Array, random: Array, scale: Array) -> Array:
+    """Codes of values / scale, rounded by random bits."""
+    with np.errstate(all="ignore"):
+        scaled = (values.astype(np.float64) / scale).astype(np.float32)
+    out = scaled.astype(np.float64)
+    finite = np.isfinite(scaled) & (scaled != 0)
+    out[finite] = [
+        _stochastic(float(v), int(r), FORMATS[kind], 32)
+        for v, r in zip(scaled[finite], random[finite], strict=True)
+    ]  # fmt: skip
+    limit = LARGEST[kind]
+    if kind in ("fp8", "bf8"):
+        beyond = np.where(np.isnan(out) | (np.abs(out) <= limit), out, np.copysign(np.inf, out))
+        return codes8(context, beyond.astype(np.float32).astype(SMALL[kind]))
+    return np.clip(out, -limit, limit).astype(np.float32).astype(SMALL[kind]).view(np.uint8).astype(np.uint32)
 
 
 def widen(kind: str, codes: Array, scale: Array, wide: str) -> Array:
@@ -118,8 +139,7 @@ def pairs() -> list[Case]:
 
 def single() -> list[Case]:
     out = []
-    formats = {"fp8": Format(4, -6, 8, None), "bf8": Format(3, -14, 15, None)}
-    for kind, form in formats.items():
+    for kind in ("fp8", "bf8"):
         for byte in range(4):
             low, high = byte & 1, byte >> 1
 
@@ -136,21 +156,38 @@ def single() -> list[Case]:
             ]  # fmt: skip
             for wide in WIDE:
 
-                def down(context: Context, a: Array, random: Array, scale: Array, kind: str = kind, form: Any = form,
+                def down(context: Context, a: Array, random: Array, scale: Array, kind: str = kind,
                          byte: int = byte) -> Array:  # fmt: skip
-                    values = []
-                    for x, r, s in zip(a.astype(np.float64), random, scale, strict=True):
-                        v = float(np.float32(x / s))
-                        v = _stochastic(v, int(r), form, 32) if np.isfinite(v) else v
-                        values.append(v if np.isnan(v) or abs(v) <= LARGEST[kind] else np.copysign(np.inf, v))
-                    code = codes8(context, np.array(values, np.float32).astype(SMALL[kind]))
-                    return insert(context.old[0][0], code, 8 * byte, 8)
+                    return insert(context.old[0][0], narrow_stochastic(context, kind, a, random, scale), 8 * byte, 8)
 
                 out.append(
                     case(f"v_cvt_scalef32_sr_{kind}_{wide}", f"{wide} u32 scale", "u32", down,
                          f"{{op}} {{d}}, {{a}}, {{b}}, {{c}} op_sel:[0,0,{low},{high}]", label=f"byte {byte}",
                          **OPTIONS)
                 )  # fmt: skip
+    return out
+
+
+def random_pairs() -> list[Case]:
+    """Two numbers to two nibbles of a byte, by the same random bits."""
+    out = []
+    for wide in WIDE:
+        # f32 operands keep an exponent bit clear, so that there are no NaNs.
+        sources = "b64" if wide == "f32" else f"number_pk_{wide}"
+        setup = "v_and_b32 v10, 0xbfffffff, v10\nv_and_b32 v11, 0xbfffffff, v11\n" if wide == "f32" else ""
+        for byte in range(4):
+
+            def down(context: Context, a: Array, random: Array, scale: Array, byte: int = byte,
+                     wide: str = wide) -> Array:  # fmt: skip
+                values = (a & np.uint32(0xBFFFFFFF)).view(np.float32) if wide == "f32" else a
+                low, high = (narrow_stochastic(context, "fp4", v, random, scale) for v in values)
+                return insert(context.old[0][0], low | high << np.uint32(4), 8 * byte, 8)
+
+            out.append(
+                case(f"v_cvt_scalef32_sr_pk_fp4_{wide}", f"{sources} u32 scale", "u32", down,
+                     setup + f"{{op}} {{d}}, {{a}}, {{b}}, {{c}} op_sel:[0,0,{byte & 1},{byte >> 1}]",
+                     label=f"byte {byte}", **OPTIONS)
+            )  # fmt: skip
     return out
 
 
@@ -173,26 +210,43 @@ def blocks() -> list[Case]:
                 return np.stack([halves[2 * i] | halves[2 * i + 1] << np.uint32(16) for i in range(16)])
 
             out.append(case(f"v_cvt_scalef32_pk32_{wide}_{kind}", "b192 scale", f"b{32 * rows}", up, **OPTIONS))
-            if wide == "f32":
-                continue
 
-            def down(context: Context, a: Words, scale: Array, kind: str = kind, wide: str = wide) -> Words:
-                dtype = WIDE[wide]
-                small = [v.astype(np.uint16).view(dtype) for v in _fields(a & np.uint32(0xBFFFBFFF), 16, 32)]
-                codes = [narrow(context, kind, v, scale) for v in small]
+            def down(context: Context, *operands: Any, kind: str = kind, wide: str = wide) -> Words:
+                """One or two blocks of numbers, random bits (or none), a scale."""
+                *parts, scale = operands
+                random = parts.pop() if parts[-1].ndim == 1 else None
+                values = [v for part in parts for v in _numbers_of(part, wide)]
+                codes = [
+                    narrow(context, kind, v, scale) if random is None
+                    else narrow_stochastic(context, kind, v, random, scale) for v in values
+                ]  # fmt: skip
                 packed = [
                     sum(int(c[n]) << 6 * i for i, c in enumerate(codes)).to_bytes(24, "little")
-                    for n in range(a.shape[1])
+                    for n in range(len(scale))
                 ]
                 return np.stack([np.frombuffer(p, np.uint32) for p in packed], axis=1)
 
             # An exponent bit is cleared, so that there are no NaNs.
-            setup = "".join(f"v_and_b32 v{10 + i}, 0xbfffbfff, v{10 + i}\n" for i in range(16))
-            out.append(
-                case(f"v_cvt_scalef32_pk32_{kind}_{wide}", "b512 scale", "b192", down, setup + "{op} {d}, {a}, {b}",
-                     **OPTIONS)
-            )  # fmt: skip
+            setup = "".join(f"v_and_b32 v{10 + i}, {_CLEAR[wide]:#x}, v{10 + i}\n" for i in range(rows))
+            stem, name = ("2xpk16", "b512 b512") if wide == "f32" else ("pk32", "b512")
+            halves = "{a}, {b}, {c}" if wide == "f32" else "{a}, {b}"
+            out += [
+                case(f"v_cvt_scalef32_{stem}_{kind}_{wide}", f"{name} scale", "b192", down,
+                     setup + f"{{op}} {{d}}, {halves}", **OPTIONS),
+                case(f"v_cvt_scalef32_sr_pk32_{kind}_{wide}", f"b{32 * rows} u32 scale", "b192", down,
+                     setup + "{op} {d}, {a}, {b}, {c}", **OPTIONS),
+            ]  # fmt: skip
     return out
+
+
+_CLEAR = {"f32": 0xBFFFFFFF, "f16": 0xBFFFBFFF, "bf16": 0xBFFFBFFF}
+
+
+def _numbers_of(rows: Words, wide: str) -> list[Array]:
+    cut = rows & np.uint32(_CLEAR[wide])
+    if wide == "f32":
+        return list(cut.view(np.float32))
+    return [v.astype(np.uint16).view(WIDE[wide]) for v in _fields(cut, 16, 2 * len(rows))]
 
 
 def _fields(rows: Words, bits: int, count: int) -> list[Array]:
@@ -201,4 +255,4 @@ def _fields(rows: Words, bits: int, count: int) -> list[Array]:
 
 
 def cases() -> list[Case]:
-    return [*pairs(), *single(), *blocks()]
+    return [*pairs(), *single(), *random_pairs(), *blocks()]

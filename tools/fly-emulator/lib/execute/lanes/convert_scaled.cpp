@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gfx950's scaled conversions of one or two numbers (v_cvt_scalef32_*). The scale is a power of
-// two, held as a float (the form that an E8M0 code takes when it is shifted into the exponent);
-// widening multiplies by it, narrowing divides by it, each with one rounding. What AMD's documents
-// leave open is refused: scales that are no power of two, and NaNs into formats that have none.
+// gfx950's scaled conversions of one or two numbers (v_cvt_scalef32_*). The scale is the exponent
+// part of a float (the form that an E8M0 code takes when it is shifted into the exponent), whatever
+// sign and mantissa are; widening multiplies by it, narrowing divides by it, each with one rounding.
+// Both numbers of a stochastic pair are rounded by the same random bits. What AMD's documents leave
+// open is refused: NaNs into formats that have none.
 #include "execute/lanes/small_float.h"
 
 namespace flyemu::FLYEMU_LANES {
@@ -18,19 +19,15 @@ template <Small small> const SmallFormat &formatOf() {
   return small == Small::Fp8 ? kFp8Ocp : small == Small::Bf8 ? kBf8Ocp : kFp4;
 }
 
-/// A lane's scale, or a fault. Zero is the code 0 of E8M0, 2^-127.
-double scaleOf(LaneArguments &x, uint32_t bits, unsigned lane) {
-  const uint32_t exponent = bits >> 23;
-  if (((bits & 0x7fffffU) != 0 || exponent > 0xffU) && (x.exec >> lane & 1U) != 0)
-    x.fault = "a scale that is no power of two is not modelled in a scaled conversion";
+/// A lane's scale: the code 0 of E8M0 is 2^-127, the code 255 NaN.
+double scaleOf(uint32_t bits) {
+  const uint32_t exponent = bits >> 23 & 0xffU;
   if (exponent == 0xff)
     return __builtin_nan("");
   return bitCast<double>(static_cast<uint64_t>(static_cast<int64_t>(exponent) - 127 + 1023) << 52);
 }
 
-double inverseOf(LaneArguments &x, uint32_t bits, unsigned lane) {
-  return 1.0 / scaleOf(x, bits, lane);
-}
+double inverseOf(uint32_t bits) { return 1.0 / scaleOf(bits); }
 
 /// A number of a packed or single source, with its modifiers.
 template <Wide wide>
@@ -79,7 +76,7 @@ template <Small small, Wide wide> void narrowPair(LaneArguments &x) {
   constexpr unsigned kBits = small == Small::Fp4 ? 4 : 8;
   const unsigned shift = small == Small::Fp4 ? 8 * byteOfResult(x) : 16 * (x.opSelHi & 1U);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const double inverse = inverseOf(x, x.s[kScale][lane], lane);
+    const double inverse = inverseOf(x.s[kScale][lane]);
     const float first = sourceOf<wide>(x, 0, 0, lane);
     const float second =
         wide == Wide::F32 ? sourceOf<wide>(x, 1, 0, lane) : sourceOf<wide>(x, 0, 1, lane);
@@ -93,10 +90,26 @@ template <Small small, Wide wide> void narrowPair(LaneArguments &x) {
 template <Small small, Wide wide> void narrowStochastic(LaneArguments &x) {
   const unsigned part = x.opSel & 1U;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const double inverse = inverseOf(x, x.s[2][lane], lane);
+    const double inverse = inverseOf(x.s[2][lane]);
     const uint32_t code =
         narrowed<small>(x, sourceOf<wide>(x, 0, part, lane), inverse, lane, true, x.s[1][lane]);
     x.d[lane] = insert(x.s[3][lane], code, 8 * byteOfResult(x), 8);
+  }
+}
+
+/// Two numbers (an f32 pair lies in two registers) to two nibbles, both rounded by the random number
+/// in the second source.
+template <Small small, Wide wide> void narrowPairStochastic(LaneArguments &x) {
+  constexpr unsigned kBits = 4;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const double inverse = inverseOf(x.s[2][lane]);
+    uint32_t pair = 0;
+    for (unsigned part = 0; part < 2; ++part) {
+      const unsigned row = wide == Wide::F32 ? part * kLanes : 0;
+      const float value = sourceOf<wide>(x, 0, part, row + lane);
+      pair |= narrowed<small>(x, value, inverse, lane, true, x.s[1][lane]) << (part * kBits);
+    }
+    x.d[lane] = insert(x.s[3][lane], pair, 8 * byteOfResult(x), 2 * kBits);
   }
 }
 
@@ -104,7 +117,7 @@ template <Small small, Wide wide> void narrowStochastic(LaneArguments &x) {
 template <Small small, Wide wide> void widenOne(LaneArguments &x) {
   const unsigned shift = 8 * byteOfSource(x);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const double scale = scaleOf(x, x.s[1][lane], lane);
+    const double scale = scaleOf(x.s[1][lane]);
     const uint32_t value =
         widened<wide>(decodeSmall(x.s[0][lane] >> shift & 0xffU, formatOf<small>()), scale);
     x.d[lane] = wide == Wide::F32 ? value : insert(x.s[2][lane], value, 16 * (x.opSelHi & 1U), 16);
@@ -116,7 +129,7 @@ template <Small small, Wide wide> void widenPair(LaneArguments &x) {
   constexpr unsigned kBits = small == Small::Fp4 ? 4 : 8;
   const unsigned shift = small == Small::Fp4 ? 8 * byteOfSource(x) : 16 * (x.opSel & 1U);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const double scale = scaleOf(x, x.s[1][lane], lane);
+    const double scale = scaleOf(x.s[1][lane]);
     const uint32_t codes = x.s[0][lane] >> shift;
     constexpr uint32_t kMask = (1U << kBits) - 1U;
     const uint32_t first = widened<wide>(decodeSmall(codes & kMask, formatOf<small>()), scale);
@@ -146,6 +159,13 @@ constexpr LaneRow row(const char *name, LaneFunction function, Type dst, uint8_t
   row("v_cvt_scalef32_pk_" small "_" wide, narrowPair<Small::SMALL, Wide::WIDE>, Type::B32, COUNT)
 #define STOCHASTIC(SMALL, small, WIDE, wide)                                                       \
   row("v_cvt_scalef32_sr_" small "_" wide, narrowStochastic<Small::SMALL, Wide::WIDE>, Type::B32, 4)
+// LLVM's disassembler leaves out the old value of the destination.
+#define STOCHASTIC_PAIR(WIDE, wide)                                                                \
+  LaneRow {                                                                                        \
+    "v_cvt_scalef32_sr_pk_fp4_" wide, narrowPairStochastic<Small::Fp4, Wide::WIDE>, Type::B32,     \
+        {Wide::WIDE == Wide::F32 ? Type::B64 : Type::U32, Type::U32, Type::U32, Type::U32}, 4,     \
+        kOwnOpSel | kReadsDst, kAssumed                                                                        \
+  }
 #define WIDEN_PAIR(SMALL, small, WIDE, wide)                                                       \
   row("v_cvt_scalef32_pk_" wide "_" small, widenPair<Small::SMALL, Wide::WIDE>,                    \
       Wide::WIDE == Wide::F32 ? Type::PkB32 : Type::B32, 2)
@@ -162,7 +182,8 @@ constexpr LaneRow row(const char *name, LaneFunction function, Type dst, uint8_t
 
 const LaneRow kRows[] = {
     PAIRS_OF(Fp8, "fp8"), PAIRS_OF(Bf8, "bf8"), PAIRS_OF(Fp4, "fp4"),
-    BYTES_OF(Fp8, "fp8"), BYTES_OF(Bf8, "bf8"),
+    BYTES_OF(Fp8, "fp8"), BYTES_OF(Bf8, "bf8"), STOCHASTIC_PAIR(F32, "f32"),
+    STOCHASTIC_PAIR(F16, "f16"), STOCHASTIC_PAIR(BF16, "bf16"),
 };
 
 } // namespace
