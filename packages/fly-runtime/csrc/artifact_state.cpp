@@ -108,7 +108,7 @@ std::unique_ptr<LoadedModule> ArtifactState::load(const Devices &devices,
       FLYDSL_HIP_CALL(api, hipModuleGetFunction, &function, loaded->module, kernel.name.c_str());
       loaded->kernels.push_back(function);
     }
-    if (!noteRead.messages.empty())
+    if (noteRead.kernelsSpeak)
       loaded->messages = std::make_unique<MessageBuffer>(api, loaded->module, noteRead.messages);
   } catch (Failure &failure) {
     fail(failure.status, where + failure.text);

@@ -130,7 +130,7 @@ bool is_capturing(const HipApi &api, HipStream stream) {
 
 void run_host(const FlyArtifact *artifact, ArtifactState &state, int device, void **slots) {
   const Note &note = state.note();
-  if (note.messages.empty()) {
+  if (!note.kernelsSpeak) {
     call_host(artifact, note, slots);
     return;
   }
@@ -233,7 +233,7 @@ int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
       if (slots[index] == nullptr)
         fail(FLYDSL_ERROR_VALUE, note.name + ": slot " + std::to_string(index) + " of " +
                                      std::to_string(note.slots) + " is NULL");
-    run_host(artifact, state, note.messages.empty() ? 0 : devices().current().index, slots);
+    run_host(artifact, state, note.kernelsSpeak ? devices().current().index : 0, slots);
   });
 }
 

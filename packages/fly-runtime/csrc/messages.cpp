@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,21 +70,33 @@ template <typename Value> std::string printed(const std::string &format, Value v
   return text;
 }
 
+// The shortest text that reads as the same number again, with a point in it: 0.1, 2.0, 1e-07, nan.
+template <typename Float> std::string shortest(Float value) {
+  char digits[64];
+  const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, value);
+  std::string text(digits, end.ptr);
+  const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  return whole ? text + ".0" : text;
+}
+
 std::string print_value(const Conversion &conversion, ValueType type, const uint32_t *words) {
   uint64_t bits = words[0];
   if (words_of(type) == 2)
     bits |= static_cast<uint64_t>(words[1]) << 32;
   const std::string head = "%" + conversion.flags;
   if (!is_integer(type)) {
+    const bool plain = conversion.letter == 'g' && conversion.flags.empty();
     double value = 0;
     if (type == ValueType::F32) {
       float narrow = 0;
       std::memcpy(&narrow, words, sizeof narrow);
+      if (plain)
+        return shortest(narrow);
       value = narrow;
     } else {
       std::memcpy(&value, &bits, sizeof value);
     }
-    return printed(head + conversion.letter, value);
+    return plain ? shortest(value) : printed(head + conversion.letter, value);
   }
   if (conversion.letter == 'c')
     return printed(head + "c", static_cast<int>(bits));
@@ -91,17 +104,6 @@ std::string print_value(const Conversion &conversion, ValueType type, const uint
     return printed(head + "lld", type == ValueType::I32 ? static_cast<int32_t>(words[0])
                                                         : static_cast<long long>(bits));
   return printed(head + "ll" + conversion.letter, static_cast<unsigned long long>(bits));
-}
-
-void write_out(const std::string &text) {
-  if (text.empty())
-    return;
-  if (const OutputFunction function = output.load()) {
-    function(text.data(), text.size());
-    return;
-  }
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
 }
 
 } // namespace
@@ -242,6 +244,17 @@ void drain_all_messages() {
   }
   if (!text.empty())
     fail(FLYDSL_ERROR_RUNTIME, text);
+}
+
+void write_out(const std::string &text) {
+  if (text.empty())
+    return;
+  if (const OutputFunction function = output.load()) {
+    function(text.data(), text.size());
+    return;
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 void set_output(OutputFunction function) { output.store(function); }

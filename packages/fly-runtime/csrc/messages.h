@@ -25,12 +25,13 @@
 
 namespace flydsl::runtime {
 
-enum class MessageKind : uint8_t { Print, Assertion };
+enum class MessageKind : uint8_t { Print, Assertion, HostPrint };
 enum class ValueType : uint8_t { I32, I64, F32, F64 };
 
 struct Message {
   MessageKind kind = MessageKind::Print;
-  std::string format; // printf's, one conversion per value
+  // printf's, one conversion per value. %g without flags is the shortest text of a float.
+  std::string format;
   std::vector<ValueType> values;
   std::string where; // "kernel.py:17", for assertions
 
@@ -42,6 +43,9 @@ void check_format(const Message &message);
 
 // The text of a record, from the words of its values.
 std::string format_message(const Message &message, const uint32_t *words);
+
+// Hands text to the output function.
+void write_out(const std::string &text);
 
 // The buffer of one loaded module.
 class MessageBuffer {

@@ -175,9 +175,11 @@ ValueType read_value_type(const Reader &reader, const Json &name) {
 Message read_message(const Reader &reader) {
   Message message;
   const std::string kind = reader.text("kind");
-  if (kind != "print" && kind != "assert")
-    reader.wrong("kind", "print or assert");
-  message.kind = kind == "print" ? MessageKind::Print : MessageKind::Assertion;
+  if (kind != "print" && kind != "assert" && kind != "host")
+    reader.wrong("kind", "print, assert or host");
+  message.kind = kind == "print"    ? MessageKind::Print
+                 : kind == "assert" ? MessageKind::Assertion
+                                    : MessageKind::HostPrint;
   message.format = reader.text("format");
   for (const Json &type : reader.list("types"))
     message.values.push_back(read_value_type(reader, type));
@@ -216,6 +218,8 @@ Note read_note(const Json &json) {
   const size_t messages = reader.has("messages") ? reader.list("messages").size() : 0;
   for (size_t index = 0; index < messages; ++index)
     note.messages.push_back(read_message(reader.element("messages", index)));
+  for (const Message &message : note.messages)
+    note.kernelsSpeak |= message.kind != MessageKind::HostPrint;
   return note;
 }
 

@@ -50,6 +50,7 @@ struct Note {
   std::vector<Argument> arguments;
   std::vector<Kernel> kernels;
   std::vector<Message> messages; // what kernels print and assert, by number
+  bool kernelsSpeak = false;     // some message is a kernel's
   bool hiddenStream = false;
   uint32_t slots = 0;       // of the host function, the hidden stream's included
   uint32_t packedBytes = 0; // of all arguments, each rounded up to 8

@@ -111,6 +111,16 @@ int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel, i
   });
 }
 
+int32_t flydsl_print(const FlyArtifact *artifact, uint32_t message, const uint32_t *words) {
+  return guarded([&] {
+    const Note &note = ArtifactState::of(artifact).note();
+    if (message == 0 || message > note.messages.size())
+      fail(FLYDSL_ERROR_VALUE,
+           note.name + ": the artifact has no message number " + std::to_string(message));
+    write_out(format_message(note.messages[message - 1], words));
+  });
+}
+
 const char *flydsl_last_error(void) { return last_error().text.c_str(); }
 
 const char *flydsl_version(void) { return FLYDSL_RUNTIME_VERSION; }
@@ -175,6 +185,14 @@ int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
 int32_t flydsl_synchronize(void *stream) {
   return guarded([&] {
     FLYDSL_HIP_CALL(*devices().api, hipStreamSynchronize, stream);
+    drain_all_messages();
+  });
+}
+
+int32_t flydsl_synchronize_device(void) {
+  return guarded([&] {
+    const HipApi &api = *devices().api;
+    api.call("hipDeviceSynchronize", api.hipDeviceSynchronize);
     drain_all_messages();
   });
 }

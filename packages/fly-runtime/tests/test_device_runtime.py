@@ -65,19 +65,24 @@ def test_unknown_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pairing(monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.ensure_compile_runtime_pairing_from_env()
-    runtime.ensure_compile_runtime_compatible("rocm", "rocm")
-    runtime.register_device_runtime(Other)
+    runtime.ensure_compile_runtime_pairing_from_env("rocm")
+    runtime.ensure_compile_runtime_compatible("rocm")
     with pytest.raises(RuntimeError, match="makes code for device runtime 'rocm', but the runtime is 'other'"):
-        runtime.ensure_compile_runtime_compatible("rocm", "other")
-    with pytest.raises(ValueError, match="unknown device runtime kind 'nothing'"):
-        runtime.ensure_compile_runtime_compatible("rocm", "nothing")
+        runtime.ensure_compile_runtime_compatible("rocm", runtime=Other())
     monkeypatch.setenv("FLYDSL_COMPILE_BACKEND", "mine")
-    with pytest.raises(RuntimeError, match="compile backend 'mine' has no device runtime"):
+    with pytest.raises(runtime.RuntimePairingError, match="compile backend 'mine' has no device runtime"):
         runtime.ensure_compile_runtime_pairing_from_env()
     runtime.register_compile_runtime_mapping("mine", "other")
     with pytest.raises(RuntimeError, match="the runtime is 'rocm'"):
         runtime.ensure_compile_runtime_pairing_from_env()
+    runtime.ensure_compile_runtime_compatible("mine", runtime=Other())
     monkeypatch.setenv("FLYDSL_RUNTIME_KIND", "other")
+    with pytest.raises(ValueError, match="unknown device runtime kind 'other'"):
+        runtime.ensure_compile_runtime_pairing_from_env()
+    runtime.register_device_runtime(Other)
     runtime.ensure_compile_runtime_pairing_from_env()
-    with pytest.raises(ValueError, match="compile backend 'mine' runs on 'other' already"):
-        runtime.register_compile_runtime_mapping("mine", "rocm")
+    runtime.register_compile_runtime_mapping("mine", "rocm")  # the last word counts
+    with pytest.raises(RuntimeError, match="the runtime is 'other'"):
+        runtime.ensure_compile_runtime_pairing_from_env("mine")
+    with pytest.raises(ValueError, match="expected two names"):
+        runtime.register_compile_runtime_mapping("", "rocm")

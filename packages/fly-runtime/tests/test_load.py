@@ -84,7 +84,7 @@ def test_entry_that_is_not_exported(tmp_path: Path) -> None:
         ({"arguments": [{**build.tensor("a"), "shape": [{"dynamic": True, "divisibility": 0}]}]}, "divisibility"),
         ({"arguments": [{**build.tensor("a"), "shape": [{"dynamic": False}]}]}, "dynamic is not true"),
         ({"arguments": [{**build.tensor("a"), "stride_bits": 16}]}, "stride_bits is not 32 or 64"),
-        ({"messages": [{"kind": "shout", "format": "", "types": []}]}, r"messages\[0\]\.kind is not print or assert"),
+        ({"messages": [{"kind": "shout", "format": "", "types": []}]}, r"messages\[0\]\.kind is not print, assert or host"),
         ({"messages": [{"kind": "print", "format": "", "types": ["i8"]}]}, "types is not a list of i32"),
         ({"messages": [{"kind": "print", "format": "%d %d", "types": ["i32"]}]}, "does not fit the types"),
         ({"messages": [{"kind": "print", "format": "%s", "types": ["i64"]}]}, "does not fit the types"),

@@ -108,6 +108,8 @@ def test_a_bare_number_has_to_be_declared():
 
     with pytest.raises(TypeError, match=r"argument 'n' is a Python number. Pass fx.Int32\(3\).*fx.Constexpr"):
         traced(lambda n: open_kernel(3).launch())
+    with pytest.raises(TypeError, match=r"argument 'n' is None. .*fx.Tensor \| None"):
+        traced(lambda n: open_kernel(None).launch())
     with pytest.raises(TypeError, match=r"argument 'n'.*'object' has no SSA form"):
         traced(lambda n: open_kernel(object()).launch())
     with pytest.raises(TypeError, match=r"kernel 'nothing': missing a required argument: 'n'"):

@@ -73,6 +73,11 @@ FLYDSL_API int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel,
                                  const int64_t cluster[3], int64_t shared_bytes, void *stream,
                                  void **params);
 
+/* Prints message number `message` (from 1) of the artifact's note with the values of a record, for
+ * host functions that print. */
+FLYDSL_API int32_t flydsl_print(const FlyArtifact *artifact, uint32_t message,
+                                const uint32_t *words);
+
 /* Calls the artifact with arguments that are already in slots, unchecked except for NULL. */
 FLYDSL_API int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots);
 
@@ -132,6 +137,8 @@ FLYDSL_API int32_t flydsl_malloc(void **address, uint64_t bytes);
 FLYDSL_API int32_t flydsl_free(void *address);
 FLYDSL_API int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes);
 FLYDSL_API int32_t flydsl_synchronize(void *stream);
+/* The same for everything that the current device was given to do. */
+FLYDSL_API int32_t flydsl_synchronize_device(void);
 
 /* Where the text goes that kernels print (not NUL-terminated); NULL: to standard output. A call
  * whose kernels print or assert waits for them and hands their text over before it returns; it

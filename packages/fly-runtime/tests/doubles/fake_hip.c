@@ -187,6 +187,7 @@ hipError_t hipMalloc(void **address, size_t bytes) {
 }
 
 hipError_t hipFree(void *address) {
+  note("free");
   free(address);
   return outcome("hipFree");
 }
@@ -194,6 +195,11 @@ hipError_t hipFree(void *address) {
 hipError_t hipMemcpy(void *destination, const void *source, size_t bytes, int kind) {
   memcpy(destination, source, bytes);
   return kind == 4 ? outcome("hipMemcpy") : 1;
+}
+
+hipError_t hipDeviceSynchronize(void) {
+  note("synchronize device");
+  return outcome("hipDeviceSynchronize");
 }
 
 hipError_t hipStreamSynchronize(void *stream) {

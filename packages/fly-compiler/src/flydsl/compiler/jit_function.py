@@ -25,7 +25,7 @@ from .fast_call import make_fast_call
 from .hints import effective_hints, has_ambient, hints_key, validated
 from .report import CompilationReport
 from .rewrite import rewrite_function
-from .signature import resolve_annotations, warn_foreign_annotations
+from .signature import resolve_annotations, split_optional, warn_foreign_annotations
 from .target import environment_token, settings
 from .tracing import Static
 
@@ -44,6 +44,7 @@ class Parameter:
         "default",
         "has_default",
         "is_keyword_only",
+        "is_optional",
         "is_positional_only",
         "is_receiver",
         "name",
@@ -55,13 +56,14 @@ class Parameter:
         self.is_positional_only = one.kind is one.POSITIONAL_ONLY
         self.default = one.default
         self.has_default = one.default is not one.empty
-        self.annotation = annotation
+        self.annotation, declared = split_optional(annotation)
+        self.is_optional = declared or self.default is None
         self.is_receiver = is_receiver
-        self.compile_time = is_receiver or is_compile_time(annotation)
+        self.compile_time = is_receiver or is_compile_time(self.annotation)
 
     def is_absent(self, value: Any) -> bool:
-        """Tell whether an argument is not there: `None` is a compile-time value, except as a stream."""
-        return value is None and not self.compile_time and self.annotation is not Stream
+        """Tell whether an argument is not there: `None` for a parameter that says that it may be."""
+        return value is None and self.is_optional and not self.compile_time and self.annotation is not Stream
 
 
 class JitFunction:

@@ -18,6 +18,7 @@ from flydsl.expr.typing import Stream
 from .arguments.markers import is_compile_time
 from .diagnostics import where_text
 from .hints import waves_per_eu
+from .signature import MAKE_OPTIONAL, split_optional
 from .tracing import GPU_MODULE, Compilation, EmittedKernel, active
 
 __all__ = ["Launcher", "block_size_of"]
@@ -145,12 +146,13 @@ class Launcher:
     def _prepare(self, name: str, value: Any) -> Any:
         """Return what makes the body's argument from the block arguments, and collect the operands of the launch."""
         parameter = self._bound.signature.parameters[name]
-        annotation = self._kernel.annotations.get(name, parameter.annotation)
-        if value is None:  # an argument that is not there
+        annotation, optional = split_optional(self._kernel.annotations.get(name, parameter.annotation))
+        absent = value is None and (optional or parameter.default is None)
+        if absent:
             found = active()
             assert found is not None
             found.absent.append(f"argument '{name}' of kernel '{self._kernel.__name__}'")
-        if is_compile_time(annotation) or value is None:
+        if absent or is_compile_time(annotation):
             return lambda arguments: value
         exemplar = self._convert(name, value, annotation)
         start = len(self._operands)
@@ -173,6 +175,8 @@ class Launcher:
                 f"{where} is a Python number. Pass fx.{suggestion}({value!r}) for a run-time value, or declare the "
                 "parameter fx.Constexpr for a compile-time one" + where_text()
             )
+        if value is None:
+            raise TypeError(f"{where} is None. {MAKE_OPTIONAL}" + where_text())
         try:
             extract_to_ir_values(value)
         except TypeError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels print and assert, without a vendor runtime.
+"""What programs print and assert, without a vendor runtime.
 
 Every `gpu.printf` of the device module becomes a record in a buffer of the runtime's (its format is in `messages.h` of
 fly-runtime); the texts go into the artifact's note. The buffer is found through a global of the code object, so that
@@ -9,14 +9,15 @@ neither the kernel's nor the launcher's signature knows of it.
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
-from typing import Any
+import re
 
 from flydsl._mlir import ir
 
-from .diagnostics import Diagnostic, DSLCompileError, frames_of
+from .diagnostics import frames_of
+from .host_messages import lower_host_messages
+from .message import SHORTEST, WIDTHS, Message, llvm_op, store_record
 
-__all__ = ["ASSERTION", "Message", "lower_messages"]
+__all__ = ["ASSERTION", "lower_messages"]
 
 ASSERTION = "fly.assertion"
 """The attribute of a `gpu.printf` (or `fly.print`) that is the text of a failed assertion."""
@@ -55,36 +56,26 @@ gpu.module @support {
 }
 """
 _RESERVE = "__flydsl_reserve"
-_WIDTHS = {"i32": 1, "f32": 1, "i64": 2, "f64": 2}
+# What layout lowering gives a float; two digits would hide most of them.
+_FLOAT = re.compile(r"%(%|\.2f)")
 
 
-@dataclass(frozen=True)
-class Message:
-    """One `printf` or assertion of the program, as the note has it."""
-
-    kind: str
-    format: str
-    types: tuple[str, ...]
-    where: str = ""
-
-    def entry(self) -> dict[str, Any]:
-        """Return the note's entry."""
-        found: dict[str, Any] = {"kind": self.kind, "format": self.format, "types": list(self.types)}
-        return {**found, "where": self.where} if self.where else found
+def _shortest(conversion: re.Match[str]) -> str:
+    return "%%" if conversion[1] == "%" else SHORTEST
 
 
 def lower_messages(module: ir.Module) -> list[Message]:
-    """Replace every `gpu.printf` of the device modules, and return the messages by number.
+    """Replace every `gpu.printf` of the device modules, and every `vector.print` of the host functions.
 
     The module is as after `convert-fly-to-rocdl`: functions are `gpu.func`s of values that LLVM has types for.
 
-    Raises:
-        DSLCompileError: a host function prints.
+    Returns:
+        The messages by number.
     """
     messages: list[Message] = []
     for device in list(module.body.operations):
         if device.operation.name != "gpu.module":
-            _refuse_host_prints(device.operation)
+            lower_host_messages(device.operation, messages)
             continue
         prints: list[ir.Operation] = []
         _collect(device.operation, prints)
@@ -99,19 +90,9 @@ def lower_messages(module: ir.Module) -> list[Message]:
     return messages
 
 
-def _refuse_host_prints(function: ir.Operation) -> None:
-    """Refuse `fx.printf` outside of kernels: an artifact's host code has nothing to print with."""
-
-    prints: list[ir.Operation] = []
-    _collect(function, prints, "vector.print")
-    if prints:
-        text = "fx.printf prints from kernels; in a host function use Python's print() for what is known while tracing"
-        raise DSLCompileError(Diagnostic(text, frames=frames_of(prints[0].location)))
-
-
-def _collect(op: ir.Operation, found: list[ir.Operation], name: str = "gpu.printf") -> None:
+def _collect(op: ir.Operation, found: list[ir.Operation]) -> None:
     def visit(one: ir.Operation) -> ir.WalkResult:
-        if one.name == name:
+        if one.name == "gpu.printf":
             found.append(one)
         return ir.WalkResult.ADVANCE
 
@@ -121,18 +102,18 @@ def _collect(op: ir.Operation, found: list[ir.Operation], name: str = "gpu.print
 def _lower(op: ir.Operation, messages: list[Message]) -> None:
     """Write the record of one message in its place."""
     failed = ASSERTION in op.attributes
-    text = str(ir.StringAttr(op.attributes["format"]).value)
+    text = _FLOAT.sub(_shortest, str(ir.StringAttr(op.attributes["format"]).value))
     values = list(op.operands)
     with op.location, ir.InsertionPoint(op):
         if failed:
             text, values = _assertion(text, values)
         types = tuple(str(value.type) for value in values)
         messages.append(Message("assert" if failed else "print", text, types, _where(op) if failed else ""))
-        words = 1 + sum(_WIDTHS[one] for one in types)
+        words = 1 + sum(WIDTHS[one] for one in types)
         i32, i64, i1 = (ir.IntegerType.get_signless(bits) for bits in (32, 64, 1))
         pointer = ir.Type.parse("!llvm.ptr<1>")
-        size = _op("llvm.mlir.constant", [], [i64], value=ir.IntegerAttr.get(i64, words))
-        record = _op(
+        size = llvm_op("llvm.mlir.constant", [], [i64], value=ir.IntegerAttr.get(i64, words))
+        record = llvm_op(
             "llvm.call",
             [size],
             [pointer],
@@ -140,16 +121,12 @@ def _lower(op: ir.Operation, messages: list[Message]) -> None:
             op_bundle_sizes=ir.DenseI32ArrayAttr.get([]),
             operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 0]),
         )
-        null = _op("llvm.mlir.zero", [], [pointer])
-        there = _op("llvm.icmp", [record, null], [i1], predicate=ir.IntegerAttr.get(i64, 1))  # ne
+        null = llvm_op("llvm.mlir.zero", [], [pointer])
+        there = llvm_op("llvm.icmp", [record, null], [i1], predicate=ir.IntegerAttr.get(i64, 1))  # ne
         branch = ir.Operation.create("scf.if", operands=[there], regions=2)
         with ir.InsertionPoint(branch.regions[0].blocks.append()):
-            number = _op("llvm.mlir.constant", [], [i32], value=ir.IntegerAttr.get(i32, len(messages)))
-            _store(number, record, 0)
-            at = 1
-            for value, kind in zip(values, types, strict=True):
-                _store(value, record, at)
-                at += _WIDTHS[kind]
+            number = llvm_op("llvm.mlir.constant", [], [i32], value=ir.IntegerAttr.get(i32, len(messages)))
+            store_record(record, [number, *values])
             ir.Operation.create("scf.yield")
         if failed:
             # The wave ends: what it would do next relies on what is not true.
@@ -171,8 +148,8 @@ def _assertion(text: str, values: list[ir.Value]) -> tuple[str, list[ir.Value]]:
     for name in ("gpu.block_id", "gpu.thread_id"):
         for axis in "xyz":
             attribute = ir.Attribute.parse(f"#gpu<dim {axis}>")
-            index = _op(name, [], [ir.IndexType.get()], dimension=attribute)
-            places.append(_op("arith.index_cast", [index], [i32]))
+            index = llvm_op(name, [], [ir.IndexType.get()], dimension=attribute)
+            places.append(llvm_op("arith.index_cast", [index], [i32]))
     text = text.removesuffix("\n")
     head = "device assertion failed" + (f": {text}" if text else "")
     return f"{head}\n  block (%d, %d, %d), thread (%d, %d, %d)", [*values, *places]
@@ -186,22 +163,3 @@ def _where(op: ir.Operation) -> str:
     frame = frames[0]
     source = linecache.getline(frame.filename, frame.line).strip()
     return f'File "{frame.filename}", line {frame.line}' + (f"\n    {source}\n" if source else "")
-
-
-def _op(name: str, operands: list[ir.Value], results: list[ir.Type], **attributes: ir.Attribute) -> ir.Value:
-    return ir.Operation.create(name, operands=operands, results=results, attributes=attributes).results[0]
-
-
-def _store(value: ir.Value, record: ir.Value, word: int) -> None:
-    place = _op(
-        "llvm.getelementptr",
-        [record],
-        [record.type],
-        rawConstantIndices=ir.DenseI32ArrayAttr.get([4 * word]),
-        elem_type=ir.TypeAttr.get(ir.IntegerType.get_signless(8)),
-    )
-    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 4)
-    ordering = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-    ir.Operation.create(
-        "llvm.store", operands=[value, place], attributes={"alignment": alignment, "ordering": ordering}
-    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from .arguments.registry import JitArgumentRegistry
 
-__all__ = ["resolve_annotations", "warn_foreign_annotations"]
+__all__ = ["MAKE_OPTIONAL", "resolve_annotations", "split_optional", "warn_foreign_annotations"]
 
 
 def resolve_annotations(function: FunctionType) -> dict[str, Any]:
@@ -36,16 +36,23 @@ def resolve_annotations(function: FunctionType) -> dict[str, Any]:
                     stacklevel=2,
                 )
                 continue
-        found[name] = _without_none(annotation)
+        found[name] = annotation
     return found
 
 
-def _without_none(annotation: Any) -> Any:
-    """Return `T` for `Optional[T]` and `T | None`: any argument may be `None`."""
+MAKE_OPTIONAL = (
+    "A parameter that may be absent says so: annotate it `fx.Tensor | None`, or give it the default None; it is "
+    "Python's None while tracing"
+)
+
+
+def split_optional(annotation: Any) -> tuple[Any, bool]:
+    """Return `T` and true for `Optional[T]` and `T | None`, any other annotation and false as it is."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         parts = [one for one in typing.get_args(annotation) if one is not type(None)]
-        return parts[0] if len(parts) == 1 else annotation
-    return annotation
+        if len(parts) == 1 < len(typing.get_args(annotation)):
+            return parts[0], True
+    return annotation, False
 
 
 def warn_foreign_annotations(function: FunctionType) -> None:

@@ -15,7 +15,7 @@ from ..utils import env
 from .arguments.specs import StreamSpec
 from .control.region import settle
 from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget_unbound, locate_error
-from .messages import Message
+from .message import Message
 
 __all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
 

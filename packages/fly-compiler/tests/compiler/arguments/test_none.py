@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`None` as an argument: one that is not there, known while tracing, wherever a run-time argument may be."""
+"""`None` for a parameter that says that it may be absent: known while tracing, and part of the key."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import flydsl.expr as fx
 from flydsl.expr import const_expr
 
 N = 64
+Maybe = Optional[fx.Tensor]  # noqa: UP045 - the other spelling
 
 
 @flyc.kernel
-def biased_kernel(x: fx.Tensor, bias: fx.Tensor, y: fx.Tensor, scale: fx.Float32):
+def biased_kernel(x: fx.Tensor, bias: Maybe, y: fx.Tensor, scale: fx.Float32 = None):
     i = fx.thread_idx.x
     value = x[i]
     if const_expr(scale is not None):
@@ -27,9 +28,7 @@ def biased_kernel(x: fx.Tensor, bias: fx.Tensor, y: fx.Tensor, scale: fx.Float32
 
 
 @flyc.jit
-def biased(
-    x: fx.Tensor, bias: Optional[fx.Tensor], y: fx.Tensor, scale: fx.Float32 = None, stream: fx.Stream = fx.Stream(None)
-):
+def biased(x: fx.Tensor, bias: Maybe, y: fx.Tensor, scale: fx.Float32 = None, stream: fx.Stream = fx.Stream(None)):
     biased_kernel(x, bias, y, scale).launch(block=N, stream=stream)
 
 
@@ -83,12 +82,12 @@ def test_none_inside_containers_and_inline_calls():
         y[fx.thread_idx.x] = pair[0][fx.thread_idx.x] + named["a"][fx.thread_idx.x]
 
     @flyc.jit
-    def inner(x, nothing, y):
+    def inner(x, y, nothing=None):
         pair_kernel((x, nothing), {"b": None, "a": x}, y).launch(block=N)
 
     @flyc.jit
     def outer(x: fx.Tensor, y: fx.Tensor):
-        inner(x, None, y)
+        inner(x, y)
 
     x, _, y = arrays()
     outer(x, y)
@@ -101,10 +100,28 @@ def test_none_as_a_stream_is_the_default_stream():
     assert np.array_equal(y, x)
 
 
-def test_a_kernel_that_needs_it_says_what_is_none():
+def test_code_that_needs_it_says_what_is_none():
     @flyc.kernel
-    def copy(x: fx.Tensor, y: fx.Tensor):
+    def copy(x: fx.Tensor | None, y: fx.Tensor):
         y[fx.thread_idx.x] = x[fx.thread_idx.x]
 
-    with pytest.raises(TypeError, match=r"'NoneType'.*\n  File .*test_none.py.*\n    y\[fx.thread_idx.x\] = x\["):
+    @flyc.jit
+    def launch(y: fx.Tensor, x: fx.Tensor = None):
+        copy(x, y).launch(block=N)
+
+    match = r"'NoneType'.*\. argument 'x' of .* are None: .*\n  File .*test_none.py.*\n    y\[fx.thread_idx.x\] = x\["
+    with pytest.raises(TypeError, match=match):
+        launch(arrays()[2])
+
+
+def test_parameters_that_do_not_say_so_refuse_it():
+    @flyc.kernel
+    def copy(x, y: fx.Tensor):
+        y[fx.thread_idx.x] = x[fx.thread_idx.x]
+
+    match = r"argument 'x': builtins.NoneType is neither .* annotate it `fx.Tensor \| None`"
+    with pytest.raises(TypeError, match=match):
         flyc.jit(lambda x, y: copy(x, y).launch(block=N))(None, arrays()[2])
+    match = r"kernel 'copy': argument 'x' is None. .*annotate it `fx.Tensor \| None`"
+    with pytest.raises(TypeError, match=match):
+        flyc.jit(lambda y: copy(None, y).launch(block=N))(arrays()[2])

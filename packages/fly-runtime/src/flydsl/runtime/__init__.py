@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from . import device as device
     from ._library import include_dir, library_path
     from .artifact import Artifact, ArtifactFunction, load_artifact
+    from .device_buffer import DeviceBuffer, synchronize_device
     from .device_runtime import (
         COMPILE_BACKEND_TO_RUNTIME_KIND,
         DeviceRuntime,
         RocmDeviceRuntime,
+        RuntimePairingError,
         ensure_compile_runtime_compatible,
         ensure_compile_runtime_pairing_from_env,
         get_device_runtime,
@@ -39,7 +41,9 @@ __all__ = [
     "Device",
     "DeviceError",
     "DeviceRuntime",
+    "DeviceBuffer",
     "RocmDeviceRuntime",
+    "RuntimePairingError",
     "current_device",
     "device",
     "devices",
@@ -54,15 +58,18 @@ __all__ = [
     "register_device_runtime",
     "set_current_device",
     "synchronize",
+    "synchronize_device",
 ]
 
 _HOME = {
     "_library": ("include_dir", "library_path"),
     "artifact": ("Artifact", "ArtifactFunction", "load_artifact"),
+    "device_buffer": ("DeviceBuffer", "synchronize_device"),
     "device_runtime": (
         "COMPILE_BACKEND_TO_RUNTIME_KIND",
         "DeviceRuntime",
         "RocmDeviceRuntime",
+        "RuntimePairingError",
         "ensure_compile_runtime_compatible",
         "ensure_compile_runtime_pairing_from_env",
         "get_device_runtime",

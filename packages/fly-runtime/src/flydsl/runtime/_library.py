@@ -79,6 +79,10 @@ def _open() -> ctypes.CDLL:
         "flydsl_set_device": (ctypes.c_int32,),
         "flydsl_describe": (ctypes.POINTER(ctypes.c_char_p),),
         "flydsl_synchronize": (ctypes.c_void_p,),
+        "flydsl_synchronize_device": (),
+        "flydsl_malloc": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint64),
+        "flydsl_free": (ctypes.c_void_p,),
+        "flydsl_copy": (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64),
     }
     for name, arguments in signatures.items():
         function = getattr(library, name)

@@ -22,6 +22,13 @@ _kinds: dict[str, type[DeviceRuntime]] = {}
 _instance: DeviceRuntime | None = None
 
 
+class RuntimePairingError(RuntimeError, ValueError):
+    """A compile backend and a device runtime that do not go together, or one of them that nobody knows.
+
+    Both kinds of error in one: whether a name is unknown or does not fit depends on what else is registered.
+    """
+
+
 class DeviceRuntime(ABC):
     """What the layers above ask of the devices of one kind."""
 
@@ -74,29 +81,30 @@ def register_device_runtime(cls: type[DeviceRuntime], *, kind: str | None = None
             _instance = None
 
 
-def register_compile_runtime_mapping(backend: str, kind: str, *, force: bool = False) -> None:
-    """Say that code of a compile backend runs on a kind of runtime.
+def register_compile_runtime_mapping(compile_backend: str, runtime_kind: str) -> None:
+    """Say that code of a compile backend runs on a kind of runtime; the last word counts.
 
-    Raises ValueError when the backend is mapped to another kind, unless `force`.
+    Raises ValueError for an empty name.
     """
+    if not compile_backend or not runtime_kind:
+        raise ValueError(
+            f"register_compile_runtime_mapping: expected two names, got {compile_backend!r}, {runtime_kind!r}"
+        )
     with _lock:
-        present = COMPILE_BACKEND_TO_RUNTIME_KIND.get(backend)
-        if present not in (None, kind) and not force:
-            raise ValueError(f"compile backend {backend!r} runs on {present!r} already; pass force=True")
-        COMPILE_BACKEND_TO_RUNTIME_KIND[backend] = kind
+        COMPILE_BACKEND_TO_RUNTIME_KIND[compile_backend] = runtime_kind
 
 
 def _class_of(kind: str) -> type[DeviceRuntime]:
     cls = _kinds.get(kind)
     if cls is None:
-        raise ValueError(f"unknown device runtime kind {kind!r}; there are: {', '.join(sorted(_kinds))}")
+        raise RuntimePairingError(f"unknown device runtime kind {kind!r}; there are: {', '.join(sorted(_kinds))}")
     return cls
 
 
 def get_device_runtime() -> DeviceRuntime:
     """The process's device runtime, of the kind that FLYDSL_RUNTIME_KIND named at the first call (default "rocm").
 
-    Raises ValueError for a kind that nobody has registered.
+    Raises RuntimePairingError for a kind that nobody has registered.
     """
     global _instance
     with _lock:
@@ -105,28 +113,29 @@ def get_device_runtime() -> DeviceRuntime:
         return _instance
 
 
-def ensure_compile_runtime_compatible(backend: str, kind: str | None = None) -> None:
-    """Raise RuntimeError unless code of a compile backend runs on a kind of runtime (None: the process's).
-
-    Raises ValueError for a kind that nobody has registered.
-    """
-    wanted = kind if kind is not None else variables.KIND.get()
-    _class_of(wanted)
-    mapped = COMPILE_BACKEND_TO_RUNTIME_KIND.get(backend)
+def ensure_compile_runtime_compatible(compile_backend_id: str, *, runtime: DeviceRuntime | None = None) -> None:
+    """Raise RuntimePairingError unless code of a compile backend runs on a runtime (None: the process's)."""
+    wanted = runtime.kind if runtime is not None else variables.KIND.get()
+    if runtime is None:
+        _class_of(wanted)
+    mapped = COMPILE_BACKEND_TO_RUNTIME_KIND.get(compile_backend_id)
     if mapped is None:
-        raise RuntimeError(
-            f"compile backend {backend!r} has no device runtime; register_compile_runtime_mapping says which one it has"
+        raise RuntimePairingError(
+            f"compile backend {compile_backend_id!r} has no device runtime; register_compile_runtime_mapping says "
+            "which one it has"
         )
     if mapped != wanted:
-        raise RuntimeError(
-            f"compile backend {backend!r} makes code for device runtime {mapped!r}, but the runtime is {wanted!r} "
-            "(FLYDSL_RUNTIME_KIND)"
+        raise RuntimePairingError(
+            f"compile backend {compile_backend_id!r} makes code for device runtime {mapped!r}, but the runtime is "
+            f"{wanted!r} (FLYDSL_RUNTIME_KIND)"
         )
 
 
-def ensure_compile_runtime_pairing_from_env() -> None:
-    """`ensure_compile_runtime_compatible` for FLYDSL_COMPILE_BACKEND and FLYDSL_RUNTIME_KIND (default: rocm)."""
-    ensure_compile_runtime_compatible(os.environ.get("FLYDSL_COMPILE_BACKEND") or _DEFAULT_BACKEND)
+def ensure_compile_runtime_pairing_from_env(compile_backend_id: str | None = None) -> None:
+    """`ensure_compile_runtime_compatible` for a backend (None: FLYDSL_COMPILE_BACKEND) and FLYDSL_RUNTIME_KIND."""
+    ensure_compile_runtime_compatible(
+        compile_backend_id or os.environ.get("FLYDSL_COMPILE_BACKEND") or _DEFAULT_BACKEND
+    )
 
 
 register_device_runtime(RocmDeviceRuntime)

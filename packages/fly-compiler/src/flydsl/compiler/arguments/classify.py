@@ -15,6 +15,7 @@ from flydsl.expr.numeric import Boolean, Float32, Int32, Numeric, NumericMeta
 from flydsl.expr.struct import StructBase
 from flydsl.expr.typing import Stream
 
+from ..signature import MAKE_OPTIONAL
 from .dtypes import scalar_type
 from .pointer import PointerArgument
 from .registry import JitArgumentRegistry
@@ -69,6 +70,7 @@ def classify(where: str, value: Any, annotation: Any) -> Passed:
             f"{where}: {kind.__module__}.{kind.__qualname__} is neither a JitArgument nor has a registered "
             "constructor. Arguments are tensors, numbers, streams, structs and what from_dlpack or from_c_void_p "
             "return; a Python value for use while tracing needs the annotation fx.Constexpr"
+            + (f". {MAKE_OPTIONAL}" if value is None else "")
         )
     _warn_on_mismatch(where, found.spec, annotation)
     return found
