@@ -4,119 +4,12 @@
 #include <cstring>
 
 #include "execute/atomic_operation.h"
-#include "execute/memory_access.h"
+#include "execute/buffer_address.h"
 #include "execute/opcode.h"
 #include "support/format.h"
 
 namespace flyemu {
 namespace {
-
-/// The fields of a gfx9 buffer descriptor.
-struct Descriptor {
-  uint64_t base;
-  uint32_t stride;
-  bool swizzle;
-  uint32_t records;
-  uint32_t indexStride; ///< lanes
-  uint32_t elementSize; ///< bytes
-  bool addThreadId;
-
-  static Descriptor read(const Wave &wave, const Operand &operand) {
-    const uint32_t *w = wave.scalar + operand.index;
-    Descriptor d;
-    d.base = (w[0] | uint64_t{w[1]} << 32) & 0xffffffffffffULL;
-    d.stride = w[1] >> 16 & 0x3fffU;
-    d.swizzle = w[1] >> 31 != 0;
-    d.records = w[2];
-    d.elementSize = 2U << (w[3] >> 19 & 3U);
-    d.indexStride = 8U << (w[3] >> 21 & 3U);
-    d.addThreadId = (w[3] >> 23 & 1U) != 0;
-    if (d.addThreadId) // the data format field extends the stride
-      d.stride |= (w[3] >> 15 & 0xfU) << 14;
-    return d;
-  }
-};
-
-/// LLVM lists: data (stores and atomics), vector address, descriptor, scalar offset.
-struct BufferOperands {
-  const Operand *data = nullptr;
-  const Operand *address = nullptr;
-  const Operand *descriptor = nullptr;
-  const Operand *offset = nullptr;
-};
-
-BufferOperands bufferOperands(const Instruction &inst, bool hasData) {
-  BufferOperands out;
-  for (unsigned i = 0; i < inst.srcCount; ++i) {
-    const Operand &operand = inst.src[i];
-    if (operand.isVector()) {
-      if (hasData && out.data == nullptr && out.descriptor == nullptr)
-        out.data = &operand;
-      else if (out.descriptor == nullptr)
-        out.address = &operand;
-    } else if (out.descriptor == nullptr) {
-      out.descriptor = &operand;
-    } else if (out.offset == nullptr) {
-      out.offset = &operand;
-    }
-  }
-  if (out.descriptor == nullptr || out.offset == nullptr)
-    throw Fault{"the instruction has no buffer descriptor"};
-  return out;
-}
-
-/// Where the lanes' records lie, and how many bytes of each are in bounds.
-struct BufferLanes {
-  LaneAddresses where;
-  uint64_t limit[kLanes]; ///< bytes in bounds from the address on (saturating)
-};
-
-void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOperands &operands,
-                     BufferLanes &out) {
-  const Descriptor d = Descriptor::read(wave, *operands.descriptor);
-  const uint32_t scalarOffset = readScalar(wave, *operands.offset);
-  const Modifiers &m = inst.modifiers;
-  const uint32_t *index = m.idxen ? wave.row(operands.address->index) : nullptr;
-  const uint32_t *offset =
-      m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
-  const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
-  out.where.lanes = wave.exec();
-  forEachLane(out.where.lanes, [&](unsigned lane) {
-    const uint64_t laneIndex =
-        uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
-    const uint64_t laneOffset =
-        uint64_t{offset != nullptr ? offset[lane] : 0U} + static_cast<uint64_t>(int64_t{m.offset});
-    uint64_t place = 0;
-    uint64_t limit = 0;
-    if (d.swizzle && d.stride != 0) {
-      const uint64_t indexHigh = laneIndex / d.indexStride;
-      const uint64_t indexLow = laneIndex % d.indexStride;
-      const uint64_t offsetHigh = laneOffset / d.elementSize;
-      const uint64_t offsetLow = laneOffset % d.elementSize;
-      place = (indexHigh * d.stride + offsetHigh * d.elementSize) * d.indexStride +
-              indexLow * d.elementSize + offsetLow;
-      limit = laneIndex < d.records && laneOffset < d.stride ? d.stride - laneOffset : 0;
-    } else {
-      place = laneIndex * d.stride + laneOffset;
-      if (structured)
-        limit = laneIndex < d.records ? ~uint64_t{0} : 0;
-      else
-        limit = place + scalarOffset < d.records ? d.records - place - scalarOffset : 0;
-    }
-    out.where.address[lane] = d.base + scalarOffset + place;
-    out.limit[lane] = limit;
-  });
-}
-
-/// The lanes that have at least `bytes` in bounds.
-uint64_t fullLanes(const BufferLanes &lanes, uint32_t bytes) {
-  uint64_t full = 0;
-  forEachLane(lanes.where.lanes, [&](unsigned lane) {
-    if (lanes.limit[lane] >= bytes)
-      full |= uint64_t{1} << lane;
-  });
-  return full;
-}
 
 /// Whole dwords of a record that are in bounds; each is checked by itself.
 unsigned dwordsInBounds(uint64_t limit, const MemoryFormat &format) {

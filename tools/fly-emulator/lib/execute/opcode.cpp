@@ -73,6 +73,7 @@ OpcodeTable::OpcodeTable() {
   addMatrixOpcodes(*this);
   addFlatMemoryOpcodes(*this);
   addBufferMemoryOpcodes(*this);
+  addBufferTypedOpcodes(*this);
   addLdsOpcodes(*this);
   addLdsAtomicOpcodes(*this);
 }

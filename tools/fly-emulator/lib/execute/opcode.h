@@ -67,6 +67,7 @@ void addScaledBlockOpcodes(OpcodeTable &table);
 void addMatrixOpcodes(OpcodeTable &table);
 void addFlatMemoryOpcodes(OpcodeTable &table);
 void addBufferMemoryOpcodes(OpcodeTable &table);
+void addBufferTypedOpcodes(OpcodeTable &table);
 void addLdsOpcodes(OpcodeTable &table);
 void addLdsAtomicOpcodes(OpcodeTable &table);
 

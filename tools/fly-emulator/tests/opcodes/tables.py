@@ -23,6 +23,7 @@ from . import (
     table_scalar_memory,
     table_scaled,
     table_transcendental,
+    table_typed,
 )
 from .case import Case
 
@@ -39,6 +40,7 @@ TABLES: dict[str, Callable[[], list[Case]]] = {
     "control": table_control.cases,
     "lanes": table_lanes.cases,
     "memory": table_memory.cases,
+    "typed buffer": table_typed.cases,
     "lds": table_lds.cases,
     "matrix": table_matrix.cases,
 }

@@ -2,9 +2,9 @@
 //
 // gfx950's scaled conversions of one or two numbers (v_cvt_scalef32_*). The scale is the exponent
 // part of a float (the form that an E8M0 code takes when it is shifted into the exponent), whatever
-// sign and mantissa are; widening multiplies by it, narrowing divides by it, each with one rounding.
-// Both numbers of a stochastic pair are rounded by the same random bits. What AMD's documents leave
-// open is refused: NaNs into formats that have none.
+// sign and mantissa are; widening multiplies by it, narrowing divides by it, each with one
+// rounding. Both numbers of a stochastic pair are rounded by the same random bits. What AMD's
+// documents leave open is refused: NaNs into formats that have none.
 #include "execute/lanes/small_float.h"
 
 namespace flyemu::FLYEMU_LANES {
@@ -97,8 +97,8 @@ template <Small small, Wide wide> void narrowStochastic(LaneArguments &x) {
   }
 }
 
-/// Two numbers (an f32 pair lies in two registers) to two nibbles, both rounded by the random number
-/// in the second source.
+/// Two numbers (an f32 pair lies in two registers) to two nibbles, both rounded by the random
+/// number in the second source.
 template <Small small, Wide wide> void narrowPairStochastic(LaneArguments &x) {
   constexpr unsigned kBits = 4;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -164,7 +164,7 @@ constexpr LaneRow row(const char *name, LaneFunction function, Type dst, uint8_t
   LaneRow {                                                                                        \
     "v_cvt_scalef32_sr_pk_fp4_" wide, narrowPairStochastic<Small::Fp4, Wide::WIDE>, Type::B32,     \
         {Wide::WIDE == Wide::F32 ? Type::B64 : Type::U32, Type::U32, Type::U32, Type::U32}, 4,     \
-        kOwnOpSel | kReadsDst, kAssumed                                                                        \
+        kOwnOpSel | kReadsDst, kAssumed                                                            \
   }
 #define WIDEN_PAIR(SMALL, small, WIDE, wide)                                                       \
   row("v_cvt_scalef32_pk_" wide "_" small, widenPair<Small::SMALL, Wide::WIDE>,                    \
@@ -181,8 +181,8 @@ constexpr LaneRow row(const char *name, LaneFunction function, Type dst, uint8_t
       WIDEN_ONE(SMALL, small, F16, "f16", 3)
 
 const LaneRow kRows[] = {
-    PAIRS_OF(Fp8, "fp8"), PAIRS_OF(Bf8, "bf8"), PAIRS_OF(Fp4, "fp4"),
-    BYTES_OF(Fp8, "fp8"), BYTES_OF(Bf8, "bf8"), STOCHASTIC_PAIR(F32, "f32"),
+    PAIRS_OF(Fp8, "fp8"),        PAIRS_OF(Bf8, "bf8"),          PAIRS_OF(Fp4, "fp4"),
+    BYTES_OF(Fp8, "fp8"),        BYTES_OF(Bf8, "bf8"),          STOCHASTIC_PAIR(F32, "f32"),
     STOCHASTIC_PAIR(F16, "f16"), STOCHASTIC_PAIR(BF16, "bf16"),
 };
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/buffer_address.h"
+
+namespace flyemu {
+
+BufferDescriptor BufferDescriptor::read(const Wave &wave, const Operand &operand) {
+  const uint32_t *w = wave.scalar + operand.index;
+  BufferDescriptor d;
+  d.base = (w[0] | uint64_t{w[1]} << 32) & 0xffffffffffffULL;
+  d.stride = w[1] >> 16 & 0x3fffU;
+  d.swizzle = w[1] >> 31 != 0;
+  d.records = w[2];
+  d.elementSize = 2U << (w[3] >> 19 & 3U);
+  d.indexStride = 8U << (w[3] >> 21 & 3U);
+  d.addThreadId = (w[3] >> 23 & 1U) != 0;
+  if (d.addThreadId) // the data format field extends the stride
+    d.stride |= (w[3] >> 15 & 0xfU) << 14;
+  d.dataFormat = d.addThreadId ? 0 : static_cast<uint8_t>(w[3] >> 15 & 0xfU);
+  d.numberFormat = static_cast<uint8_t>(w[3] >> 12 & 7U);
+  for (unsigned i = 0; i < 4; ++i)
+    d.destination[i] = static_cast<uint8_t>(w[3] >> (3 * i) & 7U);
+  return d;
+}
+
+BufferOperands bufferOperands(const Instruction &inst, bool hasData) {
+  BufferOperands out;
+  for (unsigned i = 0; i < inst.srcCount; ++i) {
+    const Operand &operand = inst.src[i];
+    if (operand.isVector()) {
+      if (hasData && out.data == nullptr && out.descriptor == nullptr)
+        out.data = &operand;
+      else if (out.descriptor == nullptr)
+        out.address = &operand;
+    } else if (out.descriptor == nullptr) {
+      out.descriptor = &operand;
+    } else if (out.offset == nullptr) {
+      out.offset = &operand;
+    }
+  }
+  if (out.descriptor == nullptr || out.offset == nullptr)
+    throw Fault{"the instruction has no buffer descriptor"};
+  return out;
+}
+
+void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOperands &operands,
+                     BufferLanes &out) {
+  const BufferDescriptor d = BufferDescriptor::read(wave, *operands.descriptor);
+  const uint32_t scalarOffset = readScalar(wave, *operands.offset);
+  const Modifiers &m = inst.modifiers;
+  const uint32_t *index = m.idxen ? wave.row(operands.address->index) : nullptr;
+  const uint32_t *offset =
+      m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
+  const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
+  out.where.lanes = wave.exec();
+  forEachLane(out.where.lanes, [&](unsigned lane) {
+    const uint64_t laneIndex =
+        uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
+    const uint64_t laneOffset =
+        uint64_t{offset != nullptr ? offset[lane] : 0U} + static_cast<uint64_t>(int64_t{m.offset});
+    uint64_t place = 0;
+    uint64_t limit = 0;
+    if (d.swizzle && d.stride != 0) {
+      const uint64_t indexHigh = laneIndex / d.indexStride;
+      const uint64_t indexLow = laneIndex % d.indexStride;
+      const uint64_t offsetHigh = laneOffset / d.elementSize;
+      const uint64_t offsetLow = laneOffset % d.elementSize;
+      place = (indexHigh * d.stride + offsetHigh * d.elementSize) * d.indexStride +
+              indexLow * d.elementSize + offsetLow;
+      limit = laneIndex < d.records && laneOffset < d.stride ? d.stride - laneOffset : 0;
+    } else {
+      place = laneIndex * d.stride + laneOffset;
+      if (structured)
+        limit = laneIndex < d.records ? ~uint64_t{0} : 0;
+      else
+        limit = place + scalarOffset < d.records ? d.records - place - scalarOffset : 0;
+    }
+    out.where.address[lane] = d.base + scalarOffset + place;
+    out.limit[lane] = limit;
+  });
+}
+
+uint64_t fullLanes(const BufferLanes &lanes, uint32_t bytes) {
+  uint64_t full = 0;
+  forEachLane(lanes.where.lanes, [&](unsigned lane) {
+    if (lanes.limit[lane] >= bytes)
+      full |= uint64_t{1} << lane;
+  });
+  return full;
+}
+
+} // namespace flyemu
