@@ -224,7 +224,19 @@ ThreadErrors &threadErrors() {
   return errors;
 }
 
+/// Clients show the code of a failure at most: FLYDSL_EMU_LOG=1 prints the text of each.
+static bool logsFailures() noexcept {
+  try {
+    static const bool logs = environmentNumber("FLYDSL_EMU_LOG", 0) != 0;
+    return logs;
+  } catch (const EmulatorError &) {
+    return true; // no number: whoever sets it wants to see something
+  }
+}
+
 hipError_t fail(hipError_t code, std::string text) {
+  if (code != hipErrorNotReady && logsFailures())
+    std::fprintf(stderr, "fly-emulator: %s\n", text.c_str());
   threadErrors().text = std::move(text);
   threadErrors().last = code;
   return code;

@@ -90,7 +90,7 @@ void WaitCheck::after(Wave &wave, const Instruction &inst) {
   const Pending pending{inst.dstCount != 0 ? inst.dst[0] : Operand(), &inst,
                         cls == OpClass::ScalarMemory, counters.direct, epoch_};
   if (countsAsVector(cls)) {
-    retireVector(counters, kVectorMost); // the counter is full: hardware waits
+    retireVector(counters, kVectorMost - 1); // the counter would overflow: hardware waits
     counters.vector.push_back(pending);
     if (counters.direct.end != 0) {
       ++counters.directPending;
@@ -99,7 +99,7 @@ void WaitCheck::after(Wave &wave, const Instruction &inst) {
   }
   if (countsAsLocal(cls)) {
     // The same, where returns are in order.
-    while (counters.local.size() > kLocalMost && !counters.local.front().scalar)
+    while (counters.local.size() >= kLocalMost && !counters.local.front().scalar)
       counters.local.pop_front();
     counters.local.push_back(pending);
   }
