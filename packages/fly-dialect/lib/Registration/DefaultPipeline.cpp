@@ -20,6 +20,8 @@ struct DefaultPipelineOptions : PassPipelineOptions<DefaultPipelineOptions> {
   Option<bool> fast{*this, "fast", llvm::cl::desc("all fast-math flags"), llvm::cl::init(false)};
   Option<bool> unsafeMath{*this, "unsafe-math", llvm::cl::desc("reassociate and approximate"),
                           llvm::cl::init(false)};
+  Option<bool> ktrace{*this, "ktrace", llvm::cl::desc("record the events of kernels"),
+                      llvm::cl::init(false)};
   Option<bool> debugInfo{*this, "debug-info", llvm::cl::desc("keep line tables"),
                          llvm::cl::init(false)};
 };
@@ -35,7 +37,10 @@ std::string textOf(const DefaultPipelineOptions &options) {
   llvm::raw_string_ostream stream(text);
   stream << "fly-rewrite-func-signature,fly-canonicalize,fly-rocdl-expand-ops,fly-layout-lowering,"
             "fly-int-swizzle-simplify,canonicalize,fly-convert-atom-call-to-ssa-form,"
-            "fly-promote-regmem-to-vectorssa,convert-fly-to-rocdl,canonicalize,"
+            "fly-promote-regmem-to-vectorssa,";
+  if (options.ktrace)
+    stream << "convert-fly-ktrace-to-rocdl{chip=" << chip << "},";
+  stream << "convert-fly-to-rocdl,canonicalize,"
          << "gpu.module(fly-expand-arith{chip=" << chip
          << "},convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,fly-math-to-llvm,"
          << "convert-gpu-to-rocdl{chipset=" << chip

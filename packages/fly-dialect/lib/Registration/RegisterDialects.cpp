@@ -3,6 +3,7 @@
 #include "fly/Registration.h"
 
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/FlyKtrace/IR/FlyKtraceDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Emit/Registration.h"
 
@@ -39,7 +40,7 @@
 using namespace mlir;
 
 void fly::registerDialects(DialectRegistry &registry) {
-  registry.insert<FlyDialect, rocdl::FlyROCDLDialect>();
+  registry.insert<FlyDialect, ktrace::FlyKtraceDialect, rocdl::FlyROCDLDialect>();
   registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, cf::ControlFlowDialect,
                   func::FuncDialect, gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect,
                   math::MathDialect, memref::MemRefDialect, ROCDL::ROCDLDialect, scf::SCFDialect,

@@ -17,7 +17,11 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[2]
 REPOSITORY = PACKAGE.parents[1]
 DOCS = REPOSITORY / "docs" / "dialect"
-DIALECTS = {"fly": "Fly/IR/FlyOps.td", "fly_rocdl": "FlyROCDL/IR/FlyROCDLOps.td"}
+DIALECTS = {
+    "fly": "Fly/IR/FlyOps.td",
+    "fly_rocdl": "FlyROCDL/IR/FlyROCDLOps.td",
+    "fly_ktrace": "FlyKtrace/IR/FlyKtraceOps.td",
+}
 PASSES = ("Transforms/Passes.td", "Conversion/Passes.td")
 NOTE = "<!-- Written by packages/fly-dialect/tools/docs/generate.py from ODS; change the .td files instead. -->"
 # In lowering.md: the passes that have run on the page's example so far, and what is left of it.

@@ -19,6 +19,37 @@ def ConvertFlyToROCDLPass : Pass<"convert-fly-to-rocdl"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertFlyKtraceToROCDLPass : Pass<"convert-fly-ktrace-to-rocdl", "::mlir::ModuleOp"> {
+  let summary = "Lower events of kernels to stores to a trace buffer";
+  let description = [{
+    The buffer is the last argument of every kernel that records events, a `!fly.ptr` to global memory, zeroed before the
+    launch. It is made of 32-byte slots. Byte 4 counts launches, byte 256 waves; from slot 16 on, each wave has 256 slots.
+    The first of them describes the wave: number of events, block z << 8 | wave in block, dispatch id (2 words), queue
+    pointer (2 words), block x, block y. Each of the others is an event: time (2 words, s_memrealtime), payload (2 words),
+    HW_ID, XCC_ID, tag, and the token of a `range_stop`, which is the number of the slot of its start. A tag is: payload
+    present (bit 31), payload's type (30:27: uint64 0, int64 1, float32 2, float64 3, bool 4), kind (26:24: mark 0, push 1,
+    pop 2, start 3, stop 4), id of the name (23:0). Events that find no slot are counted and dropped.
+
+    Lanes of a wave that take different branches of an `scf.if` record one branch after the other.
+
+    Attributes of the module:
+
+    - `fly_ktrace.event_names` is written: a dictionary of names and ids from 1. Names of `fly_ktrace.known_event_names`
+      keep theirs.
+    - `fly_ktrace.capacity_slots`: slots of the buffer less one, by default those of 64 MiB.
+    - `fly_ktrace.partitions`: a power of two P, by default 1. Waves are counted at bytes 256, 512, ..., 256 P, and slots
+      of waves begin at 8 (P + 1); the wave that counter p counted n waves before has run n P + p.
+    - `fly_ktrace.blocks`: "x,y,z" records one block only, "xcc:N" one XCC, "all" everything.
+    - `fly_ktrace.chip`: the chip of gpu.modules without a ROCDL target. Only gfx942 and gfx950 can be traced.
+  }];
+  let options = [Option<"chip", "chip", "std::string", [{""}],
+                        "the chip, where neither a target nor fly_ktrace.chip names one">];
+  let dependentDialects = ["::fly::FlyDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ConvertROCDLFastmathOpsPass : Pass<"convert-rocdl-fastmath-ops"> {
   let summary = "Use the hardware's approximations where fast math allows them";
   let description = [{

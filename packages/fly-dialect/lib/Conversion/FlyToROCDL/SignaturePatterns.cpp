@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 
@@ -43,7 +44,8 @@ void populateSignaturePatterns(const TypeConverter &converter, ConversionTarget 
   cf::populateCFStructuralTypeConversionsAndLegality(converter, patterns, target);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
   patterns.add<RetypeOperands<gpu::LaunchFuncOp>, RetypeOperands<gpu::ReturnOp>,
-               RetypeOperands<arith::SelectOp>>(converter, patterns.getContext());
+               RetypeOperands<arith::SelectOp>, RetypeOperands<ub::PoisonOp>>(
+      converter, patterns.getContext());
 
   target.addDynamicallyLegalOp<func::FuncOp, gpu::GPUFuncOp>([&](Operation *op) {
     auto function = cast<FunctionOpInterface>(op);
@@ -51,7 +53,7 @@ void populateSignaturePatterns(const TypeConverter &converter, ConversionTarget 
            converter.isLegal(&function.getFunctionBody());
   });
   target.addDynamicallyLegalOp<func::CallOp, func::ReturnOp, gpu::LaunchFuncOp, gpu::ReturnOp,
-                               arith::SelectOp>(
+                               arith::SelectOp, ub::PoisonOp>(
       [&](Operation *op) { return converter.isLegal(op); });
 }
 
