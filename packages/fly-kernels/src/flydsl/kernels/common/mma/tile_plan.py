@@ -31,7 +31,10 @@ _SUM_CHUNKS = 2048  # of 16 bytes, to exchange sums where no buffer of A lies
 _PHASE_LEAST, _PHASE_MOST = 8, 32
 # Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
 _A_PACKS, _A_PACKS_BESIDE_MANY_SUMS, _MANY_SUMS = 8, 4, 128
+_MOST_SUMS = 192
 _REGISTERS = 256 - 24  # of a thread at two waves a SIMD, less those of addresses
+# The same of a workgroup of more than 4 waves: the compiler must not use more than 256, and needs some to move about.
+_REGISTERS_OF_MANY_WAVES = _REGISTERS - 32
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,11 @@ class TilePlan:
         return self.sum_registers + 4 * (self.column_blocks * self.packs + a)
 
     @property
+    def crowded(self) -> bool:
+        """Whether `registers` are more than a thread has."""
+        return self.registers > (_REGISTERS if self.threads <= 4 * WAVE else _REGISTERS_OF_MANY_WAVES)
+
+    @property
     def lds_bytes(self) -> int:
         """LDS of the workgroup."""
         others = self.buffer_chunks * (self.buffers - 1) if self.direct else 0
@@ -202,7 +210,13 @@ class TilePlan:
         return tuple(Phase(packs, rows) for packs in groups for rows in split)
 
     def check(self) -> None:
-        """ValueError when the buffers do not fit LDS."""
+        """ValueError when the buffers do not fit LDS, or the sums not the registers."""
+        if self.sum_registers > _MOST_SUMS:
+            waves = self.threads // WAVE
+            raise ValueError(
+                f"tile_m = {self.tile_m}, tile_n = {self.tile_n}: {waves} waves need {self.sum_registers} registers a "
+                f"thread for the sums, and {_MOST_SUMS} leave room for the operands: use a smaller tile or more waves"
+            )
         if self.lds_bytes > LDS_BYTES[self.arch]:
             raise ValueError(
                 f"tile_m = {self.tile_m} needs {self.lds_bytes} bytes of LDS for {self.buffers} buffers; "
@@ -242,7 +256,7 @@ def plan_tile(
     while k_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= longest:
         longer = plan(2 * chosen.stage_bytes)
         b_registers = 4 * longer.column_blocks * longer.packs
-        if longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.registers > _REGISTERS:
+        if longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.crowded:
             break
         chosen = longer
     return chosen
@@ -261,24 +275,23 @@ def best_plan(
     shuffled: bool = True,
     direct: bool = False,
 ) -> TilePlan:
-    """`plan_tile` with those 4 waves that take the fewest cycles, at two waves a SIMD.
+    """`plan_tile` with those 4 waves that take the fewest cycles, of grids that leave two waves a SIMD their registers.
 
-    Waves along K need LDS for two stages (with one there is nothing to hide the second barrier behind).
+    A tile with too many sums for 4 waves gets 8. Waves along K need LDS for two stages (with one there is nothing to
+    hide the second barrier behind).
     """
-
-    def plan(along_n: int) -> TilePlan:
-        return plan_tile(
-            arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=buffers,
-            waves=(1, along_n), shuffled=shuffled, k_waves=4 // along_n, direct=direct,
-        )  # fmt: skip
-
-    plans = [plan(4)]
-    for along_n in (2, 1) if buffers == 2 else ():
-        if K * element_bytes % (64 * (4 // along_n)):
+    grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers == 2 else [(1, 4, 1)]
+    if tile_m * tile_n > 64 * 4 * _MANY_SUMS:
+        grids = [(2, 4, 1), (1, 8, 1), (1, 4, 1)]
+    plans = []
+    for along_m, along_n, along_k in grids:
+        if tile_m % (16 * along_m) or tile_n % (16 * along_n * along_k) or K * element_bytes % (64 * along_k):
             continue
-        other = plan(along_n)
-        if other.private and len(other.phases) < 2:
-            continue  # nothing would hide the loads
-        if other.registers <= _REGISTERS and other.lds_bytes <= LDS_BYTES[arch] // 2:
-            plans.append(other)
-    return min(plans, key=lambda one: one.cycles)
+        plan = plan_tile(
+            arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=buffers,
+            waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct,
+        )  # fmt: skip
+        exposed = plan.private and len(plan.phases) < 2  # nothing would hide the loads
+        fits = not plan.crowded and plan.lds_bytes <= LDS_BYTES[arch] // 2
+        plans.append((exposed or not fits, plan.cycles, plan))
+    return min(plans, key=lambda one: one[:2])[2]
