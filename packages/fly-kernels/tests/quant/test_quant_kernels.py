@@ -49,7 +49,18 @@ def test_per_token(m, n, dtype, code, run):
 
 @pytest.mark.parametrize(
     ("m", "n", "dtype", "block"),
-    [(3, 4096, "bf16", 128), (2, 1000, "f16", 128), (5, 256, "f32", 64), (1, 8, "bf16", 32), (2, 2056, "bf16", 512)],
+    [
+        (3, 4096, "bf16", 128),
+        (2, 1000, "f16", 128),
+        (5, 256, "f32", 64),
+        (1, 8, "bf16", 32),
+        (2, 2056, "bf16", 512),
+        (3, 2049, "f16", 128),  # one more than the vectors of a workgroup
+        (5, 131, "f32", 16),
+        (1, 1, "bf16", 128),
+        (2, 127, "bf16", 128),
+        (2, 70001, "f32", 128),
+    ],
 )
 def test_per_block(m, n, dtype, block, code, run):
     name, kind, largest = code
@@ -91,7 +102,7 @@ def test_refusals(arch):
         kernel(torch.ones(1, 64), torch.empty(1, 64).to(other), torch.empty(1), 1)
     with pytest.raises(ValueError, match="quant_dtype_str 'fp4' is not supported"):
         build_per_token_quant_module(64, "f32", "fp4")
-    with pytest.raises(ValueError, match="N must be a positive multiple of 8"):
-        build_per_block_quant_module(100, "bf16")
+    with pytest.raises(ValueError, match="N must be a positive integer, got 0"):
+        build_per_block_quant_module(0, "bf16")
     with pytest.raises(ValueError, match="block must be one of 32, 64, 128, 256, 512 for bf16, got 96"):
         build_per_block_quant_module(96, "bf16", block=96)

@@ -340,10 +340,33 @@ class RowView:
         else:
             fx.copy_atom_call(self._atom(step), fragment, self._part(step), pred=self._predicate(step))
 
+    def load_one(self, index: Any, condition: Any) -> Any:
+        """Element `index` of the row as Float32; 0, and no access, where the condition does not hold."""
+        fragment = fx.make_rmem_tensor(1, self.element)
+        fragment.fill(0)
+        fx.copy_atom_call(self._atom(_ONE), self._one(index), fragment, pred=_as_predicate(condition))
+        return fragment.load().to(fx.Float32)[0]
+
+    def store_one(self, index: Any, value: Any, condition: Any) -> None:
+        """Store a scalar of the element type where the condition holds."""
+        fragment = fx.make_rmem_tensor(1, self.element)
+        fragment.store(fx.Vector.from_elements([value]))
+        fx.copy_atom_call(self._atom(_ONE), fragment, self._one(index), pred=_as_predicate(condition))
+
+    def _one(self, index: Any) -> Any:
+        return fx.make_view(self._start + index, fx.make_layout(1, 1))
+
     def _predicate(self, step: Step) -> Any:
-        predicate = fx.make_rmem_tensor(1, fx.Boolean)
-        predicate[0] = self._at.has(step)
-        return predicate
+        return _as_predicate(self._at.has(step))
+
+
+_ONE = Step(1, 0)
+
+
+def _as_predicate(condition: Any) -> Any:
+    predicate = fx.make_rmem_tensor(1, fx.Boolean)
+    predicate[0] = condition
+    return predicate
 
 
 def stream(

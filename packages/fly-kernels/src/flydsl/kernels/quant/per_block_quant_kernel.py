@@ -5,7 +5,8 @@ scale[m, b] = max |x| over block b of row m, over the largest number of the type
 q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_quant_kernel`.
 
 A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum by DPP: no LDS, no barrier. x is
-read once and q written once. A workgroup works on 256 vectors of one row.
+read once and q written once. A workgroup works on 256 vectors of one row. What is left of a row after its last whole
+vector is moved element by element, by the thread that comes after that of the last vector.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ def build_per_block_quant_module(
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input and Output are those of `build_per_token_quant_module`; Scale (M, ceil(N / block)) is f32 with unit stride
-    along a row. The last block of a row may be shorter.
+    along a row. N is any number: the last block of a row may be shorter.
 
-    Raises ValueError where N is not a multiple of the vector of 16 bytes, where `block` is not 4 to 64 vectors (and a
-    power of two of them), for an unknown dtype; ImportError without the compiler.
+    Raises ValueError for an N that is not positive, where `block` is not 4 to 64 vectors of 16 bytes (and a power of
+    two of them), for an unknown dtype; ImportError without the compiler.
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
     vector = 128 // element.width
-    if isinstance(N, bool) or not isinstance(N, int) or N < 1 or N % vector:
-        raise ValueError(f"N must be a positive multiple of {vector} ({dtype_str} in 16 bytes), got {N!r}")
+    if isinstance(N, bool) or not isinstance(N, int) or N < 1:
+        raise ValueError(f"N must be a positive integer, got {N!r}")
     lanes = block // vector
     if block % vector or lanes not in (4, 8, 16, 32, 64):
         allowed = ", ".join(str(count * vector) for count in (4, 8, 16, 32, 64))
         raise ValueError(f"block must be one of {allowed} for {dtype_str}, got {block}")
-    groups = N // vector
+    whole, rest = N // vector, N % vector
+    groups = -(-N // vector)  # threads of a row that have something
     parts = -(-groups // THREADS)  # workgroups of a row
     plan = RowPlan(columns=N, vector=vector, threads=THREADS, rows=1, in_registers=True)
 
@@ -50,12 +52,20 @@ def build_per_block_quant_module(
     def per_block_quant_kernel(Input: Any, Output: Any, Scale: Any) -> None:
         at = RowThread(plan)
         row, part = fx.block_idx.x // parts, fx.block_idx.x % parts
-        step = Step(vector, part * THREADS, 0, groups if groups % THREADS else None)
-        values = RowView(Input, at, row).load_f32(step)
+        group = at.lane + part * THREADS
+        step = Step(vector, part * THREADS, 0, whole if whole % THREADS or rest else None)
+        source, output = RowView(Input, at, row), RowView(Output, at, row, element=fx.Int8)
+        values, is_last = source.load_f32(step), group == whole
+        if fx.const_expr(rest):
+            last = [source.load_one(whole * vector + index, is_last) for index in range(rest)]
+            filled = fx.Vector.from_elements([*last, *[fx.Float32(0.0)] * (vector - rest)])
+            values = is_last.select(filled, values)
         largest = wave_reduce(highest([fx.absf(values)]), "max", lanes)
         scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
-        RowView(Output, at, row, element=fx.Int8).store(step, target.encode(values * reciprocal(scale)))
-        group = at.lane + part * THREADS
+        codes = target.encode(values * reciprocal(scale))
+        output.store(step, codes)
+        for index in fx.range_constexpr(rest):
+            output.store_one(whole * vector + index, codes[index], is_last)
         scales = Scale.stride[0].unpack() if isinstance(Scale, fx.Tensor) else -(-N // block)
         if group % lanes == 0 and group < groups:
             (pointer(Scale) + fx.Int64(row) * scales + group // lanes).store(scale)
