@@ -53,18 +53,37 @@ def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
 def expect_rows(name: str, tensor: Any, element: Any, columns: int) -> None:
     """`expect` for an (M, `columns`) argument whose rows have unit stride.
 
-    Raises ValueError for another stride: copy the tensor with `.contiguous()`.
+    Raises ValueError for another stride (copy the tensor with `.contiguous()`), and for another number of columns where
+    that is known while tracing.
     """
     expect(name, tensor, element, rank=2)
-    if isinstance(tensor, fx.Tensor) and columns > 1 and tensor.stride[1].unpack() != 1:
-        raise ValueError(
-            f"argument {name!r}: the elements of a row must be neighbours (unit stride in the last dimension)"
-        )
+    if isinstance(tensor, fx.Tensor):
+        found = tensor.shape[1].unpack()
+        if isinstance(found, int) and found != columns:
+            raise ValueError(f"argument {name!r}: expected {columns} columns, got {found}")
+        if columns > 1:
+            _expect_neighbours(name, tensor.stride[1].unpack(), "the elements of a row", "the last dimension")
 
 
-def expect_row(name: str, tensor: Any, element: Any) -> None:
-    """`expect` for a one-dimensional argument."""
+def expect_row(name: str, tensor: Any, element: Any, count: int | None = None) -> None:
+    """`expect` for a one-dimensional argument of unit stride.
+
+    Raises ValueError for another stride (copy the tensor with `.contiguous()`), and for another number of elements than
+    `count` where that is known while tracing.
+    """
     expect(name, tensor, element, rank=1)
+    if isinstance(tensor, fx.Tensor):
+        found = tensor.shape[0].unpack()
+        if count is not None and isinstance(found, int) and found != count:
+            raise ValueError(f"argument {name!r}: expected {count} elements, got {found}")
+        _expect_neighbours(name, tensor.stride[0].unpack(), "the elements", "its dimension")
+
+
+def _expect_neighbours(name: str, stride: Any, what: str, where: str) -> None:
+    if stride != 1:
+        raise ValueError(
+            f"argument {name!r}: {what} must be neighbours (unit stride in {where}); copy it with .contiguous()"
+        )
 
 
 def rows_builder(build: Callable[..., Any]) -> Callable[..., Any]:

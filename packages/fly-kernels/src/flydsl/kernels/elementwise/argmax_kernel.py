@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..common.dtypes import expect, expect_rows, float_type, rows_builder
+from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.rows import RowThread, RowView, Step, highest, plan_rows, pointer, stream
 
@@ -71,7 +71,7 @@ def build_argmax_module(N: int, dtype_str: str = "f32") -> Any:
     @flyc.jit
     def argmax(X: Any, Index: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
         expect_rows("X", X, element, N)
-        expect("Index", Index, fx.Int64 if Index.element_type is fx.Int64 else fx.Int32, rank=1)
+        expect_row("Index", Index, fx.Int64 if Index.element_type is fx.Int64 else fx.Int32)
         argmax_kernel(X, Index, m_in).launch(
             grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream
         )

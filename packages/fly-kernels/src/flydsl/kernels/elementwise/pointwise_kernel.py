@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.convert import round_to
-from ..common.dtypes import expect, float_type
+from ..common.dtypes import expect_row, float_type
 from ..common.language import flyc, fx
 from ..common.rows import pointer
 from .functions import BINARY, GRADIENTS, UNARY, function
@@ -89,7 +89,7 @@ def _pointwise(apply: Any, name: str, dtype_str: str) -> Any:
 
     def launch(inputs: dict[str, Any], outputs: dict[str, Any], count: Any, stream: Any) -> None:
         for label, tensor in (inputs | outputs).items():
-            expect(label, tensor, element, rank=1)
+            expect_row(label, tensor, element)
         (output,) = outputs.values()
         span = THREADS * VECTORS * vector
         pointwise_kernel(list(inputs.values()), output, count).launch(

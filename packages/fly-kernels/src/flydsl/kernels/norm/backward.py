@@ -201,10 +201,13 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             expect_rows(name, getattr(tensors, name), element, norm.columns)
         for name in ("DY", "DX"):
             expect_rows(name, getattr(tensors, name), element, norm.columns)
-        expect_row("Gamma", tensors.Gamma, weight)
-        names = ("Mean", "Rstd", "DGamma", "DBias") if norm.centred else ("Rstd", "DWeight")
-        for name in (*names, *(("Partial",) if norm.programs else ())):
+        expect_row("Gamma", tensors.Gamma, weight, norm.columns)
+        for name in ("Mean", "Rstd") if norm.centred else ("Rstd",):
             expect_row(name, getattr(tensors, name), fx.Float32)
+        for name in ("DGamma", "DBias") if norm.centred else ("DWeight",):
+            expect_row(name, getattr(tensors, name), fx.Float32, norm.columns)
+        if norm.programs:
+            expect_row("Partial", tensors.Partial, fx.Float32, norm.programs * norm.columns)
 
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors)

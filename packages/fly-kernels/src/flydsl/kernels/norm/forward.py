@@ -275,14 +275,12 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         rows |= {"ResidualIn": element, "ResidualOut": element} if norm.residual else {}
         for name, kind in rows.items():
             expect_rows(name, getattr(tensors, name), kind, norm.columns)
-        vectors = {"Gamma": weight}
-        vectors |= {"Beta": weight} if norm.centred else {}
-        vectors |= {"XScale": weight} if norm.smooth else {}
-        vectors |= {"Rstd": fx.Float32} if norm.stats else {}
-        vectors |= {"Mean": fx.Float32} if norm.stats and norm.centred else {}
-        vectors |= {"YScale": fx.Float32} if norm.quantised else {}
-        for name, kind in vectors.items():
-            expect_row(name, getattr(tensors, name), kind)
+        weights = ["Gamma"] + ["Beta"] * norm.centred + ["XScale"] * norm.smooth
+        for name in weights:
+            expect_row(name, getattr(tensors, name), weight, norm.columns)
+        numbers = ["Rstd"] * norm.stats + ["Mean"] * (norm.stats and norm.centred) + ["YScale"] * norm.quantised
+        for name in numbers:
+            expect_row(name, getattr(tensors, name), fx.Float32)
 
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors)
