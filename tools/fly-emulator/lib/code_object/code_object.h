@@ -46,6 +46,8 @@ public:
   const std::vector<KernelMetadata> &kernels() const { return kernels_; }
   const KernelMetadata *findKernel(const std::string &name) const;
   const Symbol *findSymbol(const std::string &name) const;
+  /// All symbols by name.
+  const std::map<std::string, Symbol> &symbols() const { return symbols_; }
   KernelDescriptor descriptor(const KernelMetadata &kernel) const;
   /// ELF address of the first instruction of the kernel.
   uint64_t entry(const KernelMetadata &kernel) const;

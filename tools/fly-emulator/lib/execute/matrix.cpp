@@ -70,7 +70,8 @@ CRow rowOfC(const MatrixShape &s, unsigned block, unsigned i) {
   return {16 * block + 4 * (i / 8) + i % 4, 32 * (i / 4 % 2)};
 }
 
-/// The lane that lane l of B is read from (BLGP): broadcasts of half or quarter waves.
+/// The lane that lane l of B is read from (BLGP): broadcasts of half or quarter waves, or all lanes
+/// moved by 16 to the left, as DPP's rotations count.
 unsigned lanePattern(unsigned blgp, unsigned lane) {
   switch (blgp) {
   case 0:
@@ -85,13 +86,24 @@ unsigned lanePattern(unsigned blgp, unsigned lane) {
   case 7:
     return (blgp - 4) * 16 + (lane & 15U);
   default:
-    throw Fault{"BLGP 3 (rotation of B by 16 lanes) is not modelled"};
+    return (lane + 16) % kLanes;
   }
 }
 
 /// The block of A that a block uses (CBSZ, ABID): one of each group is broadcast to all of it.
 unsigned blockOfA(const Modifiers &m, unsigned block) {
   return m.cbsz == 0 ? block : (block >> m.cbsz << m.cbsz) + m.abid;
+}
+
+/// CBSZ, ABID and BLGP where an instruction has them; in f8f6f4 ones they are formats, in sparse
+/// ones ABID chooses a set of indices.
+void checkModifiers(const MatrixShape &s, const Modifiers &m) {
+  if (s.anyFormat || s.sparse || s.out == MatrixElement::F64)
+    return;
+  if ((1U << m.cbsz) > s.blocks || m.abid >= 1U << m.cbsz)
+    throw Fault{"CBSZ and ABID name blocks that the matrix instruction does not have"};
+  if (m.blgp != 0 && s.blocks == 1 && s.b != MatrixElement::F32)
+    throw Fault{"BLGP is set on a matrix instruction that does not have it"};
 }
 
 const uint32_t *rowsOf(const Wave &wave, const Operand &operand) {
@@ -423,6 +435,7 @@ void doubleMatrix(Wave &wave, const Instruction &inst, const MatrixShape &s) {
 
 void executeMatrix(Wave &wave, const Instruction &inst) {
   const MatrixShape &s = shapes()[inst.opcode->parameter];
+  checkModifiers(s, inst.modifiers);
   if (s.out == MatrixElement::F64)
     doubleMatrix(wave, inst, s);
   else if (s.out == MatrixElement::I32)

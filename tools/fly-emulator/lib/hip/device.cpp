@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices, their properties and attributes, and the contexts of the driver-style API.
-#include <algorithm>
-#include <cstring>
+// Devices, peer access, and the contexts of the driver-style API.
+#include <cstdio>
 #include <string>
 
-#include "device/memory_map.h"
+#include "hip/device_properties.h"
 #include "hip/runtime.h"
 
 using namespace flyemu;
@@ -13,135 +12,8 @@ using namespace flyemu;
 namespace {
 
 constexpr int kRuntimeVersion = 60443480; ///< ROCm 6.4
-constexpr int kThreadsPerBlock = 1024;
-constexpr int kThreadsPerComputeUnit = 2048;
-constexpr int kRegistersPerBlock = 65536;
 
 Runtime &runtime() { return Runtime::instance(); }
-
-void fillProperties(hipDeviceProp_tR0600 &p, const Device &device) {
-  std::memset(&p, 0, sizeof p);
-  const Architecture &a = *device.architecture;
-  const std::string name = std::string(a.product) + " (emulated)";
-  std::strncpy(p.name, name.c_str(), sizeof p.name - 1);
-  std::strncpy(p.gcnArchName, a.name, sizeof p.gcnArchName - 1);
-  std::snprintf(p.uuid.bytes, sizeof p.uuid.bytes, "FLYEMU%09d", device.ordinal);
-  p.totalGlobalMem = a.memoryBytes;
-  p.sharedMemPerBlock = a.ldsBytes;
-  p.sharedMemPerBlockOptin = a.ldsBytes;
-  p.sharedMemPerMultiprocessor = a.ldsBytes;
-  p.maxSharedMemoryPerMultiProcessor = a.ldsBytes;
-  p.regsPerBlock = kRegistersPerBlock;
-  p.regsPerMultiprocessor = 2 * kRegistersPerBlock;
-  p.warpSize = 64;
-  p.memPitch = 2147483647;
-  p.maxThreadsPerBlock = kThreadsPerBlock;
-  for (int &dim : p.maxThreadsDim)
-    dim = kThreadsPerBlock;
-  p.maxGridSize[0] = 2147483647;
-  p.maxGridSize[1] = p.maxGridSize[2] = 65536;
-  p.clockRate = static_cast<int>(a.clockKHz);
-  p.clockInstructionRate = 100000;
-  p.memoryClockRate = static_cast<int>(a.memoryClockKHz);
-  p.memoryBusWidth = static_cast<int>(a.memoryBusBits);
-  p.l2CacheSize = static_cast<int>(a.l2Bytes);
-  p.totalConstMem = 2147483647;
-  // "gfx942": major 9, minor 4 (stepping 2).
-  p.major = a.name[3] - '0';
-  p.minor = a.name[4] - '0';
-  p.textureAlignment = 256;
-  p.texturePitchAlignment = 256;
-  p.multiProcessorCount = static_cast<int>(a.computeUnits);
-  p.maxThreadsPerMultiProcessor = kThreadsPerComputeUnit;
-  p.maxBlocksPerMultiProcessor = 2;
-  p.canMapHostMemory = 1;
-  p.concurrentKernels = 1;
-  p.pciBusID = device.ordinal + 1;
-  p.asyncEngineCount = 1;
-  p.unifiedAddressing = 1;
-  p.managedMemory = 1;
-  p.concurrentManagedAccess = 1;
-  p.pageableMemoryAccess = 0;
-  p.hostNativeAtomicSupported = 1;
-  p.hostRegisterSupported = 1;
-  p.cooperativeLaunch = 1;
-  p.isLargeBar = 1;
-  p.integrated = 0;
-  p.arch = 0x7ffff; // every feature bit that HIP defines
-}
-
-// Numbers of hipDeviceAttribute_t (ROCm 6) that map to a property.
-struct Attribute {
-  int id;
-  int (*value)(const hipDeviceProp_tR0600 &);
-};
-#define PROPERTY(ID, EXPRESSION)                                                                   \
-  {ID, [](const hipDeviceProp_tR0600 &p) -> int { return static_cast<int>(EXPRESSION); }}
-const Attribute kAttributes[] = {
-    PROPERTY(0, p.ECCEnabled),
-    PROPERTY(1, p.accessPolicyMaxWindowSize),
-    PROPERTY(2, p.asyncEngineCount),
-    PROPERTY(3, p.canMapHostMemory),
-    PROPERTY(4, p.canUseHostPointerForRegisteredMem),
-    PROPERTY(5, p.clockRate),
-    PROPERTY(6, p.computeMode),
-    PROPERTY(7, p.computePreemptionSupported),
-    PROPERTY(8, p.concurrentKernels),
-    PROPERTY(9, p.concurrentManagedAccess),
-    PROPERTY(10, p.cooperativeLaunch),
-    PROPERTY(11, p.cooperativeMultiDeviceLaunch),
-    PROPERTY(12, p.deviceOverlap),
-    PROPERTY(13, p.directManagedMemAccessFromHost),
-    PROPERTY(14, p.globalL1CacheSupported),
-    PROPERTY(15, p.hostNativeAtomicSupported),
-    PROPERTY(16, p.integrated),
-    PROPERTY(17, p.isMultiGpuBoard),
-    PROPERTY(18, p.kernelExecTimeoutEnabled),
-    PROPERTY(19, p.l2CacheSize),
-    PROPERTY(20, p.localL1CacheSupported),
-    PROPERTY(22, p.major),
-    PROPERTY(23, p.managedMemory),
-    PROPERTY(24, p.maxBlocksPerMultiProcessor),
-    PROPERTY(25, p.maxThreadsDim[0]),
-    PROPERTY(26, p.maxThreadsDim[1]),
-    PROPERTY(27, p.maxThreadsDim[2]),
-    PROPERTY(28, p.maxGridSize[0]),
-    PROPERTY(29, p.maxGridSize[1]),
-    PROPERTY(30, p.maxGridSize[2]),
-    PROPERTY(55, p.maxThreadsPerBlock),
-    PROPERTY(56, p.maxThreadsPerMultiProcessor),
-    PROPERTY(57, p.memPitch),
-    PROPERTY(58, p.memoryBusWidth),
-    PROPERTY(59, p.memoryClockRate),
-    PROPERTY(60, p.minor),
-    PROPERTY(61, p.multiGpuBoardGroupID),
-    PROPERTY(62, p.multiProcessorCount),
-    PROPERTY(64, p.pageableMemoryAccess),
-    PROPERTY(65, p.pageableMemoryAccessUsesHostPageTables),
-    PROPERTY(66, p.pciBusID),
-    PROPERTY(67, p.pciDeviceID),
-    PROPERTY(68, p.pciDomainID),
-    PROPERTY(69, p.persistingL2CacheMaxSize),
-    PROPERTY(70, p.regsPerBlock),
-    PROPERTY(71, p.regsPerMultiprocessor),
-    PROPERTY(72, p.reservedSharedMemPerBlock),
-    PROPERTY(73, p.sharedMemPerBlock),
-    PROPERTY(74, p.sharedMemPerBlockOptin),
-    PROPERTY(75, p.sharedMemPerMultiprocessor),
-    PROPERTY(76, p.singleToDoublePrecisionPerfRatio),
-    PROPERTY(77, p.streamPrioritiesSupported),
-    PROPERTY(78, p.surfaceAlignment),
-    PROPERTY(79, p.tccDriver),
-    PROPERTY(80, p.textureAlignment),
-    PROPERTY(81, p.texturePitchAlignment),
-    PROPERTY(82, p.totalConstMem),
-    PROPERTY(83, p.totalGlobalMem > 2147483647 ? 2147483647 : p.totalGlobalMem),
-    PROPERTY(84, p.unifiedAddressing),
-    PROPERTY(87, p.warpSize),
-    PROPERTY(88, p.memoryPoolsSupported),
-    PROPERTY(10000, p.clockInstructionRate),
-    PROPERTY(10002, p.maxSharedMemoryPerMultiProcessor),
-};
 
 } // namespace
 
@@ -177,33 +49,10 @@ FLYEMU_API hipError_t hipDeviceGet(hipDevice_t *device, int ordinal) {
   });
 }
 
-FLYEMU_API hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *properties, int device) {
-  return guarded([&] {
-    require(properties != nullptr, hipErrorInvalidValue, "hipGetDeviceProperties: null pointer");
-    fillProperties(*properties, runtime().device(device));
-  });
-}
-
-FLYEMU_API hipError_t hipDeviceGetAttribute(int *value, int attribute, int device) {
-  return guarded([&] {
-    require(value != nullptr, hipErrorInvalidValue, "hipDeviceGetAttribute: null pointer");
-    hipDeviceProp_tR0600 properties;
-    fillProperties(properties, runtime().device(device));
-    for (const Attribute &entry : kAttributes)
-      if (entry.id == attribute) {
-        *value = entry.value(properties);
-        return;
-      }
-    throw EmulatorError(hipErrorInvalidValue, "hipDeviceGetAttribute: attribute " +
-                                                  std::to_string(attribute) + " is not known");
-  });
-}
-
 FLYEMU_API hipError_t hipDeviceGetName(char *name, int length, hipDevice_t device) {
   return guarded([&] {
     require(name != nullptr && length > 0, hipErrorInvalidValue, "hipDeviceGetName: no room");
-    hipDeviceProp_tR0600 properties;
-    fillProperties(properties, runtime().device(device));
+    const hipDeviceProp_tR0600 properties = propertiesOf(runtime().device(device));
     std::snprintf(name, static_cast<size_t>(length), "%s", properties.name);
   });
 }
@@ -211,8 +60,7 @@ FLYEMU_API hipError_t hipDeviceGetName(char *name, int length, hipDevice_t devic
 FLYEMU_API hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device) {
   return guarded([&] {
     require(uuid != nullptr, hipErrorInvalidValue, "hipDeviceGetUuid: null pointer");
-    hipDeviceProp_tR0600 properties;
-    fillProperties(properties, runtime().device(device));
+    const hipDeviceProp_tR0600 properties = propertiesOf(runtime().device(device));
     *uuid = properties.uuid;
   });
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "device/memory_map.h"
+#include "hip/allocation.h"
 #include "hip/graph.h"
 #include "hip/runtime.h"
 #include "support/format.h"
@@ -17,38 +18,8 @@ using namespace flyemu;
 
 namespace {
 
-// Allocations start on their own page-like unit, with room around them that belongs to nobody, so
-// that running over an end is seen.
-constexpr size_t kAlignment = 256;
-constexpr size_t kGuard = 256;
-
-void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
-  Runtime &runtime = Runtime::instance();
-  const Device &device = runtime.device(runtime.current());
-  if (bytes == 0)
-    return nullptr;
-  const uint64_t used = MemoryMap::instance().allocated(device.ordinal);
-  const uint64_t total = device.architecture->memoryBytes;
-  if (bytes > total || used > total - bytes)
-    throw EmulatorError(hipErrorOutOfMemory,
-                        format("%llu bytes: the emulated device has %llu of %llu left",
-                               static_cast<unsigned long long>(bytes),
-                               static_cast<unsigned long long>(total - used),
-                               static_cast<unsigned long long>(total)));
-  const size_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment + 2 * kGuard;
-  auto *memory = static_cast<uint8_t *>(std::aligned_alloc(kAlignment, padded));
-  if (memory == nullptr)
-    throw EmulatorError(hipErrorOutOfMemory, "the host has no memory for a device allocation");
-  MemoryRange range;
-  range.begin = reinterpret_cast<uint64_t>(memory) + kGuard;
-  range.end = range.begin + bytes;
-  range.kind = kind;
-  range.device = device.ordinal;
-  range.flags = flags;
-  range.name = kind == MemoryKind::Host ? "host allocation" : "device allocation";
-  MemoryMap::instance().add(range);
-  return memory + kGuard;
-}
+constexpr size_t kAlignment = kAllocationAlignment;
+constexpr size_t kGuard = kAllocationGuard;
 
 bool release(void *pointer, std::initializer_list<MemoryKind> kinds) {
   for (const MemoryKind kind : kinds)
@@ -103,13 +74,6 @@ FLYEMU_API hipError_t hipMalloc(void **pointer, size_t bytes) {
   });
 }
 FLYEMU_API hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned) {
-  return hipMalloc(pointer, bytes);
-}
-FLYEMU_API hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t) {
-  return hipMalloc(pointer, bytes);
-}
-FLYEMU_API hipError_t hipMallocFromPoolAsync(void **pointer, size_t bytes, hipMemPool_t,
-                                             hipStream_t) {
   return hipMalloc(pointer, bytes);
 }
 FLYEMU_API hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {

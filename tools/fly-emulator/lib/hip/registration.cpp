@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "hip/allocation.h"
 #include "hip/functions.h"
 #include "hip/graph.h"
 #include "hip/runtime.h"
@@ -27,11 +28,21 @@ struct Registered {
   std::map<int, hipFunction_t> handles; ///< of a kernel, by device
 };
 
+/// A __managed__ variable: one memory for the host and all devices, which code objects reach
+/// through a pointer of the variable's name.
+struct Managed {
+  FatBinary *binary = nullptr;
+  std::string name;
+  uint8_t *memory = nullptr;
+  size_t bytes = 0;
+};
+
 struct Registry {
   std::recursive_mutex mutex;
   std::map<FatBinary *, std::unique_ptr<FatBinary>> binaries;
   std::map<const void *, Registered> functions;
   std::map<const void *, Registered> variables;
+  std::map<const void *, Managed> managed;
 };
 Registry &registry() {
   static auto *instance = new Registry;
@@ -40,8 +51,15 @@ Registry &registry() {
 
 Module &moduleOn(FatBinary &binary, int device) {
   Module *&module = binary.modules[device];
-  if (module == nullptr)
-    module = Runtime::instance().load(binary.image, 0);
+  if (module != nullptr)
+    return *module;
+  module = Runtime::instance().load(binary.image, 0);
+  for (const auto &[host, managed] : registry().managed)
+    if (managed.binary == &binary)
+      if (const Symbol *pointer = module->object->findSymbol(managed.name);
+          pointer != nullptr && !pointer->isFunction && pointer->size == sizeof managed.memory)
+        std::memcpy(module->object->base() + pointer->address, &managed.memory,
+                    sizeof managed.memory);
   return *module;
 }
 
@@ -60,6 +78,10 @@ std::vector<LaunchConfiguration> &configurations() {
 uint8_t *variable(const void *symbol, size_t &bytes) {
   Registry &r = registry();
   const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+  if (const auto managed = r.managed.find(symbol); managed != r.managed.end()) {
+    bytes = managed->second.bytes;
+    return managed->second.memory;
+  }
   const auto found = r.variables.find(symbol);
   require(found != r.variables.end(), hipErrorInvalidSymbol,
           "no device variable is registered at that address");
@@ -122,12 +144,13 @@ FLYEMU_API void __hipUnregisterFatBinary(void **handle) {
   if (found == r.binaries.end())
     return;
   // Its modules stay: this runs while the process ends, when what they need may be gone.
-  const auto forget = [&](std::map<const void *, Registered> &all) {
+  const auto forget = [&](auto &all) {
     for (auto it = all.begin(); it != all.end();)
       it = it->second.binary == binary ? all.erase(it) : std::next(it);
   };
   forget(r.functions);
   forget(r.variables);
+  forget(r.managed);
   r.binaries.erase(found);
 }
 FLYEMU_API void __hipRegisterFunction(void **handle, const void *hostFunction, char *,
@@ -143,10 +166,18 @@ FLYEMU_API void __hipRegisterVar(void **handle, void *hostVariable, char *, char
   const std::lock_guard<std::recursive_mutex> lock(r.mutex);
   r.variables[hostVariable] = {reinterpret_cast<FatBinary *>(handle), deviceName, {}};
 }
-FLYEMU_API void __hipRegisterManagedVar(void *, void **pointer, void *, const char *, size_t,
-                                        unsigned) {
-  *pointer = nullptr; // a use of it is a null dereference, and this call says why
-  (void)notSupported("__hipRegisterManagedVar (__managed__ variables)");
+/// `pointer` is the host's way to the variable: it points to the managed memory from here on.
+FLYEMU_API void __hipRegisterManagedVar(void **handle, void **pointer, void *initial,
+                                        const char *name, size_t bytes, unsigned) {
+  (void)guarded([&] {
+    *pointer = nullptr;
+    auto *memory = static_cast<uint8_t *>(allocate(bytes, MemoryKind::Managed, 0));
+    std::memcpy(memory, initial, bytes);
+    Registry &r = registry();
+    const std::lock_guard<std::recursive_mutex> lock(r.mutex);
+    r.managed[pointer] = {reinterpret_cast<FatBinary *>(handle), name, memory, bytes};
+    *pointer = memory;
+  });
 }
 FLYEMU_API void __hipRegisterSurface(void **, void *, char *, char *, int, int) {
   (void)notSupported("__hipRegisterSurface");

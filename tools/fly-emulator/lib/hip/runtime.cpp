@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include "device/memory_map.h"
@@ -118,6 +119,22 @@ void Runtime::setCurrent(int ordinal) {
   currentDevice = ordinal;
 }
 
+/// A __managed__ variable `x` is a pointer of that name, and its contents are `x.managed`: memory
+/// that the host can reach as it is.
+static void linkManagedVariables(const CodeObject &object) {
+  const std::string suffix = ".managed";
+  for (const auto &[name, contents] : object.symbols()) {
+    if (name.size() <= suffix.size() ||
+        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+      continue;
+    const Symbol *pointer = object.findSymbol(name.substr(0, name.size() - suffix.size()));
+    const uint8_t *memory = object.base() + contents.address;
+    if (pointer != nullptr && !pointer->isFunction && pointer->size == sizeof memory)
+      std::memcpy(object.base() + pointer->address, static_cast<const void *>(&memory),
+                  sizeof memory);
+  }
+}
+
 Module *Runtime::load(const void *image, size_t size) {
   const int ordinal = current();
   const Architecture &architecture = *device(ordinal).architecture;
@@ -126,6 +143,7 @@ Module *Runtime::load(const void *image, size_t size) {
   module->device = ordinal;
   module->object = std::make_unique<CodeObject>(view.data(), view.size(), architecture.name);
   module->program = std::make_unique<Program>(*module->object, architecture.name);
+  linkManagedVariables(*module->object);
   MemoryRange range;
   range.begin = reinterpret_cast<uint64_t>(module->object->base());
   range.end = range.begin + module->object->memorySize();

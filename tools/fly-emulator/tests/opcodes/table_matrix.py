@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix instructions of gfx950, whose layouts AMD's published table does not have.
 
-Operands are small integers, so that every sum is exact and the test is about where elements live. (gfx942's
-instructions are tested against AMD's element maps, tests/instructions/test_matrix.py.)
+Operands are small integers, so that every sum is exact and the test is about where elements live. (Those that
+gfx942 has, too, are in table_matrix_published.py.)
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -18,16 +16,10 @@ from .case import LANES, Case, Context, case
 from .kinds import KINDS, Array, Kind, Words
 
 GFX950 = ("gfx950",)
-TABLE: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data/matrix-instructions-cdna3.json").read_text())
 SMALL = {
     0: (8, ml_dtypes.float8_e4m3fn), 1: (8, ml_dtypes.float8_e5m2), 2: (6, ml_dtypes.float6_e2m3fn),
     3: (6, ml_dtypes.float6_e3m2fn), 4: (4, ml_dtypes.float4_e2m1fn),
 }  # fmt: skip
-
-
-def published(arch: str) -> list[str]:
-    """The instructions that tests/instructions/test_matrix.py tests."""
-    return [name for name in TABLE if not ("xf32" in name and arch == "gfx950")]
 
 
 def fields(rows: Words, bits: int, count: int) -> Array:

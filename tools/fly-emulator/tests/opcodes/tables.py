@@ -18,6 +18,7 @@ from . import (
     table_lanes,
     table_lds,
     table_matrix,
+    table_matrix_published,
     table_memory,
     table_scalar,
     table_scalar_memory,
@@ -42,6 +43,7 @@ TABLES: dict[str, Callable[[], list[Case]]] = {
     "memory": table_memory.cases,
     "typed buffer": table_typed.cases,
     "lds": table_lds.cases,
+    "AMD's element maps": table_matrix_published.cases,
     "matrix": table_matrix.cases,
 }
 # Tested elsewhere, by a program of their own.
@@ -62,7 +64,6 @@ def defined_opcodes(arch: str) -> dict[str, str]:
                 out.setdefault(one.opcode, f"{name} table")
                 for other in one.also:
                     out.setdefault(other, f"{name} table")
-    out.update(dict.fromkeys(table_matrix.published(arch), "AMD's element maps"))
     return out
 
 
