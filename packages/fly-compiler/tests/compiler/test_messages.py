@@ -132,3 +132,35 @@ def test_a_failed_assertion_raises_with_thread_and_line():
 def test_many_failures_are_counted():
     with pytest.raises(RuntimeError, match=r"and \d+ more failures of assertions in this launch"):
         check(np.full(512, 1000.0, np.float32))
+
+
+@flyc.jit
+def talkative(n: fx.Int32, f: fx.Float32, b: fx.Boolean, wide: fx.Int64):
+    fx.printf("n={} f={} {} 100%", n, f, (3, n))
+    fx.printf("{} {}", b, wide)
+    for i in range(n):
+        if i > 1:
+            fx.printf("i={}", i)
+    fx.printf(n)
+    fx.printf("")
+
+
+def test_host_functions_print_when_they_run(capsys):
+    for _ in range(2):  # the second call traces nothing
+        talkative(4, 0.1, True, 2**40)
+        assert capsys.readouterr().out == f"n=4 f=0.1 (3, 4) 100%\n1 {2**40}\ni=2\ni=3\n4\n\n"
+
+
+def test_host_functions_and_their_kernels_print(capsys):
+    @flyc.jit
+    def both(x: fx.Tensor, n: fx.Int32):
+        fx.printf("before {}", n)
+        report_kernel(x, n).launch(grid=1, block=4)
+        fx.printf("after {}", n)
+
+    compiled = flyc.compile(both, np.zeros(4, np.float32), 2)
+    compiled(np.zeros(4, np.float32), 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines) == ["after 2", "before 2", "x[0] = 0.0 (100%)", "x[1] = 0.0 (100%)"]
+    assert lines.index("before 2") < lines.index("after 2")
+    assert {one["kind"] for one in compiled.note["messages"]} == {"print", "host"}

@@ -22,11 +22,13 @@ from .arguments.specs import ArgumentSpec
 from .cache import ArtifactStore, Fingerprint, toolchain_hash
 from .dumps import Dumps, wanted
 from .hints import hints_key
+from .ktrace.names import remember
+from .ktrace.settings import KtraceSettings, ktrace_settings
 from .note import argument_entries
 from .pipeline import StageTimes, emit, lower, stages
 from .report import CompilationReport, record
 from .target import Settings
-from .tracing import Compilation, Static, trace_host
+from .tracing import KTRACE_BUFFER, Compilation, Static, trace_host
 
 __all__ = ["Compiled", "Request", "compile_request"]
 
@@ -60,7 +62,24 @@ class Request:
 
     def run_time(self) -> list[tuple[str, ArgumentSpec]]:
         """Return the run-time arguments."""
-        return [(name, spec) for name, spec in self.arguments if not isinstance(spec, Static)]
+        found = [(name, spec) for name, spec in self.arguments if not isinstance(spec, Static)]
+        return found if self.ktrace is None else [*found, ("ktrace buffer", KTRACE_BUFFER)]
+
+    @property
+    def ktrace(self) -> KtraceSettings | None:
+        """How events of `fx.ktrace` are recorded, `None` when they are not."""
+        return ktrace_settings(self.hints)
+
+    def trace(self) -> Compilation:
+        """Trace the host function and its kernels."""
+        return trace_host(
+            self.function,
+            self.name,
+            self.arguments,
+            arch=self.settings.arch,
+            hints=self.hints,
+            ktrace=self.ktrace,
+        )[0]
 
     def described(self) -> list[tuple[str, str]]:
         """Return each argument's name, and its type or compile-time value as text."""
@@ -75,7 +94,7 @@ class Request:
     def key(self) -> str:
         """Return the hash of everything that the artifact depends on."""
         specs = repr([(name, spec) for name, spec in self.run_time()])
-        parts = (self.source_key(), self.static_key, specs, repr(hints_key(self.hints)))
+        parts = (self.source_key(), self.static_key, specs, repr(hints_key(self.hints)), repr(self.ktrace))
         return "sha256:" + Fingerprint.digest_of(*parts)
 
 
@@ -148,6 +167,8 @@ def compile_request(request: Request) -> Compiled:
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
     compiled = _compile_or_load(request, dumping, run_only)
+    if request.ktrace is not None:
+        remember(compiled.note.get("ktrace", {}).get("events", {}))
     record(compiled.report())
     return compiled
 
@@ -208,11 +229,7 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compila
         timer.daemon = True
         timer.start()
         stack.callback(timer.cancel)
-        compilation: Compilation
-        compilation, _ = times.timed(
-            "trace",
-            lambda: trace_host(request.function, request.name, request.arguments, arch=asked.arch, hints=request.hints),
-        )
+        compilation: Compilation = times.timed("trace", request.trace)
         with compilation.context:
             read_only = read_only_parameters(compilation)
             dumps = Dumps(compilation, asked.opt_level) if wanted() else None
@@ -222,6 +239,7 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compila
                 opt_level=asked.opt_level,
                 debug_info=asked.debug_info,
                 link_libs=compilation.link_libs,
+                ktrace=compilation.recording is not None,
             )
             lowered = lower(compilation, pipeline, times, dumps)
             arguments = argument_entries(request.run_time(), read_only)

@@ -88,11 +88,13 @@ class CompiledFunction:
         Raises:
             FileNotFoundError: the folder does not exist.
             ValueError: the prefix is no C identifier that a program may define.
-            NotImplementedError: the function needs a callback of Python after it was loaded.
+            NotImplementedError: the function needs a callback of Python after it was loaded, or records events.
             RuntimeError: there is no C compiler.
         """
         from .c_export import export_to_c
 
+        if "ktrace" in self.note:
+            raise NotImplementedError(f"{self._name} records events (fx.ktrace) into a buffer of Python's: not for C")
         if self._compiled.callbacks:
             raise NotImplementedError(
                 f"{self._name} calls module_init_fn when it is loaded, which is Python: not for C"

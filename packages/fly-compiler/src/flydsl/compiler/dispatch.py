@@ -55,6 +55,13 @@ def make_dispatch(
         parts.append(f"{'*' if one.spread else ''}_fly_convert_{index}({names[index]})")
         converted = one.convert(values[index])
         examples += converted if one.spread else [converted]
+    ktrace = compiled.request.ktrace
+    if ktrace is not None:
+        from .ktrace.buffer import buffer_for
+
+        scope["_fly_trace_buffer"] = lambda: buffer_for(ktrace).address
+        parts.append("_fly_trace_buffer()")
+        examples.append(0)
     absent = [name for one, name, value in zip(jit.parameters, names, values, strict=True) if one.is_absent(value)]
     scope["_fly_absent"] = functools.partial(_refuse_present, jit.original.__qualname__)
     direct = function.direct(tuple(examples))

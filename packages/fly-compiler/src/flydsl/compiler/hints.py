@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from .ktrace.settings import blocks_text
+
 __all__ = ["ambient_hints", "compile_hints", "effective_hints", "hints_key", "validated", "waves_per_eu"]
 
 
@@ -70,6 +72,9 @@ def validated(hints: Mapping[str, Any]) -> dict[str, Any]:
         value = hints.get(name)
         if value is not None and not isinstance(value, bool):
             raise TypeError(f"the hint {name} is a bool, got {type(value).__name__}")
+    if not isinstance(hints.get("ktrace"), (bool, int, type(None))):
+        raise TypeError(f"the hint ktrace is a bool, got {type(hints['ktrace']).__name__}")
+    blocks_text(hints.get("ktrace_blocks"))
     options = hints.get("llvm_options")
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(

@@ -137,6 +137,12 @@ class Launcher:
             _trace.call_traced(kernel.traced, *kernel.receiver, *(one(arguments) for one in prepared))
             build_op("gpu.return", [])
         scope.check_lds()
+        if scope.records_events:
+            assert compilation.trace_buffer is not None
+            types = [*types, compilation.trace_buffer.type]
+            entry.add_argument(types[-1], here)
+            op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+            self._operands = [*self._operands, compilation.trace_buffer]
         for key, value in scope.attributes.items():
             op.attributes[key] = value if isinstance(value, ir.Attribute) else _attribute(value)
         emitted = EmittedKernel(name, op.operation, scope, self._operands, kernel.func.__qualname__)

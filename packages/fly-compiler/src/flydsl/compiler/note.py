@@ -72,6 +72,8 @@ def build_note(compilation: Compilation, objects: Sequence[Any], arguments: list
         "toolchain": package_versions(),
         "source_hash": key,
     }
+    if compilation.recording is not None:
+        note["ktrace"] = compilation.recording
     if compilation.messages:
         note["messages"] = [one.entry() for one in compilation.messages]
     if not any(one["kind"] == "stream" for one in arguments):

@@ -53,9 +53,15 @@ class StageTimes:
 
 
 def stages(
-    arch: str, *, hints: dict[str, Any], opt_level: int, debug_info: bool, link_libs: Sequence[str] = ()
+    arch: str,
+    *,
+    hints: dict[str, Any],
+    opt_level: int,
+    debug_info: bool,
+    link_libs: Sequence[str] = (),
+    ktrace: bool = False,
 ) -> list[Stage]:
-    """Return the passes for a target; `link_libs` is bitcode to link into the code object.
+    """Return the passes for a target; `link_libs` is bitcode to link into the code object, `ktrace` records events.
 
     The order is a contract: signatures become static before folding, folding gives the normal form that the layout
     lowering takes, and register memory becomes SSA only after the atoms have their SSA form.
@@ -97,6 +103,7 @@ def stages(
         _same("canonicalize"),
         _same("fly-convert-atom-call-to-ssa-form"),
         _same("fly-promote-regmem-to-vectorssa"),
+        *([_same("convert-fly-ktrace-to-rocdl")] if ktrace else []),
         Stage("convert-fly-to-rocdl", "convert-fly-to-rocdl", mark_uninitialised),
         _same("canonicalize"),
         Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _lower_messages),

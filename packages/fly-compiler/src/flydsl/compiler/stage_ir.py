@@ -10,7 +10,6 @@ from flydsl._mlir import ir
 from ..utils import env
 from .dumps import annotated_isa, device_texts
 from .pipeline import StageTimes, lower, stages
-from .tracing import trace_host
 
 if TYPE_CHECKING:
     from .compilation import Request
@@ -34,7 +33,7 @@ def ir_after(request: Request, stage: str, only: tuple[str, ...] | None = None) 
         DSLCompileError: the program cannot be compiled that far.
     """
     asked = request.settings
-    compilation = trace_host(request.function, request.name, request.arguments, arch=asked.arch, hints=request.hints)[0]
+    compilation = request.trace()
     with compilation.context:
         pipeline = stages(
             asked.arch,
@@ -42,6 +41,7 @@ def ir_after(request: Request, stage: str, only: tuple[str, ...] | None = None) 
             opt_level=asked.opt_level,
             debug_info=asked.debug_info,
             link_libs=compilation.link_libs,
+            ktrace=compilation.recording is not None,
         )
         names = [one.name for one in pipeline]
         if stage not in (ORIGIN, *names, _LLVM, _ISA):

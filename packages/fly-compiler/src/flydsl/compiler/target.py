@@ -27,6 +27,9 @@ _VARIABLES = (
     "FLYDSL_EXTRA_SOURCE_DIRS",
     "COMPILE_ONLY",
     "FLYDSL_EMU_SANITIZE",
+    "FLYDSL_KTRACE_ENABLE",
+    "FLYDSL_KTRACE_BUFFER_BYTES",
+    "FLYDSL_KTRACE_BLOCKS",
 )
 _raw: Any = getattr(os.environ, "_data", None)
 _keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()

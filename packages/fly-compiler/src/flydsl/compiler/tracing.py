@@ -12,14 +12,17 @@ from flydsl._mlir import ir
 from flydsl.expr import _trace
 
 from ..utils import env
-from .arguments.specs import StreamSpec
+from .arguments.specs import PointerSpec, StreamSpec
 from .control.region import settle
 from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget_unbound, locate_error
+from .ktrace.settings import KtraceSettings
 from .message import Message
 
-__all__ = ["GPU_MODULE", "Compilation", "EmittedKernel", "active", "trace_host"]
+__all__ = ["GPU_MODULE", "KTRACE_BUFFER", "Compilation", "EmittedKernel", "active", "trace_host"]
 
 GPU_MODULE = "kernels"
+KTRACE_BUFFER = PointerSpec("int8", "global", 1)
+"""The parameter of a host function whose kernels record events: the buffer they record into."""
 
 
 class EmittedKernel:
@@ -54,6 +57,8 @@ class Compilation:
         link_libs: bitcode that external functions need, in order of first use.
         module_inits: what external functions want called with the loaded device module.
         absent: the arguments that are `None`, as text, for messages.
+        trace_buffer: the buffer for events of `fx.ktrace` (an SSA value), when they are recorded.
+        recording: the note's entry on these events, `None` when there are none.
     """
 
     def __init__(self, context: ir.Context, entry: str, arch: str, hints: dict[str, Any]) -> None:
@@ -67,6 +72,8 @@ class Compilation:
         self.link_libs: list[str] = []
         self.module_inits: list[Callable[[Any], Any]] = []
         self.absent: list[str] = []
+        self.trace_buffer: ir.Value | None = None
+        self.recording: dict[str, Any] | None = None
         self.module = ir.Module.create()
         self.module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
         with ir.InsertionPoint(self.module.body):
@@ -89,6 +96,22 @@ class Compilation:
                 name, suffix = f"{fixed}_{suffix}", suffix + 1
         self._names.add(name)
         return name
+
+    def record(self, trace: _trace.Trace) -> None:
+        """Say in the module how the events of its kernels are recorded, if there are any."""
+        settings: KtraceSettings | None = trace.ktrace
+        if settings is None or not any(kernel.scope.records_events for kernel in self.kernels):
+            return
+        i32 = ir.IntegerType.get_signless(32)
+        names = {name: ir.IntegerAttr.get(i32, number) for name, number in trace.event_names.items()}
+        attributes = self.module.operation.attributes
+        attributes["fly_ktrace.chip"] = ir.StringAttr.get(trace.arch.chip)
+        attributes["fly_ktrace.capacity_slots"] = ir.IntegerAttr.get(i32, settings.capacity_slots)
+        attributes["fly_ktrace.partitions"] = ir.IntegerAttr.get(i32, settings.partitions)
+        attributes["fly_ktrace.known_event_names"] = ir.DictAttr.get(names)
+        if settings.blocks:
+            attributes["fly_ktrace.blocks"] = ir.StringAttr.get(settings.blocks)
+        self.recording = {"events": dict(trace.event_names)}
 
 
 class _Active(threading.local):
@@ -114,6 +137,7 @@ def trace_host(
     *,
     arch: str,
     hints: dict[str, Any],
+    ktrace: KtraceSettings | None = None,
 ) -> tuple[Compilation, _trace.Trace]:
     """Trace a (rewritten) host function.
 
@@ -123,6 +147,7 @@ def trace_host(
         arguments: name of each parameter, and its spec or a `Static` with the Python value it gets.
         arch: target architecture.
         hints: effective compile hints.
+        ktrace: how events are recorded; the host function then has the buffer as a parameter behind the others.
 
     Returns:
         The compilation, whose module is complete but not verified.
@@ -139,10 +164,14 @@ def trace_host(
             location_depth=env.debug.max_loc_depth,
         )
         compilation = Compilation(context, _identifier(name), arch, hints)
+        trace.ktrace = ktrace
         with trace, ir.InsertionPoint(compilation.module.body):
             specs = [spec for _, spec in arguments if not isinstance(spec, Static)]
             types = [one for spec in specs for one in spec.ir_types()]
             hidden = not any(isinstance(spec, StreamSpec) for spec in specs)
+            recorded = len(types)
+            if ktrace is not None:
+                types += KTRACE_BUFFER.ir_types()
             if hidden:
                 types.append(ir.Type.parse("!llvm.ptr"))
             host = ir.Operation.create(
@@ -154,6 +183,8 @@ def trace_host(
                 },
             )
             block = host.regions[0].blocks.append(*types)
+            if ktrace is not None:
+                compilation.trace_buffer = block.arguments[recorded]
             outer, _active.compilation = _active.compilation, compilation
             try:
                 with ir.InsertionPoint(block):
@@ -161,6 +192,7 @@ def trace_host(
                     ir.Operation.create("func.return")
                 for kernel in compilation.kernels:
                     kernel.scope.check_finalized()
+                compilation.record(trace)
             except NameError as error:
                 explain_name_error(error)
                 raise

@@ -83,7 +83,7 @@ from .vector_types import __all__ as _vector_types
 from .wrap import *  # noqa: F403
 from .wrap import __all__ as _wrap
 
-_LAZY = ("rocdl", "coop", "random", "buffer_ops", "utils", "extern", "primitive", "derived", "enum")
+_LAZY = ("rocdl", "coop", "random", "ktrace", "buffer_ops", "utils", "extern", "primitive", "derived", "enum")
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
 
 
@@ -126,6 +126,7 @@ if TYPE_CHECKING:  # as `__getattr__` gives them; it is hidden, so that a misspe
     from . import buffer_ops as buffer_ops
     from . import coop as coop
     from . import extern as extern
+    from . import ktrace as ktrace
     from . import random as random
     from . import rocdl as rocdl
     from . import utils as utils

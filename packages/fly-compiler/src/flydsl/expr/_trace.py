@@ -78,6 +78,8 @@ class KernelScope:
     """Symbols of external device functions that this kernel calls."""
     attributes: dict[str, Any] = field(default_factory=dict)
     """Attributes that the body asks for on the `gpu.func`."""
+    records_events: bool = False
+    """Whether the body has events of `fx.ktrace`; the compiler then adds the buffer as the last argument."""
     legacy_lds: dict[str, Any] = field(default_factory=dict)
     """`SmemAllocator`s whose base the body took, by symbol; each has to be finalized before the module is complete."""
 
@@ -152,6 +154,10 @@ class Trace:
         self.kernel: KernelScope | None = None
         self.types: dict[Any, Any] = {}
         """MLIR types and attributes by what they were made from; they live as long as the context."""
+        self.ktrace: Any = None
+        """How events of `fx.ktrace` are recorded, `None` when they are not."""
+        self.event_names: dict[str, int] = {}
+        """The events of the program, with their numbers."""
         self.diagnostics: list[str] = []
         self.locations: dict[tuple[int, ...], ir.Location] = {}
         self._codes: list[CodeType] = []

@@ -15,7 +15,7 @@ from ._protocol import extract_to_ir_values
 from ._trace import kernel, location, where
 from .layout.objects import IntTuple
 from .numeric.base import Numeric, as_numeric
-from .numeric.types import Float32
+from .numeric.types import Float32, Uint32, Uint64
 from .vector import Vector
 
 __all__ = ["device_assert", "printf"]
@@ -124,8 +124,9 @@ def _operands(what: str, value: Any) -> list[ir.Value]:
 
 
 def _plain(value: Numeric) -> ir.Value:
-    """Return a scalar in a format that printing knows: floats of a byte and less are widened."""
+    """Return a scalar in a format that printing knows: narrow floats and unsigned integers are widened."""
     narrow = value.dtype.is_float and value.dtype.width < 16
-    converted: Any = value.to(Float32) if narrow else value
+    # Printing takes an integer of 32 bits for a signed one.
+    converted: Any = value.to(Float32) if narrow else value.to(Uint64) if value.dtype is Uint32 else value
     result: ir.Value = converted.ir_value()
     return result

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environment variables of the compiler, and those of every other layer, by group.
 
-`env.compile`, `env.debug`, `env.runtime` and, once fly-autotune is imported, `env.autotune` present the present values
-as attributes (`env.debug.dump_ir`), with `.help()` and `.to_dict()`. The registry is fly-runtime's.
+`env.compile`, `env.debug`, `env.ktrace`, `env.runtime` and, once fly-autotune is imported, `env.autotune` present the
+present values as attributes (`env.debug.dump_ir`), with `.help()` and `.to_dict()`. The registry is fly-runtime's.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from flydsl.runtime.environment import Group, boolean, choice, group, integer, p
 
 if TYPE_CHECKING:
     autotune: Group
-    ktrace: Group
 
 __all__ = ["autotune", "compile", "debug", "ktrace", "runtime"]
 
 _COMPILE = "compile"
 _DEBUG = "debug"
+_KTRACE = "ktrace"
 
 COMPILE_ONLY = register(
     boolean(
@@ -119,13 +119,36 @@ MAX_LOC_DEPTH = register(
     )
 )
 
+KTRACE_ENABLE = register(
+    boolean(
+        "FLYDSL_KTRACE_ENABLE", default=False, group=_KTRACE, help="Record the events of fx.ktrace (gfx942, gfx950)."
+    )
+)
+KTRACE_BUFFER_BYTES = register(
+    integer(
+        "FLYDSL_KTRACE_BUFFER_BYTES",
+        default=64 << 20,
+        least=1 << 15,  # room for a wave
+        most=1 << 36,
+        group=_KTRACE,
+        help="Size of the buffer for events; a run that needs more is refused, not cut short.",
+    )
+)
+KTRACE_BLOCKS = register(
+    string("FLYDSL_KTRACE_BLOCKS", group=_KTRACE, help="The workgroups that record: 'x,y,z' or 'xcc:N'; empty is all.")
+)
+KTRACE_DUMP_DIR = register(
+    string("FLYDSL_KTRACE_DUMP_DIR", group=_KTRACE, help="Folder for trace files; empty is the working directory.")
+)
+
 compile: Group = group(_COMPILE)
 debug: Group = group(_DEBUG)
+ktrace: Group = group(_KTRACE)
 runtime: Group = group("runtime")
 
 
 def __getattr__(name: str) -> Group:
-    if name in ("autotune", "ktrace"):
+    if name == "autotune":
         try:
             return group(name)
         except ValueError as error:  # the layer that declares it was not imported
