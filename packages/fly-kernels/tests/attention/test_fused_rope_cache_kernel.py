@@ -104,6 +104,56 @@ def test_rotation_and_cache(tokens, q_heads, kv_heads, head_dim, block_size, dty
     Case(run, tokens, q_heads, kv_heads, head_dim, block_size, dtype, flash_layout=flash_layout).check(dtype)
 
 
+@pytest.mark.parametrize(
+    ("q_heads", "kv_heads", "head_dim"),
+    [(32, 8, 128), (64, 8, 128), (28, 4, 128), (64, 8, 64)],
+    ids=["Llama 8B", "Llama 70B", "Qwen", "GPT-OSS"],
+)
+@pytest.mark.parametrize("tokens", [1, 32])
+def test_heads_of_models(q_heads, kv_heads, head_dim, tokens, run):
+    Case(run, tokens, q_heads, kv_heads, head_dim, 16, "bf16").check("bf16")
+
+
+@pytest.mark.parametrize("flash_layout", [True, False])
+def test_parts_of_a_fused_projection_and_of_larger_caches(flash_layout, run):
+    """Tensors with strides of their own; the same numbers as from contiguous ones, and what is between them stays."""
+    tokens, heads, kv_heads, dim, block_size = 5, 4, 2, 64, 4
+    generator = torch.Generator().manual_seed(3)
+    qkv = torch.randn(tokens, (heads + 2 * kv_heads) * dim, generator=generator).bfloat16()
+    q, k, v = (part.unflatten(1, (-1, dim)) for part in qkv.split([heads * dim, kv_heads * dim, kv_heads * dim], 1))
+    tables = torch.randn(POSITIONS, dim, generator=generator).bfloat16()
+    cos, sin = tables[:, : dim // 2], tables[:, dim // 2 :]
+    positions, slots = torch.arange(tokens, dtype=torch.int32), torch.tensor([9, -1, 0, 31, 17])
+    shape = (BLOCKS, block_size, kv_heads, dim) if flash_layout else (BLOCKS, kv_heads, dim // 16, block_size, 16)
+    other = shape if flash_layout else (BLOCKS, kv_heads, dim, block_size)
+    kernel = build_fused_rope_cache_module(dim, -1, heads, kv_heads, block_size, flash_layout=flash_layout)
+
+    def launched(tensors, caches):
+        outputs = [run.empty(q), run.empty(k)]
+        scales = torch.ones(1), torch.ones(1)
+        run(kernel, *tensors, *caches, *outputs, tokens, *scales, writes=outputs, updates=caches)
+        return outputs
+
+    inputs = (q, k, v, positions, cos, sin, slots)
+    plain = [torch.zeros(shape).bfloat16(), torch.zeros(other).bfloat16()]
+    expected = launched([one.contiguous() for one in inputs], plain)
+    both = [torch.zeros(2, *one.shape).bfloat16() for one in plain]
+    got = launched(inputs, [one.transpose(0, 1)[:, 1] for one in both])
+    for one, want in zip([*got, *(cache[1] for cache in both)], [*expected, *plain], strict=True):
+        assert torch.equal(one, want)
+    assert not any(cache[0].any() for cache in both)
+    flat = [one.view(-1) for one in plain]
+    again = launched([one.contiguous().view(-1) for one in (q, k, v)] + list(inputs[3:]), flat)
+    assert all(torch.equal(one, want) for one, want in zip(again, expected, strict=True))
+
+
+def test_elements_apart_are_refused():
+    kernel = build_fused_rope_cache_module(64, num_q_heads=1)
+    q = torch.zeros(2, 64, 1).bfloat16().transpose(1, 2)
+    with pytest.raises(ValueError, match="argument 'Q': the elements of the last dimension must be neighbours"):
+        kernel(*[q] * 11, 2, q, q, None)
+
+
 @pytest.mark.parametrize("flash_layout", [True, False])
 def test_fp8_cache(flash_layout, arch, run):
     fp8 = torch.float8_e4m3fnuz if arch == "gfx942" else torch.float8_e4m3fn

@@ -12,6 +12,7 @@ element of Q, K and V is read once, in 16-byte accesses; each output is written 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..common.arch import architecture
@@ -66,7 +67,7 @@ def build_fused_rope_cache_module(
     """Build the launcher of the rotation and the cache write.
 
     Returns a `@flyc.jit` function `(Q, K, V, Positions, CosCache, SinCache, SlotMapping, KeyCache, ValueCache, Q_out,
-    K_out, num_tokens, KScale, VScale, stream)` of contiguous tensors or pointers; T is num_tokens, D head_dim:
+    K_out, num_tokens, KScale, VScale, stream)`; T is num_tokens, D head_dim:
 
         Q, Q_out            (T, num_q_heads, D)     `dtype_str`: "bf16" or "f16"
         K, V, K_out         (T, num_kv_heads, D)    the same
@@ -78,6 +79,9 @@ def build_fused_rope_cache_module(
         ValueCache          (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D, block_size); the second
                             forms with `flash_layout=False`
         KScale, VScale      (1,) f32
+
+    Tensors have these shapes with any strides but a last one of 1, so parts of a fused projection are fine; what has
+    another rank (flattened), or is a pointer, is contiguous.
 
     With `apply_scale` the caches hold fp8 (E4M3: FNUZ on gfx942, OCP on gfx950; also as int8 or uint8 tensors): the
     rounded value divided by the scale, saturated. Without it they hold `dtype_str` and the scales are not read.
@@ -93,21 +97,35 @@ def build_fused_rope_cache_module(
     frequencies = half if reuse_freqs_front_part else head_dim
     target = architecture()
 
+    def offset(argument: Any, index: tuple[Any, ...], inner: tuple[int, ...]) -> Any:
+        """Of the element at `index`, in an argument whose extents but the first are `inner`."""
+        if isinstance(argument, fx.Tensor) and fx.rank(argument) == len(index):
+            strides = [argument.stride[mode].unpack() for mode in range(len(index) - 1)] + [1]
+        else:
+            strides = [math.prod(inner[mode:]) for mode in range(len(index))]
+        at = fx.Int64(0)
+        for one, stride in zip(index, strides, strict=True):
+            at = at + fx.Int64(one) * stride
+        return at
+
     def load(start: Any, count: int) -> Any:
         return fx.make_view(start, fx.make_layout(count, 1)).load()
 
     def store(start: Any, values: Any) -> None:
         fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)
 
+    def frequency(table: Any, position: Any, element: Any) -> Any:
+        at = offset(table, (position, element), (frequencies,))
+        return load(pointer(table) + at, vector).to(fx.Float32)
+
     def rotated(start: Any, position: Any, CosCache: Any, SinCache: Any, lane: Any) -> tuple[Any, Any]:
         """This thread's part of both halves, rounded."""
         first = load(start, vector).to(fx.Float32)
         second = load(start + half, vector).to(fx.Float32)
-        at = position * frequencies + lane * vector
-        cos, sin = (load(pointer(one) + at, vector).to(fx.Float32) for one in (CosCache, SinCache))
+        cos, sin = (frequency(one, position, lane * vector) for one in (CosCache, SinCache))
         low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
         if not reuse_freqs_front_part:
-            cos, sin = (load(pointer(one) + at + half, vector).to(fx.Float32) for one in (CosCache, SinCache))
+            cos, sin = (frequency(one, position, lane * vector + half) for one in (CosCache, SinCache))
         high = fx.fma(second, cos, first * sin)
         return round_to(low, element), round_to(high, element)
 
@@ -129,16 +147,20 @@ def build_fused_rope_cache_module(
         for which in fx.range_constexpr(2):
             first = lane * vector + which * half
             if flash_layout:
-                at = (slot * num_kv_heads + fx.Int64(head)) * head_dim + fx.Int64(first)
+                inner = (block_size, num_kv_heads, head_dim)
+                index = (block, place, head, first)
+                at = offset(KeyCache, index, inner)
                 store(key_start + at, keys[which])
+                at = offset(ValueCache, index, inner)
                 store(value_start + at, values[which])
             else:
-                plane = (block * num_kv_heads + fx.Int64(head)) * (head_dim * block_size)
-                packed = (fx.Int64(first // PACK) * block_size + place) * PACK + fx.Int64(first % PACK)
-                store(key_start + (plane + packed), keys[which])
-                column = plane + fx.Int64(first) * block_size + place
-                for index in fx.range_constexpr(vector):
-                    (value_start + (column + index * block_size)).store(values[which][index])
+                packed = (block, head, first // PACK, place, first % PACK)
+                inner = (num_kv_heads, head_dim // PACK, block_size, PACK)
+                store(key_start + offset(KeyCache, packed, inner), keys[which])
+                for number in fx.range_constexpr(vector):
+                    index = (block, head, first + number, place)
+                    at = offset(ValueCache, index, (num_kv_heads, head_dim, block_size))
+                    (value_start + at).store(values[which][number])
 
     @flyc.kernel(
         name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(THREADS, 1, 1)
@@ -166,29 +188,36 @@ def build_fused_rope_cache_module(
         if token < num_tokens:
             position = (pointer(Positions) + token).load().to(fx.Int64)
             if head < num_q_heads:
-                at = (fx.Int64(token) * num_q_heads + fx.Int64(head)) * head_dim + fx.Int64(lane * vector)
-                low, high = rotated(pointer(Q) + at, position, CosCache, SinCache, fx.Int64(lane))
-                store(pointer(Q_out) + at, low)
-                store(pointer(Q_out) + at + half, high)
+                place = (token, head, lane * vector)
+                queries = (num_q_heads, head_dim)
+                low, high = rotated(pointer(Q) + offset(Q, place, queries), position, CosCache, SinCache, lane)
+                target = pointer(Q_out) + offset(Q_out, place, queries)
+                store(target, low)
+                store(target + half, high)
             else:
                 kv_head = head - num_q_heads
-                at = (fx.Int64(token) * num_kv_heads + fx.Int64(kv_head)) * head_dim + fx.Int64(lane * vector)
-                low, high = rotated(pointer(K) + at, position, CosCache, SinCache, fx.Int64(lane))
-                store(pointer(K_out) + at, low)
-                store(pointer(K_out) + at + half, high)
+                place = (token, kv_head, lane * vector)
+                keys_of_token = (num_kv_heads, head_dim)
+                low, high = rotated(pointer(K) + offset(K, place, keys_of_token), position, CosCache, SinCache, lane)
+                target = pointer(K_out) + offset(K_out, place, keys_of_token)
+                store(target, low)
+                store(target + half, high)
                 slot = (pointer(SlotMapping) + token).load().to(fx.Int64)
                 if slot >= 0:
-                    parts = (load(pointer(V) + at, vector), load(pointer(V) + at + half, vector))
+                    source = pointer(V) + offset(V, place, keys_of_token)
+                    parts = (load(source, vector), load(source + half, vector))
                     keys = (encoded(low, KScale), encoded(high, KScale))
                     values = (encoded(parts[0], VScale), encoded(parts[1], VScale))
                     write_cache(KeyCache, ValueCache, slot, kv_head, lane, keys, values)
 
     def check(name: str, argument: Any, *kinds: Any) -> None:
-        if isinstance(argument, fx.Tensor):
-            expect(name, argument, argument.element_type, fx.rank(argument))
+        expect(name, argument, argument.element_type, fx.rank(argument) if isinstance(argument, fx.Tensor) else 0)
         if argument.element_type not in kinds:
             names = " or ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"argument {name!r}: expected {names}, got {argument.element_type.__name__}")
+        alone = name == "ValueCache" and not flash_layout and block_size == 1  # nothing has a neighbour there
+        if isinstance(argument, fx.Tensor) and not alone and argument.stride[fx.rank(argument) - 1].unpack() != 1:
+            raise ValueError(f"argument {name!r}: the elements of the last dimension must be neighbours (stride 1)")
 
     @flyc.jit
     def rope_cache(
