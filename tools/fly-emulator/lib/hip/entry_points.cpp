@@ -18,21 +18,24 @@ using namespace flyemu;
 #include "hip/not_offered.inc"
 #undef FLYEMU_NOT_OFFERED
 
-/// The function of that name in this library; versioned ones by their plain name too.
-FLYEMU_API hipError_t hipGetProcAddress(const char *name, void **function, int, uint64_t,
+/// The function of that name in this library: where its structures changed with ROCm 6, the one for
+/// the caller's version (HIP_VERSION; 0 for the present one).
+FLYEMU_API hipError_t hipGetProcAddress(const char *name, void **function, int version, uint64_t,
                                         int *status) {
   return guarded([&] {
     require(name != nullptr && function != nullptr, hipErrorInvalidValue,
             "hipGetProcAddress: null pointer");
     constexpr int kFound = 0;
     constexpr int kNotFound = 1;
+    constexpr int kVersion6 = 60000000;
+    const char *suffix = version == 0 || version >= kVersion6 ? "R0600" : "R0000";
     Dl_info self;
     *function = nullptr;
     if (dladdr(reinterpret_cast<const void *>(&hipGetProcAddress), &self) != 0)
       if (void *library = dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD); library != nullptr) {
-        for (const char *suffix : {"", "R0600"})
-          if (*function == nullptr)
-            *function = dlsym(library, (std::string(name) + suffix).c_str());
+        *function = dlsym(library, (std::string(name) + suffix).c_str());
+        if (*function == nullptr)
+          *function = dlsym(library, name);
         dlclose(library);
       }
     if (status != nullptr)

@@ -103,6 +103,9 @@ std::string describeOpcodes(const std::string &arch) {
   for (const auto &[name, opcode] : mnemonics)
     if (opcode == nullptr)
       out += (out.size() > 1 ? ", " : "") + jsonString(name) + ": null";
+    else if (opcode->refusal != nullptr)
+      out += (out.size() > 1 ? ", " : "") + jsonString(name) +
+             ": {\"refusal\": " + jsonString(opcode->refusal) + "}";
     else
       out += (out.size() > 1 ? ", " : "") + jsonString(name) +
              ": {\"class\": " + jsonString(opClassName(opcode->cls)) +
