@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import os
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .arguments.classify import unwrapped
+from .arguments.classify import refuse_immutable, unwrapped
 from .compilation import Compiled
 from .dispatch import make_method
 from .hints import validated
@@ -145,7 +146,7 @@ class CompiledFunction:
         return f"<CompiledFunction {self._name} from {self._compiled.path}>"
 
 
-def _made(jit: JitFunction, compiled: Compiled, call: Callable[..., None]) -> CompiledFunction:
+def _made(jit: JitFunction, compiled: Compiled, call: Callable[..., None], values: tuple[Any, ...]) -> CompiledFunction:
     """Return the compiled function: an object of a class of its own, so that a call is one Python call."""
 
     def recover(error: Exception, args: tuple[Any, ...]) -> None:
@@ -155,10 +156,26 @@ def _made(jit: JitFunction, compiled: Compiled, call: Callable[..., None]) -> Co
             raise error
         call(*plain)
 
-    made = make_method(jit, call, recover)
+    made = make_method(jit, call, recover, _written(jit, compiled, values))
     own_class = type("CompiledFunction", (CompiledFunction,), {"__slots__": (), "__call__": made})
     own_class.__module__ = CompiledFunction.__module__
     found: CompiledFunction = own_class(jit.original.__name__, compiled)
+    return found
+
+
+def _written(
+    jit: JitFunction, compiled: Compiled, values: tuple[Any, ...]
+) -> dict[str, tuple[type, Callable[[Any], None]]]:
+    """Return what `make_method` takes of the tensors that a program writes: those of JAX must be refused."""
+    entries = {one["name"]: one for one in compiled.note["arguments"] if one["kind"] == "tensor"}
+    found: dict[str, tuple[type, Callable[[Any], None]]] = {}
+    for parameter, value in zip(jit.parameters, values, strict=True):
+        entry = entries.get(parameter.name)
+        if entry is not None and entry["access"] != "read":
+            where = f"{jit.original.__qualname__}(): argument '{parameter.name}'"
+            # What a wrapper holds is looked at in each call.
+            kind = type(value) if unwrapped(value) is value else object
+            found[parameter.name] = (kind, functools.partial(refuse_immutable, where))
     return found
 
 
@@ -202,7 +219,7 @@ class _Compile:
         values = jit.bind(args, kwargs)
         call = jit.specialise(values)
         compiled = jit.compiled_for(values)
-        return None if compiled.artifact is None else _made(jit, compiled, call)
+        return None if compiled.artifact is None else _made(jit, compiled, call, values)
 
 
 compile = _Compile()

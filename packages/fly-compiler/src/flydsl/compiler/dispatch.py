@@ -8,7 +8,7 @@ says that it may. The first call goes the long way, which says in the log which 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .arguments.classify import Passed
@@ -62,12 +62,16 @@ def make_dispatch(
         scope["_fly_trace_buffer"] = lambda: buffer_for(ktrace).address
         parts.append("_fly_trace_buffer()")
         examples.append(0)
-    absent = [name for one, name, value in zip(jit.parameters, names, values, strict=True) if one.is_absent(value)]
+    absent = [
+        f"if {name} is not None: _fly_absent({name!r}, {name})"
+        for one, name, value in zip(jit.parameters, names, values, strict=True)
+        if one.is_absent(value)
+    ]
     scope["_fly_absent"] = functools.partial(_refuse_present, jit.original.__qualname__)
     direct = function.direct(tuple(examples))
     scope["_fly_call"] = function if direct is None else _first_call(function, direct, scope)
     scope["_fly_recover"] = _raise if direct is None else function.recover
-    return _generated(jit, names, parts, scope, absent=absent)
+    return _generated(jit, names, parts, scope, checks=absent)
 
 
 def _refuse_present(function: str, name: str, value: Any) -> None:
@@ -77,23 +81,34 @@ def _refuse_present(function: str, name: str, value: Any) -> None:
     )
 
 
-def make_method(jit: JitFunction, call: Callable[..., None], recover: Callable[..., None]) -> Callable[..., None]:
+def make_method(
+    jit: JitFunction,
+    call: Callable[..., None],
+    recover: Callable[..., None],
+    written: Mapping[str, tuple[type, Callable[[Any], None]]],
+) -> Callable[..., None]:
     """Return the same as a method of a compiled function's class.
 
     Args:
         jit: the host function.
         call: what `make_dispatch` returned.
         recover: takes the exception that a call raised, and its arguments.
+        written: tensors that the program writes, by parameter: a class whose objects may be written, and what checks
+            an object of another class.
     """
     names = [one.name for one in jit.parameters]
+    checks = []
+    for index, (name, (kind, check)) in enumerate(written.items()):
+        call.__globals__.update({f"_fly_kind_{index}": kind, f"_fly_check_{index}": check})
+        checks.append(f"if type({name}) is not _fly_kind_{index}: _fly_check_{index}({name})")
     if getattr(call, "_fly_plain", False):
         # One Python call, not two: the native function itself, looked up where the first call puts it.
         scope = call.__globals__
         scope["_fly_recover_method"] = lambda error, args: _recovered(scope["_fly_recover"], recover, error, args)
         text = _TEMPLATE.replace("_fly_recover(", "_fly_recover_method(")
-        return _generated(jit, _with_defaults(jit, scope), names, scope, text)
-    scope = {"_fly_call": call, "_fly_recover": recover}
-    return _generated(jit, _with_defaults(jit, scope), names, scope)
+        return _generated(jit, _with_defaults(jit, scope), names, scope, text, checks)
+    scope = {**call.__globals__, "_fly_call": call, "_fly_recover": recover}
+    return _generated(jit, _with_defaults(jit, scope), names, scope, checks=checks)
 
 
 def _with_defaults(jit: JitFunction, scope: dict[str, Any]) -> list[str]:
@@ -123,13 +138,15 @@ def _generated(
     parts: list[str],
     scope: dict[str, Any],
     template: str = _TEMPLATE,
-    absent: Sequence[str] = (),
+    checks: Sequence[str] = (),
 ) -> Callable[..., None]:
     name = jit.original.__name__ if jit.original.__name__.isidentifier() else "host_function"  # of a lambda
     arguments = "".join(f"{part}, " for part in parts)
-    checks = "".join(f"\n    if {one} is not None: _fly_absent({one!r}, {one})" for one in absent)
     text = template.format(
-        name=name, parameters=", ".join([*parameters, "/"] if parameters else []), arguments=arguments, checks=checks
+        name=name,
+        parameters=", ".join([*parameters, "/"] if parameters else []),
+        arguments=arguments,
+        checks="".join(f"\n    {one}" for one in checks),
     )
     exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
     made: Any = scope.pop(name)

@@ -98,3 +98,16 @@ def test_what_is_refused_names_the_argument():
         copy(jnp.float32(3), out)
     with pytest.raises(TypeError, match=r"argument 'x': .*Tracer is neither a JitArgument"):
         jax.jit(lambda x: copy(x, out))(jnp.arange(64.0))
+
+
+@WRAPS
+def test_functions_compiled_for_other_arrays_refuse_them_too(wrap):
+    x, y = jnp.arange(64.0), jnp.zeros(64)
+    for example in (np.zeros(64, np.float32), flyc.from_dlpack(np.zeros(64, np.float32))):
+        compiled = flyc.compile(copy, wrap(x), example)
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"copy\(\): argument 'y': a kernel writes to this tensor.*JAX are imm"):
+                compiled(wrap(x), wrap(y))
+            compiled(wrap(x), out := np.zeros(64, np.float32))
+            np.testing.assert_array_equal(np.asarray(x), out)
+    assert not np.asarray(y).any()

@@ -22,7 +22,7 @@ from .registry import JitArgumentRegistry
 from .specs import ArgumentSpec, ProtocolSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
 from .tensor import TensorArgument, is_immutable_type, is_tensor_type, plain_spec
 
-__all__ = ["Passed", "classify", "constexpr_key", "refuse_written", "unwrapped"]
+__all__ = ["Passed", "classify", "constexpr_key", "refuse_immutable", "refuse_written", "unwrapped"]
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,24 @@ def refuse_written(where: str, passed: Passed, entries: list[dict[str, Any]]) ->
         ValueError: the tensor is immutable, and the program may write to it.
     """
     if passed.immutable and any(one["kind"] == "tensor" and one["access"] != "read" for one in entries):
-        raise ValueError(
-            f"{where}: a kernel writes to this tensor, and the arrays of JAX are immutable: other arrays may share the "
-            "memory. Pass an array that may be written, such as numpy.array(x) or a torch tensor, and make a JAX array "
-            "of the result with jax.numpy.asarray"
-        )
+        raise ValueError(f"{where}: {_IMMUTABLE}")
+
+
+_IMMUTABLE = (
+    "a kernel writes to this tensor, and the arrays of JAX are immutable: other arrays may share the memory. Pass an "
+    "array that may be written, such as numpy.array(x) or a torch tensor, and make a JAX array of the result with "
+    "jax.numpy.asarray"
+)
+
+
+def refuse_immutable(where: str, value: Any) -> None:
+    """Refuse a value for a tensor that a program writes, when its class says that it never changes.
+
+    Raises:
+        ValueError: it is such a tensor, wrapped or not.
+    """
+    if is_immutable_type(type(unwrapped(value))):
+        raise ValueError(f"{where}: {_IMMUTABLE}")
 
 
 def _spec_of(where: str, value: Any) -> ArgumentSpec:
