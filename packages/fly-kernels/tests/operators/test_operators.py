@@ -315,3 +315,12 @@ def test_rope_writes_its_caches():
     assert torch.equal(key_cache.view(8, 1, 32)[5], k_out[0])
     assert torch.equal(value_cache.view(8, 1, 32)[0], v[2])
     assert q_out.shape == q.shape
+
+
+def test_rope_of_a_fused_projection():
+    q, k, v, *others = rope_arguments()[:9]
+    qkv = torch.cat([q, k, v], dim=1).flatten(1)
+    parts = [part.unflatten(1, (-1, 32)) for part in qkv.split([128, 32, 32], dim=1)]
+    expected = kernels.rope_cache(q, k, v, *(one.clone() for one in others))
+    for got, want in zip(kernels.rope_cache(*parts, *others), expected, strict=True):
+        assert torch.equal(got, want)

@@ -44,8 +44,8 @@ def empty(like: Tensor, *shape: int, dtype: torch.dtype | None = None) -> Tensor
 
 
 def numbers_of_rows(x: Tensor) -> Tensor:
-    """Memory for one f32 of each row of x."""
-    return empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    """Memory for one f32 of each row of x, in the shape of its leading dimensions."""
+    return torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
 
 
 def check_row_numbers(operator: str, x: Tensor, **numbers: Tensor) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 from ..common.arch import architecture
 from ..quant.per_block_quant_kernel import build_per_block_quant_module
 from ..quant.per_token_quant_kernel import build_per_token_quant_module
-from .launching import built, dtype_name, empty, rows, stream_of
+from .launching import built, dtype_name, empty, numbers_of_rows, rows, stream_of
 
 _per_token = built(build_per_token_quant_module)
 _per_block = built(build_per_block_quant_module)
@@ -27,7 +27,7 @@ def _dtype(quant_dtype: str) -> torch.dtype:
 @torch.library.custom_op("flydsl::per_token_quant", mutates_args=())
 def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     dtype, matrix = dtype_name("per_token_quant", x), rows(x)
-    q, scale = empty(x, dtype=_dtype(quant_dtype)), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    q, scale = empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x)
     if x.numel():
         launch = _per_token(x.shape[-1], dtype, quant_dtype)
         launch(matrix, rows(q), scale.view(-1), matrix.shape[0], stream_of(x))
@@ -36,7 +36,7 @@ def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
 
 @_per_token_quant.register_fake
 def _(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
-    return empty(x, dtype=_dtype(quant_dtype)), empty(x, *(x.shape[:-1] or (1,)), dtype=torch.float32)
+    return empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x)
 
 
 @torch.library.custom_op("flydsl::per_block_quant", mutates_args=())
@@ -46,7 +46,7 @@ def _per_block_quant(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, T
     scale = empty(x, *x.shape[:-1], -(-x.shape[-1] // block), dtype=torch.float32)
     if x.numel():
         launch = _per_block(x.shape[-1], dtype, quant_dtype, block)
-        launch(matrix, rows(q), scale.view(matrix.shape[0], -1), matrix.shape[0], stream_of(x))
+        launch(matrix, rows(q), rows(scale), matrix.shape[0], stream_of(x))
     return q, scale
 
 

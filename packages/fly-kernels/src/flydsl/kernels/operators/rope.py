@@ -12,6 +12,12 @@ from .launching import built, dtype_name, empty, stream_of
 _rope = built(build_fused_rope_cache_module)
 
 
+def _strided(tensor: Tensor) -> Tensor:
+    """The tensor if its last dimension, and no other, has neighbours in memory, as in parts of one; else a copy."""
+    *others, last = tensor.stride()
+    return tensor if last == 1 and 1 not in others else tensor.contiguous()
+
+
 @torch.library.custom_op("flydsl::rope_cache", mutates_args=("key_cache", "value_cache"))
 def _rope_cache(
     q: Tensor,
@@ -32,8 +38,8 @@ def _rope_cache(
     if k.shape != (tokens, kv_heads, head_dim) or v.shape != k.shape:
         raise ValueError(f"rope_cache: q is {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}")
     for name, cache in (("key_cache", key_cache), ("value_cache", value_cache)):
-        if not cache.is_contiguous():
-            raise ValueError(f"rope_cache: {name} is not contiguous")
+        if _strided(cache) is not cache:
+            raise ValueError(f"rope_cache: the elements of {name}'s last dimension are no neighbours {cache.stride()}")
     q_out, k_out = empty(q), empty(k)
     if tokens:
         launch = _rope(
@@ -48,7 +54,7 @@ def _rope_cache(
             reuse_freqs_front_part=cos.shape[-1] * 2 == head_dim,
             pos_dtype="i64" if positions.dtype == torch.int64 else "i32",
         )
-        inputs = [one.contiguous() for one in (q, k, v, positions, cos, sin, slots)]
+        inputs = [_strided(one) for one in (q, k, v, positions, cos, sin, slots)]
         launch(*inputs, key_cache, value_cache, q_out, k_out, tokens, k_scale, v_scale, stream_of(q))
     return q_out, k_out
 
@@ -75,8 +81,9 @@ def rope_cache(
     """(q, k) rotated (NeoX halves); the rotated keys and the values go to the caches, in place.
 
     q (T, heads, D), k and v (T, kv heads, D); positions and slots (T,) of int32 or int64; cos and sin (positions,
-    D / 2) or (positions, D); a token whose slot is negative is not written. The caches' shapes are those of
-    `build_fused_rope_cache_module`; an 8-bit cache takes fp8, divided by the scales (f32, one element; 1 by default).
+    D / 2) or (positions, D); a token whose slot is negative is not written. All may be parts of larger
+    tensors. The caches' shapes are those of `build_fused_rope_cache_module`; an 8-bit cache takes fp8, divided by the
+    scales (f32, one element; 1 by default).
     """
     ones = torch.ones(1, dtype=torch.float32, device=q.device)
     tensors = (q, k, v, positions, cos, sin, slots, key_cache, value_cache)
