@@ -18,7 +18,9 @@ from flydsl.kernels.gemm.gemm_a16w16_gfx950 import (
 @pytest.mark.parametrize(
     ("shape", "kwargs"),
     [
-        ((32, 384, 1024), {"block_m": 32, "block_n": 64, "m_waves": 1, "stages": 5, "split_k": 8}),
+        ((32, 192, 2560), {"block_m": 32, "block_n": 64, "m_waves": 1, "split_k": 8}),
+        ((40, 128, 512), {"block_m": 32, "block_n": 64, "m_waves": 1, "n_waves": 2, "k_waves": 2}),
+        ((20, 64, 1024), {"block_m": 32, "block_n": 64, "m_waves": 1, "n_waves": 1, "k_waves": 4, "split_k": 2}),
         ((3, 640, 320), {}),
         ((40, 260, 512), {"block_m": 64, "block_n": 128, "group_m": 4}),
         ((300, 256, 128), {"use_half_tile_interleaved": True}),
@@ -27,6 +29,19 @@ from flydsl.kernels.gemm.gemm_a16w16_gfx950 import (
 def test_against_float64(run, arch, dtype, shape, kwargs):
     problem = Problem(*shape, dtype, dtype, arch=arch)
     out = problem.output()
+    run(lambda: gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs), writes=[out])
+    problem.check(out)
+
+
+@pytest.mark.parametrize(("stages", "tiles"), [(3, 4), (4, 9), (5, 4), (5, 5)])
+def test_stages(run, arch, stages, tiles):
+    problem = Problem(33, 128, 2 * 64 * tiles, "bf16", arch=arch)
+    kwargs = {"block_m": 32, "block_n": 64, "m_waves": 1, "stages": stages, "split_k": 2}
+    out = problem.output()
+    if arch != "gfx950":
+        with pytest.raises(ValueError, match=f"stages = {stages}: more than 2 need the loads .* of gfx950"):
+            gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs)
+        return
     run(lambda: gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs), writes=[out])
     problem.check(out)
 
@@ -58,7 +73,9 @@ def test_sweep_of_rows(run, arch, rows):
         ({"out_dtype": torch.float16}, "out is of the type of a or float32"),
         ({"user_kwargs": {"block_q": 3}}, "has no parameter 'block_q'"),
         ({"user_kwargs": {"m_waves": 4, "n_waves": 8}}, "is more than 16 waves"),
-        ({"user_kwargs": {"k_waves": 2}}, "waves along K are not written"),
+        ({"user_kwargs": {"k_waves": 4}}, "is more than 16 waves"),
+        ({"user_kwargs": {"k_waves": 0}}, "must be a positive integer, got 0"),
+        ({"user_kwargs": {"use_half_tile_interleaved": True}}, "needs an even number of tiles along K"),
         ({"user_kwargs": {"stages": 1}}, "stages must be at least 2"),
         ({"user_kwargs": {"block_m": 40}}, "tile_m = 40 is no multiple"),
         ({"user_kwargs": {"block_k": 96}}, "K = 64 is no multiple of split_k"),

@@ -40,6 +40,12 @@ def test_types_and_tiles(run, arch, shape, tiles, in_dtype):
     check(run, arch, shape, tiles, in_dtype)
 
 
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+@pytest.mark.parametrize(("shape", "tiles"), [((250, 256, 256), (256, 256, 128)), ((33, 512, 256), (160, 512, 128))])
+def test_tiles_of_eight_waves(run, arch, shape, tiles, in_dtype):
+    check(run, arch, shape, tiles, in_dtype)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 2, 15, 17, 37, 63, 64, 65, 127])
 def test_any_number_of_rows(run, arch, rows):
     check(run, arch, (rows, 64, 256), (64, 64, 128), "bf16", "fp16")
@@ -127,6 +133,7 @@ GOOD = {"N": 128, "K": 256, "tile_m": 64, "tile_n": 128, "tile_k": 128}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"in_dtype": "int4"}, "in_dtype 'int4' is not supported; use one of fp8, int8, fp16, bf16"),
         ({"in_dtype": "fp4"}, "in_dtype 'fp4' is not supported; use one of fp8, int8, fp16, bf16"),
         ({"out_dtype": "f32"}, "out_dtype 'f32' is not supported; use one of bf16, fp16"),
         ({"epilogue": "relu"}, "epilogue 'relu' is not supported; use one of none, bias, bias_relu"),
@@ -144,6 +151,7 @@ GOOD = {"N": 128, "K": 256, "tile_m": 64, "tile_n": 128, "tile_k": 128}
         ({"tile_m": 0}, "tile_m must be a positive integer, got 0"),
         ({"N": 128.0}, "N must be a positive integer, got 128.0"),
         ({"tile_m": 4096}, "bytes of LDS for 2 buffers"),
+        ({"tile_m": 512, "N": 512, "tile_n": 512}, "8 waves need 512 registers a thread for the sums"),
     ],
 )
 def test_refusals(change, said):
@@ -214,7 +222,8 @@ def test_the_older_builder_takes_flattened_tensors(run, arch, in_dtype, out_dtyp
     ("change", "said"),
     [
         ({"M": 0}, "M must be a positive integer"),
-        ({"in_dtype": "int4"}, "in_dtype 'int4' is not supported"),
+        ({"in_dtype": "int2"}, "in_dtype 'int2' is not supported; use one of fp8, int8, int4, fp16, bf16"),
+        ({"in_dtype": "int4", "K": 1 << 17}, "K = 131072 int4 may overflow"),
         ({"epilogue": "bias"}, "takes no epilogue"),
         ({"waves_per_eu": -1}, "waves_per_eu is a number of waves"),
     ],

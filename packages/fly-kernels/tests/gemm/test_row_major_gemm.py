@@ -62,6 +62,42 @@ def test_grids_of_waves(run, arch, waves):
     launch(run, problem, GemmConfig(64, 128, 64, waves=waves), "fp16")
 
 
+GRIDS = [((1, 2), 2), ((1, 1), 4), ((2, 2), 2), ((1, 1), 2), ((2, 1), 4), ((1, 1), 1)]
+
+
+@pytest.mark.parametrize(
+    ("in_dtype", "depth", "waves", "k_waves"),
+    [
+        *[("fp8", 1280, *grid) for grid in GRIDS],
+        *[("bf16", 512, *grid) for grid in GRIDS[:2]],
+        *[
+            pytest.param(dtype, depth, *grid, marks=pytest.mark.slow)
+            for dtype in ("bf16", "fp8", "int8")
+            for depth in (512, 2304)
+            for grid in GRIDS
+        ],
+    ],
+)
+def test_waves_along_k(run, arch, waves, k_waves, in_dtype, depth):
+    problem = Problem(70, 132, depth, in_dtype, "fp16", arch=arch)
+    launch(run, problem, GemmConfig(64, 64, 64, waves=waves, k_waves=k_waves), in_dtype)
+
+
+@pytest.mark.parametrize(
+    ("k_waves", "lds_stage", "shuffled"), [(1, 2, False), (2, 2, True), (1, 3, True), (2, 3, False), (1, 4, False)]
+)
+def test_direct_copies_to_several_buffers(run, arch, k_waves, lds_stage, shuffled):
+    config = GemmConfig(
+        32, 64, 64, waves=(1, 4 // k_waves), k_waves=k_waves, lds_stage=lds_stage, use_async_copy=arch == "gfx950"
+    )
+    problem = Problem(40, 128, 1216, "fp16", arch=arch)
+    if arch != "gfx950" and lds_stage > 2:
+        with pytest.raises(ValueError, match="more are for use_async_copy"):
+            launch(run, problem, config, "fp16", shuffled=shuffled)
+        return
+    launch(run, problem, config, "fp16", shuffled=shuffled)
+
+
 @pytest.mark.parametrize(("group_m", "xcd_swizzle"), [(1, 0), (2, 0), (5, 0), (0, 2)])
 def test_orders_of_workgroups(run, arch, group_m, xcd_swizzle):
     problem = Problem(100, 332, 128, "bf16", arch=arch)
@@ -134,6 +170,11 @@ def test_the_order_of_parts_does_not_matter(run, arch):
         (GemmConfig(48, 64, 64, waves=(3, 1)), (64, 128), "1, 2, 4, 8 or 16 waves, not 3"),
         (GemmConfig(16, 64, 64, group_m=2, xcd_swizzle=2), (64, 128), "choose one"),
         (GemmConfig(16, 64, 64, lds_stage=4), (64, 128), "lds_stage is 1 or 2, got 4"),
+        (GemmConfig(16, 64, 64, lds_stage=0), (64, 128), "lds_stage is a positive integer, got 0"),
+        (GemmConfig(16, 64, 64, k_waves=4), (64, 128), "k_waves = 4 needs waves"),
+        (GemmConfig(16, 64, 64, waves=(1, 4), k_waves=3), (64, 128), "1, 2, 4, 8 or 16 waves, not 12"),
+        (GemmConfig(16, 64, 64, waves=(1, 1), k_waves=4), (64, 192), "no multiple of 64 bytes for each of 4 waves"),
+        (GemmConfig(512, 256, 64, waves=(2, 2)), (64, 128), "4 waves need 512 registers a thread"),
     ],
 )
 def test_refusals(config, numbers, said):

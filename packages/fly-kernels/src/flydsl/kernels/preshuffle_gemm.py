@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .common.language import flyc, fx
-from .gemm.preshuffle_gemm import compile_preshuffle_gemm
+from .gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
 
 __all__ = ["compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
 
@@ -27,32 +27,31 @@ def compile_preshuffle_gemm_a8(
     """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
 
     All tensors may be flattened, the scales of 16-bit types are empty, and the output's type, "fp16" or "bf16", is that
-    of C. M documents the caller's intent: the number of rows is an argument of the launch. `use_cshuffle_epilog` asked
-    for wide stores by way of LDS; the sums are laid out for wide stores here, so it changes nothing. `options` are
-    those of `compile_preshuffle_gemm` but `out_dtype` and `epilogue`.
+    of C. M documents the caller's intent: the number of rows is an argument of the launch. With `use_cshuffle_epilog`
+    the results go through LDS and leave in whole rows of the tile, 16 bytes a lane; else each lane stores the 8 bytes
+    that it has. `options` are those of `compile_preshuffle_gemm` but `out_dtype` and `epilogue`.
+
+    `in_dtype="int4"` (W4A8) multiplies A of int8 with weights of int4: B is `gemm.int4_weights.pack_int4` of the
+    shuffled int8 values -8 to 7, two a byte, and K < 131072. They are unpacked in registers.
 
     Raises:
-        ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number; int4 weights, which are not written.
+        ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number.
     """
     if isinstance(M, bool) or not isinstance(M, int) or M < 1:
         raise ValueError(f"M must be a positive integer, got {M!r}")
     if not isinstance(use_cshuffle_epilog, (bool, int)):
         raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
-    given = sorted({"out_dtype", "epilogue"} & set(options))
+    given = sorted({"out_dtype", "epilogue", "types", "shuffled_store"} & set(options))
     if given:
         raise ValueError(f"compile_preshuffle_gemm_a8 takes no {given[0]}; compile_preshuffle_gemm does")
+    if in_dtype == "int4" and isinstance(K, int) and K >= 1 << 17:
+        raise ValueError(f"K = {K} int4 may overflow 32-bit sums; K must be less than {1 << 17}")
     numbers: dict[str, Any] = {
-        "N": N,
-        "K": K,
-        "tile_m": tile_m,
-        "tile_n": tile_n,
-        "tile_k": tile_k,
-        "lds_stage": lds_stage,
-        **options,
-    }
-    launches = {
-        name: compile_preshuffle_gemm(**numbers, in_dtype=in_dtype, out_dtype=name) for name in ("fp16", "bf16")
-    }
+        "N": N, "K": K, "tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k, "lds_stage": lds_stage,
+        "in_dtype": in_dtype, "types": ("fp8", "int8", "int4", "fp16", "bf16"),
+        "shuffled_store": bool(use_cshuffle_epilog), **options,
+    }  # fmt: skip
+    launches = {name: build_preshuffle_gemm(**numbers, out_dtype=name) for name in ("fp16", "bf16")}
 
     @flyc.jit
     def preshuffle_gemm_a8(
@@ -68,7 +67,7 @@ def compile_preshuffle_gemm_a8(
         kinds: dict[Any, str] = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
         if fx.const_expr(C.element_type not in kinds):
             raise TypeError(f"argument 'C': expected Float16 or BFloat16, got {C.element_type.__name__}")
-        launches[kinds[C.element_type]](C, A, B, scale_a, scale_b, C, M, N, stream)
+        launches[kinds[C.element_type]](C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b)
 
     if options.get("waves_per_eu"):
         preshuffle_gemm_a8.compile_hints = {"waves_per_eu": options["waves_per_eu"]}

@@ -12,7 +12,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 __all__ = ["expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
 
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
-_OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8")}
+_OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8"), "int4": ("Int8", "Uint8")}
 
 
 def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
@@ -37,7 +37,7 @@ def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
 
 
 def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
-    """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's) or "int8"."""
+    """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8" or "int4" (pairs)."""
     names = (architecture().fp8, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
     expect_rows(name, tensor, *(getattr(fx, one) for one in names))
 

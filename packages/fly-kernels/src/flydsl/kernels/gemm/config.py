@@ -24,8 +24,9 @@ class GemmConfig:
     Attributes:
         tile_m, tile_n, tile_k: rows and columns of a tile, and elements of K that it takes at a time at most.
         split_k: parts of K that different workgroups add up.
-        waves: the grid of waves over a tile, (along M, along N).
-        lds_stage: LDS buffers of A.
+        waves: the grid of waves over a tile, (along M, along N); None takes the best, and waves along K with it.
+        k_waves: waves along K, where `waves` is given.
+        lds_stage: LDS buffers of A, 1 or 2, or with `use_async_copy` more.
         use_async_copy: A goes to LDS without registers (gfx950).
         group_m: row tiles that are walked together; 0 keeps the order.
         xcd_swizzle: column tiles that the workgroups of one XCD share; 0 keeps the order.
@@ -36,7 +37,8 @@ class GemmConfig:
     tile_n: int
     tile_k: int
     split_k: int = 1
-    waves: tuple[int, int] = (1, 4)
+    waves: tuple[int, int] | None = None
+    k_waves: int = 1
     lds_stage: int = 2
     use_async_copy: bool = False
     group_m: int = 0
@@ -48,18 +50,24 @@ class GemmConfig:
         if in_dtype not in ELEMENT_BYTES:
             raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
         numbers = {"N": N, "K": K, "tile_m": self.tile_m, "tile_n": self.tile_n, "tile_k": self.tile_k}
-        numbers |= {"split_k": self.split_k, "waves[0]": self.waves[0], "waves[1]": self.waves[1]}
+        grid = (1, 4) if self.waves is None else self.waves
+        numbers |= {"split_k": self.split_k, "waves[0]": grid[0], "waves[1]": grid[1], "k_waves": self.k_waves}
         for name, value in numbers.items():
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be a positive integer, got {value!r}")
         depth = self.tile_k * ELEMENT_BYTES[in_dtype]
-        waves = self.waves[0] * self.waves[1]
+        if self.waves is None and self.k_waves != 1:
+            raise ValueError(f"k_waves = {self.k_waves} needs waves, those along M and N")
+        along_n = grid[1] * self.k_waves  # once K is summed over
+        waves = grid[0] * along_n
         if waves not in (1, 2, 4, 8, 16):
-            raise ValueError(f"waves = {self.waves}: a workgroup has 1, 2, 4, 8 or 16 waves, not {waves}")
-        if self.tile_m % (16 * self.waves[0]):
-            raise ValueError(f"tile_m = {self.tile_m} is no multiple of 16 rows for each of {self.waves[0]} waves")
-        if self.tile_n % (16 * self.waves[1]):
-            raise ValueError(f"tile_n = {self.tile_n} is no multiple of 16 columns for each of {self.waves[1]} waves")
+            raise ValueError(
+                f"waves = {grid}, k_waves = {self.k_waves}: a workgroup has 1, 2, 4, 8 or 16 waves, not {waves}"
+            )
+        if self.tile_m % (16 * grid[0]):
+            raise ValueError(f"tile_m = {self.tile_m} is no multiple of 16 rows for each of {grid[0]} waves")
+        if self.tile_n % (16 * along_n):
+            raise ValueError(f"tile_n = {self.tile_n} is no multiple of 16 columns for each of {along_n} waves")
         if depth % 64:
             raise ValueError(f"tile_k = {self.tile_k} {in_dtype} are {depth} bytes, no multiple of 64")
         if K % (self.split_k * self.tile_k):
@@ -69,8 +77,17 @@ class GemmConfig:
         aligned = 16 if shuffled else 4
         if N % aligned:
             raise ValueError(f"N = {N} is no multiple of {aligned}")
-        if self.lds_stage not in (1, 2):
-            raise ValueError(f"lds_stage is 1 or 2, got {self.lds_stage!r}")
+        if K * ELEMENT_BYTES[in_dtype] // self.split_k % (64 * self.k_waves):
+            raise ValueError(
+                f"K = {K} {in_dtype} in {self.split_k} parts is no multiple of 64 bytes for each of "
+                f"{self.k_waves} waves"
+            )
+        if isinstance(self.lds_stage, bool) or not isinstance(self.lds_stage, int) or self.lds_stage < 1:
+            raise ValueError(f"lds_stage is a positive integer, got {self.lds_stage!r}")
+        if self.lds_stage > 2 and not self.use_async_copy:
+            raise ValueError(
+                f"lds_stage is 1 or 2, got {self.lds_stage}: more are for use_async_copy, which fills them ahead"
+            )
         if self.use_async_copy and arch != "gfx950":
             raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
         if self.group_m and self.xcd_swizzle:

@@ -3,8 +3,9 @@
 
 The kernel is that of `row_major_gemm`; despite the name it runs on gfx942 as well. Differences from other
 implementations of this interface: K parts meet in a workspace and are added in order, so that results are reproducible
-and no semaphores are needed; B is prefetched in registers, so `stages` asks for at least two stages and more do not
-deepen the pipeline; half tiles are always interleaved.
+and no semaphores are needed; only A goes through LDS, B to registers, a stage ahead. `stages` is how many LDS buffers
+of A are filled ahead, more than two by loads that go directly to LDS (gfx950). Loads and LDS reads always lie between
+the products of the phase before them, so `use_half_tile_interleaved` asks for what there is and is checked only.
 """
 
 from __future__ import annotations
@@ -57,15 +58,17 @@ class GemmA16W16Param:
     def config(self) -> GemmConfig:
         """The same for the kernel."""
         return GemmConfig(
-            self.block_m, self.block_n, self.block_k, self.split_k, (self.m_waves, self.n_waves), group_m=self.group_m
-        )
+            self.block_m, self.block_n, self.block_k, self.split_k, (self.m_waves, self.n_waves), self.k_waves,
+            lds_stage=self.stages, use_async_copy=self.stages > 2, group_m=self.group_m,
+        )  # fmt: skip
 
 
 def make_gemm_a16w16_gfx950_param(**numbers: Any) -> GemmA16W16Param:
     """Check and keep the numbers; those left out have the defaults of `GemmA16W16Param`.
 
     Raises ValueError for an unknown name, numbers that do not divide each other, more than 16 waves, fewer than two
-    stages, waves along K, types without a kernel, and tiles that do not fit LDS.
+    stages, or more than two on an architecture without the loads for them, types without a kernel, and tiles that do
+    not fit LDS.
     """
     unknown = sorted(set(numbers) - set(GemmA16W16Param.__dataclass_fields__))
     if unknown:
@@ -80,26 +83,47 @@ def make_gemm_a16w16_gfx950_param(**numbers: Any) -> GemmA16W16Param:
         raise ValueError(
             f"m_waves * n_waves * k_waves = {param.m_waves} * {param.n_waves} * {param.k_waves} is more than 16 waves"
         )
-    if param.k_waves != 1:
-        raise ValueError(f"k_waves = {param.k_waves}: waves along K are not written; split_k cuts K between workgroups")
     if isinstance(param.stages, bool) or not isinstance(param.stages, int) or param.stages < 2:
         raise ValueError(f"stages must be at least 2, got {param.stages!r}")
     arch = get_rocm_arch().split(":")[0]
     if arch not in LDS_BYTES:
         raise ValueError(f"gemm_a16w16 is written for {' and '.join(LDS_BYTES)}, not for {arch}")
-    name = _DTYPES[param.dtype]
-    param.config.check(arch, name, 16, param.block_k * param.split_k, shuffled=False)
+    if param.stages > 2 and arch != "gfx950":
+        raise ValueError(
+            f"stages = {param.stages}: more than 2 need the loads of 16 bytes a lane to LDS of gfx950, not of {arch}"
+        )
+    name, config = _DTYPES[param.dtype], param.config
+    config.check(arch, name, 16, param.block_k * param.split_k * param.k_waves, shuffled=False)
     plan_tile(
-        arch, name, 2, K=param.block_k, tile_m=param.block_m, tile_n=param.block_n, tile_k=param.block_k,
-        waves=param.config.waves, shuffled=False,
+        arch, name, 2, K=param.block_k * param.k_waves, tile_m=param.block_m, tile_n=param.block_n,
+        tile_k=param.block_k, buffers=param.stages, waves=(param.m_waves, param.n_waves), shuffled=False,
+        k_waves=param.k_waves, direct=config.use_async_copy,
     ).check()  # fmt: skip
     return param
+
+
+def _check_depth(param: GemmA16W16Param, k: int) -> None:
+    """ValueError when K has not the tiles that the parameters need."""
+    tiles, rest = divmod(k, param.split_k * param.block_k)
+    if rest:
+        return  # `GemmConfig.check` says so
+    if param.use_half_tile_interleaved and tiles % 2:
+        raise ValueError(
+            f"use_half_tile_interleaved needs an even number of tiles along K: K / split_k = {k // param.split_k} are "
+            f"{tiles} of block_k = {param.block_k}"
+        )
+    if tiles < param.stages - 1:
+        raise ValueError(
+            f"stages = {param.stages} needs {param.stages - 1} tiles along K or more: K / split_k = "
+            f"{k // param.split_k} are {tiles} of block_k = {param.block_k}"
+        )
 
 
 def make_gemm_a16w16_param_and_validate(m: int, n: int, k: int, kwargs: Mapping[str, Any]) -> GemmA16W16Param | None:
     """The parameters for a shape, or None when the kernel does not take it with them."""
     try:
         param = make_gemm_a16w16_gfx950_param(**kwargs)
+        _check_depth(param, k)
         param.config.check(get_rocm_arch().split(":")[0], _DTYPES[param.dtype], n, k, shuffled=False)
     except (TypeError, ValueError):
         return None
@@ -158,7 +182,9 @@ def gemm_a16w16(
     if user_kwargs:
         ids = {torch.float32: 1, torch.bfloat16: 2, torch.float16: 3}
         numbers = {"dtype": ids[a.dtype], "out_dtype": ids[out.dtype], **user_kwargs}
-        config = make_gemm_a16w16_gfx950_param(**numbers).config
+        param = make_gemm_a16w16_gfx950_param(**numbers)
+        _check_depth(param, a.shape[1])
+        config = param.config
     for name, tensor, storage in (("a", a, layout[0]), ("b", b, layout[1])):
         strides = tensor.stride()
         along = 1 if storage == "n" else 0

@@ -23,6 +23,7 @@ Algorithm and data movement
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -32,9 +33,9 @@ from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
 from ..common.shuffle import shuffle_weight
-from .tile_gemm import ELEMENT_BYTES, TileGemm, build_tile_gemm
+from .tile_gemm import A_BYTES, ELEMENT_BYTES, TileGemm, build_tile_gemm
 
-__all__ = ["compile_preshuffle_gemm", "shuffle_weight"]
+__all__ = ["build_preshuffle_gemm", "compile_preshuffle_gemm", "shuffle_weight"]
 
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
@@ -80,34 +81,11 @@ def compile_preshuffle_gemm(
         ValueError: any limit of the page's top is not kept, with the numbers.
         ImportError: there is no compiler.
     """
-    arch = get_rocm_arch().split(":")[0]
-    if in_dtype not in ELEMENT_BYTES:
-        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
-    if out_dtype not in _OUTPUTS:
-        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
-    element_bytes = ELEMENT_BYTES[in_dtype]
-    steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
-    matrix_product(arch, in_dtype, 1)  # refuses other architectures
-    _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
-    _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
-    if lds_stage not in (1, 2):
-        raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
-    if use_async_copy and arch != "gfx950":
-        raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
-    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
-        raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
-    early = _check_preload(preload)
-    if waves_per_eu is not None and (
-        isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 0
-    ):
-        raise ValueError(f"waves_per_eu is a number of waves, or None, got {waves_per_eu!r}")
-
-    gemm = TileGemm(
-        arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
-        epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
-        preload=early, xcd_swizzle=xcd_swizzle,
+    launch = build_preshuffle_gemm(
+        N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, in_dtype=in_dtype, out_dtype=out_dtype,
+        epilogue=epilogue, waves_per_eu=waves_per_eu, enable_scheduler=enable_scheduler, use_async_copy=use_async_copy,
+        xcd_swizzle=xcd_swizzle, lds_stage=lds_stage, preload=preload,
     )  # fmt: skip
-    launch = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 
     @flyc.jit
     def preshuffle_gemm(
@@ -121,11 +99,71 @@ def compile_preshuffle_gemm(
         N: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        launch(C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b, bias=bias)
+        launch(C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b, bias=bias)
 
     if waves_per_eu:
         preshuffle_gemm.compile_hints = {"waves_per_eu": waves_per_eu}
     return preshuffle_gemm
+
+
+def build_preshuffle_gemm(
+    *,
+    N: int,
+    K: int,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    in_dtype: str,
+    out_dtype: str,
+    epilogue: str = "none",
+    waves_per_eu: int | None = None,
+    enable_scheduler: bool = True,
+    use_async_copy: bool = False,
+    xcd_swizzle: int = 0,
+    lds_stage: int = 2,
+    preload: tuple[int, int] | None = None,
+    types: tuple[str, ...] = tuple(ELEMENT_BYTES),
+    shuffled_store: bool = False,
+) -> Callable[..., None]:
+    """Return the function `(C, A, B, M, N, stream, **extras)` that a `@flyc.jit` body calls to launch the GEMM.
+
+    Arguments and errors are those of `compile_preshuffle_gemm`, and besides
+
+        types: which `in_dtype` to take, of those and "int4".
+        shuffled_store: results leave by way of LDS.
+    """
+    arch = get_rocm_arch().split(":")[0]
+    if in_dtype not in types:
+        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(types)}")
+    if out_dtype not in _OUTPUTS:
+        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
+    element_bytes = A_BYTES[in_dtype]
+    steps = parse_epilogue(epilogue, scaled=element_bytes == 1)
+    matrix_product(arch, in_dtype, 1)  # refuses other architectures
+    _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
+    _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
+    if isinstance(lds_stage, bool) or lds_stage not in (1, 2):
+        raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
+    if use_async_copy and arch != "gfx950":
+        raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
+    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
+        raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
+    early = _check_preload(preload)
+    if waves_per_eu is not None and (
+        isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 0
+    ):
+        raise ValueError(f"waves_per_eu is a number of waves, or None, got {waves_per_eu!r}")
+    gemm = TileGemm(
+        arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
+        epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
+        preload=early, xcd_swizzle=xcd_swizzle, shuffled_store=shuffled_store,
+    )  # fmt: skip
+    multiply = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
+
+    def launch(C: Any, A: Any, B: Any, M: Any, n: Any, stream: Any, **extras: Any) -> None:
+        multiply(C, A, B, M, stream, **extras)
+
+    return launch
 
 
 def _check_numbers(**numbers: Any) -> None:

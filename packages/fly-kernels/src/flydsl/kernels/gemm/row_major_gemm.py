@@ -68,7 +68,7 @@ def compile_gemm(
         raise ValueError(f"activation {steps.activation!r} is not supported; use one of {', '.join(ACTIVATIONS)}")
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=config.tile_m, tile_n=config.tile_n,
-        tile_k=config.tile_k, epilogue=steps, shuffled=shuffled, waves=config.waves,
+        tile_k=config.tile_k, epilogue=steps, shuffled=shuffled, waves=config.waves, k_waves=config.k_waves,
         buffers=config.lds_stage, direct=config.use_async_copy, xcd_swizzle=config.xcd_swizzle, group_m=config.group_m,
         split_k=config.split_k,
     )  # fmt: skip

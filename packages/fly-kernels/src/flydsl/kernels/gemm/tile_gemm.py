@@ -17,6 +17,7 @@ from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
 from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
+from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.opaque import opaque
@@ -24,9 +25,11 @@ from ..common.utils import cdiv
 from .arguments import expect_operand, expect_rows, resource, row_strides, wanted_extras
 from .splitk_reduce import build_splitk_reduce
 
-__all__ = ["ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
+__all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
+# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it.
+A_BYTES = {**ELEMENT_BYTES, "int4": 1}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
 
 
@@ -37,18 +40,19 @@ class TileGemm:
     Attributes:
         arch: "gfx942" or "gfx950".
         N, K: extents; M is an argument of the launch.
-        in_dtype, out_dtype: keys of `ELEMENT_BYTES` and `OUTPUTS`.
+        in_dtype, out_dtype: keys of `A_BYTES` and `OUTPUTS`.
         tile_m, tile_n, tile_k: of a workgroup; K / split_k is a multiple of tile_k, N of 4.
         epilogue: what happens to a sum.
         shuffled: B is in the order of `shuffle_weight` (and N a multiple of 16), else row-major.
         waves: the grid of waves, (along M, along N); None takes the best 4.
         k_waves: waves along K, where `waves` is given.
-        buffers: LDS buffers of A, 1 or 2.
+        buffers: LDS buffers of A, 1 or 2, or with `direct` more.
         direct: A goes to LDS without registers (gfx950).
         fenced: keep the order of instructions that `schedule` gives.
         preload: see `schedule.stage_steps`.
         xcd_swizzle, group_m: the order of workgroups, see `mfma_preshuffle_pipeline`; at most one of them.
         split_k: into how many parts K is cut.
+        shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
     """
 
     arch: str
@@ -70,6 +74,7 @@ class TileGemm:
     xcd_swizzle: int = 0
     group_m: int = 0
     split_k: int = 1
+    shuffled_store: bool = False
 
     @property
     def plan(self) -> TilePlan:
@@ -78,7 +83,7 @@ class TileGemm:
             "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n, "tile_k": self.tile_k,
             "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
         }  # fmt: skip
-        which = self.arch, self.in_dtype, ELEMENT_BYTES[self.in_dtype]
+        which = self.arch, self.in_dtype, A_BYTES[self.in_dtype]
         if self.waves is None:
             plan = best_plan(*which, **numbers)
         else:
@@ -119,7 +124,8 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
 
 def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     plan, used = gemm.plan, gemm.epilogue
-    size = ELEMENT_BYTES[gemm.in_dtype]
+    size = A_BYTES[gemm.in_dtype]
+    packed = 2 if gemm.in_dtype == "int4" else 1  # elements of B in a byte
     output = getattr(fx, OUTPUTS[gemm.out_dtype])
     out_size = output.width // 8
     column_tiles = cdiv(gemm.N, gemm.tile_n)
@@ -146,7 +152,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
         rows = fx.min(M - first_row, gemm.tile_m)
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
-        a_row, b_row = (strides.get(one, gemm.K) * size for one in ("A", "B"))
+        a_row, b_row = strides.get("A", gemm.K) * size, strides.get("B", gemm.K) * size // packed
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
@@ -156,10 +162,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if skipped else extent, a_first)
 
         def b(skipped: int) -> Any:
-            extent = (columns - 1 - skipped) * b_row + gemm.K * size - b_first
+            extent = (columns - 1 - skipped) * b_row + gemm.K * size // packed - b_first
             return resource(B, first_column + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
 
-        buffers = _lds_buffers(plan)
+        buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
         loop = make_tile_loop(
             plan, a, b, buffers, thread, a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload
         )
@@ -190,7 +196,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             wave % along_n * (gemm.tile_n // along_n),
             columns if ragged else None,
         )
-        store_columns(tile, used, sums, thread % WAVE)
+        if fx.const_expr(gemm.shuffled_store):
+            store_shuffled(tile, plan, used, sums, buffers[0], thread)
+        else:
+            store_columns(tile, used, sums, thread % WAVE)
 
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)
@@ -212,8 +221,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     return launch
 
 
-def _lds_buffers(plan: TilePlan) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks, one for each buffer of A, the first also for `sum_over_waves`.
+def _lds_buffers(plan: TilePlan, store_chunks: int) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results.
 
     Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
     not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
@@ -221,10 +230,12 @@ def _lds_buffers(plan: TilePlan) -> tuple[Any, ...]:
     """
     allocator = fx.SharedAllocator()
     if plan.direct:
-        sizes = [max(plan.buffer_chunks, plan.sum_chunks), *[plan.buffer_chunks] * (plan.buffers - 1)]
+        first_chunks = max(plan.buffer_chunks, plan.sum_chunks, store_chunks)
+        sizes = [first_chunks, *[plan.buffer_chunks] * (plan.buffers - 1)]
         arrays = [fx.Array[fx.Int128, size] for size in sizes]
         return tuple([allocator.allocate(one).peek().ptr for one in arrays])
-    if plan.lds_bytes == 0:
+    chunks = max(plan.lds_bytes // PACK_BYTES, store_chunks)
+    if chunks == 0:
         return ()
-    first = allocator.allocate(fx.Array[fx.Int128, plan.lds_bytes // PACK_BYTES]).peek().ptr
+    first = allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr
     return tuple([first + one * plan.buffer_chunks for one in range(plan.buffers)])

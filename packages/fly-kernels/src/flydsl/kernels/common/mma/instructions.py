@@ -7,8 +7,9 @@ same, so packs go to the instruction as they were loaded:
 
     gfx942   f16, bf16   16x16x16, 2 a pack (the low and the high 8 bytes)
              fp8, int8   16x16x32, 2 a pack
+             int4        as int8, see `unpack_int4`
     gfx950   f16, bf16   16x16x32, 1 a pack
-             int8        16x16x64, 1 a pack
+             int8, int4  16x16x64, 1 a pack
              fp8         16x16x128 of f8f6f4 with unit scales, 1 for two packs; 16x16x32, 2 a pack, where one is left
 
 All have 16 x 16 results, 4 a lane: the row operand's rows 4 (l // 16) to 4 (l // 16) + 3, the column operand's row
@@ -18,12 +19,12 @@ l mod 16.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
 
-__all__ = ["MatrixProduct", "matrix_product"]
+__all__ = ["MatrixProduct", "matrix_product", "unpack_int4"]
 
 PACK_BYTES = 16
 # One register of E8M0 bytes that all mean 2^0.
@@ -41,6 +42,7 @@ class MatrixProduct:
         operand: what the instruction wants to see: "f16x4", "i64", ... (see `_operand`).
         integer: accumulates in 32-bit integers instead of f32.
         cycles: of the matrix unit, for one instruction.
+        scale_bits: sums are 2 to this power too large.
     """
 
     instruction: str
@@ -49,6 +51,7 @@ class MatrixProduct:
     operand: str
     integer: bool
     cycles: int = 16
+    scale_bits: int = 0
 
     @property
     def accumulator(self) -> Any:
@@ -59,6 +62,10 @@ class MatrixProduct:
         """An empty sum."""
         return fx.full(4, 0 if self.integer else 0.0, self.accumulator)
 
+    def exact(self, total: Any) -> Any:
+        """A sum when all is added up."""
+        return total >> self.scale_bits if self.scale_bits else total
+
     def issue(self, rows: Sequence[Any], columns: Sequence[Any], half: int, total: Any) -> Any:
         """One instruction: `total` plus the product of share `half` of the packs (each an Int32 vector of 4)."""
         instruction = getattr(fx.rocdl, self.instruction)
@@ -68,6 +75,18 @@ class MatrixProduct:
             operands = [a, b, total, zero, zero, zero, unit, zero, unit]
             return fx.Vector(instruction(total.ir_value().type, operands), dtype=self.accumulator)
         return instruction(a, b, total)
+
+
+def unpack_int4(words: Any) -> Any:
+    """16 times the 16 int4 of a pack (an Int32 vector of 2), as int8 (an Int32 vector of 4), in the order of K.
+
+    Of 8 neighbours v0 ... v7, byte j of 4 holds v[j] in its lower and v[j + 4] in its upper half. The upper half of a
+    byte is 16 times its int4, sign and all, so nothing has to be extended; the factor is taken off the sum, which has
+    room for it as long as K < 2^17.
+    """
+    upper = fx.Int32(-0x0F0F0F10)
+    parts = [part for word in (words[0], words[1]) for part in ((word << 4) & upper, word & upper)]
+    return fx.Vector.from_elements(parts, fx.Int32)
 
 
 def _operand(packs: Sequence[Any], kind: str, half: int, halves: int) -> Any:
@@ -87,19 +106,22 @@ _GFX942 = {
     "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
     "int8": MatrixProduct("mfma_i32_16x16x32_i8", 1, 2, "i64", True),
 }
+_GFX942["int4"] = replace(_GFX942["int8"], scale_bits=4)
 _GFX950 = {
     "fp16": MatrixProduct("mfma_f32_16x16x32_f16", 1, 1, "Float16", False),
     "bf16": MatrixProduct("mfma_f32_16x16x32_bf16", 1, 1, "BFloat16", False),
     "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
     "int8": MatrixProduct("mfma_i32_16x16x64_i8", 1, 1, "i32", True),
 }
+_GFX950["int4"] = replace(_GFX950["int8"], scale_bits=4)
 _GFX950_SCALED = MatrixProduct("mfma_scale_f32_16x16x128_f8f6f4", 2, 1, "i32", False, 32)
 
 
 def matrix_product(arch: str, dtype: str, packs: int) -> MatrixProduct:
     """The instruction for operands of `dtype` on `arch`, when a lane has `packs` packs of each row at a time.
 
-    Raises ValueError for a type that is none of "fp16", "bf16", "fp8", "int8", and for another architecture.
+    Raises ValueError for a type that is none of "fp16", "bf16", "fp8", "int8", "int4" (of B; A is int8), and for
+    another architecture.
     """
     tables = {"gfx942": _GFX942, "gfx950": _GFX950}
     if arch not in tables:

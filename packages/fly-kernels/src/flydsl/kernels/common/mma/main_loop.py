@@ -3,8 +3,8 @@
 
 A goes from memory through registers (or directly, on gfx950) into LDS and from there to all waves; B goes from memory
 into the registers of the wave that owns the columns. `tile_plan` says who does what, `schedule` in which order; here
-the steps become instructions. One run-time loop runs over pairs of stages, one per LDS buffer, so that every address in
-LDS is a register that never changes plus a constant; the last two or three stages, which load less, follow it.
+the steps become instructions. One run-time loop runs over rounds of stages, one per LDS buffer, so that every address
+in LDS is a register that never changes plus a constant; the last few stages, which load less, follow it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from ..language import fx
 from ..opaque import opaque, opaque_resource
-from .instructions import PACK_BYTES
+from .instructions import PACK_BYTES, unpack_int4
 from .mfma_preshuffle_pipeline import swizzle_chunk
 from .schedule import Step, VmemOrder, loads_of, stage_steps
 from .tile_plan import WAVE, TilePlan
@@ -59,8 +59,8 @@ class TileLoop:
 
     @property
     def ahead(self) -> int:
-        """How many stages ahead A is loaded: two, but one where its LDS buffer is the only one or there is none."""
-        return 1 if self.plan.private or (self.direct and self.plan.buffers == 1) else 2
+        """How many stages ahead A is loaded."""
+        return _ahead(self.plan)
 
     @property
     def direct(self) -> bool:
@@ -111,7 +111,7 @@ def make_tile_loop(
     in_block, in_row = lane % 16, lane // 16
     first_pack = part * plan.packs
     block_bytes = 16 * b_row_bytes
-    first = lane * PACK_BYTES if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
+    first = lane * plan.b_bytes if plan.shuffled else in_block * b_row_bytes + in_row * PACK_BYTES
     first = first + wave_column * (block_bytes * plan.column_blocks) + first_pack * plan.b_pack_stride
     b_at, b_offsets = _spaced(plan, b, first, b_row_bytes, 16, plan.column_blocks)
     if plan.private:
@@ -125,7 +125,9 @@ def make_tile_loop(
         first_chunk + swizzle_chunk(in_block, (first_pack + pack) * 4 + in_row, shift, mask)
         for pack in fx.range_constexpr(plan.packs)
     ]
-    wave_chunk = fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * (WAVE * plan.passes))) if plan.direct else None
+    wave_chunk = (
+        fx.Int32(fx.rocdl.readfirstlane(fx.Int32.ir_type, wave * (WAVE * plan.passes))) if plan.direct else None
+    )
     return TileLoop(
         plan, a_at, b_at, lds, a_offsets, a_chunks, b_offsets, tuple(read_chunks), wave_chunk, fenced, preload
     )
@@ -144,7 +146,9 @@ def _spaced(
     if plan.many_sums:
         return tuple([(opaque_resource(resource(rows * one)), 0) for one in range(count)]), (first,)
     whole = resource(0)
-    return tuple([(whole, one) for one in range(count)]), tuple([first + row_bytes * (rows * one) for one in range(count)])
+    return tuple([(whole, one) for one in range(count)]), tuple(
+        [first + row_bytes * (rows * one) for one in range(count)]
+    )
 
 
 def _passes(
@@ -172,8 +176,18 @@ def _passes(
 
 
 def looped_bytes(plan: TilePlan) -> int:
-    """Bytes of K that are gone through in the steady state: pairs of stages, all but the last one to three stages."""
-    return max(0, plan.stages - (1 if plan.private else 2)) // 2 * 2 * plan.stage_bytes
+    """Bytes of K that are gone through in the steady state: all stages but the last few, in rounds."""
+    return max(0, plan.stages - _ahead(plan)) // _round(plan) * _round(plan) * plan.stage_bytes
+
+
+def _ahead(plan: TilePlan) -> int:
+    """How many stages ahead A is loaded: one where it is private, else through registers two, else all LDS buffers."""
+    return 1 if plan.private else plan.buffers if plan.direct else 2
+
+
+def _round(plan: TilePlan) -> int:
+    """Stages of one iteration of the loop: a stage of each LDS buffer, and not fewer than two."""
+    return max(2, plan.buffers if plan.direct else 2)
 
 
 def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
@@ -186,7 +200,7 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
     B as its rows, so that a lane holds neighbouring columns.
     """
     plan = loop.plan
-    order = VmemOrder()
+    order = VmemOrder(max(1, loop.ahead - 1) if loop.direct else 1)
     steps = stage_steps(plan, loop.preload, loop.direct)
     state = _start(loop, steps, order)
     in_loop = looped_bytes(plan) // plan.stage_bytes
@@ -196,25 +210,26 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
         bases = [*loop.a_offsets, *loop.b_offsets]
         next_b = fx.Int32(plan.b_stage_stride)
         first = loop.ahead * plan.stage_bytes
-        for next_a in range(first, looped + first, 2 * plan.stage_bytes):
+        for next_a in range(first, looped + first, _round(plan) * plan.stage_bytes):
             inner = state.unpacked(values)
             # Constants stay in the instructions instead of in registers of their own.
             bases = [opaque(one) for one in bases]
             split = len(loop.a_offsets)
             here = replace(loop, a_offsets=tuple(bases[:split]), b_offsets=tuple(bases[split:]))
-            # Where the reach of an instruction's own offset allows, both stages use one register.
-            near = 2 * plan.b_stage_stride <= _IMMEDIATE
-            for half in fx.range_constexpr(2):
-                at = (half * plan.stage_bytes, half * plan.b_stage_stride if near else 0)
-                beyond = next_b if near or half == 0 else next_b + plan.b_stage_stride
-                emit_stage(here, steps, inner, half, (next_a, beyond), at, order)
-            next_b = next_b + 2 * plan.b_stage_stride
+            # Where the reach of an instruction's own offset allows, all stages use one register.
+            near = _round(plan) * plan.b_stage_stride <= _IMMEDIATE
+            for one in fx.range_constexpr(_round(plan)):
+                at = (one * plan.stage_bytes, one * plan.b_stage_stride if near else 0)
+                beyond = next_b if near or one == 0 else next_b + one * plan.b_stage_stride
+                emit_stage(here, steps, inner, one, (next_a, beyond), at, order)
+            next_b = next_b + _round(plan) * plan.b_stage_stride
             values = inner.pack()
         state = state.unpacked(values)
     for stage in fx.range_constexpr(in_loop, plan.stages):
         kept = [step for step in steps if _belongs(step, plan.stages - 1 - stage, loop.ahead)]
         offsets = fx.Int32((stage + loop.ahead) * plan.stage_bytes), fx.Int32((stage + 1) * plan.b_stage_stride)
-        emit_stage(loop, kept, state, stage % 2, offsets, (0, 0), order)
+        order.stages = min(order.stages, max(1, plan.stages - 1 - stage))
+        emit_stage(loop, kept, state, stage, offsets, (0, 0), order)
     return state.sums
 
 
@@ -237,14 +252,14 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
     """
     plan = loop.plan
     state = LoopState({}, {}, {}, {})
-    zero, second = fx.Int32(0), fx.Int32(plan.stage_bytes)
+    zero, last = fx.Int32(0), loop.ahead - 1
     for m in fx.range_constexpr(plan.row_blocks):
         for n in fx.range_constexpr(plan.column_blocks):
             state.sums[m, n] = plan.product.zero()
-    for one in fx.range_constexpr(plan.passes):
-        _load_a(loop, state, one, zero, 0, 0, order)
+    for stage in fx.range_constexpr(min(max(1, last), plan.stages)):
+        for one in fx.range_constexpr(plan.passes):
+            _load_a(loop, state, one, fx.Int32(stage * plan.stage_bytes), 0, stage, order)
     arrived = dict(state.arriving)
-    two_ahead = plan.stages > 1 and loop.ahead == 2
     for step in loads_of(steps):
         if loop.fenced:
             fx.rocdl.sched_barrier(0)
@@ -252,8 +267,8 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
             _load_b(loop, state, step.key, zero, 0, order)
         elif step.kind == "own_a":
             _load_own_a(loop, state, step.key, zero, 0, order)
-        elif two_ahead:
-            _load_a(loop, state, step.key, second, 0, 1, order)
+        elif 0 < last < plan.stages:
+            _load_a(loop, state, step.key, fx.Int32(last * plan.stage_bytes), 0, last, order)
     if plan.private:
         return state
     if loop.direct:
@@ -284,7 +299,7 @@ def emit_stage(
         loop: the tile.
         steps: of this stage.
         state: on entry of the stage; becomes that of the next.
-        stage: its number, or what has the same parity.
+        stage: its number, or one that stands for the same LDS buffers.
         offsets: in the resources of A and B, of what "load_a" and "load_b" load; bytes, uniform.
         constants: to add to `offsets`.
         order: of loads, for the waits.
@@ -300,7 +315,7 @@ def emit_stage(
         memory = kind != "mfma"
         if kind == "mfma":
             m, n, packs, half = key
-            rows, columns = [state.b[n, one] for one in packs], [current[m, one] for one in packs]
+            rows, columns = [_operand_b(plan, state.b[n, one]) for one in packs], [current[m, one] for one in packs]
             state.sums[m, n] = plan.product.issue(rows, columns, half, state.sums[m, n])
         elif kind == "read_a":
             m, pack, of_next = key
@@ -343,8 +358,13 @@ def _load_b(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant:
     n, pack = key
     resource, base = loop.b[n]
     offset = loop.b_offsets[base] + (pack * loop.plan.b_pack_stride + constant)
-    state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset, k_offset))
+    kind = fx.VectorAlias(fx.Int32, loop.plan.b_bytes // 4)
+    state.b[n, pack] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, resource, offset, k_offset))
     order.issue(("load_b", key))
+
+
+def _operand_b(plan: TilePlan, pack: Any) -> Any:
+    return pack if plan.b_bytes == PACK_BYTES else unpack_int4(pack)
 
 
 def _load_own_a(loop: TileLoop, state: LoopState, key: Any, k_offset: Any, constant: int, order: VmemOrder) -> None:
@@ -362,9 +382,7 @@ def _load_a(
     offset = loop.a_offsets[base]
     order.issue(("load_a", key))
     if not loop.direct:
-        state.arriving[key] = fx.Vector(
-            fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset + constant, k_offset)
-        )
+        state.arriving[key] = fx.Vector(fx.rocdl.raw_ptr_buffer_load(fx.Int32x4, resource, offset + constant, k_offset))
         return
     reached = _reached(key)
     target = loop.lds[stage % loop.plan.buffers] + (loop.wave_chunk + (key * WAVE - reached // PACK_BYTES))

@@ -7,6 +7,7 @@ result = cast(act(sum * scale_a[m] * scale_b[n] + bias[n]) + residual[m, n])    
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,6 +130,19 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
     Rows past the end of the output are stored nowhere: its resource ends there.
     """
     row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
+    size = tile.output.width // 8
+    c_row = row * tile.c_stride
+    for m, n, result in finished_columns(tile, epilogue, sums, lane):
+        at = column + n * 16
+        offset = inside(tile, at, (c_row + tile.c_stride * (m * 16) + at) * size)
+        fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
+
+
+def finished_columns(
+    tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any
+) -> Iterator[tuple[int, int, Any]]:
+    """(row block, column block, 4 neighbouring results of a row) of all sums, row block by row block."""
+    row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
     blocks = sorted({n for _, n in sums})
     size = tile.output.width // 8
     four = fx.VectorAlias(tile.output, 4)
@@ -137,7 +151,7 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
         at = column + n * 16
         scales_b[n] = usual_nan(_load(fx.Float32x4, tile.scale_b, at * 4)) if epilogue.scaled else None
         biases[n] = _load(four, tile.bias, at * size) if epilogue.bias else None
-    c_row, residual_row = row * tile.c_stride, row * tile.residual_stride
+    residual_row = row * tile.residual_stride
     for m in sorted({m for m, _ in sums}):
         at_row = row + m * 16
         scale_a = usual_nan(_load(fx.Float32, tile.scale_a, at_row * 4)) if epilogue.scaled else None
@@ -147,9 +161,7 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
             if fx.const_expr(epilogue.residual):
                 other = inside(tile, at, (residual_row + tile.residual_stride * (m * 16) + at) * size)
                 residual = _load(four, tile.residual, other)
-            result = finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
-            offset = inside(tile, at, (c_row + tile.c_stride * (m * 16) + at) * size)
-            fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
+            yield m, n, finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
 
 
 def inside(tile: OutputTile, column: Any, offset: Any) -> Any:

@@ -35,7 +35,7 @@ class Step:
     "mfma"     (row block, column block, packs, half)
     "read_a"   (row block, pack, of the next stage?)
     "load_b"   (column block, pack), of the next stage
-    "load_a"   pass, of the stage after the next
+    "load_a"   pass, of the stage after the next (or see `stage_steps`)
     "own_a"    (row block, pack), of the next stage, to registers
     "write_a"  pass, of the next stage
     "wait"     what has to be there, as (kind, key) of loads; LDS accesses always
@@ -50,8 +50,8 @@ def stage_steps(plan: TilePlan, preload: tuple[int, int] = (0, 0), direct: bool 
     """All steps of one stage in the steady state.
 
     `preload` = (LDS reads, global loads) that each phase issues before its first matrix instruction. With `direct`
-    A goes from memory to LDS without registers: there is no "write_a", "load_a" comes after the barrier, and with one
-    buffer it is of the next stage.
+    A goes from memory to LDS without registers: there is no "write_a", "load_a" comes after the barrier and is of the
+    stage that follows by as many as there are buffers.
     """
     if plan.private:
         return _private_steps(plan)
@@ -151,20 +151,29 @@ def _spread(plan: TilePlan, phase: Any, queue: list[Step], freed: set[int], prel
 
 
 class VmemOrder:
-    """Counts loads in the order of issue, in which they come back, to tell how many may still be outstanding."""
+    """Counts loads in the order of issue, in which they come back, to tell how many may still be outstanding.
 
-    def __init__(self) -> None:
+    Attributes:
+        stages: how many stages of "load_a" are on their way when the first of them is waited for.
+    """
+
+    def __init__(self, stages: int = 1) -> None:
+        self.stages = stages
         self._issued = 0
-        self._at: dict[Key, int] = {}
+        self._at: dict[Key, list[int]] = {}
 
     def issue(self, key: Key) -> None:
-        """A load was issued; a later one of the same key replaces it."""
-        self._at[key] = self._issued
+        """A load was issued; a later one of the same key replaces it, or follows it where several are on their way."""
+        self._at.setdefault(key, []).append(self._issued)
         self._issued += 1
 
     def outstanding(self, keys: Iterable[Key]) -> int | None:
         """How many loads may be outstanding when all of `keys` have arrived; None when none of them was issued."""
-        found = [self._at[key] for key in keys if key in self._at]
+        found = [
+            self._at[key][-min(self.stages if key[0] == "load_a" else 1, len(self._at[key]))]
+            for key in keys
+            if key in self._at
+        ]
         return self._issued - 1 - max(found) if found else None
 
     def replay(self, steps: Iterable[Step]) -> None:

@@ -54,12 +54,13 @@ class TilePlan:
     tile_n: int
     k_bytes: int  # of a row: the K of this workgroup
     stage_bytes: int  # of a row: the K of one stage
-    buffers: int  # LDS buffers
+    buffers: int  # LDS buffers: 1, 2, or with `direct` more
     product: MatrixProduct
     waves: tuple[int, int] = (1, 4)  # along M, along N
     shuffled: bool = True  # B is in the order of `shuffle_weight`, else row-major
     k_waves: int = 1
     direct: bool = False  # A goes to LDS without registers
+    b_bytes: int = PACK_BYTES  # of a pack of B in memory: half where it is packed int4
 
     @property
     def threads(self) -> int:
@@ -74,7 +75,7 @@ class TilePlan:
     @property
     def b_pack_stride(self) -> int:
         """From one pack of a lane to its next along K, in B."""
-        return (16 if self.shuffled else 1) * 4 * PACK_BYTES
+        return (16 if self.shuffled else 1) * 4 * self.b_bytes
 
     @property
     def b_stage_stride(self) -> int:
@@ -146,7 +147,7 @@ class TilePlan:
         """Registers of a thread for sums, a stage of B, two phases of A and what of A is on its way."""
         held = 2 * max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
         a = self.row_blocks * self.packs if self.private else held + (0 if self.direct else self.passes)
-        return self.sum_registers + 4 * (self.column_blocks * self.packs + a)
+        return self.sum_registers + self.b_bytes // 4 * self.column_blocks * self.packs + 4 * a
 
     @property
     def crowded(self) -> bool:
@@ -160,10 +161,23 @@ class TilePlan:
         return max(self.buffers * self.buffer_chunks, self.sum_chunks + others) * PACK_BYTES
 
     @property
+    def stored_blocks(self) -> int:
+        """Row blocks of each wave that `shuffled_store` handles at once: as many as LDS of the loop has room for."""
+        room = self.lds_bytes if not self.direct else 0
+        return min(self.row_blocks, max(1, room // (16 * self.waves[0] * (2 * self.tile_n + 8))))
+
+    @property
+    def store_chunks(self) -> int:
+        """Chunks of LDS that `shuffled_store` needs."""
+        return -(-self.stored_blocks * 16 * self.waves[0] * (2 * self.tile_n + 8) // PACK_BYTES)
+
+    @property
     def cycles(self) -> int:
         """Issue cycles of a wave for all of K and the sum over waves, without stalls."""
         products = self.row_blocks * self.column_blocks * self.packs // self.product.packs * self.product.halves
         loads = self.packs * (self.row_blocks + self.column_blocks) + self.passes * (1 if self.direct else 2)
+        if self.b_bytes < PACK_BYTES:
+            loads += 6 * self.column_blocks * self.packs  # unpacking
         control = len(self.phases) + (2 if self.private else 3)
         stage = products * self.product.cycles + 4 * (loads + control)
         if self.k_waves == 1:
@@ -211,16 +225,16 @@ class TilePlan:
 
     def check(self) -> None:
         """ValueError when the buffers do not fit LDS, or the sums not the registers."""
+        if self.lds_bytes > LDS_BYTES[self.arch]:
+            raise ValueError(
+                f"tile_m = {self.tile_m} needs {self.lds_bytes} bytes of LDS for {self.buffers} buffers; "
+                f"{self.arch} has {LDS_BYTES[self.arch]}: use a smaller tile_m"
+            )
         if self.sum_registers > _MOST_SUMS:
             waves = self.threads // WAVE
             raise ValueError(
                 f"tile_m = {self.tile_m}, tile_n = {self.tile_n}: {waves} waves need {self.sum_registers} registers a "
                 f"thread for the sums, and {_MOST_SUMS} leave room for the operands: use a smaller tile or more waves"
-            )
-        if self.lds_bytes > LDS_BYTES[self.arch]:
-            raise ValueError(
-                f"tile_m = {self.tile_m} needs {self.lds_bytes} bytes of LDS for {self.buffers} buffers; "
-                f"{self.arch} has {LDS_BYTES[self.arch]}: use a smaller tile_m"
             )
 
 
@@ -247,7 +261,10 @@ def plan_tile(
 
     def plan(stage: int) -> TilePlan:
         product = matrix_product(arch, dtype, stage // (64 * k_waves))
-        return TilePlan(arch, tile_m, tile_n, k_bytes, stage, buffers, product, waves, shuffled, k_waves, direct)
+        return TilePlan(
+            arch, tile_m, tile_n, k_bytes, stage, buffers, product, waves, shuffled, k_waves, direct,
+            PACK_BYTES // 2 if dtype == "int4" else PACK_BYTES,
+        )  # fmt: skip
 
     chosen = plan(64 * k_waves)
     longest = _LONGEST_PRIVATE_STAGE * k_waves if chosen.private else _LONGEST_STAGE
@@ -280,7 +297,7 @@ def best_plan(
     A tile with too many sums for 4 waves gets 8. Waves along K need LDS for two stages (with one there is nothing to
     hide the second barrier behind).
     """
-    grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers == 2 else [(1, 4, 1)]
+    grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers > 1 else [(1, 4, 1)]
     if tile_m * tile_n > 64 * 4 * _MANY_SUMS:
         grids = [(2, 4, 1), (1, 8, 1), (1, 4, 1)]
     plans = []

@@ -28,7 +28,7 @@ def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
         thread: index in the workgroup.
     """
     if plan.k_waves == 1:
-        return sums
+        return {key: plan.product.exact(value) for key, value in sums.items()}
     parts, kind = plan.k_waves, plan.product.accumulator
     own = plan.column_blocks // parts
     blocks = [(m, n) for m in range(plan.row_blocks) for n in range(own)]
@@ -49,5 +49,5 @@ def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
             total = values[0]
             for value in values[1:]:
                 total = total + value
-            result[m, n] = total
+            result[m, n] = plan.product.exact(total)
     return result
