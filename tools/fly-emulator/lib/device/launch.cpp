@@ -64,6 +64,10 @@ void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descr
                                       "architecture has yet");
 }
 
+/// Of the process: what tells launches apart, and the clock that goes on from one to the next.
+std::atomic<uint64_t> launchCount{0};
+std::atomic<uint64_t> realTime{0};
+
 /// Hands out workgroups, and takes back those that have had their turn without ending, so that a
 /// group that spins on another's result lets the other run.
 class GroupQueue {
@@ -97,6 +101,13 @@ public:
     }
     failed_ = true;
   }
+  void finished(const WorkGroupRun &run) {
+    uint64_t longest = longest_.load();
+    while (longest < run.longestWave() &&
+           !longest_.compare_exchange_weak(longest, run.longestWave())) {
+    }
+  }
+  uint64_t longestWave() const { return longest_.load(); }
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   const EmulatorError *error() const { return error_.get(); }
 
@@ -104,6 +115,7 @@ private:
   const uint64_t count_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<uint64_t> longest_{0};
   std::mutex mutex_;
   std::deque<std::unique_ptr<WorkGroupRun>> waiting_;
   std::unique_ptr<EmulatorError> error_;
@@ -135,10 +147,12 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
         if (run == nullptr)
           return;
       }
-      if (run->advance(quantum))
+      if (run->advance(quantum)) {
+        queue.finished(*run);
         spare = std::move(run);
-      else
+      } else {
         queue.putBack(std::move(run));
+      }
     }
   } catch (const EmulatorError &error) {
     queue.fail(error, index);
@@ -156,6 +170,7 @@ void runGroups(const LaunchPlan &plan, unsigned threads) {
   work(plan, queue);
   for (std::thread &helper : helpers)
     helper.join();
+  realTime += queue.longestWave();
   if (queue.error() != nullptr)
     throw EmulatorError(*queue.error());
 }
@@ -201,6 +216,8 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   plan.state.ocpFloat8 = architecture.ocpFloat8;
   plan.state.checkLds = options.checkLds;
   plan.state.instructionLimit = options.instructionLimit;
+  plan.state.realTime = realTime.load();
+  plan.dispatchId = ++launchCount;
   const std::vector<uint8_t> arguments =
       buildKernarg(kernel, geometry, plan.state, kernarg, kernargSize);
   packet.kernargAddress = reinterpret_cast<uint64_t>(arguments.data());

@@ -109,7 +109,7 @@ void WorkGroupRun::initialiseScalars(Wave &wave) const {
   if (d.sgprKernargPtr())
     put64(address(plan_.kernarg));
   if (d.sgprDispatchId())
-    put64(1);
+    put64(plan_.dispatchId);
   if (d.sgprFlatScratchInit())
     put64(0);
   if (d.sgprPrivateSegmentSize())
@@ -210,6 +210,13 @@ bool WorkGroupRun::releaseBarrier() {
   if (observer_ != nullptr)
     observer_->barrier(group_);
   return true;
+}
+
+uint64_t WorkGroupRun::longestWave() const {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < plan_.waves; ++i)
+    most = std::max(most, waves_.get()[i].executed);
+  return most;
 }
 
 bool WorkGroupRun::advance(uint64_t quantum) {

@@ -25,6 +25,7 @@ struct LaunchPlan {
   size_t kernargSize = 0;
   const void *dispatchPacket = nullptr;
   const void *queue = nullptr;
+  uint64_t dispatchId = 0;
   uint32_t ldsBytes = 0;
   uint32_t scratchBytes = 0; ///< a lane
   uint32_t waves = 0;        ///< a group
@@ -44,6 +45,8 @@ public:
   /// Execute until the group has ended or about `quantum` instructions are done. True at the end.
   /// Throws EmulatorError with the report of the first fault.
   bool advance(uint64_t quantum);
+  /// Instructions that the wave with the most of them has executed.
+  uint64_t longestWave() const;
 
 private:
   struct FreeMemory {

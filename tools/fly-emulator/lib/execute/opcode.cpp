@@ -62,6 +62,7 @@ const OpcodeTable &OpcodeTable::instance() {
 }
 
 OpcodeTable::OpcodeTable() {
+  addRefusedOpcodes(*this);
   addScalarAluOpcodes(*this);
   addScalarCompareOpcodes(*this);
   addScalarControlOpcodes(*this);

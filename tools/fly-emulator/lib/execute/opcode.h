@@ -39,6 +39,7 @@ struct Opcode {
   const LaneRow *lanes = nullptr; ///< of vector ALU instructions
   uint32_t parameter = 0;         ///< the handler's own
   Fidelity fidelity = Fidelity::Exact;
+  const char *refusal = nullptr; ///< why the opcode is not executed
 };
 
 /// All opcodes by mnemonic. Built once.
@@ -56,6 +57,7 @@ private:
 };
 
 // Each file of execute/ contributes its rows.
+void addRefusedOpcodes(OpcodeTable &table);
 void addScalarAluOpcodes(OpcodeTable &table);
 void addScalarCompareOpcodes(OpcodeTable &table);
 void addScalarControlOpcodes(OpcodeTable &table);

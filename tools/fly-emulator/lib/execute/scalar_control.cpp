@@ -50,9 +50,13 @@ void nothing(Wave &, const Instruction &) {}
                         : "the kernel trapped (s_trap " + std::to_string(id) + ")"};
 }
 
-/// The counter of s_memtime and s_memrealtime: deterministic, one tick an executed instruction.
+/// Deterministic: one tick an executed instruction of the wave.
 void readClock(Wave &wave, const Instruction &inst) {
   writeScalar64(wave, inst.dst[0], wave.executed);
+}
+/// The same, going on from one launch of the process to the next.
+void readRealTime(Wave &wave, const Instruction &inst) {
+  writeScalar64(wave, inst.dst[0], wave.launch->realTime + wave.executed);
 }
 
 namespace hwreg {
@@ -203,7 +207,7 @@ constexpr struct {
     {"s_set_gpr_idx_mode", OpClass::ScalarAlu, HANDLER(setIndexMode(wave, inst.immediate[0]))},
     {"s_set_gpr_idx_off", OpClass::ScalarAlu, HANDLER(wave.mode &= ~kIndexedRegisters)},
     {"s_memtime", OpClass::ScalarMemory, readClock},
-    {"s_memrealtime", OpClass::ScalarMemory, readClock},
+    {"s_memrealtime", OpClass::ScalarMemory, readRealTime},
     {"s_getreg_b32", OpClass::ScalarAlu, getRegister},
     {"s_setreg_b32", OpClass::ScalarAlu,
      HANDLER(setRegister(wave, inst,

@@ -63,6 +63,7 @@ struct LaunchState {
   uint64_t sharedBase = uint64_t{1} << 56;
   uint64_t privateBase = uint64_t{2} << 56;
   uint64_t instructionLimit = 0;
+  uint64_t realTime = 0; ///< of the device's clock when the launch began
 };
 
 /// The architectural state of one wave of 64 lanes.

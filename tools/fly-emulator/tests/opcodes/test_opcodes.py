@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +21,7 @@ from .tables import TABLES, accepted, defined_opcodes, is_old_name
 def executed(emulator: Emulator, arch: str) -> set[str]:
     """The opcodes that the emulator executes and the architecture has."""
     table = json.loads(emulator.library.flyemu_opcodes_json(arch.encode()))
-    names = sorted(name for name, entry in table.items() if entry is not None)
+    names = sorted(name for name, entry in table.items() if entry is not None and "refusal" not in entry)
     return {name for name in accepted(names, arch) if not is_old_name(name)}
 
 
@@ -58,6 +61,33 @@ def test_a_wrong_definition_is_noticed(emulator: Emulator, compile_object: Calla
     assert [failure.split()[0].rstrip(":") for failure in failures] == [
         "v_add_u32", "v_mov_b32", "global_store_dword",
     ]  # fmt: skip
+
+
+def test_every_opcode_is_executed_or_refused_with_a_reason(emulator: Emulator, arch: str) -> None:
+    """Of all that LLVM has for the architecture; and docs/emulator/opcodes.md says so."""
+    table = json.loads(emulator.library.flyemu_opcodes_json(arch.encode()))
+    names = sorted(name for name in table if "_" in name and not name.endswith(("_e32", "_e64")))
+    unknown = {name for name in accepted(names, arch) if table[name] is None and not is_old_name(name)}
+    assert not unknown, sorted(unknown)
+
+
+def test_the_published_table_is_up_to_date() -> None:
+    script = Path(__file__).resolve().parents[2] / "scripts" / "opcode_table.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+REFUSED = {
+    "s_rfe_b64 s[20:21]": "trap handler", "s_sendmsghalt 1": "debugger", "ds_gws_init v2 gds": "driver",
+    "v_screen_partition_4se_b32 v1, v2": "rasteriser",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_refused_opcodes_say_why(code: str, emulator: Emulator, compile_object: Callable[..., bytes]) -> None:
+    one = case(code.split()[0], "", "", lambda: None, code)
+    with pytest.raises(EmulatorError, match=REFUSED[code]):
+        run_batch([one], emulator, compile_object, "gfx942", 0)
 
 
 @pytest.mark.parametrize("code", ["s_trap 2", "s_endpgm_saved"])
