@@ -97,10 +97,10 @@ def test_devices_with_modules_are_not_replaced(emulator: Emulator, build: Callab
     assert emulator.device_count() == 2
 
 
-def test_instruction_that_is_not_implemented_is_named(build: Callable[..., Module]) -> None:
-    source = kernel_f("  s_setvskip s4, 1", "gfx942")
+def test_instruction_that_is_not_executed_is_named(build: Callable[..., Module]) -> None:
+    source = kernel_f("  s_rfe_b64 s[4:5]", "gfx942")
     x = np.zeros(128, np.uint32)
-    with pytest.raises(EmulatorError, match=r"does not implement this instruction\n.*f\+0x\w+: s_setvskip s4, 1"):
+    with pytest.raises(EmulatorError, match=r"does not execute this instruction.*\n.*f\+0x\w+: s_rfe_b64 s\[4:5\]"):
         build(source, "gfx942", "asm", ()).kernel("f")(1, 64, x, x.copy())
 
 
