@@ -114,19 +114,6 @@ def test_no_bank_conflicts_and_full_lines(counters, arch):
     assert total["bytes_stored"] == c.numel() * 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("in_dtype", DTYPES)
-@pytest.mark.parametrize(
-    ("shape", "tiles"),
-    [((261, 1024, 2080), (64, 256, 32)), ((384, 512, 2176), (128, 128, 128)), ((5, 640, 8192), (16, 64, 512))],
-)
-def test_contract_shapes_scaled_down(run, arch, shape, tiles, in_dtype):
-    if tiles[2] == 32:
-        tiles = (tiles[0], tiles[1], 64 if in_dtype in ("fp8", "int8") else 32)
-        shape = (shape[0], shape[1], 2048)
-    check(run, arch, shape, tiles, in_dtype)
-
-
 GOOD = {"N": 128, "K": 256, "tile_m": 64, "tile_n": 128, "tile_k": 128}
 
 

@@ -164,12 +164,12 @@ class TilePlan:
     def stored_blocks(self) -> int:
         """Row blocks of each wave that `shuffled_store` handles at once: as many as LDS of the loop has room for."""
         room = self.lds_bytes if not self.direct else 0
-        return min(self.row_blocks, max(1, room // (16 * self.waves[0] * (2 * self.tile_n + 8))))
+        return min(self.row_blocks, max(1, room // (32 * self.waves[0] * self.tile_n)))
 
     @property
     def store_chunks(self) -> int:
         """Chunks of LDS that `shuffled_store` needs."""
-        return -(-self.stored_blocks * 16 * self.waves[0] * (2 * self.tile_n + 8) // PACK_BYTES)
+        return self.stored_blocks * 2 * self.waves[0] * self.tile_n
 
     @property
     def cycles(self) -> int:
