@@ -195,7 +195,13 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
     case ArgumentKind::Scalar:
       words[index] = check_scalar(site, given[index]);
       break;
-    case ArgumentKind::Pointer:
+    case ArgumentKind::Pointer: {
+      const void *address = check_address(site, given[index]);
+      words[index] = reinterpret_cast<uint64_t>(address);
+      if (all.emulated())
+        memory.add_pointer(index, address);
+      break;
+    }
     case ArgumentKind::Stream:
       words[index] = reinterpret_cast<uint64_t>(check_address(site, given[index]));
       break;

@@ -34,29 +34,84 @@ Registry &registry() {
   return *registry;
 }
 
-bool covers(const Registered &registered, size_t bytes, const Argument &argument) {
+bool covers(const Registered &registered, size_t bytes, bool readOnly, const std::string &name) {
   return std::any_of(registered.ranges.begin(), registered.ranges.end(), [&](const auto &range) {
-    return range.bytes == bytes && range.readOnly != argument.writes && range.name == argument.name;
+    return range.bytes == bytes && range.readOnly == readOnly && range.name == name;
+  });
+}
+
+bool holds(const void *low, size_t bytes, const void *address) {
+  const auto from = reinterpret_cast<uint64_t>(low), at = reinterpret_cast<uint64_t>(address);
+  return from <= at && at - from < bytes;
+}
+
+// Whether a call that runs, on this thread or another, has registered the memory.
+bool is_of_a_call(const void *address) {
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return std::any_of(all.byAddress.begin(), all.byAddress.end(), [&](const auto &known) {
+    const auto &ranges = known.second.ranges;
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const auto &range) { return holds(known.first, range.bytes, address); });
   });
 }
 
 } // namespace
 
-void EmulatedMemory::register_one(const Range &range) {
-  const ArgumentSite site{note, range.argument};
-  const Argument &argument = site.argument();
+void EmulatedMemory::register_tensor(const Range &range) {
+  const Argument &argument = note.arguments[range.argument];
+  register_one(range, !argument.writes, argument.name);
+}
+
+// What is no readable memory of the process is left to the emulator to refuse, with its report.
+void EmulatedMemory::register_pointers() {
+  std::vector<HostMapping> mappings;
+  for (const GivenPointer &pointer : pointers) {
+    if (is_known(pointer.address))
+      continue;
+    if (mappings.empty())
+      mappings = host_mappings();
+    const auto found = mapping_of(mappings, reinterpret_cast<uint64_t>(pointer.address));
+    if (!found)
+      continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells addresses as numbers.
+    const auto *low = reinterpret_cast<const void *>(found->low);
+    ranges[count++] = {pointer.argument, low, static_cast<size_t>(found->high - found->low),
+                       nullptr};
+    register_one(ranges[registered], !found->writable,
+                 note.arguments[pointer.argument].name +
+                     " (a pointer: the whole mapping, its bounds are unknown)");
+  }
+  pointers.clear();
+}
+
+// Memory of the emulator itself, that somebody else registered, or of this call.
+bool EmulatedMemory::is_known(const void *address) {
+  for (size_t range = 0; range < registered; ++range)
+    if (holds(ranges[range].low, ranges[range].bytes, address))
+      return true;
+  HipPointerAttributes attributes{};
+  if (api.hipPointerGetAttributes == nullptr ||
+      api.hipPointerGetAttributes(&attributes, address) != kHipSuccess ||
+      attributes.type == kHipMemoryTypeUnregistered)
+    return false;
+  // What another call has registered may be gone before this one ends.
+  return !is_of_a_call(address);
+}
+
+void EmulatedMemory::register_one(const Range &range, bool readOnly, const std::string &name) {
   Registry &all = registry();
   const std::lock_guard<std::mutex> lock(all.mutex);
   Registered &known = all.byAddress[range.low];
-  if (!covers(known, range.bytes, argument)) {
-    known.ranges.push_back({range.bytes, !argument.writes, argument.name});
+  if (!covers(known, range.bytes, readOnly, name)) {
+    known.ranges.push_back({range.bytes, readOnly, name});
     try {
-      tell_emulator(range, argument);
+      tell_emulator(range, readOnly, name);
     } catch (Failure &failure) {
       known.ranges.pop_back();
       if (known.users == 0)
         all.byAddress.erase(range.low);
-      fail(failure.status, site.text() + ": " + failure.text);
+      fail(failure.status, ArgumentSite{note, range.argument}.text() + ": " + failure.text);
     }
   }
   ++known.users;
@@ -65,18 +120,18 @@ void EmulatedMemory::register_one(const Range &range) {
 
 // With its shape, so that reports name coordinates; an emulator of before that takes the bytes
 // alone.
-void EmulatedMemory::tell_emulator(const Range &range, const Argument &argument) const {
-  const int readOnly = argument.writes ? 0 : 1;
-  if (api.flyemu_register_tensor == nullptr) {
-    FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, readOnly,
-                    argument.name.c_str());
+void EmulatedMemory::tell_emulator(const Range &range, bool isReadOnly,
+                                   const std::string &name) const {
+  const int readOnly = isReadOnly ? 1 : 0;
+  if (range.tensor == nullptr || api.flyemu_register_tensor == nullptr) {
+    FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, readOnly, name.c_str());
     return;
   }
   const DLTensor &tensor = *range.tensor;
   const auto rank = static_cast<size_t>(tensor.ndim);
   SmallBuffer<long long, 16> leaves(2 * rank + 1);
   long long *shape = leaves.begin(), *strides = shape + rank;
-  const auto itemBytes = static_cast<long long>(argument.dtype->bytes());
+  const auto itemBytes = static_cast<long long>(note.arguments[range.argument].dtype->bytes());
   long long compact = itemBytes; // what NULL strides mean
   for (size_t axis = rank; axis-- > 0;) {
     shape[axis] = tensor.shape[axis];
@@ -84,8 +139,8 @@ void EmulatedMemory::tell_emulator(const Range &range, const Argument &argument)
     compact *= shape[axis];
   }
   const void *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  FLYDSL_HIP_CALL(api, flyemu_register_tensor, range.low, range.bytes, readOnly,
-                  argument.name.c_str(), data, static_cast<unsigned>(itemBytes), tensor.ndim,
+  FLYDSL_HIP_CALL(api, flyemu_register_tensor, range.low, range.bytes, readOnly, name.c_str(), data,
+                  static_cast<unsigned>(itemBytes), tensor.ndim,
                   static_cast<const long long *>(shape), static_cast<const long long *>(strides));
 }
 

@@ -29,6 +29,7 @@ namespace flydsl::runtime {
   X(hipMalloc, void **address, size_t bytes)                                                       \
   X(hipFree, void *address)                                                                        \
   X(hipMemcpy, void *destination, const void *source, size_t bytes, int kind)                      \
+  X(hipPointerGetAttributes, HipPointerAttributes *attributes, const void *pointer)                \
   X(hipStreamSynchronize, HipStream stream)                                                        \
   X(hipStreamIsCapturing, HipStream stream, int *status)                                           \
   X(hipDeviceSynchronize)

@@ -16,6 +16,17 @@ using HipStream = void *;
 
 constexpr HipError kHipSuccess = 0;
 constexpr int kHipMemcpyDefault = 4;
+constexpr int kHipMemoryTypeUnregistered = 0;
+
+// hipPointerAttribute_t.
+struct HipPointerAttributes {
+  int type;
+  int device;
+  void *devicePointer;
+  void *hostPointer;
+  int isManaged;
+  unsigned allocationFlags;
+};
 
 // hipDeviceProp_tR0600. Names are HIP's; what the runtime doesn't read is counted, not named.
 struct HipDeviceProperties {

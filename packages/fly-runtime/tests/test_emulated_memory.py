@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 import threading
 import time
 from collections.abc import Callable
@@ -12,15 +13,15 @@ import make_doubles as build
 import numpy as np
 import pytest
 from dlpack_tensors import CPU, HIP, Tensor
-from make_doubles import stream, tensor
+from make_doubles import pointer, stream, tensor
 
 Make = Callable[..., Any]
 F32 = np.float32
 
 
 def registrations(hip: build.Hip) -> list[tuple[str, int, int, str]]:
-    rows = (line.split() for line in hip.log() if line.startswith("register"))
-    return [(name, int(address, 16), int(size), access) for _, name, address, size, access in rows]
+    rows = (line.removeprefix("register ").rsplit(" ", 3) for line in hip.log() if line.startswith("register"))
+    return [(name, int(address, 16), int(size), access) for name, address, size, access in rows]
 
 
 def test_exact_ranges(make: Make, hip: build.Hip) -> None:
@@ -156,3 +157,72 @@ def test_memory_of_the_emulated_device_is_known_to_it(make: Make, hip: build.Hip
         f(Tensor(memory.ctypes.data, (4,), device=(HIP, 1)), memory)
     with pytest.raises(ValueError, match=r"argument 1 .*expected a tensor in host memory .*got one on CUDA device 0"):
         f(Tensor(memory.ctypes.data, (4,), device=(2, 0)), memory)
+
+
+def mapping_of(address: int) -> tuple[int, int, str]:
+    """(low, high, access) of the mapping that holds an address, as the process sees it."""
+    found: list[tuple[int, int, str]] = []
+    for line in open("/proc/self/maps"):
+        place, rights = line.split()[:2]
+        low, high = (int(one, 16) for one in place.split("-"))
+        if rights[0] != "r":
+            continue
+        access = "write" if rights[1] == "w" else "read"
+        if found and found[-1][1:] == (low, access):
+            low = found.pop()[0]
+        found.append((low, high, access))
+    return next(one for one in found if one[0] <= address < one[1])
+
+
+def test_a_pointer_brings_the_mapping_around_it(make: Make, hip: build.Hip) -> None:
+    """Nobody knows how much memory belongs to a pointer; what the process has mapped there is what it may reach."""
+    f, _ = make("f", [pointer("a")])
+    a = np.zeros(1 << 20, F32)
+    f(a.ctypes.data)
+    ((name, address, size, access),) = registrations(hip)
+    assert name == "a (a pointer: the whole mapping, its bounds are unknown)"
+    assert (address, address + size, access) == mapping_of(a.ctypes.data)
+    assert hip.log()[-1].split()[0] == "unregister"
+
+
+def test_pointers_into_one_mapping_bring_it_once(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [pointer("a"), pointer("b"), pointer("c")])
+    memory = np.zeros(1 << 20, F32)
+    f(memory.ctypes.data, memory.ctypes.data + 64, None)
+    assert len(registrations(hip)) == 1
+    assert sum(line.startswith("unregister") for line in hip.log()) == 1
+
+
+def test_a_pointer_into_a_tensor_of_the_call_brings_nothing(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [pointer("a"), tensor("b")])
+    b = np.zeros(7, F32)
+    f(b.ctypes.data + 8, b)
+    assert [name for name, *_ in registrations(hip)] == ["b"]
+
+
+def test_a_pointer_to_memory_of_the_device_keeps_its_bounds(
+    make: Make, hip: build.Hip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, _ = make("f", [pointer("a")])
+    a = np.zeros(7, F32)
+    monkeypatch.setenv("FAKE_ALLOCATION", f"{a.ctypes.data} {a.nbytes}")
+    f(a.ctypes.data + 8)
+    assert registrations(hip) == []
+    f(a.ctypes.data + a.nbytes)
+    assert len(registrations(hip)) == 1
+
+
+def test_read_only_pages_stay_so(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [pointer("a")])
+    pages = mmap.mmap(-1, 4 * mmap.PAGESIZE, prot=mmap.PROT_READ)
+    address = np.frombuffer(pages, np.uint8).ctypes.data
+    f(address)
+    ((_, low, size, access),) = registrations(hip)
+    assert low <= address < low + size
+    assert access == "read"
+
+
+def test_a_pointer_to_nothing_is_left_to_the_emulator(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [pointer("a")])
+    f(0x10)
+    assert registrations(hip) == []

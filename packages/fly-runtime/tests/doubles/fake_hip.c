@@ -197,6 +197,18 @@ hipError_t hipMemcpy(void *destination, const void *source, size_t bytes, int ki
   return kind == 4 ? outcome("hipMemcpy") : 1;
 }
 
+// Memory that FAKE_ALLOCATION="<address> <bytes>" names is the device's; other memory nobody
+// registered.
+hipError_t hipPointerGetAttributes(void *attributes, const void *pointer) {
+  unsigned long long low = 0, bytes = 0;
+  const char *text = getenv("FAKE_ALLOCATION");
+  if (text != NULL)
+    sscanf(text, "%llu %llu", &low, &bytes);
+  const unsigned long long address = (unsigned long long)(size_t)pointer;
+  *(int *)attributes = address >= low && address - low < bytes ? 2 : 0;
+  return 0;
+}
+
 hipError_t hipDeviceSynchronize(void) {
   note("synchronize device");
   return outcome("hipDeviceSynchronize");
