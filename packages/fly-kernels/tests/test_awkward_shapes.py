@@ -21,6 +21,8 @@ from rows import DTYPES, check, layernorm, rmsnorm, row, rows
 
 import flydsl.compiler as flyc
 import flydsl.kernels
+from flydsl.kernels.common.element_names import element_type
+from flydsl.kernels.common.tensor_shim import _run_compiled
 
 PROGRAMS = 3  # of the two-stage backward
 
@@ -216,11 +218,11 @@ def find(module, name):
     return getattr(importlib.import_module(f"flydsl.kernels.{module}"), name)
 
 
-def launch(case, run):
+def launch(case, run, pass_tensor=lambda tensor: tensor):
     """Run a case and compare its outputs."""
     updates = [case.outputs[index][0] for index in case.updates]
     writes = [tensor for index, (tensor, *_) in enumerate(case.outputs) if index not in case.updates]
-    arguments = [*case.arguments(), case.count]
+    arguments = [*map(pass_tensor, case.arguments()), case.count]
     run(case.launch, *arguments, writes=writes, updates=updates, same_bits=case.same_bits)
     for tensor, expected, kind, slack in case.outputs:
         if expected is None or not tensor.numel():
@@ -252,6 +254,21 @@ def test_more_shapes(name, m, n, dtype, run):
 def test_memory_that_begins_anywhere(name, run):
     """All tensors begin one element after a multiple of 64 bytes."""
     launch(BUILDERS[name](name, 3, 264, "bf16", lambda tensors: [anywhere(one, 1) for one in tensors]), run)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_pointers_in_the_place_of_tensors(name, run):
+    """As `flyc.from_c_void_p` gives them; and their addresses, once the launcher is compiled for pointers."""
+
+    def pointer(tensor):
+        return flyc.from_c_void_p(element_type(tensor.dtype), tensor.data_ptr(), assumed_align=tensor.element_size())
+
+    case = BUILDERS[name](name, 3, 264, "bf16", lambda tensors: tensors)
+    launch(case, run, pointer)
+    _run_compiled(case.launch, *map(pointer, case.arguments()), case.count)
+    again = BUILDERS[name](name, 3, 264, "bf16", lambda tensors: tensors)
+    again.launch = lambda *arguments: _run_compiled(case.launch, *arguments)
+    launch(again, run, lambda tensor: tensor.data_ptr())
 
 
 @pytest.mark.parametrize("name", BUILDERS)
