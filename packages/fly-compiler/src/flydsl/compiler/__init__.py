@@ -7,7 +7,7 @@ of the first call, `flyc.from_dlpack` wraps a tensor with a layout of the caller
 
 from . import excepthook as _excepthook
 from .arguments import JitArgumentRegistry, from_c_void_p, from_dlpack, from_torch_tensor
-from .backend import BaseBackend, GPUTarget, compile_backend_name, get_backend, register_backend
+from .backends import BaseBackend, GPUTarget, compile_backend_name, get_backend, register_backend
 from .compiled_function import CompiledFunction, compile
 from .diagnostics import DSLCompileError
 from .jit_function import JitFunction, jit

@@ -8,11 +8,11 @@ import math
 import operator
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..utils.file import atomic_write
 from .arguments.classify import refuse_immutable, unwrapped
 from .compilation import Compiled
 from .dispatch import make_method
@@ -67,16 +67,8 @@ class CompiledFunction:
             OSError: the folder is missing or cannot be written.
         """
         target = Path(path)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as partial:
-            try:
-                with open(self._compiled.path, "rb") as source:
-                    shutil.copyfileobj(source, partial)
-                partial.flush()
-                os.chmod(partial.name, 0o644)
-                os.replace(partial.name, target)
-            except BaseException:
-                os.unlink(partial.name)
-                raise
+        with atomic_write(target, mode="wb") as file, open(self._compiled.path, "rb") as source:
+            shutil.copyfileobj(source, file)
         return target
 
     def export_to_c(self, file_path: str | os.PathLike[str], file_name: str, function_prefix: str = "") -> None:

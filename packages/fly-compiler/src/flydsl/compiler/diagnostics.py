@@ -16,14 +16,18 @@ from flydsl.expr import _trace
 
 __all__ = [
     "DSLCompileError",
+    "DiagRecord",
     "Diagnostic",
     "Frame",
+    "SourceFrame",
     "compile_error",
     "error_of_mlir",
     "explain_name_error",
     "forget_unbound",
     "frames_of",
+    "install_excepthook",
     "locate_error",
+    "location_chain",
     "note_unbound",
     "user_location",
     "where_text",
@@ -58,13 +62,44 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-class DSLCompileError(RuntimeError):
-    """A kernel that cannot be compiled. `diagnostics` holds the findings that the message shows."""
+@dataclass
+class SourceFrame:
+    """One line of the user's source, with columns that count from 0."""
 
-    def __init__(self, *messages: Diagnostic | str, diagnostics: Sequence[Diagnostic] | None = None) -> None:
-        found = tuple(Diagnostic(one) if isinstance(one, str) else one for one in messages)
-        super().__init__("\n\n".join(map(str, found)))
-        self.diagnostics = found if diagnostics is None else tuple(diagnostics)
+    filename: str
+    line: int
+    col: int = 0
+    end_col: int | None = None
+
+
+@dataclass
+class DiagRecord:
+    """One finding for `DSLCompileError(..., diagnostics=[...])`; `chain` runs from the innermost frame outwards."""
+
+    message: str
+    chain: list[SourceFrame] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        frames = tuple(Frame(one.filename, one.line, one.col + 1) for one in self.chain)
+        return str(Diagnostic(self.message, tuple(self.notes), frames))
+
+
+class DSLCompileError(RuntimeError):
+    """A kernel that cannot be compiled.
+
+    The text is that of the findings, or of the messages where there are none.
+
+    Attributes:
+        diagnostics: the findings.
+    """
+
+    def __init__(
+        self, *messages: Diagnostic | str, diagnostics: Sequence[Diagnostic | DiagRecord] | None = None
+    ) -> None:
+        found = [one for one in messages if not isinstance(one, str)] if diagnostics is None else list(diagnostics)
+        super().__init__("\n\n".join(map(str, messages if diagnostics is None else found or messages)))
+        self.diagnostics = found
 
 
 def _clipped(text: str) -> str:
@@ -180,6 +215,18 @@ def _traced_frames(error: BaseException) -> tuple[list[Frame], bool]:
         inside = inside or code is _trace._BOUNDARY
         trace = trace.tb_next
     return frames, library
+
+
+def location_chain(location: Any) -> list[SourceFrame]:
+    """Return the frames of an MLIR location, innermost first, with columns as MLIR has them."""
+    return [SourceFrame(one.filename, one.line, one.column, one.column) for one in frames_of(location)]
+
+
+def install_excepthook() -> None:
+    """Make uncaught compile errors short; importing `flydsl.compiler` does it already."""
+    from .excepthook import install
+
+    install()
 
 
 def frames_of(location: Any) -> tuple[Frame, ...]:

@@ -90,8 +90,8 @@ class LinkedExternFunction:
         result = self.extern(*args)
         compilation = active()
         if compilation is not None:
-            if self.bitcode_path is not None and self.bitcode_path not in compilation.link_libs:
-                compilation.link_libs.append(self.bitcode_path)
+            if self.bitcode_path is not None:
+                compilation.add_link_lib(self.bitcode_path)
             if self.module_init_fn is not None and self.module_init_fn not in compilation.module_inits:
                 compilation.module_inits.append(self.module_init_fn)
         return result

@@ -10,7 +10,16 @@ from typing import Any
 
 from .ktrace.settings import blocks_text
 
-__all__ = ["ambient_hints", "compile_hints", "effective_hints", "hints_key", "validated", "waves_per_eu"]
+__all__ = [
+    "ambient_hints",
+    "compile_hints",
+    "effective_fastmath_hint",
+    "effective_hints",
+    "hints_key",
+    "merge_compile_hints",
+    "validated",
+    "waves_per_eu",
+]
 
 
 class _Ambient(threading.local):
@@ -23,10 +32,7 @@ _ambient = _Ambient()
 
 def ambient_hints() -> dict[str, Any]:
     """Return the hints of the enclosing `CompilationContext.compile_hints` blocks, merged."""
-    merged: dict[str, Any] = {}
-    for one in _ambient.stack:
-        merged.update({key: value for key, value in one.items() if value is not None})
-    return merged
+    return merge_compile_hints(*_ambient.stack)
 
 
 @contextmanager
@@ -39,11 +45,25 @@ def compile_hints(hints: Mapping[str, Any]) -> Iterator[None]:
         _ambient.stack.pop()
 
 
+def merge_compile_hints(*layers: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return some layers of hints as one: the later value wins, unless it is `None`."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged.update({key: value for key, value in (layer or {}).items() if value is not None})
+    return merged
+
+
 def effective_hints(own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hints of a jit function under the ambient ones."""
-    merged = {key: value for key, value in own.items() if value is not None}
-    merged.update(ambient_hints())
-    return merged
+    return merge_compile_hints(own, *_ambient.stack)
+
+
+def effective_fastmath_hint(hints: Mapping[str, Any]) -> Any:
+    """Return the fast-math flags that hints make the default of traced code, `None` for none.
+
+    `fastmath` counts, also when it is `None`; without it `fast_fp_math` means `"fast"`.
+    """
+    return hints.get("fastmath", "fast" if hints.get("fast_fp_math") else None)
 
 
 def has_ambient() -> bool:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import hints as _hints
+from .hints import effective_fastmath_hint, merge_compile_hints
 from .launch import Launcher, block_size_of
 from .rewrite import rewrite_function
 from .signature import resolve_annotations
@@ -19,7 +20,16 @@ from .tracing import Compilation, active
 if TYPE_CHECKING:
     from .compilation import Request
 
-__all__ = ["CompilationContext", "KernelFunction", "kernel"]
+__all__ = [
+    "CompilationContext",
+    "KernelFunction",
+    "KernelLauncher",
+    "effective_fastmath_hint",
+    "kernel",
+    "merge_compile_hints",
+]
+
+KernelLauncher = Launcher
 
 
 class _Uses:

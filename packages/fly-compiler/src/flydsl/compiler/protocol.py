@@ -85,7 +85,9 @@ def get_ir_types(value: Any) -> list[Any]:
 
 def c_abi_spec(value: Any) -> list[tuple[Any, Any]]:
     """Return how a launch argument, or a container of them, fills the host function's slots: `(ctypes type, fill)`."""
-    return [one for part in _parts(value) for one in _hook(part, "__c_abi_spec__", "launch argument")()]
+    from .arguments.slots import slots_of
+
+    return [one for part in _parts(value) for one in slots_of(part)]
 
 
 def construct_from_ir_values(exemplar: Any, *rest: Any) -> Any:

@@ -64,7 +64,7 @@ def warn_foreign_annotations(function: FunctionType) -> None:
             hasattr(annotation, hook)
             for hook in ("__get_ir_types__", "__construct_from_ir_values__", "__cache_signature__")
         )
-        if not ours and JitArgumentRegistry.get(annotation) is None:
+        if not ours and JitArgumentRegistry.constructor(annotation) is None:
             warnings.warn(
                 f"the annotation {annotation.__qualname__} of parameter '{name}' of '{function.__qualname__}' is no "
                 "type of the language and is not enforced: the parameter takes what it is given. Use fx.Int32, "

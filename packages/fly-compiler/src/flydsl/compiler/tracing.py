@@ -15,6 +15,7 @@ from ..utils import env
 from .arguments.specs import PointerSpec, StreamSpec
 from .control.region import settle
 from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget_unbound, locate_error
+from .hints import effective_fastmath_hint
 from .ktrace.settings import KtraceSettings
 from .message import Message
 
@@ -84,6 +85,11 @@ class Compilation:
         self.gpu_module_body: ir.Block = gpu_module.regions[0].blocks.append()
         self._count = 0
         self._names: set[str] = set()
+
+    def add_link_lib(self, path: str) -> None:
+        """Have bitcode linked into the code object, once, in the order of the first mention."""
+        if path not in self.link_libs:
+            self.link_libs.append(path)
 
     def kernel_name(self, function_name: str, fixed: str | None) -> str:
         """Return the symbol of the next device function."""
@@ -160,7 +166,7 @@ def trace_host(
         trace = _trace.Trace(
             context,
             arch=arch,
-            fastmath=hints.get("fastmath", "fast" if hints.get("fast_fp_math") else None),
+            fastmath=effective_fastmath_hint(hints),
             location_depth=env.debug.max_loc_depth,
         )
         compilation = Compilation(context, _identifier(name), arch, hints)

@@ -106,7 +106,9 @@ def test_functions_compiled_for_other_arrays_refuse_them_too(wrap):
     for example in (np.zeros(64, np.float32), flyc.from_dlpack(np.zeros(64, np.float32))):
         compiled = flyc.compile(copy, wrap(x), example)
         for _ in range(2):
-            with pytest.raises(ValueError, match=r"copy\(\): argument 'y': a kernel writes to this tensor.*JAX are imm"):
+            with pytest.raises(
+                ValueError, match=r"copy\(\): argument 'y': a kernel writes to this tensor.*JAX are imm"
+            ):
                 compiled(wrap(x), wrap(y))
             compiled(wrap(x), out := np.zeros(64, np.float32))
             np.testing.assert_array_equal(np.asarray(x), out)

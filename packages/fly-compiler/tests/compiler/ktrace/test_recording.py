@@ -92,6 +92,21 @@ def test_a_capture_has_every_event_of_every_wave(tmp_path):
     assert sum(one["ph"] == "X" and one["name"] == "step" for one in written["traceEvents"]) == 16
 
 
+def test_launches_are_told_apart(tmp_path):
+    with fx.ktrace.capture("busy", out_dir=tmp_path) as trace:
+        busy(zeros(), 1, 1)
+        busy(zeros(), 2, 3)
+    launches = trace.launches()
+    assert [one["waves"] for one in launches] == [2, 6]
+    paths = trace.export_launches()
+    assert [path.rsplit("/", 1)[1] for path in paths] == ["busy_0.ktrace.json", "busy_1.ktrace.json"]
+    with pytest.raises(ValueError, match="2 launches were captured, but there are 1 names"):
+        trace.export_launches(["one"])
+    trace.clear()
+    assert trace.summary() is None
+    assert trace.export() is None
+
+
 def test_only_some_workgroups(monkeypatch):
     with fx.ktrace.capture(blocks=(2, 0, 0)) as trace:
         busy(zeros(), 1, 4)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from .dtypes import scalar_type
+from .dtypes import DATA_TYPES, scalar_type
 from .specs import PointerSpec
 
 __all__ = ["PointerArgument", "from_c_void_p"]
@@ -22,8 +22,18 @@ class PointerArgument:
         self.spec = spec
 
     def __cache_signature__(self) -> Any:
-        """Return what of this argument a compilation depends on."""
-        return self.spec
+        """Return what of this argument a compilation depends on: class of the elements, space and alignment."""
+        return (type(self), DATA_TYPES[self.spec.dtype].cls, self.spec.space, self.spec.align)
+
+    def __get_ir_types__(self) -> list[Any]:
+        """Return the MLIR types of the host function's parameters; needs a current context."""
+        return list(self.spec.ir_types())
+
+    def __c_abi_spec__(self) -> list[tuple[Any, Any]]:
+        """Return how the argument fills the slots of the host function."""
+        from .slots import pointer_slots
+
+        return pointer_slots(self)
 
     def __repr__(self) -> str:
         return f"PointerArgument({self.address:#x}, {self.spec.dtype}, {self.spec.space}, align={self.spec.align})"

@@ -46,10 +46,10 @@ class JitArgumentRegistry:
         cls._dsl_types[argument_class] = dsl_type
 
     @classmethod
-    def get(cls, py_type: type) -> tuple[Callable[[Any], Any], Any] | None:
-        """Return the constructor for a class and the class of the language that it becomes, `None` when it has none."""
+    def get(cls, py_type: type) -> tuple[Callable[[Any], Any] | None, Any]:
+        """Return the registered constructor for a class and the class of the language that it becomes, if any."""
         constructor = cls.constructor(py_type)
-        return None if constructor is None else (constructor, cls.get_dsl_type(py_type))
+        return (None, None) if constructor is None else (constructor, cls.get_dsl_type(py_type))
 
     @classmethod
     def get_dsl_type(cls, argument_class: type) -> Any:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .dtypes import tensor_type
+from .dtypes import TENSOR_TYPES, tensor_type
 from .specs import Dynamic, Leaf, TensorSpec
 
 __all__ = [
+    "DLTensorJitArg",
     "TensorArgument",
+    "TorchTensorJitArg",
     "from_dlpack",
     "from_torch_tensor",
     "is_immutable_type",
@@ -77,25 +79,36 @@ def plain_spec(tensor: Any) -> TensorSpec:
     name, shape, stride = layout_of(tensor)
     data = tensor_type(name, unsigned=not is_torch_type(type(tensor)))
     if 1 not in stride:
-        raise RuntimeError(
-            f"a tensor of shape {tuple(shape)} and strides {tuple(stride)} has no axis of stride 1. Pass it "
-            "through flyc.from_dlpack(t), with .mark_shape_dynamic(...) and .mark_stride_dynamic(...) for what changes "
-            "between calls"
-        )
+        raise RuntimeError(_no_unit_axis(shape, stride))
     unit = stride.index(1)
     strides: tuple[Leaf, ...] = tuple(1 if axis == unit else Dynamic() for axis in range(len(stride)))
     return TensorSpec(data.name, tuple(Dynamic() for _ in shape), strides, data.size)
 
 
+def _no_unit_axis(shape: Sequence[int], stride: Sequence[int]) -> str:
+    return (
+        f"a tensor of shape {tuple(shape)} and strides {tuple(stride)} has no axis of stride 1. Pass it "
+        "through flyc.from_dlpack(t), with .mark_shape_dynamic(...) and .mark_stride_dynamic(...) for what changes "
+        "between calls"
+    )
+
+
 class TensorArgument:
     """A tensor with its layout for compilation; made by `from_dlpack`. It belongs to no compilation and may be reused.
 
-    The layout is static until a `mark_…` method makes parts of it dynamic; the methods return the object itself.
+    The layout of `from_dlpack` is static until a `mark_…` method makes parts of it dynamic; the methods return the
+    object itself. The class itself begins with `mark_layout_dynamic`, unless `dynamic_layout` is false.
     """
 
-    __slots__ = ("_extents", "_strides", "spec", "tensor")
+    __slots__ = ("_extents", "_signature", "_strides", "spec", "tensor")
 
-    def __init__(self, tensor: Any, *, assumed_align: int | None, use_32bit_stride: bool) -> None:
+    def __init__(
+        self,
+        tensor: Any,
+        assumed_align: int | None = None,
+        use_32bit_stride: bool = False,
+        dynamic_layout: bool = True,
+    ) -> None:
         name, shape, stride = layout_of(tensor)
         data = tensor_type(name, unsigned=True)
         align = data.size if assumed_align is None else assumed_align
@@ -109,9 +122,25 @@ class TensorArgument:
             _check_static(extent, f"extent of axis {axis}")
         for axis, step in enumerate(self._strides):
             _check_static(step, f"stride of axis {axis}")
-        self.spec = TensorSpec(
-            data.name, self._extents, self._strides, align, 32 if use_32bit_stride else 64, wrapped=True
+        self._respec(
+            TensorSpec(data.name, self._extents, self._strides, align, 32 if use_32bit_stride else 64, wrapped=True)
         )
+        if dynamic_layout:
+            if 1 not in self._strides:
+                raise RuntimeError(_no_unit_axis(self._extents, self._strides))
+            self.mark_layout_dynamic()
+
+    def _respec(self, spec: TensorSpec) -> TensorArgument:
+        self.spec = spec
+        shape, stride = (
+            tuple(one if isinstance(one, int) else -one.divisibility for one in leaves)
+            for leaves in (spec.shape, spec.stride)
+        )
+        narrow = spec.stride_bits == 32
+        self._signature: tuple[Any, ...] = (type(self), spec.dtype, spec.align, narrow, shape, stride)
+        if is_immutable_type(type(self.tensor)):
+            self._signature += ("immutable",)
+        return self
 
     def mark_layout_dynamic(
         self, leading_dim: int | None = None, divisibility: int | Sequence[int] = 1
@@ -123,7 +152,7 @@ class TensorArgument:
             divisibility: a power of two that divides the strides, or one per axis.
 
         Raises:
-            ValueError: no axis, or not this one, has stride 1; `divisibility` is no power of two, or does not divide.
+            ValueError: no axis, or not this one, has stride 1; `divisibility` is no power of two.
         """
         rank = len(self._extents)
         if leading_dim is None:
@@ -139,49 +168,90 @@ class TensorArgument:
         divisors = _divisors(divisibility, rank)
         stride: list[Leaf] = list(map(Dynamic, divisors))
         stride[leading] = 1
-        for axis, (step, divisor) in enumerate(zip(self._strides, divisors, strict=True)):
-            if axis != leading and step % divisor:
-                raise ValueError(f"the stride of axis {axis} is {step}, which {divisor} does not divide")
-        self.spec = replace(self.spec, shape=tuple(Dynamic() for _ in range(rank)), stride=tuple(stride))
-        return self
+        return self._respec(replace(self.spec, shape=tuple(Dynamic() for _ in range(rank)), stride=tuple(stride)))
 
     def mark_shape_dynamic(self, dims: int | Sequence[int], divisibility: int | Sequence[int] = 1) -> TensorArgument:
         """Make the extents of some axes dynamic.
 
         Args:
             dims: axis or axes; negative ones count from the end.
-            divisibility: a power of two that divides these extents, or one per axis of `dims`.
+            divisibility: a power of two that divides these extents, or one per axis of `dims`; each call checks it.
 
         Raises:
-            ValueError: an axis out of range; `divisibility` is no power of two, or does not divide.
+            ValueError: an axis out of range; `divisibility` is no power of two.
         """
-        leaves = self._marked(self.spec.shape, self._extents, dims, divisibility, "extent")
-        self.spec = replace(self.spec, shape=leaves)
-        return self
+        leaves = self._marked(self.spec.shape, dims, divisibility)
+        return self._respec(replace(self.spec, shape=leaves))
 
     def mark_stride_dynamic(self, dims: int | Sequence[int], divisibility: int | Sequence[int] = 1) -> TensorArgument:
         """Make the strides of some axes dynamic; arguments and errors as for `mark_shape_dynamic`."""
-        leaves = self._marked(self.spec.stride, self._strides, dims, divisibility, "stride")
-        self.spec = replace(self.spec, stride=leaves)
-        return self
+        leaves = self._marked(self.spec.stride, dims, divisibility)
+        return self._respec(replace(self.spec, stride=leaves))
 
-    def _marked(
-        self, leaves: tuple[Leaf, ...], actual: tuple[int, ...], dims: Any, divisibility: Any, what: str
-    ) -> tuple[Leaf, ...]:
+    def _marked(self, leaves: tuple[Leaf, ...], dims: Any, divisibility: Any) -> tuple[Leaf, ...]:
         axes = [_axis(one, len(leaves)) for one in ([dims] if isinstance(dims, int) else list(dims))]
         done = list(leaves)
         for axis, divisor in zip(axes, _divisors(divisibility, len(axes)), strict=True):
-            if actual[axis] % divisor:
-                raise ValueError(f"the {what} of axis {axis} is {actual[axis]}, which {divisor} does not divide")
             done[axis] = Dynamic(divisor)
         return tuple(done)
 
+    @property
+    def element_type(self) -> Any:
+        """The MLIR type of an element; needs a current context."""
+        return TENSOR_TYPES[self.spec.dtype].cls.ir_type
+
+    @property
+    def shape_dyn_indices(self) -> tuple[int, ...]:
+        """The axes whose extent is dynamic."""
+        return tuple(axis for axis, one in enumerate(self.spec.shape) if isinstance(one, Dynamic))
+
+    @property
+    def stride_dyn_indices(self) -> tuple[int, ...]:
+        """The axes whose stride is dynamic."""
+        return tuple(axis for axis, one in enumerate(self.spec.stride) if isinstance(one, Dynamic))
+
     def __cache_signature__(self) -> Any:
-        """Return what of this argument a compilation depends on, and whether it may be written."""
-        return (self.spec, True) if is_immutable_type(type(self.tensor)) else self.spec
+        """Return what of this argument a compilation depends on.
+
+        That is the wrapper's class, dtype, alignment, whether strides have 32 bits, extents and strides; a dynamic leaf
+        is its divisor, negative. An array that must not be written has one entry more.
+        """
+        return self._signature
+
+    def __get_ir_types__(self) -> list[Any]:
+        """Return the MLIR types of the host function's parameters; needs a current context."""
+        return list(self.spec.ir_types())
+
+    def __c_abi_spec__(self) -> list[tuple[Any, Any]]:
+        """Return how the argument fills the slots of the host function: the address, and its dynamic leaves packed."""
+        from .slots import tensor_slots
+
+        return tensor_slots(self)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the tensor that is wrapped."""
+        return self._extents
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The strides of the tensor that is wrapped, in elements."""
+        return self._strides
 
     def __repr__(self) -> str:
-        return f"TensorArgument({self.spec.type_text()})"
+        return f"{type(self).__name__}({self.spec.type_text()})"
+
+
+class DLTensorJitArg(TensorArgument):
+    """A wrapped tensor of any framework."""
+
+    __slots__ = ()
+
+
+class TorchTensorJitArg(TensorArgument):
+    """A wrapped torch tensor; it never shares code with one that came through DLPack."""
+
+    __slots__ = ()
 
 
 def _check_static(value: int, what: str) -> None:
@@ -220,7 +290,7 @@ def from_dlpack(obj: Any, *, assumed_align: int | None = None, use_32bit_stride:
     """
     if not is_tensor_type(type(obj)):
         raise TypeError(f"from_dlpack takes a tensor with __dlpack__, not {type(obj).__module__}.{type(obj).__name__}")
-    return TensorArgument(obj, assumed_align=assumed_align, use_32bit_stride=use_32bit_stride)
+    return DLTensorJitArg(obj, assumed_align, use_32bit_stride, dynamic_layout=False)
 
 
 def from_torch_tensor(
@@ -231,4 +301,4 @@ def from_torch_tensor(
         raise TypeError(
             f"from_torch_tensor takes a torch.Tensor, not {type(tensor).__module__}.{type(tensor).__name__}"
         )
-    return TensorArgument(tensor, assumed_align=assumed_align, use_32bit_stride=use_32bit_stride)
+    return TorchTensorJitArg(tensor, assumed_align, use_32bit_stride, dynamic_layout=False)

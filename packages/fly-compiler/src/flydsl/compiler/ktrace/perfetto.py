@@ -7,12 +7,11 @@ A process is a workgroup of a launch, a thread one of its waves. Times are in mi
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...utils.file import atomic_write
 from .records import TICKS_PER_SECOND, Wave
 from .spans import Span, spans_of
 
@@ -71,12 +70,6 @@ def write_trace(waves: Sequence[Wave], path: Path, about: dict[str, Any]) -> Pat
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"traceEvents": trace_events(waves), "displayTimeUnit": "ns", "otherData": about})
-    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
+    with atomic_write(path, mode="w") as file:
+        file.write(text)
     return path
