@@ -27,9 +27,14 @@ def test_the_file_is_replaced_when_the_block_ends(tmp_path, mode, content):
 def test_after_an_exception_nothing_has_changed(tmp_path, error):
     path = tmp_path / "file"
     path.write_text("before")
-    with pytest.raises(error), atomic_write(path, mode="w") as file:
-        file.write("half")
-        raise error
+
+    def fail_half_way():
+        with atomic_write(path, mode="w") as file:
+            file.write("half")
+            raise error
+
+    with pytest.raises(error):
+        fail_half_way()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
