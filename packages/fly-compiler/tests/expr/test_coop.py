@@ -73,13 +73,12 @@ def test_block_scan():
 
 def test_specialisation_mistakes():
     with kernel():
-        with pytest.raises(NotImplementedError, match="there are DIRECT, STRIPED"):
-            coop.BlockLoad[fx.Int32, 256, 2, coop.BlockLoadAlgorithm.WARP_TRANSPOSE_TIMESLICED]
+        assert coop.BlockReduce.dtype is coop.BlockReduce.SharedStorage is coop.BlockReduce.block_size is None
         with pytest.raises(TypeError, match=r"write BlockRadixSort\[dtype or \(key, value\), block_size"):
             coop.BlockRadixSort[fx.Int32, 256]
         with pytest.raises(ValueError, match="items_per_thread of BlockExchange is a positive int"):
             coop.BlockExchange[fx.Int32, 256, 0]
-        with pytest.raises(TypeError, match="specialise it first: BlockReduce"):
+        with pytest.raises(TypeError, match="specialize first: BlockReduce"):
             coop.BlockReduce(1, "add")
         with pytest.raises(ValueError, match="multiple of 64 threads"):
             coop.BlockReduce[fx.Int32, 100]

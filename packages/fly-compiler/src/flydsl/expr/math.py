@@ -360,15 +360,18 @@ def ceildiv(a: Any, b: Any) -> Any:
     """Return the quotient of two integers rounded up, in their common type.
 
     Raises:
-        TypeError: a float or `Index` operand.
+        TypeError: a float, `Boolean` or `Index` operand.
         ZeroDivisionError: a static zero divisor.
         OverflowError: the static result does not fit the type.
     """
     x, y = _as_vector_operand(a), _as_vector_operand(b)
     if x is None or y is None or x.dtype.is_float or y.dtype.is_float:
         raise TypeError("fx.ceildiv takes integers")
-    if x.dtype is Index or y.dtype is Index:
-        raise TypeError("fx.ceildiv is not defined for Index; convert the operands first, for example x.to(fx.Int32)")
+    for one in (x.dtype, y.dtype):
+        if one is Index or one is Boolean:
+            raise TypeError(
+                f"fx.ceildiv is not defined for {one.__name__}; convert the operands first, for example x.to(fx.Int32)"
+            )
     cls = arithmetic_type(x.dtype, y.dtype)
     if isinstance(x, Numeric) and isinstance(y, Numeric) and x.is_static() and y.is_static():
         quotient = -(-x.to(cls).value // y.to(cls).value)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel says while it runs: `fx.printf` and `fx.device_assert`.
+"""What a program says while it runs: `fx.printf`, `fx.device_assert` and `fx.host_assert`.
 
-Both become `fly.print`; the compiler turns it into writes to a buffer that the launch passes, and the runtime prints.
+All become `fly.print`; the compiler turns it into writes to a buffer that the launch passes, or in host functions into
+calls of the runtime, which prints.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from flydsl._mlir import ir
 
 from ._build import build_symbol
 from ._protocol import extract_to_ir_values
-from ._trace import kernel, location, where
+from ._trace import kernel, location, state, where
 from .layout.objects import IntTuple
 from .numeric.base import Numeric, as_numeric
 from .numeric.types import Float32, Uint32, Uint64
 from .vector import Vector
 
-__all__ = ["device_assert", "printf"]
+__all__ = ["device_assert", "host_assert", "printf"]
+
+ASSERTION = "fly.assertion"
+"""The attribute of a `fly.print` that is the text of a failed assertion; passes hand it on to what they make of it."""
 
 
 def printf(*args: Any, format_str: str | None = None) -> None:
@@ -59,17 +63,43 @@ def device_assert(condition: Any, message: str = "", *args: Any) -> None:
         RuntimeError: outside a kernel.
     """
     kernel("fx.device_assert")
+    _assert("device_assert", AssertionError, condition, message, args)
+
+
+def host_assert(condition: Any, message: str = "", *args: Any) -> None:
+    """Check a condition of a call's arguments in a host function; where it fails, the call raises `ValueError`.
+
+    The check is native code, of a few instructions where the condition holds. Nothing that stands behind it is
+    launched; put checks before the launches.
+
+        fx.host_assert(n % 64 == 0, "argument 'n': expected a multiple of 64, got {}", n)
+
+    Args:
+        condition: a scalar; one that is known while tracing is checked then.
+        message: what to say; `{}` is filled in with `args`, as by `printf`.
+        *args: the values of the message.
+
+    Raises:
+        ValueError: the condition is known while tracing, and false.
+        RuntimeError: in a kernel, where `device_assert` checks.
+    """
+    if state.trace is not None and state.trace.kernel is not None:
+        raise RuntimeError("fx.host_assert is for host functions; in a kernel, use fx.device_assert")
+    _assert("host_assert", ValueError, condition, message or f"the condition at {where()} is false", args)
+
+
+def _assert(what: str, error: type[Exception], condition: Any, message: str, args: tuple[Any, ...]) -> None:
     truth = as_numeric(condition).__dsl_bool__()
-    text, operands = _format("device_assert", message, args)
+    text, operands = _format(what, message, args)
     if truth.is_static():
         if not truth.value:
-            raise AssertionError(f"device_assert at {where()}: {text or 'the condition is false'}")
+            raise error(f"{what} at {where()}: {text or 'the condition is false'}")
         return
     from flydsl._mlir.dialects import scf
 
     failed = scf.IfOp((~truth).ir_value(), has_else=False, loc=location())
     with ir.InsertionPoint(failed.then_block):
-        _emit(text, operands, {"fly.assertion": ir.UnitAttr.get()})
+        _emit(text, operands, {ASSERTION: ir.UnitAttr.get()})
         scf.YieldOp([], loc=location())
 
 

@@ -7,6 +7,7 @@ A `Vector` is a flat MLIR vector, a static (possibly nested) shape, and the nume
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -247,9 +248,9 @@ class Vector(Operators, metaclass=_VectorMeta):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice) or (isinstance(index, tuple) and any(isinstance(i, slice) for i in index)):
             raise TypeError("a Vector is indexed with integers and None; slices are not supported")
-        if isinstance(index, tuple) and not (len(index) == 1 and index[0] is not None):
-            return self._sub(index)
         if isinstance(index, tuple):
+            if len(self._shape) != 1 or len(index) != 1 or index[0] is None or isinstance(index[0], tuple):
+                return self._sub(index)
             index = index[0]
         if index is None:
             return self
@@ -259,7 +260,10 @@ class Vector(Operators, metaclass=_VectorMeta):
             return wrap(
                 self._dtype, build("vector.extract", (self.value, position), self.value.type.element_type, attributes)
             )
-        number = int(index)
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise TypeError(f"a Vector is indexed with integers and None, not {type(index).__name__}") from None
         if not -self.numel <= number < self.numel:
             raise IndexError(f"index {number} is out of range for a vector of {self.numel} elements")
         return self._lane(number % self.numel)

@@ -22,7 +22,7 @@ _aliases: dict[tuple[Any, Any], Any] = {}
 def VectorAlias(dtype: Any, lanes: Any) -> Any:
     """Return the class of vectors of `lanes` (a count or a shape) elements of `dtype`.
 
-    Calling it with a number or scalar splats, with a list builds from elements, with an SSA vector wraps.
+    Calling it with a number or scalar splats, with a list builds from elements, with a vector of that type wraps.
     """
     cls = _class_of(dtype)
     shape = normal_shape(lanes)
@@ -48,7 +48,7 @@ class _AliasMeta(_VectorMeta):
                 raise ValueError(f"{cls.__name__} takes {count(shape)} elements, got {len(value)}")
             return Vector.from_elements(value, dtype).reshape(shape)
         if isinstance(value, Vector):
-            return value.to(dtype).reshape(shape)
+            return Vector(value, shape, dtype)
         if isinstance(value, ir.Value) and isinstance(value.type, ir.VectorType):
             return Vector(value, shape, dtype)
         return full(shape, value, dtype)

@@ -7,7 +7,6 @@ from typing import Any
 
 from ._build import build, vector_type
 from .numeric.base import _class_of, as_numeric
-from .numeric.cast import constant
 from .vector import Vector, _as_vector_operand, _make, select_lanes
 from .vector_shape import count, normal_shape
 
@@ -29,9 +28,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Vector:
     scalar = scalar.to(cls)
     shape = normal_shape(shape)
     kind = vector_type(count(shape), cls.ir_type)
-    if scalar.is_static():
-        return _make(constant(scalar.value, cls, kind), shape, cls)
-    return _make(build("vector.broadcast", (scalar.value,), kind), shape, cls)
+    return _make(build("vector.broadcast", (scalar.ir_value(),), kind), shape, cls)
 
 
 def full_like(other: Vector, fill_value: Any, dtype: Any = None) -> Vector:

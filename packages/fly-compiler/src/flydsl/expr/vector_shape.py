@@ -82,10 +82,11 @@ def lanes_of(shape: tuple[Any, ...], index: tuple[Any, ...]) -> tuple[list[int],
     """Return the flat positions that a static multi-index names, and the shape of what it keeps (`None` modes).
 
     Raises:
-        IndexError: too many or too few coordinates, or one out of range.
+        ValueError: too many or too few coordinates.
+        IndexError: a coordinate that is out of range.
     """
     if len(index) != len(shape):
-        raise IndexError(f"{len(index)} coordinates for a vector of shape {shape}")
+        raise ValueError(f"coordinate rank {len(index)} does not match shape rank {len(shape)} of {shape}")
     lanes, kept = [0], []
     for extent, coordinate in zip(shape, index, strict=True):
         size = count(extent)
@@ -102,7 +103,7 @@ def _mode(extent: Any, coordinate: Any) -> tuple[list[int], Any]:
         return list(range(size)), extent
     if isinstance(coordinate, tuple):
         if not isinstance(extent, tuple):
-            raise IndexError(f"coordinate {coordinate} for a mode of extent {extent}")
+            raise ValueError(f"coordinate {coordinate} does not match a mode of extent {extent}")
         lanes, kept = lanes_of(extent, coordinate)
         return lanes, (kept or None)
     if not -size <= coordinate < size:

@@ -82,12 +82,14 @@ def test_reductions(algorithm):
     assert (few == x[:5].sum()).all()
 
 
-def test_exchanges():
+@pytest.mark.parametrize("algorithm", list(coop.BlockExchangeAlgorithm))
+def test_exchanges(algorithm):
     x = ints()
-    warp = x.view(2, 64, N)
+    warps = T // fx.num_warp_threads()
+    warp = x.view(warps, -1, N)
 
     def body(v):
-        Exchange = coop.BlockExchange[fx.Int32, T, N]
+        Exchange = coop.BlockExchange[fx.Int32, T, N, algorithm]
         allocator = fx.SharedAllocator()
         store = [allocator.allocate(Exchange.SharedStorage) for _ in range(6)]
         t = fx.thread_idx.x
@@ -105,7 +107,7 @@ def test_exchanges():
     got = run(body, x, 6)
     assert torch.equal(got[0], x.flatten().view(N, T).t())
     assert torch.equal(got[1], x.t().reshape(T, N))
-    assert torch.equal(got[2], warp.reshape(2, N, 64).transpose(1, 2).reshape(T, N))
+    assert torch.equal(got[2], warp.reshape(warps, N, -1).transpose(1, 2).reshape(T, N))
     assert torch.equal(got[3], warp.transpose(1, 2).reshape(T, N))
     assert torch.equal(got[4], x.flatten().flip(0).view(T, N))
     kept = torch.where(torch.arange(T * N) % 2 == 1, x.flatten(), -1).flip(0)
@@ -148,7 +150,7 @@ def test_neighbours():
     assert torch.equal(got[7].flatten(), torch.cat([(flat[1:] != flat[:-1]), flat[-1:] != 0]).int())
 
 
-@pytest.mark.parametrize("algorithm", ["DIRECT", "STRIPED", "VECTORIZE", "TRANSPOSE", "WARP_TRANSPOSE"])
+@pytest.mark.parametrize("algorithm", [one.name for one in coop.BlockLoadAlgorithm])
 @pytest.mark.parametrize("valid", [None, 301])
 def test_loads_and_stores(algorithm, valid):
     @flyc.kernel(known_block_size=(T, 1, 1))
@@ -177,11 +179,12 @@ def test_loads_and_stores(algorithm, valid):
     assert not y[count:].any()
 
 
-def test_histogram():
+@pytest.mark.parametrize("algorithm", list(coop.BlockHistogramAlgorithm))
+def test_histogram(algorithm):
     x = ints(0, 37)
 
     def body(v):
-        Histogram = coop.BlockHistogram[fx.Int32, T, 37]
+        Histogram = coop.BlockHistogram[fx.Int32, T, 37, algorithm]
         counts = Histogram(v, storage=storage(Histogram))
         return fx.Vector.from_elements([counts[item] for item in v])
 
@@ -189,15 +192,16 @@ def test_histogram():
     assert torch.equal(run(body, x), counts[x])
 
 
-@pytest.mark.parametrize("sort", ["radix", "merge"])
+@pytest.mark.parametrize("sort", ["radix", "digit", "merge"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("threads", [T, 16])
 def test_sorting_pairs_is_stable(sort, descending, threads):
     x = ints(-5, 5, threads)
 
     def body(v):
-        kind = coop.BlockRadixSort if sort == "radix" else coop.BlockMergeSort
-        Sort = kind[(fx.Int32, fx.Int32), threads, N]
+        kind = coop.BlockMergeSort if sort == "merge" else coop.BlockRadixSort
+        digit = (coop.BlockRadixSortAlgorithm.RADIX_DIGIT,) if sort == "digit" else ()
+        Sort = kind[((fx.Int32, fx.Int32), threads, N, *digit)]
         numbers = fx.Vector.from_elements([fx.thread_idx.x * N + i for i in range(N)])
         return Sort(v, numbers, storage=storage(Sort), descending=descending)
 
@@ -217,46 +221,118 @@ def test_sorting_floats():
     assert torch.equal(run(body, x, dtype=torch.float32).flatten(), x.flatten().sort().values)
 
 
-def test_ranks_by_a_digit():
+@pytest.mark.parametrize("algorithm", list(coop.BlockRadixRankAlgorithm))
+def test_ranks_by_a_digit(algorithm):
     x = ints(0, 1 << 20)
+    lanes = fx.num_warp_threads()
+    counts = []
 
     def body(v):
-        Rank = coop.BlockRadixRank[fx.Uint32, T, N]
-        return Rank(v.bitcast(fx.Uint32), storage=storage(Rank), begin_bit=4, end_bit=8)
+        Rank = coop.BlockRadixRank[fx.Uint32, T, N, algorithm]
+        options = {"count_callback": counts.append} if algorithm.name.startswith("MATCH") else {}
+        ranks, prefix = Rank(
+            v.bitcast(fx.Uint32), storage=storage(Rank), begin_bit=4, end_bit=8, with_prefix=True, **options
+        )
+        return ranks, prefix, counts[0] if counts else prefix
 
-    order = ((x.flatten() >> 4) & 15).sort(stable=True).indices
-    ranks = torch.empty(T * N, dtype=torch.int32)
-    ranks[order] = torch.arange(T * N, dtype=torch.int32)
-    assert torch.equal(run(body, x).flatten(), ranks)
+    ranks, prefix, count = run(body, x, 3)
+    digits = (x >> 4) & 15
+    if algorithm.name.startswith("MATCH"):  # the order of items is warp-striped
+        digits = digits.view(-1, lanes, N).transpose(1, 2).reshape(-1)
+        ranks = ranks.view(-1, lanes, N).transpose(1, 2)
+    expected = torch.empty(T * N, dtype=torch.int32)
+    expected[digits.flatten().sort(stable=True).indices] = torch.arange(T * N, dtype=torch.int32)
+    assert torch.equal(ranks.flatten(), expected)
+    per_digit = torch.bincount(digits.flatten(), minlength=16)
+    assert torch.equal(prefix[:16, 0], (per_digit.cumsum(0) - per_digit).int())
+    assert not counts or torch.equal(count[:16, 0], per_digit.int())
 
 
-def test_the_largest():
+def test_ranks_by_wide_and_extracted_digits():
+    x = ints(0, 1 << 12)
+
+    def body(v):
+        Rank, Wide = coop.BlockRadixRank, coop.BlockRadixRank.with_radix_bits(5)
+        kinds = Rank[fx.Uint32, T, N], Wide[fx.Uint32, T, N]
+        allocator = fx.SharedAllocator()
+        stores = [allocator.allocate(kind.SharedStorage) for kind in kinds]
+        whole = kinds[0].rank(v.bitcast(fx.Uint32), storage=stores[0], descending=True, end_bit=12)
+        low = kinds[1](v.bitcast(fx.Uint32), storage=stores[1], radix_bits=5, digit_extractor=lambda key: key & 31)
+        return whole, low
+
+    for ranks, keys in zip(run(body, x, 2), (4095 - x.flatten(), x.flatten() & 31), strict=True):
+        expected = torch.empty(T * N, dtype=torch.int32)
+        expected[keys.sort(stable=True).indices] = torch.arange(T * N, dtype=torch.int32)
+        assert torch.equal(ranks.flatten(), expected)
+
+
+@pytest.mark.parametrize("algorithm", list(coop.BlockTopKAlgorithm))
+def test_the_largest(algorithm):
     x = ints()
 
     def body(v):
-        Top = coop.BlockTopK[fx.Int32, T, N]
+        Top, Pairs = coop.BlockTopK[fx.Int32, T, N, algorithm], coop.BlockTopK[(fx.Int32, fx.Int32), T, N, algorithm]
         allocator = fx.SharedAllocator()
-        store = [allocator.allocate(Top.SharedStorage) for _ in range(2)]
-        return Top.max_keys(v, 10, storage=store[0]), Top.min_keys(v, 10, 20, storage=store[1])
+        store = [allocator.allocate(kind.SharedStorage) for kind in (Top, Top, Pairs)]
+        numbers = fx.Vector.from_elements([fx.thread_idx.x * N + i for i in range(N)])
+        largest, smallest = Top.max_keys(v, 10, storage=store[0]), Top.min_keys(v, 10, 20, storage=store[1])
+        return largest, smallest, *Pairs.max_pairs(v, numbers, 33, storage=store[2])
 
-    largest, smallest = run(body, x, 2)
-    assert torch.equal(largest.flatten()[:10], x.flatten().topk(10).values)
-    first = x.flatten()[:20]
-    assert torch.equal(smallest.flatten()[:10], first.topk(10, largest=False).values)
+    largest, smallest, keys, places = (one.flatten() for one in run(body, x, 4))
+    assert torch.equal(largest[:10].sort(descending=True).values, x.flatten().topk(10).values)
+    assert torch.equal(smallest[:10].sort().values, x.flatten()[:20].sort().values[:10])
+    assert torch.equal(keys[:33].sort(descending=True).values, x.flatten().topk(33).values)
+    assert len(set(places[:33].tolist())) == 33
+    assert torch.equal(x.flatten()[places[:33]], keys[:33])
+
+
+@pytest.mark.parametrize("largest", [False, True])
+def test_the_largest_floats_by_digits(largest):
+    x = torch.randn(T, N)
+
+    def body(v):
+        Top = coop.BlockTopK[fx.Float32, T, N, coop.BlockTopKAlgorithm.AIR]
+        return Top(v, 7, storage=storage(Top), largest=largest)
+
+    got = run(body, x, dtype=torch.float32).flatten()[:7]
+    expected = x.flatten().topk(7, largest=largest).values
+    assert torch.equal(got.sort(descending=largest).values, expected)
+
+
+def test_runs_are_decoded():
+    lengths = ints(0, 4)
+    total = int(lengths.sum())
+
+    def body(v):
+        Decode = coop.BlockRunLengthDecode[fx.Int32, T, N]
+        numbers = fx.Vector.from_elements([fx.thread_idx.x * N + i for i in range(N)])
+        decoder = Decode.init_with_run_lengths(numbers, v, storage=storage(Decode))
+        first = decoder.decode(decoded_items_per_thread=N)
+        return first, decoder.decode(decoded_items_per_thread=N, offset=T * N, default=-1), decoder.total
+
+    first, second, count = run(body, lengths, 3)
+    items = torch.arange(T * N, dtype=torch.int32).repeat_interleave(lengths.flatten())
+    expected = torch.full((2 * T * N,), -1, dtype=torch.int32)
+    expected[:total] = items
+    assert torch.equal(torch.cat([first.flatten(), second.flatten()]), expected)
+    assert (count == total).all()
 
 
 @pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.parametrize("width", [64, 8])
+@pytest.mark.parametrize("width", [fx.num_warp_threads(), 8])
 def test_waves_sort(n, width):
     x = ints(-5, 5, 64, n)
 
     def body(v):
         lane = fx.thread_idx.x % width
         number = fx.Vector.from_elements([lane * n + i for i in range(n)]) if n > 1 else lane
-        plain = coop.warp_bitonic_sort(v, width=width, compare_op=lambda a, b: a > b)
-        return plain, *coop.warp_merge_sort(v, number, width=width, compare_op=lambda a, b: a < b)
+        Bitonic, Merge = coop.WarpBitonicSort[fx.Int32, width, n], coop.WarpMergeSort[(fx.Int32, fx.Int32), width, n]
+        plain = Bitonic.sort(v, compare_op=lambda a, b: a > b)
+        few = coop.warp_merge_sort(v, width=width, compare_op=lambda a, b: a < b, valid_items=5)
+        return plain, few, *Merge.sort(v, number, compare_op=lambda a, b: a < b)
 
-    down, up, places = run(body, x, 3, threads=64, n=n)
+    down, few, up, places = run(body, x, 4, threads=64, n=n)
+    assert torch.equal(few.view(-1, width * n)[:, :5], x.view(-1, width * n)[:, :5].sort(dim=1).values)
     groups = x.view(-1, width * n)
     expected = groups.sort(stable=True, dim=1)
     assert torch.equal(down.view(-1, width * n), groups.sort(dim=1, descending=True).values)
@@ -292,3 +368,120 @@ def test_waves_reduce_segments_and_batches():
     assert torch.equal(few.view(4, 16)[:, 0], flat.view(4, 16)[:, :5].sum(1).int())
     pairs = flat.view(-1, 2).sum(1)
     assert torch.equal(batch.view(-1, 2), torch.stack([pairs, pairs * 2], 1).int())
+
+
+def test_waves_scan_some_of_their_lanes():
+    x = ints(threads=64, n=1)
+
+    def body(v):
+        Scan = coop.WarpScan[fx.Int32, 16]
+        inclusive, exclusive, total = Scan.scan_with_aggregate(v, lambda a, b: a + b, init=3, valid_items=5)
+        largest = coop.warp_reduce(v, lambda a, b: fx.max(a, b), width=16, valid_items=5)
+        return inclusive, exclusive, total, largest, coop.warp_broadcast(v, 3, width=16)
+
+    inclusive, exclusive, total, largest, third = (one.view(4, 16) for one in run(body, x, 5, threads=64, n=1))
+    x = x.view(4, 16)
+    sums = x[:, :5].cumsum(1).int()
+    assert torch.equal(inclusive[:, :5], sums + 3)
+    assert torch.equal(exclusive[:, :6], torch.cat([torch.full((4, 1), 3), sums + 3], 1).int())
+    assert (total == sums[:, 4:]).all()
+    assert (largest == x[:, :5].max(1, keepdim=True).values).all()
+    assert (third == x[:, 3:4]).all()
+
+
+@pytest.mark.parametrize("algorithm", list(coop.WarpExchangeAlgorithm))
+@pytest.mark.parametrize("width", [16, fx.num_warp_threads()])
+def test_waves_exchange(algorithm, width):
+    x = ints()
+
+    def body(v):
+        Exchange = coop.WarpExchange[fx.Int32, width, N, algorithm]
+        shared = algorithm is coop.WarpExchangeAlgorithm.SHARED
+        allocator = fx.SharedAllocator()
+        groups = fx.Array[Exchange.SharedStorage, T // width] if shared else None
+        store = [allocator.allocate(groups) if shared else None for _ in range(3)]
+        striped = Exchange.blocked_to_striped(v, storage=store[0])
+        blocked = Exchange.striped_to_blocked(v, storage=store[1])
+        lane = fx.thread_idx.x % width
+        ranks = fx.Vector.from_elements([width * N - 1 - (lane * N + i) for i in range(N)])
+        flipped = Exchange.scatter_to_striped(v, ranks, storage=store[2]) if shared else striped
+        return striped, blocked, flipped
+
+    striped, blocked, flipped = (one.view(-1, width, N) for one in run(body, x, 3))
+    x = x.view(-1, width, N)
+    arranged = x.reshape(-1, N, width).transpose(1, 2)
+    assert torch.equal(striped, arranged)
+    assert torch.equal(blocked, x.transpose(1, 2).reshape(-1, width, N))
+    if algorithm is coop.WarpExchangeAlgorithm.SHARED:
+        assert torch.equal(flipped, x.flatten(1).flip(1).view(-1, N, width).transpose(1, 2))
+
+
+@pytest.mark.parametrize("algorithm", [one.name for one in coop.WarpLoadAlgorithm])
+@pytest.mark.parametrize("valid", [None, 61])
+def test_waves_load_and_store(algorithm, valid):
+    width = 32
+
+    @flyc.kernel(known_block_size=(T, 1, 1))
+    def kernel(source: fx.Tensor, target: fx.Tensor, shown: fx.Tensor):
+        Load = coop.WarpLoad[fx.Float32, width, N, coop.WarpLoadAlgorithm[algorithm]]
+        Store = coop.WarpStore[fx.Float32, width, N, coop.WarpStoreAlgorithm[algorithm]]
+        allocator, groups = fx.SharedAllocator(), T // width
+        transposed = algorithm == "TRANSPOSE"
+        first = allocator.allocate(fx.Array[Load.SharedStorage, groups]) if transposed else None
+        second = allocator.allocate(fx.Array[Store.SharedStorage, groups]) if transposed else None
+        offset = fx.thread_idx.x // width * (width * N)
+        items = Load.load(source, storage=first, offset=offset, valid_items=valid, default=-1.0)
+        for j in fx.range_constexpr(N):
+            shown[fx.thread_idx.x, j] = items[j]
+        Store.store(target, items * 2.0, storage=second, offset=offset, valid_items=valid)
+
+    @flyc.jit
+    def launch(source: fx.Tensor, target: fx.Tensor, shown: fx.Tensor):
+        kernel(source, target, shown).launch(grid=(1,), block=(T,))
+
+    x, y, shown = torch.randn(T * N), torch.zeros(T * N), torch.empty(T, N)
+    launch(flyc.from_dlpack(x, assumed_align=16), flyc.from_dlpack(y, assumed_align=16), shown)
+    groups = x.view(-1, width * N).clone()
+    groups[:, valid if valid is not None else width * N :] = -1
+    striped = groups.view(-1, N, width).transpose(1, 2)
+    assert torch.equal(shown.view(-1, width, N), striped if algorithm == "STRIPED" else groups.view(-1, width, N))
+    stored = torch.where(groups == -1, 0.0, groups * 2)
+    assert torch.equal(y.view(-1, width * N), stored)
+
+
+def test_waves_reduce_batches():
+    x = ints(threads=64)
+
+    def body(v):
+        Batched = coop.WarpReduceBatched[fx.Int32, 2, N]
+        blocked, striped = Batched.reduce_to_blocked(v, "add"), Batched.reduce_to_striped(v, "add")
+        return Batched.reduce(v, "max"), *(fx.Vector.from_elements([*one, *one]) for one in (blocked, striped))
+
+    largest, blocked, striped = run(body, x, 3, threads=64)
+    pairs = x.view(-1, 2, N)
+    sums = pairs.sum(1).int()
+    assert torch.equal(largest.view(-1, 2, N), pairs.max(1, keepdim=True).values.expand(-1, 2, N))
+    assert torch.equal(blocked[:, :2].reshape(-1, 4), sums)
+    assert torch.equal(striped[:, :2].reshape(-1, 2, 2), sums.view(-1, 2, 2).transpose(1, 2))
+
+
+def test_differences_of_a_part():
+    x = ints()
+
+    def body(v):
+        allocator = fx.SharedAllocator()
+        Difference, Runs = coop.BlockAdjacentDifference[fx.Int32, T], coop.BlockDiscontinuity[fx.Int32, T]
+        left = Difference.subtract_left_partial_tile(v, 9, storage=allocator.allocate(Difference.SharedStorage))
+        right = Difference.subtract_right(
+            v, storage=allocator.allocate(Difference.SharedStorage), valid_items=9, successor=5
+        )
+        _, before = Runs.flag_heads(
+            v, storage=allocator.allocate(Runs.SharedStorage), predecessor=8, return_predecessors=True
+        )
+        return left, right, before
+
+    left, right, before = (one.flatten() for one in run(body, x, 3))
+    flat = x.flatten()
+    assert torch.equal(left, torch.cat([flat[:1], flat[1:9] - flat[:8], flat[9:]]))
+    assert torch.equal(right, torch.cat([flat[:8] - flat[1:9], flat[8:9] - 5, flat[9:]]))
+    assert torch.equal(before, torch.cat([torch.tensor([8]), flat[:-1]]).int())

@@ -11,10 +11,9 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import barrier
-from ..numeric.base import as_numeric
+from ..numeric.base import as_numeric, select
 from ..numeric.types import Int32
-from .specialise import Collective, items_of, packed, when
+from .specialise import Collective, items_of, packed, permuted, when
 
 __all__ = ["BlockExchange", "BlockExchangeAlgorithm", "arrangement"]
 
@@ -45,16 +44,21 @@ class BlockExchange(Collective):
     parameters = ("items_per_thread",)
     algorithms = BlockExchangeAlgorithm
     algorithm = BlockExchangeAlgorithm.SHARED_MEMORY
-    unsupported = (BlockExchangeAlgorithm.WARP_TIME_SLICING,)
+
+    @classmethod
+    def _slices(cls) -> int:
+        return cls.num_warps if cls.algorithm is BlockExchangeAlgorithm.WARP_TIME_SLICING else 1
+
+    @classmethod
+    def storage_slots(cls) -> int:
+        """Return the number of slots: one per item, or with time slicing per item of one wave."""
+        return int(cls.block_threads * cls.items_per_thread // cls._slices())
 
     @classmethod
     def _move(cls, value: Any, storage: Any, source: str, target: str) -> Any:
         slots, items = cls.slots(storage), cls.items(value)
         write, read = arrangement(cls, source), arrangement(cls, target)
-        for i, item in enumerate(items):
-            slots[write(i)] = item
-        barrier()
-        return packed([slots[read(i)] for i in range(len(items))], value)
+        return packed(permuted(cls, items, write, read, slots, cls._slices()), value)
 
     @classmethod
     def blocked_to_striped(cls, value: Any, *, storage: Any) -> Any:
@@ -80,18 +84,29 @@ class BlockExchange(Collective):
     def _scatter(cls, value: Any, ranks: Any, storage: Any, target: str, valid: Any = None, default: Any = None) -> Any:
         slots, items, places = cls.slots(storage), cls.items(value), items_of(ranks, Int32)
         read = arrangement(cls, target)
-        if valid is not None:
-            for i in range(len(items)):
-                slots[read(i)] = as_numeric(default).to(cls.dtype)
-            barrier()
-        for i, (item, place) in enumerate(zip(items, places, strict=True)):
-            if valid is None:
-                slots[place] = item
-            else:
-                with when(valid(i, place)):
+        if valid is None:
+            return packed(permuted(cls, items, lambda i: places[i], read, slots, cls._slices()), value)
+        fill = as_numeric(default).to(cls.dtype)
+        size, slices = cls.storage_slots(), cls._slices()
+        found = list(items)
+        for part in range(slices):
+            for first in range(0, size, cls.block_threads):
+                mine = cls.thread() + first
+                with when(mine < size):
+                    slots[mine] = fill
+            cls.sync()
+            for i, (item, rank) in enumerate(zip(items, places, strict=True)):
+                place = rank - part * size
+                with when(as_numeric(valid(i, rank)) & (place >= 0) & (place < size)):
                     slots[place] = item
-        barrier()
-        return packed([slots[read(i)] for i in range(len(items))], value)
+            cls.sync()
+            for i in range(len(items)):
+                place = as_numeric(read(i)) - part * size
+                inside = (place >= 0) & (place < size)
+                got = slots[select(inside, place, 0)]
+                found[i] = got if slices == 1 else select(inside, got, found[i])
+            cls.sync()
+        return packed(found, value)
 
     @classmethod
     def scatter_to_blocked(cls, value: Any, ranks: Any, *, storage: Any) -> Any:

@@ -8,14 +8,18 @@ from typing import Any
 
 from ..gpu import barrier
 from ..memory import atomic_add
-from ..numeric.types import Int32
+from ..numeric.types import Int32, Uint32
+from ..storable import Array
+from ..struct import Struct
+from .block_neighbours import BlockShuffle
+from .block_radix import BlockRadixSort
 from .specialise import Collective, items_of, slots_struct, when
 
 __all__ = ["BlockHistogram", "BlockHistogramAlgorithm"]
 
 
 class BlockHistogramAlgorithm(enum.Enum):
-    """How counts are found."""
+    """How counts are found: by atomics in LDS, or from the runs of the sorted items, which no hot bin slows down."""
 
     ATOMIC = "atomic"
     SORT = "sort"
@@ -31,13 +35,26 @@ class BlockHistogram(Collective):
     parameters = ("bins",)
     algorithms = BlockHistogramAlgorithm
     algorithm = BlockHistogramAlgorithm.ATOMIC
-    unsupported = (BlockHistogramAlgorithm.SORT,)
     bins: int
 
     @classmethod
     def make_storage(cls) -> Any:
-        """Return the storage: one counter per bin."""
-        return slots_struct(Int32, cls.bins)
+        """Return the storage: one counter per bin; to sort, also where each bin's run begins, and the sort's."""
+        if cls.algorithm is BlockHistogramAlgorithm.ATOMIC:
+            return slots_struct(Int32, cls.bins)
+        sort = cls._sort()
+        return Struct.__class_getitem__(
+            (
+                slice("slots", Array[Int32, cls.bins]),
+                slice("starts", Array[Int32, cls.bins]),
+                slice("neighbours", BlockShuffle[Int32, cls.block_size].SharedStorage),
+                slice("sort", sort.SharedStorage),
+            )
+        )
+
+    @classmethod
+    def _sort(cls) -> Any:
+        return BlockRadixSort[Uint32, cls.block_size, 1]
 
     @classmethod
     def init(cls, *, storage: Any) -> None:
@@ -53,9 +70,28 @@ class BlockHistogram(Collective):
         """Add the items to the counts; return the array of counts."""
         counts = cls.slots(storage)
         for item in items_of(value, cls.dtype):
-            atomic_add(counts.ptr + item.to(Int32), 1)
+            if cls.algorithm is BlockHistogramAlgorithm.ATOMIC:
+                atomic_add(counts.ptr + item.to(Int32), 1)
+            else:
+                cls._count_runs(item.to(Int32), counts, storage)
         barrier()
         return counts
+
+    @classmethod
+    def _count_runs(cls, item: Any, counts: Any, storage: Any) -> None:
+        """Add the lengths of the runs that one item of each thread gives when sorted."""
+        bits = max(1, (cls.bins - 1).bit_length())
+        barrier()  # what was stored before has been read
+        item = cls._sort()(item.to(Uint32), storage=storage.sort, end_bit=bits).to(Int32)
+        neighbours, thread, starts = BlockShuffle[Int32, cls.block_size], cls.thread(), storage.starts.peek()
+        before = neighbours.offset(item, -1, storage=storage.neighbours, fill=-1)
+        barrier()
+        after = neighbours.offset(item, 1, storage=storage.neighbours, fill=-1)
+        with when(item != before):
+            starts[item] = thread
+        barrier()
+        with when(item != after):
+            counts[item] = counts[item] + (thread + 1 - starts[item])
 
     @classmethod
     def _call(cls, value: Any, *, storage: Any) -> Any:

@@ -6,16 +6,15 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..gpu import barrier
 from ..numeric.base import as_numeric
 from ..numeric.types import Int32
 from ..pointer import Pointer
 from ..tensor import Tensor, make_rmem_tensor
 from ..vector import Vector, VectorAlias
 from .block_exchange import arrangement
-from .specialise import Collective, when
+from .specialise import Collective, permuted, when
 
-__all__ = ["BlockLoad", "BlockLoadAlgorithm", "BlockStore", "BlockStoreAlgorithm"]
+__all__ = ["IO", "BlockLoad", "BlockLoadAlgorithm", "BlockStore", "BlockStoreAlgorithm", "load_items", "store_items"]
 
 
 class BlockLoadAlgorithm(enum.Enum):
@@ -43,7 +42,7 @@ class BlockStoreAlgorithm(enum.Enum):
 # The order that memory is touched in; the transposing ones bring items into blocked order through LDS.
 _ORDER = {
     "DIRECT": "blocked", "VECTORIZE": "blocked", "STRIPED": "striped", "TRANSPOSE": "striped",
-    "WARP_TRANSPOSE": "warp_striped",
+    "WARP_TRANSPOSE": "warp_striped", "WARP_TRANSPOSE_TIMESLICED": "warp_striped",
 }  # fmt: skip
 
 
@@ -55,22 +54,73 @@ def _pointer(memory: Any, what: str) -> Pointer:
     return memory
 
 
-class _BlockIO(Collective):
+def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: Any, default: Any) -> Vector:
+    """Return the items of this thread, loaded by the algorithm of the collective `cls`."""
+    pointer, n = _pointer(source, cls.__name__), cls.items_per_thread
+    place = arrangement(cls, _ORDER[cls.algorithm.name])
+    if cls.algorithm.name == "VECTORIZE" and valid_items is None and n & (n - 1) == 0:
+        loaded: Vector = (pointer + offset + cls.thread() * n).load(VectorAlias(cls.dtype, n))
+        return loaded
+    items = make_rmem_tensor(n, cls.dtype)
+    if valid_items is not None:
+        items.fill(default)
+    for i in range(n):
+        index = place(i)
+        if valid_items is None:
+            items[i] = pointer[index + offset]
+        else:
+            with when(index < valid_items):
+                items[i] = pointer[index + offset]
+    loaded = items.load()
+    if not cls.needs_storage(storage):
+        return loaded
+    blocked = arrangement(cls, "blocked")
+    return Vector.from_elements(permuted(cls, list(loaded), place, blocked, cls.slots(storage), cls.slices()))
+
+
+def store_items(cls: Any, destination: Any, value: Any, storage: Any, offset: Any, valid_items: Any) -> None:
+    """Store the items of this thread by the algorithm of the collective `cls`."""
+    pointer, items, n = _pointer(destination, cls.__name__), cls.items(value), cls.items_per_thread
+    place = arrangement(cls, _ORDER[cls.algorithm.name])
+    if cls.needs_storage(storage):
+        items = permuted(cls, items, arrangement(cls, "blocked"), place, cls.slots(storage), cls.slices())
+    if cls.algorithm.name == "VECTORIZE" and valid_items is None and n & (n - 1) == 0:
+        (pointer + offset + cls.thread() * n).store(Vector.from_elements(items))
+        return
+    for i, item in enumerate(items):
+        index = place(i)
+        if valid_items is None:
+            pointer[index + offset] = item
+        else:
+            with when(index < as_numeric(valid_items).to(Int32)):
+                pointer[index + offset] = item
+
+
+class IO(Collective):
+    """What loads and stores of waves and blocks have in common."""
+
     parameters = ("items_per_thread",)
+
+    @classmethod
+    def slices(cls) -> int:
+        """Return in how many turns items are transposed."""
+        return int(cls.num_warps) if cls.algorithm.name.endswith("TIMESLICED") else 1
 
     @classmethod
     def storage_slots(cls) -> int:
         """Return the number of slots: one per item where items are transposed, else none."""
-        return cls.block_threads * cls.items_per_thread if "TRANSPOSE" in cls.algorithm.name else 0
+        transposed = "TRANSPOSE" in cls.algorithm.name
+        return int(cls.block_threads * cls.items_per_thread // cls.slices()) if transposed else 0
 
     @classmethod
-    def _needs_storage(cls, storage: Any) -> bool:
+    def needs_storage(cls, storage: Any) -> bool:
+        """Tell whether items go through LDS; `TypeError` when they do and there is no storage."""
         if cls.storage_slots() and storage is None:
             raise TypeError(f"{cls.__name__} needs storage= of its SharedStorage")
         return bool(cls.storage_slots())
 
 
-class BlockLoad(_BlockIO):
+class BlockLoad(IO):
     """`BlockLoad[dtype, block_size, items_per_thread, algorithm](source, ...)`: the items of this thread, a `Vector`.
 
     Items are in blocked order; by STRIPED, in striped order. `source` is a tensor or pointer, of which the first
@@ -80,61 +130,22 @@ class BlockLoad(_BlockIO):
 
     algorithms = BlockLoadAlgorithm
     algorithm = BlockLoadAlgorithm.DIRECT
-    unsupported = (BlockLoadAlgorithm.WARP_TRANSPOSE_TIMESLICED,)
 
     @classmethod
     def _call(
         cls, source: Any, *, storage: Any = None, offset: Any = 0, valid_items: Any = None, default: Any = 0
     ) -> Any:
-        pointer, n = _pointer(source, "BlockLoad"), cls.items_per_thread
-        place = arrangement(cls, _ORDER[cls.algorithm.name])
-        if cls.algorithm is BlockLoadAlgorithm.VECTORIZE and valid_items is None and n & (n - 1) == 0:
-            return (pointer + offset + cls.thread() * n).load(VectorAlias(cls.dtype, n))
-        items = make_rmem_tensor(n, cls.dtype)
-        items.fill(default)
-        for i in range(n):
-            index = place(i)
-            if valid_items is None:
-                items[i] = pointer[index + offset]
-            else:
-                with when(index < valid_items):
-                    items[i] = pointer[index + offset]
-        loaded = items.load()
-        if not cls._needs_storage(storage):
-            return loaded
-        slots = cls.slots(storage)
-        for i in range(n):
-            slots[place(i)] = loaded[i]
-        barrier()
-        return Vector.from_elements([slots[cls.thread() * n + i] for i in range(n)])
+        return load_items(cls, source, storage, offset, valid_items, default)
 
 
-class BlockStore(_BlockIO):
+class BlockStore(IO):
     """`BlockStore[dtype, block_size, items_per_thread, algorithm](destination, value, ...)`: the opposite of a load."""
 
     algorithms = BlockStoreAlgorithm
     algorithm = BlockStoreAlgorithm.DIRECT
-    unsupported = (BlockStoreAlgorithm.WARP_TRANSPOSE_TIMESLICED,)
 
     @classmethod
     def _call(
         cls, destination: Any, value: Any, *, storage: Any = None, offset: Any = 0, valid_items: Any = None
     ) -> None:
-        pointer, items, n = _pointer(destination, "BlockStore"), cls.items(value), cls.items_per_thread
-        place = arrangement(cls, _ORDER[cls.algorithm.name])
-        if cls._needs_storage(storage):
-            slots = cls.slots(storage)
-            for i, item in enumerate(items):
-                slots[cls.thread() * n + i] = item
-            barrier()
-            items = [slots[place(i)] for i in range(n)]
-        if cls.algorithm is BlockStoreAlgorithm.VECTORIZE and valid_items is None and n & (n - 1) == 0:
-            (pointer + offset + cls.thread() * n).store(Vector.from_elements(items))
-            return
-        for i, item in enumerate(items):
-            index = place(i)
-            if valid_items is None:
-                pointer[index + offset] = item
-            else:
-                with when(index < as_numeric(valid_items).to(Int32)):
-                    pointer[index + offset] = item
+        store_items(cls, destination, value, storage, offset, valid_items)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge sort and selection of the largest or smallest items of a workgroup, in blocked order."""
+"""Merge sort of the items of a workgroup, in blocked order."""
 
 from __future__ import annotations
 
@@ -13,22 +13,16 @@ from ..numeric.base import as_numeric, select
 from ..numeric.types import Boolean, Int32
 from ..storable import Array
 from ..struct import Struct
+from .operator import identity_of
 from .specialise import Collective, items_of, packed
 
-__all__ = ["BlockMergeSort", "BlockMergeSortAlgorithm", "BlockTopK", "BlockTopKAlgorithm"]
+__all__ = ["BlockMergeSort", "BlockMergeSortAlgorithm"]
 
 
 class BlockMergeSortAlgorithm(enum.Enum):
     """How runs are merged."""
 
     MERGE = "merge"
-
-
-class BlockTopKAlgorithm(enum.Enum):
-    """How items are selected."""
-
-    MERGE = "merge"
-    AIR = "air"
 
 
 def _less(a: Any, b: Any) -> Any:
@@ -77,7 +71,7 @@ class BlockMergeSort(Collective):
             descending: whether larger keys come first.
             compare_op: whether its first argument comes before its second, instead.
             valid_items: how many of the block's items count; the others are taken as `oob_default`.
-            oob_default: a key that comes after all others.
+            oob_default: a key that no other comes after; needed with `compare_op`.
         """
         if getattr(type(storage), "target", None) is not cls.SharedStorage:
             raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
@@ -87,7 +81,9 @@ class BlockMergeSort(Collective):
         items = cls.items(keys)
         if valid_items is not None:
             if oob_default is None:
-                raise ValueError("valid_items needs oob_default=, a key that comes after all others")
+                if compare_op is not None:
+                    raise ValueError("valid_items with compare_op needs oob_default=, a key that none comes after")
+                oob_default = identity_of("max" if descending else "min", cls.dtype)
             n, last = cls.items_per_thread, as_numeric(oob_default).to(cls.dtype)
             items = [select(cls.thread() * n + i < valid_items, item, last) for i, item in enumerate(items)]
         payload = [] if values is None else items_of(values, cls.value_dtype)
@@ -148,49 +144,3 @@ class BlockMergeSort(Collective):
         barrier()
         merged = [slots[thread * n + i] for i in range(n)]
         return merged, [] if value_slots is None else [value_slots[thread * n + i] for i in range(n)]
-
-
-class BlockTopK(BlockMergeSort):
-    """`BlockTopK[dtype or (key, value), block_size, items_per_thread](keys, k, values, storage=...)`.
-
-    The first k places of the blocked arrangement that comes back hold the k largest keys (or smallest), in order; what
-    the other places hold is not specified.
-    """
-
-    algorithms = BlockTopKAlgorithm  # type: ignore[assignment]
-    algorithm = BlockTopKAlgorithm.MERGE  # type: ignore[assignment]
-    unsupported = (BlockTopKAlgorithm.AIR,)
-
-    @classmethod
-    def _call(  # type: ignore[override]
-        cls, keys: Any, k: Any, values: Any = None, *, storage: Any, largest: bool = True, num_valid: Any = None
-    ) -> Any:
-        if isinstance(k, int) and not 0 < k <= cls.block_threads * cls.items_per_thread:
-            raise ValueError(f"{cls.__name__} selects 1 to {cls.block_threads * cls.items_per_thread} items, not {k}")
-        worst = None
-        if num_valid is not None:
-            from .operator import identity_of
-
-            worst = identity_of("max" if largest else "min", cls.dtype)
-        sort = super()._call
-        return sort(keys, values, storage=storage, descending=largest, valid_items=num_valid, oob_default=worst)
-
-    @classmethod
-    def max_keys(cls, keys: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
-        """Return the k largest keys."""
-        return cls._call(keys, k, storage=storage, num_valid=num_valid)
-
-    @classmethod
-    def min_keys(cls, keys: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
-        """Return the k smallest keys."""
-        return cls._call(keys, k, storage=storage, largest=False, num_valid=num_valid)
-
-    @classmethod
-    def max_pairs(cls, keys: Any, values: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
-        """Return the k largest keys and their values."""
-        return cls._call(keys, k, values, storage=storage, num_valid=num_valid)
-
-    @classmethod
-    def min_pairs(cls, keys: Any, values: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
-        """Return the k smallest keys and their values."""
-        return cls._call(keys, k, values, storage=storage, largest=False, num_valid=num_valid)

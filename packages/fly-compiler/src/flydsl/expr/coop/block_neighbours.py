@@ -95,7 +95,7 @@ class BlockShuffle(_Neighbours):
         return (moved, slots[0]) if return_prefix else moved
 
 
-class BlockAdjacentDifference(_Neighbours):
+class BlockAdjacentDifference(BlockShuffle):
     """`BlockAdjacentDifference[dtype, block_size]`: an operation on neighbours of a blocked arrangement."""
 
     @classmethod
@@ -106,15 +106,38 @@ class BlockAdjacentDifference(_Neighbours):
         *,
         storage: Any,
         predecessor: Any = None,
+        valid_items: Any = None,
         output_dtype: Any = None,
     ) -> Any:
-        """Return op(item, the one before it); the first of the block stays, or meets `predecessor`."""
+        """Return op(item, the one before it); the first of the block stays, or meets `predecessor`.
+
+        With `valid_items=n` the items from number n on stay as they are.
+        """
         items = items_of(value, cls.dtype)
         before, _, _, first, _ = cls._around(items, storage)
         results = [op(item, previous) for item, previous in zip(items, [before, *items], strict=False)]
         alone = items[0] if predecessor is None else op(items[0], as_numeric(predecessor).to(cls.dtype))
         results[0] = select(first, alone, results[0])
+        if valid_items is not None:
+            results = [
+                select(place < valid_items, r, i)
+                for place, r, i in zip(cls._places(items), results, items, strict=True)
+            ]
         return packed(_converted(results, output_dtype), value)
+
+    @classmethod
+    def subtract_left_partial_tile(cls, value: Any, valid_items: Any, op: Any = operator.sub, **options: Any) -> Any:
+        """As `subtract_left` with `valid_items`."""
+        return cls.subtract_left(value, op, valid_items=valid_items, **options)
+
+    @classmethod
+    def subtract_right_partial_tile(cls, value: Any, valid_items: Any, op: Any = operator.sub, **options: Any) -> Any:
+        """As `subtract_right` with `valid_items`."""
+        return cls.subtract_right(value, op, valid_items=valid_items, **options)
+
+    @classmethod
+    def _places(cls, items: list[Any]) -> list[Any]:
+        return [cls.thread() * len(items) + i for i in range(len(items))]
 
     @classmethod
     def subtract_right(
@@ -124,14 +147,24 @@ class BlockAdjacentDifference(_Neighbours):
         *,
         storage: Any,
         successor: Any = None,
+        valid_items: Any = None,
         output_dtype: Any = None,
     ) -> Any:
-        """Return op(item, the one after it); the last of the block stays, or meets `successor`."""
+        """Return op(item, the one after it); the last of the block stays, or meets `successor`.
+
+        With `valid_items=n` item n - 1 is the last: it meets `successor`, and the items after it stay as they are.
+        """
         items = items_of(value, cls.dtype)
         _, after, _, _, last = cls._around(items, storage)
         results = [op(item, following) for item, following in zip(items, [*items[1:], after], strict=True)]
         alone = items[-1] if successor is None else op(items[-1], as_numeric(successor).to(cls.dtype))
-        results[-1] = select(last, alone, results[-1])
+        if valid_items is None:
+            results[-1] = select(last, alone, results[-1])
+            return packed(_converted(results, output_dtype), value)
+        for i, (place, item) in enumerate(zip(cls._places(items), items, strict=True)):
+            end = item if successor is None else op(item, as_numeric(successor).to(cls.dtype))
+            inner = select(place == as_numeric(valid_items) - 1, end, results[i])
+            results[i] = select(place < valid_items, inner, item)
         return packed(_converted(results, output_dtype), value)
 
 
@@ -139,24 +172,38 @@ def _converted(results: list[Any], dtype: Any) -> list[Any]:
     return results if dtype is None else [one.to(_class_of(dtype)) for one in results]
 
 
-class BlockDiscontinuity(_Neighbours):
+class BlockDiscontinuity(BlockShuffle):
     """`BlockDiscontinuity[dtype, block_size]`: where runs of equal items begin and end, in a blocked arrangement."""
 
     @classmethod
-    def _flags(cls, value: Any, op: Any, storage: Any, predecessor: Any, successor: Any) -> tuple[Any, Any]:
+    def _flags(cls, value: Any, op: Any, storage: Any, predecessor: Any, successor: Any) -> tuple[Any, Any, Any]:
         items = items_of(value, cls.dtype)
         before, after, _, first, last = cls._around(items, storage)
+        if predecessor is not None:
+            before = select(first, as_numeric(predecessor).to(cls.dtype), before)
         heads = [op(previous, item) for item, previous in zip(items, [before, *items], strict=False)]
         tails = [op(item, following) for item, following in zip(items, [*items[1:], after], strict=True)]
         head = Boolean(True) if predecessor is None else op(as_numeric(predecessor).to(cls.dtype), items[0])
         tail = Boolean(True) if successor is None else op(items[-1], as_numeric(successor).to(cls.dtype))
         heads[0], tails[-1] = select(first, head, heads[0]), select(last, tail, tails[-1])
-        return packed(heads, value), packed(tails, value)
+        return packed(heads, value), packed(tails, value), packed([before, *items[:-1]], value)
 
     @classmethod
-    def flag_heads(cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, predecessor: Any = None) -> Any:
-        """Return Booleans: flag_op(the one before, item); true for the first of the block without `predecessor`."""
-        return cls._flags(value, flag_op, storage, predecessor, None)[0]
+    def flag_heads(
+        cls,
+        value: Any,
+        flag_op: Any = operator.ne,
+        *,
+        storage: Any,
+        predecessor: Any = None,
+        return_predecessors: bool = False,
+    ) -> Any:
+        """Return Booleans: flag_op(the one before, item); true for the first of the block without `predecessor`.
+
+        With `return_predecessors` also the items before (the block's first item, without `predecessor`, is its own).
+        """
+        heads, _, before = cls._flags(value, flag_op, storage, predecessor, None)
+        return (heads, before) if return_predecessors else heads
 
     @classmethod
     def flag_tails(cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, successor: Any = None) -> Any:
@@ -165,7 +212,15 @@ class BlockDiscontinuity(_Neighbours):
 
     @classmethod
     def flag_heads_and_tails(
-        cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, predecessor: Any = None, successor: Any = None
-    ) -> tuple[Any, Any]:
-        """Return the flags of heads and of tails."""
-        return cls._flags(value, flag_op, storage, predecessor, successor)
+        cls,
+        value: Any,
+        flag_op: Any = operator.ne,
+        *,
+        storage: Any,
+        predecessor: Any = None,
+        successor: Any = None,
+        return_predecessors: bool = False,
+    ) -> tuple[Any, ...]:
+        """Return the flags of heads and of tails, and with `return_predecessors` the items before."""
+        flags = cls._flags(value, flag_op, storage, predecessor, successor)
+        return flags if return_predecessors else flags[:2]

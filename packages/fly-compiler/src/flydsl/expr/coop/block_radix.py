@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Radix sort and ranking of the items of a workgroup, in blocked order, one bit per round (a stable partition)."""
+"""Radix sort of the items of a workgroup, in blocked order: a bit or a digit per round, each a stable partition."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from ..numeric.types import Index, Int32
 from ..storable import Array
 from ..struct import Struct
 from ..vector import ReductionOp
+from .block_digits import digit_ranks
 from .block_scan import BlockScan
 from .key_order import from_bits, to_bits, unsigned
 from .specialise import Collective, items_of, packed
 
-__all__ = ["BlockRadixRank", "BlockRadixSort", "BlockRadixSortAlgorithm"]
+__all__ = ["BlockRadixSort", "BlockRadixSortAlgorithm"]
+
+
+DIGIT_BITS = 4
+"""The bits of a round of RADIX_DIGIT; its counters take 4 bytes per digit and thread."""
 
 
 class BlockRadixSortAlgorithm(enum.Enum):
-    """How digits are counted."""
+    """How a round finds places: RADIX_SCAN of one bit, by a scan; RADIX_DIGIT of a digit, by counters in LDS."""
 
     RADIX_SCAN = "radix_scan"
     RADIX_DIGIT = "radix_digit"
@@ -44,13 +49,12 @@ class _Radix(Collective):
         return cls.value_dtype
 
     @classmethod
-    def make_storage(cls) -> Any:
-        """Return the storage: the scan's, and a slot per key and value."""
+    def _fields(cls) -> list[Any]:
         count = cls.block_threads * cls.items_per_thread
         fields = [slice("scan", cls._scan().SharedStorage), slice("keys", Array[unsigned(cls.dtype), count])]
         if cls._payload() is not None:
             fields.append(slice("values", Array[cls._payload(), count]))
-        return Struct.__class_getitem__(tuple(fields))
+        return fields
 
     @classmethod
     def _arrays(cls, storage: Any) -> tuple[Any, Any]:
@@ -111,7 +115,6 @@ class BlockRadixSort(_Radix):
 
     algorithms = BlockRadixSortAlgorithm
     algorithm = BlockRadixSortAlgorithm.RADIX_SCAN
-    unsupported = (BlockRadixSortAlgorithm.RADIX_DIGIT,)
 
     @classmethod
     def _call(
@@ -123,14 +126,30 @@ class BlockRadixSort(_Radix):
         descending: bool = False,
         begin_bit: int = 0,
         end_bit: int | None = None,
+        radix_bits: int | None = None,
         blocked_to_striped: bool = False,
     ) -> Any:
+        """Return the sorted keys, or keys and values.
+
+        Args:
+            keys: this thread's keys.
+            values: their values, for a class of pairs.
+            storage: what an allocator gave for `SharedStorage`.
+            descending: whether larger keys come first.
+            begin_bit: the lowest bit that counts.
+            end_bit: the bit above the highest that counts; by default the width of the key.
+            radix_bits: for RADIX_DIGIT, the bits of a round, 1 to 4.
+            blocked_to_striped: return the items in striped arrangement.
+        """
         if (values is None) is (cls.value_dtype is not None):
             raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
         begin, end = cls._bits(begin_bit, end_bit)
         bits = [to_bits(key, descending) for key in cls.items(keys)]
         payload = [] if values is None else items_of(values, cls.value_dtype)
-        bits, payload = cls._rounds(bits, payload, begin, end, storage)
+        if cls.algorithm is BlockRadixSortAlgorithm.RADIX_DIGIT:
+            bits, payload = cls._digits(bits, payload, begin, end, radix_bits or DIGIT_BITS, storage)
+        else:
+            bits, payload = cls._rounds(bits, payload, begin, end, storage)
         if blocked_to_striped:
             key_slots, value_slots = cls._arrays(storage)
             places = [cls.thread() + i * cls.block_threads for i in range(cls.items_per_thread)]
@@ -140,39 +159,36 @@ class BlockRadixSort(_Radix):
         return found if values is None else (found, packed(payload, values))
 
     @classmethod
+    def make_storage(cls) -> Any:
+        """Return the storage: the scan's, a slot per key and value, and the counters of RADIX_DIGIT."""
+        fields = cls._fields()
+        if cls.algorithm is BlockRadixSortAlgorithm.RADIX_DIGIT:
+            fields.append(slice("counters", Array[Int32, cls.block_threads << DIGIT_BITS]))
+        return Struct.__class_getitem__(tuple(fields))
+
+    @classmethod
+    def _digits(
+        cls, keys: list[Any], values: list[Any], begin: int, end: int, radix_bits: int, storage: Any
+    ) -> tuple[list[Any], list[Any]]:
+        if not 1 <= radix_bits <= DIGIT_BITS:
+            raise ValueError(f"{cls.__name__} takes radix_bits of 1 to {DIGIT_BITS}, got {radix_bits}")
+        key_slots, value_slots = cls._arrays(storage)
+        counters, thread, n = storage.counters.peek(), cls.thread(), cls.items_per_thread
+        for first in range(begin, end, radix_bits):
+            bins = 1 << min(radix_bits, end - first)
+            barrier()
+            digits = [(key >> first).to(Int32) & (bins - 1) for key in keys]
+            places = digit_ranks(cls, digits, bins, storage.scan, counters, True)
+            for i, place in enumerate(places):
+                key_slots[place] = keys[i]
+                if values:
+                    value_slots[place] = values[i]
+            barrier()
+            keys = [key_slots[thread * n + i] for i in range(n)]
+            values = [value_slots[thread * n + i] for i in range(n)] if values else []
+        return keys, values
+
+    @classmethod
     def sort_blocked_to_striped(cls, keys: Any, values: Any = None, *, storage: Any, **options: Any) -> Any:
         """Sort, and return the items in striped arrangement; options as of the sort."""
         return cls._call(keys, values, storage=storage, blocked_to_striped=True, **options)
-
-
-class BlockRadixRank(_Radix):
-    """`BlockRadixRank[dtype, block_size, items_per_thread](keys, storage=..., begin_bit=, end_bit=)`.
-
-    The result is the place of each key in the order of the digit that the bits are; equal digits keep their order.
-    """
-
-    pairs = False
-
-    @classmethod
-    def _payload(cls) -> Any:
-        return Int32
-
-    @classmethod
-    def _call(
-        cls, keys: Any, *, storage: Any, descending: bool = False, begin_bit: int = 0, end_bit: int | None = None
-    ) -> Any:
-        begin, end = cls._bits(begin_bit, end_bit)
-        bits = [to_bits(key, descending) for key in cls.items(keys)]
-        n, thread = cls.items_per_thread, cls.thread()
-        _, sources = cls._rounds(bits, [thread * n + i for i in range(n)], begin, end, storage)
-        _, slots = cls._arrays(storage)
-        barrier()
-        for i, source in enumerate(sources):
-            slots[source] = thread * n + i
-        barrier()
-        return packed([slots[thread * n + i] for i in range(n)], keys)
-
-    @classmethod
-    def rank(cls, keys: Any, *, storage: Any, **options: Any) -> Any:
-        """Return the ranks; the same as calling the class."""
-        return cls._call(keys, storage=storage, **options)

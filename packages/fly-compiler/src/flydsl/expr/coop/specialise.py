@@ -12,14 +12,14 @@ from flydsl._mlir import ir
 
 from .. import _trace
 from .._build import build_op
-from ..gpu import thread_idx
-from ..numeric.base import _class_of, as_numeric
+from ..gpu import barrier, thread_idx
+from ..numeric.base import _class_of, as_numeric, select
 from ..numeric.meta import NumericMeta
 from ..storable import Array
 from ..struct import Empty, Struct
 from ..vector import Vector
 
-__all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "slots_struct", "when"]
+__all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "permuted", "slots_struct", "when"]
 
 
 @contextmanager
@@ -40,6 +40,34 @@ def items_of(value: Any, dtype: NumericMeta) -> list[Any]:
 def packed(items: Sequence[Any], like: Any) -> Any:
     """Return items as a `Vector` where `like` is one, else the one item."""
     return Vector.from_elements(items) if isinstance(like, Vector) else items[0]
+
+
+def permuted(
+    cls: Any, items: Sequence[Any], write: Callable[[int], Any], read: Callable[[int], Any], slots: Any, slices: int = 1
+) -> list[Any]:
+    """Return the items at the numbers `read(i)` after all threads have put theirs at `write(i)`.
+
+    With `slices`, one part of the numbers after the other goes through the slots, which are that many times fewer.
+    """
+    if slices == 1:
+        for i, item in enumerate(items):
+            slots[write(i)] = item
+        cls.sync()
+        return [slots[read(i)] for i in range(len(items))]
+    size, found = cls.block_threads * len(items) // slices, list(items)
+    for part in range(slices):
+        if part:
+            cls.sync()
+        for i, item in enumerate(items):
+            place = as_numeric(write(i)) - part * size
+            with when((place >= 0) & (place < size)):
+                slots[place] = item
+        cls.sync()
+        for i in range(len(items)):
+            place = as_numeric(read(i)) - part * size
+            inside = (place >= 0) & (place < size)
+            found[i] = select(inside, slots[select(inside, place, 0)], found[i])
+    return found
 
 
 def slots_struct(dtype: NumericMeta, count: int) -> Any:
@@ -64,7 +92,7 @@ class CollectiveMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the collective; `TypeError` where it is not specialised, or has only named functions."""
         if cls.dtype is None:  # type: ignore[attr-defined]
-            raise TypeError(f"specialise it first: {cls.form()}[...]")  # type: ignore[attr-defined]
+            raise TypeError(f"specialize first: {cls.form()}")  # type: ignore[attr-defined]
         return cls._call(*args, **kwargs)  # type: ignore[attr-defined]
 
     def __repr__(cls) -> str:
@@ -72,7 +100,7 @@ class CollectiveMeta(type):
 
 
 class Collective(metaclass=CollectiveMeta):
-    """Base of the block-wide classes; made by subscripting, never instantiated.
+    """Base of the collective classes; made by subscripting, never instantiated.
 
     Attributes of a specialised class: `dtype`, `value_dtype` (of pairs), `block_size`, `block_threads`, `warp_threads`,
     `num_warps`, the extra parameters, `algorithm`, and `SharedStorage`, the struct to allocate.
@@ -80,13 +108,17 @@ class Collective(metaclass=CollectiveMeta):
 
     dtype: Any = None
     value_dtype: Any = None
-    block_size: tuple[int, int, int]
-    block_threads: int
-    warp_threads: int
-    num_warps: int
+    block_size: Any = None
+    block_threads: Any = None
+    warp_threads: Any = None
+    num_warps: Any = None
     algorithm: Any = None
-    SharedStorage: Any
-    items_per_thread: int = 1
+    SharedStorage: Any = None
+    items_per_thread: Any = 1
+
+    extent: ClassVar[str] = "block_size"
+    """What the second parameter is called."""
+    extent_optional: ClassVar[bool] = False
 
     parameters: ClassVar[tuple[str, ...]] = ()
     """Names of the int parameters between the block size and the algorithm."""
@@ -99,7 +131,7 @@ class Collective(metaclass=CollectiveMeta):
     def form(cls) -> str:
         """Return how the class is subscripted."""
         dtype = "dtype or (key, value)" if cls.pairs else "dtype"
-        parts = [dtype, "block_size", *cls.parameters, *(["algorithm=..."] if cls.algorithms else [])]
+        parts = [dtype, cls.extent, *cls.parameters, *(["algorithm=..."] if cls.algorithms else [])]
         return f"{cls.__name__.split('[')[0]}[{', '.join(parts)}]"
 
     @classmethod
@@ -119,6 +151,30 @@ class Collective(metaclass=CollectiveMeta):
         return index
 
     @classmethod
+    def sync(cls) -> None:
+        """Wait until all threads of the collective have come here and see each other's writes."""
+        barrier()
+
+    @classmethod
+    def threads_of(cls, extent: Any) -> dict[str, Any]:
+        """Return the attributes that the second parameter gives.
+
+        Raises:
+            ValueError: it is no positive int (or three of them), or does not divide into waves.
+        """
+        size = _block_size(extent)
+        lanes, threads = _trace.target().warp_size, size[0] * size[1] * size[2]
+        if threads % lanes and (threads > lanes or threads & (threads - 1)):
+            raise ValueError(
+                f"{cls.__name__} takes a block of a multiple of {lanes} threads (the warp size), or a power of two "
+                f"below; got {threads}"
+            )
+        lanes = min(threads, lanes)
+        return {
+            "block_size": size, "block_threads": threads, "warp_threads": lanes, "num_warps": threads // lanes
+        }  # fmt: skip
+
+    @classmethod
     def slots(cls, storage: Any) -> Any:
         """Return the array of the storage; `TypeError` when it was not allocated for this class."""
         if getattr(type(storage), "target", None) is not cls.SharedStorage:
@@ -135,7 +191,7 @@ class Collective(metaclass=CollectiveMeta):
 
     @classmethod
     def _call(cls, *args: Any, **kwargs: Any) -> Any:
-        shared = {*dir(Collective), "SharedStorage", "make_storage"}
+        shared = {*dir(Collective), "make_storage"}
         own = [one for one in dir(cls) if one[0] != "_" and one not in shared and callable(getattr(cls, one))]
         raise TypeError(f"{cls.__name__} is not called itself; it has the functions {', '.join(own)}")
 
@@ -166,29 +222,25 @@ def _algorithm(cls: Any, given: Sequence[Any]) -> Any:
 
 def _specialise(cls: Any, key: Any) -> Any:
     items = key if isinstance(key, tuple) and not isinstance(key[0], int) else (key,)
+    if cls.extent_optional and len(items) == 1:
+        items = (*items, None)
     least, most = 2 + len(cls.parameters), 2 + len(cls.parameters) + (cls.algorithms is not None)
     if not least <= len(items) <= most:
         raise TypeError(f"write {cls.form()}")
     dtype, value_dtype = _dtypes(cls, items[0])
-    size, extra = _block_size(items[1]), items[2:least]
+    threads, extra = cls.threads_of(items[1]), items[2:least]
     for name, count in zip(cls.parameters, extra, strict=True):
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"{name} of {cls.__name__} is a positive int, got {count!r}")
     algorithm = _algorithm(cls, items[least:])
-    lanes, threads = _trace.target().warp_size, size[0] * size[1] * size[2]
-    if threads % lanes and (threads > lanes or threads & (threads - 1)):
-        raise ValueError(
-            f"{cls.__name__} takes a block of a multiple of {lanes} threads, or a power of two below; got {threads}"
-        )
-    lanes = min(threads, lanes)
-    known = (cls, dtype, value_dtype, size, extra, algorithm, lanes)
+    known = (cls, dtype, value_dtype, *threads.values(), extra, algorithm)
     found = _made.get(known)
     if found is None:
-        shown = [dtype.__name__ if value_dtype is None else f"({dtype.__name__}, {value_dtype.__name__})", str(threads)]
+        shown = [dtype.__name__ if value_dtype is None else f"({dtype.__name__}, {value_dtype.__name__})"]
+        shown.append(str(threads["block_threads"]))
         shown += [str(count) for count in extra] + ([algorithm.name] if isinstance(algorithm, enum.Enum) else [])
         namespace = {
-            "dtype": dtype, "value_dtype": value_dtype, "block_size": size, "block_threads": threads,
-            "warp_threads": lanes, "num_warps": threads // lanes, "algorithm": algorithm,
+            "dtype": dtype, "value_dtype": value_dtype, "algorithm": algorithm, **threads,
             **dict(zip(cls.parameters, extra, strict=True)),
         }  # fmt: skip
         found = _made[known] = type(cls)(f"{cls.__name__}[{', '.join(shown)}]", (cls,), namespace)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The portable versions, by shuffles and LDS."""
 
+from .block_digits import BlockRadixRank, BlockRadixRankAlgorithm
 from .block_exchange import BlockExchange, BlockExchangeAlgorithm
 from .block_histogram import BlockHistogram, BlockHistogramAlgorithm
 from .block_io import BlockLoad, BlockLoadAlgorithm, BlockStore, BlockStoreAlgorithm
-from .block_merge import BlockMergeSort, BlockMergeSortAlgorithm, BlockTopK, BlockTopKAlgorithm
+from .block_merge import BlockMergeSort, BlockMergeSortAlgorithm
 from .block_neighbours import BlockAdjacentDifference, BlockDiscontinuity, BlockShuffle, BlockShuffleAlgorithm
-from .block_radix import BlockRadixRank, BlockRadixSort, BlockRadixSortAlgorithm
+from .block_radix import BlockRadixSort, BlockRadixSortAlgorithm
 from .block_reduce import BlockReduce, BlockReduceAlgorithm
+from .block_runs import BlockRunLengthDecode, BlockRunLengthDecodeAlgorithm
 from .block_scan import BlockScan, BlockScanAlgorithm
+from .block_topk import BlockTopK, BlockTopKAlgorithm
 from .warp import (
     warp_broadcast,
     warp_exclusive_scan,
@@ -22,7 +25,15 @@ from .warp import (
     warp_scan_with_aggregate,
     warp_tail_segmented_reduce,
 )
-from .warp_classes import WarpReduce, WarpScan
+from .warp_classes import WarpBitonicSort, WarpMergeSort, WarpReduce, WarpReduceBatched, WarpScan
+from .warp_io import (
+    WarpExchange,
+    WarpExchangeAlgorithm,
+    WarpLoad,
+    WarpLoadAlgorithm,
+    WarpStore,
+    WarpStoreAlgorithm,
+)
 from .warp_sort import warp_bitonic_sort, warp_merge_sort
 
 __all__ = [
@@ -37,10 +48,13 @@ __all__ = [
     "BlockMergeSort",
     "BlockMergeSortAlgorithm",
     "BlockRadixRank",
+    "BlockRadixRankAlgorithm",
     "BlockRadixSort",
     "BlockRadixSortAlgorithm",
     "BlockReduce",
     "BlockReduceAlgorithm",
+    "BlockRunLengthDecode",
+    "BlockRunLengthDecodeAlgorithm",
     "BlockScan",
     "BlockScanAlgorithm",
     "BlockShuffle",
@@ -49,8 +63,17 @@ __all__ = [
     "BlockStoreAlgorithm",
     "BlockTopK",
     "BlockTopKAlgorithm",
+    "WarpBitonicSort",
+    "WarpExchange",
+    "WarpExchangeAlgorithm",
+    "WarpLoad",
+    "WarpLoadAlgorithm",
+    "WarpMergeSort",
     "WarpReduce",
+    "WarpReduceBatched",
     "WarpScan",
+    "WarpStore",
+    "WarpStoreAlgorithm",
     "warp_bitonic_sort",
     "warp_broadcast",
     "warp_exclusive_scan",

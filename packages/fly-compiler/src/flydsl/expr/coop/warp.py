@@ -44,13 +44,18 @@ def _width(width: Any) -> int:
 def warp_reduce(value: Any, op: Any, *, width: int | None = None, valid_items: Any = None) -> Any:
     """Return the combination of the values of all lanes of a group, in every lane.
 
-    With `valid_items=n` only the first n lanes of a group take part; `op` is then not a callable.
+    A `Vector` counts as the combination of its items. With `valid_items=n` only the first n lanes of a group take part.
     """
-    combine, offset = combiner(op), _width(width) // 2
+    lanes, combine = _width(width), combiner(op)
+    if isinstance(value, Vector):
+        items = list(value)
+        value = items[0]
+        for item in items[1:]:
+            value = combine(value, item)
     value = as_numeric(value)
-    lanes = _width(width)
     if valid_items is not None:
-        value = select(_lane(lanes) < valid_items, value, identity_of(op, value.dtype))
+        return _scans(value, op, lanes, None, valid_items, exclusive=False)[2]
+    offset = lanes // 2
     while offset:
         value = combine(value, shuffle_xor(value, offset, lanes))
         offset //= 2
@@ -94,7 +99,7 @@ def warp_head_segmented_reduce(value: Any, head_flag: Any, op: Any, *, width: in
     return _segmented(value, op, lanes, _votes(head_flag) >> 1)
 
 
-def warp_reduce_batched(value: Any, op: Any, *, width: int | None = None) -> Any:
+def warp_reduce_batched(value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False) -> Any:
     """Reduce each item of a `Vector` over the lanes of a group; every lane gets the vector of results."""
     if not isinstance(value, Vector):
         return warp_reduce(value, op, width=width)
@@ -114,19 +119,23 @@ def _batched(value: Any, op: Any, width: int | None, at: Any) -> Any:
     return Vector.from_elements(results)
 
 
-def warp_reduce_batched_to_blocked(value: Any, op: Any, *, width: int | None = None) -> Any:
+def warp_reduce_batched_to_blocked(
+    value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False
+) -> Any:
     """Reduce each item over the lanes; lane l gets the results l * n to l * n + n - 1, n = ceil(items / width)."""
     return _batched(value, op, width, lambda lane, i, lanes, each: lane * each + i)
 
 
-def warp_reduce_batched_to_striped(value: Any, op: Any, *, width: int | None = None) -> Any:
+def warp_reduce_batched_to_striped(
+    value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False
+) -> Any:
     """Reduce each item over the lanes; lane l gets the results l, l + width, ..."""
     return _batched(value, op, width, lambda lane, i, lanes, each: lane + i * lanes)
 
 
-def warp_broadcast(value: Any, lane: Any = 0, *, width: int | None = None) -> Any:
+def warp_broadcast(value: Any, source_lane: Any = 0, *, width: int | None = None) -> Any:
     """Return the value of one lane of the group, in every lane."""
-    return shuffle_idx(as_numeric(value), lane, _width(width))
+    return shuffle_idx(as_numeric(value), source_lane, _width(width))
 
 
 def _lane(lanes: int) -> Any:
@@ -142,45 +151,65 @@ def _scan(value: Any, op: Any, lanes: int) -> Any:
     return value
 
 
-def warp_inclusive_scan(value: Any, op: Any, *, width: int | None = None, init: Any = None) -> Any:
-    """Return the combination of the values of this lane and those before it; `init` comes before all."""
-    value, lanes = as_numeric(value), _width(width)
-    result = _scan(value, op, lanes)
-    return result if init is None else combiner(op)(as_numeric(init).to(value.dtype), result)
+def _first(value: Any, op: Any, init: Any) -> Any:
+    """Return what comes before everything: `init`, or the identity of `op`."""
+    return identity_of(op, value.dtype) if init is None else as_numeric(init).to(value.dtype)
 
 
-def _exclusive(inclusive: Any, op: Any, lanes: int, init: Any) -> Any:
-    """Shift an inclusive scan (without init) by one lane."""
-    cls = inclusive.dtype
-    before = shuffle_up(inclusive, 1, lanes)
-    first = identity_of(op, cls) if init is None else as_numeric(init).to(cls)
-    rest = before if init is None else combiner(op)(first, before)
-    return select(_lane(lanes) == 0, first, rest)
+def _scans(
+    value: Any, op: Any, lanes: int, init: Any, valid_items: Any, exclusive: bool = True, inclusive: bool = True
+) -> tuple[Any, Any, Any]:
+    """Return the inclusive scan, the exclusive scan and the combination of all lanes.
+
+    Lanes from `valid_items` on take no part: the combination is that of the lanes before, and they get it too.
+    """
+    lane, combine = _lane(lanes), combiner(op)
+    plain = _scan(value, op, lanes)
+    last = lanes - 1
+    if valid_items is not None:
+        last = as_numeric(valid_items).to(Int32) - 1
+        # With no valid item there is no combination; what the lanes get then is their own first value.
+        plain = select(lane <= last, plain, shuffle_idx(plain, select(last < 0, last + 1, last), lanes))
+    total = shuffle_idx(plain, last if valid_items is None else select(last < 0, last + 1, last), lanes)
+    start = None if init is None else as_numeric(init).to(value.dtype)
+    with_init = plain if start is None or not inclusive else combine(start, plain)
+    if not exclusive:
+        return with_init, None, total
+    before = shuffle_up(plain, 1, lanes)
+    first = _first(value, op, init)
+    return with_init, select(lane == 0, first, before if start is None else combine(start, before)), total
 
 
-def warp_exclusive_scan(value: Any, op: Any, *, width: int | None = None, init: Any = None) -> Any:
+def warp_inclusive_scan(
+    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+) -> Any:
+    """Return the combination of the values of this lane and those before it; `init` comes before all.
+
+    With `valid_items=n` only the first n lanes of a group take part.
+    """
+    return _scans(as_numeric(value), op, _width(width), init, valid_items, exclusive=False)[0]
+
+
+def warp_exclusive_scan(
+    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+) -> Any:
     """Return the combination of the values of the lanes before this one; the first lane gets `init`, or the identity.
 
     Raises:
         ValueError: a callable operator without `init`.
     """
-    value, lanes = as_numeric(value), _width(width)
-    return _exclusive(_scan(value, op, lanes), op, lanes, init)
+    return _scans(as_numeric(value), op, _width(width), init, valid_items, inclusive=False)[1]
 
 
-def warp_scan(value: Any, op: Any, *, width: int | None = None, init: Any = None) -> tuple[Any, Any]:
+def warp_scan(
+    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+) -> tuple[Any, Any]:
     """Return the inclusive and the exclusive scan."""
-    inclusive, exclusive, _ = warp_scan_with_aggregate(value, op, width=width, init=init)
-    return inclusive, exclusive
+    return _scans(as_numeric(value), op, _width(width), init, valid_items)[:2]
 
 
 def warp_scan_with_aggregate(
-    value: Any, op: Any, *, width: int | None = None, init: Any = None
+    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
 ) -> tuple[Any, Any, Any]:
     """Return the inclusive scan, the exclusive scan, and the combination of all lanes, which `init` is not part of."""
-    value, lanes = as_numeric(value), _width(width)
-    plain = _scan(value, op, lanes)
-    total = shuffle_idx(plain, lanes - 1, lanes)
-    exclusive = _exclusive(plain, op, lanes, init)
-    inclusive = plain if init is None else combiner(op)(as_numeric(init).to(value.dtype), plain)
-    return inclusive, exclusive, total
+    return _scans(as_numeric(value), op, _width(width), init, valid_items)

@@ -1,50 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`WarpReduce[dtype, width]` and `WarpScan[dtype, width]`: the functions of a wave for one type and width."""
+"""The functions of a wave for one type and width: `WarpReduce[dtype, width]` and so on.
+
+A group is `width` neighbouring lanes, a power of two of them; by default the wave.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from ..numeric.base import _class_of, as_numeric
+from ..numeric.base import as_numeric
 from ..struct import Empty
-from . import warp
+from . import warp, warp_sort
+from .specialise import Collective
 
-__all__ = ["WarpReduce", "WarpScan"]
-
-_made: dict[Any, Any] = {}
-
-
-class _WarpMeta(type):
-    def __getitem__(cls, key: Any) -> Any:
-        dtype, width = key if isinstance(key, tuple) else (key, None)
-        lanes = warp._width(width)
-        known = (cls, _class_of(dtype), lanes, _trace.target().warp_size)
-        if known not in _made:
-            namespace = {"dtype": known[1], "warp_threads": lanes}
-            _made[known] = _WarpMeta(f"{cls.__name__}[{known[1].__name__}, {lanes}]", (cls,), namespace)
-        return _made[known]
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        own = [name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name))]
-        raise TypeError(f"{cls.__name__} is not called itself; it has the functions {', '.join(own)}")
-
-    def __repr__(cls) -> str:
-        return cls.__name__
+__all__ = ["WarpBitonicSort", "WarpCollective", "WarpMergeSort", "WarpReduce", "WarpReduceBatched", "WarpScan"]
 
 
-class _Warp(metaclass=_WarpMeta):
-    dtype: Any = None
-    warp_threads: int = 0
-    SharedStorage = Empty
+class WarpCollective(Collective):
+    """Base of the classes of a wave. Attributes are those of a collective, with the group as its block."""
+
+    extent = "width"
+
+    @classmethod
+    def threads_of(cls, extent: Any) -> dict[str, Any]:
+        """Return the attributes that `width` gives; `ValueError` when it is no power of two up to the wave size."""
+        lanes = warp._width(extent)
+        return {"block_threads": lanes, "warp_threads": lanes, "num_warps": 1}
+
+    @classmethod
+    def thread(cls) -> Any:
+        """Return the lane's number in its group."""
+        return warp._lane(cls.warp_threads)
+
+    @classmethod
+    def make_storage(cls) -> Any:
+        """Return the storage: none."""
+        return Empty
 
     @classmethod
     def _typed(cls, value: Any) -> Any:
         return as_numeric(value).to(cls.dtype)
 
 
-class WarpReduce(_Warp):
+class WarpReduce(WarpCollective):
     """Reductions over `width` lanes; they need no storage."""
+
+    extent_optional = True
 
     @classmethod
     def reduce(cls, value: Any, op: Any, *, valid_items: Any = None, storage: Any = None) -> Any:
@@ -62,30 +63,107 @@ class WarpReduce(_Warp):
         return warp.warp_tail_segmented_reduce(cls._typed(value), tail_flag, op, width=cls.warp_threads)
 
 
-class WarpScan(_Warp):
-    """Scans over `width` lanes; they need no storage."""
+class WarpScan(WarpCollective):
+    """Scans over `width` lanes; they need no storage. `init` and `valid_items` as of the functions."""
+
+    extent_optional = True
 
     @classmethod
-    def inclusive_scan(cls, value: Any, op: Any, *, init: Any = None, storage: Any = None) -> Any:
+    def inclusive_scan(
+        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+    ) -> Any:
         """As `warp_inclusive_scan`."""
-        return warp.warp_inclusive_scan(cls._typed(value), op, width=cls.warp_threads, init=init)
+        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items, exclusive=False)[0]
 
     @classmethod
-    def exclusive_scan(cls, value: Any, op: Any, *, init: Any = None, storage: Any = None) -> Any:
+    def exclusive_scan(
+        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+    ) -> Any:
         """As `warp_exclusive_scan`."""
-        return warp.warp_exclusive_scan(cls._typed(value), op, width=cls.warp_threads, init=init)
+        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items)[1]
 
     @classmethod
-    def scan(cls, value: Any, op: Any, *, init: Any = None, storage: Any = None) -> tuple[Any, Any]:
+    def scan(
+        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+    ) -> tuple[Any, Any]:
         """As `warp_scan`: the inclusive and the exclusive scan."""
-        return warp.warp_scan(cls._typed(value), op, width=cls.warp_threads, init=init)
+        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items)[:2]
 
     @classmethod
-    def scan_with_aggregate(cls, value: Any, op: Any, *, init: Any = None, storage: Any = None) -> tuple[Any, Any, Any]:
+    def scan_with_aggregate(
+        cls,
+        value: Any,
+        op: Any,
+        *,
+        init: Any = None,
+        valid_items: Any = None,
+        storage: Any = None,
+        exclusive: bool = True,
+    ) -> tuple[Any, Any, Any]:
         """As `warp_scan_with_aggregate`: both scans and the combination of all lanes."""
-        return warp.warp_scan_with_aggregate(cls._typed(value), op, width=cls.warp_threads, init=init)
+        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, exclusive)
 
     @classmethod
     def broadcast(cls, value: Any, source_lane: Any, *, storage: Any = None) -> Any:
         """As `warp_broadcast`."""
         return warp.warp_broadcast(cls._typed(value), source_lane, width=cls.warp_threads)
+
+
+class WarpReduceBatched(WarpCollective):
+    """`WarpReduceBatched[dtype, width, items_per_thread]`: a reduction of each item over the lanes of a group.
+
+    `sync_physical_warp` is accepted for kernels written for other waves; the lanes of a wave run together.
+    """
+
+    parameters = ("items_per_thread",)
+
+    @classmethod
+    def reduce(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+        """As `warp_reduce_batched`."""
+        return warp.warp_reduce_batched(cls._vector(value), op, width=cls.warp_threads)
+
+    @classmethod
+    def reduce_to_blocked(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+        """As `warp_reduce_batched_to_blocked`."""
+        return warp.warp_reduce_batched_to_blocked(cls._vector(value), op, width=cls.warp_threads)
+
+    @classmethod
+    def reduce_to_striped(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+        """As `warp_reduce_batched_to_striped`."""
+        return warp.warp_reduce_batched_to_striped(cls._vector(value), op, width=cls.warp_threads)
+
+    @classmethod
+    def _vector(cls, value: Any) -> Any:
+        from ..vector import Vector
+
+        return Vector.from_elements(cls.items(value))
+
+
+class _WarpSort(WarpCollective):
+    parameters = ("items_per_thread",)
+    pairs = True
+    stable = False
+
+    @classmethod
+    def sort(
+        cls, keys: Any, values: Any = None, *, compare_op: Any, valid_items: Any = None, storage: Any = None
+    ) -> Any:
+        """Return the keys of a group in order, or keys and values; arguments as of the function.
+
+        Raises:
+            TypeError: values for a class of keys only, or none for one of pairs.
+        """
+        if (values is None) is (cls.value_dtype is not None):
+            raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
+        cls.items(keys)
+        return warp_sort._sort(keys, values, cls.warp_threads, compare_op, cls.stable, valid_items)
+
+
+class WarpBitonicSort(_WarpSort):
+    """`WarpBitonicSort[dtype or (key, value), width, items_per_thread]`: as `warp_bitonic_sort`."""
+
+
+class WarpMergeSort(_WarpSort):
+    """`WarpMergeSort[dtype or (key, value), width, items_per_thread]`: as `warp_merge_sort`, which is stable."""
+
+    stable = True

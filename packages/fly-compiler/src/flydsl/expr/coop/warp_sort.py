@@ -8,6 +8,7 @@ from typing import Any
 
 from ..gpu import shuffle_xor
 from ..numeric.base import as_numeric, select
+from ..numeric.types import Int32
 from ..vector import Vector
 from .warp import _lane, _width
 
@@ -50,29 +51,38 @@ def _packed(items: list[Any], like: Any) -> Any:
     return Vector.from_elements(items) if isinstance(like, Vector) else items[0]
 
 
-def _sort(keys: Any, values: Any, width: int | None, compare_op: Any, stable: bool) -> Any:
+def _sort(keys: Any, values: Any, width: int | None, compare_op: Any, stable: bool, valid_items: Any = None) -> Any:
     lanes = _width(width)
     rows = [_items(keys)]
     count = len(rows[0])
+    places = [_lane(lanes) * count + i for i in range(count)]
     if values is not None:
         rows.append(_items(values))
         if len(rows[1]) != count:
             raise ValueError(f"a sort of pairs takes as many values as keys, got {len(rows[1])} for {count}")
     if stable:
-        rows.append([_lane(lanes) * count + i for i in range(count)])
+        rows.append(places)
+    if valid_items is not None:  # the others come after these, in any order
+        rows.append([(place < valid_items).to(Int32) for place in places])
 
     def before(a: list[Any], b: list[Any]) -> Any:
-        first = as_numeric(compare_op(a[0], b[0]))
-        if not stable:
-            return first
-        return first | (~as_numeric(compare_op(b[0], a[0])) & (a[-1] < b[-1]))
+        result = first = as_numeric(compare_op(a[0], b[0]))
+        if stable:
+            place = 1 if values is None else 2
+            result = first | (~as_numeric(compare_op(b[0], a[0])) & (a[place] < b[place]))
+        return result if valid_items is None else select(a[-1] == b[-1], result, a[-1] > b[-1])
 
     rows = _network(rows, before, lanes)
     return _packed(rows[0], keys) if values is None else (_packed(rows[0], keys), _packed(rows[1], values))
 
 
 def warp_bitonic_sort(
-    keys: Any, values: Any = None, *, width: int | None = None, compare_op: Callable[[Any, Any], Any]
+    keys: Any,
+    values: Any = None,
+    *,
+    width: int | None = None,
+    compare_op: Callable[[Any, Any], Any],
+    valid_items: Any = None,
 ) -> Any:
     """Sort the keys of a group of lanes, and values with them; equal keys come in any order.
 
@@ -81,12 +91,18 @@ def warp_bitonic_sort(
         values: as many values; then keys and values are returned.
         width: the lanes of a group; by default the wave.
         compare_op: whether its first argument comes before its second.
+        valid_items: how many items of a group count; the others come last.
     """
-    return _sort(keys, values, width, compare_op, False)
+    return _sort(keys, values, width, compare_op, False, valid_items)
 
 
 def warp_merge_sort(
-    keys: Any, values: Any = None, *, width: int | None = None, compare_op: Callable[[Any, Any], Any]
+    keys: Any,
+    values: Any = None,
+    *,
+    width: int | None = None,
+    compare_op: Callable[[Any, Any], Any],
+    valid_items: Any = None,
 ) -> Any:
     """Sort the keys of a group of lanes, and values with them; equal keys keep their order. Arguments as above.
 
@@ -95,5 +111,6 @@ def warp_merge_sort(
         values: as many values; then keys and values are returned.
         width: the lanes of a group; by default the wave.
         compare_op: whether its first argument comes before its second.
+        valid_items: how many items of a group count; the others come last.
     """
-    return _sort(keys, values, width, compare_op, True)
+    return _sort(keys, values, width, compare_op, True, valid_items)

@@ -14,6 +14,7 @@ from .meta import NumericMeta, class_of_ir_type
 from .operator_methods import Operators
 from .operators import (
     POW,
+    SHL,
     BinaryOp,
     emit_absolute,
     emit_binary,
@@ -132,8 +133,10 @@ class Numeric(Operators, metaclass=NumericMeta):
             return dtype(self.value)
         if not isinstance(dtype, NumericMeta):
             dtype = _class_of(dtype)
+        if dtype is type(self):
+            return self
         if rounding_mode is None:
-            return self if dtype is type(self) else dtype(self)
+            return dtype(self)
         if not (type(self).is_float and dtype.is_float):
             raise TypeError(f"rounding_mode applies to float to float, not {type(self).__name__} to {dtype.__name__}")
         if self.is_static():
@@ -180,7 +183,7 @@ class Numeric(Operators, metaclass=NumericMeta):
 
     def __dsl_bool__(self) -> Any:
         """Return the truth of this scalar as a `Boolean`: itself, or `self != 0`."""
-        return self if type(self).width == 1 else self != 0
+        return self if type(self).width == 1 else self != wrap(type(self), type(self).zero)
 
     def __dsl_not__(self) -> Any:
         """Return the logical negation as a `Boolean`."""
@@ -299,12 +302,22 @@ def _adopt(value: ir.Value, cls: NumericMeta) -> ir.Value:
     if value.type == cls.ir_type:
         return value
     source = _value_class(value)
-    if cls.is_float and not source.is_float and getattr(value, "signedness_class", None) is None:
-        raise ValueError(
-            f"{cls.__name__}(...) of a raw '{value.type}' value: it is not known whether the integer is signed; "
-            "wrap it first, for example fx.Int32(value)"
-        )
+    if getattr(value, "signedness_class", None) is None and not source.is_float:
+        if cls.is_float:
+            raise ValueError(
+                f"{cls.__name__}(...) of a raw '{value.type}' value: it is not known whether the integer is signed; "
+                "wrap it first, for example fx.Int32(value)"
+            )
+        if cls.signed is False and source.signed and cls.mnemonic != "index":  # the destination says how to extend
+            return cast_value(value, _unsigned(source), cls)
     return cast_value(value, source, cls)
+
+
+def _unsigned(cls: NumericMeta) -> NumericMeta:
+    from . import types
+
+    found: NumericMeta = getattr(types, f"Uint{cls.width}", cls)
+    return found
 
 
 def _operand(value: Any) -> Any:
@@ -350,7 +363,10 @@ def _fold(op: BinaryOp, a: Any, b: Any, cls: NumericMeta) -> Any:
         return wrap(Boolean, bool(op.fold(cast_number(a, cls), cast_number(b, cls))))
     if op.kind == "div":
         return cls(op.fold(a, b))
-    return cls(op.fold(cast_number(a, cls), cast_number(b, cls)))
+    a, b = cast_number(a, cls), cast_number(b, cls)
+    if cls.is_integer and op in (POW, SHL) and b >= cls.width:  # Python would compute every bit
+        return cls(pow(a, b, 1 << cls.width) if op is POW else 0)
+    return cls(op.fold(a, b))
 
 
 def select(condition: Any, true_value: Any, false_value: Any) -> Any:

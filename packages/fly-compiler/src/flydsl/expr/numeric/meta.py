@@ -69,7 +69,7 @@ class NumericMeta(type):
 
     @property
     def numpy_dtype(cls) -> Any:
-        """The numpy dtype of the same format, `None` where neither numpy nor ml_dtypes has it."""
+        """numpy's scalar class of the same format, `None` where numpy has none or is not installed."""
         return _numpy_dtype(cls.__name__)
 
     def from_ir_type(cls, ir_type: ir.Type) -> NumericMeta:
@@ -102,7 +102,7 @@ def class_of_mnemonic(mnemonic: str) -> NumericMeta:
 
 
 _NUMPY = {
-    "Boolean": "bool",
+    "Boolean": "bool_",
     "Int8": "int8",
     "Int16": "int16",
     "Int32": "int32",
@@ -111,37 +111,18 @@ _NUMPY = {
     "Uint16": "uint16",
     "Uint32": "uint32",
     "Uint64": "uint64",
+    "Index": "uint64",
     "Float16": "float16",
     "Float32": "float32",
     "Float64": "float64",
 }
-_ML_DTYPES = {
-    "BFloat16": "bfloat16",
-    "Float8E5M2": "float8_e5m2",
-    "Float8E4M3FN": "float8_e4m3fn",
-    "Float8E4M3FNUZ": "float8_e4m3fnuz",
-    "Float8E5M2FNUZ": "float8_e5m2fnuz",
-    "Float8E4M3B11FNUZ": "float8_e4m3b11fnuz",
-    "Float8E4M3": "float8_e4m3",
-    "Float8E8M0FNU": "float8_e8m0fnu",
-    "Float6E2M3FN": "float6_e2m3fn",
-    "Float6E3M2FN": "float6_e3m2fn",
-    "Float4E2M1FN": "float4_e2m1fn",
-    "Int4": "int4",
-}
 
 
 def _numpy_dtype(name: str) -> Any:
-    try:
-        if name in _NUMPY:
-            import numpy
-
-            return numpy.dtype(_NUMPY[name])
-        if name in _ML_DTYPES:
-            import ml_dtypes
-            import numpy
-
-            return numpy.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
-    except (ImportError, AttributeError):
+    if name not in _NUMPY:
         return None
-    return None
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return getattr(numpy, _NUMPY[name])

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranking the items of a workgroup by a digit of a few bits: counters per digit in LDS, or votes of the waves."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from .. import _trace
+from ..gpu import barrier, lane_id
+from ..math import ctpop
+from ..memory import atomic_add
+from ..numeric.base import select, wrap
+from ..numeric.types import Boolean, Int32, Int64, Uint32, Uint64
+from ..storable import Array
+from ..struct import Struct
+from ..vector import ReductionOp
+from .block_scan import BlockScan
+from .key_order import to_bits
+from .specialise import Collective, packed, when
+
+__all__ = ["BlockRadixRank", "BlockRadixRankAlgorithm", "digit_ranks"]
+
+
+class BlockRadixRankAlgorithm(enum.Enum):
+    """How digits are counted.
+
+    BASIC keeps a counter per thread and digit in LDS; MEMOIZE reads them once. By MATCH the lanes of a wave find their
+    equals by votes; its items are in warp-striped order. MATCH_EARLY_COUNTS_… count first, by atomics.
+    """
+
+    BASIC = "basic"
+    MEMOIZE = "memoize"
+    MATCH = "match"
+    MATCH_EARLY_COUNTS_ANY = "match_early_counts_any"
+    MATCH_EARLY_COUNTS_ATOMIC_OR = "match_early_counts_atomic_or"
+
+
+_Kind = BlockRadixRankAlgorithm
+
+
+def digit_ranks(cls: Any, digits: list[Any], bins: int, scan: Any, counters: Any, memoize: bool) -> list[Any]:
+    """Return the places of items in the order of their digits; equal digits keep their (blocked) order.
+
+    `counters` are bins * block_threads slots of `Int32` in LDS, `scan` the storage of the block's `BlockScan`.
+    """
+    thread, threads = cls.thread(), cls.block_threads
+    for digit in range(bins):
+        counters[digit * threads + thread] = 0
+    local = []
+    for digit in digits:
+        mine = digit * threads + thread
+        count = counters[mine]
+        local.append(count)
+        counters[mine] = count + 1
+    barrier()
+    # Counters in the order of digits, then of threads: every thread adds up a run of them.
+    kept = [counters[thread * bins + i] for i in range(bins)]
+    total = kept[0]
+    for one in kept[1:]:
+        total = total + one
+    before = BlockScan[Int32, cls.block_size].exclusive(total, ReductionOp.ADD, storage=scan)
+    for i in range(bins):
+        count = kept[i] if memoize or i == bins - 1 else counters[thread * bins + i]
+        counters[thread * bins + i] = before
+        before = before + count
+    barrier()
+    return [counters[digit * threads + thread] + one for digit, one in zip(digits, local, strict=True)]
+
+
+class BlockRadixRank(Collective):
+    """`BlockRadixRank[dtype, block_size, items_per_thread, algorithm](keys, storage=..., begin_bit=, end_bit=)`.
+
+    The result is the place of each key in the order of the digit that the bits are; equal digits keep their order,
+    which is blocked, and by MATCH warp-striped. `BlockRadixRank.with_radix_bits(n)[...]` has room for digits of up to n
+    bits; otherwise it is 8 bits, or 4 by BASIC and MEMOIZE, whose counters take 4 bytes per digit and thread. Wider
+    digits take several rounds (not by MATCH).
+    """
+
+    parameters = ("items_per_thread",)
+    algorithms = BlockRadixRankAlgorithm
+    algorithm = BlockRadixRankAlgorithm.BASIC
+    configured_radix_bits: int = 0
+
+    @classmethod
+    def with_radix_bits(cls, radix_bits: int) -> Any:
+        """Return the class with room for digits of so many bits.
+
+        Raises:
+            TypeError: of a specialised class.
+            ValueError: not 1 to 8 bits.
+        """
+        if cls.dtype is not None:
+            raise TypeError("give the radix bits before the block size: BlockRadixRank.with_radix_bits(n)[...]")
+        if isinstance(radix_bits, bool) or not isinstance(radix_bits, int) or not 1 <= radix_bits <= 8:
+            raise ValueError(f"radix bits are 1 to 8, got {radix_bits!r}")
+        return type(cls)(f"{cls.__name__}.with_radix_bits({radix_bits})", (cls,), {"configured_radix_bits": radix_bits})
+
+    @classmethod
+    def _radix_bits(cls) -> int:
+        return cls.configured_radix_bits or (8 if cls._matches() else 4)
+
+    @classmethod
+    def _matches(cls) -> bool:
+        return bool(cls.algorithm.name.startswith("MATCH"))
+
+    @classmethod
+    def make_storage(cls) -> Any:
+        """Return the storage: counters, the scan's, and a slot per item for more than one round."""
+        bins = 1 << cls._radix_bits()
+        count = bins * (cls.num_warps if cls._matches() else cls.block_threads)
+        return Struct.__class_getitem__(
+            (
+                slice("counters", Array[Int32, count]),
+                slice("totals", Array[Int32, bins + 1]),
+                slice("scan", BlockScan[Int32, cls.block_size].SharedStorage),
+                slice("order", Array[Int32, cls.block_threads * cls.items_per_thread]),
+            )
+        )
+
+    @classmethod
+    def _call(
+        cls,
+        keys: Any,
+        *,
+        storage: Any,
+        descending: bool = False,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        digit_extractor: Callable[[Any], Any] | None = None,
+        radix_bits: int | None = None,
+        count_callback: Callable[[Any], None] | None = None,
+        with_prefix: bool = False,
+    ) -> Any:
+        """Return the ranks, or ranks and the places at which this thread's digits begin.
+
+        Args:
+            keys: this thread's keys.
+            storage: what an allocator gave for `SharedStorage`.
+            descending: whether larger digits come first.
+            begin_bit: the lowest bit of the digit.
+            end_bit: the bit above the highest; by default that of the key, or `begin_bit` + `radix_bits`.
+            digit_extractor: gives the digit of a key instead, an unsigned number below 2^radix_bits.
+            radix_bits: the bits of a digit.
+            count_callback: gets the count of this thread's digits before the ranks are known; MATCH only.
+            with_prefix: also return where digit t of thread t begins (0 for threads beyond the digits); one round only.
+
+        Raises:
+            ValueError: bits outside of the key, more than there is room for, or a callback without MATCH.
+        """
+        if getattr(type(storage), "target", None) is not cls.SharedStorage:
+            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        if count_callback is not None and not cls._matches():
+            raise ValueError(f"{cls.__name__}: count_callback needs a MATCH algorithm")
+        room = cls._radix_bits()
+        if end_bit is None:
+            end_bit = cls.dtype.width if radix_bits is None else begin_bit + radix_bits
+        width = radix_bits or end_bit - begin_bit if digit_extractor else end_bit - begin_bit
+        if not (digit_extractor or 0 <= begin_bit < end_bit <= cls.dtype.width):
+            raise ValueError(f"{cls.__name__} ranks by bits 0 to {cls.dtype.width}, got {begin_bit} to {end_bit}")
+        if width > room and (cls._matches() or digit_extractor or with_prefix):
+            raise ValueError(f"{cls.__name__} has room for digits of {room} bits, not {width}; see with_radix_bits")
+        items = cls.items(keys)
+        if digit_extractor is None:
+            digits = [to_bits(key, descending) >> begin_bit for key in items]
+        else:
+            digits = [Uint32(digit_extractor(key)) for key in items]
+            if descending:
+                digits = [((1 << width) - 1) - digit for digit in digits]
+        mask = (1 << width) - 1
+        digits = [(digit.to(Uint64) if cls.dtype.width > 32 else digit.to(Uint32)) & mask for digit in digits]
+        if cls._matches():
+            ranks, prefix = cls._match([digit.to(Int32) for digit in digits], width, storage, count_callback)
+        else:
+            ranks, prefix = cls._rounds(digits, width, room, storage)
+        found = packed(ranks, keys)
+        return (found, prefix) if with_prefix else found
+
+    rank = _call
+
+    @classmethod
+    def _rounds(cls, digits: list[Any], width: int, room: int, storage: Any) -> tuple[list[Any], Any]:
+        """Rank by the lowest `room` bits, then by the next ones of the items in that order, and so on."""
+        n, thread = cls.items_per_thread, cls.thread()
+        counters, order = storage.counters.peek(), storage.order.peek()
+        ranks = [thread * n + i for i in range(n)]
+        prefix: Any = Int32(0)
+        for first in range(0, width, room):
+            bits = room if width - first > room else width - first
+            bins = 1 << bits
+            part = [(digit >> first).to(Int32) & (bins - 1) for digit in digits]
+            if first:  # bring the digits into the order so far
+                barrier()
+                for rank, digit in zip(ranks, part, strict=True):
+                    order[rank] = digit
+                barrier()
+                part = [order[thread * n + i] for i in range(n)]
+                barrier()
+            places = digit_ranks(cls, part, bins, storage.scan, counters, cls.algorithm is _Kind.MEMOIZE)
+            if first:
+                for i, place in enumerate(places):
+                    order[thread * n + i] = place
+                barrier()
+                places = [order[rank] for rank in ranks]
+            else:
+                inside = thread < bins
+                prefix = select(inside, counters[select(inside, thread * cls.block_threads, 0)], 0)
+            ranks = places
+        return ranks, prefix
+
+    @classmethod
+    def _match(cls, digits: list[Any], width: int, storage: Any, callback: Any) -> tuple[list[Any], Any]:
+        counters, totals = storage.counters.peek(), storage.totals.peek()
+        bins, warps, thread = 1 << width, cls.num_warps, cls.thread()
+        warp = thread // cls.warp_threads
+        for first in range(0, bins * warps, cls.block_threads):
+            with when(thread + first < bins * warps):
+                counters[thread + first] = 0
+        barrier()
+        if cls.algorithm is not _Kind.MATCH:
+            cls._early_counts(digits, bins, totals, callback)
+        local = []
+        for digit in digits:
+            equal = _equal_lanes(digit, width)
+            below = _count(equal & ((equal.dtype(1) << lane_id().to(equal.dtype)) - 1))
+            place = digit * warps + warp
+            before = counters[place]
+            local.append(before + below)
+            barrier()
+            with when(below == 0):  # the first of the equals counts for all
+                counters[place] = before + _count(equal)
+            barrier()
+        each = -(-bins * warps // cls.block_threads)
+        mine = [thread * each + i for i in range(each)]
+        counts = [select(one < bins * warps, counters[select(one < bins * warps, one, 0)], 0) for one in mine]
+        total = counts[0]
+        for one in counts[1:]:
+            total = total + one
+        before = BlockScan[Int32, cls.block_size].exclusive(total, ReductionOp.ADD, storage=storage.scan)
+        for place, count in zip(mine, counts, strict=True):
+            with when(place < bins * warps):
+                counters[place] = before
+            before = before + count
+        barrier()
+        inside = thread < bins
+        prefix = select(inside, counters[select(inside, thread * warps, 0)], 0)
+        if callback is not None and cls.algorithm is _Kind.MATCH:
+            following = thread + 1 < bins
+            end = select(following, counters[select(following, (thread + 1) * warps, 0)], cls._all())
+            callback(select(inside, end - prefix, 0))
+        return [counters[digit * warps + warp] + one for digit, one in zip(digits, local, strict=True)], prefix
+
+    @classmethod
+    def _all(cls) -> int:
+        return int(cls.block_threads * cls.items_per_thread)
+
+    @classmethod
+    def _early_counts(cls, digits: list[Any], bins: int, totals: Any, callback: Any) -> None:
+        if callback is None:
+            return
+        thread = cls.thread()
+        for first in range(0, bins, cls.block_threads):
+            with when(thread + first < bins):
+                totals[thread + first] = 0
+        barrier()
+        for digit in digits:
+            atomic_add(totals.ptr + digit, 1)
+        barrier()
+        inside = thread < bins
+        callback(select(inside, totals[select(inside, thread, 0)], 0))
+
+
+def _equal_lanes(digit: Any, width: int) -> Any:
+    """Return the mask of the lanes with this lane's digit: a vote per bit."""
+    from ..rocdl import ballot
+
+    cls, signed = (Uint64, Int64) if _trace.target().warp_size == 64 else (Uint32, Int32)
+    equal = wrap(signed, ballot(signed, Boolean(True))).bitcast(cls)
+    for bit in range(width):
+        one = ((digit >> bit) & 1) != 0
+        votes = wrap(signed, ballot(signed, one)).bitcast(cls)
+        equal = equal & select(one, votes, ~votes)
+    return equal
+
+
+def _count(mask: Any) -> Any:
+    return ctpop(mask).to(Int32)
