@@ -322,6 +322,16 @@ def test_compiled_functions_have_the_defaults_of_the_function():
         run(x, y)
 
 
+def test_a_class_is_asked_for():
+    @flyc.jit
+    def named(x: fx.Tensor, kind: fx.Type):
+        scale_kernel(x, x, 1, kind(1.0), 0).launch()
+
+    with pytest.raises(TypeError, match=r"argument 'kind' is declared fx.Type: pass a class .*not a value of type int"):
+        named(vectors(1)[0], 3)
+    named(vectors(1)[0], fx.Float32)
+
+
 @flyc.kernel
 def zeroth(x: fx.Tensor, by: fx.Float32):
     x[fx.thread_idx.x] = x[fx.thread_idx.x] * 2.0 + by

@@ -149,7 +149,15 @@ def test_waves_per_eu(value, expected):
 
 
 @pytest.mark.parametrize(
-    ("value", "error"), [(True, TypeError), (1.5, TypeError), (-1, ValueError), ((4, 2), ValueError), ("x", ValueError)]
+    ("value", "error"),
+    [
+        (True, TypeError),
+        (1.5, TypeError),
+        ((1, 2, 3), TypeError),
+        (-1, ValueError),
+        ((4, 2), ValueError),
+        ("x", ValueError),
+    ],
 )
 def test_bad_waves_per_eu(value, error):
     with pytest.raises(error, match=r"waves_per_eu"):

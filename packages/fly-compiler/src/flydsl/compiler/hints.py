@@ -126,7 +126,8 @@ def waves_per_eu(value: Any) -> tuple[int, int | None] | None:
     else:
         raise TypeError(f"waves_per_eu is an int, a pair (min, max) or 'min,max', got {type(value).__name__}")
     if len(parts) not in (1, 2):
-        raise ValueError(f"waves_per_eu={value!r}: expected one or two numbers")
+        kind = ValueError if isinstance(value, str) else TypeError
+        raise kind(f"waves_per_eu={value!r}: expected one or two numbers")
     least, most = parts[0], parts[1] if len(parts) == 2 else None
     if least < 0 or (most is not None and most < 0):
         raise ValueError(f"waves_per_eu={value!r}: the numbers must not be negative")

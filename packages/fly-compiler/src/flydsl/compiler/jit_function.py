@@ -15,7 +15,7 @@ from flydsl.expr.typing import Stream
 
 from ..utils import env
 from .arguments.classify import Passed, classify, constexpr_key, refuse_written
-from .arguments.markers import is_compile_time
+from .arguments.markers import is_compile_time, is_static_type
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
 from .collector import without_collections
@@ -237,6 +237,11 @@ class JitFunction:
         passed: list[tuple[int, Passed]] = []
         static: list[Any] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
+            if is_static_type(parameter.annotation) and not isinstance(value, type):
+                raise TypeError(
+                    f"{self.original.__qualname__}(): argument '{parameter.name}' is declared fx.Type: pass a class such "
+                    f"as fx.Float32, not a value of type {type(value).__name__}"
+                )
             if parameter.compile_time or parameter.is_absent(value):
                 arguments.append((parameter.name, Static(value)))
                 static.append((parameter.name, key[2 + index]))

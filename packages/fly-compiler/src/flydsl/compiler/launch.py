@@ -237,7 +237,7 @@ def _extent(value: Any, what: str) -> Any:
     scalar = getattr(value, "__dsl_scalar__", None)
     if scalar is not None:
         value = scalar()
-    if hasattr(value, "__index__") and not isinstance(value, (Numeric, ir.Value, bool)):
+    if hasattr(type(value), "__index__") and not isinstance(value, (Numeric, ir.Value, bool)):
         value = value.__index__()
     if isinstance(value, bool) or not isinstance(value, (int, Numeric, ir.Value)):
         raise TypeError(f"{what} must be an integer, got {type(value).__name__}" + where_text())

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar, get_origin
 
 from flydsl._mlir import ir
 
@@ -21,6 +21,8 @@ _CONSTEXPR_KINDS = (int, bool, float, str, tuple, Callable)
 
 class _ConstexprMeta(type):
     def __getitem__(cls, kind: Any) -> Any:
+        if get_origin(kind) is Callable:  # typing's, or with a signature
+            kind = Callable
         if kind not in _CONSTEXPR_KINDS:
             names = ", ".join(getattr(k, "__name__", str(k)) for k in _CONSTEXPR_KINDS)
             raise TypeError(f"fx.Constexpr[T] takes T of {names}; got {kind!r}")
