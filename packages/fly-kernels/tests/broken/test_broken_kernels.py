@@ -107,16 +107,33 @@ WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arri
 STORE_C = "flydsl.kernels.common.mma.mfma_epilogues: fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32)"
 
 
-def preshuffle_gemm() -> None:
+SUM = "flydsl.kernels.common.mma.wave_sum"
+READ_SUM = "values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(parts)]"
+WRITE_SUM = "lds[(slot * parts + owner) * plan.threads + thread] = sums[m, owner * own + n].bitcast(fx.Int32)"
+
+
+def preshuffled_gemm(tile_m: int, tile_n: int, **config: object) -> None:
     """Six stages of K, so that the loop and what follows it both run."""
     from flydsl.kernels.common.shuffle import shuffle_weight
-    from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
+    from flydsl.kernels.gemm.config import GemmConfig
+    from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 
     generator = torch.Generator().manual_seed(0)
     a, b = (torch.randn(rows, 768, generator=generator).bfloat16() for rows in (32, 64))
     c, none = torch.empty(32, 64, dtype=torch.bfloat16), torch.empty(0)
-    build = {"N": 64, "K": 768, "tile_m": 32, "tile_n": 64, "tile_k": 128, "in_dtype": "bf16"}
-    compile_preshuffle_gemm(**build)(c, a, shuffle_weight(b), none, none, none, 32, 64)
+    gemm = {"N": 64, "K": 768, "config": GemmConfig(tile_m, tile_n, 64, **config), "shuffled": True}
+    gemm |= {"in_dtype": "bf16", "out_dtype": "bf16"}
+    compile_gemm(**gemm)(c, a, shuffle_weight(b), none, none, none, none, none, 32)
+
+
+def preshuffle_gemm() -> None:
+    """Waves along N, which share A in LDS."""
+    preshuffled_gemm(32, 64, waves=(1, 4))
+
+
+def waves_along_k() -> None:
+    """Waves along K, each with its own A in registers, and their sum."""
+    preshuffled_gemm(32, 64, waves=(1, 1), k_waves=4)
 
 
 ATTENTION = "flydsl.kernels.attention"
@@ -268,6 +285,14 @@ KERNELS = [
                 "memory",
                 ("return fx.rocdl.raw_ptr_buffer_load(kind, source, offset)", "total = total + _load("),
             ),
+        ),
+    ),
+    Kernel(
+        "waves_along_k",
+        waves_along_k,
+        (
+            Break(SUM, WRITE_SUM, "pass", "init", (READ_SUM,)),
+            Break(SUM, READ_SUM, READ_SUM.replace("one * WAVE", "one * WAVE + 8192"), "memory"),
         ),
     ),
     Kernel(
