@@ -20,8 +20,8 @@ bool isMemory(OpClass cls) {
          cls == OpClass::Lds;
 }
 
-bool isAlu(OpClass cls) {
-  return cls == OpClass::ScalarAlu || cls == OpClass::VectorAlu || cls == OpClass::Transcendental;
+bool isVectorAlu(OpClass cls) {
+  return cls == OpClass::VectorAlu || cls == OpClass::Transcendental;
 }
 
 /// Instructions that move whole registers between lanes and do nothing else.
@@ -67,17 +67,18 @@ bool hasRow(const MatrixShape &shape, uint64_t rows, unsigned dword, unsigned la
 
 Definedness::Definedness() : vector_(kVectorRows, 0) {
   vector_[0] = kAll;
+  undefined_.fill(~0U);
   // What the launch sets up: user and system SGPRs lie below the first that code may use freely.
   // Reading a later one is harmless arithmetic until it matters, and the compiler knows them all.
   constexpr unsigned kSetUp = 16 + 6;
-  for (unsigned s = 0; s < kSetUp; ++s)
-    scalar_.set(s);
-  for (unsigned s = scalar::kFlatScratch; s < scalar::kVcc; ++s)
-    scalar_.set(s);
-  for (unsigned s = scalar::kTtmp; s < scalar::kTtmp + 16; ++s)
-    scalar_.set(s);
-  scalar_.set(scalar::kExec);
-  scalar_.set(scalar::kExec + 1);
+  const auto define = [&](unsigned first, unsigned end) {
+    for (unsigned s = first; s < end; ++s)
+      undefined_[s] = 0;
+  };
+  define(0, kSetUp);
+  define(scalar::kFlatScratch, scalar::kVcc);
+  define(scalar::kTtmp, scalar::kTtmp + 16);
+  define(scalar::kExec, scalar::kExec + 2);
 }
 
 bool Definedness::isRealSource(const Instruction &inst, unsigned i) {
@@ -100,7 +101,7 @@ uint64_t Definedness::lanesOf(const Operand &operand, unsigned dword) const {
     return operand.index + dword < kVectorRows ? vector_[operand.index + dword] : 0;
   if (operand.isScalarRegister()) {
     const unsigned index = operand.index + (dword < operand.dwords ? dword : 0U);
-    return index >= scalar::kCount || scalar_.test(index) ? kAll : 0;
+    return index >= scalar::kCount || undefined_[index] == 0 ? kAll : 0;
   }
   return scalar(operand) ? kAll : 0;
 }
@@ -114,6 +115,23 @@ uint64_t Definedness::lanes(const Operand &operand) const {
   return lanes;
 }
 
+uint64_t Definedness::pairAt(unsigned index) const {
+  uint64_t bits = index < scalar::kCount ? undefined_[index] : 0U;
+  if (index + 1 < scalar::kCount)
+    bits |= uint64_t{undefined_[index + 1]} << 32;
+  return bits;
+}
+
+/// Of a scalar operand of one or two dwords.
+uint64_t Definedness::undefinedBits(const Operand &operand) const {
+  if (operand.kind == OperandKind::Special)
+    return scalar(operand) ? 0 : kAll;
+  if (!operand.isScalarRegister())
+    return 0;
+  const uint64_t bits = pairAt(operand.index);
+  return operand.dwords > 1 ? bits : bits & 0xffffffffU;
+}
+
 bool Definedness::scalar(const Operand &operand) const {
   if (operand.kind == OperandKind::Special)
     return operand.index != static_cast<uint16_t>(SpecialSource::PopsExitingWaveId) &&
@@ -121,9 +139,14 @@ bool Definedness::scalar(const Operand &operand) const {
   if (!operand.isScalarRegister())
     return true;
   for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kCount; ++i)
-    if (!scalar_.test(operand.index + i))
+    if (undefined_[operand.index + i] != 0)
       return false;
   return true;
+}
+
+bool Definedness::vccZero(const Wave &wave) const {
+  const uint64_t undefined = pairAt(scalar::kVcc);
+  return undefined == 0 || (wave.vcc() & ~undefined) != 0;
 }
 
 uint64_t Definedness::throughDpp(const Instruction &inst, uint64_t lanes) const {
@@ -137,49 +160,100 @@ uint64_t Definedness::throughDpp(const Instruction &inst, uint64_t lanes) const 
   return out;
 }
 
+/// Scalar logic, bit by bit: a defined 0 decides an AND, a defined 1 an OR.
+void Definedness::scalarLogic(const Wave &wave, const Instruction &inst) {
+  const std::string &name = inst.opcode->name;
+  const auto is = [&](const char *prefix) { return startsWith(name, prefix); };
+  const bool wide = name.find("b64") != std::string::npos;
+  const bool saves = name.find("saveexec") != std::string::npos; // the other operand is EXEC
+  const bool binary = inst.srcCount > 1 || saves;
+  const auto valueOf = [&](unsigned i) {
+    const uint64_t value = wide ? readScalar64(wave, inst.src[i]) : readScalar(wave, inst.src[i]);
+    return value;
+  };
+  uint64_t first = inst.srcCount > 0 ? valueOf(0) : 0;
+  uint64_t second = saves ? exec_ : inst.srcCount > 1 ? valueOf(1) : 0;
+  const uint64_t u = inst.srcCount > 0 ? undefinedBits(inst.src[0]) : 0;
+  const uint64_t v = binary && !saves ? undefinedBits(inst.src[1]) : 0;
+  if (is("s_andn2") || is("s_orn2"))
+    second = ~second;
+  if (is("s_andn1") || is("s_orn1"))
+    first = ~first;
+  uint64_t bits = (u | v) != 0 ? kAll : 0;
+  if (is("s_and") || is("s_nand"))
+    bits = (u & (second | v)) | (v & (first | u));
+  else if (is("s_or") || is("s_nor"))
+    bits = (u & (~second | v)) | (v & (~first | u));
+  else if (is("s_xor") || is("s_xnor") || is("s_mov_b") || is("s_not"))
+    bits = u | v;
+  else if (is("s_cselect"))
+    bits = !scc_ ? kAll : wave.scc ? u : v;
+  const uint64_t shown = wide ? bits : bits & 0xffffffffU;
+  sccKnown_ = shown == 0 || is("s_mov") || is("s_cselect");
+  if (!sccKnown_ && (is("s_and") || is("s_or_") || is("s_orn")))
+    // A defined one decides that the result is not zero.
+    sccKnown_ = ((is("s_and") ? first & second : first | second) & ~bits &
+                 (wide ? kAll : 0xffffffffU)) != 0;
+  if (saves) {
+    execBits_ = bits;
+    bits = 0;
+  }
+  resultBits_.fill(bits);
+}
+
 /// A result is defined where all sources are.
 void Definedness::sources(const Wave &wave, const Instruction &inst) {
   uint64_t all = kAll;
   uint64_t low = kAll; // the low half of a 64-bit sum does not depend on high halves
+  const LaneRow *kernel = inst.opcode->lanes;
   for (unsigned i = 0; i < inst.srcCount; ++i) {
     if (!isRealSource(inst, i))
       continue;
     const bool dpp = i == 0 && inst.modifiers.encoding == Encoding::Dpp;
-    const uint64_t whole = lanes(inst.src[i]);
-    const uint64_t first = inst.src[i].isVector() ? lanesOf(inst.src[i], 0) : whole;
-    all &= dpp ? throughDpp(inst, whole) : whole;
-    low &= dpp ? throughDpp(inst, first) : first;
-    resultScalar_ = resultScalar_ && (inst.src[i].isVector()
-                                          ? (exec_ & ~(dpp ? throughDpp(inst, whole) : whole)) == 0
-                                          : scalar(inst.src[i]));
+    const bool mask = kernel != nullptr && i == kernel->srcCount; // a carry: a bit for each lane
+    uint64_t whole = mask ? ~undefinedBits(inst.src[i]) : lanes(inst.src[i]);
+    uint64_t first = inst.src[i].isVector() ? lanesOf(inst.src[i], 0) : whole;
+    if (dpp) {
+      whole = throughDpp(inst, whole);
+      first = throughDpp(inst, first);
+    }
+    all &= whole;
+    low &= first;
   }
+  if (kernel != nullptr && (kernel->flags & kReadsVcc) != 0)
+    all &= ~pairAt(scalar::kVcc);
   for (Rows &rows : result_)
     rows.fill(all);
   if (inst.dstCount != 0 && inst.dst[0].dwords == 2)
     result_[0][0] = low;
   if (inst.modifiers.encoding == Encoding::Dpp)
     written_ = exec_ & dppWrittenLanes(inst.modifiers.dpp, exec_);
+  resultBits_.fill(exec_ & ~all); // of masks: lanes that are off give zero
   const std::string &name = inst.opcode->name;
+  if (kernel != nullptr && (kernel->flags & kCompareExec) != 0)
+    execBits_ = exec_ & ~all;
   if (name == "v_readlane_b32" || name == "v_readfirstlane_b32") {
     const unsigned lane = name == "v_readlane_b32" ? readScalar(wave, inst.src[1]) & 63U
                           : exec_ == 0             ? 0U
                                                    : static_cast<unsigned>(__builtin_ctzll(exec_));
-    resultScalar_ = (lanes(inst.src[0]) >> lane & 1U) != 0;
+    const bool known =
+        inst.src[0].isVector() ? (lanes(inst.src[0]) >> lane & 1U) != 0 : scalar(inst.src[0]);
+    resultBits_.fill(known ? 0 : kAll);
   } else if (name == "v_writelane_b32") {
     written_ = uint64_t{1} << (readScalar(wave, inst.src[1]) & 63U);
   }
 }
 
-/// v_cndmask: what is selected has to be defined, and the mask.
+/// v_cndmask: what is selected has to be defined, and the mask's bit.
 void Definedness::selected(const Wave &wave, const Instruction &inst) {
   const bool named = inst.srcCount > 2 && isRealSource(inst, 2);
   const uint64_t mask = named ? readScalar64(wave, inst.src[2]) : wave.vcc();
-  const bool known = named ? scalar(inst.src[2]) : vcc();
+  const uint64_t unknown = named ? undefinedBits(inst.src[2]) : pairAt(scalar::kVcc);
   uint64_t first = lanes(inst.src[0]);
   if (inst.modifiers.encoding == Encoding::Dpp)
     first = throughDpp(inst, first);
   const uint64_t chosen = (first & ~mask) | (lanes(inst.src[1]) & mask);
-  result_[0].fill(known ? chosen : 0);
+  result_[0].fill(chosen & ~unknown);
 }
 
 /// Packed 32-bit operations: op_sel and op_sel_hi choose the dword for each half of the result.
@@ -278,7 +352,9 @@ void Definedness::movedBetweenLanes(Wave &wave, const Instruction &inst) {
 void Definedness::prepare(Wave &wave, const Instruction &inst) {
   exec_ = wave.exec();
   written_ = exec_;
-  resultScalar_ = true;
+  resultBits_.fill(0);
+  execBits_ = 0;
+  sccKnown_ = true;
   for (Rows &rows : result_)
     rows.fill(kAll);
   const OpClass cls = inst.opcode->cls;
@@ -287,7 +363,9 @@ void Definedness::prepare(Wave &wave, const Instruction &inst) {
     matrix(inst);
   } else if (movesBetweenLanes(name)) {
     movedBetweenLanes(wave, inst);
-  } else if (isAlu(cls)) {
+  } else if (cls == OpClass::ScalarAlu) {
+    scalarLogic(wave, inst);
+  } else if (isVectorAlu(cls)) {
     sources(wave, inst);
     if (name == "v_cndmask_b32")
       selected(wave, inst);
@@ -306,14 +384,14 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
       }
     } else if (dst.isScalarRegister()) {
       for (unsigned i = 0; i < dst.dwords && dst.index + i < scalar::kCount; ++i)
-        scalar_.set(dst.index + i, resultScalar_);
+        undefined_[dst.index + i] = i < 2 ? static_cast<uint32_t>(resultBits_[d] >> (32 * i)) : 0U;
     }
   }
   if (inst.opcode->cls == OpClass::ScalarAlu)
-    scc_ = resultScalar_;
-  const bool sound = wave.exec() == exec_ || resultScalar_;
-  scalar_.set(scalar::kExec);
-  scalar_.set(scalar::kExec + 1);
+    scc_ = sccKnown_;
+  const bool sound = wave.exec() == exec_ || (execBits_ == 0 && pairAt(scalar::kExec) == 0);
+  undefined_[scalar::kExec] = 0;
+  undefined_[scalar::kExec + 1] = 0;
   return sound;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <vector>
 
@@ -10,12 +9,13 @@
 
 namespace flyemu {
 
-/// Which registers of a wave hold something that was written: lanes of vector registers, whole
-/// scalar registers, SCC; and how instructions hand that on.
+/// Which registers of a wave hold something that was written: lanes of vector registers, bits of
+/// scalar ones (masks of lanes are often built up from nothing, lane by lane), SCC; and how
+/// instructions hand that on.
 ///
 /// Lanes are followed exactly through moves between lanes (DPP, readlane, permutes, swizzles,
-/// swaps), selects, packed 32-bit operations and matrix instructions; elsewhere a result is defined
-/// where all of its sources are.
+/// swaps), selects, packed 32-bit operations and matrix instructions, bits through comparisons,
+/// logic and carries; elsewhere a result is defined where all of its sources are.
 ///
 /// src_pops_exiting_wave_id, which means nothing in compute, stands for "never written": compilers
 /// that are asked to mark uninitialised memory that they keep in registers move it into those.
@@ -29,7 +29,8 @@ public:
   uint64_t lanesOf(const Operand &operand, unsigned dword) const;
   bool scalar(const Operand &operand) const;
   bool scc() const { return scc_; }
-  bool vcc() const { return scalar_.test(scalar::kVcc) && scalar_.test(scalar::kVcc + 1); }
+  /// Is it known whether VCC is zero?
+  bool vccZero(const Wave &wave) const;
 
   /// Before an instruction executes: work out what its results will be.
   void prepare(Wave &wave, const Instruction &inst);
@@ -44,6 +45,9 @@ private:
   static constexpr unsigned kMostDwords = 32;
   using Rows = std::array<uint64_t, kMostDwords>; ///< lanes, for each dword of a destination
 
+  uint64_t undefinedBits(const Operand &operand) const;
+  uint64_t pairAt(unsigned index) const;
+  void scalarLogic(const Wave &wave, const Instruction &inst);
   void sources(const Wave &wave, const Instruction &inst);
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
@@ -52,12 +56,14 @@ private:
   uint64_t throughDpp(const Instruction &inst, uint64_t lanes) const;
 
   std::vector<uint64_t> vector_; ///< lanes that are defined, for each row
-  std::bitset<scalar::kCount> scalar_;
+  std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
   bool scc_ = false;
 
   // Of the instruction being executed.
   std::array<Rows, 2> result_ = {};
-  bool resultScalar_ = true;
+  std::array<uint64_t, 2> resultBits_ = {}; ///< undefined ones, of scalar destinations
+  uint64_t execBits_ = 0;                   ///< undefined ones of what goes to EXEC by the way
+  bool sccKnown_ = true;
   uint64_t exec_ = 0;
   uint64_t written_ = 0; ///< lanes of the destination
 };

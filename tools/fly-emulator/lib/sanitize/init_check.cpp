@@ -54,7 +54,9 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
   const std::string &name = opcode.name;
   const uint64_t exec = wave.exec();
   if (accessesMemory(opcode)) {
-    for (unsigned i = 0; i < inst.srcCount; ++i)
+    // Spills move whatever a register holds: what a scratch store stores is no finding.
+    const unsigned first = opcode.cls == OpClass::Scratch && inst.dstCount == 0 ? 1 : 0;
+    for (unsigned i = first; i < inst.srcCount; ++i)
       if (Definedness::isRealSource(inst, i))
         require(wave, inst, defined, inst.src[i], exec,
                 "an address or the data of a memory access");
@@ -70,7 +72,7 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
   } else if (startsWith(name, "s_cbranch_scc") && !defined.scc()) {
     sink_.add({"init", wave, inst, -1},
               [] { return std::string("a branch depends on a value that was never written"); });
-  } else if (startsWith(name, "s_cbranch_vcc") && !defined.vcc()) {
+  } else if (startsWith(name, "s_cbranch_vcc") && !defined.vccZero(wave)) {
     sink_.add({"init", wave, inst, -1},
               [] { return std::string("a branch depends on VCC, which was never written"); });
   }

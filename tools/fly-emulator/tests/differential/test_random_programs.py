@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from generator import BLOCKS, INPUTS, THREADS, Generator
+from generator import BLOCKS, COUNTERS, INPUTS, OUTPUTS, THREADS, Generator
 
 from flydsl.emulator.device import Emulator, Module
 
@@ -31,6 +31,9 @@ _HOST = (
     "-mf16c",
     "-mavx2",
 )
+
+
+LEVELS = ("-O1", "-O2", "-O3", "-Os", "-O0")
 
 
 def inputs_of(seed: int) -> np.ndarray:
@@ -48,21 +51,23 @@ def run_on_host(source: str, tmp_path: Path, words: np.ndarray) -> tuple[np.ndar
     command = [clang, "-O1", "-shared", "-fPIC", *_FLOAT, *_HOST, str(path), "-o", str(library), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    out, counters = np.zeros((BLOCKS, THREADS, 4), np.uint32), initial_counters()
+    out, counters = np.zeros((BLOCKS, THREADS, OUTPUTS), np.uint32), initial_counters()
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (words, out, counters)]
     ctypes.CDLL(str(library)).run(*pointers)
     return out, counters
 
 
 def initial_counters() -> np.ndarray:
-    return np.full(12, 0x0F0F0F0F, np.uint32)
+    counters = np.full(COUNTERS, 0x0F0F0F0F, np.uint32)
+    counters[16:] = 0  # doubles
+    return counters
 
 
 def check(seed: int, arch: str, build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
     source = Generator(seed).program()
     words = inputs_of(seed)
     want, want_counters = run_on_host(source, tmp_path, words)
-    level = ("-O1", "-O2", "-O3", "-Os")[seed % 4]
+    level = LEVELS[seed % len(LEVELS)]
     module = build(source, arch, flags=(level, *_FLOAT))
     out, counters = np.zeros_like(want), initial_counters()
     emulator.set_seed(seed % 3)
