@@ -202,5 +202,21 @@ def test_wide_constants():
 
 def test_numpy_dtypes():
     numpy = pytest.importorskip("numpy")
-    assert fx.Float32.numpy_dtype == numpy.float32
-    assert fx.Float8E4M3FN.numpy_dtype is None or fx.Float8E4M3FN.numpy_dtype.itemsize == 1
+    assert fx.Float32.numpy_dtype is numpy.float32
+    assert fx.Uint16.numpy_dtype is numpy.uint16
+    assert fx.Float8E4M3FN.numpy_dtype is None
+    assert fx.Int128.numpy_dtype is None
+
+
+def test_static_powers_and_shifts_of_many_bits_end():
+    with kernel():
+        assert (fx.Uint64(3) ** (1 << 40)).value == pow(3, 1 << 40, 1 << 64)
+        assert (fx.Uint8(3) ** fx.Uint8(200)).value == pow(3, 200, 256)
+        assert (fx.Int64(3) << (1 << 40)).value == 0
+
+
+def test_raw_integers_extend_as_the_destination_says():
+    with kernel("i8") as k:
+        fx.Uint64(k.args[0])
+        fx.Int64(k.args[0])
+        assert k.count("arith.extui") == k.count("arith.extsi") == 1
