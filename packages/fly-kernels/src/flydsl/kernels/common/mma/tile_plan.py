@@ -309,6 +309,6 @@ def best_plan(
             waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct,
         )  # fmt: skip
         exposed = plan.private and len(plan.phases) < 2  # nothing would hide the loads
-        fits = not plan.crowded and plan.lds_bytes <= LDS_BYTES[arch] // 2
+        fits = not plan.crowded and plan.sum_registers <= _MANY_SUMS and plan.lds_bytes <= LDS_BYTES[arch] // 2
         plans.append((exposed or not fits, plan.cycles, plan))
     return min(plans, key=lambda one: one[:2])[2]
