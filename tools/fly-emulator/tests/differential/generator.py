@@ -234,7 +234,8 @@ static inline void phase{index}(const GLOBAL u32 *in, GLOBAL u32 *out, GLOBAL u3
     def _store(self, variables: Scope) -> str:
         index, value = self._pick(variables, "u32"), self._as_u32(variables)
         return self.random.choice([
-            f"array[{index} & 7] = {value};", f"halves[{index} & 7] = (s16){value};", f"bytes[{index} & 15] = (u8){value};",
+            f"array[{index} & 7] = {value};", f"halves[{index} & 7] = (s16){value};",
+            f"bytes[{index} & 15] = (u8){value};",
             f"((GLOBAL u16 *)bytes)[{index} & 7] = (u16){value};",
             f"((GLOBAL u16 *)bytes)[{index} & 7] = (u16)({value} >> 16);",
         ])  # fmt: skip
