@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from assembly import kernel_f
 
+from flydsl.emulator import sanitize
 from flydsl.emulator.device import Emulator, EmulatorError, Module
 
 DATA = Path(__file__).parent / "data"
@@ -156,6 +157,38 @@ def test_line_tables_that_crash_llvm_are_not_read(emulator: Emulator, compile_ob
             data = image[:at] + bytes([value]) + image[at + 1 :]
             text = emulator.library.flyemu_disassemble(data, ctypes.c_size_t(len(data)), b"gfx942")
             assert b"s_endpgm" in text or b"s_branch" in text
+
+
+@pytest.mark.parametrize("second", [0x34370A0A, 0x07050A0A, 0x0505070A, 0x05051E0A], ids=["src0", "src1", "dst", "unused"])
+def test_selections_that_crash_llvms_printer_are_no_instructions(
+    build: Callable[..., Module], compile_object: Callable[..., bytes], emulator: Emulator, second: int
+) -> None:
+    """v_add_u32_sdwa with selection 7, or with the fourth way to fill up unused bits, of which there are three."""
+    source = kernel_f(f"  .long 0x680214f9, {second:#x}", "gfx942")
+    image = compile_object(source, "gfx942", "asm", ())
+    assert b"sdwa" not in emulator.library.flyemu_disassemble(image, ctypes.c_size_t(len(image)), b"gfx942")
+    x = np.zeros(128, np.uint32)
+    with pytest.raises(EmulatorError):
+        build(source, "gfx942", "asm", ()).kernel("f")(1, 64, x, x.copy())
+
+
+def test_scalar_loads_are_rounded_up(build: Callable[..., Module], arch: str) -> None:
+    """Compilers load three dwords with s_load_dwordx4 where the address is aligned to that; what is past the end is 0."""
+    out = np.full(64, 7, np.uint32)
+    code = "  s_load_dwordx2 s[2:3], s[0:1], 0x0\n  s_waitcnt lgkmcnt(0)\n  s_load_dwordx4 s[4:7], s[2:3], {}\n"
+    code += "  s_waitcnt lgkmcnt(0)\n  s_add_u32 s4, s6, s7\n  v_mov_b32 v1, s4\n"
+    code += "  s_load_dwordx2 s[2:3], s[0:1], 0x8\n  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v0, 0\n"
+    code += "  global_store_dword v0, v1, s[2:3]\n  s_waitcnt vmcnt(0)\n"
+    memory = np.zeros(16, np.uint32)
+    first = -memory.ctypes.data % 16 // 4  # so that it is aligned
+    three, two = memory[first : first + 3], memory[first : first + 2]
+    memory[:] = 5
+    with sanitize("all"):
+        build(kernel_f(code.format("0x0"), arch), arch, "asm", ()).kernel("f")(1, 64, three, out)
+    assert out[0] == 5
+    for offset, argument in (("0x4", three), ("0x0", two), ("0x10", three)):
+        with pytest.raises(EmulatorError, match="reads 16 bytes"):
+            build(kernel_f(code.format(offset), arch), arch, "asm", ()).kernel("f")(1, 64, argument, out)
 
 
 def test_loads_of_the_last_arguments_may_be_wide(build: Callable[..., Module], arch: str) -> None:

@@ -45,6 +45,23 @@ bool hasMisplacedLiteral(const uint8_t *bytes) {
   return names(0) || (first >> 16 == kLdScale && names(2));
 }
 
+/// Does an SDWA instruction select with a number that no selection has? LLVM 22 decodes it, and its
+/// printer runs into code that it holds for unreachable.
+bool hasInvalidSelection(const uint8_t *bytes) {
+  constexpr uint32_t kSdwa = 249; // as the source of a VOP1, VOP2 or VOPC instruction
+  constexpr uint32_t kVopc = 0x3e;
+  constexpr uint32_t kVop1 = 0x3f; // bits [31:25]
+  uint32_t words[2];
+  std::memcpy(words, bytes, sizeof words);
+  if (words[0] >> 31 != 0 || (words[0] & 0x1ffU) != kSdwa)
+    return false;
+  const uint32_t encoding = words[0] >> 25;
+  const auto isSeven = [&](unsigned shift) { return (words[1] >> shift & 7U) == 7; };
+  const bool hasDestination = encoding != kVopc; // VOPC has a scalar register in these bits
+  return isSeven(16) || (encoding != kVop1 && isSeven(24)) ||
+         (hasDestination && (isSeven(8) || (words[1] >> 11 & 3U) == 3));
+}
+
 } // namespace
 
 struct Disassembler::Parts {
@@ -108,7 +125,7 @@ uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t
   uint8_t padded[kLongest] = {};
   std::memcpy(padded, bytes, std::min(available, kLongest));
   inst.clear();
-  if (hasMisplacedLiteral(padded))
+  if (hasMisplacedLiteral(padded) || hasInvalidSelection(padded))
     return 0;
   uint64_t size = 0;
   const auto status = parts_->disassembler->getInstruction(

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages of others that use HIP, as they come: only the library that they load is ours.
+
+tinygrad runs with the other tests where it is installed. The others are large: `pytest -m slow` fetches them with pip (and
+rocPRIM's headers with apt) into the cache of pytest, and skips what cannot be fetched. docs/emulator/foreign.md has the
+versions and what came of it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import tool
+
+from flydsl.emulator._library import library_path
+
+FOREIGN = Path(__file__).parent / "foreign"
+SCALE = """
+__attribute__((amdgpu_kernel)) void scale(__attribute__((address_space(1))) float *x, float factor, int n) {
+  const int i = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();
+  if (i < n) x[i] *= factor;
+}
+"""
+CORES = ["elementwise", "integer", "softmax", "matmul", "movement", "convolution", "captured"]
+
+
+def run(command: list[str], **variables: str) -> str:
+    """What it prints last; a failure with the emulator's own words."""
+    environment = {**os.environ, "FLYDSL_EMU_SANITIZE": "all", "FLYDSL_EMU_LOG": "1", **variables}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout.strip().rpartition("\n")[2]
+
+
+@pytest.fixture
+def rocm(tmp_path: Path) -> Path:
+    """A folder like ROCm's, with the emulator as its HIP library."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libamdhip64.so").symlink_to(library_path())
+    return tmp_path
+
+
+def fetched(pytestconfig: pytest.Config, *requirements: str) -> Path:
+    """A folder with packages of the Python index, without what they depend on."""
+    folder = Path(str(pytestconfig.cache.mkdir("foreign"))) / "-".join(requirements).replace("=", "")
+    if not folder.exists():
+        part = folder.with_suffix(".part")
+        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(part), *requirements]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        if done.returncode != 0:
+            shutil.rmtree(part, ignore_errors=True)
+            pytest.skip(f"pip cannot fetch {requirements}: {done.stderr[-300:]}")
+        part.rename(folder)
+    return folder
+
+
+def tinygrad(rocm: Path, arch: str, cases: list[str], **variables: str) -> str:
+    llvm = Path(tool("llvm-config")).resolve().parent.parent / "lib"
+    library = next(iter(sorted(llvm.glob("libLLVM*.so*"))), None)
+    if library is None:
+        pytest.skip(f"no libLLVM in {llvm}")
+    variables |= {"DEV": "HIP", "ROCM_PATH": str(rocm), "LLVM_PATH": str(library), "PARALLEL": "0"}
+    client = [sys.executable, str(FOREIGN / "tinygrad_client.py"), tool("ld.lld"), *cases]
+    return run(client, FLYDSL_GPU_ARCH=arch, **variables)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tinygrad") is None, reason="tinygrad is not installed")
+def test_tinygrad(rocm: Path, arch: str) -> None:
+    assert tinygrad(rocm, arch, CORES) == "all right"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["0.13.0", "0.14.0"])
+def test_all_of_tinygrad(pytestconfig: pytest.Config, rocm: Path, arch: str, version: str) -> None:
+    packages = fetched(pytestconfig, f"tinygrad=={version}")
+    for seed in ("0", "3"):
+        assert tinygrad(rocm, arch, [], FLYDSL_EMU_SEED=seed, PYTHONPATH=str(packages)) == "all right"
+
+
+@pytest.mark.slow
+def test_triton(pytestconfig: pytest.Config, rocm: Path, arch: str) -> None:
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("Triton's tensors are torch's, which is not installed")
+    variables = {"PYTHONPATH": str(fetched(pytestconfig, "triton==3.9.0")), "FLYDSL_GPU_ARCH": arch}
+    variables |= {"TRITON_CACHE_DIR": str(rocm / "cache"), "TRITON_LIBHIP_PATH": str(rocm / "lib/libamdhip64.so")}
+    assert run([sys.executable, str(FOREIGN / "triton_client.py")], **variables) == "all right"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["6.4.4.555.40", "7.2.2.562.43"])
+def test_hip_python(
+    pytestconfig: pytest.Config, rocm: Path, compile_object: Callable[..., bytes], version: str
+) -> None:
+    packages = fetched(pytestconfig, f"hip-python=={version}")
+    image = rocm / "scale.hsaco"
+    image.write_bytes(compile_object(SCALE, "gfx942", "c", ("-O2",)))
+    variables = {"LD_LIBRARY_PATH": str(rocm / "lib"), "FLYDSL_EMU_DEVICES": "gfx942,gfx950"}
+    client = [sys.executable, str(FOREIGN / "hip_python_client.py"), str(image)]
+    assert run(client, PYTHONPATH=str(packages), **variables) == "all right"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rocm_version", ["70", "72"])
+def test_bitsandbytes(pytestconfig: pytest.Config, rocm: Path, arch: str, rocm_version: str) -> None:
+    packages = fetched(pytestconfig, "bitsandbytes==0.50.2")
+    library = packages / "bitsandbytes" / f"libbitsandbytes_rocm{rocm_version}.so"
+    listing = subprocess.run(
+        [tool("llvm-nm"), "-D", "--undefined-only", str(library)], capture_output=True, text=True, timeout=60
+    )
+    names = [line.split()[-1].partition("@")[0] for line in listing.stdout.splitlines()]
+    stubs = "".join(f"int {name}(void) {{ return 1; }}\n" for name in names if name.startswith(("hipblas", "rocblas")))
+    for soname, source in (("libhipblas.so.3", stubs), ("libhipblaslt.so.1", "")):
+        command = [tool("clang"), "-shared", "-fPIC", "-x", "c", "-", "-o", str(rocm / "lib" / soname)]
+        subprocess.run([*command, f"-Wl,-soname,{soname}"], input=source, text=True, check=True, timeout=60)
+    client = [sys.executable, str(FOREIGN / "bitsandbytes_client.py"), library_path(), str(library)]
+    assert run(client, LD_LIBRARY_PATH=str(rocm / "lib"), FLYDSL_GPU_ARCH=arch) == "all right"
