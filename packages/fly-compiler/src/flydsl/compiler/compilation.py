@@ -19,7 +19,7 @@ from flydsl.runtime import Artifact, load_artifact, read_note
 from ..utils import env, log
 from .access import read_only_parameters
 from .arguments.specs import ArgumentSpec
-from .cache import ArtifactStore, Fingerprint, toolchain_hash
+from .cache import ArtifactStore, Fingerprint, UnwritableCacheError, toolchain_hash
 from .dumps import Dumps, wanted
 from .hints import hints_key
 from .ktrace.names import remember
@@ -179,15 +179,24 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
     persistent = not request.source.opaque and not dumping
     if request.source.opaque:
         log().info("%s is not cached on disk: it depends on %s", request.name, ", ".join(request.source.opaque))
-    store = ArtifactStore(Path(env.runtime.cache_dir), request.name, request.source_key()) if persistent else None
+    root = Path(env.runtime.cache_dir)
+    scratch = Path(_private_folder().name)
+    store = ArtifactStore(root, request.name, request.source_key(), scratch) if persistent else None
     if run_only:
         return _only_from_disk(request, store, key, load)
     times = StageTimes()
     if store is not None and env.runtime.enable_cache:
-        found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
-        artifact = found if isinstance(found, Artifact) else None
-        return Compiled(request, artifact, "disk" if hit else "compiled", store.path(key), key, store, times.seconds)
-    path = Path(_private_folder().name) / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
+        try:
+            found, hit = store.get_or_make(key, lambda path: _build(request, key, path, times), load=load)
+        except UnwritableCacheError as error:
+            if not load:  # writing the cache is all that COMPILE_ONLY is for
+                raise
+            _say_unwritable(str(error))
+        else:
+            artifact = found if isinstance(found, Artifact) else None
+            path = store.path(key) if artifact is None else artifact.path
+            return Compiled(request, artifact, "disk" if hit else "compiled", path, key, store, times.seconds)
+    path = scratch / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
     compilation = _build(request, key, path, times)
     artifact = load_artifact(path) if load else None
     if artifact is not None and compilation.module_inits:
@@ -198,6 +207,11 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
 
 
 _serial = itertools.count()
+
+
+@functools.lru_cache(maxsize=64)
+def _say_unwritable(text: str) -> None:
+    log().warning("nothing is cached on disk: %s", text)
 
 
 @functools.lru_cache(maxsize=1)

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import os
 import signal
 import subprocess
@@ -15,7 +18,7 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.cache import CacheFolderError
+from flydsl.compiler.cache import CacheFolderError, store
 
 PROGRAM = """
 import sys, torch
@@ -155,6 +158,39 @@ def test_a_folder_that_others_may_write_to_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(open_folder))
     with pytest.raises(CacheFolderError, match="may be written by others"):
         fill(torch.zeros(4), 13)
+
+
+def test_a_folder_that_nothing_can_be_added_to_is_no_obstacle(monkeypatch, tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    x = torch.zeros(4)
+    fill(x, 14)
+    assert x.tolist() == [14.0] * 4
+    assert "nothing is cached on disk" in caplog.text
+    assert "FLYDSL_RUNTIME_CACHE_DIR" in caplog.text
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    with pytest.raises(CacheFolderError, match="cannot use the cache folder"):
+        fill(x, 14)
+
+
+def test_a_full_disk_is_no_obstacle(monkeypatch, tmp_path, caplog):
+    @contextlib.contextmanager
+    def full(path, **_):
+        class Full(io.BytesIO):
+            def write(self, data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        yield Full()
+
+    monkeypatch.setattr(store, "atomic_write", full)
+    x = torch.zeros(4)
+    fill(x, 15)
+    assert x.tolist() == [15.0] * 4
+    assert "No space left on device" in caplog.text
+    assert not list((tmp_path / "cache").glob("fill_*/*.so"))
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    with pytest.raises(CacheFolderError, match="No space left on device"):
+        fill(x, 15)
 
 
 def test_the_architecture_is_part_of_the_key(monkeypatch, tmp_path):

@@ -8,18 +8,25 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["CacheFolderError", "private_folder"]
+__all__ = ["ADVICE", "CacheFolderError", "UnwritableCacheError", "private_folder"]
+
+ADVICE = "Set FLYDSL_RUNTIME_CACHE_DIR to a folder of yours, or FLYDSL_RUNTIME_ENABLE_CACHE=0"
 
 
 class CacheFolderError(RuntimeError):
     """The cache folder cannot be trusted or used; the text says which folder, why, and what to do."""
 
 
+class UnwritableCacheError(CacheFolderError):
+    """Nothing can be added to the cache folder: it is read-only, full, or cannot be made."""
+
+
 def private_folder(path: Path) -> Path:
     """Create `path` for its owner alone, or check the one that is there.
 
     Raises:
-        CacheFolderError: it belongs to somebody else, others may write to it, it is no folder, or cannot be made.
+        UnwritableCacheError: it cannot be made.
+        CacheFolderError: it belongs to somebody else, others may write to it, or it is no folder.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -27,10 +34,7 @@ def private_folder(path: Path) -> Path:
             path.mkdir(mode=0o700)
         facts = path.stat()
     except OSError as error:
-        raise CacheFolderError(
-            f"cannot use the cache folder {path}: {error}. Set FLYDSL_RUNTIME_CACHE_DIR to a folder of yours, or "
-            "FLYDSL_RUNTIME_ENABLE_CACHE=0"
-        ) from None
+        raise UnwritableCacheError(f"cannot use the cache folder {path}: {error}. {ADVICE}") from None
     if not stat.S_ISDIR(facts.st_mode):
         raise CacheFolderError(f"the cache folder {path} is not a folder")
     if facts.st_uid != os.geteuid():

@@ -6,13 +6,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from flydsl.runtime import Artifact, ArtifactError, load_artifact, read_note
 
 from ...utils import log
-from .folder import private_folder
+from ...utils.file import atomic_write
+from .folder import ADVICE, UnwritableCacheError, private_folder
 from .lock import exclusive
 
 __all__ = ["ArtifactStore"]
@@ -30,10 +33,12 @@ class ArtifactStore:
         root: the cache folder (`FLYDSL_RUNTIME_CACHE_DIR`).
         name: the function's name.
         source: hash of all that does not depend on the arguments.
+        scratch: a folder of this process for what is being made.
     """
 
-    def __init__(self, root: Path, name: str, source: str) -> None:
+    def __init__(self, root: Path, name: str, source: str, scratch: Path) -> None:
         self.root = root
+        self.scratch = scratch
         self.folder = root / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}_{source[:32]}"
 
     def path(self, key: str) -> Path:
@@ -67,6 +72,7 @@ class ArtifactStore:
         leaves nothing behind that another would use.
 
         Raises:
+            UnwritableCacheError: there is none, and none can be added.
             CacheFolderError: the folder is not private.
             TimeoutError: another process has been compiling the same thing for ten minutes.
         """
@@ -76,12 +82,34 @@ class ArtifactStore:
         if found is not None:
             return found, True
         path = self.path(key)
-        with exclusive(path.with_suffix(".lock"), timeout=_COMPILE_TIMEOUT, what="compiling this kernel"):
+        with self._held(path.with_suffix(".lock")):
             found = self.find(key, load=load)
             if found is not None:
                 return found, True
-            make(path)
+            # Made elsewhere first: a linker does not survive that the disk is full under its output.
+            made = self.scratch / path.name
+            make(made)
+            try:
+                with atomic_write(path, mode="wb") as file, open(made, "rb") as source:
+                    shutil.copyfileobj(source, file)
+            except OSError as error:
+                if not load:
+                    raise UnwritableCacheError(f"cannot write {path}: {error}. {ADVICE}") from None
+                log().warning("%s cannot be written (%s), so this artifact is not cached. %s", path, error, ADVICE)
+                return load_artifact(made), False
+            made.unlink()
             return (load_artifact(path) if load else True), False
+
+    @contextmanager
+    def _held(self, lock: Path) -> Iterator[None]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(exclusive(lock, timeout=_COMPILE_TIMEOUT, what="compiling this kernel"))
+            except TimeoutError:
+                raise
+            except OSError as error:
+                raise UnwritableCacheError(f"cannot use the cache folder {lock.parent}: {error}. {ADVICE}") from None
+            yield
 
     def __len__(self) -> int:
         """The number of artifacts on disk."""

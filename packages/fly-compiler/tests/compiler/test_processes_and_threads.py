@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiling while other things happen: threads, forks, interrupts."""
+
+from __future__ import annotations
+
+import textwrap
+import threading
+
+import numpy as np
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+
+@flyc.kernel
+def increase_kernel(x: fx.Tensor):
+    x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1.0
+
+
+@flyc.jit
+def increase(x: fx.Tensor):
+    increase_kernel(x).launch(block=64)
+
+
+def test_threads_that_call_at_once_compile_once():
+    function = flyc.jit(increase.original)
+    arrays = [np.zeros(64, np.float32) for _ in range(8)]
+    errors = []
+
+    def work(x):
+        try:
+            for _ in range(10):
+                function(x)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(x,)) for x in arrays]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not errors
+    assert all(x.tolist() == [10.0] * 64 for x in arrays)
+    assert (function.cache_info().misses, function.cache_info().currsize) == (1, 1)
+
+
+PROLOGUE = """
+    import os, random, signal, sys
+    import numpy as np
+    import flydsl.compiler as flyc, flydsl.expr as fx
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1.0
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(block=64)
+
+    def call(function):
+        x = np.zeros(64, np.float32)
+        function(x)
+        return x[0] == 1.0
+
+    def fresh(number):
+        made = flyc.jit(launch.original)
+        made.compile_hints["number"] = number  # compiled anew
+        return made
+"""
+
+
+def script(text):
+    return textwrap.dedent(PROLOGUE) + textwrap.dedent(text)
+
+
+def test_a_process_that_forks(run_script):
+    text = """
+    assert call(fresh(1))  # the parent has a context, a device and loaded code
+    child = os.fork()
+    if child == 0:
+        fine = call(fresh(1)) and call(fresh(2))
+        os._exit(0 if fine else 3)
+    assert os.waitpid(child, 0)[1] == 0
+    assert call(fresh(2)) and call(fresh(3))
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupt_while_compiling_leaves_everything_usable(run_script):
+    text = """
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    random.seed(0)
+    assert call(fresh(-1))
+    interrupted = 0
+    for number in range(12):
+        function = fresh(number)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(0.001, 0.06))
+            call(function)
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        assert call(function)
+    assert interrupted > 2
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
