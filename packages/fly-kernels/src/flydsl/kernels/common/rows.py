@@ -1,15 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a kernel walks over the rows of a matrix: who holds what, and the loads and stores that follow.
-
-A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; each access of a
-wave is one contiguous stretch of memory. Thread t holds the groups t, t + threads, t + 2 threads, …; or, where that
-comes out even, each wave has a stretch of the row to itself, whose accesses lie so close to each other that their
-distance is part of the instruction. N is any number: what is left after the last whole vector is at most one element a
-thread, moved by one access of its own. Every element is so moved exactly once, whatever N is.
-
-    short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
-    long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction
-    longer      the row doesn't fit the registers: a run-time loop over it, once for each pass
+"""How a kernel walks over the rows of a matrix: the loads, stores and reductions of a thread, by a `RowPlan`.
 
 A kernel's body is written once, against `RowPlan.steps` (all static) or `stream` (a run-time loop).
 """
@@ -18,132 +8,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from .convert import round_to
 from .language import fx
 from .reduce import block_reduce, wave_reduce
+from .row_config import row_config
+from .row_plan import WAVE, RowConfig, RowPlan, Step, plan_rows
 
-VECTOR_BYTES = 16
-WAVE = 64
-ELEMENTS_PER_THREAD = 32  # what a thread holds before a row gets more threads
-MAX_THREADS = 1024
-# Per thread, of one operand: at 1024 threads a thread has 128 vector registers.
-HELD_ELEMENTS = 64
-STREAM_UNROLL = 4  # vectors in flight per thread while streaming
-
-
-@dataclass(frozen=True)
-class Step:
-    """What each thread moves in one access.
-
-    `vector` elements, the `vector` times (`first` + t)-th of the row after `offset` for thread t. Where `groups` is
-    set, only the threads whose group is below it have something to move.
-    """
-
-    vector: int
-    first: Any
-    offset: int = 0
-    groups: int | None = None
-
-
-@dataclass(frozen=True)
-class RowPlan:
-    """The configuration of a row kernel: `threads` per row, `rows` per workgroup, `vector` elements an access."""
-
-    columns: int
-    vector: int
-    threads: int
-    rows: int
-    in_registers: bool
-    stretches: bool = False  # each wave has a part of the row to itself
-
-    @property
-    def step_groups(self) -> int:
-        """How far apart, in groups, the accesses of a thread are."""
-        return WAVE if self.stretches else self.threads
-
-    @property
-    def block(self) -> int:
-        """Threads of a workgroup."""
-        return self.threads * self.rows
-
-    @property
-    def groups(self) -> int:
-        """Whole vectors of a row."""
-        return self.columns // self.vector
-
-    @property
-    def elements(self) -> int:
-        """The most elements that a thread has of a row."""
-        return -(-self.columns // self.threads)
-
-    @property
-    def full_steps(self) -> int:
-        """Accesses in which every thread has a whole vector."""
-        return self.groups // self.threads
-
-    @property
-    def last_steps(self) -> list[Step]:
-        """The accesses in which some threads have nothing to move."""
-        steps = []
-        if self.groups % self.threads:
-            steps.append(Step(self.vector, self.full_steps * self.threads, 0, self.groups))
-        if self.columns % self.vector:
-            whole = self.groups * self.vector
-            steps.append(Step(1, 0, whole, self.columns - whole))
-        return steps
-
-    @property
-    def steps(self) -> list[Step]:
-        """All accesses to a row."""
-        return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
-
-
-def plan_rows(
-    columns: int,
-    bits: int,
-    *,
-    block: int | None = None,
-    elements: int = ELEMENTS_PER_THREAD,
-    held_limit: int = HELD_ELEMENTS,
-    wave_aim: int | None = None,
-    wave_limit: int | None = None,
-    single: bool = False,
-) -> RowPlan:
-    """The plan for rows of `columns` elements of `bits` each.
-
-    A row that gives each lane of a wave at most `wave_limit` elements stays with one wave, or with a part of one, whose
-    lanes hold `wave_aim`. A longer one gets threads up to 1024 until each has at most `elements`, and stays in
-    registers up to `held_limit`. Where the first two are not given, they are `elements`. `block` asks for a number of
-    threads of a workgroup, which otherwise follows from the row. `single`: one row a workgroup, of at least one wave.
-
-    Raises ValueError unless `columns` is a positive int and `block` a power of two from the wave size to 1024.
-    """
-    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
-        raise ValueError(f"N must be a positive integer, got {columns!r}")
-    if block is not None and block not in (64, 128, 256, 512, 1024):
-        raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {block!r}")
-    # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
-    # and LLVM counts on, takes any address that is a multiple of the element's size.
-    vector = VECTOR_BYTES * 8 // bits
-    wave_limit = elements if block is not None else max(elements, wave_limit or 0)
-    threads, rows = WAVE if single else 16, 1
-    while threads < WAVE and threads * (wave_aim or elements) < columns:
-        threads *= 2
-    if columns <= WAVE * wave_limit:
-        held_limit = wave_limit
-        rows = 1 if single else (block or 256) // threads
-    else:
-        while threads < MAX_THREADS and threads * elements < columns:
-            threads *= 2
-        threads = block or threads
-        if -(-columns // threads) > held_limit:
-            threads = MAX_THREADS
-    in_registers = -(-columns // threads) <= held_limit
-    even = threads > WAVE and columns // vector % threads == 0
-    return RowPlan(columns, vector, threads, rows, in_registers, stretches=even and in_registers and not single)
+__all__ = [
+    "RowConfig",
+    "RowPlan",
+    "RowThread",
+    "RowView",
+    "Step",
+    "highest",
+    "plan_rows",
+    "pointer",
+    "row_config",
+    "store_scalar",
+    "stream",
+    "total",
+]
 
 
 class RowThread:
@@ -369,13 +255,12 @@ def _as_predicate(condition: Any) -> Any:
     return predicate
 
 
-def stream(
-    plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]], unroll: int = STREAM_UNROLL
-) -> list[Any]:
+def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:
     """Run `body(state, step)` for every step of a row, most of them in a run-time loop; the last state.
 
-    The state is a list of values whose types do not change. Up to `unroll` steps are one trip of the loop.
+    The state is a list of values whose types do not change. Up to `plan.unroll` steps are one trip of the loop.
     """
+    unroll = plan.unroll
     while unroll > 1 and plan.full_steps < 2 * unroll:
         unroll //= 2  # a loop of one trip would be no loop, and its loads would all be in flight
     trips = plan.full_steps // unroll

@@ -12,22 +12,24 @@ from typing import Any
 
 from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, highest, plan_rows, pointer, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, highest, plan_rows, pointer, row_config, stream
 
 _NOWHERE = 2**31 - 1
 
 
 @rows_builder
-def build_argmax_module(N: int, dtype_str: str = "f32") -> Any:
+def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
     """Build the launcher `(X, Index, m_in, stream)`.
 
     X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Index
     (M,) of int32 or int64. NaN is ignored; a row of NaN only gives 0.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive and for an unknown dtype; ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("argmax", config))
 
     def first_index(values: Any, largest: Any, at: RowThread, step: Step) -> Any:
         """The smallest index of this thread's elements that equal `largest`."""

@@ -13,21 +13,25 @@ from typing import Any
 
 from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 from .functions import GRADIENTS, UNARY, function
 
 
 @rows_builder
-def build_gated_module(N: int, dtype_str: str = "bf16", activation: str = "silu") -> Any:
+def build_gated_module(
+    N: int, dtype_str: str = "bf16", activation: str = "silu", config: RowConfig | None = None
+) -> Any:
     """Build the launcher `(X, Y, m_in, stream)`.
 
     X (M, 2·N) and Y (M, N) of `dtype_str` ("f32", "f16", "bf16") have unit stride along a row, or are pointers to
     contiguous rows. `activation` is a key of `functions.UNARY`.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive, an unknown dtype or activation; ImportError without the compiler.
     """
     element, apply = float_type(dtype_str), function(UNARY, activation)
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("gated", config))
 
     @flyc.kernel(name=f"gated_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_kernel(X: Any, Y: Any, m_in: fx.Int32) -> None:
@@ -57,14 +61,16 @@ def build_gated_module(N: int, dtype_str: str = "bf16", activation: str = "silu"
 
 
 @rows_builder
-def build_gated_bwd_module(N: int, dtype_str: str = "bf16", activation: str = "silu") -> Any:
+def build_gated_bwd_module(
+    N: int, dtype_str: str = "bf16", activation: str = "silu", config: RowConfig | None = None
+) -> Any:
     """Build the launcher `(DY, X, DX, m_in, stream)`.
 
     X and DX (M, 2·N), DY (M, N), as in `build_gated_module`; `activation` is a key of `functions.GRADIENTS`. Raises as
     that does.
     """
     element, apply, gradient = float_type(dtype_str), function(UNARY, activation), function(GRADIENTS, activation)
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("gated", config))
 
     @flyc.kernel(name=f"gated_bwd_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_bwd_kernel(DY: Any, X: Any, DX: Any, m_in: fx.Int32) -> None:

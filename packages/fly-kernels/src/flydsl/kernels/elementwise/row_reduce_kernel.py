@@ -12,7 +12,7 @@ from typing import Any
 
 from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, store_scalar, stream, total
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream, total
 from ..common.rows import highest as highest_of
 
 OPERATIONS = ("sum", "mean", "max")
@@ -20,19 +20,25 @@ OPERATIONS = ("sum", "mean", "max")
 
 @rows_builder
 def build_row_reduce_module(
-    N: int, dtype_str: str = "f32", operation: str = "sum", out_dtype_str: str | None = None
+    N: int,
+    dtype_str: str = "f32",
+    operation: str = "sum",
+    out_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher `(X, Y, m_in, stream)`: Y[m] = the sum, mean or maximum of row m.
 
     X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Y (M,)
     of `out_dtype_str`, by default the same. A maximum ignores NaN; of a row of NaN only it is -inf.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive, an unknown dtype or operation; ImportError without the compiler.
     """
     element, out = float_type(dtype_str), float_type(out_dtype_str or dtype_str)
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is not known; use one of {', '.join(OPERATIONS)}")
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("row_reduce", config))
     largest = operation == "max"
     neutral, fold, op = (-math.inf, highest_of, "max") if largest else (0.0, total, "add")
 

@@ -25,13 +25,10 @@ from typing import Any
 from ..common.convert import minus
 from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, pointer, stream, total
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, pointer, row_config, stream, total
 from ..common.spread import Spread
 from .column_sums import column_sums
 from .forward import programs
-
-ELEMENTS_PER_THREAD = 16  # of x, of dy, of gamma and of each sum
-UNROLL = 1  # vectors of each in flight per thread while streaming
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,7 @@ class BackwardNorm:
     weight_dtype: str | None  # None: that of the rows
     residual: bool = False
     programs: int | None = None  # of the two-stage form; None: atomic
+    config: RowConfig | None = None
 
     @property
     def name(self) -> str:
@@ -62,10 +60,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
         raise ValueError(f"num_programs must be positive, got {norm.programs}")
-    # One row a workgroup, so that nothing has to be added up between the rows of one.
-    plan = plan_rows(
-        norm.columns, element.width, elements=ELEMENTS_PER_THREAD, held_limit=ELEMENTS_PER_THREAD, single=True
-    )
+    plan = plan_rows(norm.columns, element.width, row_config("norm_bwd", norm.config))
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta
     add_up = column_sums(norm.columns, norm.programs) if norm.programs else None
@@ -177,7 +172,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
         fx.barrier()  # the reductions of the row before have been read by all waves
         zero = fx.Float32(0.0)
-        centre, slope = this.means(*stream(plan, [zero, zero], add, UNROLL))
+        centre, slope = this.means(*stream(plan, [zero, zero], add))
 
         def write(state: list[Any], step: Step) -> list[Any]:
             dy, scaled, hat = parts(step)
@@ -185,7 +180,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             accumulate(step, dy, dy * hat)
             return state
 
-        stream(plan, [], write, UNROLL)
+        stream(plan, [], write)
 
     @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
     def norm_bwd_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:

@@ -18,7 +18,7 @@ row longer than 32,768 elements is read once for each pass: statistics, [maximum
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,13 +26,10 @@ from ..common.arch import architecture
 from ..common.convert import inverse_sqrt, minus, reciprocal, round_to
 from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
-from ..common.rows import RowPlan, RowThread, RowView, Step, plan_rows, store_scalar, stream
+from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
 
 EPS = 1e-5
 INT8_MAX = 127.0
-HELD_ELEMENTS = 32  # of a row, per thread (fewer where a quantised output waits for its scale)
-# Of a row that one wave holds, per lane: no barrier, and the fewest instructions.
-WAVE_AIM, WAVE_LIMIT = 64, 128
 # Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
 _HELD_VALUES = {1024: 96}
 _HELD_VALUES_OF_FEWER = 160
@@ -52,7 +49,8 @@ class ForwardNorm:
     stats: bool = False
     quantised: bool = False
     smooth: bool = False
-    block: int | None = None
+    block: int | None = None  # threads of a workgroup
+    config: RowConfig | None = None
 
     @property
     def name(self) -> str:
@@ -72,14 +70,8 @@ class ForwardNorm:
 
     def plan(self, bits: int) -> RowPlan:
         """Who holds what of a row of elements of `bits` each."""
-        return plan_rows(
-            self.columns,
-            bits,
-            block=self.block,
-            held_limit=HELD_ELEMENTS - 4 * self.quantised,
-            wave_aim=WAVE_AIM,
-            wave_limit=WAVE_LIMIT,
-        )
+        config = row_config("quantised_norm" if self.quantised else "norm", self.config)
+        return plan_rows(self.columns, bits, replace(config, block=self.block) if self.block else config)
 
 
 def block_of(BLOCK_THREADS: int) -> int | None:

@@ -19,6 +19,7 @@ from typing import Any
 from ..common.dtypes import quantised_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
+from ..common.row_plan import RowConfig
 from .forward import EPS, ForwardNorm, block_of, forward_norm
 from .layernorm_bwd_kernel import build_fused_add_layernorm_bwd_module as build_fused_add_layernorm_bwd_module
 from .layernorm_bwd_kernel import build_layernorm_bwd_module as build_layernorm_bwd_module
@@ -51,17 +52,19 @@ def build_layernorm_module(
     eps: float = EPS,
     BLOCK_THREADS: int = BLOCK_THREADS,
     weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of LayerNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, m_in, stream)`, or with `store_stats`
     `(Input, Gamma, Beta, Output, Mean, Rstd, m_in, stream)`. `BLOCK_THREADS` other than the default makes workgroups
-    of that size, whatever N is.
+    of that size, whatever N is. `config` is a division of rows among threads other than the default.
 
     Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
     is neither the rows' nor "f32"; ImportError without the compiler.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, block=block_of(BLOCK_THREADS))
+    options = {"stats": store_stats, "block": block_of(BLOCK_THREADS), "config": config}
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, **options)
 
     if store_stats:
 

@@ -18,6 +18,7 @@ from typing import Any
 from ..common.dtypes import quantised_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
+from ..common.row_plan import RowConfig
 from .forward import EPS, ForwardNorm, block_of, forward_norm
 
 BLOCK_THREADS = 256
@@ -42,17 +43,19 @@ def build_rmsnorm_module(
     eps: float = EPS,
     BLOCK_THREADS: int = BLOCK_THREADS,
     weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of RMSNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Output, m_in, stream)`, or with `store_rstd`
     `(Input, Gamma, Output, Rstd, m_in, stream)`. `BLOCK_THREADS` other than the default makes workgroups of that size,
-    whatever N is.
+    whatever N is. `config` is a division of rows among threads other than the default.
 
     Raises ValueError for an N or a number of threads that is not admissible, an unknown dtype, and a weight dtype that
     is neither the rows' nor "f32"; ImportError without the compiler.
     """
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, block=block_of(BLOCK_THREADS))
+    options = {"stats": store_rstd, "block": block_of(BLOCK_THREADS), "config": config}
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, **options)
 
     if store_rstd:
 

@@ -11,10 +11,8 @@ from typing import Any
 from ..common.convert import minus
 from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 
-ELEMENTS_PER_THREAD = 32  # of y and of dy
-HELD_ELEMENTS = 32
 _THREADS = 256  # of the tiers that callers plan by
 
 
@@ -31,16 +29,18 @@ def softmax_bwd_buffered_operands(N: int, dtype_str: str) -> int:
 
 
 @rows_builder
-def build_softmax_bwd_module(N: int, dtype_str: str = "f32") -> Any:
+def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
     """Build the launcher `(DY, Y, DX, m_in, stream)`.
 
     DY, Y and DX are (rows, N) tensors of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or pointers
     to contiguous ones; Y is what the forward gave.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width, elements=ELEMENTS_PER_THREAD, held_limit=HELD_ELEMENTS)
+    plan = plan_rows(N, element.width, row_config("softmax_bwd", config))
 
     def held_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
         dys = [dy_row.load(step) for step in plan.steps]

@@ -16,13 +16,13 @@ from typing import Any
 from ..common.convert import exp2, minus, reciprocal
 from ..common.dtypes import expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 
 _LOG2_E = math.log2(math.e)
 
 
 @rows_builder
-def build_softmax_module(N: int, dtype_str: str = "f32") -> Any:
+def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
     """Build the launcher of a row softmax.
 
     `build_softmax_module(M, N, dtype_str)`, or `build_softmax_module(N, dtype_str)`: M only documents the caller's
@@ -32,10 +32,12 @@ def build_softmax_module(N: int, dtype_str: str = "f32") -> Any:
     "bf16") with unit stride along a row and any stride between rows, or pointers to contiguous ones; rows 0 to m_in - 1
     of C are written. C may be A.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("softmax", config))
 
     def exponentials(values: Any, highest: Any) -> Any:
         return exp2(minus(values, highest) * _LOG2_E)

@@ -16,22 +16,26 @@ from typing import Any
 from ..common.convert import reciprocal
 from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.rows import RowThread, RowView, Step, plan_rows, store_scalar, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
 from .codes import code
 
 
 @rows_builder
-def build_per_token_quant_module(N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8") -> Any:
+def build_per_token_quant_module(
+    N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8", config: RowConfig | None = None
+) -> Any:
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input (M, N) of `dtype_str` ("f32", "f16", "bf16") and Output (M, N) of `quant_dtype_str` ("fp8", "int8") have unit
     stride along a row, or are pointers to contiguous rows; Scale (M,) is f32. An fp8 output may be an int8 or uint8
     tensor of the same bytes.
 
+    `config` is a division of rows among threads other than the default.
+
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
-    plan = plan_rows(N, element.width)
+    plan = plan_rows(N, element.width, row_config("per_token_quant", config))
 
     def step_of(largest: Any, Scale: Any, at: RowThread) -> Any:
         """The reciprocal of the row's scale, which is stored."""

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who holds what of a row of a matrix: configuration, and the plan that it gives for a length.
+
+A row of N elements is cut into groups of one vector (16 bytes). A group of threads shares the row; each access of a
+wave is one contiguous stretch of memory. Thread t holds the groups t, t + threads, t + 2 threads, …; or, where that
+comes out even, each wave has a stretch of the row to itself, whose accesses lie so close to each other that their
+distance is part of the instruction. N is any number: what is left after the last whole vector is at most one element a
+thread, moved by one access of its own. Every element is so moved exactly once, whatever N is.
+
+    short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
+    long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction
+    longer      the row doesn't fit the registers: a run-time loop over it, once for each pass
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+VECTOR_BYTES = 16
+WAVE = 64
+MAX_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class Step:
+    """What each thread moves in one access.
+
+    `vector` elements, the `vector` times (`first` + t)-th of the row after `offset` for thread t. Where `groups` is
+    set, only the threads whose group is below it have something to move.
+    """
+
+    vector: int
+    first: Any
+    offset: int = 0
+    groups: int | None = None
+
+
+@dataclass(frozen=True)
+class RowConfig:
+    """How a row kernel divides rows among threads; `row_config` has the defaults.
+
+    A row that gives each lane of a wave at most `wave_limit` elements stays with one wave, or with a part of one, whose
+    lanes hold `wave_aim`. A longer one gets threads up to 1024 until each has at most `elements`, and stays in
+    registers up to `held` of them; beyond, it is streamed, with `unroll` vectors in flight per thread. Where
+    `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
+    which otherwise follows from the row. `single`: one row a workgroup, of at least one wave.
+
+    Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from the wave size to
+    1024.
+    """
+
+    elements: int = 32
+    held: int = 64  # of one operand: at 1024 threads a thread has 128 vector registers
+    wave_aim: int | None = None
+    wave_limit: int | None = None
+    unroll: int = 4
+    single: bool = False
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"RowConfig: {name} must be a positive integer, got {value!r}")
+        if self.block is not None and self.block not in (64, 128, 256, 512, 1024):
+            raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {self.block!r}")
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """What a `RowConfig` makes of a length: `threads` per row, `rows` per workgroup, `vector` elements an access."""
+
+    columns: int
+    vector: int
+    threads: int
+    rows: int
+    in_registers: bool
+    stretches: bool = False  # each wave has a part of the row to itself
+    unroll: int = 4  # vectors in flight per thread while streaming
+
+    @property
+    def step_groups(self) -> int:
+        """How far apart, in groups, the accesses of a thread are."""
+        return WAVE if self.stretches else self.threads
+
+    @property
+    def block(self) -> int:
+        """Threads of a workgroup."""
+        return self.threads * self.rows
+
+    @property
+    def groups(self) -> int:
+        """Whole vectors of a row."""
+        return self.columns // self.vector
+
+    @property
+    def elements(self) -> int:
+        """The most elements that a thread has of a row."""
+        return -(-self.columns // self.threads)
+
+    @property
+    def full_steps(self) -> int:
+        """Accesses in which every thread has a whole vector."""
+        return self.groups // self.threads
+
+    @property
+    def last_steps(self) -> list[Step]:
+        """The accesses in which some threads have nothing to move."""
+        steps = []
+        if self.groups % self.threads:
+            steps.append(Step(self.vector, self.full_steps * self.threads, 0, self.groups))
+        if self.columns % self.vector:
+            whole = self.groups * self.vector
+            steps.append(Step(1, 0, whole, self.columns - whole))
+        return steps
+
+    @property
+    def steps(self) -> list[Step]:
+        """All accesses to a row."""
+        return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
+
+
+def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig()) -> RowPlan:
+    """The plan for rows of `columns` elements of `bits` each.
+
+    Raises ValueError unless `columns` is a positive int.
+    """
+    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
+        raise ValueError(f"N must be a positive integer, got {columns!r}")
+    # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
+    # and LLVM counts on, takes any address that is a multiple of the element's size.
+    vector = VECTOR_BYTES * 8 // bits
+    block, elements, held = config.block, config.elements, config.held
+    wave_limit = elements if block is not None else max(elements, config.wave_limit or 0)
+    threads, rows = WAVE if config.single else 16, 1
+    while threads < WAVE and threads * (config.wave_aim or elements) < columns:
+        threads *= 2
+    if columns <= WAVE * wave_limit:
+        held = wave_limit
+        rows = 1 if config.single else (block or 256) // threads
+    else:
+        while threads < MAX_THREADS and threads * elements < columns:
+            threads *= 2
+        threads = block or threads
+        if -(-columns // threads) > held:
+            threads = MAX_THREADS
+    in_registers = -(-columns // threads) <= held
+    even = threads > WAVE and columns // vector % threads == 0
+    stretches = even and in_registers and not config.single
+    return RowPlan(columns, vector, threads, rows, in_registers, stretches, config.unroll)

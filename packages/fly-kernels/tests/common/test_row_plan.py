@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of rows: every element belongs to one thread, whatever the length, the type and the configuration."""
+
+import dataclasses
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flydsl.kernels.common.row_config import row_config
+from flydsl.kernels.common.row_plan import MAX_THREADS, WAVE, RowConfig, Step, plan_rows
+from flydsl.kernels.norm.softmax_kernel import build_softmax_module
+
+CONFIGS = st.builds(
+    RowConfig,
+    elements=st.sampled_from([4, 8, 16, 32, 64]),
+    held=st.sampled_from([8, 16, 32, 64]),
+    wave_aim=st.sampled_from([None, 16, 64]),
+    wave_limit=st.sampled_from([None, 32, 128]),
+    single=st.booleans(),
+    block=st.sampled_from([None, 64, 256, 1024]),
+)
+
+
+def moved(plan):
+    """How often each element of a row is moved, by the steps that a kernel's body goes through."""
+    count = [0] * plan.columns
+    steps = plan.steps
+    if not plan.in_registers:
+        steps = [Step(plan.vector, step * plan.threads) for step in range(plan.full_steps)] + plan.last_steps
+    for thread in range(plan.threads):
+        lane = thread
+        if plan.stretches:
+            lane = thread // WAVE * (plan.full_steps * WAVE) + thread % WAVE
+        for step in steps:
+            if step.groups is None or lane + step.first < step.groups:
+                first = (lane + step.first) * step.vector + step.offset
+                for element in range(first, first + step.vector):
+                    count[element] += 1
+    return count
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 9000), st.sampled_from([16, 32]), CONFIGS)
+def test_every_element_is_moved_once(columns, bits, config):
+    plan = plan_rows(columns, bits, config)
+    assert moved(plan) == [1] * columns
+    assert plan.block <= MAX_THREADS
+    assert plan.block % WAVE == 0
+    if plan.in_registers:
+        assert plan.elements <= max(config.held, config.wave_limit or 0, config.elements)
+
+
+@pytest.mark.parametrize("kernel", ["softmax", "norm", "quantised_norm", "norm_bwd", "per_token_quant", "argmax"])
+def test_classes_of_lengths(kernel):
+    """Short rows share a wave, long ones have up to 1024 threads, longer ones are streamed."""
+    config = row_config(kernel)
+    short, long, longer = (plan_rows(columns, 16, config) for columns in (64, 16384, 200_000))
+    assert short.threads <= WAVE
+    assert long.threads > WAVE
+    assert long.rows == 1
+    assert short.in_registers
+    assert long.in_registers
+    assert longer.threads == MAX_THREADS
+    assert not longer.in_registers
+    assert row_config(kernel, RowConfig(elements=8)).elements == 8
+
+
+@pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll"])
+@pytest.mark.parametrize("value", [0, -4, 2.5, True])
+def test_numbers_are_positive(field, value):
+    with pytest.raises(ValueError, match=f"RowConfig: {field} must be a positive integer, got {value}"):
+        RowConfig(**{field: value})
+
+
+def test_configurations_are_values():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RowConfig().held = 8
+    with pytest.raises(ValueError, match="BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got 96"):
+        RowConfig(block=96)
+
+
+@pytest.mark.parametrize("config", [RowConfig(elements=4, held=4), RowConfig(block=64, held=8, unroll=1)])
+def test_other_configurations_give_the_same_numbers(config, run):
+    x = torch.randn(3, 5001, generator=torch.Generator().manual_seed(0))
+    y = run.empty(x)
+    run(build_softmax_module(5001, "f32", config=config), x, y, 3, writes=[y])
+    assert (y - torch.softmax(x, -1)).abs().max() <= 1e-6
+
+
+def test_other_targets_are_refused(monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx1201")
+    monkeypatch.setenv("ARCH", "gfx1201")
+    with pytest.raises(RuntimeError, match="written for gfx942, gfx950; the target is gfx1201"):
+        build_softmax_module(64, "f32")
