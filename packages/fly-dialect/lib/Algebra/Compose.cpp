@@ -191,7 +191,7 @@ Layout Composer::composeLeaf(Target &target, const IntTuple &extent, const IntTu
   IntTuple rest = extent;
   IntTuple step = backwards ? leafSub(cx, 0, stride) : stride;
   auto emit = [&](size_t index, const IntTuple &count) {
-    emitted.emplace_back(count, leafMul(cx, target.modes[index].stride(), leafMul(cx, sign, step)));
+    emitted.emplace_back(count, leafMul(cx, leafMul(cx, sign, step), target.modes[index].stride()));
     if (count.isStaticLeaf() && step.isStaticLeaf())
       (backwards ? target.backward : target.forward)[index] +=
           (int64_t(count.staticValue()) - 1) * step.staticValue();

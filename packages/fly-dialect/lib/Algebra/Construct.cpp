@@ -77,23 +77,33 @@ static void collectParts(AlgebraContext &cx, const IntTuple &shape, const IntTup
     collectParts(cx, mode, modeOrder, parts);
 }
 
+/// Whether `a` is ordered before `b`: static orders by value and before dynamic ones. Equal ones are
+/// ordered by position, so that parts never overlap.
 static bool before(const OrderedPart *a, const OrderedPart *b) {
-  if (a->order.isStaticLeaf() && b->order.isStaticLeaf())
-    return a->order.staticValue() < b->order.staticValue();
-  if (a->order.isStaticLeaf() != b->order.isStaticLeaf())
-    return a->order.isStaticLeaf();
+  const IntTuple &x = a->order, &y = b->order;
+  if (x.isStaticLeaf() && y.isStaticLeaf() && x.staticValue() != y.staticValue())
+    return x.staticValue() < y.staticValue();
+  if (x.isStaticLeaf() != y.isStaticLeaf())
+    return x.isStaticLeaf();
   return a < b;
 }
 
-/// Gives each part the product of all parts that are ordered before it. Equal ones are ordered by
-/// position, so that parts never overlap.
+/// Gives each part the product of all parts that are ordered before it.
 static void assignStarts(AlgebraContext &cx, llvm::MutableArrayRef<OrderedPart> parts) {
+  // Multiplied in the order of the shape, as a reader of the computation expects it. Each part has a
+  // product of its own then, which takes too long for very many.
+  constexpr size_t kMaxOwnProducts = 64;
+  if (parts.size() <= kMaxOwnProducts) {
+    for (OrderedPart &part : parts)
+      for (const OrderedPart &other : parts)
+        if (before(&other, &part))
+          part.start = leafMul(cx, part.start, tupleProduct(cx, other.shape));
+    return;
+  }
   llvm::SmallVector<OrderedPart *, 8> sorted;
   for (OrderedPart &part : parts)
     sorted.push_back(&part);
-  llvm::sort(sorted, [](const OrderedPart *a, const OrderedPart *b) {
-    return before(a, b) || (!before(b, a) && a < b);
-  });
+  llvm::sort(sorted, before);
   IntTuple next = 1;
   for (OrderedPart *part : sorted) {
     part->start = next;

@@ -39,12 +39,35 @@ IntTuple fly::coprofile(AlgebraContext &cx, const Layout &layout) {
   return mapLeaves(cx, expandBasis(cx, profile), [](const IntTuple &) { return IntTuple(0); });
 }
 
+/// The last index of each leaf of a layout.
+static IntTuple lastIndices(AlgebraContext &cx, const IntTuple &shape, const IntTuple &stride) {
+  if (shape.isLeaf())
+    return leafMul(cx, shape, stride);
+  Modes modes;
+  for (const auto &[s, d] : llvm::zip_equal(shape.modes(), stride.modes()))
+    modes.push_back(lastIndices(cx, s, d));
+  return makeTuple(cx, modes);
+}
+
+static IntTuple sumOfLeaves(AlgebraContext &cx, const IntTuple &tuple) {
+  if (tuple.isLeaf())
+    return tuple;
+  IntTuple sum = 0;
+  for (const IntTuple &mode : tuple.modes())
+    sum = tupleAdd(cx, sum, sumOfLeaves(cx, mode));
+  return sum;
+}
+
 IntTuple fly::coshape(AlgebraContext &cx, const Layout &layout) {
   OperationScope scope(cx, "coshape", layout);
-  IntTuple last = 0;
-  for (const Layout &leaf : flatten(cx, layout))
-    last = tupleAdd(cx, last, leafMul(cx, leafSub(cx, leaf.shape(), 1), leaf.stride()));
-  return mapLeaves(cx, expandBasis(cx, last),
+  if (!requireCongruent(cx, layout))
+    return 0;
+  if (!layout.isStatic())
+    announceConstants(cx, 1);
+  const IntTuple last =
+      mapLeaves(cx, layout.shape(), [&](const IntTuple &extent) { return leafSub(cx, extent, 1); });
+  const IntTuple sum = sumOfLeaves(cx, lastIndices(cx, last, layout.stride()));
+  return mapLeaves(cx, expandBasis(cx, sum),
                    [&](const IntTuple &leaf) { return leafAdd(cx, leaf, 1); });
 }
 
@@ -108,8 +131,13 @@ IntTuple fly::applySwizzle(AlgebraContext &cx, const IntTuple &coord, const Coor
     cx.fail("the paths must lead to integers");
     return 0;
   }
+  const auto mask = static_cast<int32_t>((uint32_t(1) << swizzle.mask) - 1);
+  if (col.isStaticLeaf() && !row.isStaticLeaf())
+    announceConstants(cx, col.staticValue(), row.width());
+  if (!row.isStaticLeaf())
+    announceConstants(cx, mask, row.width());
   IntTuple bits = leafShiftRight(cx, row, swizzle.baseRow);
-  bits = leafAnd(cx, bits, static_cast<int32_t>((uint32_t(1) << swizzle.mask) - 1));
+  bits = leafAnd(cx, bits, mask);
   bits = leafShiftLeft(cx, bits, swizzle.baseCol);
   IntTuple swizzled = leafXor(cx, col, bits, divisibilityAbove(col, swizzle.baseCol));
   return replaceAt(cx, coord, swizzle.colPath, swizzled);

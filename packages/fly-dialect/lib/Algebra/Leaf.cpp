@@ -255,6 +255,12 @@ IntTuple fly::leafXor(AlgebraContext &cx, const IntTuple &a, const IntTuple &b,
   return dynamicResult(cx, Op::Xor, a, b, divisibility);
 }
 
+void fly::announceConstants(AlgebraContext &cx, llvm::ArrayRef<int32_t> values, unsigned width) {
+  if (cx.runtime() && !cx.failed())
+    for (int32_t value : values)
+      cx.runtime()->constant(value, width);
+}
+
 //===----------------------------------------------------------------------===//
 // Truth values
 //===----------------------------------------------------------------------===//

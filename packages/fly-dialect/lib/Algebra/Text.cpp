@@ -391,5 +391,6 @@ FailureOr<ComposedLayout> fly::parseComposedLayout(TextCursor &cursor) {
     return failure();
   if (const ComposedLayout *composed = chain->composed())
     return *composed;
-  return parser.errorAt(start, "expected a composed layout 'inner o offset o outer'");
+  return parser.errorAt(start, "invalid kind of attribute specified: expected a composed layout "
+                               "'inner o offset o outer'");
 }

@@ -35,6 +35,10 @@ IntTuple leafShiftLeft(AlgebraContext &cx, const IntTuple &a, int32_t count);
 IntTuple leafShiftRight(AlgebraContext &cx, const IntTuple &a, int32_t count);
 IntTuple leafXor(AlgebraContext &cx, const IntTuple &a, const IntTuple &b, int32_t divisibility);
 
+/// Emits the constants of `width` bits now, if anything is emitted at all. Constants are printed in
+/// the reverse of this order, which tests of the lowering see.
+void announceConstants(AlgebraContext &cx, llvm::ArrayRef<int32_t> values, unsigned width = 32);
+
 /// A truth value: known, or represented by a handle.
 struct Truth {
   std::optional<bool> known;

@@ -135,7 +135,7 @@ struct ToLLVMPtrLowering : OpConversionPattern<ToLLVMPtrOp> {
     auto type = dyn_cast<LLVM::LLVMPointerType>(adaptor.getSource().getType());
     if (!type)
       return op.emitError("pointer address space does not lower to a bare ROCDL LLVM pointer: ")
-             << op.getSource().getType();
+             << op.getSource().getType().getAddressSpace();
     if (type.getAddressSpace() != static_cast<unsigned>(op.getLlvmAddressSpace()))
       return op.emitError("requested LLVM address space ")
              << op.getLlvmAddressSpace() << " but ROCDL conversion requires "

@@ -11,7 +11,7 @@ func.func @wrong_space(%p: !fly.ptr<f16, global>) -> !llvm.ptr<3> {
 // -----
 
 func.func @no_bare_pointer(%p: !fly.ptr<f16, #fly_rocdl.buffer_desc>) -> !llvm.ptr<8> {
-  // expected-error @+2 {{pointer address space does not lower to a bare ROCDL LLVM pointer: '!fly.ptr<f16, #fly_rocdl.buffer_desc>'}}
+  // expected-error @+2 {{pointer address space does not lower to a bare ROCDL LLVM pointer: #fly_rocdl.buffer_desc}}
   // expected-error @+1 {{failed to legalize operation 'fly.to_llvm_ptr'}}
   %0 = fly.to_llvm_ptr(%p) {llvm_address_space = 8 : i32} : (!fly.ptr<f16, #fly_rocdl.buffer_desc>) -> !llvm.ptr<8>
   return %0 : !llvm.ptr<8>

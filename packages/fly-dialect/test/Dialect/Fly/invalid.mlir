@@ -111,7 +111,7 @@ func.func @dynamic_tiled_copy(%a: !fly.copy_atom<!fly.universal_copy<64>, 16>, %
 }
 // -----
 func.func @empty_group(%a: !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, %r: !fly.memref<f32, register, 1:1>) {
-  // expected-error@+1 {{operand group B must not be empty}}
+  // expected-error@+1 {{A and B operand groups must each contain at least one tensor}}
   "fly.mma_atom_call"(%a, %r, %r, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>}> : (!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.memref<f32, register, 1:1>, !fly.memref<f32, register, 1:1>, !fly.memref<f32, register, 1:1>) -> ()
   return
 }

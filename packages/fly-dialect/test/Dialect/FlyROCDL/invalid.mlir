@@ -44,7 +44,7 @@ func.func private @gfx11_sign(!fly_rocdl.gfx11.wmma<16x16x16, (bf16, bf16) -> f3
 // expected-error@+1 {{GFX120X WMMA requires M=N=16, got 32x16}}
 func.func private @gfx120x_m(!fly_rocdl.gfx120x.wmma<32x16x16, (f16, f16) -> f32, signA = false, signB = false, clamp = false>)
 // -----
-// expected-error@+1 {{GFX120X WMMA IU8 requires K=16, got 32}}
+// expected-error@+1 {{GFX120X WMMA IU8 requires K=16, got 16x16x32}}
 func.func private @gfx120x_iu8(!fly_rocdl.gfx120x.wmma<16x16x32, (i8, i8) -> i32, signA = false, signB = false, clamp = false>)
 // -----
 // expected-error@+1 {{GFX120X WMMA floating-point forms require M=N=K=16, got 16x16x32}}
@@ -80,17 +80,17 @@ func.func private @tdm_pad(!fly_rocdl.gfx1250.tdm<rank = 2, warps = 1, pad = 64,
 // expected-error@+1 {{padInterval must be a power of two (in elements), got 48}}
 func.func private @tdm_interval(!fly_rocdl.gfx1250.tdm<rank = 2, warps = 1, pad = 48, 8, cache = 0, barrier = false, timeout = false>)
 // -----
-// expected-error@+1 {{repeated key 'iterCount'}}
+// expected-error@+1 {{duplicate or unknown struct parameter name: iterCount}}
 func.func private @tensor_repeated(!fly_rocdl.cdna5.tensor_load<shape = [64], elem = f16, tensor2tdm = 1E0, iterCount = 2, iterCount = 3>)
 // -----
-// expected-error@+1 {{unknown key 'padInterval'}}
+// expected-error@+1 {{duplicate or unknown struct parameter name: padInterval}}
 func.func private @store_padding(!fly_rocdl.cdna5.tensor_store<shape = [64], elem = f16, tensor2tdm = 1E0, padInterval = 2>)
 // -----
-// expected-error@+1 {{tensor2tdm names dim 2 of a box of rank 2}}
+// expected-error@+1 {{TDM tensor2tdm mode 1 lands on dim 2, which is not a descriptor dim in [0, 2)}}
 func.func private @tensor_dim(!fly_rocdl.cdna5.tensor_load<shape = [128, 64], elem = f16, tensor2tdm = (1E0,1E2)>)
 // -----
 func.func @get_buffer_rsrc(%p: !fly.ptr<f16, global>) {
-  // expected-error@+2 {{GetBufferRsrcOp: expected a buffer_desc address space pointer, got '!fly.ptr<f16, global>'}}
+  // expected-error@+2 {{GetBufferRsrcOp: expected a buffer_desc address space pointer, got #fly<address_space global>}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = fly_rocdl.get_buffer_rsrc(%p) : (!fly.ptr<f16, global>) -> !llvm.ptr<8>
   return

@@ -84,7 +84,7 @@ func.func @fastest(%t: !fly.memref<f16, global, (512,1024):(1024,1)>, %lds: !fly
 
 func.func @too_many_warps(%t: !fly.memref<f16, global, (512,1024):(1024,1)>, %lds: !fly.layout<(2,2):(2,1)>) {
   %tile = fly.static : !fly.tile<[2|2]>
-  // expected-error @+1 {{num_warps exceeds the elements of the box}}
+  // expected-error @+1 {{fly_rocdl.make_tiled_tdm_load_atom: num_warps exceeds the logical descriptor box}}
   %atom, %coord = fly_rocdl.make_tiled_tdm_load_atom %t, %lds, %tile {numWarps = 8 : i32} : !fly.memref<f16, global, (512,1024):(1024,1)>, !fly.layout<(2,2):(2,1)>, !fly.tile<[2|2]>
   return
 }

@@ -8,10 +8,8 @@ namespace fly {
 
 // Operand groups are variadic in ODS, which admits empty ones.
 template <typename OpTy> static LogicalResult verifyGroups(OpTy op) {
-  if (op.getA().empty())
-    return op.emitOpError("operand group A must not be empty");
-  if (op.getB().empty())
-    return op.emitOpError("operand group B must not be empty");
+  if (op.getA().empty() || op.getB().empty())
+    return op.emitOpError("A and B operand groups must each contain at least one tensor");
   return success();
 }
 

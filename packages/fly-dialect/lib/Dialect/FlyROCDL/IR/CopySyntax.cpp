@@ -28,7 +28,8 @@ LogicalResult CDNA3BufferCopyLDSType::verify(function_ref<InFlightDiagnostic()> 
                                              int32_t bits) {
   if (bits != 32 && bits != 128)
     return emitError() << "unsupported bitSize = " << bits
-                       << " for BufferCopyLDS; expected 32 or 128 (the latter on gfx950)";
+                       << " for BufferCopyLDS; expected 32 or 128 (there is no 8-byte LDS DMA "
+                          "instruction, and 128 requires gfx950)";
   return success();
 }
 
@@ -36,7 +37,7 @@ static LogicalResult verifyAsync(function_ref<InFlightDiagnostic()> emitError, i
                                  StringRef name) {
   if (bits != 32 && bits != 96 && bits != 128)
     return emitError() << "unsupported bitSize = " << bits << " for " << name
-                       << "; expected 32, 96 or 128 (on gfx950)";
+                       << "; expected 32, 96 or 128 (there is no 8-byte LDS DMA instruction)";
   return success();
 }
 

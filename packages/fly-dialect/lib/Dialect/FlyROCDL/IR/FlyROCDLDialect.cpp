@@ -61,8 +61,9 @@ LogicalResult GetBufferRsrcOp::inferReturnTypes(MLIRContext *context,
   if (!pointer)
     return emitOptionalError(location, "GetBufferRsrcOp: expected a fly.ptr, got ", source);
   if (!isa<BufferDescAttr>(pointer.getAddressSpace()))
-    return emitOptionalError(
-        location, "GetBufferRsrcOp: expected a buffer_desc address space pointer, got ", source);
+    return emitOptionalError(location,
+                             "GetBufferRsrcOp: expected a buffer_desc address space pointer, got ",
+                             pointer.getAddressSpace());
   // LLVM's number of the buffer resource address space.
   inferredReturnTypes.push_back(LLVM::LLVMPointerType::get(context, 8));
   return success();

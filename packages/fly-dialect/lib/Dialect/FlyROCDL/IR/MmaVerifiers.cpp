@@ -38,7 +38,7 @@ static bool isScaledFormat(Type type) {
 
 static LogicalResult verifyScaledFormats(EmitError emitError, Type a, Type b, Type acc) {
   constexpr StringLiteral formats =
-      " must be f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN, got ";
+      " must be one of f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN, f4E2M1FN, got ";
   if (!acc.isF32())
     return emitError() << "elemTyAcc must be f32, got " << acc;
   if (!isScaledFormat(a))
@@ -71,7 +71,7 @@ LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   // finite.
   if (m < 1 || m > 64 || k < 1 || k > 1024)
     return emitError() << "MFMA requires M in [1, 64] and K in [1, 1024], got " << Extents{m, n, k};
-  if (isa<IntegerType>(a) || isa<IntegerType>(b)) {
+  if (a.isInteger(8) || b.isInteger(8)) {
     if (!a.isInteger(8) || !b.isInteger(8))
       return emitError() << "integer MFMA requires both A and B to be i8, got A=" << a
                          << ", B=" << b;
@@ -105,6 +105,14 @@ LogicalResult CDNA4MFMAScaleType::verify(EmitError emitError, int32_t m, int32_t
 // --- WMMA
 // --------------------------------------------------------------------------------------------------
 
+static LogicalResult noIntegerOptions(EmitError emitError, StringRef form, bool signA, bool signB,
+                                      bool clamp) {
+  return emitError() << form
+                     << " path does not accept signA/signB/clamp (the ROCDL fp WMMA intrinsics "
+                        "have no such operands); got signA="
+                     << int(signA) << ", signB=" << int(signB) << ", clamp=" << int(clamp);
+}
+
 LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
                                     Type b, Type acc, bool signA, bool signB, bool clamp) {
   Extents extents{m, n, k};
@@ -116,8 +124,7 @@ LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   if (!isFloat && !isInteger)
     return unsupported(emitError, "GFX11 WMMA", extents, a, b, acc);
   if (isFloat && (signA || signB || clamp))
-    return emitError() << "GFX11 WMMA fp16/bf16 path does not accept signA/signB/clamp; they are "
-                          "for the integer forms";
+    return noIntegerOptions(emitError, "GFX11 WMMA fp16/bf16", signA, signB, clamp);
   return success();
 }
 
@@ -128,12 +135,12 @@ LogicalResult GFX120XWMMAType::verify(EmitError emitError, int32_t m, int32_t n,
     return emitError() << "GFX120X WMMA requires M=N=16, got " << m << 'x' << n;
   if (acc.isInteger(32) && a.isInteger(4) && b.isInteger(4)) {
     if (k != 16 && k != 32)
-      return emitError() << "GFX120X WMMA IU4 requires K=16 or K=32, got " << k;
+      return emitError() << "GFX120X WMMA IU4 requires K=16 or K=32, got " << extents;
     return success();
   }
   if (acc.isInteger(32) && a.isInteger(8) && b.isInteger(8)) {
     if (k != 16)
-      return emitError() << "GFX120X WMMA IU8 requires K=16, got " << k;
+      return emitError() << "GFX120X WMMA IU8 requires K=16, got " << extents;
     return success();
   }
   bool isFloat = acc.isF32() && ((a == b && isa<Float16Type, BFloat16Type>(a)) ||
@@ -143,8 +150,7 @@ LogicalResult GFX120XWMMAType::verify(EmitError emitError, int32_t m, int32_t n,
   if (k != 16)
     return emitError() << "GFX120X WMMA floating-point forms require M=N=K=16, got " << extents;
   if (signA || signB || clamp)
-    return emitError() << "GFX120X WMMA floating-point path does not accept signA/signB/clamp; "
-                          "they are for the integer forms";
+    return noIntegerOptions(emitError, "GFX120X WMMA floating-point", signA, signB, clamp);
   return success();
 }
 
@@ -173,7 +179,8 @@ LogicalResult GFX1250WMMAType::verify(EmitError emitError, int32_t m, int32_t n,
                                       int32_t modC) {
   if (m != 16 || n != 16)
     return emitError() << "GFX1250 WMMA requires M=N=16, got " << m << 'x' << n;
-  if ((signA || signB || clamp) && !(isa<IntegerType>(a) && isa<IntegerType>(b)))
+  const bool isInteger = a.isInteger(4) || a.isInteger(8);
+  if ((signA || signB || clamp) && !isInteger)
     return emitError() << "signA/signB/clamp are only valid for integer (iu4/iu8) WMMA, got A=" << a
                        << ", B=" << b;
   if (!isGFX1250WMMA(k, a, b, acc))
@@ -190,11 +197,12 @@ LogicalResult GFX1250WMMAScaleType::verify(EmitError emitError, int32_t m, int32
   if (!(extents == Extents{16, 16, 128}) && !(extents == Extents{32, 16, 128}))
     return emitError() << "unsupported MNK for GFX1250 WMMA_Scale: " << extents
                        << " (expected 16x16x128 or 32x16x128)";
+  if (failed(verifyScaledFormats(emitError, a, b, acc)))
+    return failure();
   if (m == 32 && !(isa<Float4E2M1FNType>(a) && isa<Float4E2M1FNType>(b)))
     return emitError() << "GFX1250 WMMA_Scale 32x16x128 requires f4E2M1FN A and B, got A=" << a
                        << ", B=" << b;
-  if (failed(verifyScaledFormats(emitError, a, b, acc)) ||
-      failed(verifyRange(emitError, "opselA", opselA, 1, " (row0/row1)")) ||
+  if (      failed(verifyRange(emitError, "opselA", opselA, 1, " (row0/row1)")) ||
       failed(verifyRange(emitError, "opselB", opselB, 1, " (row0/row1)")))
     return failure();
   return verifyModC(emitError, modC);

@@ -45,25 +45,25 @@ template <typename Adaptor> static bool hasAtomicBarrier(Adaptor adaptor) {
 
 template <typename Adaptor, typename MakeAtom>
 static LogicalResult inferTiledAtom(MLIRContext *context, std::optional<Location> location,
-                                    Adaptor adaptor, MakeAtom makeAtom,
+                                    StringRef name, Adaptor adaptor, MakeAtom makeAtom,
                                     SmallVectorImpl<Type> &results) {
   auto tensor = dyn_cast<fly::MemRefType>(adaptor.getTensor().getType());
   auto tiler = dyn_cast<TileType>(adaptor.getTiler().getType());
   auto lds = dyn_cast<LayoutType>(adaptor.getLdsLayout().getType());
   if (!lds)
-    return emitOptionalError(location, "expected !fly.layout for the LDS layout, got ",
+    return emitOptionalError(location, name, ": expected !fly.layout for the LDS layout, got ",
                              adaptor.getLdsLayout().getType());
   if (!tensor || !tiler || tensor.getLayout().isComposed() ||
       !tensor.isInSpace(AddressSpace::Global))
-    return emitOptionalError(location, "expected a global tensor with a plain layout, got ",
+    return emitOptionalError(location, name, ": expected a global tensor with a plain layout, got ",
                              adaptor.getTensor().getType());
   if (attributeOf(adaptor, adaptor.getInternalTypeAttr(), "internalType"))
     return emitOptionalError(
-        location, "internalType must be omitted until rational basis strides are supported");
+        location, name, ": internalType must be omitted until rational basis strides are supported");
   llvm::Expected<TensorBox> box = fitTensorBox(tensor.getLayout().plain(), lds.getValue(),
                                                tiler.getValue(), numWarpsOf(adaptor));
   if (!box)
-    return emitOptionalError(location, llvm::toString(box.takeError()));
+    return emitOptionalError(location, name, ": ", llvm::toString(box.takeError()));
 
   Type atom = makeAtom(*box, tensor.getElementType());
   if (!atom)
@@ -84,7 +84,7 @@ LogicalResult MakeTiledTDMLoadAtomOp::inferReturnTypes(MLIRContext *context,
     location = UnknownLoc::get(context);
   auto diagnose = [&] { return mlir::emitError(*location); };
   return inferTiledAtom(
-      context, location, adaptor,
+      context, location, MakeTiledTDMLoadAtomOp::getOperationName(), adaptor,
       [&](const TensorBox &box, Type element) -> Type {
         return CDNA5TensorLoadType::getChecked(diagnose, context, ArrayRef<int32_t>(box.shape),
                                                element, box.tensorToTDM, hasAtomicBarrier(adaptor),
@@ -102,7 +102,7 @@ LogicalResult MakeTiledTDMStoreAtomOp::inferReturnTypes(MLIRContext *context,
     location = UnknownLoc::get(context);
   auto diagnose = [&] { return mlir::emitError(*location); };
   return inferTiledAtom(
-      context, location, adaptor,
+      context, location, MakeTiledTDMStoreAtomOp::getOperationName(), adaptor,
       [&](const TensorBox &box, Type element) -> Type {
         if (box.padInterval != 0) {
           diagnose() << "a tensor store reads LDS without padding";

@@ -19,12 +19,12 @@ namespace fly::rocdl {
 using EmitError = function_ref<InFlightDiagnostic()>;
 
 static LogicalResult verifyPadding(EmitError emitError, int32_t interval, int32_t amount) {
-  if (interval < 0 || amount < 0)
-    return emitError() << (interval < 0 ? "padInterval" : "padAmount")
-                       << " must be non-negative, got " << (interval < 0 ? interval : amount);
   if ((interval == 0) != (amount == 0))
     return emitError() << "padInterval and padAmount must both be zero or both non-zero, got "
                        << interval << " and " << amount;
+  if (interval < 0 || amount < 0)
+    return emitError() << "padInterval and padAmount must be non-negative, got " << interval << ", "
+                       << amount;
   if (interval != 0 && !llvm::isPowerOf2_32(interval))
     return emitError() << "padInterval must be a power of two (in elements), got " << interval;
   return success();
@@ -111,7 +111,7 @@ static ParseResult parseTensorTail(AsmParser &parser, TensorKeys &keys, bool has
     if (parser.parseKeyword(&key) || parser.parseEqual())
       return failure();
     if (llvm::is_contained(seen, key))
-      return parser.emitError(loc, "repeated key '") << key << "'";
+      return parser.emitError(loc, "duplicate or unknown struct parameter name: ") << key;
     seen.push_back(key);
     int32_t *number = key == "cacheModifier"               ? &keys.cacheModifier
                       : key == "iterCount"                 ? &keys.iterCount
@@ -128,7 +128,7 @@ static ParseResult parseTensorTail(AsmParser &parser, TensorKeys &keys, bool has
         return parser.emitError(loc, "expected atomicBarrier to be true or false");
       keys.atomicBarrier = word == "true";
     } else {
-      return parser.emitError(loc, "unknown key '") << key << "'";
+      return parser.emitError(loc, "duplicate or unknown struct parameter name: ") << key;
     }
   }
   return parser.parseGreater();
@@ -147,22 +147,27 @@ template <typename AtomTy> static void printTensorCommon(AsmPrinter &printer, At
     printKey(printer, "iterCount", atom.getIterCount());
 }
 
-// Each leaf is a basis element of an existing dim, or 0: a mode that no dim stands for.
-static LogicalResult verifyMap(EmitError emitError, const IntTuple &map, unsigned rank) {
+// Each leaf is a basis element of an existing dim, or 0: a mode that no dim stands for. `mode` is
+// the tensor's mode that the leaf belongs to.
+static LogicalResult verifyMap(EmitError emitError, const IntTuple &map, unsigned rank,
+                               unsigned mode) {
   if (map.isTuple()) {
-    for (const IntTuple &mode : map.modes())
-      if (failed(verifyMap(emitError, mode, rank)))
+    for (const IntTuple &part : map.modes())
+      if (failed(verifyMap(emitError, part, rank, mode)))
         return failure();
     return success();
   }
   if (map.isStaticInt(0))
     return success();
-  if (!map.isBasis() || map.path().size() != 1)
-    return emitError() << "tensor2tdm leaves must be basis elements of one dim, or 0, got "
+  if (!map.isBasis())
+    return emitError() << "TDM tensor2tdm mode " << mode << " must be a basis stride or 0, got "
+                       << map.str();
+  if (map.path().size() != 1)
+    return emitError() << "TDM tensor2tdm mode " << mode << " must name one descriptor dim, got "
                        << map.str();
   if (map.path().front() >= rank)
-    return emitError() << "tensor2tdm names dim " << map.path().front() << " of a box of rank "
-                       << rank;
+    return emitError() << "TDM tensor2tdm mode " << mode << " lands on dim " << map.path().front()
+                       << ", which is not a descriptor dim in [0, " << rank << ")";
   return success();
 }
 
@@ -174,26 +179,30 @@ static LogicalResult verifyTensor(EmitError emitError, ArrayRef<int32_t> shape, 
   int64_t elements = 1;
   for (int32_t extent : shape) {
     if (extent < 1 || extent > 65535)
-      return emitError() << "TDM dims must be in [1, 65535], got " << extent;
+      return emitError() << "TDM tile shape dims must be in [1, 65535], got " << extent;
     elements *= extent;
     // A box is a part of LDS; this keeps its bit layout in 32 bits.
     if (elements > (1 << 20))
       return emitError() << "TDM box has more elements than LDS can hold";
   }
   if (!llvm::is_contained({8, 16, 32, 64}, getElementBitWidth(elem)))
-    return emitError() << "TDM elements must be integers or floats of 8, 16, 32 or 64 bits, got "
-                       << elem;
+    return emitError() << "TDM element width must be one of 8, 16, 32 or 64 bits, got " << elem;
   if (cacheModifier < 0)
     return emitError() << "cacheModifier must be non-negative, got " << cacheModifier;
   if (iterCount < 1 || iterCount > 256)
-    return emitError() << "iterCount must be in [1, 256], got " << iterCount;
+    return emitError() << "TDM iterCount must be in [1, 256], got " << iterCount;
   if (iterCount > 1 && shape.size() > 2)
-    return emitError() << "iterCount > 1 requires a rank of at most 2, got " << shape.size();
+    return emitError() << "TDM descriptor iteration takes dim 2's stride for its own, so it needs a "
+                          "descriptor of at most 2 dims, got "
+                       << shape.size();
   if (iterCount > 1 && padded)
-    return emitError() << "iterCount > 1 cannot be combined with padding";
+    return emitError() << "TDM descriptor iteration and LDS padding are not modelled together";
   if (elements * iterCount * getElementBitWidth(elem) > std::numeric_limits<int32_t>::max())
     return emitError() << "TDM box has more elements than LDS can hold";
-  return verifyMap(emitError, map, shape.size());
+  for (auto [mode, part] : llvm::enumerate(map.isTuple() ? map.modes() : ArrayRef(map)))
+    if (failed(verifyMap(emitError, part, shape.size(), mode)))
+      return failure();
+  return success();
 }
 
 LogicalResult CDNA5TensorLoadType::verify(EmitError emitError, ArrayRef<int32_t> shape, Type elem,

@@ -105,7 +105,7 @@ Error BoxFitter::readTile() {
   if (tilerElements != ldsElements || tilerElements <= 0)
     return createStringError("the tiler holds " + Twine(tilerElements) +
                              " elements but the LDS tile holds " + Twine(ldsElements) +
-                             "; they must be the same tile");
+                             "; a tiler reshapes the tile, it does not shrink it");
   for (auto [mode, extent] : enumerate(extents))
     if (Error error = distribute(mode, extent))
       return error;
@@ -229,7 +229,7 @@ Error BoxFitter::splitWarps(int32_t numWarps) {
     }
   }
   if (rest != 1)
-    return createStringError("num_warps exceeds the elements of the box");
+    return createStringError("num_warps exceeds the logical descriptor box");
   return Error::success();
 }
 

@@ -105,13 +105,13 @@ def Fly_MemRefType : Fly_Type<"MemRef", "memref"> {
 def Fly_CopyAtomType : Fly_Type<"CopyAtom", "copy_atom"> {
   let summary = "a copy operation on values of a width";
   let parameters = (ins "::mlir::Type":$copyOp, "int32_t":$valBits);
-  let assemblyFormat = "`<` $copyOp `,` $valBits `>`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Fly_MmaAtomType : Fly_Type<"MmaAtom", "mma_atom"> {
   let summary = "a matrix operation";
   let parameters = (ins "::mlir::Type":$mmaOp);
-  let assemblyFormat = "`<` $mmaOp `>`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Fly_TiledCopyType : Fly_Type<"TiledCopy", "tiled_copy"> {
