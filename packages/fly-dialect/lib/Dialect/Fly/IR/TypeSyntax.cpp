@@ -220,6 +220,43 @@ void MemRefType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+// --- atoms
+// -------------------------------------------------------------------------------------
+
+// The operation of an atom. Its own diagnostic comes first; the second one says what it was for.
+static FailureOr<Type> parseOperation(AsmParser &parser, StringRef atom, StringRef parameter) {
+  Type operation;
+  if (parser.parseLess())
+    return failure();
+  if (succeeded(parser.parseType(operation)))
+    return operation;
+  return parser.emitError(parser.getCurrentLocation())
+         << "failed to parse " << atom << " parameter '" << parameter
+         << "' which is to be a `Type`";
+}
+
+Type CopyAtomType::parse(AsmParser &parser) {
+  int32_t valBits = 0;
+  FailureOr<Type> operation = parseOperation(parser, "Fly_CopyAtom", "copyOp");
+  if (failed(operation) || parser.parseComma() || parser.parseInteger(valBits) ||
+      parser.parseGreater())
+    return {};
+  return CopyAtomType::get(parser.getContext(), *operation, valBits);
+}
+
+void CopyAtomType::print(AsmPrinter &printer) const {
+  printer << '<' << getCopyOp() << ", " << getValBits() << '>';
+}
+
+Type MmaAtomType::parse(AsmParser &parser) {
+  FailureOr<Type> operation = parseOperation(parser, "Fly_MmaAtom", "mmaOp");
+  if (failed(operation) || parser.parseGreater())
+    return {};
+  return MmaAtomType::get(parser.getContext(), *operation);
+}
+
+void MmaAtomType::print(AsmPrinter &printer) const { printer << '<' << getMmaOp() << '>'; }
+
 // --- tiled_mma
 // -------------------------------------------------------------------------------------
 
