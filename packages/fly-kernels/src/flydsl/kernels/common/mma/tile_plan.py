@@ -23,6 +23,7 @@ __all__ = ["LDS_BYTES", "WAVE", "TilePlan", "best_plan", "plan_tile"]
 
 WAVE = 64
 LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
+_SLOT = 4  # cycles of a wave's issue time that an instruction other than a matrix product takes
 _LONGEST_STAGE = 512  # bytes of K
 _LONGEST_PRIVATE_STAGE = 256  # bytes of K of one wave
 _B_REGISTERS = 64  # of one stage
@@ -172,19 +173,32 @@ class TilePlan:
         return self.stored_blocks * 2 * self.waves[0] * self.tile_n
 
     @property
+    def matrix_cycles(self) -> int:
+        """Cycles of the matrix unit for one stage of a wave."""
+        products = self.row_blocks * self.column_blocks * self.packs // self.product.packs * self.product.halves
+        return products * self.product.cycles
+
+    @property
+    def loads(self) -> int:
+        """Instructions that bring one stage of A and B to the registers of a wave, and its part of A to LDS."""
+        return self.packs * (self.row_blocks + self.column_blocks) + self.passes * (1 if self.direct else 2)
+
+    @property
+    def bound(self) -> float:
+        """The share of the matrix unit in the issue time of the main loop if it had nothing else to do but `loads`."""
+        return self.matrix_cycles / (self.matrix_cycles + _SLOT * self.loads)
+
+    @property
     def cycles(self) -> int:
         """Issue cycles of a wave for all of K and the sum over waves, without stalls."""
-        products = self.row_blocks * self.column_blocks * self.packs // self.product.packs * self.product.halves
-        loads = self.packs * (self.row_blocks + self.column_blocks) + self.passes * (1 if self.direct else 2)
-        if self.b_bytes < PACK_BYTES:
-            loads += 6 * self.column_blocks * self.packs  # unpacking
+        unpacking = 6 * self.column_blocks * self.packs if self.b_bytes < PACK_BYTES else 0
         control = len(self.phases) + (2 if self.private else 3)
-        stage = products * self.product.cycles + 4 * (loads + control)
+        stage = self.matrix_cycles + _SLOT * (self.loads + unpacking + control)
         if self.k_waves == 1:
             return stage * self.stages
         exchanged = self.sum_registers // 4 * 2 + self.sum_registers * (self.k_waves - 1) // self.k_waves
         rounds = -(-self.row_blocks * self.column_blocks * self.threads // self.sum_chunks)
-        return stage * self.stages + 4 * (exchanged + 2 * rounds)
+        return stage * self.stages + _SLOT * (exchanged + 2 * rounds)
 
     @property
     def swizzle(self) -> tuple[int, int]:
