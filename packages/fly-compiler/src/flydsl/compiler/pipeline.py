@@ -111,7 +111,7 @@ def stages(
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
         Stage("gpu-to-llvm", "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}"),
-        _same("convert-vector-to-llvm"),
+        Stage("convert-vector-to-llvm", "convert-vector-to-llvm,convert-ub-to-llvm"),  # it makes ub.poison
         _same("convert-arith-to-llvm"),
         _same("convert-func-to-llvm"),
         _same("reconcile-unrealized-casts"),
