@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,10 @@ def test_save_and_replay(image: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         (["a.npy", "a.npy", "missing.npy", "i32:3"], "there is no file missing.npy; scalars are TYPE:VALUE"),
         (["a.npy", "a.npy", "a.npy", "i32:three"], "'three' is no i32"),
         (["a.npy", "a.npy", "text.npy", "i32:3"], "text.npy is no .npy file"),
+        (["a.npy", "a.npy", "many.npz", "i32:3"], "many.npz is an archive of arrays"),
+        (["a.npy", "a.npy", "words.npy", "i32:3"], "words.npy holds <U2, no numbers"),
+        (["a.npy", "a.npy", "a.npy", "i32:99999999999"], "'99999999999' is no i32"),
+        (["a.npy", "a.npy", "a.npy", "bf16:1.5"], "2 bytes, and vector_add takes 4"),
         (["a.npy", "a.npy", "scalar.npy", "i32:3"], "holds a scalar; write TYPE:VALUE"),
     ],
 )
@@ -108,9 +113,34 @@ def test_wrong_arguments(
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", np.zeros(64, np.float32))
     np.save("scalar.npy", np.float32(1))
+    np.save("words.npy", np.array(["ab"]))
+    np.savez("many.npz", a=np.zeros(1))
     Path("text.npy").write_text("no numbers")
     assert main(["run", str(image), *arguments, "--kernel", "vector_add"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_options_and_arguments_in_any_order(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.ones(64, np.float32))
+    np.save("c.npy", np.zeros(64, np.float32))
+    before, after = ["run", str(image), "--kernel", "vector_add"], ["a.npy", "a.npy", "out=c.npy", "i32:64"]
+    assert main([*before, "--grid", "1", *after]) == 0
+    assert (np.load("c.npy") == 2).all()
+
+
+@pytest.mark.parametrize("option", [["--grid", "two"], ["--seed", "-1"], ["--lds", "-4"], ["--unknown"]])
+def test_wrong_options(image: Path, capsys: pytest.CaptureFixture[str], option: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", str(image), *option])
+    assert option[-1] in capsys.readouterr().err
+
+
+def test_code_inside_of_a_host_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    library = Path(sys.executable).resolve().read_bytes()[:4096] + b"\0.hip_fatbin\0"
+    (tmp_path / "library.so").write_bytes(library)
+    assert main(["info", str(tmp_path / "library.so")]) == 2
+    assert "--dump-section .hip_fatbin=" in capsys.readouterr().err
 
 
 def test_wrong_usage_says_what_to_do(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,5 +153,5 @@ def test_wrong_usage_says_what_to_do(image: Path, tmp_path: Path, capsys: pytest
     assert vector_add(image, tmp_path, "run", "--sanitize", "everything") == 1
     assert "no sanitizer 'everything'" in capsys.readouterr().err
     (tmp_path / "bad.hsaco").write_bytes(b"not an object" * 20)
-    assert main(["info", str(tmp_path / "bad.hsaco")]) == 1
+    assert main(["info", str(tmp_path / "bad.hsaco")]) == 2
     assert "not an ELF file" in capsys.readouterr().err

@@ -159,7 +159,9 @@ def test_line_tables_that_crash_llvm_are_not_read(emulator: Emulator, compile_ob
             assert b"s_endpgm" in text or b"s_branch" in text
 
 
-@pytest.mark.parametrize("second", [0x34370A0A, 0x07050A0A, 0x0505070A, 0x05051E0A], ids=["src0", "src1", "dst", "unused"])
+@pytest.mark.parametrize(
+    "second", [0x34370A0A, 0x07050A0A, 0x0505070A, 0x05051E0A], ids=["src0", "src1", "dst", "unused"]
+)
 def test_selections_that_crash_llvms_printer_are_no_instructions(
     build: Callable[..., Module], compile_object: Callable[..., bytes], emulator: Emulator, second: int
 ) -> None:
@@ -173,7 +175,7 @@ def test_selections_that_crash_llvms_printer_are_no_instructions(
 
 
 def test_scalar_loads_are_rounded_up(build: Callable[..., Module], arch: str) -> None:
-    """Compilers load three dwords with s_load_dwordx4 where the address is aligned to that; what is past the end is 0."""
+    """Compilers load three dwords with s_load_dwordx4 where the address is aligned to 16; the fourth reads 0."""
     out = np.full(64, 7, np.uint32)
     code = "  s_load_dwordx2 s[2:3], s[0:1], 0x0\n  s_waitcnt lgkmcnt(0)\n  s_load_dwordx4 s[4:7], s[2:3], {}\n"
     code += "  s_waitcnt lgkmcnt(0)\n  s_add_u32 s4, s6, s7\n  v_mov_b32 v1, s4\n"

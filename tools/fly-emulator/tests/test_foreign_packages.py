@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages of others that use HIP, as they come: only the library that they load is ours.
 
-tinygrad runs with the other tests where it is installed. The others are large: `pytest -m slow` fetches them with pip (and
-rocPRIM's headers with apt) into the cache of pytest, and skips what cannot be fetched. docs/emulator/foreign.md has the
+tinygrad runs with the other tests where it is installed. The others are large: `pytest -m slow` fetches them with pip
+(and rocPRIM with apt) into the cache of pytest, and skips what cannot be fetched. docs/emulator/foreign.md has the
 versions and what came of it.
 """
 
@@ -121,3 +121,44 @@ def test_bitsandbytes(pytestconfig: pytest.Config, rocm: Path, arch: str, rocm_v
         subprocess.run([*command, f"-Wl,-soname,{soname}"], input=source, text=True, check=True, timeout=60)
     client = [sys.executable, str(FOREIGN / "bitsandbytes_client.py"), library_path(), str(library)]
     assert run(client, LD_LIBRARY_PATH=str(rocm / "lib"), FLYDSL_GPU_ARCH=arch) == "all right"
+
+
+@pytest.fixture
+def debian(pytestconfig: pytest.Config) -> Path:
+    """HIP 5.2, its device library and rocPRIM 5.3 of Debian 12, unpacked and not installed."""
+    folder = Path(str(pytestconfig.cache.mkdir("foreign"))) / "rocprim"
+    packages = ["librocprim-dev", "libamdhip64-dev", "rocm-device-libs", "hipcc"]
+    if not (folder / "usr/include/rocprim").is_dir():
+        if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
+            pytest.skip("rocPRIM comes from Debian's packages")
+        folder.mkdir(exist_ok=True)
+        done = subprocess.run(["apt-get", "download", *packages], cwd=folder, capture_output=True, timeout=300)
+        if done.returncode != 0:
+            pytest.skip(f"apt-get cannot download {packages}")
+        for package in folder.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", str(package), str(folder)], check=True, timeout=120)
+    bitcode = folder / "usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
+    for arch in ("942", "950"):  # it has gfx940, whose number is all that is in these files
+        link = bitcode / f"oclc_isa_version_{arch}.bc"
+        if not link.exists():
+            link.symlink_to("oclc_isa_version_940.bc")
+    return folder / "usr"
+
+
+@pytest.mark.slow
+def test_rocprim(debian: Path, tmp_path: Path) -> None:
+    program, unit = tmp_path / "rocprim", tmp_path / "rocprim.o"
+    paths = [f"--rocm-path={debian}", f"--hip-path={debian}", "-isystem", str(debian / "include")]
+    paths += [f"--rocm-device-lib-path={debian}/lib/x86_64-linux-gnu/amdgcn/bitcode"]
+    flags = ["-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", "-std=c++17", "-O2", "-w"]
+    flags += ["--offload-arch=gfx942", "--offload-arch=gfx950", "-include", str(FOREIGN / "rocprim_hip52.h")]
+    command = [tool("clang++"), "-x", "hip", *paths, *flags, "-c", str(FOREIGN / "rocprim.hip"), "-o", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
+    assert done.returncode == 0, done.stderr[-4000:]
+    subprocess.run([tool("clang++"), str(unit), library_path(), "-o", str(program)], check=True, timeout=120)
+    for arch in ("gfx942", "gfx950"):
+        for seed in ("0", "1", "5"):
+            variables = {"LD_LIBRARY_PATH": str(Path(library_path()).parent), "FLYDSL_EMU_SEED": seed}
+            # It stores items that nobody loaded to LDS, next to those that count: no bug, and no case for `init`.
+            variables |= {"FLYDSL_EMU_SANITIZE": "memory,race,wait,barrier"}
+            assert run([str(program)], FLYDSL_GPU_ARCH=arch, **variables) == "all right"

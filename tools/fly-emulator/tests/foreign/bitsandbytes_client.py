@@ -20,12 +20,11 @@ EMULATOR = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 LIBRARY = ctypes.CDLL(sys.argv[2])
 EMULATOR.flyemu_last_error.restype = ctypes.c_char_p
 RNG = np.random.default_rng(0)
-NF4 = np.array(
-    [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334]
-    + [-0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224]
-    + [0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0],
-    np.float32,
-)
+NF4 = np.array([
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+], np.float32)  # fmt: skip
 
 
 def device(values: np.ndarray) -> c_void_p:
@@ -101,7 +100,9 @@ def optimiser() -> None:
     second = abs(second)
     pointers = [device(v) for v in (g, p, first, second)]
     numbers = [c_float(v) for v in (0, 0, 0.9, 0.99, 0, 0, 1e-8, 0)]
-    call("cadam32bit_grad_fp32", *pointers, None, *numbers, c_int(3), c_float(1e-3), c_float(1), c_bool(False), c_int(n))
+    call(
+        "cadam32bit_grad_fp32", *pointers, None, *numbers, c_int(3), c_float(1e-3), c_float(1), c_bool(False), c_int(n)
+    )
     mean, variance = 0.9 * first + 0.1 * g, 0.99 * second + 0.01 * g * g
     unbiased = np.sqrt(1 - 0.99**3)
     expected = p - 1e-3 * unbiased / (1 - 0.9**3) * mean / (np.sqrt(variance) + 1e-8 * unbiased)

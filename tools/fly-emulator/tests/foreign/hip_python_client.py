@@ -10,13 +10,14 @@ with a code object that holds `scale(float *x, float factor, int n)`.
 from __future__ import annotations
 
 import ctypes
+import pathlib
 import sys
 from typing import Any
 
 import numpy as np
 from hip import hip
 
-IMAGE = open(sys.argv[1], "rb").read()
+IMAGE = pathlib.Path(sys.argv[1]).read_bytes()
 TO_DEVICE, TO_HOST = hip.hipMemcpyKind.hipMemcpyHostToDevice, hip.hipMemcpyKind.hipMemcpyDeviceToHost
 # Attributes whose name is not that of a property with a capital letter in front.
 PROPERTY_OF = {
@@ -43,7 +44,9 @@ def devices() -> None:
     for device, arch in ((0, b"gfx942"), (1, b"gfx950")):
         properties = hip.hipDeviceProp_t()
         ok(hip.hipGetDeviceProperties(properties, device))
-        assert properties.gcnArchName == arch and properties.warpSize == 64 and b"emulated" in properties.name
+        assert properties.gcnArchName == arch
+        assert properties.warpSize == 64
+        assert b"emulated" in properties.name
         compared = 0
         for attribute in hip.hipDeviceAttribute_t:
             name = attribute.name.removeprefix("hipDeviceAttribute")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triton's own HIP driver and launcher on the emulator, with torch tensors on the CPU.
 
-Triton asks torch for the current device and stream, which a torch for CPUs refuses: these three questions are answered
-here. Everything else is Triton's: it looks for the library in TRITON_LIBHIP_PATH, asks for properties, compiles for what
-it finds, loads and launches.
+Triton asks torch for the current device and stream, which a torch for CPUs refuses: these questions are answered here.
+Everything else is Triton's: it looks for the library in TRITON_LIBHIP_PATH, asks for properties, compiles for what it
+finds, loads and launches.
 """
 
 from __future__ import annotations

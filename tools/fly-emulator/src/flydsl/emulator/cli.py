@@ -7,37 +7,54 @@ import argparse
 import contextlib
 import ctypes
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from flydsl.emulator.cli_arguments import check_arguments, read_argument
 from flydsl.emulator.device import Emulator, EmulatorError
-
-_INTEGERS = {
-    "i8": ctypes.c_int8,
-    "i16": ctypes.c_int16,
-    "i32": ctypes.c_int32,
-    "i64": ctypes.c_int64,
-    "u8": ctypes.c_uint8,
-    "u16": ctypes.c_uint16,
-    "u32": ctypes.c_uint32,
-    "u64": ctypes.c_uint64,
-}
-_FLOATS = {"f32": ctypes.c_float, "f64": ctypes.c_double}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the result is the exit code (1: the kernel failed, 2: wrong usage)."""
-    options = _parser().parse_args(arguments)
+    options = _parse(arguments)
     try:
-        return int(options.command(options))
+        status = int(options.command(options))
+        sys.stdout.flush()
+        return status
     except EmulatorError as error:
         print(error, file=sys.stderr)
         return 1
-    except (OSError, ValueError) as error:
+    except BrokenPipeError:  # the reader of a pipe has gone (`| head`): nothing is left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        about = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
+        print(f"fly-emu: {about}", file=sys.stderr)
+        return 2
+    except ValueError as error:
         print(f"fly-emu: {error}", file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        print(f"fly-emu: {error.name} is not installed: pip install fly-emulator[cli]", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("fly-emu: interrupted", file=sys.stderr)
+        return 130
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; a kernel's arguments may also come behind options."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    unknown = [text for text in rest if text.startswith("-")] if hasattr(options, "arguments") else rest
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if rest:
+        options.arguments += rest
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--kernel", help="name of the kernel (default: the only one)")
         command.add_argument("--grid", type=_extents, default=(1, 1, 1), help="blocks, X[,Y[,Z]]")
         command.add_argument("--block", type=_extents, default=(64, 1, 1), help="threads of a block, X[,Y[,Z]]")
-        command.add_argument("--lds", type=int, default=0, help="dynamic LDS, bytes")
+        command.add_argument("--lds", type=_count, default=0, help="dynamic LDS, bytes")
         command.add_argument("--arch", help="architecture (default: the code object's)")
         _add_options(command)
         if name == "run":
@@ -82,68 +99,44 @@ def _parser() -> argparse.ArgumentParser:
 def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--sanitize", default="none", help="memory,race,init,wait,barrier,lint or all")
     command.add_argument("--stop-at-first", action="store_true", help="end at the first finding")
-    command.add_argument("--seed", type=int, help="interleaving of waves (0: program order, the default)")
+    command.add_argument("--seed", type=_count, help="interleaving of waves (0: program order, the default)")
     command.add_argument("--orders", type=int, default=1, help="run under N orders and report outputs that differ")
     command.add_argument("--trace", type=Path, help="write the waves over time as trace events (Perfetto)")
-    command.add_argument("--least-bytes", type=int, help="what the algorithm must move, for the roofline")
+    command.add_argument("--least-bytes", type=_count, help="what the algorithm must move, for the roofline")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _count(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 on, got {text!r}")
+    return value
+
+
 def _extents(text: str) -> tuple[int, int, int]:
-    values = [int(part, 0) for part in text.split(",")]
-    if not 1 <= len(values) <= 3 or any(value < 1 for value in values):
+    try:
+        values = [int(part, 0) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= 3 or any(not 1 <= value < 2**32 for value in values):
         raise argparse.ArgumentTypeError(f"expected one to three positive numbers, got {text!r}")
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
 
 
-def _argument(text: str) -> tuple[Any, Path | None]:
-    """A kernel argument and, for arrays that are written back, the file."""
-    import numpy as np
-
-    kind, separator, value = text.partition(":")
-    if separator and (kind in _INTEGERS or kind in _FLOATS):
-        try:
-            return (_FLOATS[kind](float(value)) if kind in _FLOATS else _INTEGERS[kind](int(value, 0))), None
-        except ValueError:
-            raise ValueError(f"argument {text!r}: {value!r} is no {kind}") from None
-    writes = text.startswith("out=")
-    path = Path(text[4:] if writes else text)
-    if not path.is_file():
-        kinds = ", ".join((*_INTEGERS, *_FLOATS))
-        raise ValueError(f"argument {text!r}: there is no file {path}; scalars are TYPE:VALUE with one of {kinds}")
-    try:
-        array = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"argument {text!r}: {path} is no .npy file ({error})") from None
-    if array.ndim == 0:
-        raise ValueError(f"argument {text!r}: {path} holds a scalar; write TYPE:VALUE")
-    return np.ascontiguousarray(array), path if writes else None
-
-
 def _kernel_of(options: argparse.Namespace, description: dict[str, Any]) -> dict[str, Any]:
     kernels = {kernel["name"]: kernel for kernel in description["kernels"]}
+    if not kernels:
+        raise ValueError(f"{options.image}: no kernels; its metadata (note NT_AMDGPU_METADATA) is empty or stripped")
     if options.kernel is None and len(kernels) != 1:
-        raise ValueError(f"--kernel is needed: the code object has {', '.join(kernels) or 'no kernels'}")
+        raise ValueError(f"--kernel is needed: the code object has {', '.join(kernels)}")
     name = options.kernel or next(iter(kernels))
     if name not in kernels:
-        raise ValueError(f"there is no kernel {name!r}; the code object has {', '.join(kernels) or 'no kernels'}")
+        raise ValueError(f"there is no kernel {name!r}; the code object has {', '.join(kernels)}")
     return dict(kernels[name])
-
-
-def _check(kernel: dict[str, Any], texts: Sequence[str], values: Sequence[Any]) -> None:
-    """Number and sizes of the arguments against the kernel's metadata."""
-    expected = [one for one in kernel["arguments"] if not one["kind"].startswith("hidden_")]
-    if len(expected) != len(values):
-        names = ", ".join(f"{one['name'] or '?'} ({one['kind']}, {one['size']} bytes)" for one in expected)
-        raise ValueError(f"{kernel['name']} takes {len(expected)} arguments, {len(values)} came: {names or 'none'}")
-    for one, text, value in zip(expected, texts, values, strict=True):
-        array = not isinstance(value, ctypes._SimpleCData)
-        size = 8 if array else ctypes.sizeof(value)
-        if array and one["kind"] == "by_value" and one["size"] != 8:
-            raise ValueError(f"argument {text!r}: {kernel['name']} takes {one['size']} bytes by value there, no array")
-        if size != one["size"]:
-            raise ValueError(f"argument {text!r}: {size} bytes, and {kernel['name']} takes {one['size']} there")
 
 
 def _prepare(options: argparse.Namespace, emulator: Emulator, profiling: bool) -> None:
@@ -154,15 +147,27 @@ def _prepare(options: argparse.Namespace, emulator: Emulator, profiling: bool) -
         raise ValueError(f"--orders {options.orders}: at least one")
 
 
+def _describe(path: Path, emulator: Emulator) -> tuple[bytes, dict[str, Any]]:
+    """The file, and what is in it."""
+    image = path.read_bytes()
+    try:
+        return image, emulator.describe(image)
+    except EmulatorError as error:
+        hint = ""
+        if image[:4] == b"\x7fELF" and b".hip_fatbin\0" in image:
+            hint = "; it is a program or library of the host with code objects inside: take them out with "
+            hint += f"llvm-objcopy --dump-section .hip_fatbin=bundle {path}"
+        raise ValueError(f"{path}: {error.report}{hint}") from None
+
+
 def _launch(options: argparse.Namespace, emulator: Emulator, seed: int) -> list[tuple[Any, Path | None]]:
-    image = options.image.read_bytes()
-    description = emulator.describe(image)
+    image, description = _describe(options.image, emulator)
     emulator.set_devices(options.arch or description["arch"])
     emulator.set_seed(seed)
     kernel = _kernel_of(options, description)
-    arguments = [_argument(text) for text in options.arguments]
+    arguments = [read_argument(text) for text in options.arguments]
     values = [value for value, _ in arguments]
-    _check(kernel, options.arguments, values)
+    check_arguments(kernel, options.arguments, values)
     module = emulator.load(image)
     try:
         module.kernel(kernel["name"])(options.grid, options.block, *values, lds=options.lds, names=options.arguments)
@@ -269,7 +274,7 @@ def _show(
 
 def _disassemble(options: argparse.Namespace) -> int:
     emulator = Emulator()
-    image = options.image.read_bytes()
+    image, _ = _describe(options.image, emulator)
     text = emulator.library.flyemu_disassemble(image, ctypes.c_size_t(len(image)), options.arch.encode())
     if text is None:
         raise EmulatorError(200, "hipErrorInvalidImage", emulator.library.flyemu_last_error().decode())
@@ -278,7 +283,7 @@ def _disassemble(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace) -> int:
-    description = Emulator().describe(options.image.read_bytes())
+    _, description = _describe(options.image, Emulator())
     if options.json:
         print(json.dumps(description))
         return 0
