@@ -62,7 +62,7 @@ FORWARD = [
     (16, 512, "bf16"),
     (8, 8192, "bf16"),  # of 64 and of 32,768
 ]
-BACKWARD = [(16, 4096, "f16"), (17, 5000, "bf16"), (17, 4097, "bf16"), (64, 3000, "f32"), (33, 3001, "f32")]  # fewer
+BACKWARD = [(16, 4096, "f16"), (17, 4097, "bf16"), (33, 3001, "f32")]  # a fraction of the rows there
 
 
 class TorchStream:

@@ -21,7 +21,8 @@ FORWARD = [
     (16, 512, "bf16"),
     (64, 8192, "bf16"),
 ]
-BACKWARD = [(512, 4096, "f16"), (513, 5000, "bf16"), (513, 4097, "bf16"), (64, 3000, "f32"), (1537, 3001, "f32")]
+# A quarter of the contract's rows, but for the fourth.
+BACKWARD = [(128, 4096, "f16"), (129, 5000, "bf16"), (129, 4097, "bf16"), (64, 3000, "f32"), (385, 3001, "f32")]
 
 
 @pytest.mark.parametrize(("m", "n", "dtype"), FORWARD)
@@ -51,12 +52,12 @@ def test_norm_backward(m, n, dtype, run):
     y, rstd = rmsnorm(xd, gd)
     y.backward(dy.double())
     rstd = rstd.detach().float()
-    dx, dw, partial = run.empty(x), torch.zeros(n), run.empty(x, (304 * n,), torch.float32)
+    dx, dw, partial = run.empty(x), torch.zeros(n), run.empty(x, (64 * n,), torch.float32)
     kernel = build_rmsnorm_bwd_module(n, dtype)
     run(kernel, x, gamma, dy, rstd, dx, dw, m, writes=[dx], updates=[dw], same_bits=False, seeds=[7])
     check(dx, xd.grad, dtype, slack=4.0)
     check(dw, gd.grad, "f32", slack=float(m))
-    kernel = build_rmsnorm_bwd_two_stage_module(n, dtype, 304)
+    kernel = build_rmsnorm_bwd_two_stage_module(n, dtype, 64)
     run(kernel, x, gamma, dy, rstd, dx, dw, partial, m, writes=[dx, dw, partial], seeds=[0, 7])
     check(dx, xd.grad, dtype, slack=4.0)
     check(dw, gd.grad, "f32", slack=float(m))
