@@ -86,3 +86,15 @@ def test_spaces_and_dialect_names():
         with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
             _ = gpu.nonsense
         k.ir()
+
+
+def test_a_shuffle_stays_within_the_wave():
+    with kernel("f32", "i32", arch="gfx1201") as k:
+        x = fx.Float32(k.args[0])
+        fx.gpu.shuffle_xor(x, 1, 32)
+        fx.gpu.shuffle_xor(x, 1, fx.Int32(k.args[1]))
+        for width in (64, 0, fx.Int32(64), fx.Int32(64).ir_value()):
+            with pytest.raises(ValueError, match=r"width is 1 to 32, the lanes .*num_warp_threads"):
+                fx.gpu.shuffle_xor(x, 1, width)
+        with pytest.raises(ValueError, match="width is 1 to 32"):
+            fx.gpu.ShuffleOp(x, 1, 64)

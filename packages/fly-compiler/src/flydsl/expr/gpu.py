@@ -176,7 +176,7 @@ def shuffle(value: Any, offset: Any, width: Any = None, mode: str = "xor") -> An
         mode: "xor", "up", "down" or "idx".
 
     Raises:
-        ValueError: another mode.
+        ValueError: another mode, or a width beyond the wave.
     """
     if mode not in _MODES:
         raise ValueError(f"a shuffle's mode is one of {', '.join(_MODES)}, not {mode!r}")
@@ -190,10 +190,28 @@ def shuffle(value: Any, offset: Any, width: Any = None, mode: str = "xor") -> An
 
 
 def _shuffle_op(operand: ir.Value, offset: Any, width: Any, mode: str) -> ir.Operation:
-    width = num_warp_threads() if width is None else width
+    lanes = num_warp_threads()
+    width = lanes if width is None else width
+    known = _known(width)
+    if known is not None and not 1 <= known <= lanes:
+        raise ValueError(
+            f"a shuffle's width is 1 to {lanes}, the lanes of a wave of the target, not {known}; "
+            "fx.num_warp_threads() gives their number"
+        )
     operands = (operand, _int32(offset), _int32(width))
     results = (operand.type, Boolean.ir_type)
     return build_op("gpu.shuffle", operands, results, {"mode": attribute(f"#gpu<shuffle_mode {mode}>")})
+
+
+def _known(value: Any) -> int | None:
+    """Return an integer that is known while tracing, also as a raw constant."""
+    if isinstance(value, ir.Value):
+        owner = getattr(value.owner, "operation", None)  # a block's argument has none
+        if owner is None or owner.name != "arith.constant":
+            return None
+        return int(ir.IntegerAttr(owner.attributes["value"]).value)
+    number = as_numeric(value)
+    return int(number) if number.is_static() else None
 
 
 def _int32(value: Any) -> ir.Value:
