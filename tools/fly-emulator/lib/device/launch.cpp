@@ -64,6 +64,24 @@ void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descr
                                       "architecture has yet");
 }
 
+/// Hardware reads v0 in place of a register that the kernel has not been given, and drops writes to
+/// it; no compiler means that.
+void checkRegisters(Program &program, const KernelMetadata &kernel,
+                    const KernelDescriptor &descriptor, uint64_t entry) {
+  const uint32_t total = (descriptor.vgprGranules() + 1) * 8;
+  const uint32_t vgprs = std::min(total, descriptor.accumOffset());
+  const Instruction *inst = program.beyondRegisters(entry, vgprs, total - vgprs);
+  if (inst == nullptr)
+    return;
+  throw EmulatorError(
+      hipErrorInvalidImage,
+      format("launch of %s: it uses a vector register beyond the %u VGPRs and %u AccVGPRs of its "
+             "descriptor\n  at %s: %s",
+             kernel.name.c_str(), vgprs, total - vgprs,
+             program.location(program.elfAddress(*inst)).c_str(),
+             program.disassemble(*inst).c_str()));
+}
+
 /// Of the process: what tells launches apart, and the clock that goes on from one to the next.
 std::atomic<uint64_t> launchCount{0};
 std::atomic<uint64_t> realTime{0};
@@ -247,6 +265,7 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   plan.entry = program.at(reinterpret_cast<uint64_t>(object.base()) + entry);
   if (plan.entry == nullptr)
     throw EmulatorError(hipErrorInvalidImage, kernel.name + ": its entry point is no instruction");
+  checkRegisters(program, kernel, plan.descriptor, entry);
   if (monitor != nullptr) {
     plan.monitor = monitor;
     monitor->begin(object, program, kernel, geometry, plan.state);

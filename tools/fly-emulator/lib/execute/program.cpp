@@ -32,6 +32,22 @@ bool isOrdered(const Instruction &inst) {
   return returns || floats || name.find("swap") != std::string::npos;
 }
 
+/// One past the last register that an instruction names, of VGPRs or of AccVGPRs.
+uint32_t registersOf(const Instruction &inst, bool accumulation) {
+  uint32_t end = 0;
+  const auto look = [&](const Operand &operand) {
+    if (!operand.isVector() || (operand.index >= kFirstAccVgpr) != accumulation)
+      return;
+    const uint32_t first = accumulation ? operand.index - kFirstAccVgpr : operand.index;
+    end = std::max(end, first + operand.dwords);
+  };
+  for (unsigned i = 0; i < inst.dstCount; ++i)
+    look(inst.dst[i]);
+  for (unsigned i = 0; i < inst.srcCount; ++i)
+    look(inst.src[i]);
+  return end;
+}
+
 } // namespace
 
 Program::Program(const CodeObject &object, const std::string &arch)
@@ -69,6 +85,8 @@ Program::Block &Program::blockAt(uint64_t elfAddress) {
           decoder_.decode(object_.base() + address, block->end - address, address, inst);
       block->indexOf[(address - block->begin) / 4] =
           static_cast<uint32_t>(block->instructions.size());
+      block->vgprs = std::max(block->vgprs, registersOf(inst, false));
+      block->accVgprs = std::max(block->accVgprs, registersOf(inst, true));
       if (inst.opcode != nullptr) {
         block->ordered |= isOrdered(inst);
         const std::string &name = inst.opcode->name;
@@ -133,6 +151,18 @@ std::vector<const Instruction *> Program::instructionsAt(uint64_t elfAddress) {
   for (size_t i = 0; i + 1 < block.instructions.size(); ++i)
     out.push_back(&block.instructions[i]);
   return out;
+}
+
+const Instruction *Program::beyondRegisters(uint64_t elfAddress, uint32_t vgprs,
+                                            uint32_t accVgprs) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Block &block = blockAt(elfAddress);
+  if (block.vgprs <= vgprs && block.accVgprs <= accVgprs)
+    return nullptr;
+  for (const Instruction &inst : block.instructions)
+    if (registersOf(inst, false) > vgprs || registersOf(inst, true) > accVgprs)
+      return &inst;
+  return nullptr;
 }
 
 std::string Program::disassemble(const Instruction &inst) {

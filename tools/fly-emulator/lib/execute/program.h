@@ -33,6 +33,10 @@ public:
   /// The instructions of the function at an ELF address, without the one that ends the list.
   std::vector<const Instruction *> instructionsAt(uint64_t elfAddress);
 
+  /// The first instruction of that function that names a vector register beyond the given numbers
+  /// of VGPRs and AccVGPRs, or null.
+  const Instruction *beyondRegisters(uint64_t elfAddress, uint32_t vgprs, uint32_t accVgprs);
+
   std::string disassemble(const Instruction &inst);
   uint64_t elfAddress(const Instruction &inst) const;
 
@@ -47,6 +51,8 @@ private:
     std::vector<uint32_t> indexOf; ///< by dword; ~0 inside an instruction
     bool ordered = false;
     bool indirect = false; ///< calls or jumps through registers
+    uint32_t vgprs = 0;    ///< that instructions name
+    uint32_t accVgprs = 0;
   };
 
   Block &blockAt(uint64_t elfAddress);
