@@ -147,16 +147,15 @@ def build_fused_rope_cache_module(
         for which in fx.range_constexpr(2):
             first = lane * vector + which * half
             if flash_layout:
-                inner = (block_size, num_kv_heads, head_dim)
-                index = (block, place, head, first)
+                index, inner = (block, place, head, first), (block_size, num_kv_heads, head_dim)
                 at = offset(KeyCache, index, inner)
                 store(key_start + at, keys[which])
                 at = offset(ValueCache, index, inner)
                 store(value_start + at, values[which])
             else:
                 packed = (block, head, first // PACK, place, first % PACK)
-                inner = (num_kv_heads, head_dim // PACK, block_size, PACK)
-                store(key_start + offset(KeyCache, packed, inner), keys[which])
+                at = offset(KeyCache, packed, (num_kv_heads, head_dim // PACK, block_size, PACK))
+                store(key_start + at, keys[which])
                 for number in fx.range_constexpr(vector):
                     index = (block, head, first + number, place)
                     at = offset(ValueCache, index, (num_kv_heads, head_dim, block_size))
