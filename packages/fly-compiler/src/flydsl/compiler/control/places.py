@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 from ..diagnostics import compile_error
-from .tree import Node, capture, restore
+from ..rewrite.names import ANY_ITEM
+from .tree import Node, Tree, capture, restore
 
 __all__ = ["UNBOUND", "Place", "find_places", "is_internal"]
 
@@ -35,12 +36,14 @@ class Place:
         lines: where each part of the construct last binds it, 0 where a part does not.
         read: return the value, or `UNBOUND`.
         write: store a value; `UNBOUND` removes it.
+        in_place: a container that is changed, not a variable that is bound.
     """
 
     name: str
     lines: tuple[int, ...]
     read: Callable[[], Any]
     write: Callable[[Any], None]
+    in_place: bool = False
 
     def snapshot(self) -> Node | None:
         """Return what is there now, `None` for nothing."""
@@ -79,23 +82,43 @@ def find_places(description: Description, *regions: Callable[..., Any]) -> list[
     places = [_variable(name, tuple(lines), cells[name]) for name, *lines in names if name in cells]
     covered = {place.name for place in places}
     for path, line in attributes:
-        holder = _resolve(path[:-1], cells, function)
+        (holder,) = _resolve(path[:-1], cells, function) or (UNBOUND,)
         if holder is not UNBOUND and not isinstance(holder, type(builtins)):
             places.append(_attribute(".".join(path), line, holder, path[-1]))
             covered.add(".".join(path))
     seen = {id(one) for place in places if (one := place.read()) is not UNBOUND}
     for path, line in objects:
-        name = ".".join(path)
-        value = UNBOUND if name in covered else _resolve(path, cells, function)
-        if value is UNBOUND or id(value) in seen:
-            continue
-        if type(value) in (list, dict, SimpleNamespace):
-            seen.add(id(value))
-            places.append(Place(name, (line,), lambda value=value: value, lambda _: None))  # type: ignore[misc]
-        elif len(path) == 1 and path[0] in cells and _is_foreign_value(value):
-            seen.add(id(value))
-            places.append(_variable(name, (line,), cells[path[0]]))
-    return places
+        name = ".".join(path).replace(f".{ANY_ITEM}", "[...]")
+        for value in () if name in covered else _resolve(path, cells, function):
+            if id(value) in seen:
+                continue
+            if type(value) in (list, dict, SimpleNamespace):
+                seen.add(id(value))
+                places.append(Place(name, (line,), lambda value=value: value, lambda _: None, True))  # type: ignore[misc]
+            elif len(path) == 1 and path[0] in cells and _is_foreign_value(value):
+                seen.add(id(value))
+                places.append(_variable(name, (line,), cells[path[0]]))
+    return _outermost(places)
+
+
+def _outermost(places: list[Place]) -> list[Place]:
+    """Leave out the containers that another place holds already."""
+    if len(places) < 2 or not any(place.in_place for place in places):
+        return places
+    inside: set[int] = set()
+    for place in places:
+        value = place.read()
+        if value is not UNBOUND:
+            inside.update(id(one) for one in _containers_in(capture(value)))
+    return [place for place in places if not place.in_place or id(place.read()) not in inside]
+
+
+def _containers_in(node: Node) -> Iterator[Any]:
+    if isinstance(node, Tree):
+        for child in node.children:
+            if isinstance(child, Tree):
+                yield child.source
+            yield from _containers_in(child)
 
 
 def _is_foreign_value(value: Any) -> bool:
@@ -131,12 +154,19 @@ def _attribute(name: str, line: int, holder: Any, attribute: str) -> Place:
     return Place(name, (line,), lambda: getattr(holder, attribute, UNBOUND), write)
 
 
-def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: FunctionType) -> Any:
+def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: FunctionType) -> list[Any]:
+    """Return what a path leads to: one value, several where it crosses a container, none where it does not exist."""
     root, *rest = path
     try:
-        value = cells[root].cell_contents if root in cells else function.__globals__[root]
-        for attribute in rest:
-            value = getattr(value, attribute)
+        values = [cells[root].cell_contents if root in cells else function.__globals__[root]]
+        for part in rest:
+            values = [inner for one in values for inner in (_items(one) if part == ANY_ITEM else [getattr(one, part)])]
     except (ValueError, KeyError, AttributeError):
-        return UNBOUND
-    return value
+        return []
+    return values
+
+
+def _items(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return list(value.values())
+    return list(value) if type(value) is list or isinstance(value, tuple) else []

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 
 from .syntax import OPS, own_statements_of
 
-__all__ = ["Effects", "effects_of", "has_yield", "nested_nonlocals", "places_text"]
+__all__ = ["ANY_ITEM", "Effects", "effects_of", "has_yield", "nested_nonlocals"]
 
 Place = tuple[str, ...]
-"""A dotted path, such as `("self", "acc")`."""
+"""A dotted path, such as `("self", "acc")`; `ANY_ITEM` in it stands for the items of a container."""
+
+ANY_ITEM = "[]"
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -62,7 +64,9 @@ class Effects:
             return
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             place = _path(node)
-            if place is not None:
+            if place is not None and ANY_ITEM in place:
+                self.objects[place[:-1]] = node.lineno
+            elif place is not None:
                 self.attributes[place] = node.lineno
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             place = _path(node.value)
@@ -112,17 +116,12 @@ def effects_of(nodes: Iterable[ast.AST]) -> Effects:
 
 def _path(node: ast.AST) -> Place | None:
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        parts.append(node.attr if isinstance(node, ast.Attribute) else ANY_ITEM)
         node = node.value
     if not isinstance(node, ast.Name):
         return None
     return (node.id, *reversed(parts))
-
-
-def places_text(place: Place) -> str:
-    """Return a place as it is written in Python."""
-    return ".".join(place)
 
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:
