@@ -156,7 +156,7 @@ def build_preshuffle_gemm(
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
-        preload=early, xcd_swizzle=xcd_swizzle, shuffled_store=shuffled_store,
+        preload=early, xcd_swizzle=xcd_swizzle, shuffled_store=shuffled_store, waves_per_eu=waves_per_eu or 1,
     )  # fmt: skip
     multiply = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 

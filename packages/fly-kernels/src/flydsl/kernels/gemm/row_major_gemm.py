@@ -70,7 +70,7 @@ def compile_gemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=config.tile_m, tile_n=config.tile_n,
         tile_k=config.tile_k, epilogue=steps, shuffled=shuffled, waves=config.waves, k_waves=config.k_waves,
         buffers=config.lds_stage, direct=config.use_async_copy, xcd_swizzle=config.xcd_swizzle, group_m=config.group_m,
-        split_k=config.split_k,
+        split_k=config.split_k, waves_per_eu=config.waves_per_eu or 1,
     )  # fmt: skip
     launch = build_tile_gemm(gemm, "gemm")
 

@@ -53,6 +53,7 @@ class TileGemm:
         xcd_swizzle, group_m: the order of workgroups, see `mfma_preshuffle_pipeline`; at most one of them.
         split_k: into how many parts K is cut.
         shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
+        waves_per_eu: the occupancy that the compiler is told to leave room for; it still has to be told.
     """
 
     arch: str
@@ -75,6 +76,7 @@ class TileGemm:
     group_m: int = 0
     split_k: int = 1
     shuffled_store: bool = False
+    waves_per_eu: int = 1
 
     @property
     def plan(self) -> TilePlan:
@@ -82,6 +84,7 @@ class TileGemm:
         numbers: dict[str, Any] = {
             "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n, "tile_k": self.tile_k,
             "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
+            "occupancy": self.waves_per_eu,
         }  # fmt: skip
         which = self.arch, self.in_dtype, A_BYTES[self.in_dtype]
         if self.waves is None:

@@ -33,9 +33,9 @@ _PHASE_LEAST, _PHASE_MOST = 8, 32
 # Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
 _A_PACKS, _A_PACKS_BESIDE_MANY_SUMS, _MANY_SUMS = 8, 4, 128
 _MOST_SUMS = 192
-_REGISTERS = 256 - 24  # of a thread at two waves a SIMD, less those of addresses
-# The same of a workgroup of more than 4 waves: the compiler must not use more than 256, and needs some to move about.
-_REGISTERS_OF_MANY_WAVES = _REGISTERS - 32
+# Of the registers of a thread, what is left for things that `TilePlan.registers` does not count. Where the compiler
+# must not use more than there are (else it may, and takes occupancy for it), it needs more to move about.
+_UNCOUNTED, _UNCOUNTED_UNDER_A_LIMIT = 16, 48
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class TilePlan:
     k_waves: int = 1
     direct: bool = False  # A goes to LDS without registers
     b_bytes: int = PACK_BYTES  # of a pack of B in memory: half where it is packed int4
+    occupancy: int = 1  # waves a SIMD that the compiler is told to leave room for
 
     @property
     def threads(self) -> int:
@@ -145,15 +146,21 @@ class TilePlan:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for sums, a stage of B, two phases of A and what of A is on its way."""
+        """Registers of a thread for sums, a stage of B, two phases of A, what of A is on its way, and addresses."""
         held = 2 * max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
         a = self.row_blocks * self.packs if self.private else held + (0 if self.direct else self.passes)
-        return self.sum_registers + self.b_bytes // 4 * self.column_blocks * self.packs + 4 * a
+        addresses = 2 if self.many_sums else self.column_blocks + (self.row_blocks if self.private else self.passes)
+        if self.direct:
+            addresses += self.passes * self.many_sums + self.packs * (self.buffers - 1)
+        addresses += 0 if self.private else self.packs
+        return self.sum_registers + self.b_bytes // 4 * self.column_blocks * self.packs + 4 * a + addresses
 
     @property
     def crowded(self) -> bool:
-        """Whether `registers` are more than a thread has."""
-        return self.registers > (_REGISTERS if self.threads <= 4 * WAVE else _REGISTERS_OF_MANY_WAVES)
+        """Whether `registers` are more than a thread has at two waves a SIMD, or at those that are asked for."""
+        limited = self.threads > 4 * WAVE or self.occupancy > 1
+        most = 512 // max(2, self.occupancy) // 8 * 8
+        return self.registers > most - (_UNCOUNTED_UNDER_A_LIMIT if limited else _UNCOUNTED)
 
     @property
     def lds_bytes(self) -> int:
@@ -266,6 +273,7 @@ def plan_tile(
     shuffled: bool = True,
     k_waves: int = 1,
     direct: bool = False,
+    occupancy: int = 1,
 ) -> TilePlan:
     """The plan of a tile whose numbers have been checked, with K of them for a workgroup; `check` is not called yet.
 
@@ -277,7 +285,7 @@ def plan_tile(
         product = matrix_product(arch, dtype, stage // (64 * k_waves))
         return TilePlan(
             arch, tile_m, tile_n, k_bytes, stage, buffers, product, waves, shuffled, k_waves, direct,
-            PACK_BYTES // 2 if dtype == "int4" else PACK_BYTES,
+            PACK_BYTES // 2 if dtype == "int4" else PACK_BYTES, occupancy,
         )  # fmt: skip
 
     chosen = plan(64 * k_waves)
@@ -287,7 +295,8 @@ def plan_tile(
     while k_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= longest:
         longer = plan(2 * chosen.stage_bytes)
         b_registers = 4 * longer.column_blocks * longer.packs
-        if longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.crowded:
+        faster = longer.product.packs > chosen.product.packs
+        if not faster and (longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.crowded):
             break
         chosen = longer
     return chosen
@@ -305,6 +314,7 @@ def best_plan(
     buffers: int = 2,
     shuffled: bool = True,
     direct: bool = False,
+    occupancy: int = 1,
 ) -> TilePlan:
     """`plan_tile` with those 4 waves that take the fewest cycles, of grids that leave two waves a SIMD their registers.
 
@@ -321,8 +331,10 @@ def best_plan(
         plan = plan_tile(
             arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=buffers,
             waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct,
+            occupancy=occupancy,
         )  # fmt: skip
         exposed = plan.private and len(plan.phases) < 2  # nothing would hide the loads
         fits = not plan.crowded and plan.sum_registers <= _MANY_SUMS and plan.lds_bytes <= LDS_BYTES[arch] // 2
-        plans.append((exposed or not fits, plan.cycles, plan))
+        cost = plan.cycles if fits and not exposed else plan.registers
+        plans.append((exposed or not fits, cost, plan))
     return min(plans, key=lambda one: one[:2])[2]
