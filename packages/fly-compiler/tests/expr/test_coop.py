@@ -12,14 +12,28 @@ coop = fx.coop
 @pytest.mark.parametrize(("arch", "steps"), [("gfx942", 6), ("gfx1201", 5)])
 def test_a_wave_reduces_by_butterflies(arch, steps):
     with kernel("f32", arch=arch) as k:
-        assert coop.warp_reduce(fx.Float32(k.args[0]), "max").dtype is fx.Float32
+        assert coop.universal.warp_reduce(fx.Float32(k.args[0]), "max").dtype is fx.Float32
         assert k.count("gpu.shuffle") == steps
+
+
+@pytest.mark.parametrize(("arch", "shuffles", "moves"), [("gfx942", 0, 10), ("gfx950", 0, 10), ("gfx1201", 10, 0)])
+def test_32_bits_are_combined_by_dpp_on_gfx9(arch, shuffles, moves):
+    with kernel("f32", arch=arch) as k:
+        x = fx.Float32(k.args[0])
+        coop.warp_reduce(x, "add")
+        coop.warp_inclusive_scan(x, "add")
+        assert k.count("gpu.shuffle") == shuffles
+        assert k.count("rocdl.update.dpp") == moves
+        before = k.count("gpu.shuffle")
+        coop.warp_reduce(x.to(fx.Float16), "add")
+        assert k.count("gpu.shuffle") > before
+        k.ir()
 
 
 def test_widths():
     with kernel("i32") as k:
         x = fx.Int32(k.args[0])
-        coop.warp_reduce(x, fx.ReductionOp.ADD, width=8)
+        coop.universal.warp_reduce(x, fx.ReductionOp.ADD, width=8)
         assert k.count("gpu.shuffle") == 3
         for bad in (0, 3, 128, True):
             with pytest.raises(ValueError, match="power of two up to 64"):
@@ -84,4 +98,4 @@ def test_specialisation_mistakes():
             coop.BlockReduce[fx.Int32, 100]
         with pytest.raises(TypeError, match="expected a BlockReduceAlgorithm"):
             coop.BlockReduce[fx.Int32, 256, "raking"]
-        assert coop.universal.warp_reduce is coop.warp_reduce
+        assert coop.universal.BlockReduce[fx.Int32, 256] is not coop.BlockReduce[fx.Int32, 256]

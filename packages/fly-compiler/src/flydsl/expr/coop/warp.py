@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _trace
-from ..gpu import lane_id, shuffle_down, shuffle_idx, shuffle_up, shuffle_xor
+from ..gpu import lane_id, shuffle_down, shuffle_idx, shuffle_up
 from ..math import cttz
 from ..numeric.base import as_numeric, select, wrap
 from ..numeric.types import Int32, Int64, Uint32, Uint64
 from ..vector import Vector
+from .lanes import reduce_lanes, scan_lanes
 from .operator import combiner, identity_of
 
 __all__ = [
@@ -54,12 +55,8 @@ def warp_reduce(value: Any, op: Any, *, width: int | None = None, valid_items: A
             value = combine(value, item)
     value = as_numeric(value)
     if valid_items is not None:
-        return _scans(value, op, lanes, None, valid_items, exclusive=False)[2]
-    offset = lanes // 2
-    while offset:
-        value = combine(value, shuffle_xor(value, offset, lanes))
-        offset //= 2
-    return value
+        return _scans(value, op, lanes, None, valid_items, "aggregate")[2]
+    return reduce_lanes(value, combine, lanes)
 
 
 def _segmented(value: Any, op: Any, lanes: int, ends: Any) -> Any:
@@ -142,38 +139,31 @@ def _lane(lanes: int) -> Any:
     return lane_id() & (lanes - 1)
 
 
-def _scan(value: Any, op: Any, lanes: int) -> Any:
-    combine, lane, offset = combiner(op), _lane(lanes), 1
-    while offset < lanes:
-        before = shuffle_up(value, offset, lanes)
-        value = select(lane >= offset, combine(before, value), value)
-        offset *= 2
-    return value
-
-
 def _first(value: Any, op: Any, init: Any) -> Any:
     """Return what comes before everything: `init`, or the identity of `op`."""
     return identity_of(op, value.dtype) if init is None else as_numeric(init).to(value.dtype)
 
 
 def _scans(
-    value: Any, op: Any, lanes: int, init: Any, valid_items: Any, exclusive: bool = True, inclusive: bool = True
+    value: Any, op: Any, lanes: int, init: Any, valid_items: Any, wanted: str = "inclusive exclusive aggregate"
 ) -> tuple[Any, Any, Any]:
-    """Return the inclusive scan, the exclusive scan and the combination of all lanes.
+    """Return the inclusive scan, the exclusive scan and the combination of all lanes, what is not wanted as `None`.
 
     Lanes from `valid_items` on take no part: the combination is that of the lanes before, and they get it too.
     """
     lane, combine = _lane(lanes), combiner(op)
-    plain = _scan(value, op, lanes)
+    plain = scan_lanes(value, combine, lanes)
     last = lanes - 1
     if valid_items is not None:
         last = as_numeric(valid_items).to(Int32) - 1
         # With no valid item there is no combination; what the lanes get then is their own first value.
         plain = select(lane <= last, plain, shuffle_idx(plain, select(last < 0, last + 1, last), lanes))
-    total = shuffle_idx(plain, last if valid_items is None else select(last < 0, last + 1, last), lanes)
+    total = None
+    if "aggregate" in wanted:
+        total = shuffle_idx(plain, last if valid_items is None else select(last < 0, last + 1, last), lanes)
     start = None if init is None else as_numeric(init).to(value.dtype)
-    with_init = plain if start is None or not inclusive else combine(start, plain)
-    if not exclusive:
+    with_init = plain if start is None or "inclusive" not in wanted else combine(start, plain)
+    if "exclusive" not in wanted:
         return with_init, None, total
     before = shuffle_up(plain, 1, lanes)
     first = _first(value, op, init)
@@ -187,7 +177,7 @@ def warp_inclusive_scan(
 
     With `valid_items=n` only the first n lanes of a group take part.
     """
-    return _scans(as_numeric(value), op, _width(width), init, valid_items, exclusive=False)[0]
+    return _scans(as_numeric(value), op, _width(width), init, valid_items, "inclusive")[0]
 
 
 def warp_exclusive_scan(
@@ -198,14 +188,14 @@ def warp_exclusive_scan(
     Raises:
         ValueError: a callable operator without `init`.
     """
-    return _scans(as_numeric(value), op, _width(width), init, valid_items, inclusive=False)[1]
+    return _scans(as_numeric(value), op, _width(width), init, valid_items, "exclusive")[1]
 
 
 def warp_scan(
     value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
 ) -> tuple[Any, Any]:
     """Return the inclusive and the exclusive scan."""
-    return _scans(as_numeric(value), op, _width(width), init, valid_items)[:2]
+    return _scans(as_numeric(value), op, _width(width), init, valid_items, "inclusive exclusive")[:2]
 
 
 def warp_scan_with_aggregate(

@@ -73,21 +73,21 @@ class WarpScan(WarpCollective):
         cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
     ) -> Any:
         """As `warp_inclusive_scan`."""
-        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items, exclusive=False)[0]
+        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "inclusive")[0]
 
     @classmethod
     def exclusive_scan(
         cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
     ) -> Any:
         """As `warp_exclusive_scan`."""
-        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items)[1]
+        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "exclusive")[1]
 
     @classmethod
     def scan(
         cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
     ) -> tuple[Any, Any]:
         """As `warp_scan`: the inclusive and the exclusive scan."""
-        return cls.scan_with_aggregate(value, op, init=init, valid_items=valid_items)[:2]
+        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "inclusive exclusive")[:2]
 
     @classmethod
     def scan_with_aggregate(
@@ -98,10 +98,9 @@ class WarpScan(WarpCollective):
         init: Any = None,
         valid_items: Any = None,
         storage: Any = None,
-        exclusive: bool = True,
     ) -> tuple[Any, Any, Any]:
         """As `warp_scan_with_aggregate`: both scans and the combination of all lanes."""
-        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, exclusive)
+        return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items)
 
     @classmethod
     def broadcast(cls, value: Any, source_lane: Any, *, storage: Any = None) -> Any:
