@@ -14,6 +14,7 @@ from . import (
     table_convert,
     table_encodings,
     table_float,
+    table_gaps,
     table_integer,
     table_lanes,
     table_lds,
@@ -45,6 +46,7 @@ TABLES: dict[str, Callable[[], list[Case]]] = {
     "lds": table_lds.cases,
     "AMD's element maps": table_matrix_published.cases,
     "matrix": table_matrix.cases,
+    "gaps": table_gaps.cases,
 }
 # Tested elsewhere, by a program of their own.
 ELSEWHERE = {

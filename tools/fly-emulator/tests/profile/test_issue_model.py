@@ -54,6 +54,30 @@ def test_matrix_instructions_take_the_published_cycles(build: Callable[..., Modu
     assert got.total.mfma_cycles == sum(counters.issue_cycles for counters in matrix.values())
 
 
+# What MI355X's published peak (2.5 PFLOP/s in 16 bits, twice that in 8, four times in 6 and 4; 256 units of four, 2.4
+# GHz) leaves for one unit: operations a cycle. Products that sparse instructions skip do not count.
+PEAK = {"f16": 1024, "bf16": 1024, "i8": 2048, "fp8": 2048, "bf8": 2048}
+
+
+def test_additions_of_gfx950_reach_its_peak(build: Callable[..., Module]) -> None:
+    """AMD's table does not have them."""
+    shapes = {
+        "mfma": [(16, 32, ("f16", "bf16")), (32, 16, ("f16", "bf16")), (16, 64, ("i8",)), (32, 32, ("i8",))],
+        "smfmac": [(16, 64, ("f16", "bf16")), (32, 32, ("f16", "bf16")),
+                   (16, 128, ("i8", "fp8_bf8", "bf8_fp8")), (32, 64, ("i8", "fp8_fp8", "bf8_bf8"))],
+    }  # fmt: skip
+    for kind, rows in shapes.items():
+        for m, k, types in rows:
+            for name in types:
+                a, b, last = (4, 4, None) if kind == "mfma" else (4, 8, "v20")
+                out = "i32" if name == "i8" else "f32"
+                d = span(24, m * m // 64)
+                code = f"  v_{kind}_{out}_{m}x{m}x{k}_{name} {d}, {span(0, a)}, {span(8, b)}, {last or d}"
+                got = profiled(build, "gfx950", code)
+                operations = 2 * m * m * k // (2 if kind == "smfmac" else 1)
+                assert got.total.mfma_cycles == operations // PEAK[name.split("_")[0]], code
+
+
 @pytest.mark.parametrize(
     ("m", "k", "formats", "cycles"),
     [(16, 128, (0, 0), 32), (16, 128, (1, 4), 32), (16, 128, (4, 4), 16), (16, 128, (2, 3), 16),
