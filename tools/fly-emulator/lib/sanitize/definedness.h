@@ -55,7 +55,7 @@ private:
   void movedBetweenLanes(Wave &wave, const Instruction &inst);
   uint64_t throughDpp(const Instruction &inst, uint64_t lanes) const;
 
-  std::vector<uint64_t> vector_; ///< lanes that are defined, for each row
+  std::vector<uint64_t> vector_;                   ///< lanes that are defined, for each row
   std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
   bool scc_ = false;
 

@@ -64,6 +64,7 @@ void MemoryCheck::global(Wave &wave, const Instruction &inst, const LaneAccess &
   if (access.lanes == 0)
     return;
   if (inst.opcode->cls == OpClass::ScalarMemory) {
+    provenance_.scalarLoad(access.address[0]);
     requireAligned(wave, inst, access, 0, 4, nullptr);
     return;
   }
@@ -75,18 +76,30 @@ void MemoryCheck::global(Wave &wave, const Instruction &inst, const LaneAccess &
                    std::min(range->tensor->itemBytes, access.bytes), range);
 }
 
-/// A global access with a scalar base stays in the ranges that hold the base.
+/// Where a global, flat or buffer access should be: the argument that its address is made from;
+/// else its scalar base or the base of its descriptor; 0 where there is neither.
+uint64_t MemoryCheck::baseOf(const Wave &wave, const Instruction &inst) const {
+  constexpr uint64_t kAddressBits = 0xffffffffffffULL;
+  const OpClass cls = inst.opcode->cls;
+  if (cls != OpClass::Global && cls != OpClass::Flat)
+    return 0;
+  for (unsigned i = 0; i < inst.srcCount; ++i)
+    if (const Operand &base = inst.src[i]; base.isScalarRegister() && base.dwords >= 2) {
+      const uint64_t argument = provenance_.argumentOf(wave, base, 2);
+      return argument != 0 ? argument : wave.scalar64(base.index) & kAddressBits;
+    }
+  // LLVM lists the address before the data.
+  for (unsigned i = 0; i < inst.srcCount; ++i)
+    if (inst.src[i].isVector())
+      return inst.src[i].dwords == 2 ? provenance_.argumentOf(wave, inst.src[i], 2) : 0;
+  return 0;
+}
+
 void MemoryCheck::requireBase(Wave &wave, const Instruction &inst, const LaneAccess &access) {
-  if (inst.opcode->cls != OpClass::Global)
-    return;
-  const Operand *base = nullptr;
-  for (unsigned i = 0; i < inst.srcCount && base == nullptr; ++i)
-    if (inst.src[i].isScalarRegister() && inst.src[i].dwords >= 2)
-      base = &inst.src[i];
-  if (base == nullptr)
+  const uint64_t address = baseOf(wave, inst);
+  if (address == 0)
     return;
   const MemoryView &memory = *wave.launch->memory;
-  const uint64_t address = readScalar64(wave, *base) & 0xffffffffffffULL;
   const MemoryRange *owner = ownerOf(memory, address);
   if (owner == nullptr)
     return;

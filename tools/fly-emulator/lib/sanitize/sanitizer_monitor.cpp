@@ -29,7 +29,7 @@ public:
     if (on(sanitizer::kBarrier | sanitizer::kLint))
       barrier_ = std::make_unique<BarrierCheck>(sink, sanitizers, group);
     if (on(sanitizer::kMemory))
-      memory_ = std::make_unique<MemoryCheck>(sink);
+      memory_ = std::make_unique<MemoryCheck>(sink, group);
     if (on(sanitizer::kLint))
       lint_ = std::make_unique<LintCheck>(sink, arch);
   }
@@ -49,6 +49,8 @@ public:
       wait_->after(wave, inst);
     if (init_ != nullptr)
       init_->after(wave, inst);
+    if (memory_ != nullptr)
+      memory_->after(wave, inst);
   }
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     const bool scalarLoad =
