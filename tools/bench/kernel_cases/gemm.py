@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GEMM with preshuffled B."""
+"""GEMM with preshuffled B; with row-major B few rows, and K in parts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .model import Case, TritonKernel, largest_error, normal
 
 # The tiles of the peer's figures, each with a problem that the emulator can do: rows, columns, inner extent.
 TILES = {(16, 64, 512): (16, 128, 2048), (64, 256, 128): (64, 256, 1024), (128, 128, 128): (128, 256, 1024)}
+# Problems of row-major B, and into how many parts K is cut; Triton's kernel does not cut it.
+ROW_MAJOR = (((1, 128, 2048), 1), ((16, 128, 2048), 1), ((16, 128, 2048), 2), ((16, 128, 8192), 4))
 DTYPES = ("fp8", "int8", "bf16", "fp16")
 BLOCKS = (
     (16, 64, 128, 4),
@@ -28,6 +30,8 @@ def cases(arch: str) -> Iterator[Case]:
     for tile, problem in TILES.items():
         for dtype in DTYPES:
             yield _case(arch, tile, problem, dtype)
+    for problem, split_k in ROW_MAJOR:
+        yield _row_major(problem, split_k)
 
 
 def _operand(arch: str, rows: int, k: int, dtype: str, seed: int) -> torch.Tensor:
@@ -76,12 +80,43 @@ def _case(arch: str, tile: tuple[int, int, int], problem: tuple[int, int, int], 
         outputs=(c,),
         error=lambda: largest_error(c, expected, 0.02, 2.0**-7),
         least_bytes=sum(one.numel() * one.element_size() for one in (a, b, c, *scales)),
-        triton=tuple(
-            TritonKernel("gemm", arguments, {"SCALED": scaled, "BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP": 4},
-                         (-(-m // bm) * (n // bn), 1, 1), warps)
-            for bm, bn, bk, warps in BLOCKS
-            if n % bn == 0 and bm <= max(16, m)
-        ),
+        triton=_triton(arguments, scaled),
         peer=f"preshuffle_{dtype}_" + "x".join(map(str, tile)),
         peer_build=peer_build,
+    )  # fmt: skip
+
+
+def _row_major(problem: tuple[int, int, int], split_k: int) -> Case:
+    from flydsl.kernels.gemm.config import GemmConfig
+    from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+
+    m, n, k = problem
+    a, b = (normal(rows, k, dtype=torch.float16, seed=seed) for seed, rows in enumerate((m, n)))
+    c, workspace = torch.empty(m, n, dtype=torch.float16), torch.empty(split_k * m * n if split_k > 1 else 0)
+    expected = a.double() @ b.double().t()
+    empty = torch.empty(0)
+    arguments = {"a": a, "b": b, "c": c, "scale_a": empty, "scale_b": empty, "m": m, "n": n, "k": k}
+    return Case(
+        operation="gemm row-major",
+        dtype="fp16",
+        shape=f"{m}x{n}x{k}" + (f" in {split_k} parts" if split_k > 1 else ""),
+        settings="tile 16x64",
+        build=lambda: compile_gemm(
+            N=n, K=k, config=GemmConfig(16, 64, 256, split_k), in_dtype="fp16", out_dtype="fp16"
+        ),
+        arguments=(c, a, b, empty, empty, empty, empty, workspace, m),
+        outputs=(c,),
+        error=lambda: largest_error(c, expected, 0.02, 2.0**-7),
+        least_bytes=sum(one.numel() * one.element_size() for one in (a, b, c)),
+        triton=_triton(arguments, False),
+    )
+
+
+def _triton(arguments: dict[str, Any], scaled: bool) -> tuple[TritonKernel, ...]:
+    m, n = arguments["m"], arguments["n"]
+    return tuple(
+        TritonKernel("gemm", arguments, {"SCALED": scaled, "BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP": 4},
+                     (-(-m // bm) * (n // bn), 1, 1), warps)
+        for bm, bn, bk, warps in BLOCKS
+        if n % bn == 0 and bm <= max(16, m)
     )  # fmt: skip
