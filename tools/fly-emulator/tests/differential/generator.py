@@ -93,8 +93,9 @@ void run(const u32 *in, u32 *out, u32 *counters) {{
         lines = self._statements(variables, self.random.randint(3, 9), 1)
         result = self._as_u32(variables)
         if self.random.random() < 0.4:
-            lines.insert(0, "u32 local[4] = {a, b, 3, a ^ b};")
-            lines.append(f"if ((a & 7) != 0) local[b & 3] ^= {name}((a & 7) - 1, {self._as_u32(variables)});")
+            # The depth is kept before anything is assigned to the arguments.
+            lines.insert(0, "const u32 depth = a & 7; u32 local[4] = {a, b, 3, a ^ b};")
+            lines.append(f"if (depth != 0) local[b & 3] ^= {name}(depth - 1, {self._as_u32(variables)});")
             result = f"({result} + local[a & 3])"
         text = "\n  ".join(lines)
         self.functions.append(name)
