@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The preshuffled GEMM of int8 rows and int4 weights, and how the weights are packed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -71,3 +74,12 @@ def test_unpacking_undoes_packing(of):
 def test_refusals(weight, said):
     with pytest.raises(ValueError, match=said):
         pack_int4(weight)
+
+
+def test_the_example_of_the_page():
+    page = Path(__file__).parents[4] / "docs" / "kernels" / "gemm.md"
+    (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    names = {}
+    exec(compile(block, str(page), "exec"), names)
+    expected = (names["a"].double() @ names["w"].double().t()) * names["scale_a"][:, None] * names["scale_b"]
+    assert ((names["c"].double() - expected).abs() <= expected.abs() * 2.0**-7).all()
