@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -36,17 +38,8 @@ def _gemm(
 
 
 @_gemm.register_fake
-def _(
-    a: Tensor,
-    b: Tensor,
-    scale_a: Tensor | None,
-    scale_b: Tensor | None,
-    bias: Tensor | None,
-    residual: Tensor | None,
-    activation: str,
-    out_dtype: torch.dtype | None,
-    shuffled: bool,
-) -> Tensor:
+def _(a: Tensor, b: Tensor, *others: Any) -> Tensor:
+    scale_a, scale_b, bias, residual, activation, out_dtype, _ = others
     kind = _out_dtype(a, out_dtype)
     check_operands(
         a, b, scale_a=scale_a, scale_b=scale_b, bias=bias, residual=residual, out_dtype=kind, activation=activation
