@@ -2,40 +2,27 @@
 //
 // flydsl._mlir._mlir_libs._flyROCDLDialect: the types of the fly_rocdl dialect.
 
-#include "PyTuples.h"
+#include "ParameterBinding.h"
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
-
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-using namespace nanobind::literals;
 
 namespace fly::python {
 
 using namespace fly::rocdl;
-using Context = mp::DefaultingPyMlirContext;
 
-// A verified type of the dialect as its Python class.
-template <typename Binding, typename... Args>
-static Binding make(Context &context, Args &&...args) {
-  mlir::MLIRContext *cpp = loadContext<FlyROCDLDialect>(context);
+template <typename Binding, typename... Parameters>
+static void bindAtom(typename Binding::ClassTy &c, const Parameters &...parameters) {
+  bindParameters<FlyROCDLDialect, Binding>(c, parameters...);
+}
+
+/// A matrix operation: its shape, its element types, and what is its own.
+template <typename Binding, typename... Parameters>
+static void bindMatrix(typename Binding::ClassTy &c, const Parameters &...parameters) {
   using Cpp = typename Binding::CppType;
-  return Binding(context->getRef(),
-                 wrap(mlir::Type(makeChecked<Cpp>(cpp, std::forward<Args>(args)...))));
-}
-
-template <typename Binding, typename Getter>
-static void property(typename Binding::ClassTy &c, const char *name, Getter getter) {
-  c.def_prop_ro(name, [getter](const Binding &self) { return (self.cpp().*getter)(); });
-}
-
-template <typename Binding>
-static void typeProperty(typename Binding::ClassTy &c, const char *name,
-                         mlir::Type (Binding::CppType::*getter)() const) {
-  c.def_prop_ro(name, [getter](Binding &self) {
-    return toPython(self.getContext(), (self.cpp().*getter)());
-  });
+  bindAtom<Binding>(c, parameter("m", &Cpp::getM), parameter("n", &Cpp::getN),
+                    parameter("k", &Cpp::getK), parameter("elem_ty_a", &Cpp::getElemTyA),
+                    parameter("elem_ty_b", &Cpp::getElemTyB),
+                    parameter("elem_ty_acc", &Cpp::getElemTyAcc), parameters...);
 }
 
 namespace {
@@ -47,170 +34,98 @@ struct PyBufferCopy : TypeBinding<PyBufferCopy, CDNA3BufferCopyType> {
   static constexpr const char *pyClassName = "CDNA3BufferCopyType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t bits, int32_t cache, Context context) {
-          return make<PyBufferCopy>(context, bits, cache);
-        },
-        "bits"_a, "cache"_a = 0, "context"_a = nb::none());
-    property<PyBufferCopy>(c, "bits", &CppType::getBits);
-    property<PyBufferCopy>(c, "cache", &CppType::getCache);
+    bindAtom<PyBufferCopy>(c, parameter("bits", &CppType::getBits),
+                           parameter("cache", &CppType::getCache, 0));
   }
 };
 
-// Copies that are described by their width alone.
-template <typename Derived, typename Cpp> struct WidthBinding : TypeBinding<Derived, Cpp> {
-  using TypeBinding<Derived, Cpp>::TypeBinding;
-  static void bindDerived(nb::class_<Derived, mp::PyType> &c) {
-    c.def_static(
-        "get", [](int32_t bits, Context context) { return make<Derived>(context, bits); }, "bits"_a,
-        "context"_a = nb::none());
-    property<Derived>(c, "bits", &Cpp::getBits);
+struct PyBufferCopyLDS : TypeBinding<PyBufferCopyLDS, CDNA3BufferCopyLDSType> {
+  static constexpr const char *pyClassName = "CDNA3BufferCopyLDSType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindAtom<PyBufferCopyLDS>(c, parameter("bits", &CppType::getBits));
   }
 };
-struct PyBufferCopyLDS : WidthBinding<PyBufferCopyLDS, CDNA3BufferCopyLDSType> {
-  static constexpr const char *pyClassName = "CDNA3BufferCopyLDSType";
-  using WidthBinding::WidthBinding;
-};
-struct PyBufferLoadAsync : WidthBinding<PyBufferLoadAsync, CDNA4BufferLoadAsyncLDSType> {
+
+struct PyBufferLoadAsync : TypeBinding<PyBufferLoadAsync, CDNA4BufferLoadAsyncLDSType> {
   static constexpr const char *pyClassName = "CDNA4BufferLoadAsyncLDSType";
-  using WidthBinding::WidthBinding;
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindAtom<PyBufferLoadAsync>(c, parameter("bits", &CppType::getBits));
+  }
 };
-struct PyGlobalLoadAsync : WidthBinding<PyGlobalLoadAsync, CDNA4GlobalLoadAsyncLDSType> {
+
+struct PyGlobalLoadAsync : TypeBinding<PyGlobalLoadAsync, CDNA4GlobalLoadAsyncLDSType> {
   static constexpr const char *pyClassName = "CDNA4GlobalLoadAsyncLDSType";
-  using WidthBinding::WidthBinding;
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindAtom<PyGlobalLoadAsync>(c, parameter("bits", &CppType::getBits));
+  }
 };
 
 struct PyBufferAtomic : TypeBinding<PyBufferAtomic, CDNA3BufferAtomicType> {
   static constexpr const char *pyClassName = "CDNA3BufferAtomicType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](uint32_t op, const mp::PyType &valueType, Context context) {
-          std::optional<AtomicOp> known = symbolizeAtomicOp(op);
-          if (!known)
-            fail("no atomic operation has the number " + llvm::Twine(op));
-          return make<PyBufferAtomic>(context, *known, unwrap(valueType.get()));
-        },
-        "op"_a, "value_type"_a, "context"_a = nb::none(), "op is a fly.AtomicOp.");
-    c.def_prop_ro(
-        "op", [](const PyBufferAtomic &self) { return static_cast<uint32_t>(self.cpp().getOp()); });
-    typeProperty<PyBufferAtomic>(c, "value_type", &CppType::getValueType);
+    bindAtom<PyBufferAtomic>(c, parameter("op", &CppType::getOp),
+                             parameter("value_type", &CppType::getValueType));
   }
 };
 
+/// `granularity` is the width of a transposed element in bits.
 struct PyLdsReadTrans : TypeBinding<PyLdsReadTrans, CDNA4LdsReadTransType> {
   static constexpr const char *pyClassName = "CDNA4LdsReadTransType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t granularity, int32_t bits, Context context) {
-          return make<PyLdsReadTrans>(context, granularity, bits);
-        },
-        "granularity"_a, "bits"_a, "context"_a = nb::none(),
-        "granularity is the width of a transposed element in bits.");
-    property<PyLdsReadTrans>(c, "granularity", &CppType::getGranularity);
-    property<PyLdsReadTrans>(c, "bits", &CppType::getBits);
+    bindAtom<PyLdsReadTrans>(c, parameter("granularity", &CppType::getGranularity),
+                             parameter("bits", &CppType::getBits));
   }
 };
 
 // --- matrices
 // ------------------------------------------------------------------------------------------
 
-template <typename Binding> static void matrixProperties(typename Binding::ClassTy &c) {
-  using Cpp = typename Binding::CppType;
-  property<Binding>(c, "m", &Cpp::getM);
-  property<Binding>(c, "n", &Cpp::getN);
-  property<Binding>(c, "k", &Cpp::getK);
-  typeProperty<Binding>(c, "elem_ty_a", &Cpp::getElemTyA);
-  typeProperty<Binding>(c, "elem_ty_b", &Cpp::getElemTyB);
-  typeProperty<Binding>(c, "elem_ty_acc", &Cpp::getElemTyAcc);
-}
-
 struct PyMFMA : TypeBinding<PyMFMA, CDNA3MFMAType> {
   static constexpr const char *pyClassName = "CDNA3MFMAType";
   using TypeBinding::TypeBinding;
-  static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t m, int32_t n, int32_t k, const mp::PyType &a, const mp::PyType &b,
-           const mp::PyType &acc, Context context) {
-          return make<PyMFMA>(context, m, n, k, unwrap(a.get()), unwrap(b.get()),
-                              unwrap(acc.get()));
-        },
-        "m"_a, "n"_a, "k"_a, "elem_ty_a"_a, "elem_ty_b"_a, "elem_ty_acc"_a,
-        "context"_a = nb::none());
-    matrixProperties<PyMFMA>(c);
-  }
+  static void bindDerived(ClassTy &c) { bindMatrix<PyMFMA>(c); }
 };
 
 struct PyMFMAScale : TypeBinding<PyMFMAScale, CDNA4MFMAScaleType> {
   static constexpr const char *pyClassName = "CDNA4MFMAScaleType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t m, int32_t n, int32_t k, const mp::PyType &a, const mp::PyType &b,
-           const mp::PyType &acc, int32_t opselA, int32_t opselB, Context context) {
-          return make<PyMFMAScale>(context, m, n, k, unwrap(a.get()), unwrap(b.get()),
-                                   unwrap(acc.get()), opselA, opselB);
-        },
-        "m"_a, "n"_a, "k"_a, "elem_ty_a"_a, "elem_ty_b"_a, "elem_ty_acc"_a, "opsel_a"_a = 0,
-        "opsel_b"_a = 0, "context"_a = nb::none());
-    matrixProperties<PyMFMAScale>(c);
-    property<PyMFMAScale>(c, "opsel_a", &CppType::getOpselA);
-    property<PyMFMAScale>(c, "opsel_b", &CppType::getOpselB);
+    bindMatrix<PyMFMAScale>(c, parameter("opsel_a", &CppType::getOpselA, 0),
+                            parameter("opsel_b", &CppType::getOpselB, 0));
   }
 };
 
-template <typename Derived, typename Cpp> struct WMMABinding : TypeBinding<Derived, Cpp> {
-  using TypeBinding<Derived, Cpp>::TypeBinding;
-  static void bindDerived(nb::class_<Derived, mp::PyType> &c) {
-    c.def_static(
-        "get",
-        [](int32_t m, int32_t n, int32_t k, const mp::PyType &a, const mp::PyType &b,
-           const mp::PyType &acc, bool signA, bool signB, bool clamp, Context context) {
-          return make<Derived>(context, m, n, k, unwrap(a.get()), unwrap(b.get()),
-                               unwrap(acc.get()), signA, signB, clamp);
-        },
-        "m"_a, "n"_a, "k"_a, "elem_ty_a"_a, "elem_ty_b"_a, "elem_ty_acc"_a, "sign_a"_a = false,
-        "sign_b"_a = false, "clamp"_a = false, "context"_a = nb::none());
-    matrixProperties<Derived>(c);
-    property<Derived>(c, "sign_a", &Cpp::getSignA);
-    property<Derived>(c, "sign_b", &Cpp::getSignB);
-    property<Derived>(c, "clamp", &Cpp::getClamp);
-  }
-};
-struct PyGFX11WMMA : WMMABinding<PyGFX11WMMA, GFX11WMMAType> {
+/// A WMMA on integers or floats: signs and saturation are those of integers.
+template <typename Binding, typename... Parameters>
+void bindWMMA(typename Binding::ClassTy &c, const Parameters &...parameters) {
+  using Cpp = typename Binding::CppType;
+  bindMatrix<Binding>(c, parameter("sign_a", &Cpp::getSignA, false),
+                      parameter("sign_b", &Cpp::getSignB, false),
+                      parameter("clamp", &Cpp::getClamp, false), parameters...);
+}
+
+struct PyGFX11WMMA : TypeBinding<PyGFX11WMMA, GFX11WMMAType> {
   static constexpr const char *pyClassName = "GFX11WMMAType";
-  using WMMABinding::WMMABinding;
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindWMMA<PyGFX11WMMA>(c); }
 };
-struct PyGFX120XWMMA : WMMABinding<PyGFX120XWMMA, GFX120XWMMAType> {
+
+struct PyGFX120XWMMA : TypeBinding<PyGFX120XWMMA, GFX120XWMMAType> {
   static constexpr const char *pyClassName = "GFX120XWMMAType";
-  using WMMABinding::WMMABinding;
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindWMMA<PyGFX120XWMMA>(c); }
 };
 
 struct PyGFX1250WMMA : TypeBinding<PyGFX1250WMMA, GFX1250WMMAType> {
   static constexpr const char *pyClassName = "GFX1250WMMAType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t m, int32_t n, int32_t k, const mp::PyType &a, const mp::PyType &b,
-           const mp::PyType &acc, bool signA, bool signB, bool clamp, int32_t modC,
-           Context context) {
-          return make<PyGFX1250WMMA>(context, m, n, k, unwrap(a.get()), unwrap(b.get()),
-                                     unwrap(acc.get()), signA, signB, clamp, modC);
-        },
-        "m"_a, "n"_a, "k"_a, "elem_ty_a"_a, "elem_ty_b"_a, "elem_ty_acc"_a, "sign_a"_a = false,
-        "sign_b"_a = false, "clamp"_a = false, "mod_c"_a = 0, "context"_a = nb::none());
-    matrixProperties<PyGFX1250WMMA>(c);
-    property<PyGFX1250WMMA>(c, "sign_a", &CppType::getSignA);
-    property<PyGFX1250WMMA>(c, "sign_b", &CppType::getSignB);
-    property<PyGFX1250WMMA>(c, "clamp", &CppType::getClamp);
-    property<PyGFX1250WMMA>(c, "mod_c", &CppType::getModC);
+    bindWMMA<PyGFX1250WMMA>(c, parameter("mod_c", &CppType::getModC, 0));
   }
 };
 
@@ -218,25 +133,12 @@ struct PyGFX1250WMMAScale : TypeBinding<PyGFX1250WMMAScale, GFX1250WMMAScaleType
   static constexpr const char *pyClassName = "GFX1250WMMAScaleType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t m, int32_t n, int32_t k, const mp::PyType &a, const mp::PyType &b,
-           const mp::PyType &acc, int32_t opselA, int32_t opselB, int32_t modC, bool reuseA,
-           bool reuseB, int32_t blockSize, Context context) {
-          return make<PyGFX1250WMMAScale>(context, m, n, k, unwrap(a.get()), unwrap(b.get()),
-                                          unwrap(acc.get()), opselA, opselB, modC, reuseA, reuseB,
-                                          blockSize);
-        },
-        "m"_a, "n"_a, "k"_a, "elem_ty_a"_a, "elem_ty_b"_a, "elem_ty_acc"_a, "opsel_a"_a = 0,
-        "opsel_b"_a = 0, "mod_c"_a = 0, "reuse_a"_a = false, "reuse_b"_a = false,
-        "block_size"_a = 32, "context"_a = nb::none());
-    matrixProperties<PyGFX1250WMMAScale>(c);
-    property<PyGFX1250WMMAScale>(c, "opsel_a", &CppType::getOpselA);
-    property<PyGFX1250WMMAScale>(c, "opsel_b", &CppType::getOpselB);
-    property<PyGFX1250WMMAScale>(c, "mod_c", &CppType::getModC);
-    property<PyGFX1250WMMAScale>(c, "reuse_a", &CppType::getReuseA);
-    property<PyGFX1250WMMAScale>(c, "reuse_b", &CppType::getReuseB);
-    property<PyGFX1250WMMAScale>(c, "block_size", &CppType::getBlockSize);
+    bindMatrix<PyGFX1250WMMAScale>(c, parameter("opsel_a", &CppType::getOpselA, 0),
+                                   parameter("opsel_b", &CppType::getOpselB, 0),
+                                   parameter("mod_c", &CppType::getModC, 0),
+                                   parameter("reuse_a", &CppType::getReuseA, false),
+                                   parameter("reuse_b", &CppType::getReuseB, false),
+                                   parameter("block_size", &CppType::getBlockSize, 32));
   }
 };
 
@@ -247,66 +149,40 @@ struct PyTDM : TypeBinding<PyTDM, GFX1250TDMType> {
   static constexpr const char *pyClassName = "GFX1250TDMType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](int32_t rank, int32_t numWarps, int32_t padInterval, int32_t padAmount, int32_t cache,
-           bool barrier, bool timeout, Context context) {
-          return make<PyTDM>(context, rank, numWarps, padInterval, padAmount, cache, barrier,
-                             timeout);
-        },
-        "rank"_a, "num_warps"_a = 1, "pad_interval"_a = 0, "pad_amount"_a = 0, "cache"_a = 0,
-        "barrier"_a = false, "timeout"_a = false, "context"_a = nb::none());
-    property<PyTDM>(c, "rank", &CppType::getRank);
-    property<PyTDM>(c, "num_warps", &CppType::getNumWarps);
-    property<PyTDM>(c, "pad_interval", &CppType::getPadInterval);
-    property<PyTDM>(c, "pad_amount", &CppType::getPadAmount);
+    bindAtom<PyTDM>(c, parameter("rank", &CppType::getRank),
+                    parameter("num_warps", &CppType::getNumWarps, 1),
+                    parameter("pad_interval", &CppType::getPadInterval, 0),
+                    parameter("pad_amount", &CppType::getPadAmount, 0),
+                    parameter("cache", &CppType::getCache, 0),
+                    parameter("barrier", &CppType::getBarrier, false),
+                    parameter("timeout", &CppType::getTimeout, false));
   }
 };
 
-template <typename Binding> static void boxProperties(typename Binding::ClassTy &c) {
+/// A copy of a box of a tensor.
+template <typename Binding, typename... Parameters>
+void bindBox(typename Binding::ClassTy &c, const Parameters &...parameters) {
   using Cpp = typename Binding::CppType;
-  c.def_prop_ro("shape", [](const Binding &self) {
-    return std::vector<int32_t>(self.cpp().getShape().begin(), self.cpp().getShape().end());
-  });
-  typeProperty<Binding>(c, "elem", &Cpp::getElem);
-  c.def_prop_ro("tensor_to_tdm",
-                [](const Binding &self) { return tupleToPython(self.cpp().getTensorToTDM()); });
+  bindAtom<Binding>(c, parameter("shape", &Cpp::getShape), parameter("elem", &Cpp::getElem),
+                    parameter("tensor_to_tdm", &Cpp::getTensorToTDM),
+                    parameter("atomic_barrier", &Cpp::getAtomicBarrier, false),
+                    parameter("cache_modifier", &Cpp::getCacheModifier, 0),
+                    parameter("iter_count", &Cpp::getIterCount, 1), parameters...);
 }
 
 struct PyTensorLoad : TypeBinding<PyTensorLoad, CDNA5TensorLoadType> {
   static constexpr const char *pyClassName = "CDNA5TensorLoadType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](const std::vector<int32_t> &shape, const mp::PyType &elem, nb::handle map,
-           bool atomicBarrier, int32_t cacheModifier, int32_t iterCount, int32_t padInterval,
-           int32_t padAmount, Context context) {
-          return make<PyTensorLoad>(context, llvm::ArrayRef<int32_t>(shape), unwrap(elem.get()),
-                                    tupleFromPython(map), atomicBarrier, cacheModifier, iterCount,
-                                    padInterval, padAmount);
-        },
-        "shape"_a, "elem"_a, "tensor_to_tdm"_a, "atomic_barrier"_a = false, "cache_modifier"_a = 0,
-        "iter_count"_a = 1, "pad_interval"_a = 0, "pad_amount"_a = 0, "context"_a = nb::none());
-    boxProperties<PyTensorLoad>(c);
+    bindBox<PyTensorLoad>(c, parameter("pad_interval", &CppType::getPadInterval, 0),
+                          parameter("pad_amount", &CppType::getPadAmount, 0));
   }
 };
 
 struct PyTensorStore : TypeBinding<PyTensorStore, CDNA5TensorStoreType> {
   static constexpr const char *pyClassName = "CDNA5TensorStoreType";
   using TypeBinding::TypeBinding;
-  static void bindDerived(ClassTy &c) {
-    c.def_static(
-        "get",
-        [](const std::vector<int32_t> &shape, const mp::PyType &elem, nb::handle map,
-           bool atomicBarrier, int32_t cacheModifier, int32_t iterCount, Context context) {
-          return make<PyTensorStore>(context, llvm::ArrayRef<int32_t>(shape), unwrap(elem.get()),
-                                     tupleFromPython(map), atomicBarrier, cacheModifier, iterCount);
-        },
-        "shape"_a, "elem"_a, "tensor_to_tdm"_a, "atomic_barrier"_a = false, "cache_modifier"_a = 0,
-        "iter_count"_a = 1, "context"_a = nb::none());
-    boxProperties<PyTensorStore>(c);
-  }
+  static void bindDerived(ClassTy &c) { bindBox<PyTensorStore>(c); }
 };
 
 } // namespace

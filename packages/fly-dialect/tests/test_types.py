@@ -255,3 +255,21 @@ def test_types_need_a_context_only_when_there_is_none() -> None:
 )  # fmt: skip
 def test_is_static_type(text: str, expected: bool) -> None:
     assert fly.is_static_type(ir.Type.parse(text)) is expected
+
+
+def test_established_names() -> None:
+    from flydsl._mlir.dialects import fly_rocdl
+
+    narrow, wide = ir.Type.parse("f8E4M3FN"), ir.F32Type.get()
+    made = [
+        fly.CopyOpUniversalCopyType.get(bitSize=64),
+        fly.MmaOpUniversalFMAType.get(wide),
+        fly_rocdl.CopyOpCDNA3BufferCopyType.get(bit_size=32, cache_modifier=2),
+        fly_rocdl.CopyOpGFX1250TDMType.get(2, 4, cache_modifier=1, early_timeout=True),
+        fly_rocdl.MmaOpGFX1250_WMMAScaleType.get(16, 16, 128, narrow, narrow, wide, opsel_a=1, block_size=16),
+    ]
+    for kind in made:
+        assert ir.Type.parse(str(kind)) == kind
+    assert fly.CopyOpUniversalCopyType is fly.UniversalCopyType
+    assert str(made[2]) == "!fly_rocdl.cdna3.buffer_copy<32, cache = 2>"
+    assert str(fly_rocdl.CDNA3BufferCopyType.get(32, cache=2)) == str(made[2])

@@ -13,6 +13,7 @@ from .numeric.meta import NumericMeta
 
 __all__ = [
     "AtomicOp",
+    "CachePolicy",
     "CopyOp",
     "MmaOp",
     "SyncScope",
@@ -32,6 +33,13 @@ __all__ = [
     "UniversalCopy128b",
     "UniversalFMA",
 ]
+
+
+class CachePolicy(enum.IntEnum):
+    """Which caches an access goes through, as `#fly<cache_policy ...>` numbers them."""
+
+    CacheGlobal = 0
+    CacheAlways = 1
 
 
 class AtomicOp(enum.Enum):

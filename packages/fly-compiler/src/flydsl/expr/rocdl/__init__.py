@@ -55,6 +55,7 @@ from .newer_ops import (
 from .newer_ops import (
     wave_barrier as wave_barrier,
 )
+from .swmmac import sparse_matrix_instruction
 from .waits import *  # noqa: F403
 from .waits import __all__ as _waits
 from .wmma_instructions import *  # noqa: F403
@@ -86,5 +87,9 @@ def __getattr__(name: str) -> Any:
         from . import cluster
 
         return getattr(cluster, name)
-    found = matrix_instruction(name) or newer_op(name)
+    if name.startswith(("CopyOp", "MmaOp")) and name.endswith("Type"):
+        from flydsl._mlir.dialects import fly_rocdl
+
+        return getattr(fly_rocdl, name)
+    found = matrix_instruction(name) or sparse_matrix_instruction(name) or newer_op(name)
     return found if found is not None else proxy(_dialect, name, __name__)
