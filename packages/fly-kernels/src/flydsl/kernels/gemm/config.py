@@ -22,7 +22,7 @@ class GemmConfig:
     """What a workgroup computes, and how K is cut.
 
     Attributes:
-        tile_m, tile_n, tile_k: rows and columns of a tile, and elements of K that it takes at a time at most.
+        tile_m, tile_n, tile_k: rows and columns of a tile, and elements of which (a part of) K is a multiple.
         split_k: parts of K that different workgroups add up.
         waves: the grid of waves over a tile, (along M, along N); None takes the best, and waves along K with it.
         k_waves: waves along K, where `waves` is given.

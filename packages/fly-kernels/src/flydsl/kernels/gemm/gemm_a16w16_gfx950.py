@@ -96,7 +96,7 @@ def make_gemm_a16w16_gfx950_param(**numbers: Any) -> GemmA16W16Param:
     config.check(arch, name, 16, param.block_k * param.split_k * param.k_waves, shuffled=False)
     plan_tile(
         arch, name, 2, K=param.block_k * param.k_waves, tile_m=param.block_m, tile_n=param.block_n,
-        tile_k=param.block_k, buffers=param.stages, waves=(param.m_waves, param.n_waves), shuffled=False,
+        buffers=param.stages, waves=(param.m_waves, param.n_waves), shuffled=False,
         k_waves=param.k_waves, direct=config.use_async_copy,
     ).check()  # fmt: skip
     return param

@@ -12,13 +12,15 @@ Limits
     `tile_m * tile_k` elements a multiple of 4096 bytes; any M, also none. gfx942 and gfx950.
 
 Algorithm and data movement
-    One workgroup of 4 waves a tile; grid (ceil(M / tile_m), N / tile_n). A goes from memory through registers, or
-    directly on gfx950, into one of two LDS buffers in 128-bit pieces, xor-swizzled so that neither writes nor reads
-    conflict; B never touches LDS: each wave loads the columns it owns as 1024 contiguous bytes a load, straight into
-    the operands of its matrix instructions, one stage ahead. Every element of A is read from memory once by each tile
-    in its row, every element of B once by each tile in its column. See `common/mma/schedule.py` for the order of the
-    main loop and `common/mma/instructions.py` for the instructions. Rows past M read zeros and are not stored: buffer
-    resources end there.
+    One workgroup of 4 waves a tile, 8 for more than 32768 elements of it; grid (ceil(M / tile_m), N / tile_n). A goes
+    from memory through registers, or directly on gfx950, into one of two LDS buffers in 128-bit pieces, xor-swizzled so
+    that neither writes nor reads conflict; B never touches LDS: each wave loads the columns it owns as 1024 contiguous
+    bytes a load, straight into the operands of its matrix instructions, one stage ahead. Where it takes fewer cycles,
+    waves lie along K as well and are summed over at the end; where all do, as for few rows, A goes straight to
+    registers too. Every element of A is read from memory once by each tile in its row, every element of B once by each
+    tile in its column, but twice by 8 waves. See `common/mma/tile_plan.py` for the waves, `common/mma/schedule.py` for
+    the order of the main loop and `common/mma/instructions.py` for the instructions. Rows past M read zeros and are not
+    stored: buffer resources end there.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ def compile_preshuffle_gemm(
 
     Args:
         N, K: columns of C, and what is summed over.
-        tile_m, tile_n, tile_k: what a workgroup computes, and how much of K it takes at a time at most.
+        tile_m, tile_n, tile_k: what a workgroup computes, and of what K is a multiple; how much of K it takes at a time
+            is what LDS and registers allow.
         in_dtype: "fp8", "int8", "fp16" or "bf16".
         out_dtype: "bf16" or "fp16".
         epilogue: "none", "bias", "bias_relu", "bias_silu" or "bias_gelu".
@@ -71,7 +74,7 @@ def compile_preshuffle_gemm(
         enable_scheduler: keep the order of `common/mma/schedule.py`; else the compiler schedules.
         use_async_copy: A goes to LDS without registers (gfx950).
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
-        lds_stage: LDS buffers of A, 1 or 2.
+        lds_stage: LDS buffers of A, 1 or 2; with 1 no waves are along K.
         preload: (LDS reads, global loads) that go before the first matrix instruction of each phase; default none.
 
     Returns a `@flyc.jit` function `(C, A, B, scale_a, scale_b, bias, M, N, stream)`. The scales are read for fp8 and

@@ -82,7 +82,7 @@ class TileGemm:
     def plan(self) -> TilePlan:
         """Who does what in a tile; ValueError when its LDS does not suffice."""
         numbers: dict[str, Any] = {
-            "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n, "tile_k": self.tile_k,
+            "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n,
             "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
             "occupancy": self.waves_per_eu,
         }  # fmt: skip

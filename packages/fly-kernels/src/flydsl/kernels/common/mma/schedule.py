@@ -54,7 +54,7 @@ def stage_steps(plan: TilePlan, preload: tuple[int, int] = (0, 0), direct: bool 
     stage that follows by as many as there are buffers.
     """
     if plan.private:
-        return _private_steps(plan)
+        return _private_steps(plan, preload[1])
     phases = plan.phases
     steps: list[Step] = []
     loads = [Step("load_a", one) for one in range(plan.passes)]
@@ -95,8 +95,8 @@ def stage_steps(plan: TilePlan, preload: tuple[int, int] = (0, 0), direct: bool 
     return steps
 
 
-def _private_steps(plan: TilePlan) -> list[Step]:
-    """Both operands in registers: packs are reloaded while those after them are multiplied."""
+def _private_steps(plan: TilePlan, early: int) -> list[Step]:
+    """Both operands in registers: packs are reloaded while those after them are multiplied, `early` before any is."""
     unit, halves = plan.product.packs, plan.product.halves
     rows, columns = range(plan.row_blocks), range(plan.column_blocks)
     steps: list[Step] = []
@@ -107,7 +107,9 @@ def _private_steps(plan: TilePlan) -> list[Step]:
         groups = [phase.packs[at : at + unit] for at in range(0, len(phase.packs), unit)]
         total = len(groups) * halves * len(rows) * len(columns)
         done, freed = 0, len(queue) + len(phase.packs) * (len(rows) + len(columns))
-        moved = 0
+        moved = min(early, len(queue))
+        steps += queue[:moved]
+        del queue[:moved]
         for packs in groups:
             for half in range(halves):
                 for n in columns:

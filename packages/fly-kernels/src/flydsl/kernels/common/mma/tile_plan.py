@@ -6,8 +6,8 @@ each. Fewer along N and several along K, each with its share of every stage, mul
 every pack that a wave loads serves more products; what they add up is summed over the waves at the end
 (`wave_sum`). No two waves load the same part of B as long as there is one along M.
 
-K goes by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is at most
-`tile_k` long, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit. Where
+K goes by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is as long as
+registers allow, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit. Where
 all waves are along K none shares its rows of A with another: then A goes to registers as B does (*private*), there is
 neither LDS nor a barrier in the loop, and a stage is as long as registers allow.
 """
@@ -267,7 +267,6 @@ def plan_tile(
     K: int,
     tile_m: int,
     tile_n: int,
-    tile_k: int,
     buffers: int = 2,
     waves: tuple[int, int] = (1, 4),
     shuffled: bool = True,
@@ -310,7 +309,6 @@ def best_plan(
     K: int,
     tile_m: int,
     tile_n: int,
-    tile_k: int,
     buffers: int = 2,
     shuffled: bool = True,
     direct: bool = False,
@@ -329,7 +327,7 @@ def best_plan(
         if tile_m % (16 * along_m) or tile_n % (16 * along_n * along_k) or K * element_bytes % (64 * along_k):
             continue
         plan = plan_tile(
-            arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, buffers=buffers,
+            arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, buffers=buffers,
             waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct,
             occupancy=occupancy,
         )  # fmt: skip
