@@ -66,6 +66,17 @@ def minus(values: Any, scalar: Any) -> Any:
     return values + (-scalar)
 
 
+def multiply_add_each(values: Any, factors: Any, summands: Any, element: Any) -> Any:
+    """values · factors + summands of vectors of Float32, or of a vector and scalars, as a vector of `element`.
+
+    Packed arithmetic is two elements an instruction; but an instruction on one element reads f16 operands as they are
+    (v_fma_mix), and writes an f16 result. So this is for what comes from f16, which then need not be converted.
+    """
+    pick = lambda one, index: one[index] if isinstance(one, fx.Vector) else one  # noqa: E731
+    results = [fx.fma(values[index], pick(factors, index), pick(summands, index)) for index in range(values.numel)]
+    return fx.Vector.from_elements([one.to(element) for one in results])
+
+
 def to_fp8(values: Any) -> Any:
     """A vector of Float32 as the bits (Int8) of the architecture's fp8 (E4M3), rounded to nearest even.
 

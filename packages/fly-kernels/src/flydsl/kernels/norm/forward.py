@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.arch import architecture
-from ..common.convert import inverse_sqrt, minus, reciprocal, round_to
+from ..common.convert import inverse_sqrt, minus, multiply_add_each, reciprocal, round_to
 from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
@@ -98,6 +98,14 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values
 
     def normalised(values: Any, mean: Any, rstd: Any, gamma: Any, beta: Any) -> Any:
+        if element is fx.Float16:
+            zero = fx.Float32(0.0)
+            # Weights that are kept are converted once for all rows.
+            slope = gamma * rstd if keep_weights else multiply_add_each(gamma, rstd, zero, fx.Float32)
+            kind = fx.Float32 if norm.quantised else element
+            if norm.centred:
+                return multiply_add_each(minus(values, mean), slope, beta, kind)
+            return multiply_add_each(values, slope, zero, kind)
         if norm.centred:
             return minus(values, mean) * rstd * gamma + beta
         return values * rstd * gamma
