@@ -322,6 +322,24 @@ def test_compiled_functions_have_the_defaults_of_the_function():
         run(x, y)
 
 
+@flyc.kernel
+def narrow_kernel(y: fx.Tensor, a: fx.BFloat16, b: fx.Float16):
+    y[0] = a.to(fx.Float32)
+    y[1] = b.to(fx.Float32)
+
+
+def test_floats_of_two_bytes_are_passed_as_they_are():
+    @flyc.jit
+    def narrow(y: fx.Tensor, a: fx.BFloat16, b: fx.Float16):
+        narrow_kernel(y, a, b).launch()
+
+    y = np.zeros(2, np.float32)
+    narrow(y, 1.5, -2.25)
+    assert y.tolist() == [1.5, -2.25]
+    flyc.compile(narrow, y, fx.BFloat16(1.0), fx.Float16(1.0))(y, fx.BFloat16(-3.0), fx.Float16(0.5))
+    assert y.tolist() == [-3.0, 0.5]
+
+
 def test_a_class_is_asked_for():
     @flyc.jit
     def named(x: fx.Tensor, kind: fx.Type):

@@ -63,3 +63,11 @@ def teaches(kind, *phrases):
         return test
 
     return decorate
+
+
+def in_host(body, kind, *phrases):
+    """Trace a host function with a mistake, and look at its message and at the line with the mark."""
+    text = complaint(kind, lambda: flyc.jit(body)(np.zeros(64, np.float32), 5))
+    check_place(text, body)
+    for phrase in phrases:
+        assert phrase in text, text

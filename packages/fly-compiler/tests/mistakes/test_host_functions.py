@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from teaching import check_place, complaint
+from teaching import complaint, in_host
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -25,14 +25,6 @@ def fixed_kernel(x: fx.Tensor, n: fx.Int32):
 @flyc.jit
 def launch(x: fx.Tensor, n: fx.Int32):
     kernel(x, n).launch()
-
-
-def in_host(body, kind, *phrases):
-    """Trace a host function with a mistake, and look at its message and at the line with the mark."""
-    text = complaint(kind, lambda: flyc.jit(body)(np.zeros(64, np.float32), 5))
-    check_place(text, body)
-    for phrase in phrases:
-        assert phrase in text, text
 
 
 def test_an_argument_is_missing():

@@ -18,6 +18,7 @@ from .compilation import Compiled
 from .dispatch import make_method
 from .hints import validated
 from .jit_function import BoundJitFunction, JitFunction
+from .kernel_function import KernelFunction
 from .report import CompilationReport
 
 __all__ = ["CompiledFunction", "compile"]
@@ -201,7 +202,8 @@ class _Compile:
         """
         jit = fn.jit if isinstance(fn, BoundJitFunction) else fn
         if not isinstance(jit, JitFunction):
-            raise TypeError(f"flyc.compile takes a @flyc.jit function, not {type(fn).__name__}")
+            hint = ": pass the one that launches this kernel" if isinstance(fn, KernelFunction) else ""
+            raise TypeError(f"flyc.compile takes a @flyc.jit function, not {type(fn).__name__}{hint}")
         if self._hints:
             jit.compile_hints.update(self._hints)
         if not args and not kwargs and jit.parameters:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import re
 import sys
@@ -156,19 +157,44 @@ LOCATED = "__fly_located__"
 """Attribute of the exceptions that `locate_error` gave a place: the excepthook leaves the library's frames out."""
 
 
+# What Python says of a mistake with a value of the language, and what to do instead.
+_HINTS = (
+    (r"unsupported operand .*'Tensor'", "a tensor is memory: compute with what is in it, x[i] or x.load()"),
+    (r"unsupported operand .* /: 'IntTuple'", "extents are integers: divide them with // or fx.ceildiv"),
+    (r"'Storage\[.*item assignment", "a storage is written with .poke(value) and read with .peek()"),
+    (r"'IntTuple' object does not support item assignment", "shapes and layouts do not change: make another one"),
+    (r"'\w+\d*' object has no attribute 'item'", "inside a kernel a value is used as it is, without .item()"),
+)
+
+
 def locate_error(error: BaseException) -> None:
-    """Add the user's line to the text of an exception that this library raised while it traced that line.
+    """Add the user's line to the text of an exception that came up while that line was traced.
 
     What the user's own code raises stays as it is, and so does what says its place already.
     """
     if isinstance(error, DSLCompileError) or getattr(error, LOCATED, False):
         return
     frames, by_library = _traced_frames(error)
-    if not frames or not by_library or not error.args or not isinstance(error.args[0], str):
+    if not frames or not error.args or not isinstance(error.args[0], str):
         return
+    if not by_library:
+        if not isinstance(error, (TypeError, AttributeError, NameError, ZeroDivisionError)) or _is_raised(error):
+            return
+        found = [hint for pattern, hint in _HINTS if re.search(pattern, error.args[0])]
+        error.args = ("; ".join([error.args[0], *found]), *error.args[1:])
     setattr(error, LOCATED, True)
     if 'File "' not in error.args[0]:
         error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Tell whether a `raise` statement of the user's made an exception, not an operation."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return True
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
 
 
 def explain_none(error: BaseException, absent: Sequence[str]) -> None:
@@ -262,10 +288,22 @@ def forget_unbound() -> None:
     _unbound.reasons.clear()
 
 
+# A region is a function of its own, so that the variable is a free one there.
+_UNSET = re.compile(r"free variable|referenced before assignment|local variable")
+
+
 def explain_name_error(error: NameError) -> None:
     """Add to a `NameError` of traced code what took the value away."""
     quoted = re.search(r"'(\w+)'", str(error))
+    if quoted is not None and quoted.group(1) not in _unbound.reasons and _UNSET.search(str(error)):
+        error.args = (
+            f"variable '{quoted.group(1)}' is read before it has a value. Give it one first: an accumulator of a "
+            "run-time loop begins, for example, as fx.Float32(0.0)",
+        )
+        locate_error(error)
+        return
     if quoted is None or quoted.group(1) not in _unbound.reasons:
+        locate_error(error)
         return
     reason, frame = _unbound.reasons[quoted.group(1)]
     place = "" if frame is None else "\n" + "\n".join(_frame_lines(frame))

@@ -239,8 +239,8 @@ class JitFunction:
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
             if is_static_type(parameter.annotation) and not isinstance(value, type):
                 raise TypeError(
-                    f"{self.original.__qualname__}(): argument '{parameter.name}' is declared fx.Type: pass a class such "
-                    f"as fx.Float32, not a value of type {type(value).__name__}"
+                    f"{self.original.__qualname__}(): argument '{parameter.name}' is declared fx.Type: pass a class "
+                    f"such as fx.Float32, not a value of type {type(value).__name__}"
                 )
             if parameter.compile_time or parameter.is_absent(value):
                 arguments.append((parameter.name, Static(value)))

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import hints as _hints
+from .diagnostics import where_text
 from .hints import effective_fastmath_hint, merge_compile_hints
 from .launch import Launcher, block_size_of
 from .rewrite import rewrite_function
@@ -138,6 +139,13 @@ class KernelFunction:
                 )
         return Launcher(self, bound, unit_attrs, dict(value_attrs or {}))
 
+    def launch(self, **_: Any) -> Any:
+        """Refuse a launch without arguments."""
+        raise TypeError(
+            f"a kernel gets its arguments first: {self.__name__}({', '.join(self.signature.parameters)})"
+            ".launch(grid=..., block=...)" + where_text()
+        )
+
     def __getitem__(self, grid: Any) -> Any:
         """Refuse the launch syntax of other languages."""
         raise TypeError(
@@ -158,7 +166,7 @@ def kernel(func: Callable[..., Any] | None = None, *, name: str | None = None, k
         known_block_size: the three extents of the workgroup, when every launch has the same.
 
     Raises:
-        TypeError: no Python function; `known_block_size` is no sequence of ints.
+        TypeError: no Python function; `name` is no text; `known_block_size` is no sequence of ints.
         ValueError: `known_block_size` has not three positive extents.
     """
 
@@ -167,6 +175,8 @@ def kernel(func: Callable[..., Any] | None = None, *, name: str | None = None, k
             function = function.__func__
         if not isinstance(function, FunctionType):
             raise TypeError(f"@flyc.kernel decorates a Python function, not {type(function).__name__}")
+        if name is not None and (not isinstance(name, str) or not name):
+            raise TypeError(f"@flyc.kernel(name=...) is the symbol of the kernel, a text, not {name!r}")
         return KernelFunction(function, name, known_block_size)
 
     return decorate if func is None else decorate(func)

@@ -77,6 +77,7 @@ class Launcher:
             raise RuntimeError("a kernel can only be launched inside a @flyc.jit function while it is traced")
         grid_sizes, blocks = _extents(grid, "grid"), _extents(block, "block")
         clusters = None if cluster is None else _extents(cluster, "cluster")
+        _check_cluster(compilation.arch, clusters)
         _check_block(self._kernel.__name__, blocks)
         known = self._block_size(blocks)
         attributes = {**self._value_attrs, **(value_attrs or {})}
@@ -183,6 +184,11 @@ class Launcher:
             )
         if value is None:
             raise TypeError(f"{where} is None. {MAKE_OPTIONAL}" + where_text())
+        if hasattr(value, "__dlpack__"):
+            raise TypeError(
+                f"{where} is a {type(value).__module__}.{type(value).__qualname__} that exists while the program is "
+                "traced. Make it a parameter of the @flyc.jit function, and pass it at the call" + where_text()
+            )
         try:
             extract_to_ir_values(value)
         except TypeError as error:
@@ -260,6 +266,18 @@ def _check_block(name: str, block: list[Any]) -> None:
         raise ValueError(
             f"kernel '{name}': block {tuple(sizes)} has {math.prod(sizes)} threads, but a workgroup has at most "
             f"{_MOST_THREADS}. Use a smaller block and a larger grid" + where_text()
+        )
+
+
+_CLUSTERED = ("gfx1250",)
+
+
+def _check_cluster(arch: str, cluster: list[Any] | None) -> None:
+    sizes = [int(one) if _is_static(one) else None for one in cluster or ()]
+    if any(one != 1 for one in sizes) and arch.split("-")[0] not in _CLUSTERED:
+        raise ValueError(
+            f"{arch} has no clusters of workgroups ({', '.join(_CLUSTERED)} has): launch without cluster="
+            + where_text()
         )
 
 

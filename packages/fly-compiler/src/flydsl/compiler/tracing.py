@@ -16,6 +16,7 @@ from .arguments.specs import PointerSpec, StreamSpec
 from .control.region import settle
 from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget_unbound, locate_error
 from .hints import effective_fastmath_hint
+from .host_checks import check_host
 from .ktrace.settings import KtraceSettings
 from .message import Message
 
@@ -196,6 +197,7 @@ def trace_host(
                 with ir.InsertionPoint(block):
                     _trace.call_traced(function, *_values(arguments, list(block.arguments), compilation, hidden))
                     ir.Operation.create("func.return")
+                check_host(host.operation)
                 for kernel in compilation.kernels:
                     kernel.scope.check_finalized()
                 compilation.record(trace)

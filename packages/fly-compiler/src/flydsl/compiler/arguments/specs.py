@@ -112,11 +112,18 @@ class ScalarSpec:
 
     def ir_types(self) -> list[ir.Type]:
         """Return the types of the host function's parameters."""
+        if self.dtype == "bfloat16":  # LLVM would convert it at the border of a function, by a call of compiler-rt
+            return [ir.IntegerType.get_signless(16)]
         return [DATA_TYPES[self.dtype].cls.ir_type]
 
     def construct(self, values: list[ir.Value]) -> Any:
         """Return what traced code sees."""
-        return DATA_TYPES[self.dtype].cls(values[0])
+        cls = DATA_TYPES[self.dtype].cls
+        if self.dtype == "bfloat16":
+            from flydsl.expr._build import build
+
+            return cls(build("arith.bitcast", [values[0]], cls.ir_type))
+        return cls(values[0])
 
     def describe(self) -> str:
         """Return the type as a reader knows it."""

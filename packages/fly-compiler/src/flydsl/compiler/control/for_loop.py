@@ -74,13 +74,16 @@ def loop_bounds(arguments: tuple[Any, ...], where: Callable[[], str]) -> tuple[A
     """Return start, stop and step of `range(...)`.
 
     Raises:
-        TypeError: not one to three arguments.
+        TypeError: not one to three arguments, or one that is no integer.
         ValueError: the step is a zero known while tracing.
     """
     if not 1 <= len(arguments) <= 3:
         raise TypeError(f"range() takes one to three arguments, got {len(arguments)}" + where())
     start, stop = (0, arguments[0]) if len(arguments) == 1 else arguments[:2]
     step = arguments[2] if len(arguments) == 3 else 1
+    for one in (start, stop, step):
+        if not is_dynamic(one) and not hasattr(type(one), "__index__"):
+            raise TypeError(f"range() takes integers, got {type(one).__name__}" + where())
     if not is_dynamic(step) and int(step) == 0:
         raise ValueError("the step of range() must not be zero" + where())
     return start, stop, step
