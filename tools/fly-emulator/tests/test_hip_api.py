@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flydsl.emulator.device import Emulator
+from flydsl.emulator.device import Emulator, Module
 
 DATA = Path(__file__).parent / "data"
 SOURCE = (DATA / "device.h").read_text() + (DATA / "kernels.c").read_text()
@@ -134,3 +134,21 @@ def test_registrations_are_counted_and_may_overlap(emulator: Emulator) -> None:
         emulator.call("flyemu_unregister_memory", first)
     with pytest.raises(Exception, match="no registration begins there"):
         emulator.call("flyemu_unregister_memory", first)
+
+
+def test_fidelity_says_what_is_no_matter_of_an_opcode(
+    build: Callable[..., Module], emulator: Emulator, arch: str
+) -> None:
+    x = np.ones(64, np.float32)
+    y = np.zeros_like(x)
+    build(SOURCE, arch).kernel("vector_add")(1, 64, x, x, y, 64)
+    fidelity = emulator.fidelity()
+    assert "global_load_dword" in fidelity["exact"]
+    model = {part["what"]: part for part in fidelity["model"]}
+    assert model["modes"]["fidelity"] == "exact"
+    assert "f32 rounds to nearest, denormals kept" in model["modes"]["how"]
+    assert model["memory"]["fidelity"] == model["waits"]["fidelity"] == "assumed"
+    assert not {"lds", "atomics", "time", "scratch"} & set(model)
+    row = np.zeros(700, np.float32)
+    build(SOURCE, arch).kernel("softmax_f32")(1, 256, row, row.copy(), 700, 700)
+    assert {"lds", "order"} <= {part["what"] for part in emulator.fidelity()["model"]}

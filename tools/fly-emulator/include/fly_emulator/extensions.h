@@ -94,7 +94,7 @@ const char *flyemu_save_folder(void);
 int flyemu_set_instruction_limit(unsigned long long limit);
 
 // What the last launch on this thread executed, by fidelity (exact, within a stated error,
-// assumed), as a JSON object.
+// assumed), as a JSON object: opcodes, and under "model" modes, memory, waits, order and time.
 const char *flyemu_fidelity_json(void);
 
 // The disassembly of a code object with addresses and source lines, one instruction a line.

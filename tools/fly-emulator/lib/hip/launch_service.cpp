@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hip/launch_service.h"
 
-#include <map>
-#include <set>
-
 #include "device/launch_monitor.h"
-#include "execute/opcode.h"
+#include "hip/fidelity.h"
 #include "hip/launch_file.h"
 #include "profile/profile_monitor.h"
 #include "sanitize/report_log.h"
@@ -73,23 +70,6 @@ private:
   LaunchMonitor &first_;
   LaunchMonitor &second_;
 };
-
-/// The opcodes of the kernel's code by how closely they are modelled.
-std::string fidelityJson(Module &module, const KernelMetadata &kernel) {
-  std::map<Fidelity, std::set<std::string>> names;
-  for (const Instruction *inst : module.program->instructionsAt(module.object->entry(kernel)))
-    if (inst->opcode != nullptr)
-      names[inst->opcode->fidelity].insert(inst->opcode->name);
-  const auto list = [&](Fidelity fidelity) {
-    std::string out = "[";
-    for (const std::string &name : names[fidelity])
-      out += (out.size() > 1 ? ", " : "") + jsonString(name);
-    return out + "]";
-  };
-  return "{\"kernel\": " + jsonString(kernel.name) + ", \"exact\": " + list(Fidelity::Exact) +
-         ", \"within_stated_error\": " + list(Fidelity::Bounded) +
-         ", \"assumed\": " + list(Fidelity::Assumed) + "}";
-}
 
 std::string reportsJson(const std::vector<Report> &reports) {
   std::string out = "[";

@@ -3,6 +3,7 @@
 // The state behind the HIP C API: devices, modules, streams, and each thread's last error.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -32,6 +33,8 @@ struct Module {
   std::unique_ptr<Program> program;
   int device = 0;
   std::vector<std::unique_ptr<ihipModuleSymbol_t>> functions;
+  std::mutex fidelityMutex;
+  std::map<const KernelMetadata *, std::string> fidelity; ///< made at a kernel's first launch
 };
 
 class Runtime {

@@ -266,8 +266,13 @@ def _show(
         from flydsl.emulator.profiling import Profile
 
         Profile(profile).print(least_bytes=options.least_bytes)
-    assumed = ", ".join(fidelity["assumed"]) or "nothing"
-    print(f"{fidelity['kernel']}: done (emulated); assumed: {assumed}")
+    print(f"{fidelity['kernel']}: done (emulated)")
+    for kind, text in (("within_stated_error", "within their stated error"), ("assumed", "assumed")):
+        if fidelity[kind]:
+            print(f"  {text}: {', '.join(fidelity[kind])}")
+    for part in fidelity["model"]:
+        if part["fidelity"] != "exact":
+            print(f"  {part['what']}, {part['fidelity']}: {part['how']}")
     for text in differing:
         print(f"{text}: depends on the order of waves", file=sys.stderr)
 
