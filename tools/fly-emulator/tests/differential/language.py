@@ -68,7 +68,7 @@ BINARY = {
     "f32": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "__builtin_fmaf({a}, {b}, {c})",
             "__builtin_sqrtf(__builtin_fabsf({a}))", "__builtin_floorf({a})", "__builtin_ceilf({a})",
             "__builtin_truncf({a})", "__builtin_rintf({a})", "({a} < {b} ? {a} : {b})", "({a} >= {b} ? {a} : {b})",
-            "-{a}", "__builtin_fabsf({a})", "__builtin_copysignf({a}, {b})",
+            "-{a}", "__builtin_fabsf({a})", "__builtin_copysignf({a}, {b} == {b} ? {b} : -1.0f)",
             "({a} == {a} && {b} == {b} ? __builtin_fmaxf({a}, {b} + 0.25f) : 0.5f)"],
     "f64": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "__builtin_fma({a}, {b}, {c})",
             "__builtin_sqrt(__builtin_fabs({a}))", "__builtin_floor({a})", "__builtin_trunc({a})",
