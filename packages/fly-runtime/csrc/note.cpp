@@ -207,8 +207,8 @@ Note read_note(const Json &json) {
     note.arguments.push_back(std::move(argument));
   }
   note.hiddenStream = reader.boolean_or("hidden_stream", false);
-  if (streams + (note.hiddenStream ? 1 : 0) > 1)
-    reader.wrong("arguments", "a list with at most one stream, the hidden one included");
+  if (streams > 0 && note.hiddenStream)
+    reader.wrong("arguments", "a list without streams, since it has a hidden one");
   note.slots += note.hiddenStream ? 1 : 0;
   const size_t kernels = reader.list("kernels").size();
   for (size_t index = 0; index < kernels; ++index) {

@@ -95,6 +95,21 @@ def wrong(error, match, *args, **kwargs):
     assert torch.equal(y, x * 2)
 
 
+def test_several_streams():
+    @flyc.jit
+    def both(x: fx.Tensor, y: fx.Tensor, first: fx.Stream, second: fx.Stream):
+        scale_kernel(x, y, 1, fx.Float32(1.0), 1).launch()
+        scale_kernel(x, y, 2, fx.Float32(1.0), 2).launch(stream=second)
+
+    x, y = vectors(4)
+    both(x, y, None, fx.Stream(None))
+    assert y.tolist() == [2.0, 3.0, -1.0, -1.0]
+    compiled = flyc.compile(both, x, y, None, None)
+    compiled(x, y, None, 0)
+    with pytest.raises(NotImplementedError, match="2 streams"):
+        compiled.export_to_c(".", "both")
+
+
 def test_wrong_calls_name_the_argument_and_harm_nothing():
     x, y = vectors(10)
     wrong(TypeError, "missing 1 required positional argument: 'n'", x, y)

@@ -120,8 +120,11 @@ private:
     }
     const TensorOperand srcRest = groupRest(src), dstRest = groupRest(dst);
     const std::optional<TensorOperand> predRest = pred ? std::optional(groupRest(*pred)) : pred;
-    for (int32_t i = 0; i != *count && !cx.failed(); ++i)
-      expand(at(srcRest, i), at(dstRest, i), predRest ? std::optional(at(*predRest, i)) : predRest);
+    for (int32_t i = 0; i != *count && !cx.failed(); ++i) {
+      const TensorOperand srcPart = at(srcRest, i);
+      const TensorOperand dstPart = at(dstRest, i);
+      expand(srcPart, dstPart, predRest ? std::optional(at(*predRest, i)) : predRest);
+    }
   }
 
   /// Whether a tensor has just one leaf with more than one element, or none, in front of modes of
@@ -177,10 +180,18 @@ private:
                       }));
   }
 
-  /// The part at column-major position `i` of mode 1.
+  /// The part at column-major position `i` of mode 1. What a call takes of it is emitted at once:
+  /// each operand is sliced, then those with a composed layout are decomposed.
   TensorOperand at(const TensorOperand &tensor, int32_t i) {
     const IntTuple coord = IntTuple::tuple({IntTuple::none(), IntTuple(i)});
-    return state.sliced(cx, tensor, coord);
+    TensorOperand part = state.sliced(cx, tensor, coord);
+    if (cx.failed() || !isOneCall(part))
+      return part;
+    if (part.value.layout.isComposed())
+      state.emitLayout(AnyLayout(part.value.layout.outermost()));
+    else
+      state.emitTensor(part);
+    return part;
   }
 
   TensorOperand unwrap(const TensorOperand &tensor) {

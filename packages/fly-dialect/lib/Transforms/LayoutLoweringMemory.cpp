@@ -24,6 +24,12 @@ static bool keepsSharedOffset(const PointerValue &inner, Value iterator, const I
          !iterator.hasOneUse();
 }
 
+/// Whether advancing `inner` by `offset` is written as this already: the first offset, or a static
+/// one behind a run-time one.
+static bool isFinalForm(const PointerValue &inner, const IntTuple &offset) {
+  return !inner.staticOffset && (inner.dynamicOffset.isStaticInt(0) || !offset.isDynamicLeaf());
+}
+
 static Lowered lowerAddOffset(LoweringState &state, AddOffsetOp op) {
   std::optional<IntTuple> offset = state.readTuple(op.getOffset());
   if (!offset)
@@ -33,8 +39,9 @@ static Lowered lowerAddOffset(LoweringState &state, AddOffsetOp op) {
     PointerValue inner = state.readPointer(op.getIter());
     if (keepsSharedOffset(inner, op.getIter(), *offset))
       inner = PointerValue{op.getIter()};
-    state.definePointer(op.getResult(), state.advance(cx, inner, *offset));
-    return doneUnlessFailed(op, cx);
+    const bool isFinal = isFinalForm(inner, *offset);
+    state.definePointer(op.getResult(), state.advance(cx, inner, *offset, op.getOffset()));
+    return cx.failed() || !isFinal ? doneUnlessFailed(op, cx) : Lowered::Left;
   }
   std::optional<IntTuple> base = state.readTuple(op.getIter());
   if (!base)

@@ -82,11 +82,15 @@ class CompiledFunction:
         Raises:
             FileNotFoundError: the folder does not exist.
             ValueError: the prefix is no C identifier that a program may define.
-            NotImplementedError: the function needs a callback of Python after it was loaded, or records events.
+            NotImplementedError: the function needs a callback of Python after it was loaded, records events, or takes
+                several streams.
             RuntimeError: there is no C compiler.
         """
         from .c_export import export_to_c
 
+        streams = sum(one["kind"] == "stream" for one in self.note["arguments"])
+        if streams > 1:
+            raise NotImplementedError(f"{self._name} takes {streams} streams, and a function for C has one")
         if "ktrace" in self.note:
             raise NotImplementedError(f"{self._name} records events (fx.ktrace) into a buffer of Python's: not for C")
         if self._compiled.callbacks:

@@ -105,26 +105,26 @@ func.func @predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: 
 // CHECK: %[[V4:.+]] = arith.muli %[[V2]], %[[C16_I32]] : i32
 // CHECK: %[[V5:.+]] = arith.addi %[[V3]], %[[V4]] : i32
 // CHECK: %[[V6:.+]] = fly.get_copy_atom(%[[V0]]) : (!fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>) -> !fly.copy_atom<!fly.universal_copy<64>, 16>
-// CHECK: %[[V7:.+]] = arith.andi %[[V5]], %[[C192_I32]] : i32
-// CHECK: %[[V8:.+]] = arith.shrui %[[V7]], %[[C3_I32]] : i32
-// CHECK: %[[V9:.+]] = arith.xori %[[V5]], %[[V8]] : i32
 // CHECK: %[[V10:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<0>
 // CHECK: %[[V11:.+]] = fly.add_offset(%[[ARG1]], %[[V10]]) : (!fly.ptr<f16, register>, !fly.int_tuple<0>) -> !fly.ptr<f16, register>
 // CHECK: %[[V12:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(1,0)>
 // CHECK: %[[V13:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<(4,1)>
 // CHECK: %[[V14:.+]] = fly.make_layout(%[[V13]], %[[V12]]) : (!fly.int_tuple<(4,1)>, !fly.int_tuple<(1,0)>) -> !fly.layout<(4,1):(1,0)>
 // CHECK: %[[V15:.+]] = fly.make_view(%[[V11]], %[[V14]]) : (!fly.ptr<f16, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, register, (4,1):(1,0)>
+// CHECK: %[[V7:.+]] = arith.andi %[[V5]], %[[C192_I32]] : i32
+// CHECK: %[[V8:.+]] = arith.shrui %[[V7]], %[[C3_I32]] : i32
+// CHECK: %[[V9:.+]] = arith.xori %[[V5]], %[[V8]] : i32
 // CHECK: %[[V16:.+]] = fly.make_int_tuple(%[[V9]]) : (i32) -> !fly.int_tuple<?{div=4}>
 // CHECK: %[[V17:.+]] = fly.add_offset(%[[ARG2]], %[[V16]]) : (!fly.ptr<f16, shared, align<16>>, !fly.int_tuple<?{div=4}>) -> !fly.ptr<f16, shared, align<8>>
 // CHECK: %[[V18:.+]] = fly.make_view(%[[V17]], %[[V14]]) : (!fly.ptr<f16, shared, align<8>>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, shared, (4,1):(1,0), align<8>>
 // CHECK: fly.copy_atom_call(%[[V6]], %[[V15]], %[[V18]])
+// CHECK: %[[V23:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<4>
+// CHECK: %[[V24:.+]] = fly.add_offset(%[[ARG1]], %[[V23]]) : (!fly.ptr<f16, register>, !fly.int_tuple<4>) -> !fly.ptr<f16, register>
+// CHECK: %[[V25:.+]] = fly.make_view(%[[V24]], %[[V14]]) : (!fly.ptr<f16, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, register, (4,1):(1,0)>
 // CHECK: %[[V19:.+]] = arith.addi %[[V5]], %[[C8_I32]] : i32
 // CHECK: %[[V20:.+]] = arith.andi %[[V19]], %[[C192_I32]] : i32
 // CHECK: %[[V21:.+]] = arith.shrui %[[V20]], %[[C3_I32]] : i32
 // CHECK: %[[V22:.+]] = arith.xori %[[V19]], %[[V21]] : i32
-// CHECK: %[[V23:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<4>
-// CHECK: %[[V24:.+]] = fly.add_offset(%[[ARG1]], %[[V23]]) : (!fly.ptr<f16, register>, !fly.int_tuple<4>) -> !fly.ptr<f16, register>
-// CHECK: %[[V25:.+]] = fly.make_view(%[[V24]], %[[V14]]) : (!fly.ptr<f16, register>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, register, (4,1):(1,0)>
 // CHECK: %[[V26:.+]] = fly.make_int_tuple(%[[V22]]) : (i32) -> !fly.int_tuple<?{div=4}>
 // CHECK: %[[V27:.+]] = fly.add_offset(%[[ARG2]], %[[V26]]) : (!fly.ptr<f16, shared, align<16>>, !fly.int_tuple<?{div=4}>) -> !fly.ptr<f16, shared, align<8>>
 // CHECK: %[[V28:.+]] = fly.make_view(%[[V27]], %[[V14]]) : (!fly.ptr<f16, shared, align<8>>, !fly.layout<(4,1):(1,0)>) -> !fly.memref<f16, shared, (4,1):(1,0), align<8>>
