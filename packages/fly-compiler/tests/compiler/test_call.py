@@ -98,8 +98,8 @@ def wrong(error, match, *args, **kwargs):
 def test_several_streams():
     @flyc.jit
     def both(x: fx.Tensor, y: fx.Tensor, first: fx.Stream, second: fx.Stream):
-        scale_kernel(x, y, 1, fx.Float32(1.0), 1).launch()
-        scale_kernel(x, y, 2, fx.Float32(1.0), 2).launch(stream=second)
+        scale_kernel(x, y, 1, fx.Float32(1.0), 1).launch(block=4)
+        scale_kernel(x, y, 2, fx.Float32(1.0), 2).launch(block=4, stream=second)
 
     x, y = vectors(4)
     both(x, y, None, fx.Stream(None))
