@@ -25,7 +25,7 @@
 
 namespace flydsl::runtime {
 
-enum class MessageKind : uint8_t { Print, Assertion, HostPrint };
+enum class MessageKind : uint8_t { Print, Assertion, HostPrint, HostAssertion };
 enum class ValueType : uint8_t { I32, I64, F32, F64 };
 
 struct Message {

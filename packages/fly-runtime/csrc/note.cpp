@@ -6,6 +6,10 @@
 // Header-only; from Debian's package nlohmann-json3-dev (3.11).
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace flydsl::runtime {
 
 namespace {
@@ -175,11 +179,16 @@ ValueType read_value_type(const Reader &reader, const Json &name) {
 Message read_message(const Reader &reader) {
   Message message;
   const std::string kind = reader.text("kind");
-  if (kind != "print" && kind != "assert" && kind != "host")
-    reader.wrong("kind", "print, assert or host");
-  message.kind = kind == "print"    ? MessageKind::Print
-                 : kind == "assert" ? MessageKind::Assertion
-                                    : MessageKind::HostPrint;
+  const std::pair<const char *, MessageKind> known[] = {
+      {"print", MessageKind::Print},
+      {"assert", MessageKind::Assertion},
+      {"host", MessageKind::HostPrint},
+      {"host_assert", MessageKind::HostAssertion}};
+  const auto *found = std::find_if(std::begin(known), std::end(known),
+                                   [&](const auto &one) { return kind == one.first; });
+  if (found == std::end(known))
+    reader.wrong("kind", "print, assert, host or host_assert");
+  message.kind = found->second;
   message.format = reader.text("format");
   for (const Json &type : reader.list("types"))
     message.values.push_back(read_value_type(reader, type));
@@ -219,7 +228,8 @@ Note read_note(const Json &json) {
   for (size_t index = 0; index < messages; ++index)
     note.messages.push_back(read_message(reader.element("messages", index)));
   for (const Message &message : note.messages)
-    note.kernelsSpeak |= message.kind != MessageKind::HostPrint;
+    note.kernelsSpeak |=
+        message.kind == MessageKind::Print || message.kind == MessageKind::Assertion;
   return note;
 }
 

@@ -117,7 +117,11 @@ int32_t flydsl_print(const FlyArtifact *artifact, uint32_t message, const uint32
     if (message == 0 || message > note.messages.size())
       fail(FLYDSL_ERROR_VALUE,
            note.name + ": the artifact has no message number " + std::to_string(message));
-    write_out(format_message(note.messages[message - 1], words));
+    const Message &said = note.messages[message - 1];
+    const std::string text = format_message(said, words);
+    if (said.kind == MessageKind::HostAssertion)
+      fail(FLYDSL_ERROR_VALUE, note.name + "(): " + text);
+    write_out(text);
   });
 }
 

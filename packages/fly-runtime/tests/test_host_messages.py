@@ -79,5 +79,13 @@ def test_a_message_that_is_not_there(make: Make, number: int) -> None:
 
 
 def test_an_unknown_kind_of_message(make: Make) -> None:
-    with pytest.raises(runtime.ArtifactError, match="print, assert or host"):
+    with pytest.raises(runtime.ArtifactError, match="print, assert, host or host_assert"):
         make("unknown", [], messages=[message("x", kind="shout")])
+
+
+def test_an_assertion_of_a_host_function(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    messages = [message("argument 'n': expected %d, got %ld", "i32", "i64", kind="host_assert")]
+    artifact, _ = make("asserting", [], messages=messages)
+    with pytest.raises(ValueError, match=r"asserting\(\): argument 'n': expected 64, got -1"):
+        printed(artifact, 1, "iq", 64, -1)
+    assert capsys.readouterr().out == ""

@@ -75,8 +75,11 @@ LogicalResult fly::emitArtifact(ModuleOp module, const ArtifactOptions &options)
       return; // Diagnosed by the translation.
     llvmModule->setTargetTriple((*machine)->getTargetTriple());
     llvmModule->setDataLayout((*machine)->createDataLayout());
-    if (llvm::Function *launch = llvmModule->getFunction(launchSymbol))
-      error = llvm::joinErrors(std::move(error), propagateLaunchStatus(*launch));
+    SmallVector<llvm::Function *> fallible;
+    for (StringRef name : {launchSymbol, printSymbol})
+      if (llvm::Function *function = llvmModule->getFunction(name))
+        fallible.push_back(function);
+    error = llvm::joinErrors(std::move(error), propagateLaunchStatus(fallible));
     if (!error)
       error = addArtifactTables(*llvmModule, options);
     if (!error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
 #include "DiagnosticCollector.h"
+#include "HoistedPhiValues.h"
 #include "ImmediateOperands.h"
 #include "KernelResources.h"
 #include "LoopAnnotations.h"
@@ -227,7 +228,10 @@ LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
   llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
                                        ? builder.buildO0DefaultPipeline(level)
                                        : builder.buildPerModuleDefaultPipeline(level);
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(PinTemporalDivergencePass()));
+  llvm::FunctionPassManager workarounds;
+  workarounds.addPass(PinTemporalDivergencePass());
+  workarounds.addPass(KeepPhiValuesPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(workarounds)));
   passes.run(module, modules);
 
   if (options.wantLlvmIr) {
@@ -336,8 +340,8 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObject
   llvm::Error crash = runGuarded([&] { bytes = compiler->run(); });
   if (crash) {
     // The machine and the compiler may be half way through anything: leave them alone.
-    (void)machine->release();
-    (void)compiler.release();
+    [[maybe_unused]] auto *machineLeft = machine->release();
+    [[maybe_unused]] auto *compilerLeft = compiler.release();
     diagnostics.errors.push_back(llvm::toString(std::move(crash)));
   }
   for (const std::string &error : diagnostics.errors)

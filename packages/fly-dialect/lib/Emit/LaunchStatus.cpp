@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gpu.launch_func has no result, so a failing launch cannot be checked in MLIR; it is in LLVM IR
-// that the host functions learn to stop at the first one.
+// gpu.launch_func and fly.print have no result, so that a failing launch (or check, which prints
+// where it fails) cannot end a function in MLIR; it is in LLVM IR that the host functions learn to
+// stop at the first one.
 #include "LaunchStatus.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -56,11 +57,11 @@ static void checkStatus(CallInst &call) {
   exit->eraseFromParent();
 }
 
-Error fly::propagateLaunchStatus(Function &launch) {
-  SmallVector<Function *> worklist = {&launch};
+Error fly::propagateLaunchStatus(ArrayRef<Function *> callees) {
+  SmallVector<Function *> worklist(callees);
   // In order of discovery: what is emitted must not depend on addresses.
   SmallSetVector<Function *, 8> returnsStatus;
-  returnsStatus.insert(&launch);
+  returnsStatus.insert_range(callees);
   SmallVector<CallInst *> calls;
   while (!worklist.empty()) {
     Function *callee = worklist.pop_back_val();

@@ -50,18 +50,21 @@ public:
     printf->setDiscardableAttrs(attributes);
   }
 
-  void emitVectorPrints(OpBuilder &builder, Location loc) const {
+  /// Takes over `attributes` as well, on each operation.
+  void emitVectorPrints(OpBuilder &builder, Location loc, DictionaryAttr attributes) const {
+    auto print = [&](auto... operands) {
+      vector::PrintOp::create(builder, loc, operands...)->setDiscardableAttrs(attributes);
+    };
     for (const Piece &piece : pieces) {
       if (const auto *text = std::get_if<std::string>(&piece)) {
         const bool endsLine = &piece == &pieces.back() && StringRef(*text).ends_with("\n");
         StringRef line = StringRef(*text).drop_back(endsLine);
         if (!line.empty())
-          vector::PrintOp::create(builder, loc, line);
+          print(line);
         if (endsLine)
-          vector::PrintOp::create(builder, loc, vector::PrintPunctuation::NewLine);
+          print(vector::PrintPunctuation::NewLine);
       } else
-        vector::PrintOp::create(builder, loc, std::get<Value>(piece),
-                                vector::PrintPunctuation::NoPunctuation);
+        print(std::get<Value>(piece), vector::PrintPunctuation::NoPunctuation);
     }
   }
 
@@ -101,7 +104,7 @@ public:
     if (op->getParentOfType<gpu::GPUFuncOp>())
       text.emitPrintf(state.builder, op.getLoc(), op->getDiscardableAttrDictionary());
     else
-      text.emitVectorPrints(state.builder, op.getLoc());
+      text.emitVectorPrints(state.builder, op.getLoc(), op->getDiscardableAttrDictionary());
     return Lowered::Done;
   }
 

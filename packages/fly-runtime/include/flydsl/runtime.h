@@ -74,7 +74,8 @@ FLYDSL_API int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel,
                                  void **params);
 
 /* Prints message number `message` (from 1) of the artifact's note with the values of a record, for
- * host functions that print. */
+ * host functions that print. The message of an assertion becomes the text of a FLYDSL_ERROR_VALUE.
+ */
 FLYDSL_API int32_t flydsl_print(const FlyArtifact *artifact, uint32_t message,
                                 const uint32_t *words);
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What host functions print: calls of the runtime's `flydsl_print`, with the values in a record on the stack.
+"""What host functions print and assert: calls of the runtime's `flydsl_print`, with the values in a record on the stack.
 
 Layout lowering makes a sequence of `vector.print` of each message, up to the end of its line; such a sequence is one
-call here. The text is in the artifact's note.
+call here. The text is in the artifact's note. For a failed assertion the call returns a status, at which the host
+function ends.
 """
 
 from __future__ import annotations
 
 from flydsl._mlir import ir
+from flydsl.expr.printf import ASSERTION
 
 from .message import SHORTEST, WIDTHS, Message, llvm_op, store_record
 
@@ -94,7 +96,8 @@ def _lower(line: list[ir.Operation], entry: ir.Block, messages: list[Message]) -
             text += _CONVERSIONS[str(op.operands[0].type)]
         text += "\n" if _ends_line(op) else ""
     types = tuple(str(value.type) for value in values)
-    messages.append(Message("host", text, types))
+    failed = ASSERTION in line[0].attributes
+    messages.append(Message("host_assert", text.removesuffix("\n"), types) if failed else Message("host", text, types))
     i32, pointer = ir.IntegerType.get_signless(32), ir.Type.parse("!llvm.ptr")
     location = line[0].location
     with location:

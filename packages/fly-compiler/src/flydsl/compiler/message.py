@@ -19,7 +19,7 @@ WIDTHS = {"i32": 1, "f32": 1, "i64": 2, "f64": 2}
 
 @dataclass(frozen=True)
 class Message:
-    """One `printf` (`print` in a kernel, `host` in a host function) or assertion (`assert`) of the program."""
+    """One `printf` (`print` in a kernel, `host` in a host function) or assertion (`assert`, `host_assert`)."""
 
     kind: str
     format: str

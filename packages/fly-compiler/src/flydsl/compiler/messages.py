@@ -12,15 +12,13 @@ import linecache
 import re
 
 from flydsl._mlir import ir
+from flydsl.expr.printf import ASSERTION
 
 from .diagnostics import frames_of
 from .host_messages import lower_host_messages
 from .message import SHORTEST, WIDTHS, Message, llvm_op, store_record
 
-__all__ = ["ASSERTION", "lower_messages"]
-
-ASSERTION = "fly.assertion"
-"""The attribute of a `gpu.printf` (or `fly.print`) that is the text of a failed assertion."""
+__all__ = ["lower_messages"]
 
 # Words are reserved by one atomic addition; what does not fit is counted. Without a buffer nothing is written.
 _SUPPORT = """

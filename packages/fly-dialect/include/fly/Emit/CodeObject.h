@@ -41,8 +41,8 @@ enum class EmitFormat {
 
 struct CodeObjectOptions {
   std::string triple = "amdgcn-amd-amdhsa";
-  std::string chip;          ///< "gfx942", ...
-  std::string features = ""; ///< subtarget features, "+wavefrontsize64"
+  std::string chip;     ///< "gfx942", ...
+  std::string features; ///< subtarget features, "+wavefrontsize64"
   /// LLVM's code object version times 100. Version 6 is the default of LLVM 22 and the first that
   /// has generic targets; version 5 changes nothing but the ELF header for the targets here.
   unsigned abiVersion = 600;

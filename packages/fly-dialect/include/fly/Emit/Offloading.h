@@ -23,6 +23,8 @@ mlir::Attribute offloadingHandler(mlir::MLIRContext *context);
 /// Names of the globals that embedBinary defines and launchKernel refers to.
 inline constexpr llvm::StringLiteral artifactSymbol = "flydsl_artifact";
 inline constexpr llvm::StringLiteral launchSymbol = "flydsl_launch";
+/// The runtime function that host functions print and check with; it returns a status too.
+inline constexpr llvm::StringLiteral printSymbol = "flydsl_print";
 inline constexpr llvm::StringLiteral codeObjectsSymbol = "flydsl.code_objects";
 inline constexpr llvm::StringLiteral kernelNamesSymbol = "flydsl.kernel_names";
 

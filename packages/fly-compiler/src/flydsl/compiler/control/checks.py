@@ -28,7 +28,7 @@ def const_expr(value: Any) -> Any:
 def static_test(value: Any, what: str) -> Any:
     """Return a condition that Python itself has to decide."""
     if is_dynamic(value):
-        hint = "fx.device_assert(...) checks it when the kernel runs"
+        hint = "fx.device_assert(...) checks it when the kernel runs (fx.host_assert in a host function)"
         if what != "an assert":
             hint = "Write it as an `if` statement"
         raise compile_error(
