@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from flydsl._mlir import ir
-from flydsl._mlir.dialects import arith, fly, func
+from flydsl._mlir.dialects import arith, fly, fly_ktrace, func
 from flydsl._mlir.passmanager import PassManager
 
-DIALECTS = ("amdgpu", "arith", "builtin", "cf", "fly", "fly_rocdl", "func", "gpu", "index", "llvm", "math", "memref",
-            "rocdl", "scf", "ub", "vector")  # fmt: skip
+DIALECTS = ("amdgpu", "arith", "builtin", "cf", "fly", "fly_ktrace", "fly_rocdl", "func", "gpu", "index", "llvm", "math",
+            "memref", "rocdl", "scf", "ub", "vector")  # fmt: skip
 
 PIPELINE = """
   builtin.module(
@@ -86,6 +86,27 @@ def test_ops_infer_their_results() -> None:
         part = fly.tiled_mma_partition_shape(fly.MmaOperand.A, tiled, shape)
         assert str(part.type) == "!fly.int_tuple<(4,2,4)>"
     assert module.operation.verify()
+
+
+@pytest.mark.usefixtures("context")
+def test_events() -> None:
+    i64 = ir.IntegerType.get_signless(64)
+    token_type = fly_ktrace.TokenType.get()
+    assert str(token_type) == "!fly_ktrace.token"
+    assert isinstance(ir.Type.parse("!fly_ktrace.token"), fly_ktrace.TokenType)
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        payload = arith.constant(i64, 7)
+        fly_ktrace.mark("mark", payload=payload, payload_type="int64")
+        fly_ktrace.range_push("range")
+        fly_ktrace.range_pop(payload=payload)
+        token = fly_ktrace.range_start(token_type, "open")
+        assert isinstance(token.type, fly_ktrace.TokenType)
+        stop = fly_ktrace.range_stop(token, "open")
+        assert (stop.event_name.value, stop.payload_type.value, stop.payload) == ("open", "uint64", None)
+        fly_ktrace.range_stop(fly_ktrace.inactive_token(token_type), "open")
+    assert module.operation.verify()
+    assert 'fly_ktrace.mark "mark" payload %c7_i64 : i64 {payload_type = "int64"}' in str(module)
 
 
 def test_the_default_pipeline_leaves_nothing_of_fly(context: ir.Context) -> None:

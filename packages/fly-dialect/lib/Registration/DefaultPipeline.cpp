@@ -52,7 +52,7 @@ std::string textOf(const DefaultPipelineOptions &options) {
          << " wave64=" << flag(wave64) << "},"
          << "convert-scf-to-cf,convert-cf-to-llvm,"
             "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true},"
-            "convert-vector-to-llvm,convert-arith-to-llvm,convert-func-to-llvm,"
+            "convert-vector-to-llvm,convert-ub-to-llvm,convert-arith-to-llvm,convert-func-to-llvm,"
             "reconcile-unrealized-casts,";
   if (options.debugInfo)
     stream << "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},";

@@ -3,10 +3,9 @@
 // Constant folding of the dialect: a value that its type describes completely is constructed from
 // that type, whatever computed it.
 
-#include "Constructors.h"
 #include "GreedySimplification.h"
 
-#include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/Fly/IR/Constructors.h"
 #include "fly/Transforms/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -21,32 +20,6 @@ using namespace fly;
 
 namespace {
 
-/// make_shape, make_stride and make_coord say the same as make_int_tuple.
-bool isTupleAlias(Operation *op) { return isa<MakeShapeOp, MakeStrideOp, MakeCoordOp>(op); }
-
-/// A constructor, whose operands are canonicalised instead.
-bool isConstructor(Operation *op) {
-  return isa<MakeIntTupleOp, MakeLayoutOp, MakeComposedLayoutOp, MakeViewOp, MakeCopyAtomOp,
-             MakeMmaAtomOp, MakeTiledCopyOp, MakeTiledMmaOp>(op);
-}
-
-/// Whether `op` is the canonical constructor of its type already.
-bool isCanonicalStatic(StaticOp op) {
-  return isa<SwizzleType, CoordSwizzleType, TileType>(op.getType());
-}
-
-/// Whether `op` is replaced by constructors of its result type.
-bool isFoldable(Operation *op) {
-  if (op->getNumResults() != 1 || !isa_and_nonnull<FlyDialect>(op->getDialect()))
-    return false;
-  Type type = op->getResult(0).getType();
-  // `basis` has no constructor; a change of state of an atom without state is reported later.
-  if (isa<BasisType>(type) || !isStaticType(type) || isa<AtomSetValueOp>(op) || isConstructor(op))
-    return false;
-  auto staticOp = dyn_cast<StaticOp>(op);
-  return !staticOp || !isCanonicalStatic(staticOp);
-}
-
 /// Reads of coordinates have no effect, although reads of memory through the same ops do.
 bool isErasable(Operation *op) {
   return isMemoryEffectFree(op) || isa<PtrLoadOp, MemRefLoadOp>(op);
@@ -56,18 +29,12 @@ struct FlyCanonicalizePass : public fly::impl::FlyCanonicalizePassBase<FlyCanoni
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isTupleAlias(op) || isFoldable(op))
+      if (isFoldable(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       OpBuilder builder(op);
-      Value constructed;
-      if (isTupleAlias(op) && op->getNumOperands() != 0)
-        constructed = MakeIntTupleOp::create(builder, op->getLoc(), op->getResultTypes().front(),
-                                             op->getOperands());
-      else
-        constructed =
-            Constructors(builder, op->getLoc()).ofStaticType(op->getResultTypes().front());
+      Value constructed = constructFolded(builder, op);
       op->getResult(0).replaceAllUsesWith(constructed);
       if (isErasable(op))
         op->erase();

@@ -36,13 +36,6 @@ public:
     return doneUnlessFailed(op, cx);
   }
 
-  /// One call for everything.
-  Lowered runWhole(const TensorOperand &src, const TensorOperand &dst,
-                   const std::optional<TensorOperand> &pred) {
-    call(src, dst, pred);
-    return doneUnlessFailed(op, cx);
-  }
-
 private:
   /// Mode 0 of a predicate with one value per atom call: all of the call's values share it.
   AnyLayout prependBroadcast(const AnyLayout &layout) {
@@ -230,6 +223,12 @@ Lowered lowerCopy(LoweringState &state, Operation *op) {
   auto copy = dyn_cast<CopyOp>(op);
   if (!copy)
     return Lowered::NotMine;
+  Value atom = getAtom(state, copy.getAtom());
+  if (isWholeTileCopy(atom)) {
+    CopyAtomCallOp::create(state.builder, state.loc(), atom, copy.getSrc(), copy.getDst(),
+                           copy.getPred());
+    return Lowered::Done;
+  }
   std::optional<TensorOperand> src = state.readTensor(copy.getSrc());
   std::optional<TensorOperand> dst = state.readTensor(copy.getDst());
   std::optional<TensorOperand> pred;
@@ -237,10 +236,7 @@ Lowered lowerCopy(LoweringState &state, Operation *op) {
     pred = state.readTensor(copy.getPred());
   if (!src || !dst || (copy.getPred() && !pred))
     return Lowered::Left;
-  Value atom = getAtom(state, copy.getAtom());
-  CopyExpansion expansion(state, copy, atom);
-  return isWholeTileCopy(atom) ? expansion.runWhole(*src, *dst, pred)
-                               : expansion.run(*src, *dst, pred);
+  return CopyExpansion(state, copy, atom).run(*src, *dst, pred);
 }
 
 } // namespace fly

@@ -40,8 +40,16 @@ static Lowered lowerAddOffset(LoweringState &state, AddOffsetOp op) {
     if (keepsSharedOffset(inner, op.getIter(), *offset))
       inner = PointerValue{op.getIter()};
     const bool isFinal = isFinalForm(inner, *offset);
-    state.definePointer(op.getResult(), state.advance(cx, inner, *offset, op.getOffset()));
-    return cx.failed() || !isFinal ? doneUnlessFailed(op, cx) : Lowered::Left;
+    PointerValue advanced = state.advance(cx, inner, *offset, op.getOffset());
+    if (cx.failed())
+      return doneUnlessFailed(op, cx);
+    if (offset->isDynamicLeaf()) {
+      PointerValue dynamicPart = advanced;
+      dynamicPart.staticOffset = std::nullopt;
+      advanced.dynamicPointer = isFinal ? op.getResult() : state.emitPointer(dynamicPart);
+    }
+    state.definePointer(op.getResult(), std::move(advanced));
+    return isFinal ? Lowered::Left : Lowered::Done;
   }
   std::optional<IntTuple> base = state.readTuple(op.getIter());
   if (!base)

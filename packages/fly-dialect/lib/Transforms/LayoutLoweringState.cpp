@@ -3,6 +3,7 @@
 #include "LayoutLoweringState.h"
 
 #include "fly/Algebra/Leaf.h"
+#include "fly/Dialect/Fly/IR/EvaluateOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -38,58 +39,24 @@ std::optional<FlyValue> LoweringState::read(Value value) {
   return result;
 }
 
-std::optional<IntTuple> LoweringState::readConstructedTuple(Operation *op) {
-  const IntTuple tuple = cast<IntTupleType>(op->getResult(0).getType()).getValue();
-  bool matches = op->getNumOperands() == countDynamicLeaves(tuple);
-  unsigned index = 0;
-  forEachLeaf(tuple, [&](const IntTuple &leaf) {
-    if (matches && leaf.isDynamicLeaf())
-      matches = op->getOperand(index++).getType().isInteger(leaf.width());
-  });
-  if (!matches)
+std::optional<FlyValue> LoweringState::readOpaqueMemRef(Value value) {
+  auto type = dyn_cast<fly::MemRefType>(value.getType());
+  if (!type || !type.getLayout().isStatic())
     return std::nullopt;
-  return withHandles(tuple, op->getOperands());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
+  pointers.try_emplace(value, PointerValue{GetIterOp::create(builder, value.getLoc(), value)});
+  return TensorValue{type.getPointerType(), 0, type.getLayout()};
 }
 
 std::optional<FlyValue> LoweringState::readDefinition(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
-    return std::nullopt;
-  if (isa<MakeIntTupleOp, MakeShapeOp, MakeStrideOp, MakeCoordOp>(op))
-    return readConstructedTuple(op);
-  if (auto make = dyn_cast<MakeLayoutOp>(op)) {
-    std::optional<IntTuple> shape = readTuple(make.getShape());
-    std::optional<IntTuple> stride = readTuple(make.getStride());
-    if (!shape || !stride)
-      return std::nullopt;
-    return AnyLayout(Layout(std::move(*shape), std::move(*stride)));
-  }
-  if (auto make = dyn_cast<MakeComposedLayoutOp>(op)) {
-    std::optional<FlyValue> inner = read(make.getInner());
-    std::optional<IntTuple> offset = readTuple(make.getOffset());
-    std::optional<AnyLayout> outer = readLayout(make.getOuter());
-    if (!inner || !offset || !outer)
-      return std::nullopt;
-    if (auto *map = std::get_if<InnerMap>(&*inner))
-      return AnyLayout(ComposedLayout(std::move(*map), std::move(*offset), std::move(*outer)));
-    const AnyLayout &map = std::get<AnyLayout>(*inner);
-    InnerMap innerMap = map.isComposed() ? InnerMap(map.composed()) : InnerMap(map.plain());
-    return AnyLayout(ComposedLayout(std::move(innerMap), std::move(*offset), std::move(*outer)));
-  }
-  if (auto make = dyn_cast<MakeViewOp>(op)) {
-    std::optional<AnyLayout> layout = readLayout(make.getLayout());
-    if (!layout)
-      return std::nullopt;
-    if (auto pointer = dyn_cast<PointerType>(make.getIter().getType())) {
-      pointers.try_emplace(value, readPointer(make.getIter()));
-      return TensorValue{pointer, 0, std::move(*layout)};
-    }
-    std::optional<IntTuple> base = readTuple(make.getIter());
-    if (!base)
-      return std::nullopt;
-    return TensorValue{{}, std::move(*base), std::move(*layout)};
-  }
-  return std::nullopt;
+    return readOpaqueMemRef(value);
+  std::optional<FlyValue> made = readConstructor(op, [&](Value operand) { return read(operand); });
+  if (auto view = dyn_cast<MakeViewOp>(op); view && made && isa<fly::MemRefType>(value.getType()))
+    pointers.try_emplace(value, readPointer(view.getIter()));
+  return made;
 }
 
 std::optional<IntTuple> LoweringState::readTuple(Value value) {
@@ -180,6 +147,8 @@ void LoweringState::finish() {
 Value LoweringState::emitPointer(const PointerValue &pointer) {
   if (pointer.dynamicOffset.isStaticInt(0) && !pointer.staticOffset)
     return pointer.base;
+  if (pointer.dynamicPointer && !pointer.staticOffset)
+    return pointer.dynamicPointer;
   const auto key = std::make_tuple(pointer.base, pointer.dynamicOffset.handle(),
                                    pointer.staticOffset.value_or(int64_t(1) << 32));
   if (Value known = emitted.pointers.lookup(key))
@@ -187,11 +156,15 @@ Value LoweringState::emitPointer(const PointerValue &pointer) {
   Value result;
   if (pointer.staticOffset) {
     const IntTuple offset = static_cast<int32_t>(*pointer.staticOffset);
-    Value base = emitPointer({pointer.base, pointer.dynamicOffset, std::nullopt});
-    result = AddOffsetOp::create(builder, location, base, constructors().tuple(offset));
+    PointerValue dynamicPart = pointer;
+    dynamicPart.staticOffset = std::nullopt;
+    Value base = emitPointer(dynamicPart);
+    Value tuple = pointer.staticTuple ? pointer.staticTuple : constructors().tuple(offset);
+    result = AddOffsetOp::create(builder, location, base, tuple);
   } else {
-    result = AddOffsetOp::create(builder, location, pointer.base,
-                                 constructors().tuple(pointer.dynamicOffset));
+    Value tuple =
+        pointer.dynamicTuple ? pointer.dynamicTuple : constructors().tuple(pointer.dynamicOffset);
+    result = AddOffsetOp::create(builder, location, pointer.base, tuple);
   }
   emitted.pointers[key] = result;
   return result;
@@ -232,15 +205,25 @@ Value LoweringState::emitLeaf(const IntTuple &leaf, unsigned width) {
 }
 
 PointerValue LoweringState::advance(AlgebraContext &cx, const PointerValue &pointer,
-                                    const IntTuple &offset) {
+                                    const IntTuple &offset, Value tuple) {
   PointerValue result = pointer;
   if (offset.isDynamicLeaf()) {
     result.dynamicOffset = leafAdd(cx, pointer.dynamicOffset, offset);
+    result.dynamicTuple = {};
+    result.dynamicPointer = {};
+    if (tuple && !cx.failed())
+      result.dynamicTuple =
+          pointer.dynamicOffset.isStaticInt(0) ? tuple : constructors().tuple(result.dynamicOffset);
     return result;
   }
   result.staticOffset = pointer.staticOffset.value_or(0) + offset.staticValue();
+  result.staticTuple = {};
   if (!llvm::isInt<32>(*result.staticOffset))
     cx.fail("a pointer offset of " + Twine(*result.staticOffset) + " elements does not fit int32");
+  else if (tuple)
+    result.staticTuple = pointer.staticOffset
+                             ? constructors().tuple(static_cast<int32_t>(*result.staticOffset))
+                             : tuple;
   return result;
 }
 

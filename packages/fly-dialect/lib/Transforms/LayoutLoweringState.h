@@ -8,8 +8,9 @@
 #ifndef FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
 #define FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
 
-#include "Constructors.h"
 #include "RuntimeArithEmitter.h"
+
+#include "fly/Dialect/Fly/IR/Constructors.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -26,6 +27,11 @@ struct PointerValue {
   IntTuple dynamicOffset = 0;
   /// Nothing for a pointer that has not been advanced statically, not even by 0.
   std::optional<int64_t> staticOffset = std::nullopt;
+  /// The offsets where the program has them as values already; null otherwise.
+  mlir::Value dynamicTuple = {};
+  mlir::Value staticTuple = {};
+  /// `base` advanced by the run-time part, where that is a value already.
+  mlir::Value dynamicPointer = {};
 };
 
 /// A tensor whose iterator is known: a pointer for memrefs; for coord_tensors it is part of
@@ -84,10 +90,12 @@ public:
 
   mlir::Value emitPointer(const PointerValue &pointer);
   mlir::Value emitTensor(const TensorOperand &tensor);
+  mlir::Value emitLayout(const AnyLayout &layout);
   /// An integer leaf as an SSA value of its width, or of `width` bits.
   mlir::Value emitLeaf(const IntTuple &leaf, unsigned width = 0);
-  /// `pointer` advanced by an integer leaf.
-  PointerValue advance(AlgebraContext &cx, const PointerValue &pointer, const IntTuple &offset);
+  /// `pointer` advanced by an integer leaf, which the program may have as a value.
+  PointerValue advance(AlgebraContext &cx, const PointerValue &pointer, const IntTuple &offset,
+                       mlir::Value tuple = {});
   /// `tensor` after an operation that gave `value`, whose offset says how far it has been advanced.
   /// Where the operation `advances` the pointer, it does so even by 0.
   TensorOperand moved(AlgebraContext &cx, const TensorOperand &tensor, TensorValue value,
@@ -109,9 +117,9 @@ private:
     llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> views;
   };
 
-  mlir::Value emitLayout(const AnyLayout &layout);
   std::optional<FlyValue> readDefinition(mlir::Value value);
-  std::optional<IntTuple> readConstructedTuple(mlir::Operation *op);
+  /// A memref that is an argument of a block: its type has the layout, if that is static.
+  std::optional<FlyValue> readOpaqueMemRef(mlir::Value value);
   void construct(mlir::Value result);
 
   mlir::Location location = builder.getUnknownLoc();

@@ -2,7 +2,7 @@
 
 #include "PackedValues.h"
 
-#include "Constructors.h"
+#include "fly/Dialect/Fly/IR/Constructors.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -2,7 +2,7 @@
 
 #include "RuntimeArithEmitter.h"
 
-#include "Constructors.h"
+#include "fly/Dialect/Fly/IR/Constructors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

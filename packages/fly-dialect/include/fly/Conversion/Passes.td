@@ -76,8 +76,8 @@ def FlyExpandArithPass : Pass<"fly-expand-arith"> {
   let description = [{
     Conversions from and to floats of 8 bits and less become instructions where the chip has them for the encoding, and
     integer arithmetic elsewhere; both round to nearest even. What overflows becomes infinity where the encoding has
-    one, NaN where it has that, and the largest number in fp6 and fp4, which have neither. `arith.remf` becomes C's
-    fmod, exactly. Runs on device code while it has structured control flow.
+    one, NaN where it has that, and the largest number in fp6 and fp4, which have neither. All other arithmetic on them
+    is done in f32 and rounded. `arith.remf` becomes C's fmod, exactly. Runs on device code while it has structured control flow.
   }];
   let options = [Option<"chip", "chip", "std::string", [{"gfx942"}], "the target's architecture">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect",

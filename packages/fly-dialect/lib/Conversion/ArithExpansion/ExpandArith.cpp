@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -32,11 +33,54 @@ static bool isSmallFloat(Type type) {
   return element && element.getWidth() <= 8;
 }
 
+/// What moves small floats, converts them or pairs them with a scale: it means what it says.
+static bool takesSmallFloats(Operation *op) {
+  return isa<arith::BitcastOp, arith::ConstantOp, arith::ExtFOp, arith::ScalingExtFOp,
+             arith::ScalingTruncFOp, arith::SelectOp, arith::TruncFOp>(op);
+}
+
+static bool isSmallFloatArithmetic(Operation *op) {
+  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         !takesSmallFloats(op) &&
+         (llvm::any_of(op->getOperandTypes(), isSmallFloat) ||
+          llvm::any_of(op->getResultTypes(), isSmallFloat));
+}
+
+/// No chip computes with small floats: their arithmetic is that of f32, and every result is
+/// rounded. (MLIR's arith-emulate-unsupported-floats leaves the rounding of intermediate results to
+/// chance.)
+static void computeInF32(Operation *op) {
+  OpBuilder builder(op);
+  auto widened = [&](Type type) -> Type {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.clone(builder.getF32Type())) : builder.getF32Type();
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (Type type = operand.get().getType(); isSmallFloat(type))
+      operand.set(arith::ExtFOp::create(builder, op->getLoc(), widened(type), operand.get()));
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    const Type type = result.getType();
+    if (!isSmallFloat(type))
+      continue;
+    result.setType(widened(type));
+    auto rounded = arith::TruncFOp::create(builder, op->getLoc(), type, result);
+    result.replaceAllUsesExcept(rounded, rounded);
+  }
+}
+
 namespace {
 struct FlyExpandArithPass : fly::impl::FlyExpandArithPassBase<FlyExpandArithPass> {
   using FlyExpandArithPassBase::FlyExpandArithPassBase;
 
   void runOnOperation() override {
+    SmallVector<Operation *> arithmetic;
+    getOperation()->walk([&](Operation *op) {
+      if (isSmallFloatArithmetic(op))
+        arithmetic.push_back(op);
+    });
+    for (Operation *op : arithmetic)
+      computeInF32(op);
     RewritePatternSet patterns(&getContext());
     populateSmallFloatPatterns(instructionsOf(chip), patterns);
     populateRemainderPatterns(patterns);

@@ -129,13 +129,12 @@ FailureOr<EventNames> EventNames::of(ModuleOp module) {
   auto known = dyn_cast<DictionaryAttr>(attribute);
   if (!known)
     return refuse();
-  llvm::SmallDenseSet<int64_t> taken;
   for (NamedAttribute entry : known) {
     auto id = dyn_cast<IntegerAttr>(entry.getValue());
     if (!id || id.getValue().getSignificantBits() > 32)
       return refuse();
     int64_t value = id.getInt();
-    if (value < 1 || value > maxEventId || !taken.insert(value).second)
+    if (value < 1 || value > maxEventId || !names.taken.insert(static_cast<int32_t>(value)).second)
       return refuse();
     names.ids[entry.getName()] = static_cast<int32_t>(value);
     names.last = std::max(names.last, static_cast<int32_t>(value));
@@ -144,13 +143,16 @@ FailureOr<EventNames> EventNames::of(ModuleOp module) {
 }
 
 std::optional<uint32_t> EventNames::idOf(StringAttr name) {
-  auto [entry, isNew] = ids.try_emplace(name.getValue(), last + 1);
-  if (isNew) {
-    if (last == maxEventId)
-      return std::nullopt;
-    ++last;
-  }
-  return entry->second;
+  auto known = ids.find(name.getValue());
+  if (known != ids.end())
+    return known->second;
+  if (taken.size() == maxEventId)
+    return std::nullopt;
+  do
+    last = last % maxEventId + 1;
+  while (!taken.insert(last).second);
+  ids[name.getValue()] = last;
+  return last;
 }
 
 DictionaryAttr EventNames::toAttribute(MLIRContext *context) const {

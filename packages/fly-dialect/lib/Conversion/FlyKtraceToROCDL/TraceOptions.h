@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <array>
 
@@ -46,6 +47,8 @@ public:
 
 private:
   llvm::StringMap<int32_t> ids;
+  llvm::DenseSet<int32_t> taken;
+  /// The id that was given last; at first, the largest of known names.
   int32_t last = 0;
 };
 

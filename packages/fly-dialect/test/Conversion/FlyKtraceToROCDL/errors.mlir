@@ -181,15 +181,3 @@ module attributes {fly_ktrace.known_event_names = {a = 2 : i32, b = 2 : i32}} {
     }
   }
 }
-
-// -----
-
-module attributes {fly_ktrace.known_event_names = {a = 16777215 : i32}} {
-  gpu.module @m [#rocdl.target<chip = "gfx942">] {
-    gpu.func @k(%buffer: !fly.ptr<i8, global>) kernel {
-      // expected-error @+1 {{ktrace: more than 16777215 different names of events}}
-      fly_ktrace.mark "b"
-      gpu.return
-    }
-  }
-}

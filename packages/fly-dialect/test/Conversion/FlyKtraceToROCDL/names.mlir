@@ -44,6 +44,21 @@ module attributes {fly_ktrace.known_event_names = {z = 7 : i32, q = 3 : i32}} {
 
 // -----
 
+// New names take the ids behind the known ones, and then those that are free.
+
+// CHECK: module attributes {fly_ktrace.event_names = {a = 1 : i32, b = 3 : i32, y = 2 : i32, z = 16777215 : i32}
+module attributes {fly_ktrace.known_event_names = {y = 2 : i32, z = 16777215 : i32}} {
+  gpu.module @m [#rocdl.target<chip = "gfx942">] {
+    gpu.func @k(%buffer: !fly.ptr<i8, global>) kernel {
+      fly_ktrace.mark "a"
+      fly_ktrace.mark "b"
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 // A kernel without events stays as it is, and needs neither buffer nor chip.
 
 // CHECK: module {

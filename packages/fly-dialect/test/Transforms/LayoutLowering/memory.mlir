@@ -53,10 +53,10 @@ func.func @nested_offsets(%p: !fly.ptr<f16, global>, %x: i32, %y: i32) -> f16 {
   %three = fly.make_int_tuple() : () -> !fly.int_tuple<3>
   %dx = fly.make_int_tuple(%x) : (i32) -> !fly.int_tuple<?>
   %dy = fly.make_int_tuple(%y) : (i32) -> !fly.int_tuple<?>
-  // CHECK: %[[SUM:.+]] = arith.addi %[[X]], %[[Y]]
-  // CHECK: %[[DYNAMIC:.+]] = fly.make_int_tuple(%[[SUM]]) : (i32) -> !fly.int_tuple<?>
+  // CHECK-DAG: %[[STATIC:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<6>
+  // CHECK-DAG: %[[SUM:.+]] = arith.addi %[[X]], %[[Y]]
+  // CHECK-DAG: %[[DYNAMIC:.+]] = fly.make_int_tuple(%[[SUM]]) : (i32) -> !fly.int_tuple<?>
   // CHECK: %[[BASE:.+]] = fly.add_offset(%[[P]], %[[DYNAMIC]])
-  // CHECK: %[[STATIC:.+]] = fly.make_int_tuple() : () -> !fly.int_tuple<6>
   // CHECK: %[[LAST:.+]] = fly.add_offset(%[[BASE]], %[[STATIC]])
   // CHECK: fly.ptr.load(%[[LAST]])
   %0 = fly.add_offset(%p, %three) : (!fly.ptr<f16, global>, !fly.int_tuple<3>) -> !fly.ptr<f16, global>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Constructors.h"
+#include "fly/Dialect/Fly/IR/Constructors.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -83,6 +83,43 @@ Value Constructors::ofStaticType(Type type) {
       })
       .Default([&](Type other) { return value(*getFlyValue(other)); });
 }
+
+//===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
+
+/// make_shape, make_stride and make_coord say the same as make_int_tuple.
+static bool isTupleAlias(Operation *op) { return isa<MakeShapeOp, MakeStrideOp, MakeCoordOp>(op); }
+
+/// A constructor, whose operands are folded instead.
+static bool isConstructor(Operation *op) {
+  return isa<MakeIntTupleOp, MakeLayoutOp, MakeComposedLayoutOp, MakeViewOp, MakeCopyAtomOp,
+             MakeMmaAtomOp, MakeTiledCopyOp, MakeTiledMmaOp>(op);
+}
+
+bool isFoldable(Operation *op) {
+  if (op->getNumResults() != 1 || !isa_and_nonnull<FlyDialect>(op->getDialect()))
+    return false;
+  if (isTupleAlias(op))
+    return true;
+  const Type type = op->getResult(0).getType();
+  // `basis` has no constructor; a change of state of an atom without state is reported later.
+  if (isa<BasisType>(type) || !isStaticType(type) || isa<AtomSetValueOp>(op) || isConstructor(op))
+    return false;
+  // Of these types, fly.static is the constructor.
+  return !isa<StaticOp>(op) || !isa<SwizzleType, CoordSwizzleType, TileType>(type);
+}
+
+Value constructFolded(OpBuilder &builder, Operation *op) {
+  if (isTupleAlias(op) && op->getNumOperands() != 0)
+    return MakeIntTupleOp::create(builder, op->getLoc(), op->getResultTypes().front(),
+                                  op->getOperands());
+  return Constructors(builder, op->getLoc()).ofStaticType(op->getResultTypes().front());
+}
+
+//===----------------------------------------------------------------------===//
+// Handles
+//===----------------------------------------------------------------------===//
 
 static IntTuple attachHandles(const IntTuple &tuple, ValueRange &values) {
   if (tuple.isStatic())

@@ -3,6 +3,7 @@
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/InliningUtils.h"
 
 #include "fly/Dialect/Fly/IR/FlyDialect.cpp.inc"

@@ -3,8 +3,8 @@
 // Builds the ops that construct a value: make_int_tuple, make_layout, make_composed_layout,
 // make_view, and static where only the type carries the value.
 
-#ifndef FLY_LIB_TRANSFORMS_CONSTRUCTORS_H
-#define FLY_LIB_TRANSFORMS_CONSTRUCTORS_H
+#ifndef FLY_DIALECT_FLY_IR_CONSTRUCTORS_H
+#define FLY_DIALECT_FLY_IR_CONSTRUCTORS_H
 
 #include "fly/Dialect/Fly/IR/Evaluate.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
@@ -38,6 +38,12 @@ private:
   First first;
 };
 
+/// Whether constructors can replace `op`: its type describes its result completely, or it is
+/// another name of make_int_tuple; and it is not a canonical constructor already.
+bool isFoldable(mlir::Operation *op);
+/// The constructors that replace a foldable op.
+mlir::Value constructFolded(mlir::OpBuilder &builder, mlir::Operation *op);
+
 /// The SSA value that a run-time handle stands for.
 inline mlir::Value toValue(RuntimeHandle handle) {
   return mlir::Value::getFromOpaquePointer(handle);
@@ -52,4 +58,4 @@ unsigned countDynamicLeaves(const IntTuple &tuple);
 
 } // namespace fly
 
-#endif // FLY_LIB_TRANSFORMS_CONSTRUCTORS_H
+#endif // FLY_DIALECT_FLY_IR_CONSTRUCTORS_H

@@ -15,7 +15,10 @@ def Fly_Dialect : Dialect {
     dynamic ones have SSA values. The result types of the algebra's ops are inferred from the types
     of their operands.
   }];
+  // Canonicalisation makes constants.
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
   let useDefaultTypePrinterParser = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerTypes();

@@ -13,7 +13,12 @@ def Fly_PrintOp : Fly_Op<"print"> {
 }
 
 def Fly_AssumeOp : Fly_Op<"assume", [Pure]> {
-  let summary = "a value with what is known about another; has no lowering";
+  let summary = "a value of which more is known than its type says";
+  let description = [{
+    `src`, of which everything that the result's type says is taken on trust. `dst` has that type, and its value is not
+    used. Integer tuples are lowered, if the types differ in divisibility and staticness only; for other types there is
+    no lowering.
+  }];
   let arguments = (ins AnyType:$dst, AnyType:$src);
   let results = (outs AnyType:$result);
 }
