@@ -107,7 +107,7 @@ hipDeviceProp_tR0000 olderLayout(const hipDeviceProp_tR0600 &p) {
   o.maxSharedMemoryPerMultiProcessor = p.maxSharedMemoryPerMultiProcessor;
   o.isMultiGpuBoard = p.isMultiGpuBoard;
   o.canMapHostMemory = p.canMapHostMemory;
-  o.gcnArch = std::atoi(p.gcnArchName + 3); // "gfx942": 942
+  o.gcnArch = static_cast<int>(std::strtol(p.gcnArchName + 3, nullptr, 10)); // "gfx942": 942
   o.integrated = p.integrated;
   o.cooperativeLaunch = p.cooperativeLaunch;
   o.cooperativeMultiDeviceLaunch = p.cooperativeMultiDeviceLaunch;

@@ -58,8 +58,8 @@ Module &moduleOn(FatBinary &binary, int device) {
     if (managed.binary == &binary)
       if (const Symbol *pointer = module->object->findSymbol(managed.name);
           pointer != nullptr && !pointer->isFunction && pointer->size == sizeof managed.memory)
-        std::memcpy(module->object->base() + pointer->address, &managed.memory,
-                    sizeof managed.memory);
+        std::memcpy(module->object->base() + pointer->address,
+                    static_cast<const void *>(&managed.memory), sizeof managed.memory);
   return *module;
 }
 
@@ -175,7 +175,8 @@ FLYEMU_API void __hipRegisterManagedVar(void **handle, void **pointer, void *ini
     std::memcpy(memory, initial, bytes);
     Registry &r = registry();
     const std::lock_guard<std::recursive_mutex> lock(r.mutex);
-    r.managed[pointer] = {reinterpret_cast<FatBinary *>(handle), name, memory, bytes};
+    r.managed[static_cast<const void *>(pointer)] = {reinterpret_cast<FatBinary *>(handle), name,
+                                                     memory, bytes};
     *pointer = memory;
   });
 }
