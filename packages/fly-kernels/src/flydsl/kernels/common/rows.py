@@ -12,6 +12,7 @@ from typing import Any
 
 from .convert import round_to
 from .language import fx
+from .opaque import opaque
 from .reduce import block_reduce, wave_reduce
 from .row_config import row_config
 from .row_plan import WAVE, RowConfig, RowPlan, Step, plan_rows
@@ -30,6 +31,9 @@ __all__ = [
     "stream",
     "total",
 ]
+
+
+_REACH = 4096  # bytes that the offset in an instruction reaches, forward and backward
 
 
 class RowThread:
@@ -56,6 +60,18 @@ class RowThread:
         self._used = 0
         self._turn: Any = None
         self._allocator: Any = None
+        self._anchors: dict[tuple[int, int], Any] = {}
+
+    def anchored(self, vector: int, anchor: int) -> Any:
+        """The index of the element `anchor` after this thread's first one in a row.
+
+        It is opaque, and one value for all rows and arguments: what lies within reach of it, in either direction, is an
+        offset in the instruction. The compiler would add up one index for each.
+        """
+        if (vector, anchor) not in self._anchors:
+            index = opaque(self.lane * vector + anchor)
+            self._anchors[vector, anchor] = index.bitcast(fx.Uint32).to(fx.Int64)
+        return self._anchors[vector, anchor]
 
     def next_row(self, turn: Any) -> None:
         """Begin with the row number `turn` (0, 1, …) of this thread, before its reductions."""
@@ -196,8 +212,17 @@ class RowView:
         return other
 
     def _part(self, step: Step) -> Any:
-        group = self._at.lane + step.first
-        return fx.make_view(self._start + (group * step.vector + step.offset), fx.make_layout(step.vector, 1))
+        plan, size = self._at.plan, self.element.width // 8
+        # Accesses of a wave that lie close to each other; else each would have an anchor, in a register, of its own.
+        close = plan.in_registers and (plan.threads <= WAVE or plan.stretches)
+        if close and step.vector > 1 and plan.columns * size > _REACH:
+            distance = step.first * step.vector  # from the thread's first element
+            anchor = (distance * size // (2 * _REACH) * 2 + 1) * _REACH // size
+            start = self._start + self._at.anchored(step.vector, anchor) + (distance - anchor)
+        else:
+            group = self._at.lane + step.first
+            start = self._start + (group * step.vector + step.offset)
+        return fx.make_view(start, fx.make_layout(step.vector, 1))
 
     def _atom(self, step: Step) -> Any:
         return fx.make_copy_atom(fx.UniversalCopy(step.vector * self.element.width), self.element)
