@@ -35,6 +35,10 @@ template <typename Derived, typename Cpp> struct TypeBinding : mp::PyConcreteTyp
   static constexpr typename Base::GetTypeIDFunctionTy getTypeIdFunction = typeId;
 
   Cpp cpp() const { return mlir::cast<Cpp>(unwrap(static_cast<MlirType>(*this))); }
+
+private:
+  friend Derived;
+  TypeBinding() = default;
 };
 
 /// A type as the most derived Python class that is bound for it.

@@ -10,8 +10,8 @@ from flydsl._mlir import ir
 from flydsl._mlir.dialects import arith, fly, fly_ktrace, func
 from flydsl._mlir.passmanager import PassManager
 
-DIALECTS = ("amdgpu", "arith", "builtin", "cf", "fly", "fly_ktrace", "fly_rocdl", "func", "gpu", "index", "llvm", "math",
-            "memref", "rocdl", "scf", "ub", "vector")  # fmt: skip
+DIALECTS = ("amdgpu", "arith", "builtin", "cf", "fly", "fly_ktrace", "fly_rocdl", "func", "gpu", "index", "llvm",
+            "math", "memref", "rocdl", "scf", "ub", "vector")  # fmt: skip
 
 PIPELINE = """
   builtin.module(

@@ -77,8 +77,8 @@ static void collectParts(AlgebraContext &cx, const IntTuple &shape, const IntTup
     collectParts(cx, mode, modeOrder, parts);
 }
 
-/// Whether `a` is ordered before `b`: static orders by value and before dynamic ones. Equal ones are
-/// ordered by position, so that parts never overlap.
+/// Whether `a` is ordered before `b`: static orders by value and before dynamic ones. Equal ones
+/// are ordered by position, so that parts never overlap.
 static bool before(const OrderedPart *a, const OrderedPart *b) {
   const IntTuple &x = a->order, &y = b->order;
   if (x.isStaticLeaf() && y.isStaticLeaf() && x.staticValue() != y.staticValue())
@@ -90,8 +90,8 @@ static bool before(const OrderedPart *a, const OrderedPart *b) {
 
 /// Gives each part the product of all parts that are ordered before it.
 static void assignStarts(AlgebraContext &cx, llvm::MutableArrayRef<OrderedPart> parts) {
-  // Multiplied in the order of the shape, as a reader of the computation expects it. Each part has a
-  // product of its own then, which takes too long for very many.
+  // Multiplied in the order of the shape, as a reader of the computation expects it. Each part has
+  // a product of its own then, which takes too long for very many.
   constexpr size_t kMaxOwnProducts = 64;
   if (parts.size() <= kMaxOwnProducts) {
     for (OrderedPart &part : parts)

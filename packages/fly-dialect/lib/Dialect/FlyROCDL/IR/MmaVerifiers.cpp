@@ -202,7 +202,7 @@ LogicalResult GFX1250WMMAScaleType::verify(EmitError emitError, int32_t m, int32
   if (m == 32 && !(isa<Float4E2M1FNType>(a) && isa<Float4E2M1FNType>(b)))
     return emitError() << "GFX1250 WMMA_Scale 32x16x128 requires f4E2M1FN A and B, got A=" << a
                        << ", B=" << b;
-  if (      failed(verifyRange(emitError, "opselA", opselA, 1, " (row0/row1)")) ||
+  if (failed(verifyRange(emitError, "opselA", opselA, 1, " (row0/row1)")) ||
       failed(verifyRange(emitError, "opselB", opselB, 1, " (row0/row1)")))
     return failure();
   return verifyModC(emitError, modC);

@@ -59,7 +59,8 @@ static LogicalResult inferTiledAtom(MLIRContext *context, std::optional<Location
                              adaptor.getTensor().getType());
   if (attributeOf(adaptor, adaptor.getInternalTypeAttr(), "internalType"))
     return emitOptionalError(
-        location, name, ": internalType must be omitted until rational basis strides are supported");
+        location, name,
+        ": internalType must be omitted until rational basis strides are supported");
   llvm::Expected<TensorBox> box = fitTensorBox(tensor.getLayout().plain(), lds.getValue(),
                                                tiler.getValue(), numWarpsOf(adaptor));
   if (!box)

@@ -192,9 +192,10 @@ static LogicalResult verifyTensor(EmitError emitError, ArrayRef<int32_t> shape, 
   if (iterCount < 1 || iterCount > 256)
     return emitError() << "TDM iterCount must be in [1, 256], got " << iterCount;
   if (iterCount > 1 && shape.size() > 2)
-    return emitError() << "TDM descriptor iteration takes dim 2's stride for its own, so it needs a "
-                          "descriptor of at most 2 dims, got "
-                       << shape.size();
+    return emitError()
+           << "TDM descriptor iteration takes dim 2's stride for its own, so it needs a "
+              "descriptor of at most 2 dims, got "
+           << shape.size();
   if (iterCount > 1 && padded)
     return emitError() << "TDM descriptor iteration and LDS padding are not modelled together";
   if (elements * iterCount * getElementBitWidth(elem) > std::numeric_limits<int32_t>::max())
