@@ -152,3 +152,65 @@ def test_fidelity_says_what_is_no_matter_of_an_opcode(
     row = np.zeros(700, np.float32)
     build(SOURCE, arch).kernel("softmax_f32")(1, 256, row, row.copy(), 700, 700)
     assert {"lds", "order"} <= {part["what"] for part in emulator.fidelity()["model"]}
+
+
+ATTRIBUTES = {
+    "warpSize": 87, "major": 23, "minor": 61, "multiProcessorCount": 63, "maxThreadsPerBlock": 56,
+    "maxThreadsPerMultiProcessor": 57, "regsPerBlock": 71, "sharedMemPerBlock": 74, "clockRate": 5,
+    "memoryClockRate": 60, "memoryBusWidth": 59, "l2CacheSize": 19, "totalConstMem": 83, "managedMemory": 24,
+    "pciBusID": 67, "cooperativeLaunch": 10, "maxSharedMemoryPerMultiProcessor": 10002,
+}  # fmt: skip
+# Where ROCm 5's structure has them, in bytes; the rest of these begins with the name.
+OLDER_LAYOUT = {
+    "warpSize": 276, "major": 328, "minor": 332, "multiProcessorCount": 336, "l2CacheSize": 340,
+    "maxThreadsPerBlock": 280, "regsPerBlock": 272, "clockRate": 308, "memoryClockRate": 312, "memoryBusWidth": 316,
+}  # fmt: skip
+
+
+def test_attributes_and_the_older_properties_agree(hip: ctypes.CDLL) -> None:
+    """The numbers of hipDeviceAttribute_t and the layout of ROCm 5, which AMD's headers have."""
+    properties = ctypes.create_string_buffer(792)
+    ok(hip.hipGetDeviceProperties(properties, 0))
+    assert properties.raw.startswith(b"AMD Instinct")
+    assert b"gfx942\0" in properties.raw
+    value = ctypes.c_int()
+    values = {}
+    for name, number in ATTRIBUTES.items():
+        ok(hip.hipDeviceGetAttribute(ctypes.byref(value), number, 0))
+        values[name] = value.value
+    assert (values["warpSize"], values["major"], values["minor"]) == (64, 9, 4)
+    assert values["maxThreadsPerBlock"] == 1024
+    assert values["sharedMemPerBlock"] == 65536
+    for name, at in OLDER_LAYOUT.items():
+        assert int.from_bytes(properties.raw[at : at + 4], "little") == values[name], name
+    assert hip.hipDeviceGetAttribute(ctypes.byref(value), 64, 0) != 0  # no number
+
+
+def test_memory_pools(hip: ctypes.CDLL) -> None:
+    pool, memory, used = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint64()
+    ok(hip.hipDeviceGetDefaultMemPool(ctypes.byref(pool), 0))
+    for size, expected in ((1000, 1000), (0, 0)):
+        if size:
+            ok(hip.hipMallocFromPoolAsync(ctypes.byref(memory), ctypes.c_size_t(size), pool, None))
+        else:
+            ok(hip.hipFreeAsync(memory, None))
+        ok(hip.hipMemPoolGetAttribute(pool, 7, ctypes.byref(used)))  # hipMemPoolAttrUsedMemCurrent
+        assert used.value == expected
+    assert hip.hipMemPoolDestroy(pool) != 0  # a device keeps its own
+    assert hip.hipMemPoolTrimTo(ctypes.c_void_p(0x1230), ctypes.c_size_t(0)) != 0
+
+
+def test_copies_in_three_dimensions(hip: ctypes.CDLL) -> None:
+    source = np.arange(4 * 5 * 6, dtype=np.uint8).reshape(4, 5, 6)
+    target = np.zeros((3, 4, 8), np.uint8)
+    fields = [  # hipMemcpy3DParms: array, position, (pointer, pitch, width, height), the same again, extent, kind
+        0, 1, 2, 1, source.ctypes.data, 6, 6, 5,
+        0, 0, 0, 0, target.ctypes.data, 8, 8, 4,
+        3, 2, 2, 3,
+    ]  # fmt: skip
+    parameters = (ctypes.c_uint64 * len(fields))(*fields)
+    ok(hip.hipMemcpy3D(parameters))
+    assert (target[:2, :2, :3] == source[1:3, 2:4, 1:4]).all()
+    assert target.sum() == source[1:3, 2:4, 1:4].sum()
+    fields[0] = source.ctypes.data  # an array
+    assert hip.hipMemcpy3D((ctypes.c_uint64 * len(fields))(*fields)) == 801

@@ -78,10 +78,12 @@ std::vector<LaunchConfiguration> &configurations() {
 uint8_t *variable(const void *symbol, size_t &bytes) {
   Registry &r = registry();
   const std::lock_guard<std::recursive_mutex> lock(r.mutex);
-  if (const auto managed = r.managed.find(symbol); managed != r.managed.end()) {
-    bytes = managed->second.bytes;
-    return managed->second.memory;
-  }
+  // In C++, the address of a managed variable is already that of its memory.
+  for (const auto &[pointer, managed] : r.managed)
+    if (symbol == pointer || symbol == managed.memory) {
+      bytes = managed.bytes;
+      return managed.memory;
+    }
   const auto found = r.variables.find(symbol);
   require(found != r.variables.end(), hipErrorInvalidSymbol,
           "no device variable is registered at that address");

@@ -10,6 +10,7 @@
 #define __device__ __attribute__((device))
 #define __constant__ __attribute__((constant))
 #define __shared__ __attribute__((shared))
+#define __managed__ __attribute__((managed))
 
 #define CHECK(CALL)                                                                                \
   do {                                                                                             \
@@ -29,6 +30,7 @@
 
 __device__ int counter;
 __constant__ float factor;
+__managed__ int both = 5; ///< the same memory for the host and the device
 
 __device__ static inline unsigned tid() {
   return __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() +
@@ -46,6 +48,8 @@ template <typename T> __global__ void add(T *x, T value) {
   if (__builtin_amdgcn_workitem_id_x() == 0)
     __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
 }
+
+__global__ void countOn() { both += 2; }
 
 /// Every block waits for all others: only a cooperative launch ends.
 __global__ void meet(int *arrived, int blocks) {
@@ -75,6 +79,12 @@ int main() {
   CHECK(hipDeviceSynchronize());
   CHECK(hipMemcpy(host.data(), x, n * sizeof(float), hipMemcpyDeviceToHost));
   EXPECT(host[0] == 7.0f && host[99] == 7.0f && host[100] == 6.0f && host[999] == 6.0f);
+  both *= 2;
+  countOn<<<dim3(1), dim3(1)>>>();
+  CHECK(hipDeviceSynchronize());
+  EXPECT(both == 12);
+  CHECK(hipGetSymbolSize(&bytes, &both));
+  EXPECT(bytes == sizeof both);
   int launches = 0;
   CHECK(hipMemcpyFromSymbol(&launches, &counter, 4, 0, hipMemcpyDeviceToHost));
   EXPECT(launches == 1);
