@@ -23,26 +23,31 @@ static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
   return LLVM::ZeroOp::create(builder, loc, type);
 }
 
-static Value defaultField(OpBuilder &builder, Location loc, Type operation, Type type,
-                          int64_t position) {
-  if (isa<GFX1250TDMType>(operation)) {
-    if (position >= tdmFirstExtent && position < tdmFirstStride)
-      return constantI32(builder, loc, std::numeric_limits<int32_t>::max()); // Clamps nothing.
-    if (position >= tdmFirstStride && position < tdmFirstStride + 4)
-      return constantI64(builder, loc, tdmUnsetStride);
+/// Fields of gfx1250.tdm start from zero, but for extents, which clamp nothing, and strides.
+static Value defaultTDMState(OpBuilder &builder, Location loc, LLVM::LLVMStructType type) {
+  Value state = LLVM::UndefOp::create(builder, loc, type);
+  Value zero = constantI32(builder, loc, 0);
+  Value noExtent = constantI32(builder, loc, std::numeric_limits<int32_t>::max());
+  Value noStride = constantI64(builder, loc, tdmUnsetStride);
+  Value noOffset = constantI64(builder, loc, 0);
+  for (auto [position, field] : llvm::enumerate(type.getBody())) {
+    const auto index = static_cast<int64_t>(position);
+    const bool isExtent = index >= tdmFirstExtent && index < tdmFirstStride;
+    const bool isStride = index >= tdmFirstStride && index < tdmFirstStride + 4;
+    state = writeField(builder, loc, state, index,
+                       isExtent              ? noExtent
+                       : isStride            ? noStride
+                       : field.isInteger(32) ? zero
+                                             : noOffset);
   }
-  return zeroOf(builder, loc, type);
+  return state;
 }
 
 Value defaultState(OpBuilder &builder, Location loc, Type operation) {
   LLVM::LLVMStructType type = getAtomStateType(operation);
+  if (isa<GFX1250TDMType>(operation))
+    return defaultTDMState(builder, loc, type);
   Value state = LLVM::UndefOp::create(builder, loc, type);
-  if (isa<GFX1250TDMType>(operation)) {
-    for (auto [position, fieldType] : llvm::enumerate(type.getBody()))
-      state = writeField(builder, loc, state, position,
-                         defaultField(builder, loc, operation, fieldType, position));
-    return state;
-  }
   llvm::SmallDenseMap<Type, Value> zeros;
   for (auto [position, fieldType] : llvm::enumerate(type.getBody())) {
     Value &zero = zeros[fieldType];

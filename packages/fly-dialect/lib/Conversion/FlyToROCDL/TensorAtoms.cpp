@@ -179,7 +179,9 @@ CopyResult lowerTensorCopy(OpBuilder &builder, Atom operation, const CopyCall &c
   Value base = readField(builder, loc, call.state, slots.base);
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base);
   Value bytes = constantI64(builder, loc, descriptor.elementBits / 8);
-  Value zero = constantI32(builder, loc, 0);
+  const WordConstants constants(builder, loc);
+  Value zero = constants.zero;
+  SmallVector<Value> sizes;
   for (size_t dim = 0; dim < rank; ++dim) { // Innermost first.
     size_t outer = rank - 1 - dim;
     Value start = (*origin)[dim];
@@ -199,11 +201,12 @@ CopyResult lowerTensorCopy(OpBuilder &builder, Atom operation, const CopyCall &c
     Value left = arith::MaxSIOp::create(builder, loc,
                                         arith::SubIOp::create(builder, loc, extent, start), zero);
     Value checked = readField(builder, loc, call.state, slots.flags + outer);
-    descriptor.tensorSizes.push_back(arith::SelectOp::create(builder, loc, checked, left, extent));
+    sizes.push_back(arith::SelectOp::create(builder, loc, checked, left, extent));
     descriptor.tileSizes.push_back(shape[outer]);
   }
   descriptor.globalAddress = address;
-  emitTensorMove(builder, loc, descriptor, isLoad);
+  descriptor.tensorSize = [&](size_t dim) { return sizes[dim]; };
+  emitTensorMove(builder, loc, constants, descriptor, isLoad);
   return Value();
 }
 
@@ -212,7 +215,8 @@ CopyResult lowerTensorCopy(OpBuilder &builder, Atom operation, const CopyCall &c
 CopyResult lowerTensorLoad(OpBuilder &builder, CDNA5TensorLoadType operation,
                            const CopyCall &call) {
   TensorDescriptor descriptor;
-  descriptor.workgroupMask = readField(builder, call.loc(), call.state, loadMaskField);
+  Value mask = readField(builder, call.loc(), call.state, loadMaskField);
+  descriptor.workgroupMask = [mask] { return mask; };
   descriptor.earlyTimeout = readField(builder, call.loc(), call.state, loadTimeoutField);
   if (operation.getPadInterval() != 0) {
     int64_t bits = getElementBitWidth(operation.getElem());

@@ -75,7 +75,7 @@ private:
 
   /// Stride of dimension `dim` (outermost first) of the tensor in global memory, i64.
   Value globalStride(size_t dim);
-  /// The coordinate at which this wave's block starts, per dimension; null where that is 0.
+  /// The coordinate at which this wave's block starts, per dimension.
   SmallVector<Value> blockStarts(ArrayRef<int64_t> counts, ArrayRef<int64_t> blocks);
 
   OpBuilder &builder;
@@ -102,18 +102,14 @@ Value TransferBuilder::globalStride(size_t dim) {
 
 SmallVector<Value> TransferBuilder::blockStarts(ArrayRef<int64_t> counts,
                                                 ArrayRef<int64_t> blocks) {
-  SmallVector<Value> starts(counts.size());
-  if (operation.getNumWarps() == 1)
-    return starts;
+  SmallVector<Value> starts;
   Value rest = waveId(builder, loc);
-  for (size_t dim = 0; dim < counts.size(); ++dim) {
-    if (counts[dim] == 1)
-      continue;
-    Value count = constantI32(builder, loc, counts[dim]);
+  for (auto [number, block] : llvm::zip_equal(counts, blocks)) {
+    Value count = constantI32(builder, loc, number);
     Value coordinate = arith::RemUIOp::create(builder, loc, rest, count);
     rest = arith::DivUIOp::create(builder, loc, rest, count);
-    starts[dim] =
-        arith::MulIOp::create(builder, loc, coordinate, constantI32(builder, loc, blocks[dim]));
+    starts.push_back(
+        arith::MulIOp::create(builder, loc, coordinate, constantI32(builder, loc, block)));
   }
   return starts;
 }
@@ -140,15 +136,16 @@ LogicalResult TransferBuilder::emit() {
     if (!descriptor.padding)
       return call.op->emitError("gfx1250 TDM: padding (interval=")
              << operation.getPadInterval() << ", amount=" << operation.getPadAmount()
-             << " elements at " << bits << "-bit) is not encodable: the interval must be 2 to 256 "
-             << "dwords, a power of two, and the amount 1 to 128 dwords";
+             << " elements at " << bits
+             << "-bit) is not encodable \u2014 the dword interval must be "
+             << "a power of two and the encoded fields must fit the descriptor bitfield: an "
+             << "interval of 2 to 256 dwords, an amount of 1 to 128";
   }
 
   SmallVector<int64_t> counts = splitWarps(*extents, operation.getNumWarps());
   SmallVector<int64_t> blocks;
   for (auto [extent, count] : llvm::zip_equal(*extents, counts))
     blocks.push_back(llvm::divideCeil(extent, count));
-  SmallVector<Value> starts = blockStarts(counts, blocks);
 
   // LDS is compact and row-major, its rows lengthened by the padding.
   SmallVector<int64_t> ldsStrides(rank, 1);
@@ -159,46 +156,54 @@ LogicalResult TransferBuilder::emit() {
     ldsStrides[dim] = ldsStrides[dim + 1] * row;
   }
 
-  Value globalElements;
-  Value ldsElements;
-  auto accumulate = [&](Value &sum, Value term) {
-    sum = sum ? arith::AddIOp::create(builder, loc, sum, term).getResult() : term;
-  };
+  // Everything is emitted in the order of the descriptor's words.
+  const WordConstants constants(builder, loc);
+  SmallVector<Value> sizes;
+  for (int32_t dim = 0; dim < rank; ++dim)
+    sizes.push_back(readField(builder, loc, call.state, extentField + dim));
   SmallVector<Value> strides;
-  for (int32_t dim = 0; dim < rank; ++dim) {
+  for (int32_t dim = 0; dim < rank; ++dim)
     strides.push_back(globalStride(dim));
-    if (!starts[dim])
-      continue;
-    Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), starts[dim]);
-    accumulate(globalElements, arith::MulIOp::create(builder, loc, wide, strides[dim]));
-    accumulate(ldsElements, arith::MulIOp::create(builder, loc, starts[dim],
-                                                  constantI32(builder, loc, ldsStrides[dim])));
-  }
-
-  descriptor.globalAddress =
-      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), global().converted);
-  accumulate(descriptor.globalAddress, readField(builder, loc, call.state, immOffsetField));
-  if (globalElements)
-    accumulate(
-        descriptor.globalAddress,
-        arith::MulIOp::create(builder, loc, globalElements, constantI64(builder, loc, bits / 8)));
+  Value base = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), global().converted);
+  descriptor.globalAddress = arith::AddIOp::create(
+      builder, loc, base, readField(builder, loc, call.state, immOffsetField));
   descriptor.ldsAddress =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), shared().converted);
-  if (ldsElements)
-    accumulate(descriptor.ldsAddress, elementsToBytes(builder, loc, ldsElements, element));
 
-  descriptor.workgroupMask = readField(builder, loc, call.state, maskField);
+  SmallVector<Value> starts(rank, constants.zero);
+  if (operation.getNumWarps() != 1) {
+    starts = blockStarts(counts, blocks);
+    Value globalElements = constantI64(builder, loc, 0);
+    Value ldsElements = constants.zero;
+    for (int32_t dim = 0; dim < rank; ++dim) {
+      Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), starts[dim]);
+      globalElements = arith::AddIOp::create(
+          builder, loc, globalElements, arith::MulIOp::create(builder, loc, wide, strides[dim]));
+      Value ldsStride = constantI32(builder, loc, ldsStrides[dim]);
+      ldsElements = arith::AddIOp::create(
+          builder, loc, ldsElements, arith::MulIOp::create(builder, loc, starts[dim], ldsStride));
+    }
+    Value globalBytes =
+        arith::MulIOp::create(builder, loc, globalElements, constantI64(builder, loc, bits / 8));
+    descriptor.globalAddress =
+        arith::AddIOp::create(builder, loc, descriptor.globalAddress, globalBytes);
+    Value ldsBytes =
+        arith::MulIOp::create(builder, loc, ldsElements, constantI32(builder, loc, bits / 8));
+    descriptor.ldsAddress = arith::AddIOp::create(builder, loc, descriptor.ldsAddress, ldsBytes);
+  }
+
+  descriptor.workgroupMask = [&] { return readField(builder, loc, call.state, maskField); };
+  descriptor.tensorSize = [&](size_t dim) -> Value {
+    const size_t outer = rank - 1 - dim;
+    Value left = arith::SubIOp::create(builder, loc, sizes[outer], starts[outer]);
+    return arith::MaxSIOp::create(builder, loc, left, constants.zero);
+  };
   for (int32_t dim = rank - 1; dim >= 0; --dim) {
-    Value size = readField(builder, loc, call.state, extentField + dim);
-    if (starts[dim])
-      size = arith::SubIOp::create(builder, loc, size, starts[dim]);
-    descriptor.tensorSizes.push_back(
-        arith::MaxSIOp::create(builder, loc, size, constantI32(builder, loc, 0)));
     descriptor.tileSizes.push_back(blocks[dim]);
     if (dim != rank - 1)
       descriptor.strides.push_back(strides[dim]);
   }
-  emitTensorMove(builder, loc, descriptor, isLoad);
+  emitTensorMove(builder, loc, constants, descriptor, isLoad);
   return success();
 }
 

@@ -94,3 +94,15 @@ func.func @scattered(%a: !column) -> vector<4xf16> {
   %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !column) -> vector<4xf16>
   return %v : vector<4xf16>
 }
+
+// -----
+
+!tdm = !fly.copy_atom<!fly_rocdl.gfx1250.tdm<rank = 2, warps = 1, pad = 2, 1, cache = 0, barrier = false, timeout = false>, 16>
+
+func.func @padding(%g: !fly.memref<f16, global, (32,64):(1024,1)>, %s: !fly.memref<f16, shared, (32,64):(64,1)>) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !tdm
+  // expected-error@+2 {{gfx1250 TDM: padding (interval=2, amount=1 elements at 16-bit) is not encodable}}
+  // expected-error@+1 {{failed to legalize operation 'fly.copy_atom_call'}}
+  fly.copy_atom_call(%atom, %g, %s) : (!tdm, !fly.memref<f16, global, (32,64):(1024,1)>, !fly.memref<f16, shared, (32,64):(64,1)>) -> ()
+  return
+}

@@ -11,14 +11,15 @@ func.func @load(%g: !global, %s: !shared, %rows: i32) {
   // Words 3 and 4 of group 1: the tile's extents, 64 and 32.
   // CHECK-DAG: %[[WORD4:.*]] = arith.constant 32 : i32
   // The static stride.
-  // CHECK-DAG: %[[STRIDE:.*]] = arith.constant 1024 : i32
+  // CHECK-DAG: %[[STRIDE:.*]] = arith.constant 1024 : i64
   // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
   %default = fly.make_copy_atom {valBits = 16 : i32} : !tdm
   %atom = fly.atom.set_value(%default, "extent_0", %rows) : (!tdm, i32) -> !tdm
   // CHECK-DAG: %[[LDS:.*]] = llvm.ptrtoint %[[S]] : !llvm.ptr<3> to i32
-  // CHECK-DAG: %[[LEFT:.*]] = arith.maxsi %[[ROWS]], %[[ZERO]] : i32
   // CHECK: %[[GROUP0:.*]] = vector.from_elements %{{.*}}, %[[LDS]], %{{.*}}, %{{.*}} : vector<4xi32>
-  // CHECK: %[[GROUP1:.*]] = vector.from_elements %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WORD4]], %[[STRIDE]], %[[ZERO]], %[[ZERO]] : vector<8xi32>
+  // CHECK: %[[LEFT:.*]] = arith.maxsi %[[ROWS]], %[[ZERO]] : i32
+  // CHECK: %[[STRIDE_LOW:.*]] = llvm.trunc %[[STRIDE]] : i64 to i32
+  // CHECK: %[[GROUP1:.*]] = vector.from_elements %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WORD4]], %[[STRIDE_LOW]], %{{.*}}, %[[ZERO]] : vector<8xi32>
   // CHECK: rocdl.tensor.load.to.lds %[[GROUP0]], %[[GROUP1]], %{{.*}}, %{{.*}} cachepolicy 3 : vector<4xi32>, vector<8xi32>
   fly.copy_atom_call(%atom, %g, %s) : (!tdm, !global, !shared) -> ()
   return
