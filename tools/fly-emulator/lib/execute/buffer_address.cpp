@@ -52,6 +52,15 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
       m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
   const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
   out.where.lanes = wave.exec();
+  if (d.stride == 0 && !d.addThreadId) { // most buffers: plain bytes
+    const uint64_t from = scalarOffset + static_cast<uint64_t>(int64_t{m.offset});
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const uint64_t place = from + (offset != nullptr ? offset[lane] : 0U);
+      out.where.address[lane] = d.base + place;
+      out.limit[lane] = place < d.records ? d.records - place : 0;
+    }
+    return;
+  }
   forEachLane(out.where.lanes, [&](unsigned lane) {
     const uint64_t laneIndex =
         uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);

@@ -61,6 +61,10 @@ void load(Wave &wave, const Instruction &inst) {
   const BufferOperands operands = bufferOperands(inst, false);
   BufferLanes lanes;
   bufferAddresses(wave, inst, operands, lanes);
+  if (!inst.modifiers.lds && fullLanes(lanes, format.bytes) == lanes.where.lanes) {
+    loadGlobalRows(wave, inst, lanes.where, format);
+    return;
+  }
   checkParts(wave, lanes, format, AccessKind::Load);
   observeParts(wave, inst, lanes, format, AccessKind::Load);
   if (!inst.modifiers.lds) {
@@ -85,8 +89,12 @@ void store(Wave &wave, const Instruction &inst) {
   const BufferOperands operands = bufferOperands(inst, true);
   BufferLanes lanes;
   bufferAddresses(wave, inst, operands, lanes);
-  checkParts(wave, lanes, format, AccessKind::Store);
   const uint32_t *rows = wave.row(operands.data->index);
+  if (fullLanes(lanes, format.bytes) == lanes.where.lanes) {
+    storeGlobalRows(wave, inst, lanes.where, rows, format);
+    return;
+  }
+  checkParts(wave, lanes, format, AccessKind::Store);
   forEachLane(lanes.where.lanes, [&](unsigned lane) {
     uint8_t bytes[16];
     loadFromRegister(rows, lane, bytes, format);

@@ -55,84 +55,6 @@ void globalAddresses(const Wave &wave, const Instruction &inst, const FlatOperan
   }
 }
 
-/// The common widths, unrolled: an integer extended with zeros, or dwords into rows.
-template <typename T> void copyLanes(uint32_t *rows, const LaneAddresses &where) {
-  forEachLane(where.lanes, [&](unsigned lane) {
-    T value;
-    std::memcpy(&value, reinterpret_cast<const void *>(where.address[lane]), sizeof value);
-    if constexpr (std::is_integral_v<T>) {
-      rows[lane] = value;
-    } else {
-      for (size_t i = 0; i < value.size(); ++i)
-        rows[i * kLanes + lane] = value[i];
-    }
-  });
-}
-
-template <typename T> void copyOut(const uint32_t *rows, const LaneAddresses &where) {
-  forEachLane(where.lanes, [&](unsigned lane) {
-    T value;
-    if constexpr (std::is_integral_v<T>) {
-      value = static_cast<T>(rows[lane]);
-    } else {
-      for (size_t i = 0; i < value.size(); ++i)
-        value[i] = rows[i * kLanes + lane];
-    }
-    std::memcpy(reinterpret_cast<void *>(where.address[lane]), &value, sizeof value);
-  });
-}
-
-void loadRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
-              const MemoryFormat &format) {
-  checkGlobal(wave, where, format.bytes, AccessKind::Load);
-  observeGlobal(wave, inst, where, format.bytes, AccessKind::Load);
-  uint32_t *rows = wave.row(inst.dst[0].index);
-  if (format.bytes == 4 && format.part == MemoryFormat::Part::Whole) {
-    forEachLane(where.lanes, [&](unsigned lane) {
-      std::memcpy(rows + lane, reinterpret_cast<const void *>(where.address[lane]), 4);
-    });
-    return;
-  }
-  if (format.part == MemoryFormat::Part::Whole && !format.isSigned) {
-    switch (format.bytes) {
-    case 1:
-      return copyLanes<uint8_t>(rows, where);
-    case 2:
-      return copyLanes<uint16_t>(rows, where);
-    case 8:
-      return copyLanes<std::array<uint32_t, 2>>(rows, where);
-    case 16:
-      return copyLanes<std::array<uint32_t, 4>>(rows, where);
-    default:
-      break;
-    }
-  }
-  forEachLane(where.lanes, [&](unsigned lane) {
-    storeToRegister(rows, lane, reinterpret_cast<const uint8_t *>(where.address[lane]), format);
-  });
-}
-
-void storeRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
-               const uint32_t *rows, const MemoryFormat &format) {
-  checkGlobal(wave, where, format.bytes, AccessKind::Store);
-  const bool whole = format.part == MemoryFormat::Part::Whole;
-  if (whole && format.bytes == 1)
-    copyOut<uint8_t>(rows, where);
-  else if (whole && format.bytes == 2)
-    copyOut<uint16_t>(rows, where);
-  else if (whole && format.bytes == 4)
-    copyOut<uint32_t>(rows, where);
-  else if (whole && format.bytes == 8)
-    copyOut<std::array<uint32_t, 2>>(rows, where);
-  else if (whole && format.bytes == 16)
-    copyOut<std::array<uint32_t, 4>>(rows, where);
-  else
-    forEachLane(where.lanes, [&](unsigned lane) {
-      loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);
-    });
-  observeGlobal(wave, inst, where, format.bytes, AccessKind::Store);
-}
-
 uint64_t cellOf(const uint32_t *rows, unsigned lane, unsigned bytes) {
   return bytes == 4 ? rows[lane] : rows[lane] | uint64_t{rows[kLanes + lane]} << 32;
 }
@@ -162,15 +84,15 @@ void requireAligned(const LaneAddresses &where, unsigned bytes) {
 void globalLoad(Wave &wave, const Instruction &inst) {
   LaneAddresses where;
   globalAddresses(wave, inst, flatOperands(inst, false), where);
-  loadRows(wave, inst, where, MemoryFormat::unpack(inst.opcode->parameter));
+  loadGlobalRows(wave, inst, where, MemoryFormat::unpack(inst.opcode->parameter));
 }
 
 void globalStore(Wave &wave, const Instruction &inst) {
   LaneAddresses where;
   const FlatOperands operands = flatOperands(inst, false);
   globalAddresses(wave, inst, operands, where);
-  storeRows(wave, inst, where, wave.row(operands.data->index),
-            MemoryFormat::unpack(inst.opcode->parameter));
+  storeGlobalRows(wave, inst, where, wave.row(operands.data->index),
+                  MemoryFormat::unpack(inst.opcode->parameter));
 }
 
 uint32_t packAtomic(AtomicOperation operation, unsigned bytes) {
@@ -251,7 +173,7 @@ void flatLoad(Wave &wave, const Instruction &inst) {
   FlatLanes lanes;
   flatAddresses(wave, inst, flatOperands(inst, false), lanes);
   uint32_t *rows = wave.row(inst.dst[0].index);
-  loadRows(wave, inst, lanes.global, format);
+  loadGlobalRows(wave, inst, lanes.global, format);
   forEachLane(lanes.lds.lanes, [&](unsigned lane) {
     storeToRegister(rows, lane,
                     ldsBytes(wave, lanes.lds.address[lane], format.bytes, static_cast<int>(lane)),
@@ -270,7 +192,7 @@ void flatStore(Wave &wave, const Instruction &inst) {
   FlatLanes lanes;
   flatAddresses(wave, inst, operands, lanes);
   const uint32_t *rows = wave.row(operands.data->index);
-  storeRows(wave, inst, lanes.global, rows, format);
+  storeGlobalRows(wave, inst, lanes.global, rows, format);
   forEachLane(lanes.lds.lanes, [&](unsigned lane) {
     uint8_t *to = ldsBytes(wave, lanes.lds.address[lane], format.bytes, static_cast<int>(lane));
     if (to != nullptr)

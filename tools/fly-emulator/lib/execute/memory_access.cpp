@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/memory_access.h"
 
+#include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "support/format.h"
 
@@ -47,6 +49,33 @@ bool allowed(Wave &wave, uint64_t address, uint64_t bytes, bool write) {
   }
   wave.cached = *segment;
   return hit();
+}
+
+/// The common widths, unrolled: an integer extended with zeros, or dwords into rows.
+template <typename T> void copyLanes(uint32_t *rows, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    T value;
+    std::memcpy(&value, reinterpret_cast<const void *>(where.address[lane]), sizeof value);
+    if constexpr (std::is_integral_v<T>) {
+      rows[lane] = value;
+    } else {
+      for (size_t i = 0; i < value.size(); ++i)
+        rows[i * kLanes + lane] = value[i];
+    }
+  });
+}
+
+template <typename T> void copyOut(const uint32_t *rows, const LaneAddresses &where) {
+  forEachLane(where.lanes, [&](unsigned lane) {
+    T value;
+    if constexpr (std::is_integral_v<T>) {
+      value = static_cast<T>(rows[lane]);
+    } else {
+      for (size_t i = 0; i < value.size(); ++i)
+        value[i] = rows[i * kLanes + lane];
+    }
+    std::memcpy(reinterpret_cast<void *>(where.address[lane]), &value, sizeof value);
+  });
 }
 
 } // namespace
@@ -151,37 +180,55 @@ uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane
   return wave.scratch + size_t{lane} * wave.scratchBytes + offset;
 }
 
-void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
-                     const MemoryFormat &format) {
-  uint32_t words[4] = {};
-  if (from != nullptr)
-    std::memcpy(words, from, format.bytes);
-  if (format.isSigned)
-    words[0] = format.bytes == 1 ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(words[0])})
-                                 : static_cast<uint32_t>(int32_t{static_cast<int16_t>(words[0])});
-  uint32_t &first = rows[lane];
-  switch (format.part) {
-  case MemoryFormat::Part::Whole:
-    for (unsigned i = 0; i < format.dwords(); ++i)
-      rows[i * kLanes + lane] = words[i];
-    break;
-  case MemoryFormat::Part::Low:
-    first = (first & 0xffff0000U) | (words[0] & 0xffffU);
-    break;
-  case MemoryFormat::Part::High:
-    first = (first & 0xffffU) | words[0] << 16;
-    break;
+void loadGlobalRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
+                    const MemoryFormat &format) {
+  checkGlobal(wave, where, format.bytes, AccessKind::Load);
+  observeGlobal(wave, inst, where, format.bytes, AccessKind::Load);
+  uint32_t *rows = wave.row(inst.dst[0].index);
+  if (format.bytes == 4 && format.part == MemoryFormat::Part::Whole) {
+    forEachLane(where.lanes, [&](unsigned lane) {
+      std::memcpy(rows + lane, reinterpret_cast<const void *>(where.address[lane]), 4);
+    });
+    return;
   }
+  if (format.part == MemoryFormat::Part::Whole && !format.isSigned) {
+    switch (format.bytes) {
+    case 1:
+      return copyLanes<uint8_t>(rows, where);
+    case 2:
+      return copyLanes<uint16_t>(rows, where);
+    case 8:
+      return copyLanes<std::array<uint32_t, 2>>(rows, where);
+    case 16:
+      return copyLanes<std::array<uint32_t, 4>>(rows, where);
+    default:
+      break;
+    }
+  }
+  forEachLane(where.lanes, [&](unsigned lane) {
+    storeToRegister(rows, lane, reinterpret_cast<const uint8_t *>(where.address[lane]), format);
+  });
 }
 
-void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to,
-                      const MemoryFormat &format) {
-  uint32_t words[4];
-  for (unsigned i = 0; i < format.dwords(); ++i)
-    words[i] = rows[i * kLanes + lane];
-  if (format.part == MemoryFormat::Part::High)
-    words[0] >>= 16;
-  std::memcpy(to, words, format.bytes);
+void storeGlobalRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
+                     const uint32_t *rows, const MemoryFormat &format) {
+  checkGlobal(wave, where, format.bytes, AccessKind::Store);
+  const bool whole = format.part == MemoryFormat::Part::Whole;
+  if (whole && format.bytes == 1)
+    copyOut<uint8_t>(rows, where);
+  else if (whole && format.bytes == 2)
+    copyOut<uint16_t>(rows, where);
+  else if (whole && format.bytes == 4)
+    copyOut<uint32_t>(rows, where);
+  else if (whole && format.bytes == 8)
+    copyOut<std::array<uint32_t, 2>>(rows, where);
+  else if (whole && format.bytes == 16)
+    copyOut<std::array<uint32_t, 4>>(rows, where);
+  else
+    forEachLane(where.lanes, [&](unsigned lane) {
+      loadFromRegister(rows, lane, reinterpret_cast<uint8_t *>(where.address[lane]), format);
+    });
+  observeGlobal(wave, inst, where, format.bytes, AccessKind::Store);
 }
 
 } // namespace flyemu

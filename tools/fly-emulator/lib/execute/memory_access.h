@@ -76,10 +76,44 @@ void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where,
 uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane);
 
 /// Extend or insert loaded bytes into the register rows of one lane; `from` null reads zeros.
-void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
-                     const MemoryFormat &format);
+inline void storeToRegister(uint32_t *rows, unsigned lane, const uint8_t *from,
+                            const MemoryFormat &format) {
+  uint32_t words[4] = {};
+  if (from != nullptr)
+    std::memcpy(words, from, format.bytes);
+  if (format.isSigned)
+    words[0] = format.bytes == 1 ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(words[0])})
+                                 : static_cast<uint32_t>(int32_t{static_cast<int16_t>(words[0])});
+  uint32_t &first = rows[lane];
+  switch (format.part) {
+  case MemoryFormat::Part::Whole:
+    for (unsigned i = 0; i < format.dwords(); ++i)
+      rows[i * kLanes + lane] = words[i];
+    break;
+  case MemoryFormat::Part::Low:
+    first = (first & 0xffff0000U) | (words[0] & 0xffffU);
+    break;
+  case MemoryFormat::Part::High:
+    first = (first & 0xffffU) | words[0] << 16;
+    break;
+  }
+}
 /// The bytes that a store moves out of one lane.
-void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to, const MemoryFormat &format);
+inline void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to,
+                             const MemoryFormat &format) {
+  uint32_t words[4];
+  for (unsigned i = 0; i < format.dwords(); ++i)
+    words[i] = rows[i * kLanes + lane];
+  if (format.part == MemoryFormat::Part::High)
+    words[0] >>= 16;
+  std::memcpy(to, words, format.bytes);
+}
+
+/// Check, observe and move what a load or store moves for all lanes of `where`.
+void loadGlobalRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
+                    const MemoryFormat &format);
+void storeGlobalRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
+                     const uint32_t *rows, const MemoryFormat &format);
 
 /// Loads that go straight to LDS: lane i's dwords are stored at M0 + offset + i * size. `read(lane,
 /// bytes)` fetches what one lane loads.

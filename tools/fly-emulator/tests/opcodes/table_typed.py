@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ def widened(code: int, bits: int) -> int:
     return sign << 31 | f32_bits(value)
 
 
+@lru_cache(maxsize=1 << 16)
 def narrowed(bits: int) -> int:
     """An f32 to a half, to nearest even; NaNs become quiet."""
     if bits & 0x7FFFFFFF > 0x7F800000:
@@ -65,6 +67,7 @@ def signed(code: int, bits: int) -> int:
     return code - (1 << bits) if code >> bits - 1 else code
 
 
+@lru_cache(maxsize=1 << 16)
 def component(code: int, bits: int, number: str) -> int:
     """What a register holds for a component of memory."""
     if number == "unorm":
@@ -168,6 +171,7 @@ def loads() -> list[Case]:
     return out
 
 
+@lru_cache(maxsize=1 << 16)
 def packed(value: int, bits: int, number: str) -> int:
     """What memory holds for a register's component."""
     if number in ("unorm", "snorm"):
@@ -182,9 +186,9 @@ def packed(value: int, bits: int, number: str) -> int:
 
 def stored(data: int, number: str, half: str) -> Any:
     def run(c: Context, a: Words) -> None:
-        rows = a.reshape(-1, a.shape[-1])
+        rows, records = a.reshape(-1, a.shape[-1]), slots(c)
         for lane in np.flatnonzero(c.exec):
-            slot = int(slots(c)[lane])
+            slot = int(records[lane])
             if slot >= RECORDS:
                 continue
             word = at = 0
