@@ -201,7 +201,11 @@ KERNELS = [
             Break(REDUCE, "    fx.barrier()", "    pass", "race", ("result = slot[0]", "slot[wave] = value")),
             Break(REDUCE, "    if lane == 0:", "    if (lane == 0) & (wave != 1):", "init", ("result = slot[0]",)),
             Break(
-                ROWS, "group = self._at.lane + step.first", "group = self._at.lane + step.first + 1", "memory", MOVES
+                ROWS,
+                "opaque(self.lane * vector + anchor)",
+                "opaque((self.lane + 1) * vector + anchor)",
+                "memory",
+                MOVES,
             ),
         ),
     ),
