@@ -179,7 +179,8 @@ constexpr struct {
     // The first operand counts as the larger one where both are equal.
     ROW("s_max_i32", SOURCES32 wave.scc = s32(a) >= s32(b);
         writeScalar(wave, inst.dst[0], wave.scc ? a : b);),
-    ROW("s_max_u32", SOURCES32 wave.scc = a >= b; writeScalar(wave, inst.dst[0], wave.scc ? a : b);),
+    ROW("s_max_u32", SOURCES32 wave.scc = a >= b;
+        writeScalar(wave, inst.dst[0], wave.scc ? a : b);),
     LOGIC32("s_abs_i32", s32(a) < 0 ? 0U - a : a),
     LOGIC32("s_absdiff_i32", s32(a - b) < 0 ? 0U - (a - b) : a - b),
     LOGIC32("s_and_b32", a &b),
