@@ -9,7 +9,7 @@ from ..common.arch import architecture
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import Epilogue
 
-__all__ = ["expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
+__all__ = ["check_count", "check_matrix", "expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
 
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
 _OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8"), "int4": ("Int8", "Uint8")}
@@ -32,7 +32,7 @@ def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
     rank = fx.rank(tensor)
     if rank > 2:
         raise ValueError(f"argument {name!r}: expected a matrix, or all of it flattened, got {rank} dimensions")
-    if rank == 2 and tensor.stride[1].unpack() != 1:
+    if rank and tensor.stride[rank - 1].unpack() != 1:
         raise ValueError(f"argument {name!r}: the elements of a row must be neighbours; copy it with .contiguous()")
 
 
@@ -40,6 +40,43 @@ def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
     """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8" or "int4" (pairs)."""
     names = (architecture().fp8, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
     expect_rows(name, tensor, *(getattr(fx, one) for one in names))
+
+
+def check_matrix(name: str, tensor: Any, rows: Any, columns: int, *, all_rows: bool = False) -> None:
+    """Have the launcher compare extents: `rows` or more rows of `columns`, or that many elements where flattened.
+
+    With `all_rows` neither more. `rows` may be a run-time value. Pointers have no extents. A call that does not fit
+    raises ValueError with the name and the numbers.
+    """
+    if isinstance(tensor, fx.Pointer):
+        return
+    extents = [tensor.shape[mode].unpack() for mode in range(fx.rank(tensor))]
+    if len(extents) == 1:
+        check_count(name, tensor, fx.Int64(rows) * columns, exact=all_rows)
+        return
+    got, wanted = fx.Int64(extents[0]), fx.Int64(rows)
+    fits = (got == wanted) if all_rows else (got >= wanted)
+    more = "" if all_rows else " or more"
+    fx.host_assert(
+        fits & (fx.Int64(extents[1]) == columns),
+        f"argument {name!r}: expected {{}}{more} rows of {columns}, got {{}} of {{}}",
+        wanted, got, fx.Int64(extents[1]),
+    )  # fmt: skip
+
+
+def check_count(name: str, tensor: Any, count: Any, *, exact: bool = False) -> None:
+    """Have the launcher compare the number of elements: `count` or more, or with `exact` just as many."""
+    if isinstance(tensor, fx.Pointer):
+        return
+    got, wanted = fx.Int64(1), fx.Int64(count)
+    for mode in range(fx.rank(tensor)):
+        got = got * fx.Int64(tensor.shape[mode].unpack())
+    more = "" if exact else " or more"
+    fx.host_assert(
+        (got == wanted) if exact else (got >= wanted),
+        f"argument {name!r}: expected {{}}{more} elements, got {{}}",
+        wanted, got,
+    )  # fmt: skip
 
 
 def row_strides(tensors: dict[str, Any], contiguous: dict[str, int]) -> dict[str, Any]:

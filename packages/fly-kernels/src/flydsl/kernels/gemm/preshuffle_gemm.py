@@ -164,6 +164,7 @@ def build_preshuffle_gemm(
     multiply = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 
     def launch(C: Any, A: Any, B: Any, M: Any, n: Any, stream: Any, **extras: Any) -> None:
+        fx.host_assert(n == N, f"argument 'N': the kernel was built for {N}, got {{}}", n)
         multiply(C, A, B, M, stream, **extras)
 
     return launch

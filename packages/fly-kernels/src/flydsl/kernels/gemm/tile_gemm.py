@@ -22,7 +22,7 @@ from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.opaque import opaque
 from ..common.utils import cdiv
-from .arguments import expect_operand, expect_rows, resource, row_strides, wanted_extras
+from .arguments import check_count, check_matrix, expect_operand, expect_rows, resource, row_strides, wanted_extras
 from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
@@ -54,6 +54,7 @@ class TileGemm:
         split_k: into how many parts K is cut.
         shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
         waves_per_eu: the occupancy that the compiler is told to leave room for; it still has to be told.
+        partial: C is the workspace (split_k, M, N); whoever asks for this has checked the extents.
     """
 
     arch: str
@@ -77,6 +78,7 @@ class TileGemm:
     split_k: int = 1
     shuffled_store: bool = False
     waves_per_eu: int = 1
+    partial: bool = False
 
     @property
     def plan(self) -> TilePlan:
@@ -110,7 +112,7 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     """
     if gemm.split_k == 1:
         return _launcher(gemm, name)
-    partial = replace(gemm, out_dtype="f32", epilogue=Epilogue())
+    partial = replace(gemm, out_dtype="f32", epilogue=Epilogue(), partial=True)
     multiply = _launcher(partial, name)
     finish = build_splitk_reduce(
         N=gemm.N, split_k=gemm.split_k, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_reduce"
@@ -119,6 +121,9 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, *, workspace: Any, **extras: Any) -> None:
         expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
         expect_rows("workspace", workspace, fx.Float32)
+        check_count("workspace", workspace, fx.Int64(M) * (gemm.split_k * gemm.N))
+        check_matrix("C", C, M, gemm.N)
+        _check_operands(gemm, A, B, M, extras)
         multiply(workspace, A, B, M, stream)
         finish(C, workspace, M, stream, **extras)
 
@@ -211,6 +216,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         wanted = wanted_extras(used, output)
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
+        if not gemm.partial:
+            check_matrix("C", C, M, gemm.N)
+            _check_operands(gemm, A, B, M, extras)
         matrices = {"A": A, "C": C}
         if not gemm.shuffled:
             matrices["B"] = B
@@ -222,6 +230,27 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         )
 
     return launch
+
+
+def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:
+    """Have the launcher compare the extents of what is read with M, N and K."""
+    fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
+    check_matrix("A", A, M, gemm.K)
+    check_matrix("B", B, gemm.N, gemm.K // (2 if gemm.in_dtype == "int4" else 1), all_rows=True)
+    if gemm.direct and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
+        apart = fx.Int64(A.stride[0].unpack())
+        fx.host_assert(
+            (M <= 1) | (apart >= gemm.K),
+            f"argument 'A': use_async_copy needs rows that do not overlap, {gemm.K} elements or more apart, got {{}}",
+            apart,
+        )
+    if gemm.epilogue.scaled:
+        check_count("scale_a", extras["scale_a"], M)
+        check_count("scale_b", extras["scale_b"], gemm.N, exact=True)
+    if gemm.epilogue.bias:
+        check_count("bias", extras["bias"], gemm.N, exact=True)
+    if gemm.epilogue.residual:
+        check_matrix("residual", extras["residual"], M, gemm.N)
 
 
 def _lds_buffers(plan: TilePlan, store_chunks: int) -> tuple[Any, ...]:
