@@ -145,7 +145,7 @@ void bindResources(nb::module_ &m) {
 NB_MODULE(_fly_emit, m) {
   m.doc() = "Emits AMD code objects and artifacts. Every failure is an EmitError with LLVM's or "
             "MLIR's text.";
-  nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError);
+  nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError); // NOLINT: registers the class
   bindResources(m);
 
   m.def(

@@ -105,7 +105,8 @@ struct PyBasisType : TypeBinding<PyBasisType, BasisType> {
         "get",
         [](nb::object value, std::vector<int32_t> modes, Context context) {
           mlir::MLIRContext *cpp = loadContext<FlyDialect>(context);
-          IntTuple tuple = tupleFromPython(nb::cast(BasisElement{value, modes}));
+          IntTuple tuple =
+              tupleFromPython(nb::cast(BasisElement{std::move(value), std::move(modes)}));
           return PyBasisType(context->getRef(),
                              wrap(mlir::Type(makeChecked<BasisType>(cpp, tuple))));
         },

@@ -74,11 +74,11 @@ struct PyPointerType : TypeBinding<PyPointerType, PointerType> {
            std::optional<mp::PyType> swizzle, Context context) {
           mlir::MLIRContext *cpp = loadContext<FlyDialect>(context);
           mlir::Type element = unwrap(elementType.get());
-          return PyPointerType(
-              context->getRef(),
-              wrap(mlir::Type(makeChecked<PointerType>(
-                  cpp, element, spaceFromPython(cpp, space),
-                  alignment.value_or(getElementByteSize(element)), swizzleFrom(swizzle)))));
+          return PyPointerType(context->getRef(),
+                               wrap(mlir::Type(makeChecked<PointerType>(
+                                   cpp, element, spaceFromPython(cpp, space),
+                                   alignment.value_or(getElementByteSize(element)),
+                                   swizzleFrom(std::move(swizzle))))));
         },
         "element_type"_a, "address_space"_a, "alignment"_a = nb::none(), "swizzle"_a = nb::none(),
         "context"_a = nb::none(), "alignment is in bytes, by default that of the element.");
@@ -101,7 +101,8 @@ struct PyMemRefType : TypeBinding<PyMemRefType, MemRefType> {
               context->getRef(),
               wrap(mlir::Type(makeChecked<MemRefType>(
                   cpp, element, spaceFromPython(cpp, space), anyLayoutOf(layout, "the layout"),
-                  alignment.value_or(getElementByteSize(element)), swizzleFrom(swizzle)))));
+                  alignment.value_or(getElementByteSize(element)),
+                  swizzleFrom(std::move(swizzle))))));
         },
         "element_type"_a, "layout"_a, "address_space"_a, "alignment"_a = nb::none(),
         "swizzle"_a = nb::none(), "context"_a = nb::none(),

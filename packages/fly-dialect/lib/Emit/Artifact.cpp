@@ -87,9 +87,9 @@ LogicalResult fly::emitArtifact(ModuleOp module, const ArtifactOptions &options)
   });
   if (crash) {
     llvm::consumeError(std::move(error));
-    (void)context.release();
-    (void)llvmModule.release();
-    (void)machine->release();
+    [[maybe_unused]] auto *contextLeft = context.release();
+    [[maybe_unused]] auto *moduleLeft = llvmModule.release();
+    [[maybe_unused]] auto *machineLeft = machine->release();
     return module.emitError("cannot generate host code: ") << llvm::toString(std::move(crash));
   }
   if (error)

@@ -190,7 +190,7 @@ Error fly::linkArtifact(ArrayRef<char> object, const ArtifactOptions &options) {
   if (!error)
     if (std::error_code code = sys::fs::rename(output, options.outputPath))
       error = createStringError(code, "cannot write '" + options.outputPath + "'");
-  if (error)
-    sys::fs::remove(output);
+  if (error) [[maybe_unused]]
+    std::error_code ignored = sys::fs::remove(output);
   return error;
 }

@@ -30,7 +30,7 @@ Error fly::linkElf(ArrayRef<StringRef> arguments) {
   // One thread: the files are small, and no worker outlives the call.
   SmallVector<const char *> argv = {"ld.lld", "--threads=1"};
   for (StringRef argument : arguments)
-    argv.push_back(saver.save(argument).data());
+    argv.push_back(saver.save(argument).data()); // NOLINT: what is saved ends in NUL
 
   std::string messages;
   raw_string_ostream stream(messages);
@@ -69,8 +69,8 @@ TemporaryDirectory::TemporaryDirectory(TemporaryDirectory &&other) noexcept
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-  if (!path.empty())
-    sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
+  if (!path.empty()) [[maybe_unused]]
+    std::error_code ignored = sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
 }
 
 SmallString<128> TemporaryDirectory::file(StringRef name) const {

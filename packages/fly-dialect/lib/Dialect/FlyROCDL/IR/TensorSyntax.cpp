@@ -207,9 +207,9 @@ static LogicalResult verifyTensor(EmitError emitError, ArrayRef<int32_t> shape, 
 }
 
 LogicalResult CDNA5TensorLoadType::verify(EmitError emitError, ArrayRef<int32_t> shape, Type elem,
-                                          IntTuple tensorToTDM, bool, int32_t cacheModifier,
-                                          int32_t iterCount, int32_t padInterval,
-                                          int32_t padAmount) {
+                                          IntTuple tensorToTDM, bool, // NOLINT: declared by ODS
+                                          int32_t cacheModifier, int32_t iterCount,
+                                          int32_t padInterval, int32_t padAmount) {
   if (failed(verifyTensor(emitError, shape, elem, tensorToTDM, cacheModifier, iterCount,
                           padInterval != 0)))
     return failure();
@@ -217,8 +217,8 @@ LogicalResult CDNA5TensorLoadType::verify(EmitError emitError, ArrayRef<int32_t>
 }
 
 LogicalResult CDNA5TensorStoreType::verify(EmitError emitError, ArrayRef<int32_t> shape, Type elem,
-                                           IntTuple tensorToTDM, bool, int32_t cacheModifier,
-                                           int32_t iterCount) {
+                                           IntTuple tensorToTDM, bool, // NOLINT: declared by ODS
+                                           int32_t cacheModifier, int32_t iterCount) {
   return verifyTensor(emitError, shape, elem, tensorToTDM, cacheModifier, iterCount,
                       /*padded=*/false);
 }
