@@ -55,3 +55,55 @@ def nested(depth: int, leaf: str = "4") -> str:
 )
 def test_absurd_sizes_end(text: str) -> None:
     assert survives([Case(text, LOWERING)]) is None
+
+
+# As many modes as a layout may have.
+MODES = 4096
+OF_ONE_LAYOUT = ("coalesce", "complement", "right_inverse", "left_inverse", "make_layout_like", "size", "cosize")
+OF_TWO_LAYOUTS = ("composition", "logical_divide", "zipped_divide", "flat_divide", "logical_product", "raked_product")
+
+
+def wide(leaf: str) -> str:
+    return f"({','.join([leaf] * MODES)})"
+
+
+@pytest.mark.parametrize("leaf", ["2", "?"])
+@pytest.mark.parametrize("name", OF_ONE_LAYOUT + OF_TWO_LAYOUTS)
+def test_wide_layouts_end(name: str, leaf: str) -> None:
+    layout = f"!fly.layout<{wide(leaf)}:{wide(leaf)}>"
+    count = 1 if name in OF_ONE_LAYOUT else 2
+    arguments = ", ".join(f"%{index}: {layout}" for index in range(count))
+    operands = ", ".join(f"%{index}" for index in range(count))
+    result = "!fly.int_tuple<1>" if name in ("size", "cosize") else "!fly.layout<1:0>"
+    text = (
+        f"func.func @f({arguments}) {{\n"
+        f"  %r = fly.{name}({operands}) : ({', '.join([layout] * count)}) -> {result}\n  return\n}}"
+    )
+    assert survives([Case(text, LOWERING)]) is None
+
+
+LARGEST = 2147483647
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"func.func @f(%a: !fly.layout<({LARGEST},{LARGEST}):({LARGEST},{LARGEST})>) {{\n"
+        f"  %0 = fly.cosize(%a) : (!fly.layout<({LARGEST},{LARGEST}):({LARGEST},{LARGEST})>) -> !fly.int_tuple<1>\n"
+        "  return\n}",
+        f"func.func @f(%a: !fly.memref<f32, register, {LARGEST}:2>) {{\n"
+        f"  %0 = fly.memref.load_vec(%a) : (!fly.memref<f32, register, {LARGEST}:2>) -> vector<{LARGEST}xf32>\n"
+        "  return\n}",
+        "!atom = !fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>\n"
+        f"!ab = !fly.memref<f32, register, (1,{LARGEST}):(0,0)>\n"
+        f"!d = !fly.memref<f32, register, (1,{LARGEST},{LARGEST}):(0,0,0)>\n"
+        "func.func @f(%m: !atom, %d: !d, %a: !ab, %b: !ab) {\n"
+        "  fly.gemm(%m, %d, %a, %b, %d) : (!atom, !d, !ab, !ab, !d) -> ()\n  return\n}",
+        f"func.func private @f(!fly.tiled_copy<!fly.copy_atom<!fly.universal_copy<32>, 32>, "
+        f"!fly.layout<({LARGEST},{LARGEST}):(1,{LARGEST})>, !fly.tile<[{LARGEST}|{LARGEST}]>>)",
+    ],
+    ids=["cosize", "vector", "gemm", "tiled"],
+)
+@pytest.mark.parametrize("pipeline", ["fly-layout-lowering", LOWERING], ids=["lowering", "all"])
+def test_largest_extents_end(text: str, pipeline: str) -> None:
+    assert survives([Case(text, pipeline)]) is None

@@ -29,7 +29,28 @@ Value fly::getAtom(LoweringState &state, Value atomOrTiled) {
   return GetMmaAtomOp::create(state.builder, state.loc(), atomOrTiled);
 }
 
+/// Constructors whose type promises dynamic leaves that nobody gives them.
+static LogicalResult checkConstructor(Operation *op) {
+  if (isa<MakeIntTupleOp, MakeShapeOp, MakeStrideOp, MakeCoordOp>(op)) {
+    const unsigned leaves =
+        countDynamicLeaves(cast<IntTupleType>(op->getResult(0).getType()).getValue());
+    if (op->getNumOperands() != leaves)
+      return op->emitOpError("needs one operand for each dynamic leaf of its type, ")
+             << leaves << ", got " << op->getNumOperands();
+  }
+  if (isa<StaticOp>(op)) {
+    const Type type = op->getResult(0).getType();
+    if (isa<IntTupleType, LayoutType, ComposedLayoutType, CoordTensorType>(type) &&
+        !isStaticType(type))
+      return op->emitOpError("has nothing but its type to make a value of, and ")
+             << type << " is dynamic";
+  }
+  return success();
+}
+
 static LogicalResult lower(LoweringState &state, Operation *op) {
+  if (failed(checkConstructor(op)))
+    return failure();
   state.setPosition(op);
   for (auto theme : {lowerAlgebra, lowerScalars, lowerMemory, lowerVectorAccess, lowerCopy,
                      lowerGemm, lowerPrint}) {

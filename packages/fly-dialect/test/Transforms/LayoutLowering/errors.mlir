@@ -116,3 +116,19 @@ func.func @negative(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
   fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, (1,-7):(0,1)>, !fly.memref<f32, register, (1,-7):(0,1)>) -> ()
   return
 }
+
+// -----
+
+func.func @dynamic_static() {
+  // expected-error@+1 {{'fly.static' op has nothing but its type to make a value of, and '!fly.int_tuple<(4,?)>' is dynamic}}
+  %0 = fly.static : !fly.int_tuple<(4,?)>
+  return
+}
+
+// -----
+
+func.func @missing_leaf(%i: i32) {
+  // expected-error@+1 {{'fly.make_int_tuple' op needs one operand for each dynamic leaf of its type, 2, got 1}}
+  %0 = fly.make_int_tuple(%i) : (i32) -> !fly.int_tuple<(?,?)>
+  return
+}
