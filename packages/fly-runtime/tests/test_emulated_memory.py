@@ -7,6 +7,7 @@ import mmap
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import make_doubles as build
@@ -162,7 +163,7 @@ def test_memory_of_the_emulated_device_is_known_to_it(make: Make, hip: build.Hip
 def mapping_of(address: int) -> tuple[int, int, str]:
     """(low, high, access) of the mapping that holds an address, as the process sees it."""
     found: list[tuple[int, int, str]] = []
-    for line in open("/proc/self/maps"):
+    for line in Path("/proc/self/maps").read_text().splitlines():
         place, rights = line.split()[:2]
         low, high = (int(one, 16) for one in place.split("-"))
         if rights[0] != "r":

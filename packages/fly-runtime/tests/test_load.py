@@ -99,7 +99,9 @@ def test_damaged_notes(tmp_path: Path, members: dict[str, Any], message: str | N
 
     written = {**build.note("add", []), **members}
     base = build.note("add", [], kernels=written["kernels"])
-    path = build.artifact(tmp_path, base, text=json.dumps({**written, "hidden_stream": members.get("hidden_stream", False)}))
+    path = build.artifact(
+        tmp_path, base, text=json.dumps({**written, "hidden_stream": members.get("hidden_stream", False)})
+    )
     if message is None:
         assert load_artifact(path).note["kernels"] == members["kernels"]
         return

@@ -84,5 +84,5 @@ def test_kernels_have_device_assert():
     def run(C: fx.Tensor):
         asserts(C).launch(grid=(1,), block=(64,))
 
-    with pytest.raises(RuntimeError, match="in a kernel, use fx.device_assert"):
+    with pytest.raises(RuntimeError, match=r"in a kernel, use fx\.device_assert"):
         run(np.ones(64, dtype=np.float32))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What host functions print and assert: calls of the runtime's `flydsl_print`, with the values in a record on the stack.
+"""What host functions print and assert: calls of the runtime's `flydsl_print` with a record of values on the stack.
 
 Layout lowering makes a sequence of `vector.print` of each message, up to the end of its line; such a sequence is one
 call here. The text is in the artifact's note. For a failed assertion the call returns a status, at which the host
