@@ -253,6 +253,25 @@ def test_builder_refuses(keywords, error, said):
         build_flash_attn_func_module_primary(**{"num_heads": 4, "head_dim": 64, **keywords})
 
 
+@pytest.mark.parametrize(
+    ("name", "spoiled", "error", "said"),
+    [
+        ("Q", lambda q: q.float(), TypeError, "'Q': expected Float16, got Float32"),
+        ("K", lambda k: k.transpose(1, 2), ValueError, "'K': must be contiguous"),
+        ("V", lambda v: v[:, :30], ValueError, "'V': must be contiguous"),
+        ("O", lambda o: o.view(-1)[1:], ValueError, "'O': expected 10240 elements, got 10239"),
+        ("LSE", lambda lse: lse.double(), TypeError, "'LSE': expected Float32"),
+    ],
+)
+def test_launcher_refuses_tensors_that_it_would_misread(name, spoiled, error, said):
+    q, k, v = tensors(2, 40, 40, 2, 2, 64, "f16")
+    given = {"Q": q, "K": k, "V": v, "O": torch.zeros_like(q), "LSE": torch.zeros(2, 2, 40)}
+    given[name] = spoiled(given[name])
+    with pytest.raises(error, match=said):
+        build_dense(2, 2, 64, "f16", False, True, None, FlashConfig(waves=2))(*given.values(), 2, 40, 40)
+    assert (given["O"] == 0).all()
+
+
 @pytest.mark.parametrize("field", [{"waves": 0}, {"query_blocks": 3}, {"kv_tile": 48}])
 def test_configurations_are_checked(field):
     with pytest.raises(ValueError, match=next(iter(field))):

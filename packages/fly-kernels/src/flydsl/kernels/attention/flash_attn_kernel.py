@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..common.contiguous import expect_contiguous
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .config import FlashConfig, check_head_dim
@@ -129,6 +130,29 @@ def build_forward(
         """First token and length of a sequence."""
         first = one_of(starts, batch)
         return first, one_of(starts, batch + 1) - first
+
+    def check(
+        Q: Any, K: Any, V: Any, Out: Any, LSE: Any, given: dict[str, Any], batch: Any, seq_len: Any, seq_len_kv: Any
+    ) -> None:
+        """Refuse tensors that the kernel would misread."""
+        q_tokens, kv_tokens = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
+        rows = None if form.varlen else q_tokens * num_heads  # known to the kernel only, with `varlen`
+        keys = None if form.varlen else kv_tokens * num_kv_heads
+        for label, tensor, count in (("Q", Q, rows), ("K", K, keys), ("V", V, keys), ("O", Out, rows)):
+            expect_contiguous(label, tensor, element, None if count is None else count * head_dim)
+        if return_lse:
+            expect_contiguous("LSE", LSE, fx.Float32, rows)
+        bias = None if form.varlen else fx.Int64(seq_len) * fx.Int64(seq_len_kv)
+        slopes = fx.Int64(batch if form.slopes_per_batch else 1) * num_heads
+        for label, kind, count in (
+            ("cu_seqlens_q", fx.Int32, fx.Int64(batch) + 1),
+            ("cu_seqlens_kv", fx.Int32, fx.Int64(batch) + 1),
+            ("bias", element, bias),
+            ("alibi_slopes", fx.Float32, slopes),
+            ("sink", fx.Float32, fx.Int64(num_heads)),
+        ):
+            if label in given:
+                expect_contiguous(label, given[label], kind, count)
 
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
     def flash_attn_kernel(
@@ -325,6 +349,7 @@ def build_forward(
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
         given = form.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink)
+        check(Q, K, V, O, LSE, given, batch, seq_len, seq_len_kv)
         flash_attn_kernel(Q, K, V, O, LSE, given, seq_len, seq_len_kv).launch(
             grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch), block=(threads,), stream=stream
         )
