@@ -85,8 +85,11 @@ static Lowered lowerGetLeaves(LoweringState &state, GetLeavesOp op) {
   if (!tuple)
     return Lowered::Left;
   SmallVector<Value> leaves;
+  // An op may have lost the attribute.
+  BoolAttr attribute = op.getDynamicOnlyAttr();
+  const bool onlyDynamic = attribute && attribute.getValue();
   forEachLeaf(*tuple, [&](const IntTuple &leaf) {
-    if (leaf.isDynamicLeaf() || !op.getDynamicOnly())
+    if (leaf.isDynamicLeaf() || !onlyDynamic)
       leaves.push_back(state.emitLeaf(leaf.withPath({})));
   });
   op->replaceAllUsesWith(leaves);

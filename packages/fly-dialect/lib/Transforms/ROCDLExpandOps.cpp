@@ -90,7 +90,9 @@ template <typename Op> void expand(RewriterBase &rewriter, Op op) {
 
   Value atom = MakeCopyAtomOp::create(rewriter, loc, atomType, arguments,
                                       static_cast<uint32_t>(atomType.getValBits()));
-  SmallVector<IntTuple> flags(rank, IntTuple(op.getInitBoundaryCheck() ? 1 : 0));
+  // Without the attribute, which an op may have lost, boundaries are checked.
+  BoolAttr check = op.getInitBoundaryCheckAttr();
+  SmallVector<IntTuple> flags(rank, IntTuple(!check || check.getValue() ? 1 : 0));
   atom = AtomSetValueOp::create(rewriter, loc, atom, rewriter.getStringAttr("boundary_check_axes"),
                                 makeTuple(rewriter, loc, IntTuple::tuple(flags)));
 

@@ -182,6 +182,12 @@ struct ConstructFromExtracted : OpRewritePattern<Constructor> {
   }
 };
 
+/// An op may have lost the attribute.
+bool takesOnlyDynamic(GetLeavesOp op) {
+  BoolAttr attribute = op.getDynamicOnlyAttr();
+  return attribute && attribute.getValue();
+}
+
 /// A tuple of all leaves of a tuple is that tuple.
 struct TupleOfLeaves : OpRewritePattern<MakeIntTupleOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -190,7 +196,7 @@ struct TupleOfLeaves : OpRewritePattern<MakeIntTupleOp> {
     if (op->getNumOperands() == 0)
       return failure();
     auto leaves = op->getOperand(0).getDefiningOp<GetLeavesOp>();
-    if (!leaves || !leaves.getDynamicOnly() || leaves.getSource().getType() != op.getType() ||
+    if (!leaves || !takesOnlyDynamic(leaves) || leaves.getSource().getType() != op.getType() ||
         leaves.getResults() != op->getOperands())
       return failure();
     rewriter.replaceOp(op, leaves.getSource());
@@ -216,7 +222,7 @@ struct LeavesOfTuple : OpRewritePattern<GetLeavesOp> {
       return failure();
     SmallVector<IntTuple> wanted;
     forEachLeaf(std::get<IntTuple>(*tuple), [&](const IntTuple &leaf) {
-      if (leaf.isDynamicLeaf() || !op.getDynamicOnly())
+      if (leaf.isDynamicLeaf() || !takesOnlyDynamic(op))
         wanted.push_back(leaf);
     });
     SmallVector<Value> values;
