@@ -44,11 +44,13 @@ def test_run_writes_the_output(image: Path, tmp_path: Path, capsys: pytest.Captu
 
 
 def test_profile_counts(image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert vector_add(image, tmp_path, "profile", "--json") == 0
+    assert vector_add(image, tmp_path, "profile", "--json", "--least-bytes", "3600") == 0
     profile = json.loads(capsys.readouterr().out)
     assert profile["emulated"] is True
     assert profile["classes"]["vmem"]["bytes_loaded"] == 2 * 300 * 4
     assert profile["classes"]["vmem"]["bytes_stored"] == 300 * 4
+    assert profile["roofline"]["least_bytes"] == profile["roofline"]["bytes_moved"] == 3600
+    assert profile["roofline"]["ratio"] == 1
     assert any(line.endswith((":5", ":26", ":27")) or ".c:" in line for line in profile["lines"])
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import dataclasses
 import json
 import os
 import sys
@@ -259,8 +260,14 @@ def _show(
 ) -> None:
     """The profile, or that the kernel has run; what the run assumed; outputs that depend on the order."""
     if options.json:
-        result = {"fidelity": fidelity, "outputs_that_depend_on_the_order": differing}
-        print(json.dumps({**profile, **result} if profile is not None else result))
+        result: dict[str, Any] = {"fidelity": fidelity, "outputs_that_depend_on_the_order": differing}
+        if profile is not None:
+            from flydsl.emulator.profiling import Profile
+
+            line = Profile(profile).roofline(options.least_bytes)
+            derived = {name: getattr(line, name) for name in ("ratio", "intensity", "bound")}
+            result = {**profile, **result, "roofline": {**dataclasses.asdict(line), **derived}}
+        print(json.dumps(result))
         return
     if profile is not None:
         from flydsl.emulator.profiling import Profile
