@@ -40,6 +40,7 @@ PIPELINES = (
     "convert-fly-to-rocdl",
     "fly-rocdl-expand-ops",
     "fly-expand-arith",
+    "convert-fly-ktrace-to-rocdl{chip=gfx950},canonicalize",
     "canonicalize,cse",
     "fly-rewrite-func-signature,fly-canonicalize,fly-rocdl-expand-ops,fly-layout-lowering,fly-int-swizzle-simplify,"
     "canonicalize,fly-convert-atom-call-to-ssa-form,fly-promote-regmem-to-vectorssa,convert-fly-to-rocdl,canonicalize,"

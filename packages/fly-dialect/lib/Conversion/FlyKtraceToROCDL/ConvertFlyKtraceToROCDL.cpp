@@ -78,6 +78,12 @@ void retypeTokens(gpu::GPUFuncOp kernel) {
   });
 }
 
+/// What was made through the C interface may lack even attributes that have a default.
+StringRef payloadTypeOf(EventOpInterface event) {
+  auto type = event->getAttrOfType<StringAttr>("payload_type");
+  return type ? type.getValue() : "uint64";
+}
+
 /// Replaces an event by what records it.
 void lowerEvent(KernelTrace &trace, EventOpInterface event, uint32_t tag) {
   ImplicitLocOpBuilder builder(event.getLoc(), event);
@@ -139,10 +145,10 @@ private:
                                    EventNames &names) {
     SmallVector<std::pair<EventOpInterface, uint32_t>> events;
     WalkResult tagged = kernel.walk<WalkOrder::PreOrder>([&](EventOpInterface event) {
-      std::optional<uint32_t> payloadType = payloadTypeCode(event.getPayloadType());
+      std::optional<uint32_t> payloadType = payloadTypeCode(payloadTypeOf(event));
       if (!payloadType) {
         event.emitError("ktrace: unsupported payload_type ")
-            << event.getPayloadType() << "; use uint64, int64, float32, float64 or bool";
+            << payloadTypeOf(event) << "; use uint64, int64, float32, float64 or bool";
         return WalkResult::interrupt();
       }
       std::optional<uint32_t> id = 0;
