@@ -86,7 +86,8 @@ def conversions() -> list[Case]:
 
     def whole(a: Array) -> Array:
         value = np.nan_to_num(np.trunc(a.astype(np.float64)), nan=0.0)
-        return np.clip(value, -(2**31), 2**31 - 1).astype(np.int64).astype(np.int32)
+        limited: Array = np.clip(value, -(2**31), 2**31 - 1).astype(np.int64).astype(np.int32)
+        return limited
 
     return [
         case("v_cvt_f32_f16", "f16", "f32", lambda a: -np.abs(a.astype(np.float32)), "{op} {d}, -|{a}|", label="-|a|"),

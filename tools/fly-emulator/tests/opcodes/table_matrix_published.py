@@ -103,7 +103,8 @@ def decode(words: Words, at: Place, kind: str, arch: str) -> Array:
     if kind.startswith("int"):
         return codes.view(np.int8 if bits == 8 else np.int32).astype(np.float64)
     dtype: Any = FNUZ.get(kind, FLOATS[kind]) if arch == "gfx942" else FLOATS[kind]
-    return codes.view(dtype).astype(np.float64)
+    value: Array = codes.view(dtype).astype(np.float64)
+    return value
 
 
 def matrix(one: Published, which: str, words: Words, arch: str) -> Array:
