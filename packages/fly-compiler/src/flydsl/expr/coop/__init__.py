@@ -29,7 +29,8 @@ def _for_target(portable: Any) -> Any:
         if isinstance(one, classmethod) and (name == "_call" or not name.startswith(("_", "storage", "make")))
     }
     doc = {"__doc__": portable.__doc__, "__module__": portable.__module__, "__qualname__": portable.__qualname__}
-    return type(portable)(portable.__name__, (portable,), {**doc, **called})
+    made: Any = type(portable)
+    return made(portable.__name__, (portable,), {**doc, **called})
 
 
 if not TYPE_CHECKING:

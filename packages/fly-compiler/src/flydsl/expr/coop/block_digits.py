@@ -95,7 +95,8 @@ class BlockRadixRank(Collective):
             raise TypeError("give the radix bits before the block size: BlockRadixRank.with_radix_bits(n)[...]")
         if isinstance(radix_bits, bool) or not isinstance(radix_bits, int) or not 1 <= radix_bits <= 8:
             raise ValueError(f"radix bits are 1 to 8, got {radix_bits!r}")
-        return type(cls)(f"{cls.__name__}.with_radix_bits({radix_bits})", (cls,), {"configured_radix_bits": radix_bits})
+        made: Any = type(cls)
+        return made(f"{cls.__name__}.with_radix_bits({radix_bits})", (cls,), {"configured_radix_bits": radix_bits})
 
     @classmethod
     def _radix_bits(cls) -> int:

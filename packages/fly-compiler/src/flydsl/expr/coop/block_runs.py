@@ -75,8 +75,10 @@ class BlockRunLengthDecode(Collective):
         """Return a decoder of the runs, to take several windows of their items; arguments as of the call."""
         cls._checked(storage)
         counts = Vector.from_elements(cls._ints(lengths))
-        scan = BlockScan[Int32, cls.block_size]
-        starts, total = scan.exclusive_with_aggregate(counts, ReductionOp.ADD, storage=storage.scan)
+        scan: Any = BlockScan
+        starts, total = scan[Int32, cls.block_size].exclusive_with_aggregate(
+            counts, ReductionOp.ADD, storage=storage.scan
+        )
         return Decoder(cls, cls.items(values), list(starts), total, storage)
 
     @classmethod

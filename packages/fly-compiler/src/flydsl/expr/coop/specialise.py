@@ -108,13 +108,14 @@ class Collective(metaclass=CollectiveMeta):
 
     dtype: Any = None
     value_dtype: Any = None
-    block_size: Any = None
-    block_threads: Any = None
-    warp_threads: Any = None
-    num_warps: Any = None
+    # Of a specialised class they are numbers; before that, None.
+    block_size: tuple[int, int, int] = None  # type: ignore[assignment]
+    block_threads: int = None  # type: ignore[assignment]
+    warp_threads: int = None  # type: ignore[assignment]
+    num_warps: int = None  # type: ignore[assignment]
     algorithm: Any = None
     SharedStorage: Any = None
-    items_per_thread: Any = 1
+    items_per_thread: int = 1
 
     extent: ClassVar[str] = "block_size"
     """What the second parameter is called."""
