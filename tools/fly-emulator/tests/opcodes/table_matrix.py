@@ -174,7 +174,8 @@ def _indices(rng: np.random.Generator, n: int, share: float) -> Words:
     return np.asarray(sum(pairs[i] << np.uint64(4 * i) for i in range(8)).astype(np.uint32)[None])
 
 
-KINDS["sparse_index"] = Kind("sparse_index", 1, lambda w: w[0], lambda v: v[None], _indices)
+SPARSE_INDEX = "sparse_index"
+KINDS[SPARSE_INDEX] = Kind(SPARSE_INDEX, 1, lambda w: w[0], lambda v: v[None], _indices)
 
 
 def sparse(name: str, m: int, k: int, bits: int, types: tuple[Any, Any], prepare: tuple[tuple[int, int], ...],

@@ -19,6 +19,7 @@ import numpy as np
 
 from .case import ARCHITECTURES, LANES, Case, Context, case
 from .kinds import KINDS, Array, Kind, Words
+from .table_matrix import SPARSE_INDEX
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent.parent / "data/matrix-instructions-cdna3.json").read_text())
 MAPS = "Matrix element to register mapping with no modifiers"
@@ -221,7 +222,7 @@ def cases() -> list[Case]:
         result_kind = small_integers(one.rows["D"], one.out)
         variants: list[tuple[int, int, int]] = [(0, 0, 0)]
         if one.sparse:
-            kinds.append("sparse_index")
+            kinds.append(SPARSE_INDEX)
             per = one.m * one.k // LANES
             variants += [(0, abid, 0) for abid in range(1, 32 // per)]
         if one.broadcasts:
