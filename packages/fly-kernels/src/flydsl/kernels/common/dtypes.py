@@ -53,14 +53,12 @@ def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
 def expect_rows(name: str, tensor: Any, element: Any, columns: int) -> None:
     """`expect` for an (M, `columns`) argument whose rows have unit stride.
 
-    Raises ValueError for another stride (copy the tensor with `.contiguous()`), and for another number of columns where
-    that is known while tracing.
+    To be called in a host function. Raises ValueError for another stride (copy the tensor with `.contiguous()`) while
+    tracing, and for another number of columns then or, where it is known at run time only, when the function is called.
     """
     expect(name, tensor, element, rank=2)
     if isinstance(tensor, fx.Tensor):
-        found = tensor.shape[1].unpack()
-        if isinstance(found, int) and found != columns:
-            raise ValueError(f"argument {name!r}: expected {columns} columns, got {found}")
+        _expect_extent(name, tensor.shape[1].unpack(), columns, "columns")
         if columns > 1:
             _expect_neighbours(name, tensor.stride[1].unpack(), "the elements of a row", "the last dimension")
 
@@ -68,15 +66,21 @@ def expect_rows(name: str, tensor: Any, element: Any, columns: int) -> None:
 def expect_row(name: str, tensor: Any, element: Any, count: int | None = None) -> None:
     """`expect` for a one-dimensional argument of unit stride.
 
-    Raises ValueError for another stride (copy the tensor with `.contiguous()`), and for another number of elements than
-    `count` where that is known while tracing.
+    To be called in a host function. Raises ValueError for another stride (copy the tensor with `.contiguous()`), and
+    for another number of elements than `count`, as `expect_rows` does.
     """
     expect(name, tensor, element, rank=1)
     if isinstance(tensor, fx.Tensor):
-        found = tensor.shape[0].unpack()
-        if count is not None and isinstance(found, int) and found != count:
-            raise ValueError(f"argument {name!r}: expected {count} elements, got {found}")
+        if count is not None:
+            _expect_extent(name, tensor.shape[0].unpack(), count, "elements")
         _expect_neighbours(name, tensor.stride[0].unpack(), "the elements", "its dimension")
+
+
+def _expect_extent(name: str, found: Any, wanted: int, what: str) -> None:
+    if not isinstance(found, int):
+        fx.host_assert(found == wanted, f"argument '{name}': expected {{}} {what}, got {{}}", wanted, found)
+    elif found != wanted:
+        raise ValueError(f"argument {name!r}: expected {wanted} {what}, got {found}")
 
 
 def _expect_neighbours(name: str, stride: Any, what: str, where: str) -> None:
