@@ -61,25 +61,27 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &par
   Cell &cell = shard.cells[part.dword];
   const bool writes = part.kind != AccessKind::Load;
   const uint32_t value = bytesAt(part.dword * 4, part.bytes); // after the access
-  const bool sameValue = part.kind == AccessKind::Store &&
-                         ((value ^ cell.value) & maskOf(part.bytes & cell.writeBytes)) == 0;
   const auto concurrent = [&](const Touch &touch) {
-    return touch.group != kNobody && !clock.isAfter(touch.group, touch.time);
+    return (touch.bytes & part.bytes) != 0 && !clock.isAfter(touch.group, touch.time);
+  };
+  const auto sameValue = [&](const Touch &writer) {
+    return part.kind == AccessKind::Store &&
+           ((value ^ cell.value) & maskOf(part.bytes & writer.bytes)) == 0;
   };
   const Touch *other = nullptr;
   const char *what = nullptr;
-  if ((cell.writeBytes & part.bytes) != 0 && !(part.atomic && cell.atomic) && !sameValue &&
-      concurrent(cell.writer)) {
-    other = &cell.writer;
-    what = writes ? "two workgroups write different values to the same memory"
-                  : "a workgroup reads what another one writes";
-  } else if (writes && (cell.readBytes & part.bytes) != 0) {
-    for (const Touch *reader : {&cell.reader, &cell.otherReader})
-      if (other == nullptr && concurrent(*reader)) {
-        other = reader;
-        what = "a workgroup writes what another one reads";
-      }
-  }
+  for (const Touch &writer : cell.writers)
+    if (other == nullptr && concurrent(writer) && !(part.atomic && writer.atomic) &&
+        !sameValue(writer)) {
+      other = &writer;
+      what = writes ? "two workgroups write different values to the same memory"
+                    : "a workgroup reads what another one writes";
+    }
+  for (const Touch &reader : cell.readers)
+    if (other == nullptr && writes && concurrent(reader)) {
+      other = &reader;
+      what = "a workgroup writes what another one reads";
+    }
   if (what != nullptr) {
     const uint64_t address = part.dword * 4;
     sink_.add({"race", wave, inst, static_cast<int>(part.lane), other->inst, true, address}, [&] {
@@ -87,24 +89,39 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &par
                     wave.launch->memory->describe(address, 4).c_str());
     });
   }
-  const Touch now{clock.self, clock.time, &inst};
+  const Touch now{clock.self, clock.time, &inst, part.bytes, part.atomic};
   if (part.atomic)
     clock.synchronise(shard.atomics[part.dword]);
   if (!writes) {
     if (part.atomic)
       return; // does not race with atomic writes, and plain ones are found from their side
-    cell.readBytes |= part.bytes;
-    Touch &place = cell.reader.group == kNobody || cell.reader.group == clock.self
-                       ? cell.reader
-                       : cell.otherReader;
-    place = now;
+    record(cell.readers, now);
     return;
   }
   const uint32_t mask = maskOf(part.bytes);
   cell.value = (cell.value & ~mask) | (value & mask);
-  cell.writeBytes |= part.bytes;
-  cell.writer = now;
-  cell.atomic = part.atomic;
+  for (Touch &writer : cell.writers)
+    writer.bytes &= static_cast<uint8_t>(~part.bytes); // what it wrote there is gone
+  record(cell.writers, now);
+}
+
+/// Keeps the newest touch of each of two groups; bytes that a group touched at an earlier time of
+/// its clock are forgotten.
+void GlobalRaceCheck::record(Touches &touches, const Touch &now) {
+  Touch *place = &touches.back();
+  for (Touch &touch : touches)
+    if (touch.group == now.group) {
+      const uint8_t earlier = touch.time == now.time ? touch.bytes : uint8_t{0};
+      touch = now;
+      touch.bytes |= earlier;
+      return;
+    }
+  for (Touch &touch : touches)
+    if (touch.bytes == 0) {
+      place = &touch;
+      break;
+    }
+  *place = now;
 }
 
 } // namespace flyemu

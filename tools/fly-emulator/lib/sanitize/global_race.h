@@ -26,21 +26,20 @@ public:
   static uint64_t numberOf(const WorkGroup &group);
 
 private:
-  /// Who touched a dword, when, and where in the code.
+  /// Who touched which bytes of a dword, when, and where in the code.
   struct Touch {
     uint64_t group = kNobody;
     uint64_t time = 0;
     const Instruction *inst = nullptr;
-  };
-  /// One dword: who wrote, who read, and which of its bytes.
-  struct Cell {
-    Touch writer;
-    Touch reader;
-    Touch otherReader;  ///< another group than the reader
-    uint32_t value = 0; ///< what the writer left, all four bytes
-    uint8_t writeBytes = 0;
-    uint8_t readBytes = 0;
+    uint8_t bytes = 0;
     bool atomic = false;
+  };
+  /// Two groups at the most: rows of small elements meet within a dword.
+  using Touches = std::array<Touch, 2>;
+  struct Cell {
+    Touches writers;
+    Touches readers;
+    uint32_t value = 0; ///< what the writers left, all four bytes
   };
   struct Shard {
     std::mutex mutex;
@@ -51,6 +50,7 @@ private:
   static constexpr uint64_t kNobody = ~uint64_t{0};
 
   void check(Wave &wave, const Instruction &inst, const Part &part, GroupClock &clock);
+  static void record(Touches &touches, const Touch &now);
 
   ReportSink &sink_;
   std::array<Shard, 64> shards_;

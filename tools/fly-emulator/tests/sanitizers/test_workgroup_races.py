@@ -120,3 +120,33 @@ def test_more_loads_than_the_counter_holds(build: Callable[..., Module], arch: s
         with sanitize("wait", raises=False) as found:
             kernel(1, 64, x, x.copy())
         assert (found.reports == []) is clean, wait
+
+
+HALVES = """
+KERNEL void odd_rows(GLOBAL unsigned short *y) { // three elements a row: rows meet within a dword
+  if (TID < 3)
+    y[BID * 3 + TID] = (unsigned short)(BID + 1);
+  __builtin_amdgcn_s_barrier();
+  if (TID < 3)
+    y[BID * 3 + TID] = y[BID * 3 + OTHER(TID)] + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_workgroups_with_bytes_of_their_own_in_a_dword_do_not_race(
+    build: Callable[..., Module], arch: str, seed: int
+) -> None:
+    module = build("#define OTHER(t) (t)\n" + HEADER + HALVES, arch, flags=("-O1", "-g"))
+    y = np.zeros(12, np.uint16)
+    with sanitize("race") as found:
+        module.kernel("odd_rows")(4, 64, y)
+    assert found.reports == []
+    np.testing.assert_array_equal(y, np.repeat(np.arange(2, 6), 3))
+
+
+def test_a_byte_of_another_workgroup_in_the_same_dword_races(build: Callable[..., Module], arch: str) -> None:
+    module = build("#define OTHER(t) ((t) + 1)\n" + HEADER + HALVES, arch, flags=("-O1", "-g"))
+    with sanitize("race") as found:
+        module.kernel("odd_rows")(4, 64, np.zeros(13, np.uint16))
+    assert found.reports
