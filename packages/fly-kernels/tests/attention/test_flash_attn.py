@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from references import check, tensors
+from attention_references import check, tensors
 
 from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary

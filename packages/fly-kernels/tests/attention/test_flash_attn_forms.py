@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from references import DTYPES, check, compare, reference, tensors
+from attention_references import DTYPES, check, compare, reference, tensors
 
 from flydsl.kernels.attention.config import FlashConfig
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary

@@ -269,7 +269,7 @@ KERNELS = [
                 "if slot >= -1:",
                 "memory",
                 (
-                    "store(key_start + at, keys[which])",
+                    "store(key_start + key_at, keys[which])",
                     "store(value_start + at, values[which])",
                     "fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)",
                 ),

@@ -30,6 +30,7 @@ _FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__"} | {
     "ml_dtypes",
     "tvm_ffi",
     "pytest",
+    "_pytest",
 }
 _LIBRARY = ("flydsl.compiler", "flydsl.expr", "flydsl._mlir", "flydsl.layout", "flydsl.runtime", "flydsl.utils")
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
@@ -47,7 +48,7 @@ class Drift:
         self.value = value
         self.code = isinstance(value, (FunctionType, MethodType, ModuleType, type)) or hasattr(value, "func")
         """A function, class or module: when it is another one now, what was compiled is out of date."""
-        self.compared = copy.deepcopy(value) if isinstance(value, (list, dict, set)) else value
+        self.compared = _kept(value) if isinstance(value, (list, dict, set)) else value
 
     def changed(self) -> bool:
         """Tell whether the name now means something else."""
@@ -60,6 +61,14 @@ class Drift:
             return not bool(now == self.compared)
         except Exception:
             return True
+
+
+def _kept(container: Any) -> Any:
+    """Return a copy to compare with later; of elements that have no copies, the elements themselves."""
+    try:
+        return copy.deepcopy(container)
+    except Exception:  # whatever the classes of elements raise
+        return copy.copy(container)
 
 
 class Fingerprint:

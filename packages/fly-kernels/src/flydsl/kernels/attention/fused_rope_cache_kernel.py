@@ -148,18 +148,17 @@ def build_fused_rope_cache_module(
             first = lane * vector + which * half
             if flash_layout:
                 index, inner = (block, place, head, first), (block_size, num_kv_heads, head_dim)
-                at = offset(KeyCache, index, inner)
-                store(key_start + at, keys[which])
+                key_at = offset(KeyCache, index, inner)
                 at = offset(ValueCache, index, inner)
                 store(value_start + at, values[which])
             else:
                 packed = (block, head, first // PACK, place, first % PACK)
-                at = offset(KeyCache, packed, (num_kv_heads, head_dim // PACK, block_size, PACK))
-                store(key_start + at, keys[which])
+                key_at = offset(KeyCache, packed, (num_kv_heads, head_dim // PACK, block_size, PACK))
                 for number in fx.range_constexpr(vector):
                     index = (block, head, first + number, place)
                     at = offset(ValueCache, index, (num_kv_heads, head_dim, block_size))
                     (value_start + at).store(values[which][number])
+            store(key_start + key_at, keys[which])
 
     @flyc.kernel(
         name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(THREADS, 1, 1)
