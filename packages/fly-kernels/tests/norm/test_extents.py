@@ -9,7 +9,8 @@ from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
 
 @pytest.mark.parametrize(
-    ("a", "c", "said"), [(96, 64, "'A': expected 64 columns, got 96"), (32, 64, "'A': expected 64"), (64, 32, "'C': expected 64")]
+    ("a", "c", "said"),
+    [(96, 64, "'A': expected 64 columns, got 96"), (32, 64, "'A': expected 64"), (64, 32, "'C': expected 64")],
 )
 def test_rows_of_another_width(a, c, said):
     launch = build_softmax_module(4, 64, "f32")
