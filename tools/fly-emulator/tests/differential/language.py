@@ -48,6 +48,8 @@ bf16 __truncsfbf2(f32 v) {
 #endif
 """
 
+# Signs are only changed of what an instruction made: LLVM 22's StructurizeCFG loses a lone negation or absolute value
+# at the end of a block with several predecessors, as a case is that others fall through to.
 BINARY = {
     "u32": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} & {b})", "({a} | {b})", "({a} ^ {b})",
             "({a} << ({b} & 31))", "({a} >> ({b} & 31))", "({a} / ({b} | 1))", "({a} % ({b} | 1))",
@@ -68,19 +70,21 @@ BINARY = {
     "f32": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "__builtin_fmaf({a}, {b}, {c})",
             "__builtin_sqrtf(__builtin_fabsf({a}))", "__builtin_floorf({a})", "__builtin_ceilf({a})",
             "__builtin_truncf({a})", "__builtin_rintf({a})", "({a} < {b} ? {a} : {b})", "({a} >= {b} ? {a} : {b})",
-            "-{a}", "__builtin_fabsf({a})", "__builtin_copysignf({a}, {b} == {b} ? {b} : -1.0f)",
+            "-({a} + 0.5f)", "__builtin_fabsf({a} + 0.5f)", "__builtin_copysignf({a}, {b} == {b} ? {b} : -1.0f)",
             "({a} == {a} && {b} == {b} ? __builtin_fmaxf({a}, {b} + 0.25f) : 0.5f)"],
     "f64": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "__builtin_fma({a}, {b}, {c})",
             "__builtin_sqrt(__builtin_fabs({a}))", "__builtin_floor({a})", "__builtin_trunc({a})",
-            "__builtin_rint({a})", "({a} < {b} ? {a} : {b})", "-{a}", "__builtin_fabs({a})"],
-    "f16": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "({a} < {b} ? {a} : {b})", "-{a}"],
+            "__builtin_rint({a})", "({a} < {b} ? {a} : {b})", "-({a} + 0.5)", "__builtin_fabs({a} + 0.5)"],
+    "f16": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} / {b})", "({a} < {b} ? {a} : {b})",
+            "-({a} + (f16)0.5f)"],
     "bf16": ["(bf16)((f32){a} + (f32){b})", "(bf16)((f32){a} * (f32){b})",
              "(bf16)__builtin_fmaf((f32){a}, (f32){b}, (f32){c})"],
     "s64": ["(s64)((u64){a} + (u64){b})", "(s64)((u64){a} - (u64){b})", "(s64)((u64){a} * (u64){b})",
             "({a} >> ({b} & 63))", "(s64)((u64){a} << ({b} & 63))", "({a} / (({b} & 0xffffff) + 5))",
             "({a} % (({b} & 0xffffff) + 5))", "({a} < {b} ? {a} : {b})", "({a} < 0 ? (s64)(0ul - (u64){a}) : {a})",
             "(s64)(s32){a} * (s32){b}", "(s64)(s16){a}"],
-    "h2": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "-{a}", "__builtin_elementwise_abs({a})",
+    "h2": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "-({a} + {b})",
+           "__builtin_elementwise_abs({a} - {b})",
            "(h2){{{a}.y, {b}.x}}", "({a} * {b}.yx)", "({a} + {b}.xx)",
            "(h2){{{a}.x < {b}.x ? {a}.x : {b}.x, {a}.y < {b}.y ? {a}.y : {b}.y}}"],
     "u2": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} & {b})", "({a} ^ {b})", "({a} << ({b} & (u16)7))",
