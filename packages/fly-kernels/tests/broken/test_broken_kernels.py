@@ -172,6 +172,79 @@ def splitk_gemm() -> None:
     multiply(a, b, torch.empty(5, 64, dtype=torch.float16), config=GemmConfig(16, 64, 128, 2))
 
 
+def rows_of(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+def softmax_backward() -> None:
+    from flydsl.kernels.norm.softmax_bwd_kernel import build_softmax_bwd_module
+
+    y = rows_of(3, 512).softmax(1)
+    build_softmax_bwd_module(512, "f32")(rows_of(3, 512), y, torch.empty_like(y), 3)
+
+
+def layernorm() -> None:
+    from flydsl.kernels.norm.layernorm_kernel import build_layernorm_module
+
+    x = rows_of(3, 512)
+    build_layernorm_module(512, "f32")(x, torch.ones(512), torch.zeros(512), torch.empty_like(x), 3)
+
+
+def layernorm_backward() -> None:
+    from flydsl.kernels.norm.layernorm_bwd_kernel import build_layernorm_bwd_module
+
+    x, sums = rows_of(3, 512), (torch.zeros(512), torch.zeros(512))
+    mean, rstd = torch.zeros(3), torch.ones(3)
+    build_layernorm_bwd_module(512, "f32")(x, torch.ones(512), x.clone(), mean, rstd, torch.empty_like(x), *sums, 3)
+
+
+def per_token_quant() -> None:
+    from flydsl.kernels.quant.per_token_quant_kernel import build_per_token_quant_module
+
+    q, scale = torch.empty(3, 512, dtype=torch.int8), torch.empty(3)
+    build_per_token_quant_module(512, "f32", "int8")(rows_of(3, 512), q, scale, 3)
+
+
+def argmax() -> None:
+    from flydsl.kernels.elementwise.argmax_kernel import build_argmax_module
+
+    build_argmax_module(512, "f32")(rows_of(3, 512), torch.empty(3, dtype=torch.int64), 3)
+
+
+def row_reduce() -> None:
+    from flydsl.kernels.elementwise.row_reduce_kernel import build_row_reduce_module
+
+    build_row_reduce_module(512, "f32")(rows_of(3, 512), torch.empty(3), 3)
+
+
+def gated() -> None:
+    from flydsl.kernels.elementwise.gated_kernel import build_gated_module
+
+    build_gated_module(512, "f32")(rows_of(3, 1024), torch.empty(3, 512), 3)
+
+
+def gated_backward() -> None:
+    from flydsl.kernels.elementwise.gated_kernel import build_gated_bwd_module
+
+    x = rows_of(3, 1024)
+    build_gated_bwd_module(512, "f32")(rows_of(3, 512), x, torch.empty_like(x), 3)
+
+
+def pointwise() -> None:
+    """Vectors, and a rest of one element."""
+    from flydsl.kernels.elementwise.pointwise_kernel import build_unary_module
+
+    x = rows_of(513)
+    build_unary_module("relu", "f32")(x, torch.empty_like(x), 513)
+
+
+def next_row(name: str, launch: Callable[[], Any], module: str, line: str) -> Kernel:
+    """A kernel of one wave a row; broken, it takes the next row instead of its own: the last one is outside."""
+    row = "at.first" if "at.first" in line else "row"
+    broken = line.replace(f"at, {row}", f"at, {row} + 1")
+    return Kernel(name, launch, (Break(f"flydsl.kernels.{module}", line, broken, "memory", MOVES),), barriers=False)
+
+
 KERNELS = [
     Kernel(
         "flash_attention",
@@ -308,6 +381,35 @@ KERNELS = [
             Break(LOOP, READ_A, READ_A.replace("m * 16", "(m + 64) * 16"), "memory"),
             Break(TILE, "first = first_row + part * M", "first = first_row + part * M + 1", "memory", (STORE_C,)),
         ),
+    ),
+    next_row(
+        "softmax_bwd", softmax_backward, "norm.softmax_bwd_kernel", "RowView(one, at, at.first) for one in (DY, Y, DX)"
+    ),
+    next_row("layernorm", layernorm, "norm.forward", "self.input = RowView(tensors.Input, at, row)"),
+    next_row("layernorm_bwd", layernorm_backward, "norm.backward", "self.dy = RowView(tensors.DY, at, row)"),
+    next_row(
+        "per_token_quant",
+        per_token_quant,
+        "quant.per_token_quant_kernel",
+        "source, output = RowView(Input, at, at.first), ",
+    ),
+    next_row("argmax", argmax, "elementwise.argmax_kernel", "source = RowView(X, at, at.first)"),
+    next_row("row_reduce", row_reduce, "elementwise.row_reduce_kernel", "reduced(RowView(X, at, at.first))"),
+    next_row("gated", gated, "elementwise.gated_kernel", "gates, target = RowView(X, at, at.first, columns=2 * N), "),
+    next_row("gated_bwd", gated_backward, "elementwise.gated_kernel", "dys = RowView(DY, at, at.first)"),
+    Kernel(
+        "pointwise",
+        pointwise,
+        (
+            Break(
+                "flydsl.kernels.elementwise.pointwise_kernel",
+                "rest < count",
+                "rest <= count",
+                "memory",
+                ("values = [fx.make_view(one + at, layout)",),
+            ),
+        ),
+        barriers=False,
     ),
 ]
 
