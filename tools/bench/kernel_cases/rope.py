@@ -59,7 +59,8 @@ def _case(q_heads: int, kv_heads: int, head: int) -> Case:
         arguments=(q, k, v, positions, cosines, sines, slots, key_cache, value_cache, q_out, k_out, TOKENS, one, one),
         outputs=tuple(outputs.values()),
         error=error,
-        least_bytes=bytes_of(q, k, v, positions, slots, q, k, k, v),
+        # Of the tables, the rows of each token once.
+        least_bytes=bytes_of(q, k, v, positions, slots, q, k, k, v) + 2 * TOKENS * bytes_of(cosines[0]),
         triton=tuple(
             TritonKernel("rope", {**inputs, **outputs}, {"Q_HEADS": q_heads, "KV_HEADS": kv_heads, "HEAD": head},
                          (max(q_heads, kv_heads), TOKENS, 1), warps)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from rows import DTYPES, row, rows
 
+from flydsl.kernels.attention.fused_rope_cache_kernel import build_fused_rope_cache_module
 from flydsl.kernels.elementwise.gated_kernel import build_gated_module
 from flydsl.kernels.norm import backward, forward
 from flydsl.kernels.norm.layernorm_kernel import build_layernorm_dynamicquant_module, build_layernorm_module
@@ -115,6 +116,21 @@ def test_backward_writes_its_sums_in_full_transactions(emulator, monkeypatch):
     assert second["kernel"].startswith("sums_of_columns")
     assert second["total"]["bytes_loaded"] - second["classes"]["smem"]["bytes_loaded"] == bytes_of(partial)
     assert second["classes"]["vmem"]["transactions"] == bytes_of(partial, dw) // TRANSACTION
+
+
+@pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(8, 1, 64), (32, 8, 128), (3, 3, 256)])
+@pytest.mark.parametrize("table_dtype", ["f32", "bf16"])
+def test_rope_reads_the_rows_of_its_tables_once(heads, kv_heads, dim, table_dtype, counters):
+    """Also those of f32; and 4 bytes of its position for each of the 16 or 32 bytes that a thread reads of a table."""
+    tokens, page = 9, 16
+    q, k = torch.zeros(tokens, heads, dim).bfloat16(), torch.zeros(tokens, kv_heads, dim).bfloat16()
+    tables = [rows(20, dim // 2, table_dtype) for _ in range(2)]
+    positions = torch.arange(tokens, dtype=torch.int32)
+    caches = [torch.zeros(1, page, kv_heads, dim).bfloat16() for _ in range(2)]
+    kernel = build_fused_rope_cache_module(dim, -1, heads, kv_heads, page)
+    profile = counters(kernel, q, k, k, positions, *tables, positions, *caches, q, k, tokens, *[torch.ones(1)] * 2)
+    least = 2 * bytes_of(q) + 5 * bytes_of(k) + tokens * bytes_of(tables[0][0], tables[1][0], positions[:1])
+    check(profile, least + 4 * tokens * (dim // 2 // 8), ragged=True)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])

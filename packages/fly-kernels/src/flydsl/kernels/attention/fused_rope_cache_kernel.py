@@ -5,9 +5,11 @@ For a head x of D elements at position p, with the halves x1, x2 (NeoX):
 
     out1 = x1 · cos[p] - x2 · sin[p],   out2 = x2 · cos[p] + x1 · sin[p]      in f32, rounded once
 
-A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. All heads of all tokens
-are one flat range of work: the queries of a token, then its keys, each together with the value of the same head. Every
-element of Q, K and V is read once, in 16-byte accesses; each output is written once.
+A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. A workgroup has all heads
+of a token, or of several: the queries, then the keys, each together with the value of the same head (`rope_config`).
+The row of cosines and the row of sines of a token's position, and its slot, are read once, by the first threads, and
+reach the others through LDS; the loads of the heads are in flight meanwhile. Every element of Q, K and V is read once,
+in 16-byte accesses; each output is written once.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from ..common.convert import reciprocal, round_to, to_fp8
 from ..common.dtypes import expect, float_type
 from ..common.language import flyc, fx
 from ..common.rows import pointer
+from .rope_config import RopeConfig, plan_rope, rope_config
 
-THREADS = 256
+_MOST_LANES = 256  # of a head
 PACK = 16  # elements of the innermost dimension of the packed key cache
 
 
@@ -43,7 +46,7 @@ def _check(
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} must be a positive integer, got {value!r}")
     lanes = head_dim // PACK
-    if head_dim % PACK or lanes < 1 or THREADS % lanes:
+    if head_dim % PACK or lanes < 1 or _MOST_LANES % lanes:
         raise ValueError(f"head_dim must be 16 times a power of two up to 4096, got {head_dim}")
     if not is_neox:
         raise ValueError("is_neox=False (interleaved pairs) is not supported; permute the heads' elements to halves")
@@ -63,6 +66,7 @@ def build_fused_rope_cache_module(
     apply_scale: bool = False,
     reuse_freqs_front_part: bool = True,
     pos_dtype: str = "i32",
+    config: RopeConfig | None = None,
 ) -> Any:
     """Build the launcher of the rotation and the cache write.
 
@@ -86,6 +90,8 @@ def build_fused_rope_cache_module(
     With `apply_scale` the caches hold fp8 (E4M3: FNUZ on gfx942, OCP on gfx950; also as int8 or uint8 tensors): the
     rounded value divided by the scale, saturated. Without it they hold `dtype_str` and the scales are not read.
 
+    `config` is a division of tokens among workgroups other than the default.
+
     Raises ValueError for what is not supported: another dtype, interleaved pairs, a rotary_dim below head_dim, a
     head_dim that is not 16 times a power of two. ImportError without the compiler.
     """
@@ -93,9 +99,9 @@ def build_fused_rope_cache_module(
     element = float_type(dtype_str)
     half, vector = head_dim // 2, 8
     lanes = head_dim // PACK  # threads of a head
-    heads = num_q_heads + num_kv_heads
     frequencies = half if reuse_freqs_front_part else head_dim
     target = architecture()
+    plan = plan_rope(num_q_heads + num_kv_heads, lanes, rope_config(config))
 
     def offset(argument: Any, index: tuple[Any, ...], inner: tuple[int, ...]) -> Any:
         """Of the element at `index`, in an argument whose extents but the first are `inner`."""
@@ -114,18 +120,13 @@ def build_fused_rope_cache_module(
     def store(start: Any, values: Any) -> None:
         fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)
 
-    def frequency(table: Any, position: Any, element: Any) -> Any:
-        at = offset(table, (position, element), (frequencies,))
-        return load(pointer(table) + at, vector).to(fx.Float32)
-
-    def rotated(start: Any, position: Any, CosCache: Any, SinCache: Any, lane: Any) -> tuple[Any, Any]:
+    def rotated(first: Any, second: Any, tables: Any, lane: Any) -> tuple[Any, Any]:
         """This thread's part of both halves, rounded."""
-        first = load(start, vector).to(fx.Float32)
-        second = load(start + half, vector).to(fx.Float32)
-        cos, sin = (frequency(one, position, lane * vector) for one in (CosCache, SinCache))
+        first, second = first.to(fx.Float32), second.to(fx.Float32)
+        cos, sin = (table.read(lane) for table in tables)
         low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
         if not reuse_freqs_front_part:
-            cos, sin = (frequency(one, position, lane * vector + half) for one in (CosCache, SinCache))
+            cos, sin = (table.read(lane + lanes) for table in tables)
         high = fx.fma(second, cos, first * sin)
         return round_to(low, element), round_to(high, element)
 
@@ -160,8 +161,43 @@ def build_fused_rope_cache_module(
                     (value_start + at).store(values[which][number])
             store(key_start + key_at, keys[which])
 
+    class Table:
+        """The rows of cosines, or of sines, of this workgroup's tokens, in LDS.
+
+        A part of 8 elements is `chunks` times 16 bytes. The first 16 bytes of all parts lie side by side, then the
+        second ones: no bank conflicts when neighbouring lanes take neighbouring parts.
+        """
+
+        def __init__(self, argument: Any, allocator: Any, token: Any) -> None:
+            self.argument = argument
+            self.element = pointer(argument).element_type
+            self.chunk = 128 // self.element.width
+            self.chunks = range(vector // self.chunk)
+            self.parts = frequencies // vector
+            elements = plan.tokens * frequencies
+            self.memory = allocator.allocate(fx.Array[self.element, elements, 16]).ptr
+            self.row = token * self.parts
+
+        def place(self, part: Any, chunk: int) -> Any:
+            return self.memory + (part + chunk * (plan.tokens * self.parts)) * self.chunk
+
+        def fetch(self, position: Any, part: Any) -> Any:
+            at = offset(self.argument, (position, part * vector), (frequencies,))
+            return load(pointer(self.argument) + at, vector)
+
+        def keep(self, part: Any, values: Any) -> None:
+            for chunk in self.chunks:
+                wanted = list(range(chunk * self.chunk, (chunk + 1) * self.chunk))
+                self.place(part, chunk).store(values.shuffle(values, wanted))
+
+        def read(self, part: Any) -> Any:
+            """8 of this thread's token, as Float32."""
+            kind = fx.Vector[self.element, self.chunk]
+            chunks = [self.place(self.row + part, chunk).load(kind) for chunk in self.chunks]
+            return fx.Vector.from_elements([one[i] for one in chunks for i in range(self.chunk)]).to(fx.Float32)
+
     @flyc.kernel(
-        name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(THREADS, 1, 1)
+        name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(plan.block, 1, 1)
     )
     def rope_cache_kernel(
         Q: Any,
@@ -179,34 +215,60 @@ def build_fused_rope_cache_module(
         KScale: Any,
         VScale: Any,
     ) -> None:
-        thread = fx.thread_idx.x
+        thread, first_token = fx.thread_idx.x, fx.block_idx.x // plan.parts * plan.tokens
+        allocator = fx.SharedAllocator()
+        mine = thread // plan.span
+        tables = [Table(one, allocator, mine) for one in (CosCache, SinCache)]
+        slots = allocator.allocate(fx.Array[fx.Int64, plan.tokens, 16]).peek()
+
         lane = thread % lanes
-        item = fx.block_idx.x * (THREADS // lanes) + thread // lanes
-        token, head = item // heads, item % heads
-        if token < num_tokens:
-            position = (pointer(Positions) + token).load().to(fx.Int64)
-            if head < num_q_heads:
-                place = (token, head, lane * vector)
-                queries = (num_q_heads, head_dim)
-                low, high = rotated(pointer(Q) + offset(Q, place, queries), position, CosCache, SinCache, lane)
-                target = pointer(Q_out) + offset(Q_out, place, queries)
-                store(target, low)
-                store(target + half, high)
-            else:
-                kv_head = head - num_q_heads
-                place = (token, kv_head, lane * vector)
-                keys_of_token = (num_kv_heads, head_dim)
-                low, high = rotated(pointer(K) + offset(K, place, keys_of_token), position, CosCache, SinCache, lane)
-                target = pointer(K_out) + offset(K_out, place, keys_of_token)
-                store(target, low)
-                store(target + half, high)
-                slot = (pointer(SlotMapping) + token).load().to(fx.Int64)
-                if slot >= 0:
-                    source = pointer(V) + offset(V, place, keys_of_token)
-                    parts = (load(source, vector), load(source + half, vector))
-                    keys = (encoded(low, KScale), encoded(high, KScale))
-                    values = (encoded(parts[0], VScale), encoded(parts[1], VScale))
-                    write_cache(KeyCache, ValueCache, slot, kv_head, lane, keys, values)
+        head = thread % plan.span // lanes + fx.block_idx.x % plan.parts * plan.heads_each
+        token = first_token + mine
+        active = (mine < plan.tokens) & (token < num_tokens)
+        queries, keys = (num_q_heads, head_dim), (num_kv_heads, head_dim)
+        kv_head = head - num_q_heads
+        is_query = active & (head < num_q_heads)
+        is_key = active & (kv_head >= 0) & (kv_head < num_kv_heads)
+
+        # The first threads fetch the tables' rows; the heads are loaded while these are on their way.
+        parts = tables[0].parts
+        for first in fx.range_constexpr(0, plan.tokens * parts, plan.block):
+            part = thread + first
+            whose = first_token + part // parts
+            if (part < plan.tokens * parts) & (whose < num_tokens):
+                position = (pointer(Positions) + whose).load().to(fx.Int64)
+                rows = [table.fetch(position, part % parts) for table in tables]
+                for table, row in zip(tables, rows, strict=True):
+                    table.keep(part, row)
+                if part % parts == 0:
+                    slots[part // parts] = (pointer(SlotMapping) + whose).load().to(fx.Int64)
+        low, high = fx.full(vector, 0, element), fx.full(vector, 0, element)
+        if is_query:
+            source = pointer(Q) + offset(Q, (token, head, lane * vector), queries)
+            low, high = load(source, vector), load(source + half, vector)
+        if is_key:
+            source = pointer(K) + offset(K, (token, kv_head, lane * vector), keys)
+            low, high = load(source, vector), load(source + half, vector)
+        fx.barrier()
+
+        if active:
+            low, high = rotated(low, high, tables, lane)
+        if is_query:
+            target = pointer(Q_out) + offset(Q_out, (token, head, lane * vector), queries)
+            store(target, low)
+            store(target + half, high)
+        if is_key:
+            place = (token, kv_head, lane * vector)
+            target = pointer(K_out) + offset(K_out, place, keys)
+            store(target, low)
+            store(target + half, high)
+            slot = slots[mine]
+            if slot >= 0:
+                source = pointer(V) + offset(V, place, keys)
+                pair = (load(source, vector), load(source + half, vector))
+                new_keys = (encoded(low, KScale), encoded(high, KScale))
+                new_values = (encoded(pair[0], VScale), encoded(pair[1], VScale))
+                write_cache(KeyCache, ValueCache, slot, kv_head, lane, new_keys, new_values)
 
     def check(name: str, argument: Any, *kinds: Any) -> None:
         expect(name, argument, argument.element_type, fx.rank(argument) if isinstance(argument, fx.Tensor) else 0)
@@ -246,8 +308,7 @@ def build_fused_rope_cache_module(
             check(name, one, *stored)
         for name, one in (("KScale", KScale), ("VScale", VScale)):
             check(name, one, fx.Float32)
-        items = num_tokens * heads
-        per_group = THREADS // lanes
+        grid = (num_tokens + plan.tokens - 1) // plan.tokens * plan.parts
         rope_cache_kernel(
             Q,
             K,
@@ -263,6 +324,6 @@ def build_fused_rope_cache_module(
             num_tokens,
             KScale,
             VScale,
-        ).launch(grid=((items + per_group - 1) // per_group,), block=(THREADS,), stream=stream)
+        ).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return rope_cache
