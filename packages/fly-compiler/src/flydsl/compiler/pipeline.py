@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _fly_emit
 from flydsl._mlir.passmanager import PassManager
 from flydsl.expr._arch import describe
 
@@ -251,7 +252,6 @@ def emit(
     Raises:
         DSLCompileError: host code generation or linking fails.
     """
-    from flydsl._mlir._mlir_libs import _fly_emit
 
     def work() -> None:
         objects = _fly_emit.code_objects(lowered)

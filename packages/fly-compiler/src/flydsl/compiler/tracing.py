@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
+
+# MLIR imports the op classes of a dialect when its first op appears. Every trace has ops of these, so they come with the
+# compiler: the first compilation need not wait for them.
+from flydsl._mlir.dialects import builtin, fly, func, llvm, scf  # noqa: F401
 from flydsl.expr import _trace
 
 from ..utils import env
@@ -134,7 +137,7 @@ def active() -> Compilation | None:
 
 
 def _identifier(name: str) -> str:
-    return re.sub(r"\W", "_", name) or "kernel"
+    return "".join(one if one.isalnum() or one == "_" else "_" for one in name) or "kernel"
 
 
 def trace_host(

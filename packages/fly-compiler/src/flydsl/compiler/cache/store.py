@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -39,7 +38,7 @@ class ArtifactStore:
     def __init__(self, root: Path, name: str, source: str, scratch: Path) -> None:
         self.root = root
         self.scratch = scratch
-        self.folder = root / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}_{source[:32]}"
+        self.folder = root / f"{_file_name(name)}_{source[:32]}"
 
     def path(self, key: str) -> Path:
         """Return where the artifact of a key is or would be."""
@@ -114,3 +113,7 @@ class ArtifactStore:
     def __len__(self) -> int:
         """The number of artifacts on disk."""
         return sum(1 for _ in self.folder.glob("*.so")) if self.folder.is_dir() else 0
+
+
+def _file_name(name: str) -> str:
+    return "".join(one if one.isascii() and (one.isalnum() or one in "_.-") else "_" for one in name[:80])

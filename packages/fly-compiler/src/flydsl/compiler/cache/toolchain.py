@@ -40,9 +40,11 @@ def toolchain_hash() -> str:
         for folder in _locations(package):
             _add_sources(digest, folder)
     for folder in _locations("flydsl._mlir"):
-        for path in sorted((folder / "_mlir_libs").glob("*.so*")):
-            facts = path.stat()
-            digest.update(f"{path.name}:{facts.st_size}:{facts.st_mtime_ns}".encode())
+        with os.scandir(folder / "_mlir_libs") as entries:
+            libraries = sorted((one for one in entries if ".so" in one.name), key=lambda one: one.name)
+        for one in libraries:
+            facts = one.stat()
+            digest.update(f"{one.name}:{facts.st_size}:{facts.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 

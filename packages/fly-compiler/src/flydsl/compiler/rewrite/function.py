@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import difflib
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from ...utils import env, log
 from .refusals import is_generator
 from .source import find_source
-from .syntax import OPS, REGION, RewriteError, located
+from .syntax import OPS, REGION, RewriteError, copied, located
 from .transformer import FunctionTransformer
 
 __all__ = ["is_rewritten", "rewrite_function", "rewritten_source"]
@@ -84,7 +83,7 @@ def _with_code(function: FunctionType, code: CodeType) -> FunctionType:
 
 def _rewrite_tree(function: FunctionType, decorated: bool, keep_value: bool) -> ast.FunctionDef | ast.Lambda:
     source = find_source(function)
-    node = copy.deepcopy(source.node)
+    node = copied(source.node)
     try:
         if isinstance(node, ast.AsyncFunctionDef):
             raise RewriteError(f"'{node.name}' is async: a traced function runs at once and cannot await").at(node)

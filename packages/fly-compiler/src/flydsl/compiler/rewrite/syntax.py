@@ -15,6 +15,7 @@ __all__ = [
     "assign",
     "call_op",
     "constant",
+    "copied",
     "is_explicit_loop",
     "is_named_call",
     "is_plain_test",
@@ -32,6 +33,7 @@ REGION = "__fly_region"
 """Prefix of the functions that control-flow bodies become (`flydsl.expr._trace.REGION_PREFIX`)."""
 
 _N = TypeVar("_N", bound=ast.AST)
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 class RewriteError(SyntaxError):
@@ -66,8 +68,31 @@ class LoopTargetError(RewriteError, TypeError):
 
 
 def located(node: _N, origin: ast.AST) -> _N:
-    """Give `node`, and everything new inside it, the position of `origin`."""
-    return ast.fix_missing_locations(ast.copy_location(node, origin))
+    """Give `node`, and everything new inside it, the position of `origin`.
+
+    What has a position already is left alone, with all that is inside it: it is the user's, or was located before.
+    """
+    place = {name: getattr(origin, name) for name in _POSITION if hasattr(origin, name)}
+    new: list[ast.AST] = [node]
+    while new:
+        one = new.pop()
+        if "lineno" in one._attributes:
+            for name, value in place.items():
+                setattr(one, name, value)
+        new += [child for child in ast.iter_child_nodes(one) if not hasattr(child, "lineno")]
+    return node
+
+
+def copied(node: _N) -> _N:
+    """Return a copy of a tree. `copy.deepcopy` takes ten times as long, for cycles that trees do not have."""
+    copy = type(node)()
+    for name, value in vars(node).items():
+        if isinstance(value, ast.AST):
+            value = copied(value)
+        elif isinstance(value, list):
+            value = [copied(one) if isinstance(one, ast.AST) else one for one in value]
+        setattr(copy, name, value)
+    return copy
 
 
 def load(name: str) -> ast.Name:
