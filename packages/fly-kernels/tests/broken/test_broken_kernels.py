@@ -331,10 +331,10 @@ KERNELS = [
         (
             Break(
                 "flydsl.kernels.attention.fused_rope_cache_kernel",
-                "if token < num_tokens:",
-                "if token <= num_tokens:",
+                "if (part < plan.tokens * parts) & (whose < num_tokens):",
+                "if (part < plan.tokens * parts) & (whose <= num_tokens):",
                 "memory",
-                ("position = (pointer(Positions) + token)",),
+                ("position = (pointer(Positions) + whose)",),
             ),
             Break(
                 "flydsl.kernels.attention.fused_rope_cache_kernel",

@@ -9,10 +9,14 @@ import torch
 from rows import DTYPES, row, rows
 
 from flydsl.kernels.attention.fused_rope_cache_kernel import build_fused_rope_cache_module
-from flydsl.kernels.elementwise.gated_kernel import build_gated_module
+from flydsl.kernels.elementwise.argmax_kernel import build_argmax_module
+from flydsl.kernels.elementwise.gated_kernel import build_gated_bwd_module, build_gated_module
+from flydsl.kernels.elementwise.pointwise_kernel import build_binary_module, build_unary_bwd_module, build_unary_module
+from flydsl.kernels.elementwise.row_reduce_kernel import build_row_reduce_module
 from flydsl.kernels.norm import backward, forward
+from flydsl.kernels.norm.layernorm_bwd_kernel import build_layernorm_bwd_module
 from flydsl.kernels.norm.layernorm_kernel import build_layernorm_dynamicquant_module, build_layernorm_module
-from flydsl.kernels.norm.rmsnorm_bwd_kernel import build_rmsnorm_bwd_two_stage_module
+from flydsl.kernels.norm.rmsnorm_bwd_kernel import build_rmsnorm_bwd_module, build_rmsnorm_bwd_two_stage_module
 from flydsl.kernels.norm.rmsnorm_kernel import build_fused_add_rmsnorm_module, build_rmsnorm_module
 from flydsl.kernels.norm.softmax_bwd_kernel import build_softmax_bwd_module
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
@@ -61,6 +65,48 @@ def test_other_kernels_without_weights(counters):
     assert moved - profile["classes"]["smem"]["bytes_loaded"] == bytes_of(x, q, scale)
     y = torch.empty(M, 512).bfloat16()
     check(counters(build_gated_module(512, "bf16"), x, y, M), bytes_of(x, y), ragged=False)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("n", [1024, 1000, 8192, 5003])
+def test_elementwise_and_reducing_kernels(n, dtype, counters):
+    x, y, kind = rows(M, n, dtype), rows(M, n, dtype, seed=1), DTYPES[dtype]
+    z, wide, numbers, places = torch.empty_like(x), rows(M, 2 * n, dtype), torch.empty(M), torch.empty(M).int()
+    ragged = n * x.element_size() % TRANSACTION != 0
+    check(counters(build_argmax_module(n, dtype), x, places, M), bytes_of(x, places), True)
+    check(counters(build_row_reduce_module(n, dtype, "sum", "f32"), x, numbers, M), bytes_of(x, numbers), True)
+    check(counters(build_gated_module(n, dtype), wide, z, M), bytes_of(wide, z), ragged)
+    check(counters(build_gated_bwd_module(n, dtype), x, wide, torch.empty_like(wide), M), bytes_of(x, wide, wide), True)
+    x, y, z = (one.view(-1)[: 3 * n] for one in (x, y, z))
+    check(counters(build_unary_module("silu", dtype), x, z, 3 * n), bytes_of(x, z), ragged)
+    check(counters(build_unary_bwd_module("silu", dtype), x, y, z, 3 * n), bytes_of(x, y, z), ragged)
+    check(counters(build_binary_module("add", dtype), x, y, z, 3 * n), bytes_of(x, y, z), ragged)
+    assert x.dtype == kind
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("n", [1000, 2048, 8192])
+def test_backward_norms_read_and_write_rows_once(n, dtype, counters, monkeypatch):
+    """With one workgroup, which adds its sums to the results: atomics, counted by transaction and three times each."""
+    monkeypatch.setattr(backward, "programs", lambda plan: 1)
+    x, dy, dx, gamma = (
+        rows(M, n, dtype),
+        rows(M, n, dtype, seed=1),
+        torch.empty(M, n, dtype=DTYPES[dtype]),
+        row(n, dtype),
+    )
+    numbers, sums = torch.ones(M), [torch.zeros(n), torch.zeros(n)]
+    least = bytes_of(x, dy, dx, gamma)
+    for kernel, statistics, results in (
+        (build_rmsnorm_bwd_module(n, dtype), [numbers], sums[:1]),
+        (build_layernorm_bwd_module(n, dtype), [numbers, numbers], sums),
+    ):
+        profile = counters(kernel, x, gamma, dy, *statistics, dx, *results, M)
+        total = profile["total"]
+        moved = total["bytes_loaded"] + total["bytes_stored"] - profile["classes"]["smem"]["bytes_loaded"]
+        assert moved - least == sum(3 * -(-bytes_of(one) // TRANSACTION) * TRANSACTION for one in results)
+        assert total["lds_conflict_cycles"] == 0
+        assert profile["scratch_bytes"] == 0
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16"])

@@ -105,7 +105,8 @@ def test_unknown_dtype():
     [
         (lambda x, y: (x.int(), y), TypeError, "argument 'A': expected Float32, got Int32"),
         (lambda x, y: (x, y.half()), TypeError, "argument 'C': expected Float32, got Float16"),
-        (lambda x, y: (x[0], y), ValueError, "argument 'A': expected rank 2, got rank 1"),
+        (lambda x, y: (x[0], y), ValueError, "argument 'A': expected 128 elements, got 64"),
+        (lambda x, y: (x[None], y), ValueError, "argument 'A': expected rank 2, got rank 3"),
     ],
 )
 def test_wrong_tensor_names_the_argument_and_the_next_call_works(spoil, error, said):

@@ -5,8 +5,9 @@ For a head x of D elements at position p, with the halves x1, x2 (NeoX):
 
     out1 = x1 · cos[p] - x2 · sin[p],   out2 = x2 · cos[p] + x1 · sin[p]      in f32, rounded once
 
-A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. A workgroup has all heads
-of a token, or of several: the queries, then the keys, each together with the value of the same head (`rope_config`).
+A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. A workgroup has all
+heads of a token, or of several: the queries, then the keys, each together with the value of the same head
+(`rope_config`).
 The row of cosines and the row of sines of a token's position, and its slot, are read once, by the first threads, and
 reach the others through LDS; the loads of the heads are in flight meanwhile. Every element of Q, K and V is read once,
 in 16-byte accesses; each output is written once.
@@ -18,9 +19,11 @@ import math
 from typing import Any
 
 from ..common.arch import architecture
+from ..common.contiguous import expect_contiguous
 from ..common.convert import reciprocal, round_to, to_fp8
-from ..common.dtypes import expect, float_type
+from ..common.dtypes import float_type
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_extents
 from ..common.rows import pointer
 from .rope_config import RopeConfig, plan_rope, rope_config
 
@@ -100,6 +103,10 @@ def build_fused_rope_cache_module(
     half, vector = head_dim // 2, 8
     lanes = head_dim // PACK  # threads of a head
     frequencies = half if reuse_freqs_front_part else head_dim
+    key_block = value_block = (block_size, num_kv_heads, head_dim)  # what a block of a cache holds
+    if not flash_layout:
+        key_block = (num_kv_heads, head_dim // PACK, block_size, PACK)
+        value_block = (num_kv_heads, head_dim, block_size)
     target = architecture()
     plan = plan_rope(num_q_heads + num_kv_heads, lanes, rope_config(config))
 
@@ -148,16 +155,16 @@ def build_fused_rope_cache_module(
         for which in fx.range_constexpr(2):
             first = lane * vector + which * half
             if flash_layout:
-                index, inner = (block, place, head, first), (block_size, num_kv_heads, head_dim)
-                key_at = offset(KeyCache, index, inner)
-                at = offset(ValueCache, index, inner)
+                index = (block, place, head, first)
+                key_at = offset(KeyCache, index, key_block)
+                at = offset(ValueCache, index, value_block)
                 store(value_start + at, values[which])
             else:
                 packed = (block, head, first // PACK, place, first % PACK)
-                key_at = offset(KeyCache, packed, (num_kv_heads, head_dim // PACK, block_size, PACK))
+                key_at = offset(KeyCache, packed, key_block)
                 for number in fx.range_constexpr(vector):
                     index = (block, head, first + number, place)
-                    at = offset(ValueCache, index, (num_kv_heads, head_dim, block_size))
+                    at = offset(ValueCache, index, value_block)
                     (value_start + at).store(values[which][number])
             store(key_start + key_at, keys[which])
 
@@ -270,14 +277,27 @@ def build_fused_rope_cache_module(
                 new_values = (encoded(pair[0], VScale), encoded(pair[1], VScale))
                 write_cache(KeyCache, ValueCache, slot, kv_head, lane, new_keys, new_values)
 
-    def check(name: str, argument: Any, *kinds: Any) -> None:
-        expect(name, argument, argument.element_type, fx.rank(argument) if isinstance(argument, fx.Tensor) else 0)
+    def check(name: str, argument: Any, inner: tuple[int, ...], count: Any, *kinds: Any) -> None:
+        """Refuse an argument of another type, or of less than `count` times the extents `inner`; None: of any number.
+
+        One of another rank than those is contiguous, one of this rank has neighbours along its last dimension.
+        """
+        if not isinstance(argument, (fx.Tensor, fx.Pointer)):
+            raise TypeError(f"argument {name!r}: expected a tensor or a pointer, got {type(argument).__name__}")
         if argument.element_type not in kinds:
             names = " or ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"argument {name!r}: expected {names}, got {argument.element_type.__name__}")
+        if isinstance(argument, fx.Pointer):
+            return
+        rank = fx.rank(argument)
+        if rank != 1 + len(inner):
+            least = None if count is None else fx.Int64(count) * math.prod(inner)
+            expect_contiguous(name, argument, argument.element_type, least)
+            return
         alone = name == "ValueCache" and not flash_layout and block_size == 1  # nothing has a neighbour there
-        if isinstance(argument, fx.Tensor) and not alone and argument.stride[fx.rank(argument) - 1].unpack() != 1:
+        if not alone and argument.stride[rank - 1].unpack() != 1:
             raise ValueError(f"argument {name!r}: the elements of the last dimension must be neighbours (stride 1)")
+        expect_extents(name, argument, inner, 0 if count is None else count)
 
     @flyc.jit
     def rope_cache(
@@ -297,17 +317,21 @@ def build_fused_rope_cache_module(
         VScale: Any,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        for name, one in (("Q", Q), ("K", K), ("V", V), ("Q_out", Q_out), ("K_out", K_out)):
-            check(name, one, element)
+        expect_count("num_tokens", num_tokens)
+        queries, keys = (num_q_heads, head_dim), (num_kv_heads, head_dim)
+        for name, one, inner in (("Q", Q, queries), ("K", K, keys), ("V", V, keys)):
+            check(name, one, inner, num_tokens, element)
+        for name, one, inner in (("Q_out", Q_out, queries), ("K_out", K_out, keys)):
+            check(name, one, inner, num_tokens, element)
         for name, one in (("CosCache", CosCache), ("SinCache", SinCache)):
-            check(name, one, element, fx.Float32)
-        check("Positions", Positions, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
-        check("SlotMapping", SlotMapping, fx.Int32, fx.Int64)
+            check(name, one, (frequencies,), None, element, fx.Float32)
+        check("Positions", Positions, (), num_tokens, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
+        check("SlotMapping", SlotMapping, (), num_tokens, fx.Int32, fx.Int64)
         stored = (getattr(fx, target.fp8), fx.Int8) if apply_scale else (element,)
-        for name, one in (("KeyCache", KeyCache), ("ValueCache", ValueCache)):
-            check(name, one, *stored)
+        for name, one, inner in (("KeyCache", KeyCache, key_block), ("ValueCache", ValueCache, value_block)):
+            check(name, one, inner, None, *stored)
         for name, one in (("KScale", KScale), ("VScale", VScale)):
-            check(name, one, fx.Float32)
+            check(name, one, (), 1, fx.Float32)
         grid = (num_tokens + plan.tokens - 1) // plan.tokens * plan.parts
         rope_cache_kernel(
             Q,

@@ -27,6 +27,7 @@ __all__ = [
     "plan_rows",
     "pointer",
     "row_config",
+    "row_start",
     "store_scalar",
     "stream",
     "total",
@@ -176,7 +177,7 @@ class _Half:
 
 
 class RowView:
-    """One row of an argument, (M, N) or (N,): a tensor with unit stride along the row, or a pointer to M·N elements."""
+    """One row of an argument, (M, N) or (N,), of neighbouring elements; M·N of them if flattened or a pointer."""
 
     def __init__(
         self,
@@ -195,15 +196,12 @@ class RowView:
         """
         self._at = at
         start = pointer(argument)
-        if element is not None:
-            start = fx.recast_iter(element, start)
-        self.element = start.element_type
-        if row is not None:
-            apart: Any = stride or columns or at.plan.columns
-            if stride is None and isinstance(argument, fx.Tensor):
-                apart = argument.stride[0].unpack()
-            start = start + fx.Int64(row) * apart
-        self._start = start
+        if row is not None and stride is not None:
+            start = start + fx.Int64(row) * stride
+        elif row is not None:
+            start = row_start(argument, row, columns or at.plan.columns)
+        self._start = start if element is None else fx.recast_iter(element, start)
+        self.element = self._start.element_type
 
     def shifted(self, elements: int) -> RowView:
         """The same row from another element on."""
@@ -307,6 +305,12 @@ def _loop(plan: RowPlan, state: Any, body: Any, trips: int, parts: int) -> Any:
 def pointer(argument: Any) -> Any:
     """Where an argument begins: a tensor's first element, or the pointer that it is."""
     return fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+
+
+def row_start(argument: Any, row: Any, columns: int) -> Any:
+    """Where a row of an (M, N) argument begins: by its stride, or by `columns` where it is flattened or a pointer."""
+    strided = isinstance(argument, fx.Tensor) and fx.rank(argument) == 2
+    return pointer(argument) + fx.Int64(row) * (argument.stride[0].unpack() if strided else columns)
 
 
 def store_scalar(argument: Any, index: Any, value: Any, at: RowThread) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, highest, plan_rows, pointer, row_config, stream
 
 _NOWHERE = 2**31 - 1
@@ -21,8 +22,8 @@ _NOWHERE = 2**31 - 1
 def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
     """Build the launcher `(X, Index, m_in, stream)`.
 
-    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Index
-    (M,) of int32 or int64. NaN is ignored; a row of NaN only gives 0.
+    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or contiguous rows flattened or as a
+    pointer; Index (M,) of int32 or int64. NaN is ignored; a row of NaN only gives 0.
 
     `config` is a division of rows among threads other than the default.
 
@@ -72,8 +73,9 @@ def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None
 
     @flyc.jit
     def argmax(X: Any, Index: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        expect_rows("X", X, element, N)
-        expect_row("Index", Index, fx.Int64 if Index.element_type is fx.Int64 else fx.Int32)
+        expect_count("m_in", m_in)
+        expect_rows("X", X, element, N, m_in)
+        expect_row("Index", Index, fx.Int64 if Index.element_type is fx.Int64 else fx.Int32, m_in)
         argmax_kernel(X, Index, m_in).launch(
             grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream
         )

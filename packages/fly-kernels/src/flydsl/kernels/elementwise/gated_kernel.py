@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 from .functions import GRADIENTS, UNARY, function
 
@@ -23,8 +24,8 @@ def build_gated_module(
 ) -> Any:
     """Build the launcher `(X, Y, m_in, stream)`.
 
-    X (M, 2·N) and Y (M, N) of `dtype_str` ("f32", "f16", "bf16") have unit stride along a row, or are pointers to
-    contiguous rows. `activation` is a key of `functions.UNARY`.
+    X (M, 2·N) and Y (M, N) of `dtype_str` ("f32", "f16", "bf16") have unit stride along a row, or are contiguous
+    rows flattened or as pointers. `activation` is a key of `functions.UNARY`.
 
     `config` is a division of rows among threads other than the default.
 
@@ -53,8 +54,9 @@ def build_gated_module(
 
     @flyc.jit
     def gated(X: Any, Y: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        expect_rows("X", X, element, 2 * N)
-        expect_rows("Y", Y, element, N)
+        expect_count("m_in", m_in)
+        expect_rows("X", X, element, 2 * N, m_in)
+        expect_rows("Y", Y, element, N, m_in)
         gated_kernel(X, Y, m_in).launch(grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream)
 
     return gated
@@ -93,9 +95,10 @@ def build_gated_bwd_module(
 
     @flyc.jit
     def gated_bwd(DY: Any, X: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        expect_rows("DY", DY, element, N)
+        expect_count("m_in", m_in)
+        expect_rows("DY", DY, element, N, m_in)
         for name, tensor in (("X", X), ("DX", DX)):
-            expect_rows(name, tensor, element, 2 * N)
+            expect_rows(name, tensor, element, 2 * N, m_in)
         grid = (m_in + plan.rows - 1) // plan.rows
         gated_bwd_kernel(DY, X, DX, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 

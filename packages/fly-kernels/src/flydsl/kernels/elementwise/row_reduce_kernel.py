@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream, total
 from ..common.rows import highest as highest_of
 
@@ -28,8 +29,8 @@ def build_row_reduce_module(
 ) -> Any:
     """Build the launcher `(X, Y, m_in, stream)`: Y[m] = the sum, mean or maximum of row m.
 
-    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or a pointer to contiguous rows; Y (M,)
-    of `out_dtype_str`, by default the same. A maximum ignores NaN; of a row of NaN only it is -inf.
+    X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or contiguous rows flattened or as a
+    pointer; Y (M,) of `out_dtype_str`, by default the same. A maximum ignores NaN; of a row of NaN only it is -inf.
 
     `config` is a division of rows among threads other than the default.
 
@@ -63,8 +64,9 @@ def build_row_reduce_module(
 
     @flyc.jit
     def row_reduce(X: Any, Y: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        expect_rows("X", X, element, N)
-        expect_row("Y", Y, out)
+        expect_count("m_in", m_in)
+        expect_rows("X", X, element, N, m_in)
+        expect_row("Y", Y, out, m_in)
         row_reduce_kernel(X, Y, m_in).launch(
             grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream
         )

@@ -18,13 +18,14 @@ Data movement: x and dy are read once and dx is written once; gamma is read once
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 from ..common.convert import minus
-from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
+from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, pointer, row_config, stream, total
 from ..common.spread import Spread
 from .column_sums import column_sums
@@ -60,7 +61,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
         raise ValueError(f"num_programs must be positive, got {norm.programs}")
-    plan = plan_rows(norm.columns, element.width, row_config("norm_bwd", norm.config))
+    plan = plan_rows(norm.columns, element.width, replace(row_config("norm_bwd", norm.config), single=True))
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta
     add_up = column_sums(norm.columns, norm.programs) if norm.programs else None
@@ -191,21 +192,22 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             else:
                 streamed_rows(tensors, at, m_in)
 
-    def check(tensors: SimpleNamespace) -> None:
+    def check(tensors: SimpleNamespace, m_in: Any) -> None:
+        expect_count("m_in", m_in)
         for name in ("Added", "DResidualOut") if norm.residual else ("Input",):
-            expect_rows(name, getattr(tensors, name), element, norm.columns)
+            expect_rows(name, getattr(tensors, name), element, norm.columns, m_in)
         for name in ("DY", "DX"):
-            expect_rows(name, getattr(tensors, name), element, norm.columns)
-        expect_row("Gamma", tensors.Gamma, weight, norm.columns)
+            expect_rows(name, getattr(tensors, name), element, norm.columns, m_in)
+        expect_columns("Gamma", tensors.Gamma, weight, norm.columns)
         for name in ("Mean", "Rstd") if norm.centred else ("Rstd",):
-            expect_row(name, getattr(tensors, name), fx.Float32)
+            expect_row(name, getattr(tensors, name), fx.Float32, m_in)
         for name in ("DGamma", "DBias") if norm.centred else ("DWeight",):
-            expect_row(name, getattr(tensors, name), fx.Float32, norm.columns)
+            expect_columns(name, getattr(tensors, name), fx.Float32, norm.columns)
         if norm.programs:
             expect_row("Partial", tensors.Partial, fx.Float32, norm.programs * norm.columns)
 
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
-        check(tensors)
+        check(tensors, m_in)
         # The two-stage form writes all rows of Partial, those of workgroups without a row too.
         grid = fx.Int32(norm.programs) if norm.programs else fx.min(m_in, fx.Int32(programs(plan)))
         norm_bwd_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)

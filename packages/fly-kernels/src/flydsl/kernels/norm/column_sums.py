@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..common.dtypes import expect_row
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_columns, expect_row
 from ..common.rows import pointer
 
 COLUMNS = 64
@@ -44,8 +44,8 @@ def column_sums(columns: int, rows: int) -> Callable[[Any, Any, Any], None]:
             (target + column).store(total)
 
     def emit(matrix: Any, sums: Any, stream: Any) -> None:
-        expect_row("Partial", matrix, fx.Float32)
-        expect_row("DWeight", sums, fx.Float32)
+        expect_row("Partial", matrix, fx.Float32, rows * columns)
+        expect_columns("DWeight", sums, fx.Float32, columns)
         sums_of_columns_kernel(matrix, sums).launch(grid=(-(-columns // COLUMNS),), block=(THREADS,), stream=stream)
 
     return emit

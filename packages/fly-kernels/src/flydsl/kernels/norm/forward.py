@@ -24,8 +24,9 @@ from typing import Any
 
 from ..common.arch import architecture
 from ..common.convert import inverse_sqrt, minus, multiply_add_each, reciprocal, round_to
-from ..common.dtypes import expect_row, expect_rows, row_and_weight_types
+from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
 
 EPS = 1e-5
@@ -270,20 +271,21 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             held_row(tensors, at, row, weights, kept)
             turn = turn + 1
 
-    def check(tensors: SimpleNamespace) -> None:
+    def check(tensors: SimpleNamespace, m_in: Any) -> None:
+        expect_count("m_in", m_in)
         rows = {"Input": element, "Output": fx.Int8 if norm.quantised else element}
         rows |= {"ResidualIn": element, "ResidualOut": element} if norm.residual else {}
         for name, kind in rows.items():
-            expect_rows(name, getattr(tensors, name), kind, norm.columns)
+            expect_rows(name, getattr(tensors, name), kind, norm.columns, m_in)
         weights = ["Gamma"] + ["Beta"] * norm.centred + ["XScale"] * norm.smooth
         for name in weights:
-            expect_row(name, getattr(tensors, name), weight, norm.columns)
+            expect_columns(name, getattr(tensors, name), weight, norm.columns)
         numbers = ["Rstd"] * norm.stats + ["Mean"] * (norm.stats and norm.centred) + ["YScale"] * norm.quantised
         for name in numbers:
-            expect_row(name, getattr(tensors, name), fx.Float32)
+            expect_row(name, getattr(tensors, name), fx.Float32, m_in)
 
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
-        check(tensors)
+        check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = fx.min(wanted, fx.Int32(programs(plan))) if keep_weights else wanted
         norm_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.language import flyc, fx
+from ..common.row_plan import RowConfig
 from .backward import BackwardNorm, backward_norm
 
 
@@ -21,7 +22,9 @@ def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -
     )
 
 
-def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+def build_layernorm_bwd_module(
+    N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
+) -> Any:
     """Build the launcher `(Input, Gamma, DY, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
 
     DGamma and DBias are added to: zero them before.
@@ -29,7 +32,7 @@ def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | N
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
     "f32"; ImportError without the compiler.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str)
+    launch = _norm(N, dtype_str, weight_dtype_str, config=config)
 
     @flyc.jit
     def layernorm_bwd(
@@ -52,7 +55,9 @@ def build_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | N
     return layernorm_bwd
 
 
-def build_fused_add_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+def build_fused_add_layernorm_bwd_module(
+    N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
+) -> Any:
     """Build `(Added, Gamma, DY, DResidualOut, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
 
     Added is the sum that the forward stored; DResidualOut, its gradient from elsewhere, is added to dx, which is the
@@ -60,7 +65,7 @@ def build_fused_add_layernorm_bwd_module(N: int, dtype_str: str, weight_dtype_st
 
     Raises as `build_layernorm_bwd_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, residual=True, config=config)
 
     @flyc.jit
     def fused_add_layernorm_bwd(

@@ -2,8 +2,8 @@
 """LayerNorm forward: y = (x - mean) · rstd · gamma + beta with rstd = 1 / sqrt(mean((x - mean)²) + eps), also behind a
 residual addition, and with int8 output.
 
-Shapes: rows (M, N) with unit stride along a row, or pointers to contiguous ones; gamma, beta and xscale (N,), of the
-rows' type or f32; mean, rstd and yscale (M,) f32. Element types: f32, f16, bf16.
+Shapes: rows (M, N) with unit stride along a row, or contiguous ones flattened or as pointers; gamma, beta and xscale
+(N,), of the rows' type or f32; mean, rstd and yscale (M,) f32. Element types: f32, f16, bf16.
 `forward.py` holds the algorithm and says what is moved.
 
 The operators of torch, by the names that existing code uses, are here too: `layernorm_fwd`, `layernorm_bwd`,
@@ -95,7 +95,12 @@ def build_layernorm_module(
 
 
 def build_fused_add_layernorm_module(
-    N: int, dtype_str: str, store_stats: bool = False, eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    store_stats: bool = False,
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of r = x + residual, y = LayerNorm(r).
 
@@ -104,7 +109,7 @@ def build_fused_add_layernorm_module(
 
     Raises as `build_layernorm_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, residual=True, config=config)
 
     if store_stats:
 
@@ -155,7 +160,12 @@ def build_fused_add_layernorm_module(
 
 
 def build_layernorm_dynamicquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of LayerNorm with int8 output and a step per row.
 
@@ -165,7 +175,7 @@ def build_layernorm_dynamicquant_module(
     Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_layernorm_module` does.
     """
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, config=config)
 
     @flyc.jit
     def layernorm_dynamicquant(
@@ -177,11 +187,16 @@ def build_layernorm_dynamicquant_module(
 
 
 def build_layernorm_smoothquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """The same with y · XScale in the place of y: `(Input, Gamma, Beta, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
 
     @flyc.jit
     def layernorm_smoothquant(
@@ -201,11 +216,16 @@ def build_layernorm_smoothquant_module(
 
 
 def build_fused_add_layernorm_dynamicquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
 
     @flyc.jit
     def fused_add_layernorm_dynamicquant(
@@ -234,11 +254,16 @@ def build_fused_add_layernorm_dynamicquant_module(
 
 
 def build_fused_add_layernorm_smoothquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """With both: `(Input, ResidualIn, Gamma, Beta, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True, config=config)
 
     @flyc.jit
     def fused_add_layernorm_smoothquant(

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
+from ..common.row_plan import RowConfig
 from .backward import BackwardNorm, backward_norm
 
 __getattr__ = operators_by_name(__name__, "rmsnorm", ("fused_add_rmsnorm_bwd", "rmsnorm_bwd"))
@@ -34,13 +35,15 @@ def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -
     )
 
 
-def build_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+def build_rmsnorm_bwd_module(
+    N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
+) -> Any:
     """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, m_in, stream)`; DWeight is added to: zero it before.
 
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
     "f32"; ImportError without the compiler.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str)
+    launch = _norm(N, dtype_str, weight_dtype_str, config=config)
 
     @flyc.jit
     def rmsnorm_bwd(
@@ -58,12 +61,14 @@ def build_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | Non
     return rmsnorm_bwd
 
 
-def build_fused_add_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str: str | None = None) -> Any:
+def build_fused_add_rmsnorm_bwd_module(
+    N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
+) -> Any:
     """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, m_in, stream)`: DResidualOut is added to dx.
 
     Raises as `build_rmsnorm_bwd_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, residual=True, config=config)
 
     @flyc.jit
     def fused_add_rmsnorm_bwd(
@@ -86,7 +91,7 @@ def build_fused_add_rmsnorm_bwd_module(N: int, dtype_str: str, weight_dtype_str:
 
 
 def build_rmsnorm_bwd_two_stage_module(
-    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None
+    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None, config: RowConfig | None = None
 ) -> Any:
     """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, Partial, m_in, stream)`.
 
@@ -95,7 +100,7 @@ def build_rmsnorm_bwd_two_stage_module(
 
     Raises ValueError unless `num_programs` is positive, else as `build_rmsnorm_bwd_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs)
+    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, config=config)
 
     @flyc.jit
     def rmsnorm_bwd_two_stage(
@@ -116,13 +121,13 @@ def build_rmsnorm_bwd_two_stage_module(
 
 
 def build_fused_add_rmsnorm_bwd_two_stage_module(
-    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None
+    N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None, config: RowConfig | None = None
 ) -> Any:
     """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, Partial, m_in, stream)`: both of the above.
 
     Raises as `build_rmsnorm_bwd_two_stage_module` does.
     """
-    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, residual=True)
+    launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, residual=True, config=config)
 
     @flyc.jit
     def fused_add_rmsnorm_bwd_two_stage(

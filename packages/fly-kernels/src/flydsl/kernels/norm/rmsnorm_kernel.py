@@ -2,8 +2,8 @@
 """RMSNorm forward: y = x · rstd · gamma with rstd = 1 / sqrt(mean(x²) + eps), also behind a residual addition, and with
 int8 output.
 
-Shapes: rows (M, N) with unit stride along a row, or pointers to contiguous ones; gamma and xscale (N,), of the rows'
-type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16.
+Shapes: rows (M, N) with unit stride along a row, or contiguous ones flattened or as pointers; gamma and xscale (N,), of
+the rows' type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16.
 `forward.py` holds the algorithm and says what is moved.
 
 The operators of torch, by the names that existing code uses, are here too: `rmsnorm_fwd`, `rmsnorm_bwd`, `rmsnorm`,
@@ -75,7 +75,12 @@ def build_rmsnorm_module(
 
 
 def build_fused_add_rmsnorm_module(
-    N: int, dtype_str: str, store_rstd: bool = False, eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    store_rstd: bool = False,
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of r = x + residual, y = RMSNorm(r).
 
@@ -84,7 +89,7 @@ def build_fused_add_rmsnorm_module(
 
     Raises as `build_rmsnorm_module` does.
     """
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True, config=config)
 
     if store_rstd:
 
@@ -125,7 +130,12 @@ def build_fused_add_rmsnorm_module(
 
 
 def build_rmsnorm_dynamicquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Build the launcher of RMSNorm with int8 output and a step per row.
 
@@ -135,7 +145,7 @@ def build_rmsnorm_dynamicquant_module(
     Raises ValueError for a `quant_dtype_str` other than "i8" and "int8", else as `build_rmsnorm_module` does.
     """
     quantised_type(quant_dtype_str)
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, config=config)
 
     @flyc.jit
     def rmsnorm_dynamicquant(
@@ -147,11 +157,16 @@ def build_rmsnorm_dynamicquant_module(
 
 
 def build_rmsnorm_smoothquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """The same with y · XScale in the place of y: `(Input, Gamma, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
 
     @flyc.jit
     def rmsnorm_smoothquant(
@@ -170,11 +185,16 @@ def build_rmsnorm_smoothquant_module(
 
 
 def build_fused_add_rmsnorm_dynamicquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True)
+    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
 
     @flyc.jit
     def fused_add_rmsnorm_dynamicquant(
@@ -196,11 +216,18 @@ def build_fused_add_rmsnorm_dynamicquant_module(
 
 
 def build_fused_add_rmsnorm_smoothquant_module(
-    N: int, dtype_str: str, quant_dtype_str: str = "i8", eps: float = EPS, weight_dtype_str: str | None = None
+    N: int,
+    dtype_str: str,
+    quant_dtype_str: str = "i8",
+    eps: float = EPS,
+    weight_dtype_str: str | None = None,
+    config: RowConfig | None = None,
 ) -> Any:
     """With both: `(Input, ResidualIn, Gamma, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
-    launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True)
+    launch = rmsnorm_launch(
+        N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True, config=config
+    )
 
     @flyc.jit
     def fused_add_rmsnorm_smoothquant(

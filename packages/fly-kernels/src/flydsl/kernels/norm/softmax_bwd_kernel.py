@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.convert import minus
-from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 
 _THREADS = 256  # of the tiers that callers plan by
@@ -76,8 +77,9 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig |
 
     @flyc.jit
     def softmax_bwd(DY: Any, Y: Any, DX: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
+        expect_count("m_in", m_in)
         for name, tensor in (("DY", DY), ("Y", Y), ("DX", DX)):
-            expect_rows(name, tensor, element, N)
+            expect_rows(name, tensor, element, N, m_in)
         grid = (m_in + plan.rows - 1) // plan.rows
         softmax_bwd_kernel(DY, Y, DX, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 

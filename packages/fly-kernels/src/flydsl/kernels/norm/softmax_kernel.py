@@ -14,8 +14,9 @@ import math
 from typing import Any
 
 from ..common.convert import exp2, minus, reciprocal
-from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 
 _LOG2_E = math.log2(math.e)
@@ -29,8 +30,8 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
     intent.
 
     Returns a `@flyc.jit` function `(A, C, m_in, stream)`: A and C are (rows, N) tensors of `dtype_str` ("f32", "f16",
-    "bf16") with unit stride along a row and any stride between rows, or pointers to contiguous ones; rows 0 to m_in - 1
-    of C are written. C may be A.
+    "bf16") with unit stride along a row and any stride between rows, or contiguous ones flattened, or pointers to them;
+    rows 0 to m_in - 1 of C are written. C may be A.
 
     `config` is a division of rows among threads other than the default.
 
@@ -84,8 +85,9 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
 
     @flyc.jit
     def softmax(A: Any, C: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        expect_rows("A", A, element, N)
-        expect_rows("C", C, element, N)
+        expect_count("m_in", m_in)
+        expect_rows("A", A, element, N, m_in)
+        expect_rows("C", C, element, N, m_in)
         grid = (m_in + plan.rows - 1) // plan.rows
         softmax_kernel(A, C, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 

@@ -5,7 +5,8 @@ scale[m, b] = max |x| over block b of row m, over the largest number of the type
 q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_quant_kernel`.
 
 A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum by DPP: no LDS, no barrier. x is
-read once and q written once. A workgroup works on 256 vectors of one row. What is left of a row after its last whole
+read once and q written once. A workgroup works on neighbouring vectors of one row, 256 of them by default
+(`WorkgroupConfig`). What is left of a row after its last whole
 vector is moved element by element, by the thread that comes after that of the last vector.
 """
 
@@ -14,23 +15,29 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.convert import reciprocal
-from ..common.dtypes import expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.reduce import wave_reduce
-from ..common.rows import RowPlan, RowThread, RowView, Step, highest, pointer
+from ..common.row_arguments import expect_count, expect_rows
+from ..common.rows import RowPlan, RowThread, RowView, Step, highest, row_start
+from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 from .codes import code
-
-THREADS = 256
 
 
 @rows_builder
 def build_per_block_quant_module(
-    N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8", block: int = 128
+    N: int,
+    dtype_str: str = "bf16",
+    quant_dtype_str: str = "fp8",
+    block: int = 128,
+    config: WorkgroupConfig | None = None,
 ) -> Any:
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input and Output are those of `build_per_token_quant_module`; Scale (M, ceil(N / block)) is f32 with unit stride
     along a row. N is any number: the last block of a row may be shorter.
+
+    `config` is another cut into workgroups than the default.
 
     Raises ValueError for an N that is not positive, where `block` is not 4 to 64 vectors of 16 bytes (and a power of
     two of them), for an unknown dtype; ImportError without the compiler.
@@ -45,16 +52,16 @@ def build_per_block_quant_module(
         raise ValueError(f"block must be one of {allowed} for {dtype_str}, got {block}")
     whole, rest = N // vector, N % vector
     groups = -(-N // vector)  # threads of a row that have something
-    parts = -(-groups // THREADS)  # workgroups of a row
-    plan = RowPlan(columns=N, vector=vector, threads=THREADS, rows=1, in_registers=True)
+    config = workgroup_config("per_block_quant", config)
+    threads, span = config.threads, config.threads * config.vectors
+    parts = -(-groups // span)  # workgroups of a row
+    scales_of_row = -(-N // block)
+    plan = RowPlan(columns=N, vector=vector, threads=threads, rows=1, in_registers=True)
 
-    @flyc.kernel(name=f"per_block{block}_{target.name}_{dtype_str}_{N}", known_block_size=(THREADS, 1, 1))
-    def per_block_quant_kernel(Input: Any, Output: Any, Scale: Any) -> None:
-        at = RowThread(plan)
-        row, part = fx.block_idx.x // parts, fx.block_idx.x % parts
-        group = at.lane + part * THREADS
-        step = Step(vector, part * THREADS, 0, whole if whole % THREADS or rest else None)
-        source, output = RowView(Input, at, row), RowView(Output, at, row, element=fx.Int8)
+    def quantise(at: RowThread, source: RowView, output: RowView, scales: Any, first: Any) -> None:
+        """One vector of each thread, from the row's vector `first` on."""
+        group = at.lane + first
+        step = Step(vector, first, 0, whole if whole % span or rest else None)
         values, is_last = source.load_f32(step), group == whole
         if fx.const_expr(rest):
             last = [source.load_one(whole * vector + index, is_last) for index in range(rest)]
@@ -66,18 +73,27 @@ def build_per_block_quant_module(
         output.store(step, codes)
         for index in fx.range_constexpr(rest):
             output.store_one(whole * vector + index, codes[index], is_last)
-        scales = Scale.stride[0].unpack() if isinstance(Scale, fx.Tensor) else -(-N // block)
         if group % lanes == 0 and group < groups:
-            (pointer(Scale) + fx.Int64(row) * scales + group // lanes).store(scale)
+            (scales + group // lanes).store(scale)
+
+    @flyc.kernel(name=f"per_block{block}_{target.name}_{dtype_str}_{N}", known_block_size=(threads, 1, 1))
+    def per_block_quant_kernel(Input: Any, Output: Any, Scale: Any) -> None:
+        at = RowThread(plan)
+        row, part = fx.block_idx.x // parts, fx.block_idx.x % parts
+        source, output = RowView(Input, at, row), RowView(Output, at, row, element=fx.Int8)
+        scales = row_start(Scale, row, scales_of_row)
+        for one in fx.range_constexpr(config.vectors):
+            quantise(at, source, output, scales, part * span + one * threads)
 
     @flyc.jit
     def per_block_quant(
         Input: Any, Output: Any, Scale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
     ) -> None:
-        expect_rows("Input", Input, element, N)
+        expect_count("m_in", m_in)
+        expect_rows("Input", Input, element, N, m_in)
         target.expect("Output", Output)
-        expect_rows("Output", Output, Output.element_type, N)
-        expect_rows("Scale", Scale, fx.Float32, -(-N // block))
-        per_block_quant_kernel(Input, Output, Scale).launch(grid=(m_in * parts,), block=(THREADS,), stream=stream)
+        expect_rows("Output", Output, Output.element_type, N, m_in)
+        expect_rows("Scale", Scale, fx.Float32, scales_of_row, m_in)
+        per_block_quant_kernel(Input, Output, Scale).launch(grid=(m_in * parts,), block=(threads,), stream=stream)
 
     return per_block_quant

@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.convert import reciprocal
-from ..common.dtypes import expect_row, expect_rows, float_type, rows_builder
+from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
 from .codes import code
 
@@ -27,8 +28,8 @@ def build_per_token_quant_module(
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input (M, N) of `dtype_str` ("f32", "f16", "bf16") and Output (M, N) of `quant_dtype_str` ("fp8", "int8") have unit
-    stride along a row, or are pointers to contiguous rows; Scale (M,) is f32. An fp8 output may be an int8 or uint8
-    tensor of the same bytes.
+    stride along a row, or are contiguous rows flattened or as pointers; Scale (M,) is f32. An fp8 output may be an int8
+    or uint8 tensor of the same bytes.
 
     `config` is a division of rows among threads other than the default.
 
@@ -77,10 +78,11 @@ def build_per_token_quant_module(
     def per_token_quant(
         Input: Any, Output: Any, Scale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
     ) -> None:
-        expect_rows("Input", Input, element, N)
+        expect_count("m_in", m_in)
+        expect_rows("Input", Input, element, N, m_in)
         target.expect("Output", Output)
-        expect_rows("Output", Output, Output.element_type, N)
-        expect_row("Scale", Scale, fx.Float32)
+        expect_rows("Output", Output, Output.element_type, N, m_in)
+        expect_row("Scale", Scale, fx.Float32, m_in)
         grid = (m_in + plan.rows - 1) // plan.rows
         per_token_quant_kernel(Input, Output, Scale, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
