@@ -226,6 +226,19 @@ def test_old_name(run):
     check(out.view_as(q), None, q, k, v, True, "f16")
 
 
+def test_old_name_takes_the_options_of_the_builder(run):
+    q, k, v = tensors(1, 70, 70, 4, 2, 64, "bf16")
+    options = {"num_kv_heads": 2, "waves_per_eu": 2, "block_m": 64, "flat_work_group_size": 128, "daz": True}
+    kernel = build_flash_attn_func_module(4, 64, False, "bf16", unsafe_fp_math=True, path_tag="auto", **options)
+    out = run.empty(q).view(-1)
+    run(lambda: kernel(q.view(-1), k.view(-1), v.view(-1), out, 1, 70, stream=None), writes=[out])
+    check(out.view_as(q), None, q, k, v, False, "bf16")
+    with pytest.raises(ValueError, match=r"return_lse is an option of attention\.flash_attn_generic"):
+        build_flash_attn_func_module(4, 64, return_lse=True)
+    with pytest.raises(TypeError, match="blocks"):
+        build_flash_attn_func_module(4, 64, blocks=1)
+
+
 def test_builder_of_the_contract(run):
     q, k, v = tensors(1, 64, 80, 2, 1, 128, "bf16")
     kernel = build_flash_attn_func_module_primary(2, 128, False, "bf16", num_kv_heads=1, return_lse=True, block_m=64)

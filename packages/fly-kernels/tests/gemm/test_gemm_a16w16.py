@@ -8,6 +8,7 @@ from references import FLOATS, Problem
 from flydsl.kernels.gemm.gemm_a16w16_gfx950 import (
     GemmA16W16Param,
     gemm_a16w16,
+    gemm_a16w16_gfx950,
     make_gemm_a16w16_gfx950_kernel_name,
     make_gemm_a16w16_gfx950_param,
     make_gemm_a16w16_param_and_validate,
@@ -95,6 +96,18 @@ def test_storages(run, arch, layout):
     out = problem.output()
     run(lambda: gemm_a16w16(a, b, out, layout=layout), writes=[out])
     problem.check(out)
+
+
+@pytest.mark.parametrize("split_k", [1, 2])
+def test_with_parameters(run, arch, split_k):
+    problem = Problem(40, 128, 512, "bf16", arch=arch)
+    param = make_gemm_a16w16_gfx950_param(block_m=32, block_n=64, m_waves=1, split_k=split_k)
+    counters, out = torch.zeros(256, dtype=torch.int32), problem.output()
+    arguments = (out, problem.a, problem.b.t(), None, counters, counters, split_k, param, None)
+    run(gemm_a16w16_gfx950, *arguments, writes=[out])
+    problem.check(out)
+    with pytest.raises(ValueError, match=f"split_k = 3, but the parameters say {split_k}"):
+        gemm_a16w16_gfx950(*arguments[:6], 3, param)
 
 
 def test_parameters():

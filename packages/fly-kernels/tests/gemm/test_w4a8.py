@@ -50,6 +50,19 @@ def test_against_exact_integers(run, arch, shape, tiles, out_dtype, options):
     problem.check(c.view(shape[0], shape[1]))
 
 
+def test_output_that_is_asked_for(run, arch):
+    problem = problem_of((16, 64, 256), "fp16", arch)
+    numbers = {"M": 16, "N": 64, "K": 256, "tile_m": 16, "tile_n": 64, "tile_k": 256}
+    exe = compile_preshuffle_gemm_a8(**numbers, in_dtype="int4", out_dtype="fp16")
+    c, operands = problem.output(), (problem.a, pack_int4(shuffle_weight(problem.b)), problem.scale_a, problem.scale_b)
+    run(exe, c, *operands, 16, 64, writes=[c])
+    problem.check(c)
+    with pytest.raises(TypeError, match="argument 'C': expected Float16, got BFloat16"):
+        exe(c.bfloat16(), *operands, 16, 64)
+    with pytest.raises(ValueError, match="out_dtype 'f32' is not supported"):
+        compile_preshuffle_gemm_a8(**numbers, in_dtype="int4", out_dtype="f32")
+
+
 def test_packing_by_hand():
     packed = pack_int4(np.array([[1, 2, 3, 4, -1, -2, -8, 7]], np.int8))
     assert packed.tolist() == [[-15, -30, -125, 116]]  # 0xf1 0xe2 0x83 0x74

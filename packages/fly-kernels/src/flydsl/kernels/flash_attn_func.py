@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .attention.config import check_head_dim, default_config
-from .attention.flash_attn_kernel import build_dense
+from .attention.flash_attn_generic import build_flash_attn_func_module_primary
 from .common.language import flyc, fx
 
 __all__ = ["build_flash_attn_func_module"]
@@ -19,19 +18,26 @@ def build_flash_attn_func_module(
     dtype_str: str = "f16",
     sm_scale: float | None = None,
     num_kv_heads: int | None = None,
+    **options: Any,
 ) -> Any:
     """Build the launcher `(Q, K, V, O, batch_size, seq_len, stream)` of self-attention.
 
     Q, K, V and O are (batch, seq_len, heads, head_dim), contiguous, usually flattened; `attention.flash_attn_kernel`
-    has the algorithm, the limits and the general form.
+    has the algorithm, the limits and the general form. `options` are those of
+    `attention.flash_attn_generic.build_flash_attn_func_module` (`waves_per_eu`, `block_m`, …) but for other forms than
+    this one.
 
     Raises:
-        ValueError: a number or dtype that is not supported.
+        ValueError: a number, a dtype or an option that is not supported.
     """
-    check_head_dim(head_dim)
-    config = default_config(head_dim, 256 if num_heads >= 32 else 128)
-    heads = num_heads if num_kv_heads is None else num_kv_heads
-    dense = build_dense(num_heads, heads, head_dim, dtype_str, causal, False, sm_scale, config)
+    other_forms = sorted({"varlen", "return_lse", "cross_seqlen", "paged"} & set(options))
+    if other_forms:
+        raise ValueError(
+            f"flash attention: {other_forms[0]} is an option of attention.flash_attn_generic, whose launcher takes more"
+        )
+    forward = build_flash_attn_func_module_primary(
+        num_heads, head_dim, causal, dtype_str, sm_scale, num_kv_heads=num_kv_heads, **options
+    )
 
     @flyc.jit
     def flash_attn_func(
@@ -43,7 +49,7 @@ def build_flash_attn_func_module(
         seq_len: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        dense(Q, K, V, O, O, batch_size, seq_len, seq_len, stream)
+        forward(Q, K, V, O, O, O, O, O, 0, batch_size, seq_len, seq_len, stream)
 
-    flash_attn_func.compile_hints.update(dense.compile_hints)
+    flash_attn_func.compile_hints.update(forward.compile_hints)
     return flash_attn_func

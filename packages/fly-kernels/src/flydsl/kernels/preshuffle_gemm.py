@@ -22,14 +22,15 @@ def compile_preshuffle_gemm_a8(
     in_dtype: str = "fp8",
     lds_stage: int = 2,
     use_cshuffle_epilog: bool = False,
+    out_dtype: str | None = None,
     **options: Any,
 ) -> Any:
     """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
 
     All tensors may be flattened, the scales of 16-bit types are empty, and the output's type, "fp16" or "bf16", is that
-    of C. M documents the caller's intent: the number of rows is an argument of the launch. With `use_cshuffle_epilog`
-    the results go through LDS and leave in whole rows of the tile, 16 bytes a lane; else each lane stores the 8 bytes
-    that it has. `options` are those of `compile_preshuffle_gemm` but `out_dtype` and `epilogue`.
+    of C, or `out_dtype`, which C then has to have. M documents the caller's intent: the number of rows is an argument of
+    the launch. With `use_cshuffle_epilog` the results go through LDS and leave in whole rows of the tile, 16 bytes a
+    lane; else each lane stores the 8 bytes that it has. `options` are those of `compile_preshuffle_gemm` but `epilogue`.
 
     `in_dtype="int4"` (W4A8) multiplies A of int8 with weights of int4: B is `gemm.int4_weights.pack_int4` of the
     shuffled int8 values -8 to 7, two a byte, and K < 131072. They are unpacked in registers.
@@ -41,7 +42,7 @@ def compile_preshuffle_gemm_a8(
         raise ValueError(f"M must be a positive integer, got {M!r}")
     if not isinstance(use_cshuffle_epilog, (bool, int)):
         raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
-    given = sorted({"out_dtype", "epilogue", "types", "shuffled_store"} & set(options))
+    given = sorted({"epilogue", "types", "shuffled_store"} & set(options))
     if given:
         raise ValueError(f"compile_preshuffle_gemm_a8 takes no {given[0]}; compile_preshuffle_gemm does")
     if in_dtype == "int4" and isinstance(K, int) and K >= 1 << 17:
@@ -51,7 +52,8 @@ def compile_preshuffle_gemm_a8(
         "in_dtype": in_dtype, "types": ("fp8", "int8", "int4", "fp16", "bf16"),
         "shuffled_store": bool(use_cshuffle_epilog), **options,
     }  # fmt: skip
-    launches = {name: build_preshuffle_gemm(**numbers, out_dtype=name) for name in ("fp16", "bf16")}
+    outputs = ("fp16", "bf16") if out_dtype is None else (out_dtype,)
+    launches = {name: build_preshuffle_gemm(**numbers, out_dtype=name) for name in outputs}
 
     @flyc.jit
     def preshuffle_gemm_a8(
@@ -65,8 +67,9 @@ def compile_preshuffle_gemm_a8(
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
         kinds: dict[Any, str] = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
-        if fx.const_expr(C.element_type not in kinds):
-            raise TypeError(f"argument 'C': expected Float16 or BFloat16, got {C.element_type.__name__}")
+        if fx.const_expr(kinds.get(C.element_type) not in launches):
+            wanted = " or ".join(kind.__name__ for kind, name in kinds.items() if name in launches)
+            raise TypeError(f"argument 'C': expected {wanted}, got {C.element_type.__name__}")
         launches[kinds[C.element_type]](C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b)
 
     if options.get("waves_per_eu"):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GemmA16W16Param",
     "gemm_a16w16",
+    "gemm_a16w16_gfx950",
     "make_gemm_a16w16_gfx950_kernel_name",
     "make_gemm_a16w16_gfx950_param",
     "make_gemm_a16w16_param_and_validate",
@@ -194,3 +195,27 @@ def gemm_a16w16(
     left = a if layout[0] == "n" else a.contiguous()
     right = b.t() if layout[1] == "t" else b.t().contiguous()
     return multiply(left, right, out, bias=bias, config=config, stream=stream)
+
+
+def gemm_a16w16_gfx950(
+    out: torch.Tensor,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    bias: torch.Tensor | None,
+    semaphore: Any,
+    signal: Any,
+    split_k: int,
+    param: GemmA16W16Param,
+    stream: Any = None,
+) -> None:
+    """out = A B + bias with given parameters, in the layout "nt": a (M, K), and b (K, N) with its columns in one piece.
+
+    `semaphore` and `signal` belong to implementations whose K parts meet by atomics; they are neither read nor written.
+
+    Raises ValueError when `split_k` is not that of `param`, else as `gemm_a16w16`.
+    """
+    del semaphore, signal
+    if split_k != param.split_k:
+        raise ValueError(f"gemm_a16w16: split_k = {split_k}, but the parameters say {param.split_k}")
+    numbers = {name: getattr(param, name) for name in GemmA16W16Param.__dataclass_fields__}
+    gemm_a16w16(a, b, out, bias, numbers, stream)
