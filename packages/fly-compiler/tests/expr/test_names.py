@@ -21,6 +21,9 @@ import flydsl.expr as fx
         ("flydsl.expr.derived", "make_rmem_tensor make_tiled_copy_tv make_layout_tv gather"),
         ("flydsl.expr.struct", "Storage Arena Array struct union is_struct_type is_composite_type"),
         ("flydsl.expr.enum", "AtomicOp AtomicOrdering SyncScope"),
+        ("flydsl.expr.llvm", "atomic_add atomic_cas atomic_fmax memory_fence generic_load generic_store"),
+        ("flydsl.expr.utils.arith", "ArithValue fastmath max"),
+        ("flydsl.expr.arith", "max min ceildiv maxnumf minnumf fastmath cmpi cmpf index_cast"),
         ("flydsl.expr.gpu", "SharedAllocator Storage thread_idx shuffle Tuple3D"),
     ],
 )

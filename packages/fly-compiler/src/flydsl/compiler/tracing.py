@@ -9,7 +9,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 
-# MLIR imports the op classes of a dialect when its first op appears. Every trace has ops of these, so they come with the
+# MLIR imports the op classes of a dialect when its first op appears. Every trace has ops of these: they come with the
 # compiler: the first compilation need not wait for them.
 from flydsl._mlir.dialects import builtin, fly, func, llvm, scf  # noqa: F401
 from flydsl.expr import _trace

@@ -11,7 +11,8 @@ from flydsl._mlir.dialects import arith as _dialect
 from ._build import attribute, build
 from ._dialect_proxy import proxy
 from .arith_value import ArithValue, _pair, element_class
-from .fastmath import FastMathFlags, flags_attribute
+from .fastmath import FastMathFlags, fastmath, flags_attribute
+from .math import ceildiv, max, maxnumf, min, minnumf
 from .numeric.base import Numeric, as_numeric
 from .numeric.cast import RoundingMode, cast_value, like
 from .numeric.cast import constant as _constant
@@ -31,16 +32,22 @@ __all__ = [
     "addf",
     "addi",
     "andi",
+    "ceildiv",
     "cmpf",
     "cmpi",
     "constant",
     "constant_vector",
     "divf",
+    "fastmath",
     "index",
     "index_cast",
     "int_to_fp",
+    "max",
     "maximumf",
+    "maxnumf",
+    "min",
     "minimumf",
+    "minnumf",
     "mulf",
     "muli",
     "ori",
@@ -93,6 +100,9 @@ def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:
     if index and str(raw.type) != "index":
         return cast_value(raw, element_class(raw), Index)
     return raw
+
+
+_to_raw = unwrap
 
 
 def index_cast(type: Any, value: Any) -> ir.Value:

@@ -12,6 +12,7 @@ from typing import Any
 from flydsl._mlir import ir
 
 from ._build import build
+from .fastmath import flags_attribute
 from .numeric.base import Numeric, _class_of, as_numeric, scalar_binary
 from .numeric.cast import bitcast_value, cast_value, constant, like
 from .numeric.meta import NumericMeta, class_of_ir_type
@@ -45,8 +46,15 @@ class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
 
     signedness_class: NumericMeta | None = None
 
-    def __init__(self, value: ir.Value) -> None:
+    def __init__(self, value: ir.Value, signed: bool | None = None) -> None:
         super().__init__(value)
+        if signed is not None:
+            self.signedness_class = self.with_signedness(signed).signedness_class
+
+    def __repr__(self) -> str:
+        owner = self.owner
+        made_by = "block_arg" if isinstance(owner, ir.Block) else f"op={owner.name}"
+        return f"ArithValue(type={self.type}, {made_by})"
 
     def with_signedness(self, signed: bool) -> ArithValue:
         """Return the same SSA value, with operators that take it as signed or unsigned."""
@@ -61,17 +69,18 @@ class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
 
     # -- conversions with the names of MLIR ops ------------------------------------------------------------------------
 
-    def _cast(self, op: str, target: Any) -> ir.Value:
+    def _cast(self, op: str, target: Any, attributes: dict[str, Any] | None = None) -> ir.Value:
         element = target.ir_type if isinstance(target, NumericMeta) else target
-        return build(op, (self,), element if isinstance(element, _VectorType) else like(self.type, element))
+        result = element if isinstance(element, _VectorType) else like(self.type, element)
+        return build(op, (self,), result, attributes)
 
-    def extf(self, target: Any) -> ir.Value:
+    def extf(self, target: Any, *, fastmath: Any = None) -> ir.Value:
         """Widen a float."""
-        return self._cast("arith.extf", target)
+        return self._cast("arith.extf", target, flags_attribute(fastmath))
 
-    def truncf(self, target: Any) -> ir.Value:
+    def truncf(self, target: Any, *, fastmath: Any = None) -> ir.Value:
         """Narrow a float."""
-        return self._cast("arith.truncf", target)
+        return self._cast("arith.truncf", target, flags_attribute(fastmath))
 
     def extui(self, target: Any) -> ir.Value:
         """Widen an integer with zeros."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
@@ -17,10 +17,10 @@ from ..diagnostics import where_text
 from .branch import branch
 from .carried import Carried
 from .logic import is_dynamic, running, stopped, truth
-from .places import find_places
+from .places import Place, find_places
 from .region import Scratch, finish, terminate
 
-__all__ = ["for_range", "integer_value", "loop_bounds", "loop_hints", "python_loop"]
+__all__ = ["for_range", "integer_value", "loop_bounds", "loop_hints", "python_loop", "run_time_loop"]
 
 _Body = Callable[[Any], Any]
 
@@ -50,9 +50,7 @@ def for_range(
     elif not always and not keywords and not any(map(is_dynamic, arguments)):
         python_loop(range(*(operator.index(one) for one in arguments)), body, description, stop_flags)
     else:
-        start, stop, step = loop_bounds(arguments, where_text)
-        hints = loop_hints(keywords)
-        _run_time_loop(start, stop, step, hints, body, description, stop_flags)
+        run_time_loop(arguments, keywords, body, find_places(description, body), stop_flags)
 
 
 def python_loop(items: Any, body: _Body, description: Any, stop_flags: tuple[str, ...]) -> None:
@@ -152,15 +150,16 @@ def _bound(value: Any, name: str) -> ir.Value:
     return raw
 
 
-def _run_time_loop(
-    start: Any,
-    stop: Any,
-    step: Any,
-    hints: dict[str, ir.Attribute] | None,
+def run_time_loop(
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
     body: _Body,
-    description: Any,
-    stop_flags: tuple[str, ...],
+    places: Sequence[Place],
+    stop_flags: tuple[str, ...] = (),
 ) -> None:
+    """Build a loop whose body may write `places`; the other arguments are those of `for_range`."""
+    start, stop, step = loop_bounds(arguments, where_text)
+    hints = loop_hints(keywords)
     first, last, stride = _bound(start, "start"), _bound(stop, "stop"), _bound(step, "step")
     value_of = _identity
     if not is_dynamic(step) and int(step) < 0:
@@ -169,7 +168,7 @@ def _run_time_loop(
         trips = (base - Int32(last) + (-down - 1)) // -down
         first, last, stride = Int32(0).ir_value(), trips.ir_value(), Int32(1).ir_value()
         value_of = lambda count: base + count * down  # noqa: E731
-    carried = Carried(find_places(description, body), "for-body")
+    carried = Carried(places, "for-body")
     build_loop = _leaving_loop if stop_flags else _counted_loop
     build_loop(first, last, stride, hints, lambda count: body(value_of(Int32(count))), carried, stop_flags)
 

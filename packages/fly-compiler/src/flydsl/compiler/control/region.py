@@ -22,7 +22,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.expr._build import build_op
-from flydsl.expr._trace import location
+from flydsl.expr._trace import location, maybe_current
 
 __all__ = ["Scratch", "finish", "settle", "terminate"]
 
@@ -53,7 +53,11 @@ class Scratch:
         try:
             yield self
         except BaseException:
-            _state.failed.append(self._op)
+            if maybe_current() is not None:
+                _state.failed.append(self._op)
+            else:  # nobody will call `settle` for this module
+                self._op.detach_from_parent()
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._op))
             raise
 
 

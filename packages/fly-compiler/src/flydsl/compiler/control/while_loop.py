@@ -17,7 +17,7 @@ from .logic import is_dynamic, running, stopped, truth
 from .places import Place, find_places
 from .region import Scratch, finish, terminate
 
-__all__ = ["while_"]
+__all__ = ["run_time_while", "while_"]
 
 
 def while_(
@@ -33,8 +33,14 @@ def while_(
         always: make a run-time loop even when the condition is a Python value.
     """
     places = find_places(description, test, body)
-    if not always and _python_loop(test, body, places, stop_flags):
-        return
+    if always or not _python_loop(test, body, places, stop_flags):
+        run_time_while(test, body, places, stop_flags)
+
+
+def run_time_while(
+    test: Callable[[], Any], body: Callable[[], Any], places: list[Place], stop_flags: tuple[str, ...] = ()
+) -> None:
+    """Build a loop whose condition and body may write `places`."""
     carried = Carried(places, "while-body")
     init = carried.init()
     types = [value.type for value in init]

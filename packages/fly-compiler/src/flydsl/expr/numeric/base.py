@@ -78,7 +78,7 @@ class Numeric(Operators, metaclass=NumericMeta):
         return value if isinstance(value, _Value) else constant(value, type(self))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value!r})" if self.is_static() else f"{type(self).__name__}({self.value})"
+        return f"{type(self).__name__}({self.value!r})"
 
     def __str__(self) -> str:
         return "?"

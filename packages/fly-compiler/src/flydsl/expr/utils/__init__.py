@@ -6,10 +6,10 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from .atom import CopyAtom, MmaAtom
-from .copy import TiledCopy
-from .drawing import described, draw, draw_tv, picture, picture_tv
-from .mma import TiledMma
+from ..atom import CopyAtom, MmaAtom
+from ..copy import TiledCopy
+from ..drawing import described, draw, draw_tv, picture, picture_tv
+from ..mma import TiledMma
 
 __all__ = ["draw", "draw_tv", "picture", "picture_tv", "print_typst", "typst"]
 
