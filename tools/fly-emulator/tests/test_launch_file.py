@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from flydsl.emulator import SavedLaunch, sanitize, save_launches
-from flydsl.emulator.device import EmulatorError, Module
+from flydsl.emulator.device import Emulator, EmulatorError, Module
 
 DATA = Path(__file__).parent / "data"
 HEADER = (DATA / "device.h").read_text()
@@ -143,3 +144,52 @@ def test_environment_variable(compile_object: Callable[..., bytes], tmp_path: Pa
         "0001-vector_add.flylaunch",
         "0002-vector_add.flylaunch",
     ]
+
+
+VARIABLES = """
+GLOBAL int table[64] = {1, 2, 3};
+GLOBAL int calls;
+GLOBAL int *GLOBAL chosen = table + 1;
+KERNEL void from_variables(const GLOBAL int *addend, GLOBAL int *out) {
+  out[TID] = table[TID] + *addend + *chosen;
+  if (TID == 0)
+    calls += 1;
+  barrier();
+  if (TID == 1)
+    out[TID] = calls;
+}
+"""
+
+
+def test_variables_of_the_module_are_saved(
+    build: Callable[..., Module], emulator: Emulator, arch: str, tmp_path: Path
+) -> None:
+    """What the host and earlier launches stored there, pointers into the module included."""
+    module = build(HEADER + VARIABLES, arch)
+    base, _, _ = module.memory()
+    table, size = ctypes.c_void_p(), ctypes.c_size_t()
+    emulator.call("hipModuleGetGlobal", ctypes.byref(table), ctypes.byref(size), module._handle, b"table")
+    values = np.arange(64, dtype=np.int32) * 3
+    ctypes.memmove(table.value, values.ctypes.data, size.value)
+    out = np.zeros(64, np.int32)
+    kernel = module.kernel("from_variables")
+    for _ in range(3):
+        kernel(1, 64, np.array([100], np.int32), out, names=["addend", "out"])
+    with save_launches(tmp_path / "bug"):
+        kernel(1, 64, np.array([100], np.int32), out, names=["addend", "out"])
+    launch = saved(tmp_path / "bug")
+    for _ in range(2):  # a replay leaves nothing behind for the next one
+        after = np.frombuffer(launch.replay()["out"], np.int32)
+        np.testing.assert_array_equal(after, out)
+    assert out[1] == 4
+    assert out[5] == 15 + 100 + 3
+    # An argument that points into the module follows it; the module is still loaded, so that the new one lies elsewhere.
+    with save_launches(tmp_path / "inside"):
+        kernel(1, 64, np.uint64(table.value + 8), out, names=["inside", "out"])
+    launch = saved(tmp_path / "inside")
+    values[2] = 50
+    ctypes.memmove(table.value, values.ctypes.data, size.value)
+    after = np.frombuffer(launch.replay()["out"], np.int32)
+    assert after[5] == 15 + 6 + 3
+    assert launch.module is not None
+    assert launch.module.base == base

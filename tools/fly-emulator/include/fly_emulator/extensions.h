@@ -89,6 +89,11 @@ unsigned long long flyemu_seed(void);
 int flyemu_set_save_folder(const char *folder);
 const char *flyemu_save_folder(void);
 
+// Where a module (hipModule_t) lies in memory, and where its code begins and ends in there: all else
+// are its variables and constants.
+int flyemu_module_memory(void *module, void **base, size_t *bytes, size_t *text_begin,
+                         size_t *text_end);
+
 // The most instructions one wave of later launches may execute. Overrides
 // FLYDSL_EMU_MAX_INSTRUCTIONS.
 int flyemu_set_instruction_limit(unsigned long long limit);

@@ -13,7 +13,16 @@
 
 namespace flyemu {
 
-enum class MemoryKind : uint8_t { Registered, Device, Host, Managed, CodeObject, Internal };
+/// Imported: an allocation of another process.
+enum class MemoryKind : uint8_t {
+  Registered,
+  Device,
+  Host,
+  Managed,
+  Imported,
+  CodeObject,
+  Internal
+};
 
 /// One registration or allocation.
 struct MemoryRange {

@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hip/allocation.h"
 
-#include <cstdlib>
+#include <sys/mman.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "hip/runtime.h"
 #include "support/format.h"
 
 namespace flyemu {
+namespace {
+
+struct Block {
+  size_t bytes = 0; ///< whole pages, the one behind not counted
+  std::optional<SharedMemory> shared;
+};
+
+struct Blocks {
+  std::mutex mutex;
+  std::map<uint64_t, Block> byAddress;
+};
+Blocks &blocks() {
+  // Never destroyed: clients free memory from their own static destructors.
+  static auto *instance = new Blocks;
+  return *instance;
+}
+
+std::shared_mutex &memoryMutex() {
+  static auto *mutex = new std::shared_mutex;
+  return *mutex;
+}
+
+} // namespace
 
 void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
   Runtime &runtime = Runtime::instance();
@@ -21,21 +48,63 @@ void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
                                static_cast<unsigned long long>(bytes),
                                static_cast<unsigned long long>(total - used),
                                static_cast<unsigned long long>(total)));
-  const size_t padded =
-      (bytes + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment +
-      2 * kAllocationGuard;
-  auto *memory = static_cast<uint8_t *>(std::aligned_alloc(kAllocationAlignment, padded));
-  if (memory == nullptr)
+  const size_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  void *memory =
+      mmap(nullptr, pages + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
     throw EmulatorError(hipErrorOutOfMemory, "the host has no memory for a device allocation");
   MemoryRange range;
-  range.begin = reinterpret_cast<uint64_t>(memory) + kAllocationGuard;
+  range.begin = reinterpret_cast<uint64_t>(memory);
   range.end = range.begin + bytes;
   range.kind = kind;
   range.device = device.ordinal;
   range.flags = flags;
   range.name = kind == MemoryKind::Host ? "host allocation" : "device allocation";
+  {
+    const std::lock_guard<std::mutex> lock(blocks().mutex);
+    blocks().byAddress[range.begin].bytes = pages;
+  }
   MemoryMap::instance().add(range);
-  return memory + kAllocationGuard;
+  return memory;
+}
+
+bool release(void *pointer, MemoryKind kind) {
+  const auto begin = reinterpret_cast<uint64_t>(pointer);
+  const std::lock_guard<std::mutex> lock(blocks().mutex);
+  const auto found = blocks().byAddress.find(begin);
+  if (found == blocks().byAddress.end() || !MemoryMap::instance().remove(begin, kind))
+    return false;
+  munmap(pointer, found->second.bytes + kPageBytes);
+  blocks().byAddress.erase(found);
+  return true;
+}
+
+SharedMemory::Name shareAllocation(uint64_t begin) {
+  const std::lock_guard<std::mutex> lock(blocks().mutex);
+  const auto found = blocks().byAddress.find(begin);
+  require(found != blocks().byAddress.end(), hipErrorInvalidValue,
+          "only memory of hipMalloc can be shared with other processes");
+  Block &block = found->second;
+  if (!block.shared) {
+    void *memory = reinterpret_cast<void *>(begin);
+    SharedMemory shared = SharedMemory::create(block.bytes);
+    const std::unique_lock<std::shared_mutex> alone(memoryMutex());
+    shared.write(memory);
+    shared.map(memory);
+    block.shared.emplace(std::move(shared));
+  }
+  return block.shared->name();
+}
+
+bool isShared(uint64_t begin, const SharedMemory::Name &name) {
+  const std::lock_guard<std::mutex> lock(blocks().mutex);
+  const auto found = blocks().byAddress.find(begin);
+  return found != blocks().byAddress.end() && found->second.shared &&
+         found->second.shared->name().number == name.number;
+}
+
+std::shared_lock<std::shared_mutex> useMemory() {
+  return std::shared_lock<std::shared_mutex>(memoryMutex());
 }
 
 } // namespace flyemu

@@ -2,18 +2,34 @@
 #pragma once
 
 #include <cstddef>
+#include <shared_mutex>
 
 #include "device/memory_map.h"
+#include "hip/shared_memory.h"
 
 namespace flyemu {
 
-// Allocations start on their own page-like unit, with room around them that belongs to nobody, so
-// that running over an end is seen.
-constexpr size_t kAllocationAlignment = 256;
-constexpr size_t kAllocationGuard = 256;
+// Allocations are pages of their own, with one behind that belongs to nobody, so that running over
+// an end is seen. Pitches are multiples of kPitchAlignment.
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kPitchAlignment = 256;
 
 /// Memory of the current device, registered; null for no bytes. EmulatorError
 /// (hipErrorOutOfMemory) where the device has less left. `flags` are the caller's, for questions.
 void *allocate(size_t bytes, MemoryKind kind, unsigned flags);
+
+/// Give an allocation back; false where none of that kind begins there.
+bool release(void *pointer, MemoryKind kind);
+
+/// The name under which other processes find the allocation that begins there, whose memory moves
+/// into a shared file when it is first asked for. EmulatorError (hipErrorInvalidValue) for what is
+/// no allocation.
+SharedMemory::Name shareAllocation(uint64_t begin);
+
+/// The allocation of this process that has that name; false if it is gone.
+bool isShared(uint64_t begin, const SharedMemory::Name &name);
+
+/// Held while kernels run and copies are made: memory that moves into a shared file waits for them.
+std::shared_lock<std::shared_mutex> useMemory();
 
 } // namespace flyemu

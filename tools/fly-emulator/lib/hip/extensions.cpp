@@ -76,6 +76,21 @@ FLYEMU_API const char *flyemu_save_folder() {
   return answer([] { return Runtime::instance().saveFolder(); });
 }
 
+FLYEMU_API int flyemu_module_memory(void *module, void **base, size_t *bytes, size_t *text_begin,
+                                    size_t *text_end) {
+  return guarded([&] {
+    const auto *loaded = static_cast<const Module *>(module);
+    require(Runtime::instance().isModule(loaded) && base != nullptr && bytes != nullptr &&
+                text_begin != nullptr && text_end != nullptr,
+            hipErrorInvalidValue,
+            "flyemu_module_memory: null pointer, or no module that is loaded");
+    *base = loaded->object->base();
+    *bytes = loaded->object->memorySize();
+    *text_begin = loaded->object->textBegin();
+    *text_end = loaded->object->textEnd();
+  });
+}
+
 FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
   return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
 }

@@ -21,7 +21,11 @@ hipFunction_t registeredFunction(const void *hostFunction);
 hipFunction_t functionNamed(Module &module, const char *name);
 
 /// The launch of a kernel node: arguments are copied now, as HIP does.
-std::function<void()> kernelWork(const hipKernelNodeParams &parameters);
+std::function<void()> kernelWork(const hipKernelNodeParams &parameters, bool cooperative = false);
+
+/// The device that a stream belongs to: the current one for the default streams. EmulatorError
+/// (hipErrorInvalidHandle) for a stream that isn't alive.
+int deviceOf(hipStream_t stream);
 
 /// A graph's handle.
 hipGraph_t adoptGraph(std::unique_ptr<ihipGraph> graph);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "hip/copies.h"
 #include "hip/functions.h"
 #include "hip/runtime.h"
 
@@ -114,9 +115,7 @@ hipError_t listNodes(const std::vector<hipGraphNode *> &all, hipGraphNode_t *nod
 
 void fillWords(const hipMemsetParams &p) {
   for (size_t row = 0; row < std::max<size_t>(p.height, 1); ++row)
-    for (size_t i = 0; i < p.width; ++i)
-      std::memcpy(static_cast<uint8_t *>(p.dst) + row * p.pitch + i * p.elementSize, &p.value,
-                  p.elementSize);
+    fill(static_cast<uint8_t *>(p.dst) + row * p.pitch, &p.value, p.elementSize, p.width);
 }
 
 } // namespace
@@ -194,7 +193,7 @@ FLYEMU_API hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t g
   if ((to == nullptr || from == nullptr) && bytes != 0)
     return fail(hipErrorInvalidValue, "hipGraphAddMemcpyNode1D: a copy from or to null");
   return addNode(node, graph, dependencies, count, hipGraphNodeTypeMemcpy,
-                 [=] { std::memmove(to, from, bytes); });
+                 [=] { copy(to, from, bytes); });
 }
 FLYEMU_API hipError_t hipGraphAddMemsetNode(hipGraphNode_t *node, hipGraph_t graph,
                                             const hipGraphNode_t *dependencies, size_t count,

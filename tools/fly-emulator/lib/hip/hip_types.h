@@ -371,6 +371,9 @@ struct hipFuncAttributes {
 struct hipIpcMemHandle_t {
   char reserved[64];
 };
+struct hipIpcEventHandle_t {
+  char reserved[64];
+};
 
 constexpr uintptr_t kLaunchParamBufferPointer = 0x01;
 constexpr uintptr_t kLaunchParamBufferSize = 0x02;

@@ -96,6 +96,17 @@ std::string rangeJson(const MemoryRange &range, Blobs &blobs) {
          blobs.add(reinterpret_cast<const void *>(range.begin), range.end - range.begin) + "}";
 }
 
+/// What the module's memory holds besides code: its variables, as the host and earlier launches
+/// left them.
+std::string moduleJson(const CodeObject &object, Blobs &blobs) {
+  const uint8_t *base = object.base();
+  return format("{\"base\": %llu, \"bytes\": %llu, \"text\": [%llu, %llu], \"before\": ",
+                number(reinterpret_cast<uint64_t>(base)), number(object.memorySize()),
+                number(object.textBegin()), number(object.textEnd())) +
+         blobs.add(base, object.textBegin()) + ", \"behind\": " +
+         blobs.add(base + object.textEnd(), object.memorySize() - object.textEnd()) + "}";
+}
+
 std::string describe(const Module &module, const KernelMetadata &kernel,
                      const LaunchGeometry &geometry, const std::vector<uint8_t> &arguments,
                      bool cooperative, Blobs &blobs) {
@@ -109,6 +120,7 @@ std::string describe(const Module &module, const KernelMetadata &kernel,
                 cooperative ? "true" : "false", number(options.seed));
   const std::string &image = module.object->image();
   out += ", \"code\": " + blobs.add(image.data(), image.size());
+  out += ", \"module\": " + moduleJson(*module.object, blobs);
   out += ", \"arguments\": " + blobs.add(arguments.data(), arguments.size()) + ", \"memory\": [";
   bool first = true;
   for (const MemoryRange &range : rangesOf(arguments)) {

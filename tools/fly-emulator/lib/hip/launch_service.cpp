@@ -2,6 +2,7 @@
 #include "hip/launch_service.h"
 
 #include "device/launch_monitor.h"
+#include "hip/allocation.h"
 #include "hip/fidelity.h"
 #include "hip/launch_file.h"
 #include "profile/profile_monitor.h"
@@ -119,6 +120,7 @@ void launchKernel(Module &module, const KernelMetadata &kernel, const LaunchGeom
 
   std::string failure;
   try {
+    const auto memory = useMemory();
     runLaunch(*module.object, *module.program, kernel, geometry, arguments.data(), arguments.size(),
               options, monitor);
   } catch (const EmulatorError &error) {

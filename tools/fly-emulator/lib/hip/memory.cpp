@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocation, registration, copies, fills, pointer attributes, IPC handles. Device memory is host
-// memory; every call is done when it returns.
-#include <unistd.h>
-
+// Allocation, registration, pointer attributes. Device memory is host memory.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "device/memory_map.h"
@@ -18,52 +14,10 @@ using namespace flyemu;
 
 namespace {
 
-constexpr size_t kAlignment = kAllocationAlignment;
-constexpr size_t kGuard = kAllocationGuard;
-
-bool release(void *pointer, std::initializer_list<MemoryKind> kinds) {
-  for (const MemoryKind kind : kinds)
-    if (MemoryMap::instance().remove(reinterpret_cast<uint64_t>(pointer), kind)) {
-      std::free(static_cast<uint8_t *>(pointer) - kGuard);
-      return true;
-    }
-  return false;
+bool releaseAny(void *pointer, std::initializer_list<MemoryKind> kinds) {
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](MemoryKind kind) { return release(pointer, kind); });
 }
-
-void copy(void *to, const void *from, size_t bytes) {
-  if (bytes == 0)
-    return;
-  require(to != nullptr && from != nullptr, hipErrorInvalidValue, "a copy from or to null");
-  std::memmove(to, from, bytes);
-}
-
-void checkKind(hipMemcpyKind kind) {
-  require(kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault, hipErrorInvalidMemcpyDirection,
-          "an unknown copy direction");
-}
-
-void copy2d(void *to, size_t toPitch, const void *from, size_t fromPitch, size_t width,
-            size_t height) {
-  require(width <= toPitch && width <= fromPitch, hipErrorInvalidPitchValue,
-          "a two-dimensional copy wider than its pitch");
-  for (size_t row = 0; row < height; ++row)
-    copy(static_cast<uint8_t *>(to) + row * toPitch,
-         static_cast<const uint8_t *>(from) + row * fromPitch, width);
-}
-
-template <typename T> void fill(void *to, T value, size_t count) {
-  require(to != nullptr || count == 0, hipErrorInvalidValue, "a fill of null");
-  auto *bytes = static_cast<uint8_t *>(to);
-  for (size_t i = 0; i < count; ++i)
-    std::memcpy(bytes + i * sizeof(T), &value, sizeof(T));
-}
-
-/// What an IPC handle holds. Handles work inside the process that made them: the emulated devices
-/// live there.
-struct IpcContents {
-  uint64_t address;
-  int64_t process;
-};
 
 } // namespace
 
@@ -87,7 +41,7 @@ FLYEMU_API hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width
   return guarded([&] {
     require(pointer != nullptr && pitch != nullptr, hipErrorInvalidValue,
             "hipMallocPitch: null pointer");
-    *pitch = (width + kAlignment - 1) / kAlignment * kAlignment;
+    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
     require(height == 0 || *pitch <= SIZE_MAX / height, hipErrorOutOfMemory,
             "hipMallocPitch: too large");
     *pointer = allocate(*pitch * height, MemoryKind::Device, 0);
@@ -96,7 +50,7 @@ FLYEMU_API hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width
 FLYEMU_API hipError_t hipFree(void *pointer) {
   return guarded([&] {
     Runtime::instance().devices();
-    require(pointer == nullptr || release(pointer, {MemoryKind::Device, MemoryKind::Managed}),
+    require(pointer == nullptr || releaseAny(pointer, {MemoryKind::Device, MemoryKind::Managed}),
             hipErrorInvalidValue, "hipFree: not the start of a device allocation");
   });
 }
@@ -128,7 +82,7 @@ FLYEMU_API hipError_t hipMemAllocHost(void **pointer, size_t bytes) {
 }
 FLYEMU_API hipError_t hipHostFree(void *pointer) {
   return guarded([&] {
-    require(pointer == nullptr || release(pointer, {MemoryKind::Host}), hipErrorInvalidValue,
+    require(pointer == nullptr || releaseAny(pointer, {MemoryKind::Host}), hipErrorInvalidValue,
             "hipHostFree: not the start of a host allocation");
   });
 }
@@ -207,128 +161,6 @@ FLYEMU_API hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes,
   });
 }
 
-FLYEMU_API hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
-  return guarded([&] {
-    checkKind(kind);
-    copy(to, from, bytes);
-  });
-}
-FLYEMU_API hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
-                                     hipStream_t stream) {
-  return guarded([&] {
-    checkKind(kind);
-    enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes); });
-  });
-}
-FLYEMU_API hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes,
-                                          hipMemcpyKind kind, hipStream_t stream) {
-  return guarded([&] {
-    checkKind(kind);
-    refuseWhileCapturing(stream);
-    copy(to, from, bytes);
-  });
-}
-FLYEMU_API hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void *from, size_t bytes) {
-  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
-}
-FLYEMU_API hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t bytes) {
-  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
-}
-FLYEMU_API hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
-  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
-}
-FLYEMU_API hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t bytes,
-                                         hipStream_t stream) {
-  return hipMemcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream);
-}
-FLYEMU_API hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes,
-                                         hipStream_t stream) {
-  return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream);
-}
-FLYEMU_API hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
-                                         hipStream_t stream) {
-  return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, stream);
-}
-FLYEMU_API hipError_t hipMemcpyPeer(void *to, int toDevice, const void *from, int fromDevice,
-                                    size_t bytes) {
-  return guarded([&] {
-    Runtime::instance().device(toDevice);
-    Runtime::instance().device(fromDevice);
-    copy(to, from, bytes);
-  });
-}
-FLYEMU_API hipError_t hipMemcpyPeerAsync(void *to, int toDevice, const void *from, int fromDevice,
-                                         size_t bytes, hipStream_t stream) {
-  return guarded([&] {
-    Runtime::instance().device(toDevice);
-    Runtime::instance().device(fromDevice);
-    enqueue(stream, hipGraphNodeTypeMemcpy, [=] { copy(to, from, bytes); });
-  });
-}
-FLYEMU_API hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from, size_t fromPitch,
-                                  size_t width, size_t height, hipMemcpyKind kind) {
-  return guarded([&] {
-    checkKind(kind);
-    copy2d(to, toPitch, from, fromPitch, width, height);
-  });
-}
-FLYEMU_API hipError_t hipMemcpy2DAsync(void *to, size_t toPitch, const void *from, size_t fromPitch,
-                                       size_t width, size_t height, hipMemcpyKind kind,
-                                       hipStream_t stream) {
-  return guarded([&] {
-    checkKind(kind);
-    enqueue(stream, hipGraphNodeTypeMemcpy,
-            [=] { copy2d(to, toPitch, from, fromPitch, width, height); });
-  });
-}
-
-FLYEMU_API hipError_t hipMemset(void *to, int value, size_t bytes) {
-  return guarded([&] { fill(to, static_cast<uint8_t>(value), bytes); });
-}
-FLYEMU_API hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
-  return guarded([&] {
-    enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, static_cast<uint8_t>(value), bytes); });
-  });
-}
-FLYEMU_API hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
-  return guarded([&] { fill(to, value, count); });
-}
-FLYEMU_API hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
-                                       hipStream_t stream) {
-  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
-}
-FLYEMU_API hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
-  return guarded([&] { fill(to, value, count); });
-}
-FLYEMU_API hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
-                                        hipStream_t stream) {
-  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
-}
-FLYEMU_API hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
-  return guarded([&] { fill(to, value, count); });
-}
-FLYEMU_API hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count,
-                                        hipStream_t stream) {
-  return guarded([&] { enqueue(stream, hipGraphNodeTypeMemset, [=] { fill(to, value, count); }); });
-}
-FLYEMU_API hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-  return guarded([&] {
-    require(width <= pitch, hipErrorInvalidPitchValue, "hipMemset2D: wider than the pitch");
-    for (size_t row = 0; row < height; ++row)
-      fill(static_cast<uint8_t *>(to) + row * pitch, static_cast<uint8_t>(value), width);
-  });
-}
-FLYEMU_API hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width,
-                                       size_t height, hipStream_t stream) {
-  return guarded([&] {
-    require(width <= pitch, hipErrorInvalidPitchValue, "hipMemset2D: wider than the pitch");
-    enqueue(stream, hipGraphNodeTypeMemset, [=] {
-      for (size_t row = 0; row < height; ++row)
-        fill(static_cast<uint8_t *>(to) + row * pitch, static_cast<uint8_t>(value), width);
-    });
-  });
-}
-
 FLYEMU_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
                                               const void *pointer) {
   return guarded([&] {
@@ -388,42 +220,7 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
   });
 }
 
-FLYEMU_API hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *pointer) {
-  return guarded([&] {
-    MemoryRange range;
-    require(handle != nullptr &&
-                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
-            hipErrorInvalidValue, "hipIpcGetMemHandle: not an allocation");
-    const IpcContents contents = {range.begin, getpid()};
-    std::memset(handle, 0, sizeof *handle);
-    std::memcpy(handle->reserved, &contents, sizeof contents);
-  });
-}
-FLYEMU_API hipError_t hipIpcOpenMemHandle(void **pointer, hipIpcMemHandle_t handle, unsigned) {
-  return guarded([&] {
-    IpcContents contents;
-    std::memcpy(&contents, handle.reserved, sizeof contents);
-    MemoryRange range;
-    require(pointer != nullptr, hipErrorInvalidValue, "hipIpcOpenMemHandle: null pointer");
-    require(contents.process == getpid(), hipErrorNotSupported,
-            "hipIpcOpenMemHandle: emulated devices belong to one process");
-    require(MemoryMap::instance().lookup(contents.address, range), hipErrorInvalidValue,
-            "hipIpcOpenMemHandle: the allocation is gone");
-    *pointer = reinterpret_cast<void *>(contents.address);
-  });
-}
-FLYEMU_API hipError_t hipIpcCloseMemHandle(void *) { return hipSuccess; }
-
 FLYEMU_API hipError_t hipMemPrefetchAsync(const void *, size_t, int, hipStream_t) {
   return hipSuccess;
 }
 FLYEMU_API hipError_t hipMemAdvise(const void *, size_t, int, int) { return hipSuccess; }
-
-FLYEMU_PER_THREAD(hipMemcpy2DAsync)
-FLYEMU_PER_THREAD(hipMemcpy2D)
-FLYEMU_PER_THREAD(hipMemcpyAsync)
-FLYEMU_PER_THREAD(hipMemcpy)
-FLYEMU_PER_THREAD(hipMemset2DAsync)
-FLYEMU_PER_THREAD(hipMemset2D)
-FLYEMU_PER_THREAD(hipMemsetAsync)
-FLYEMU_PER_THREAD(hipMemset)

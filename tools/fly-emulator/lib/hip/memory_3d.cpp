@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hip/allocation.h"
+#include "hip/copies.h"
 #include "hip/graph.h"
 #include "hip/runtime.h"
 
@@ -99,8 +100,8 @@ template <typename Side> void *pointerOf(const Side &side) {
 void copyBox(const Box &to, const Box &from, const Extent &extent) {
   for (size_t z = 0; z < extent.depth; ++z)
     for (size_t y = 0; y < extent.height; ++y)
-      std::memmove(to.origin + z * to.slice + y * to.pitch,
-                   from.origin + z * from.slice + y * from.pitch, extent.width);
+      copy(to.origin + z * to.slice + y * to.pitch, from.origin + z * from.slice + y * from.pitch,
+           extent.width);
 }
 
 std::function<void()> copyWork(const Copy3D *p) {
@@ -149,9 +150,7 @@ std::function<void()> fillWork(void *to, size_t pitch, size_t slice, T value, si
   return [=] {
     for (size_t z = 0; z < depth; ++z)
       for (size_t y = 0; y < height; ++y)
-        for (size_t x = 0; x < count; ++x)
-          std::memcpy(static_cast<uint8_t *>(to) + z * slice + y * pitch + x * sizeof(T), &value,
-                      sizeof(T));
+        fill(static_cast<uint8_t *>(to) + z * slice + y * pitch, value, count);
   };
 }
 template <typename T>

@@ -167,11 +167,11 @@ hipFunction_t functionNamed(Module &module, const char *name) {
   return handle;
 }
 
-std::function<void()> kernelWork(const hipKernelNodeParams &p) {
+std::function<void()> kernelWork(const hipKernelNodeParams &p, bool cooperative) {
   const uint32_t grid[] = {p.gridDim.x, p.gridDim.y, p.gridDim.z};
   const uint32_t block[] = {p.blockDim.x, p.blockDim.y, p.blockDim.z};
   return launchWork(functionOf(p.func), grid, block, p.sharedMemBytes, p.kernelParams, p.extra,
-                    false);
+                    cooperative);
 }
 
 } // namespace flyemu
@@ -286,10 +286,31 @@ FLYEMU_API hipError_t hipFuncGetAttribute(int *value, int attribute, hipFunction
     }
   });
 }
-// The dynamic LDS of a launch is checked against the architecture when it is made.
-FLYEMU_API hipError_t hipFuncSetAttribute(const void *, int, int) { return hipSuccess; }
-FLYEMU_API hipError_t hipFuncSetCacheConfig(const void *, int) { return hipSuccess; }
-FLYEMU_API hipError_t hipFuncSetSharedMemConfig(const void *, int) { return hipSuccess; }
+/// The dynamic LDS of a launch is checked against the architecture when it is made, and needs no
+/// permission before.
+FLYEMU_API hipError_t hipFuncSetAttribute(const void *function, int attribute, int value) {
+  return guarded([&] {
+    constexpr int kMaxDynamicSharedMemorySize = 8;
+    constexpr int kPreferredSharedMemoryCarveout = 9;
+    const ihipModuleSymbol_t &symbol = functionOf(function);
+    require(attribute == kMaxDynamicSharedMemorySize || attribute == kPreferredSharedMemoryCarveout,
+            hipErrorInvalidValue, "hipFuncSetAttribute: no attribute that can be set");
+    const uint64_t most = Runtime::instance().device(symbol.module->device).architecture->ldsBytes -
+                          symbol.kernel->groupSegmentSize;
+    if (attribute == kMaxDynamicSharedMemorySize &&
+        (value < 0 || static_cast<uint64_t>(value) > most))
+      throw EmulatorError(hipErrorInvalidValue, "hipFuncSetAttribute: " + std::to_string(value) +
+                                                    " bytes of dynamic LDS; there are " +
+                                                    std::to_string(most) +
+                                                    " besides those that the kernel has");
+  });
+}
+FLYEMU_API hipError_t hipFuncSetCacheConfig(const void *function, int) {
+  return guarded([&] { functionOf(function); });
+}
+FLYEMU_API hipError_t hipFuncSetSharedMemConfig(const void *function, int) {
+  return guarded([&] { functionOf(function); });
+}
 
 FLYEMU_API hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gridX, unsigned gridY,
                                             unsigned gridZ, unsigned blockX, unsigned blockY,

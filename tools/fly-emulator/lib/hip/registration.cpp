@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "hip/allocation.h"
+#include "hip/copies.h"
 #include "hip/functions.h"
 #include "hip/graph.h"
 #include "hip/runtime.h"
@@ -225,12 +226,12 @@ FLYEMU_API hipError_t hipGetSymbolSize(size_t *bytes, const void *symbol) {
 FLYEMU_API hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                              size_t offset, hipMemcpyKind, hipStream_t stream) {
   return copySymbol(symbol, bytes, offset, stream,
-                    [=](uint8_t *memory) { std::memcpy(memory, from, bytes); });
+                    [=](uint8_t *memory) { copy(memory, from, bytes); });
 }
 FLYEMU_API hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
                                                size_t offset, hipMemcpyKind, hipStream_t stream) {
   return copySymbol(symbol, bytes, offset, stream,
-                    [=](const uint8_t *memory) { std::memcpy(to, memory, bytes); });
+                    [=](const uint8_t *memory) { copy(to, memory, bytes); });
 }
 FLYEMU_API hipError_t hipMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
                                         size_t offset, hipMemcpyKind kind) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include "hip/functions.h"
 #include "hip/graph.h"
+#include "hip/ipc.h"
 #include "hip/runtime.h"
 
 using namespace flyemu;
@@ -36,7 +38,13 @@ struct ihipEvent_t {
   std::shared_ptr<Capture> capture; ///< that it was recorded in
   std::vector<hipGraphNode *> tails;
   std::chrono::steady_clock::time_point time;
+  std::optional<SharedMemory> shared; ///< of an event that other processes know
 };
+
+constexpr unsigned kEventDisableTiming = 2;
+constexpr unsigned kEventInterprocess = 4;
+/// All that there are: blocking synchronisation too, and how far a record flushes caches.
+constexpr unsigned kEventFlags = 7 | 0xe0000000;
 
 namespace {
 
@@ -127,6 +135,25 @@ void refuseWhileCapturing(hipStream_t stream) {
                       "a call that waits for a stream, while the stream captures");
 }
 
+int deviceOf(hipStream_t stream) {
+  return isDefault(stream) ? Runtime::instance().current() : streams().check(stream).device;
+}
+
+SharedMemory::Name shareEvent(hipEvent_t event) {
+  ihipEvent_t &shared = events().check(event);
+  require((shared.flags & kEventInterprocess) != 0, hipErrorInvalidConfiguration,
+          "hipIpcGetEventHandle: the event was made without hipEventInterprocess");
+  if (!shared.shared)
+    shared.shared.emplace(SharedMemory::create(0));
+  return shared.shared->name();
+}
+
+hipEvent_t importEvent() {
+  ihipEvent_t *made = events().make();
+  made->flags = kEventDisableTiming | kEventInterprocess;
+  return made;
+}
+
 } // namespace flyemu
 
 FLYEMU_API hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags,
@@ -188,7 +215,7 @@ FLYEMU_API hipError_t hipStreamGetPriority(hipStream_t stream, int *priority) {
 FLYEMU_API hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
   return guarded([&] {
     require(device != nullptr, hipErrorInvalidValue, "hipStreamGetDevice: null pointer");
-    *device = isDefault(stream) ? Runtime::instance().current() : streams().check(stream).device;
+    *device = deviceOf(stream);
   });
 }
 FLYEMU_API hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback,
@@ -293,6 +320,11 @@ FLYEMU_API hipError_t hipStreamGetId(hipStream_t stream, unsigned long long *id)
 FLYEMU_API hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) {
   return guarded([&] {
     require(event != nullptr, hipErrorInvalidValue, "hipEventCreate: null pointer");
+    require((flags & ~kEventFlags) == 0, hipErrorInvalidValue,
+            "hipEventCreate: flags that there are not");
+    require((flags & kEventInterprocess) == 0 || (flags & kEventDisableTiming) != 0,
+            hipErrorInvalidValue,
+            "hipEventCreate: hipEventInterprocess goes with hipEventDisableTiming only");
     ihipEvent_t *made = events().make();
     made->flags = flags;
     *event = made;
@@ -328,6 +360,8 @@ FLYEMU_API hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start,
     require(milliseconds != nullptr, hipErrorInvalidValue, "hipEventElapsedTime: null pointer");
     const ihipEvent_t &first = events().check(start);
     const ihipEvent_t &last = events().check(stop);
+    require(((first.flags | last.flags) & kEventDisableTiming) == 0, hipErrorInvalidHandle,
+            "hipEventElapsedTime: an event with hipEventDisableTiming");
     require(first.recorded && last.recorded, hipErrorInvalidHandle,
             "hipEventElapsedTime: an event that was never recorded");
     *milliseconds = std::chrono::duration<float, std::milli>(last.time - first.time).count();

@@ -30,6 +30,11 @@ bool movesBetweenLanes(const std::string &name) {
          startsWith(name, "ds_swizzle") || startsWith(name, "v_permlane") || name == "v_swap_b32";
 }
 
+bool movesWhole(const Instruction &inst) {
+  const std::string &name = inst.opcode->name;
+  return name == "v_mov_b32" || startsWith(name, "v_accvgpr_");
+}
+
 bool isPackedPair(const Instruction &inst) {
   return startsWith(inst.opcode->name, "v_pk_") && inst.dstCount == 1 && inst.dst[0].dwords == 2;
 }
@@ -238,7 +243,9 @@ void Definedness::sources(const Wave &wave, const Instruction &inst) {
                                                    : static_cast<unsigned>(__builtin_ctzll(exec_));
     const bool known =
         inst.src[0].isVector() ? (lanes(inst.src[0]) >> lane & 1U) != 0 : scalar(inst.src[0]);
-    resultBits_.fill(known ? 0 : kAll);
+    const auto spilled =
+        inst.src[0].isVector() ? spilled_.find(kLanes * inst.src[0].index + lane) : spilled_.end();
+    resultBits_.fill(known ? 0 : spilled != spilled_.end() ? spilled->second : kAll);
   } else if (name == "v_writelane_b32") {
     written_ = uint64_t{1} << (readScalar(wave, inst.src[1]) & 63U);
   }
@@ -374,6 +381,37 @@ void Definedness::prepare(Wave &wave, const Instruction &inst) {
   }
 }
 
+void Definedness::forgetSpills(unsigned row) {
+  auto it = spilled_.lower_bound(kLanes * row);
+  while (it != spilled_.end() && it->first < kLanes * (row + 1))
+    it = (written_ >> it->first % kLanes & 1U) != 0 ? spilled_.erase(it) : std::next(it);
+}
+
+/// Registers that hold spills are moved to AccVGPRs and back.
+void Definedness::moveSpills(const Instruction &inst) {
+  if (inst.dstCount != 1 || inst.srcCount == 0 || !inst.dst[0].isVector() ||
+      !inst.src[0].isVector() || inst.modifiers.encoding == Encoding::Dpp || !movesWhole(inst))
+    return;
+  const auto begin = spilled_.lower_bound(kLanes * inst.src[0].index);
+  const auto end = spilled_.lower_bound(kLanes * (inst.src[0].index + 1U));
+  const std::vector<std::pair<uint32_t, uint32_t>> moved(begin, end);
+  for (const auto &[key, bits] : moved)
+    if ((written_ >> key % kLanes & 1U) != 0)
+      spilled_[kLanes * inst.dst[0].index + key % kLanes] = bits;
+}
+
+/// A scalar register of which some bits are undefined goes to a lane.
+void Definedness::noteSpill(const Wave &wave, const Instruction &inst) {
+  const auto bits = static_cast<uint32_t>(undefinedBits(inst.src[0]));
+  if (bits != 0)
+    spilled_[kLanes * inst.dst[0].index + (readScalar(wave, inst.src[1]) & 63U)] = bits;
+}
+
+void Definedness::forget(const Operand &operand, unsigned dword, uint64_t lanes) {
+  if (operand.isVector() && operand.index + dword < kVectorRows)
+    vector_[operand.index + dword] &= ~lanes;
+}
+
 bool Definedness::commit(const Wave &wave, const Instruction &inst) {
   for (unsigned d = 0; d < inst.dstCount && d < result_.size(); ++d) {
     const Operand &dst = inst.dst[d];
@@ -381,6 +419,7 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
       for (unsigned i = 0; i < dst.dwords && dst.index + i < kVectorRows; ++i) {
         uint64_t &row = vector_[dst.index + i];
         row = (row & ~written_) | (result_[d][i < kMostDwords ? i : 0] & written_);
+        forgetSpills(dst.index + i);
       }
     } else if (dst.isScalarRegister()) {
       for (unsigned i = 0; i < dst.dwords && dst.index + i < scalar::kCount; ++i)
@@ -389,6 +428,10 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
   }
   if (inst.opcode->cls == OpClass::ScalarAlu)
     scc_ = sccKnown_;
+  else if (inst.opcode->name == "v_writelane_b32")
+    noteSpill(wave, inst);
+  else if (!spilled_.empty())
+    moveSpills(inst);
   const bool sound = wave.exec() == exec_ || (execBits_ == 0 && pairAt(scalar::kExec) == 0);
   undefined_[scalar::kExec] = 0;
   undefined_[scalar::kExec + 1] = 0;

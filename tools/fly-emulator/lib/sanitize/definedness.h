@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "execute/wave.h"
@@ -37,6 +38,9 @@ public:
   /// After it: note them. False if EXEC was made from something undefined.
   bool commit(const Wave &wave, const Instruction &inst);
 
+  /// Lanes of a dword of a destination that turned out to be undefined after all.
+  void forget(const Operand &operand, unsigned dword, uint64_t lanes);
+
   /// Does the instruction use its i-th source, or is it only the old value of a destination that
   /// it writes in part?
   static bool isRealSource(const Instruction &inst, unsigned i);
@@ -52,11 +56,16 @@ private:
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
   void matrix(const Instruction &inst);
+  void forgetSpills(unsigned row);
+  void moveSpills(const Instruction &inst);
+  void noteSpill(const Wave &wave, const Instruction &inst);
   void movedBetweenLanes(Wave &wave, const Instruction &inst);
   uint64_t throughDpp(const Instruction &inst, uint64_t lanes) const;
 
   std::vector<uint64_t> vector_;                   ///< lanes that are defined, for each row
   std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
+  /// Undefined bits of a lane that a scalar register was spilled to; key: 64 * row + lane.
+  std::map<uint32_t, uint32_t> spilled_;
   bool scc_ = false;
 
   // Of the instruction being executed.

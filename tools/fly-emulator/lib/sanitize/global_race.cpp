@@ -70,21 +70,25 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &par
   };
   const Touch *other = nullptr;
   const char *what = nullptr;
+  const Instruction *plainLoad = nullptr; // where the other side is atomic
   for (const Touch &writer : cell.writers)
     if (other == nullptr && concurrent(writer) && !(part.atomic && writer.atomic) &&
         !sameValue(writer)) {
       other = &writer;
       what = writes ? "two workgroups write different values to the same memory"
                     : "a workgroup reads what another one writes";
+      plainLoad = !writes && writer.atomic ? &inst : nullptr;
     }
   for (const Touch &reader : cell.readers)
     if (other == nullptr && writes && concurrent(reader)) {
       other = &reader;
       what = "a workgroup writes what another one reads";
+      plainLoad = part.atomic ? reader.inst : nullptr;
     }
   if (what != nullptr) {
     const uint64_t address = part.dword * 4;
-    sink_.add({"race", wave, inst, static_cast<int>(part.lane), other->inst, true, address}, [&] {
+    const auto lane = static_cast<int>(part.lane);
+    sink_.add({"race", wave, inst, lane, other->inst, true, address, plainLoad}, [&] {
       return format("%s, at %s: %s", what, hex(address).c_str(),
                     wave.launch->memory->describe(address, 4).c_str());
     });

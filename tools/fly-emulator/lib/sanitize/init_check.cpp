@@ -56,7 +56,11 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
   if (accessesMemory(opcode)) {
     // Spills move whatever a register holds: what a scratch store stores is no finding.
     const unsigned first = opcode.cls == OpClass::Scratch && inst.dstCount == 0 ? 1 : 0;
-    for (unsigned i = first; i < inst.srcCount; ++i)
+    // And what goes to LDS is followed there.
+    const unsigned end = !LdsMarks::follows(inst)        ? inst.srcCount
+                         : name == "ds_write_addtid_b32" ? 0
+                                                         : 1;
+    for (unsigned i = first; i < end; ++i)
       if (Definedness::isRealSource(inst, i))
         require(wave, inst, defined, inst.src[i], exec,
                 "an address or the data of a memory access");
@@ -82,12 +86,19 @@ void InitCheck::before(Wave &wave, const Instruction &inst) {
   Definedness &defined = waves_[wave.index];
   checkSinks(wave, inst, defined);
   defined.prepare(wave, inst);
+  lds_.begin();
+}
+
+void InitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  lds_.access(inst, access, waves_[wave.index]);
 }
 
 void InitCheck::after(Wave &wave, const Instruction &inst) {
-  if (!waves_[wave.index].commit(wave, inst))
+  Definedness &defined = waves_[wave.index];
+  if (!defined.commit(wave, inst))
     sink_.add({"init", wave, inst, -1},
               [] { return std::string("EXEC comes from a value that was never written"); });
+  lds_.hand(inst, defined);
 }
 
 } // namespace flyemu

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sanitize/definedness.h"
+#include "sanitize/lds_marks.h"
 #include "sanitize/report.h"
 
 namespace flyemu {
@@ -12,14 +13,16 @@ namespace flyemu {
 /// Uses of registers that were never written.
 ///
 /// Compilers copy undefined registers around without harm, so that arithmetic only hands the state
-/// on; a report comes when an undefined value matters: as an address, as what is stored, as an
-/// input of a matrix instruction in an active lane, as a branch condition or in EXEC.
+/// on; a report comes when an undefined value matters: as an address, as what is stored to memory,
+/// as an input of a matrix instruction in an active lane, as a branch condition or in EXEC.
 class InitCheck {
 public:
-  InitCheck(ReportSink &sink, const WorkGroup &group) : sink_(sink), waves_(group.waveCount) {}
+  InitCheck(ReportSink &sink, const WorkGroup &group)
+      : sink_(sink), waves_(group.waveCount), lds_(group.ldsBytes) {}
 
   void before(Wave &wave, const Instruction &inst);
   void after(Wave &wave, const Instruction &inst);
+  void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access);
 
 private:
   void checkSinks(Wave &wave, const Instruction &inst, const Definedness &defined);
@@ -28,6 +31,7 @@ private:
 
   ReportSink &sink_;
   std::vector<Definedness> waves_;
+  LdsMarks lds_;
 };
 
 } // namespace flyemu

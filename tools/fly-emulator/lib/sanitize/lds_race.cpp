@@ -40,8 +40,9 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
       what = "a wave overwrites what another one reads in";
       other = cell.read;
     }
+    const Instruction *plainLoad = !writes && cell.atomic ? &inst : nullptr;
     if (what != nullptr)
-      sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, address}, [&] {
+      sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, address, plainLoad}, [&] {
         return format("%s LDS byte %llu without a barrier between them", what,
                       static_cast<unsigned long long>(address));
       });

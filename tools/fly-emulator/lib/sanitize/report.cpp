@@ -119,7 +119,9 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
   const Instruction *other = finding.other;
   const Key key{finding.sanitizer, finding.inst.address, other != nullptr ? other->address : 0};
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (options_.stopAtFirst && !reports_.empty()) // another thread's group was first
+  if (finding.plainLoad != nullptr && seeds_.count(finding.plainLoad) != 0)
+    return;
+  if (options_.stopAtFirst && reports_.size() > plainLoads_.size()) // another group was first
     stop();
   const auto known = reports_.find(key);
   if (known != reports_.end()) {
@@ -151,8 +153,21 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
   if (other != nullptr)
     place(*other, report.otherLocation, report.otherInstruction, report.otherSource);
   reports_.emplace(key, std::move(report));
-  if (options_.stopAtFirst)
+  if (finding.plainLoad != nullptr)
+    plainLoads_.emplace(key, finding.plainLoad);
+  else if (options_.stopAtFirst)
     stop();
+}
+
+void ReportSink::seeds(const Instruction &load) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!seeds_.insert(&load).second)
+    return;
+  for (auto it = plainLoads_.begin(); it != plainLoads_.end();) {
+    if (it->second == &load)
+      reports_.erase(it->first);
+    it = it->second == &load ? plainLoads_.erase(it) : std::next(it);
+  }
 }
 
 std::vector<Report> ReportSink::take(uint64_t &dropped) {
@@ -162,6 +177,8 @@ std::vector<Report> ReportSink::take(uint64_t &dropped) {
   for (auto &[key, report] : reports_)
     out.push_back(std::move(report));
   reports_.clear();
+  plainLoads_.clear();
+  seeds_.clear();
   dropped = dropped_;
   dropped_ = 0;
   return out;

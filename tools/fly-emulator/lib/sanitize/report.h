@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -68,6 +69,9 @@ struct Finding {
   const Instruction *other = nullptr; ///< the other access of a race
   bool hasAddress = false;
   uint64_t address = 0;
+  /// Of a race with an atomic access: the plain load, which is none where it seeds a loop of
+  /// compare-and-swap.
+  const Instruction *plainLoad = nullptr;
 };
 
 /// Collects the findings of a launch from all threads.
@@ -79,6 +83,8 @@ public:
   /// `what` is only called where the text is needed. Throws EmulatorError where the first finding
   /// is to end the launch.
   void add(const Finding &finding, const std::function<std::string()> &what);
+  /// A load seeds loops of compare-and-swap: findings that it is the plain load of are dropped.
+  void seeds(const Instruction &load);
   /// The findings by sanitizer and place, and how many different ones were dropped.
   std::vector<Report> take(uint64_t &dropped);
 
@@ -93,6 +99,8 @@ private:
   LaunchGeometry geometry_;
   std::mutex mutex_;
   std::map<Key, Report> reports_;
+  std::map<Key, const Instruction *> plainLoads_; ///< of those that are not certain yet
+  std::set<const Instruction *> seeds_;
   uint64_t dropped_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "sanitize/lds_race.h"
 #include "sanitize/lint_check.h"
 #include "sanitize/memory_check.h"
+#include "sanitize/seed_loads.h"
 #include "sanitize/wait_check.h"
 
 namespace flyemu {
@@ -17,11 +18,15 @@ class SanitizerObserver : public Observer {
 public:
   SanitizerObserver(unsigned sanitizers, ReportSink &sink, GlobalRaceCheck &globalRaces,
                     const std::string &arch, WorkGroup &group)
-      : sanitizers_(sanitizers), globalRaces_(globalRaces) {
+      : globalRaces_(globalRaces) {
     clock_.self = GlobalRaceCheck::numberOf(group);
     const auto on = [&](unsigned bits) { return (sanitizers & bits) != 0; };
     if (on(sanitizer::kRace | sanitizer::kInit))
       lds_ = std::make_unique<LdsRaceCheck>(sink, sanitizers, group.ldsBytes);
+    if (on(sanitizer::kRace)) {
+      seeds_ = std::make_unique<SeedLoads>(sink, group);
+      ldsSeeds_ = std::make_unique<SeedLoads>(sink, group);
+    }
     if (on(sanitizer::kInit))
       init_ = std::make_unique<InitCheck>(sink, group);
     if (on(sanitizer::kWait))
@@ -55,14 +60,20 @@ public:
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     const bool scalarLoad =
         inst.opcode->cls == OpClass::ScalarMemory && access.kind == AccessKind::Load;
-    if ((sanitizers_ & sanitizer::kRace) != 0 && !scalarLoad)
+    if (seeds_ != nullptr && !scalarLoad) {
       globalRaces_.access(wave, inst, access, clock_);
+      seeds_->access(wave, inst, access);
+    }
     if (memory_ != nullptr)
       memory_->global(wave, inst, access);
   }
   void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     if (lds_ != nullptr)
       lds_->access(wave, inst, access);
+    if (ldsSeeds_ != nullptr)
+      ldsSeeds_->access(wave, inst, access);
+    if (init_ != nullptr)
+      init_->ldsAccess(wave, inst, access);
     if (wait_ != nullptr)
       wait_->ldsAccess(wave, inst, access);
     if (memory_ != nullptr)
@@ -78,9 +89,10 @@ public:
   }
 
 private:
-  const unsigned sanitizers_;
   GlobalRaceCheck &globalRaces_;
   GroupClock clock_;
+  std::unique_ptr<SeedLoads> seeds_;
+  std::unique_ptr<SeedLoads> ldsSeeds_;
   std::unique_ptr<LdsRaceCheck> lds_;
   std::unique_ptr<InitCheck> init_;
   std::unique_ptr<WaitCheck> wait_;

@@ -49,6 +49,24 @@ MOVES = [
     ("v_pk_mov_b32 v[8:9], v[4:5], v[4:5] op_sel:[0,0]\n  v_mov_b32 v5, v9", True, None),
     ("v_accvgpr_write_b32 a0, v4\n  v_accvgpr_read_b32 v5, a0", True, None),
     ("v_mov_b32 v5, v7", False, None),
+    # Through LDS: what was stored there undefined is no finding, and stays undefined.
+    ("ds_write_b32 v1, v4\n  ds_read_b32 v5, v1\n  s_waitcnt lgkmcnt(0)", True, None),
+    ("ds_write_b32 v1, v4\n  v_xor_b32 v6, 0x80, v1\n  ds_read_b32 v5, v6\n  s_waitcnt lgkmcnt(0)", False, None),
+    ("ds_write_b32 v1, v4\n  ds_write_b32 v1, v6\n  v_xor_b32 v6, 0x80, v1\n"
+     "  ds_read_b32 v5, v6\n  s_waitcnt lgkmcnt(0)", True, None),
+    ("ds_write2_b32 v1, v4, v7 offset1:64\n  ds_read2_b32 v[8:9], v1 offset1:64\n  s_waitcnt lgkmcnt(0)\n"
+     "  v_mov_b32 v5, v8", True, None),
+    ("ds_write2_b32 v1, v4, v7 offset1:64\n  ds_read2_b32 v[8:9], v1 offset1:64\n  s_waitcnt lgkmcnt(0)\n"
+     "  v_mov_b32 v5, v9", False, None),
+    ("ds_write_b8 v1, v7 offset:2\n  ds_write_b16 v1, v4\n  ds_write_b8 v1, v4 offset:3\n  ds_read_b32 v5, v1\n"
+     "  s_waitcnt lgkmcnt(0)", False, None),
+    # Lane masks, of which a part was never written, spilled to a lane and from there to an AccVGPR.
+    ("s_and_b32 s8, s30, 1\n  s_nop 4\n  v_writelane_b32 v7, s8, 3\n  v_accvgpr_write_b32 a1, v7\n"
+     "  v_accvgpr_read_b32 v8, a1\n  v_readlane_b32 s9, v8, 3\n  s_and_b32 s9, s9, 2\n  v_mov_b32 v5, s9", True, None),
+    ("s_and_b32 s8, s30, 1\n  s_nop 4\n  v_writelane_b32 v7, s8, 3\n  v_accvgpr_write_b32 a1, v7\n"
+     "  v_accvgpr_read_b32 v8, a1\n  v_readlane_b32 s9, v8, 3\n  s_and_b32 s9, s9, 3\n  v_mov_b32 v5, s9", False, None),
+    ("s_and_b32 s8, s30, 1\n  s_nop 4\n  v_writelane_b32 v7, s8, 3\n  v_writelane_b32 v7, 5, 3\n"
+     "  v_readlane_b32 s9, v7, 3\n  v_mov_b32 v5, s9", True, None),
     ("v_mov_b32 v5, 0\n  v_mov_b32 v5, src_pops_exiting_wave_id", False, None),  # how compilers mark it
 ]  # fmt: skip
 
@@ -57,7 +75,7 @@ MOVES = [
 def test_moves(check: Callable[..., list[dict[str, Any]]], arch: str, code: str, clean: bool, only: str | None) -> None:
     if only not in (None, arch):
         pytest.skip(f"{arch} has no such instruction")
-    reports = check(f"{HEAD}  {code}\n{TAIL}", arch, vgprs=128, accum=64)
+    reports = check(f"{HEAD}  {code}\n{TAIL}", arch, vgprs=128, accum=64, lds=1024)
     assert [report["sanitizer"] for report in reports] == ([] if clean else ["init"]), reports
     if not clean:
         assert reports[0]["instruction"].startswith("global_store_dword")

@@ -92,6 +92,13 @@ class Module:
         self._emulator.call("hipModuleGetFunction", ctypes.byref(handle), self._handle, name.encode())
         return Kernel(self._emulator, handle, name)
 
+    def memory(self) -> tuple[int, int, tuple[int, int]]:
+        """Its address, its size in bytes, and where in there its code begins and ends; the rest are variables."""
+        base, size, begin, end = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
+        pointers = (ctypes.byref(one) for one in (base, size, begin, end))
+        self._emulator.call("flyemu_module_memory", self._handle, *pointers)
+        return int(base.value or 0), size.value, (begin.value, end.value)
+
     def unload(self) -> None:
         """Free the module; its kernels are invalid afterwards."""
         self._emulator.call("hipModuleUnload", self._handle)

@@ -12,6 +12,7 @@ way, it goes elsewhere and the pointers among the arguments are changed.
 
 from __future__ import annotations
 
+import array
 import contextlib
 import ctypes
 import json
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from flydsl.emulator.device import Emulator
+from flydsl.emulator.device import Emulator, Module
 
 _MAGIC = b"FLYLNCH1"
 _MAP_FIXED_NOREPLACE = 0x100000
@@ -54,6 +55,36 @@ class SavedMemory:
 
 
 @dataclass(frozen=True)
+class SavedModule:
+    """A module's memory but for its code: its variables as they were before the launch."""
+
+    base: int
+    size: int
+    text: tuple[int, int]
+    before: bytes
+    behind: bytes
+
+    def restore(self, module: Module) -> int:
+        """Put the variables into a loaded module and return its address.
+
+        Pointers of the module into itself lead to the same places of the new one. Code of another layout keeps the
+        variables that it was loaded with.
+        """
+        base, size, text = module.memory()
+        if (size, text) == (self.size, self.text):
+            for offset, contents in ((0, self.before), (text[1], self.behind)):
+                head = -offset % 8  # pointers are aligned in the module
+                tail = head + (len(contents) - head) // 8 * 8
+                words = array.array("Q", contents[head:tail])
+                for i, word in enumerate(words):
+                    if self.base <= word < self.base + self.size:
+                        words[i] = word - self.base + base
+                whole = contents[:head] + words.tobytes() + contents[tail:]
+                ctypes.memmove(base + offset, whole, len(whole))
+        return base
+
+
+@dataclass(frozen=True)
 class SavedLaunch:
     """A launch as it was about to run. `arguments` is the packed argument buffer, `code` the code object."""
 
@@ -67,6 +98,7 @@ class SavedLaunch:
     code: bytes
     arguments: bytes
     memory: tuple[SavedMemory, ...]
+    module: SavedModule | None = None  # files of older versions have none
 
     @classmethod
     def load(cls, path: str | Path) -> SavedLaunch:
@@ -100,6 +132,14 @@ class SavedLaunch:
                 )
                 for one in text["memory"]
             )
+            place = text.get("module")
+            module = place and SavedModule(
+                base=place["base"],
+                size=place["bytes"],
+                text=(place["text"][0], place["text"][1]),
+                before=blob(place["before"]),
+                behind=blob(place["behind"]),
+            )
             return cls(
                 kernel=text["kernel"],
                 arch=text["arch"],
@@ -111,12 +151,13 @@ class SavedLaunch:
                 code=blob(text["code"]),
                 arguments=blob(text["arguments"]),
                 memory=memory,
+                module=module,
             )
         except (ValueError, KeyError, TypeError, struct.error, zlib.error) as error:
             raise ValueError(f"{path} is not a whole saved launch: {error}") from error
 
     def with_code(self, code: bytes) -> SavedLaunch:
-        """The same launch of another code object."""
+        """The same launch of another code object. Saved variables go with it where it has the same layout."""
         return replace(self, code=code)
 
     def replay(self, *, seed: int | None = None) -> dict[str, bytes]:
@@ -129,7 +170,6 @@ class SavedLaunch:
         device = _device_of(emulator, self.arch)
         with contextlib.ExitStack() as stack:
             places = _restore(stack, self.memory)
-            arguments = _relocate(self.arguments, self.memory, places)
             for one, place in zip(self.memory, places, strict=True):
                 _register(stack, emulator, one, place)
             before = emulator.seed()
@@ -137,6 +177,7 @@ class SavedLaunch:
             emulator.set_seed(self.seed if seed is None else seed)
             module = emulator.load(self.code, device)
             stack.callback(module.unload)
+            arguments = _relocate(self.arguments, [*zip(self.memory, places, strict=True), *self._variables(module)])
             offsets = self._offsets(emulator) if self.cooperative else None
             module.kernel(self.kernel).launch_packed(
                 self.grid, self.block, arguments, lds=self.lds, cooperative_offsets=offsets
@@ -146,6 +187,13 @@ class SavedLaunch:
                 for one, place in zip(self.memory, places, strict=True)
                 if one.writable
             }
+
+    def _variables(self, module: Module) -> list[tuple[SavedMemory, int]]:
+        """Put the variables of the module back; the module as memory, and where it is now."""
+        if self.module is None:
+            return []
+        saved = SavedMemory(self.module.base, True, "module", bytes(self.module.size))
+        return [(saved, self.module.restore(module))]
 
     def _offsets(self, emulator: Emulator) -> list[int]:
         kernels = emulator.describe(self.code)["kernels"]
@@ -229,10 +277,10 @@ def _register(stack: contextlib.ExitStack, emulator: Emulator, memory: SavedMemo
     stack.callback(emulator.library.flyemu_unregister_memory, ctypes.c_void_p(place))
 
 
-def _relocate(arguments: bytes, memory: tuple[SavedMemory, ...], places: list[int]) -> bytes:
+def _relocate(arguments: bytes, memory: list[tuple[SavedMemory, int]]) -> bytes:
     """The arguments with pointers into moved ranges changed."""
     out = bytearray(arguments)
-    moved = [(one, place) for one, place in zip(memory, places, strict=True) if place != one.begin]
+    moved = [(one, place) for one, place in memory if place != one.begin]
     for at in range(0, len(out) - 7, 4):
         (value,) = struct.unpack_from("<Q", arguments, at)
         inside = [(one, place) for one, place in moved if one.begin <= value < one.end]
