@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`do_bench`: what a call costs, measured on hardware, estimated on an emulated device."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import flydsl.runtime as runtime
+
+from . import events, layers
+
+__all__ = ["do_bench"]
+
+_log = logging.getLogger("flydsl")
+
+
+def do_bench(
+    fn: Callable[[], object], warmup: int = 5, rep: int = 25, quantiles: Sequence[float] | None = None
+) -> float | list[float]:
+    """Return the median time of `fn()` in milliseconds, or the times at some quantiles.
+
+    On hardware: device time between events of HIP, in at most five batches of calls, each figure the mean of a batch.
+
+    On an emulated device: no time at all but an estimate, the sum over the launches of the emulator's issue-cycle
+    estimate at the clock of the device that is emulated. It does not vary, so `fn` is called once, whatever the counts
+    are. It ranks kernels; it says nothing about the time that a call takes on hardware. When `fn` launches no kernel
+    there is nothing to estimate: then it is the wall-clock time of the calls, and the log warns of it.
+
+    Args:
+        fn: what is measured; takes nothing.
+        warmup: calls before, not measured.
+        rep: calls that are measured.
+        quantiles: numbers from 0 to 1; None for the median.
+
+    Raises:
+        TypeError: `fn` is not callable.
+        ValueError: `warmup` is no integer from 0 on, `rep` none from 1 on, a quantile not between 0 and 1.
+        RuntimeError: there is no device, or nothing runs (`COMPILE_ONLY`).
+    """
+    if not callable(fn):
+        raise TypeError(f"do_bench measures a function without arguments, got {type(fn).__name__}")
+    _check_count("warmup", warmup, 0)
+    _check_count("rep", rep, 1)
+    for one in quantiles or ():
+        if not 0 <= one <= 1:
+            raise ValueError(f"do_bench: quantiles are numbers from 0 to 1, got {one!r}")
+    if os.environ.get("COMPILE_ONLY", "").lower() in ("1", "true", "yes", "on"):
+        raise RuntimeError("do_bench: COMPILE_ONLY is set, so no kernel runs and there is nothing to measure")
+    emulated = runtime.current_device().emulated
+    measured = _estimated(fn, warmup, rep) if emulated else events.times(fn, warmup, rep)
+    if quantiles is None:
+        return statistics.median(measured)
+    return [_quantile(sorted(measured), one) for one in quantiles]
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"do_bench: {name} is a number of calls, an integer from {least} on, got {value!r}")
+
+
+def _quantile(ordered: Sequence[float], quantile: float) -> float:
+    """The value at a quantile of sorted values, by linear interpolation."""
+    place = quantile * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _estimated(fn: Callable[[], object], warmup: int, rep: int) -> list[float]:
+    with layers.emulator_profile() as session:
+        fn()
+        runtime.synchronize_device()
+    launches = session.launches
+    if not launches:
+        _log.warning(
+            "do_bench: no kernel ran on the emulated device: this is the wall-clock time of the host, not an estimate"
+        )
+        return _wall_clock(fn, warmup, rep)
+    seconds = sum(one.estimated_cycles / one.data["device"]["clock_hz"] for one in launches)
+    _log.info("do_bench: emulated: estimated %.6g ms for %d launches; not a time", seconds * 1e3, len(launches))
+    return [seconds * 1e3]
+
+
+def _wall_clock(fn: Callable[[], object], warmup: int, rep: int) -> list[float]:
+    for _ in range(warmup):
+        fn()
+    measured = []
+    for _ in range(rep):
+        started = time.perf_counter()
+        fn()
+        measured.append((time.perf_counter() - started) * 1e3)
+    return measured
