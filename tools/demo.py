@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (ROOT / "packages" / "fly-compiler" / "examples", ROOT / "packages" / "fly-kernels" / "examples")
+FOLDERS = tuple(ROOT / "packages" / name / "examples" for name in ("fly-compiler", "fly-kernels", "fly-autotune"))
 ARCHITECTURES = ("gfx942", "gfx950")
 COLUMNS = ("kernel", "shape", "dtype", "arch", "device", "max_error", "tolerance", "passed")
 

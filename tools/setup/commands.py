@@ -15,7 +15,7 @@ from . import hatch, lint, suites, wheels
 from .paths import BUILD, ROOT
 from .shell import SetupError, say
 
-DEV_PACKAGES = ("layout", "runtime", "dialect", "compiler", "kernels", "emulator")
+DEV_PACKAGES = ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator")
 
 
 def _dev_environment() -> dict[str, str]:

@@ -58,18 +58,25 @@ ALL = (
         _pytest(*XDIST, "packages/fly-compiler/tests"),
     ),
     Suite(
+        "autotune",
+        "test-autotune",
+        ("layout", "runtime", "dialect", "compiler", "autotune", "emulator"),
+        _pytest(*XDIST, "packages/fly-autotune/tests"),
+        architectures=("gfx942", "gfx950"),
+    ),
+    Suite(
         "kernels",
         "test-kernels",
-        ("layout", "runtime", "dialect", "compiler", "kernels", "emulator"),
+        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
         _pytest(*XDIST, "packages/fly-kernels/tests"),
         architectures=("gfx942", "gfx950"),
     ),
     Suite(
         "integration",
         "integration",
-        ("layout", "runtime", "dialect", "compiler", "kernels", "emulator"),
+        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
         _pytest("tests/integration"),
-        (Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "kernels", "emulator")),),
+        (Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
     ),
 )
 

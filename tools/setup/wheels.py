@@ -39,6 +39,7 @@ ALL = {
         Package("fly-runtime", PACKAGES / "fly-runtime", native=True),
         Package("fly-dialect", PACKAGES / "fly-dialect", native=True, needs_llvm_sources=True),
         Package("fly-compiler", PACKAGES / "fly-compiler"),
+        Package("fly-autotune", PACKAGES / "fly-autotune"),
         Package("fly-kernels", PACKAGES / "fly-kernels"),
         Package("fly-emulator", ROOT / "tools" / "fly-emulator", native=True),
     )
