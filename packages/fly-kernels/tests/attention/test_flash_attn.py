@@ -52,6 +52,16 @@ def test_lengths(run, sq, skv, causal):
     check(out, lse, q, k, v, causal, "bf16")
 
 
+@pytest.mark.parametrize(("sq", "skv"), [(1, 1), (512, 512), (513, 300), (70, 600)])
+@pytest.mark.parametrize(("causal", "dtype"), [(False, "bf16"), (True, "f16")])
+def test_two_blocks_of_rows_a_wave(run, sq, skv, causal, dtype):
+    q, k, v = tensors(1, sq, skv, 2, 1, 64, dtype, seed=sq + skv)
+    config = default_config(64, 512)
+    assert (config.block_m, config.query_blocks) == (512, 2)
+    out, lse = launch(run, q, k, v, causal, dtype, config)
+    check(out, lse, q, k, v, causal, dtype)
+
+
 @pytest.mark.parametrize(("waves", "kv_tile"), [(1, 32), (2, 32), (3, 64), (8, 64)])
 def test_shapes_of_workgroups(run, waves, kv_tile):
     q, k, v = tensors(1, 100, 150, 1, 1, 96, "f16", seed=waves)
@@ -294,6 +304,10 @@ def test_configurations_are_checked(field):
 def test_rows_of_a_workgroup_follow_the_shape():
     assert block_rows("gfx942", 4, 64, 8192) == 256
     assert block_rows("gfx942", 1, 8, 1024) == 128
+    assert block_rows("gfx942", 4, 64, 8192, 64) == 512
+    assert block_rows("gfx942", 4, 64, 8192, 64, bias=True) == 256
+    assert block_rows("gfx950", 1, 8, 8192, 64) == 256
+    assert block_rows("gfx950", 64, 64, 256, 64) == 256
     assert block_rows("gfx942", 1, 8, 20) == 32
     assert block_rows("gfx950:sramecc+", 1, 1, 64) == 64
 

@@ -28,9 +28,10 @@ def compile_preshuffle_gemm_a8(
     """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
 
     All tensors may be flattened, the scales of 16-bit types are empty, and the output's type, "fp16" or "bf16", is that
-    of C, or `out_dtype`, which C then has to have. M documents the caller's intent: the number of rows is an argument of
-    the launch. With `use_cshuffle_epilog` the results go through LDS and leave in whole rows of the tile, 16 bytes a
-    lane; else each lane stores the 8 bytes that it has. `options` are those of `compile_preshuffle_gemm` but `epilogue`.
+    of C, which has to be `out_dtype` if that is given. M documents the caller's intent: the number of rows is an
+    argument of the launch. With `use_cshuffle_epilog` the results go through LDS and leave in whole rows of the tile,
+    16 bytes a lane; else each lane stores the 8 bytes that it has. `options` are those of `compile_preshuffle_gemm`
+    but `epilogue`.
 
     `in_dtype="int4"` (W4A8) multiplies A of int8 with weights of int4: B is `gemm.int4_weights.pack_int4` of the
     shuffled int8 values -8 to 7, two a byte, and K < 131072. They are unpacked in registers.

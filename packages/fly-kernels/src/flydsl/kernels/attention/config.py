@@ -9,6 +9,7 @@ from typing import Any
 from .matrix import LANES, TILE
 
 _COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
+_TWO_BLOCKS = 512  # query rows of 8 waves with two blocks each
 
 
 @dataclass(frozen=True)
@@ -61,29 +62,38 @@ def check_head_dim(head_dim: Any) -> None:
 
 
 def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
-    """The configuration for a head size and a number of query rows of a workgroup, 32 to 256.
+    """The configuration for a head size and a number of query rows of a workgroup, 32 to 256; 512 for heads of 64.
 
     Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies: of 256 rows and 1024
     keys (D = 128) the emulator's timeline has the matrix unit busy for 0.72 (gfx942) and 0.51 (gfx950) of the time;
     with one wave of 64 rows, which issues 4 to 5 % less, for 0.61 and 0.45.
 
+    Heads of 64 leave room for 64 rows a wave and still two waves on a SIMD: 512 rows, of which a key or value read from
+    LDS serves two blocks. That issues 10 % (gfx942) and 14 % (gfx950) less than 32 rows a wave, and by the timeline a
+    row takes 12 % less.
+
     From 160 on the registers of one wave (32 rows of output, queries, a tile's scores) leave no room for a second one
     on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
     of keys and values passes through its registers.
     """
+    if head_dim == 64 and block_m == _TWO_BLOCKS:
+        return FlashConfig(query_blocks=2)
     waves = max(1, min(block_m // TILE, 8))
     if head_dim > 128:
         return FlashConfig(waves=min(waves, 4), kv_tile=32, waves_per_eu=1)
     return FlashConfig(waves=waves, kv_tile=64 if waves > 2 else 32)
 
 
-def block_rows(arch: str, batch: int, num_heads: int, seq_len: int) -> int:
+def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: int = 128, bias: bool = False) -> int:
     """Query rows of a workgroup for a shape: 256, which read keys and values least often, if there is enough work.
 
-    128 where twice as many workgroups still find a compute unit each; fewer only where a sequence has not more rows.
+    512 for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much. 128 where
+    twice as many workgroups still find a compute unit each; fewer only where a sequence has not more rows.
     """
     units = _COMPUTE_UNITS.get(arch.split(":")[0], 256)
     rows = 256 if batch * num_heads * -(-seq_len // 128) > units else 128
+    if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // 256) > units:
+        rows = _TWO_BLOCKS
     while rows > TILE and seq_len <= rows // 2:
         rows //= 2
     return rows

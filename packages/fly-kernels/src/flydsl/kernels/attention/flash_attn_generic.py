@@ -49,7 +49,8 @@ def build_flash_attn_func_module_primary(
         sm_scale: the factor of Q K^T; 1 / sqrt(head_dim) by default.
         waves_per_eu: waves of a SIMD that registers are allocated for, instead of the default of the head size.
         flat_work_group_size: threads of a workgroup; has to agree with `block_m`.
-        block_m: query rows of a workgroup: 32, 64, 128 or 256; by default 256 from 32 heads on, else 128.
+        block_m: query rows of a workgroup: 32, 64, 128 or 256, or 512 for heads of 64; by default 256 from 32 heads
+            on, else 128.
         num_kv_heads: heads of K and V; a divisor of num_heads, by default as many.
         varlen: tokens of all sequences follow each other: Q and O are (all query tokens, num_heads, head_dim), K and V
             (all keys, num_kv_heads, head_dim), LSE (num_heads, all query tokens). CuSeqQ and CuSeqKv say where each

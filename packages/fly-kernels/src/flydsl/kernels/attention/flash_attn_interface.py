@@ -125,7 +125,7 @@ def flydsl_flash_attn_func(
         arch, form = get_rocm_arch(), problem.form
         if bias is not None and bias.data_ptr() % 8:
             form = replace(form, bias_load=1)
-        rows = block_rows(arch, problem.batch, problem.heads, problem.seq_len)
+        rows = block_rows(arch, problem.batch, problem.heads, problem.seq_len, problem.head_dim, form.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
         launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, form)
         extra = (cu_seqlens_q, cu_seqlens_kv, bias, alibi_slopes, sink)
