@@ -99,8 +99,10 @@ SharedMemory::Name shareAllocation(uint64_t begin) {
 bool isShared(uint64_t begin, const SharedMemory::Name &name) {
   const std::lock_guard<std::mutex> lock(blocks().mutex);
   const auto found = blocks().byAddress.find(begin);
-  return found != blocks().byAddress.end() && found->second.shared &&
-         found->second.shared->name().number == name.number;
+  if (found == blocks().byAddress.end() || !found->second.shared)
+    return false;
+  const SharedMemory::Name &own = found->second.shared->name();
+  return own.number == name.number && own.bytes == name.bytes && own.file == name.file;
 }
 
 std::shared_lock<std::shared_mutex> useMemory() {

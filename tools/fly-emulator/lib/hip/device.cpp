@@ -158,10 +158,10 @@ FLYEMU_API hipError_t hipDeviceDisablePeerAccess(int peer) {
 }
 
 // Contexts: a device's primary context is its ordinal in disguise.
-namespace {
-hipCtx_t contextOf(int ordinal) {
+hipCtx_t flyemu::contextOf(int ordinal) {
   return reinterpret_cast<hipCtx_t>(static_cast<uintptr_t>(ordinal) + 1);
 }
+namespace {
 int ordinalOf(hipCtx_t context) {
   return static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
 }

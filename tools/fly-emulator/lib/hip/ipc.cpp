@@ -45,8 +45,11 @@ OpenedMemory &openedMemory() {
 }
 
 Opened openOwn(const MemoryHandle &handle) {
-  require(isShared(handle.begin, handle.name), hipErrorInvalidHandle,
-          "hipIpcOpenMemHandle: the allocation is gone");
+  MemoryRange range;
+  require(isShared(handle.begin, handle.name) &&
+              MemoryMap::instance().lookup(handle.begin, range) &&
+              range.end - range.begin == handle.bytes,
+          hipErrorInvalidHandle, "hipIpcOpenMemHandle: the allocation is gone");
   Opened opened;
   opened.begin = handle.begin;
   opened.bytes = handle.bytes;

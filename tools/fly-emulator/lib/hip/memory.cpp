@@ -19,6 +19,19 @@ bool releaseAny(void *pointer, std::initializer_list<MemoryKind> kinds) {
                      [&](MemoryKind kind) { return release(pointer, kind); });
 }
 
+hipMemoryType memoryType(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::Device:
+  case MemoryKind::Imported:
+  case MemoryKind::CodeObject:
+    return hipMemoryTypeDevice;
+  case MemoryKind::Managed:
+    return hipMemoryTypeManaged;
+  default:
+    return hipMemoryTypeHost;
+  }
+}
+
 } // namespace
 
 FLYEMU_API hipError_t hipMalloc(void **pointer, size_t bytes) {
@@ -173,14 +186,11 @@ FLYEMU_API hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
       attributes->device = -2;
       return;
     }
-    attributes->type = range.kind == MemoryKind::Device || range.kind == MemoryKind::CodeObject
-                           ? hipMemoryTypeDevice
-                       : range.kind == MemoryKind::Managed ? hipMemoryTypeManaged
-                                                           : hipMemoryTypeHost;
+    attributes->type = memoryType(range.kind);
     attributes->device = range.device;
     attributes->devicePointer = const_cast<void *>(pointer);
     attributes->hostPointer =
-        range.kind == MemoryKind::Device ? nullptr : const_cast<void *>(pointer);
+        attributes->type == hipMemoryTypeDevice ? nullptr : const_cast<void *>(pointer);
     attributes->isManaged = range.kind == MemoryKind::Managed ? 1 : 0;
     attributes->allocationFlags = range.flags;
   });
@@ -191,32 +201,90 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
     require(data != nullptr &&
                 MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
             hipErrorInvalidValue, "hipPointerGetAttribute: not an allocation");
+    const hipMemoryType type = memoryType(range.kind);
+    const auto answer = [&](auto value) { std::memcpy(data, &value, sizeof value); };
     switch (attribute) {
-    case 2: { // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
-      const auto type = static_cast<unsigned>(range.kind == MemoryKind::Device ? hipMemoryTypeDevice
-                                                                               : hipMemoryTypeHost);
-      std::memcpy(data, &type, sizeof type);
+    case 1: // HIP_POINTER_ATTRIBUTE_CONTEXT
+      answer(contextOf(range.device));
       break;
-    }
+    case 2: // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
+      answer(static_cast<unsigned>(type));
+      break;
     case 3: // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
+      answer(pointer);
+      break;
     case 4: // HIP_POINTER_ATTRIBUTE_HOST_POINTER
-      std::memcpy(data, static_cast<const void *>(&pointer), sizeof pointer);
+      require(type != hipMemoryTypeDevice, hipErrorInvalidValue,
+              "hipPointerGetAttribute: the host cannot reach device memory");
+      answer(pointer);
+      break;
+    case 6: // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: every copy is done when it returns
+      answer(true);
+      break;
+    case 7: // HIP_POINTER_ATTRIBUTE_BUFFER_ID
+      answer(range.serial);
+      break;
+    case 8: // HIP_POINTER_ATTRIBUTE_IS_MANAGED
+      answer(type == hipMemoryTypeManaged);
       break;
     case 9: // HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-      std::memcpy(data, &range.device, sizeof range.device);
+      answer(range.device);
+      break;
+    case 10: // HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE
+      answer(range.kind == MemoryKind::Device);
       break;
     case 11: // HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR
-      std::memcpy(data, &range.begin, sizeof range.begin);
+      answer(range.begin);
       break;
-    case 12: { // HIP_POINTER_ATTRIBUTE_RANGE_SIZE
-      const size_t bytes = range.end - range.begin;
-      std::memcpy(data, &bytes, sizeof bytes);
+    case 12: // HIP_POINTER_ATTRIBUTE_RANGE_SIZE
+      answer(size_t{range.end - range.begin});
       break;
-    }
+    case 13: // HIP_POINTER_ATTRIBUTE_MAPPED
+      answer(true);
+      break;
+    case 14: // HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: none of virtual memory management
+      answer(uint64_t{0});
+      break;
+    case 15: // HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+      answer(false);
+      break;
+    case 16: // HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS: read and write
+      answer(3U);
+      break;
     default:
       throw EmulatorError(hipErrorInvalidValue, "hipPointerGetAttribute: attribute " +
                                                     std::to_string(attribute) + " is not known");
     }
+  });
+}
+
+/// Attributes that a pointer hasn't got are zero, as HIP says.
+FLYEMU_API hipError_t hipDrvPointerGetAttributes(unsigned count, const int *attributes, void **data,
+                                                 hipDeviceptr_t pointer) {
+  return guarded([&] {
+    require(attributes != nullptr && data != nullptr, hipErrorInvalidValue,
+            "hipDrvPointerGetAttributes: null pointer");
+    // Bytes of each attribute's value, by its number.
+    constexpr uint8_t kSizes[] = {0, 8, 4, 8, 8, 16, 1, 8, 1, 4, 1, 8, 8, 1, 8, 1, 4, 8};
+    for (unsigned i = 0; i < count; ++i) {
+      const auto attribute = static_cast<size_t>(attributes[i]);
+      require(data[i] != nullptr && attribute != 0 && attribute < sizeof kSizes,
+              hipErrorInvalidValue, "hipDrvPointerGetAttributes: null pointer, or no attribute");
+      if (hipPointerGetAttribute(data[i], attributes[i], pointer) != hipSuccess)
+        std::memset(data[i], 0, kSizes[attribute]);
+    }
+    threadErrors().last = hipSuccess;
+  });
+}
+FLYEMU_API hipError_t hipPointerSetAttribute(const void *value, int attribute,
+                                             hipDeviceptr_t pointer) {
+  return guarded([&] {
+    constexpr int kSyncMemops = 6; // which every copy here does
+    MemoryRange range;
+    require(value != nullptr && attribute == kSyncMemops &&
+                MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), range),
+            hipErrorInvalidValue,
+            "hipPointerSetAttribute: null pointer, no allocation, or no attribute that can be set");
   });
 }
 

@@ -116,6 +116,9 @@ inline void require(bool condition, hipError_t code, const char *text) {
     throw EmulatorError(code, text);
 }
 
+/// The primary context of a device.
+hipCtx_t contextOf(int device);
+
 /// "says so once": a call that the emulator does not offer.
 hipError_t notSupported(const char *function);
 
