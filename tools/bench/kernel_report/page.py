@@ -164,13 +164,13 @@ def _notes(found: Summary) -> str:
         "warp counts the one with the fewest issue cycles is shown. It is not tuned further."
     )
     lines.append(
-        "- Attention on gfx950: each weight takes a v_exp_f32, 16 issue cycles, for 4 D operations of the matrix unit: "
-        "with D = 128 that alone bounds the matrix unit's share by 0.67, and with the weight's multiply-add, sum and "
-        "conversion by 0.57 (gfx942: 0.80 and 0.73; with D = 64 there is half the matrix work for the same)."
+        "- Shares of the matrix unit below the target: what bounds them, with the arithmetic, is on the pages "
+        "[gemm](../kernels/gemm.md) and [attention](../kernels/attention.md)."
     )
     lines.append(
-        "- Bytes / least: weights of norms count once for each row, since each workgroup has to read them; queries of "
-        "attention are read in pieces of 32 bytes, half a transaction."
+        "- Bytes / least: weights of norms count once for each row, since with so few rows each has threads of its own; "
+        "rows of the tables of a rotary embedding once for each token; queries of attention are read in pieces of "
+        "32 bytes, half a transaction."
     )
     lines.append(
         "- Compile times are processor seconds of one compilation in a warm process; the peer's are its own, measured "

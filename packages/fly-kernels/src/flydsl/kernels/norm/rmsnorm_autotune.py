@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RMSNorm with its configuration as arguments, and with the configuration chosen.
 
-The search over configurations belongs to fly-autotune, which is not part of this release: `rmsnorm_autotuned` takes
-the default configuration, and says so where a search is asked for.
+The search over configurations is fly-autotune's (extra `autotune`); without it there is the default configuration.
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ from .rmsnorm_kernel import rmsnorm_launch
 
 DEFAULT_BLOCK_THREADS = 256
 _TORCH_DTYPES = {"torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
-_ON = ("1", "true", "yes", "on")
+LEAST_TUNED_N = 2048
+"""Rows of more elements than these have a configuration to search."""
+SEARCHED = {128: (0, 1, 2), 256: (0, 1), 512: (0, 2)}
+"""Threads of a workgroup, and `waves_per_eu` for each: 0 asks for nothing."""
 
 
 def __getattr__(name: str) -> Any:
@@ -62,20 +64,65 @@ def rmsnorm_autotuned(
     stream: Any = None,
     weight_dtype_str: str | None = None,
 ) -> None:
-    """output = RMSNorm(input) · gamma with the default configuration.
+    """output = RMSNorm(input) · gamma with workgroups of 256 threads, unless something better is known.
 
+    For rows of more than 2048 elements, `FLYDSL_AUTOTUNE=1` measures workgroups of 128, 256 and 512 threads under
+    several bounds of registers, and what it finds is used from then on, in later processes too; offline artifacts
+    (`FLYDSL_AUTOTUNE_CONFIG_DIR`) have the name "rmsnorm". Shorter rows share workgroups, whose size is not free.
     The dtypes are by default those of the tensors.
 
-    Raises NotImplementedError where FLYDSL_AUTOTUNE asks for a search.
+    Raises ImportError where one of these variables asks for fly-autotune and it is not installed, and as
+    `rmsnorm_direct` does.
     """
-    if os.environ.get("FLYDSL_AUTOTUNE", "").lower() in _ON:
-        raise NotImplementedError(
-            "FLYDSL_AUTOTUNE asks for a search over configurations, which needs fly-autotune; it is not part of this "
-            "release. Unset the variable, or choose a configuration: rmsnorm_direct(..., BLOCK_THREADS=…)"
-        )
     dtype = dtype_str or _dtype_of("input", input)
     weight = weight_dtype_str or _dtype_of("gamma", gamma)
-    _rmsnorm_direct()(input, gamma, output, m_in, input.shape[-1], dtype, DEFAULT_BLOCK_THREADS, stream, weight)
+    N = input.shape[-1]
+    tuned = _tuned() if N > LEAST_TUNED_N else None
+    if tuned is None:
+        _rmsnorm_direct()(input, gamma, output, m_in, N, dtype, DEFAULT_BLOCK_THREADS, stream, weight)
+    else:
+        tuned(input, gamma, output, m_in, N, dtype, stream=stream, weight_dtype_str=weight)
+
+
+@functools.lru_cache(maxsize=1)
+def _tuner() -> Any:
+    """`rmsnorm_direct` under the tuner, or None where fly-autotune is not installed."""
+    try:
+        from flydsl.autotune import Config, autotune
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("flydsl"):
+            return None
+        raise
+
+    configs = [
+        Config(BLOCK_THREADS=threads, waves_per_eu=waves or None)
+        for threads, bounds in SEARCHED.items()
+        for waves in bounds
+    ]
+    default = Config(BLOCK_THREADS=DEFAULT_BLOCK_THREADS)
+    return autotune(
+        configs,
+        key=["m_in", "N", "dtype_str", "weight_dtype_str"],
+        default=lambda *args, **kwargs: default,
+        artifact_name="rmsnorm",
+    )(_rmsnorm_direct())
+
+
+def _tuned() -> Any:
+    """`_tuner()`, which must be there when the environment asks for what only it can do."""
+    tuner = _tuner()
+    if tuner is None:
+        asked = [name for name in ("FLYDSL_AUTOTUNE", "FLYDSL_AUTOTUNE_CONFIG_DIR") if _is_asked(name)]
+        if asked:
+            raise ImportError(
+                f"{asked[0]} asks for fly-autotune, which is not installed: pip install 'fly-kernels[autotune]'. Or "
+                "unset the variable, or choose a configuration: rmsnorm_direct(..., BLOCK_THREADS=…)"
+            )
+    return tuner
+
+
+def _is_asked(variable: str) -> bool:
+    return os.environ.get(variable, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def _dtype_of(name: str, tensor: Any) -> str:
