@@ -272,6 +272,55 @@ def test_compile_keeps_the_operators_in_one_graph():
     assert {"flydsl.rmsnorm.default", "flydsl.softmax.default", "flydsl.layernorm.default"} <= names
 
 
+def compile_arguments(name):
+    """What each public operator is called with below."""
+    x, w, b, h = torch.randn(4, 40), torch.rand(40), torch.randn(40), torch.randn(4, 64).half()
+    heads = torch.randn(1, 33, 2, 64).half()
+    rope = rope_arguments()[:9]
+    two = {"add", "maximum", "multiply"}
+    norms = {
+        "layernorm": (x, w, b),
+        "layernorm_quant": (x, w, b),
+        "fused_add_layernorm": (x, x, w, b),
+        "fused_add_layernorm_quant": (x, x, w, b),
+        "rmsnorm": (x, w),
+        "rmsnorm_quant": (x, w),
+        "fused_add_rmsnorm": (x, x, w),
+        "fused_add_rmsnorm_quant": (x, x, w),
+    }
+    others = {
+        "flash_attention": (heads, heads, heads),
+        "gemm": (h, torch.randn(16, 64).half()),
+        "per_block_quant": (torch.randn(4, 64), "int8", 16),
+        "per_token_quant": (x, "int8"),
+        "rope_cache": rope,
+    }
+    return {**norms, **others}.get(name, (x, x + 1) if name in two else (x.abs() + 0.1,))
+
+
+@pytest.mark.parametrize("name", kernels.OPERATORS)
+def test_compile_takes_every_operator_whole(name):
+    """One graph, with the operator in it, and the results that it has without: also of fake tensors."""
+    graphs = []
+
+    def backend(graph, example_inputs):
+        graphs.append([str(node.target) for node in graph.graph.nodes if node.op == "call_function"])
+        return graph.forward
+
+    operator, arguments = getattr(kernels, name), compile_arguments(name)
+    torch.compiler.reset()  # dynamo counts how often one source line was compiled
+    compiled = torch.compile(lambda *given: operator(*given), backend=backend, fullgraph=True)
+    got, want = compiled(*arguments), operator(*arguments)
+    got, want = (one if isinstance(one, tuple) else (one,) for one in (got, want))
+    assert all(torch.equal(one, other) for one, other in zip(got, want, strict=True))
+    assert len(graphs) == 1
+    assert any(target.startswith("flydsl.") for target in graphs[0])
+    with torch._subclasses.FakeTensorMode() as mode:
+        fakes = operator(*(mode.from_tensor(one) if isinstance(one, torch.Tensor) else one for one in arguments))
+    for fake, one in zip(fakes if isinstance(fakes, tuple) else (fakes,), want, strict=True):
+        assert (fake.shape, fake.dtype, fake.stride()) == (one.shape, one.dtype, one.stride())
+
+
 def test_gradients_through_compile():
     x, w = leaf(4, 40), leaf(40, seed=1)
     torch.compile(kernels.rmsnorm, backend="aot_eager", fullgraph=True)(x, w).square().sum().backward()
