@@ -165,3 +165,28 @@ def test_service_reports_a_wrong_argument_and_goes_on(scale_artifact):
     assert "float64" in said[0]
     assert "float32" in said[0]
     assert said[1] == 128.0
+
+
+def test_service_tunes_what_was_exported(scale_artifact, tmp_path):
+    said = in_service(
+        """
+        import json, os, sys
+        import numpy as np
+        import flydsl.runtime as runtime
+        from flydsl.autotune import Config, autotune
+        os.environ["FLYDSL_AUTOTUNE_CACHE_DIR"] = sys.argv[2]
+        artifact = runtime.load_artifact(sys.argv[1])
+
+        @autotune([Config(parts=4), Config(parts=1), Config(parts=1, waves_per_eu=2)], key=["n"])
+        def scale(a, b, n, parts):
+            for piece in np.split(np.arange(n), parts):
+                artifact(a[piece[0]:piece[-1] + 1], b[piece[0]:piece[-1] + 1], 1.5, len(piece))
+
+        a, b = np.ones(4096, np.float32), np.zeros(4096, np.float32)
+        scale(a, b, 4096)
+        print(json.dumps([scale.resolve_config(a, b, 4096).to_dict(), float(b.sum())]))
+        """,
+        scale_artifact,
+        tmp_path,
+    )
+    assert said == [{"parts": 1}, 1.5 * 4096]  # one launch; no compiler could follow the hint
