@@ -84,7 +84,8 @@ from .wrap import *  # noqa: F403
 from .wrap import __all__ as _wrap
 
 _LAZY = (
-    "rocdl", "coop", "random", "ktrace", "buffer_ops", "utils", "extern", "primitive", "derived", "enum", "llvm", "meta",
+    "rocdl", "coop", "random", "ktrace", "buffer_ops", "utils", "extern", "primitive", "derived", "enum", "llvm",
+    "meta",
 )  # fmt: skip
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
 

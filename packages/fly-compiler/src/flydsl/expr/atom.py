@@ -62,6 +62,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "!fly_rocdl.cdna4.buffer_load_async_lds": ("soffset", "imm_offset"),
     "!fly_rocdl.cdna4.global_load_async_lds": (),
     "!fly_rocdl.cdna3.mfma": (),
+    "!fly_rocdl.cdna3.smfmac": ("sparse_index",),
     "!fly_rocdl.cdna4.mfma_scale": ("scale_a", "scale_b"),
     "!fly_rocdl.gfx11.wmma": (),
     "!fly_rocdl.gfx120x.wmma": (),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from flydsl.layout import Layout, parse, parse_tile
+from flydsl.layout.atoms import matrix_instructions
 from flydsl.layout.atoms.copy_atom import CopyAtom, lds_read_transpose
 from flydsl.layout.atoms.copy_atom import copy_atom as plain_copy_atom
 from flydsl.layout.atoms.mma_atom import MmaAtom, mfma, mfma_scale, universal_fma, wmma, wmma_scale
@@ -62,8 +63,11 @@ def mma_atom(text: str) -> MmaAtom:
     c = c.strip()
     if name == "universal_fma":
         return universal_fma(a)
-    if name == "cdna3.mfma":
+    if name == "cdna3.mfma" and len(args) == 2 and a not in ("f64", "tf32"):
         return mfma(m, n, k, a, b, c)
+    if name in ("cdna3.mfma", "cdna3.smfmac"):
+        blocks = next((int(key.removeprefix("blocks = ")) for key in args[2:] if key.startswith("blocks")), 1)
+        return _by_instruction(text, (m, n, k), blocks, name == "cdna3.smfmac", (a, b, c))
     if name == "cdna4.mfma_scale":
         return mfma_scale(m, n, k, a, b)
     if name == "gfx1250.wmma_scale":
@@ -71,6 +75,24 @@ def mma_atom(text: str) -> MmaAtom:
     if name.endswith(".wmma"):
         return wmma(name.removesuffix(".wmma"), m, n, k, a, b, c)
     raise ValueError(f"unknown MMA operation {name}")
+
+
+_TABLE_TYPES = {
+    "tf32": "xf32", "f8E4M3FN": "fp8", "f8E4M3FNUZ": "fp8", "f8E5M2": "bf8", "f8E5M2FNUZ": "bf8",
+}  # fmt: skip
+
+
+def _by_instruction(
+    text: str, shape: tuple[int, int, int], blocks: int, sparse: bool, types: tuple[str, str, str]
+) -> MmaAtom:
+    """Return the atom of what has no closed form: the layouts are those of its instruction."""
+    wanted = (shape, blocks, sparse, tuple(_TABLE_TYPES.get(t, t) for t in types))
+    for instruction in (*matrix_instructions("gfx942"), *matrix_instructions("gfx950")):
+        i = instruction
+        if (i.shape_mnk, i.blocks, i.sparse, i.elem_types[:3]) == wanted and i.source != "contract":
+            tv = (i.layout_A_tv, i.layout_B_tv, i.layout_C_tv)
+            return MmaAtom(text, shape, Layout(i.wave, 1), *tv, types)
+    raise ValueError(f"no instruction is {text}")
 
 
 def _layout(text: str) -> Layout:

@@ -319,12 +319,12 @@ def _extreme(name: str, operands: tuple[Any, ...], larger: bool, fastmath: Any) 
         raise ValueError(f"fx.{name} needs at least one operand")
     if any(o is None for o in flat):
         raise TypeError(f"fx.{name} takes numbers, scalars and vectors")
-    cls = Int32 if flat[0].dtype is Boolean else flat[0].dtype
-    for other in flat[1:]:
-        cls = arithmetic_type(cls, other.dtype)
     for one in flat:
         if one.dtype is Index or (one.dtype.is_float and one.dtype.width <= 8):
             raise TypeError(f"fx.{name} is not defined for {one.dtype.__name__}; convert the operands first")
+    cls = Int32 if flat[0].dtype is Boolean else flat[0].dtype
+    for other in flat[1:]:
+        cls = arithmetic_type(cls, other.dtype)
     result = flat[0].to(cls)
     for other in flat[1:]:
         if isinstance(result, Numeric) and isinstance(other, Numeric) and result.is_static() and other.is_static():

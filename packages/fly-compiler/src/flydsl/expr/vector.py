@@ -23,6 +23,7 @@ from .numeric.operator_methods import Operators
 from .numeric.operators import (
     POW,
     BinaryOp,
+    agreed,
     emit_absolute,
     emit_binary,
     emit_invert,
@@ -491,6 +492,7 @@ def vector_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     a, b = _as_vector_operand(left), _as_vector_operand(right)
     if a is None or b is None:
         return NotImplemented
+    a, b = agreed(op, a, b)
     cls = operand_type(op, a.dtype, b.dtype)
     if op is not POW and isinstance(a, Vector) and isinstance(b, Vector) and a._shape == b._shape:
         va, vb = cast_value(a.value, a._dtype, cls), cast_value(b.value, b._dtype, cls)

@@ -73,6 +73,17 @@ def test_true_division_of_integers(a, b, expected):
     assert (static(a) / static(b)).dtype is getattr(fx, expected)
 
 
+def test_true_division_of_mixed_signedness_takes_the_common_integer_type_first():
+    assert (fx.Int8(-7) / fx.Uint8(200)).value == 249 / 200
+    assert (fx.Int64(-7) / fx.Uint32(2)).value == -3.5
+    with kernel("i32", "i32") as k:
+        a, b = fx.Int32(k.args[0]), fx.Uint32(k.args[1])
+        assert (a / b).dtype is fx.Float32
+        assert (fx.full(4, a, fx.Int32) / b).dtype is fx.Float32
+        assert k.count("arith.uitofp") == 4
+        assert k.count("arith.sitofp") == 0
+
+
 def test_static_folding_has_python_semantics():
     assert (fx.Int32(-7) % 3).value == 2
     assert (fx.Int32(-7) // 2).value == -4

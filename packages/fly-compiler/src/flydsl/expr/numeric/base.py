@@ -16,6 +16,7 @@ from .operators import (
     POW,
     SHL,
     BinaryOp,
+    agreed,
     emit_absolute,
     emit_binary,
     emit_invert,
@@ -337,6 +338,7 @@ def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     a, b = _operand(left), _operand(right)
     if a is None or b is None:
         return NotImplemented
+    a, b = agreed(op, a, b)
     ca: NumericMeta = a.dtype
     cb: NumericMeta = b.dtype
     cls = operand_type(op, ca, cb)

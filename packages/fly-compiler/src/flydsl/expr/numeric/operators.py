@@ -40,6 +40,7 @@ __all__ = [
     "TRUEDIV",
     "XOR",
     "BinaryOp",
+    "agreed",
     "emit_absolute",
     "emit_binary",
     "emit_invert",
@@ -108,6 +109,17 @@ def operand_type(op: BinaryOp, a: NumericMeta, b: NumericMeta) -> NumericMeta:
     if kind in ("bit", "shift") and (a.is_float or b.is_float):
         raise TypeError(f"'{op.symbol}' needs integers, got {a.__name__} and {b.__name__}")
     return common_type(a, b)
+
+
+def agreed(op: BinaryOp, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the operands of `/` in their common integer type, when they are integers that differ in signedness.
+
+    A negative number divided by an unsigned one is a large number, as with every other operator of the two.
+    """
+    if op.kind != "div" or a.dtype.is_float or b.dtype.is_float or a.dtype.signed == b.dtype.signed:
+        return a, b
+    cls = arithmetic_type(a.dtype, b.dtype)
+    return a.to(cls), b.to(cls)
 
 
 def result_type(op: BinaryOp, cls: NumericMeta) -> NumericMeta:

@@ -55,6 +55,7 @@ from .newer_ops import (
 from .newer_ops import (
     wave_barrier as wave_barrier,
 )
+from .sparse_mma import SMFMAC as SMFMAC
 from .swmmac import sparse_matrix_instruction
 from .waits import *  # noqa: F403
 from .waits import __all__ as _waits

@@ -19,6 +19,7 @@ from ..numeric.types import (
     Float8E5M2FNUZ,
     Float16,
     Float32,
+    Float64,
     Int4,
     Int8,
     Int32,
@@ -33,27 +34,44 @@ _F8F6F4 = (Float8E4M3FN, Float8E5M2, Float6E2M3FN, Float6E3M2FN, Float4E2M1FN)
 
 # (m, k) by element type: what the hardware has, and of those what works on fragments (one block per instruction).
 _EIGHT_BIT = ((16, 32), (32, 16))
+_DOUBLED_INT8 = ((16, 64), (32, 32))
+_INT8 = ((32, 4), (16, 4), (4, 4), *_EIGHT_BIT, *_DOUBLED_INT8)
 _SHAPES: dict[NumericMeta, tuple[tuple[int, int], ...]] = {
+    Float64: ((4, 4), (16, 4)),
     Float32: ((32, 1), (16, 1), (4, 1), (32, 2), (16, 4)),
     Float16: ((32, 4), (16, 4), (4, 4), (32, 8), (16, 16), (16, 32), (32, 16)),
     BFloat16: ((32, 2), (16, 2), (4, 2), (32, 4), (16, 8), (32, 8), (16, 16), (16, 32), (32, 16)),
-    Int8: _EIGHT_BIT,
-    Uint8: _EIGHT_BIT,
+    Int8: _INT8,
+    Uint8: _INT8,
     **dict.fromkeys(_FP8, _EIGHT_BIT),
 }
 _ON_FRAGMENTS: dict[NumericMeta, tuple[tuple[int, int], ...]] = {
+    Float64: ((16, 4),),
     Float32: ((32, 2), (16, 4)),
     Float16: ((32, 8), (16, 16), (16, 32), (32, 16)),
     BFloat16: ((32, 4), (16, 8), (32, 8), (16, 16), (16, 32), (32, 16)),
+    Int8: (*_EIGHT_BIT, *_DOUBLED_INT8),
+    Uint8: (*_EIGHT_BIT, *_DOUBLED_INT8),
 }
+# How many products one instruction computes, by (m, k).
+_OF_FOUR = {(32, 4): 2, (16, 4): 4, (4, 4): 16}
+_BLOCKS: dict[NumericMeta, dict[tuple[int, int], int]] = {
+    Float64: {(4, 4): 4},
+    Float32: {(32, 1): 2, (16, 1): 4, (4, 1): 16},
+    Float16: _OF_FOUR,
+    BFloat16: _OF_FOUR,
+    Int8: _OF_FOUR,
+    Uint8: _OF_FOUR,
+}
+_XF32 = ((16, 8), (32, 4))
 
 
 class _OnFragments(Needs):
-    """An MFMA of several blocks: it exists, but has no thread-value layout for fragments."""
+    """An MFMA of several blocks of which that was not said: its fragments are not those of one product."""
 
     def check(self, what: str, arch: Any) -> None:
         """Refuse, with the shapes that work."""
-        raise ValueError(f"{what} works on several blocks and cannot be an atom; {self.instead}")
+        raise ValueError(f"{what} works on several blocks; {self.instead}")
 
 
 def _dims(m: Any, n: Any, k: Any, name: str) -> tuple[int, int, int]:
@@ -66,47 +84,90 @@ def _dims(m: Any, n: Any, k: Any, name: str) -> tuple[int, int, int]:
 class MFMA(MmaOp):
     """`MFMA(m, n, k, ab_type, acc_type=Float32)`: a wave of 64 computes an m x n tile, m == n.
 
+    Args:
+        m, n, k: extents of the product; `m == n`.
+        ab_type: element type of A and B.
+        acc_type: element type of C and D: Float32, of integers Int32, of Float64 itself.
+        elem_ty_b: element type of B, where it is another 8-bit float.
+        blocks: products that one call computes. Such an atom cannot be tiled; its layouts count the blocks last.
+        xf32: of Float32, multiply 19 of the 32 bits: 16x16x8 and 32x32x4 on gfx942.
+
     Raises:
         ValueError: the hardware has no such shape for the type, or another accumulator.
     """
 
     __slots__ = ()
 
-    def __init__(self, m: int, n: int, k: int, ab_type: Any, acc_type: Any = None) -> None:
+    def __init__(
+        self,
+        m: int,
+        n: int,
+        k: int,
+        ab_type: Any,
+        acc_type: Any = None,
+        *,
+        elem_ty_b: Any = None,
+        blocks: int = 1,
+        xf32: bool = False,
+    ) -> None:
         m, n, k = _dims(m, n, k, "MFMA")
         element = _class_of(ab_type)
-        integer = element in (Int8, Uint8)
-        expected = Int32 if integer else Float32
+        other = element if elem_ty_b is None else _class_of(elem_ty_b)
+        if other is not element and not any({element, other} <= set(mix) for mix in (_FP8[:2], _FP8[2:])):
+            raise ValueError(f"MFMA does not mix {element.__name__} and {other.__name__}")
+        expected = Int32 if element in (Int8, Uint8) else Float64 if element is Float64 else Float32
         acc = expected if acc_type is None else _class_of(acc_type)
-        shapes = _SHAPES.get(element)
+        if xf32 and element is not Float32:
+            raise ValueError(f"xf32 is for Float32, not {element.__name__}")
+        shapes = _XF32 if xf32 else _SHAPES.get(element)
         if shapes is None:
             raise ValueError(
                 f"MFMA has no {element.__name__} operands; it has {', '.join(t.__name__ for t in _SHAPES)}"
             )
         if m != n or (m, k) not in shapes:
             have = ", ".join(f"{mm}x{mm}x{kk}" for mm, kk in shapes)
-            raise ValueError(f"MFMA has no {m}x{n}x{k} for {element.__name__}; it has {have}")
+            kind = "xf32" if xf32 else element.__name__
+            raise ValueError(f"MFMA has no {m}x{n}x{k} for {kind}; it has {have}")
+        if blocks != 1 and blocks != _BLOCKS.get(element, {}).get((m, k)):
+            have = ", ".join(f"{mm}x{mm}x{kk} on {n}" for (mm, kk), n in _BLOCKS.get(element, {}).items())
+            raise ValueError(
+                f"MFMA {m}x{n}x{k} of {element.__name__} does not work on {blocks!r} blocks; "
+                f"{have or 'of this type, all work on one'}"
+            )
         if acc is not expected:
             raise ValueError(f"MFMA of {element.__name__} accumulates in {expected.__name__}, not {acc.__name__}")
-        t = element.mnemonic
-        super().__init__(
-            f"!fly_rocdl.cdna3.mfma<{m}x{n}x{k}, ({t}, {t}) -> {acc.mnemonic}>", _mfma_needs(element, m, k)
-        )
+        a, b = ("tf32", "tf32") if xf32 else (element.mnemonic, other.mnemonic)
+        tail = f", blocks = {blocks}" if blocks != 1 else ""
+        text = f"!fly_rocdl.cdna3.mfma<{m}x{n}x{k}, ({a}, {b}) -> {acc.mnemonic}{tail}>"
+        if xf32:
+            needs = Needs(_GFX940, instead="MFMA of Float32 without xf32, 16x16x4 or 32x32x2")
+        elif blocks != 1:
+            needs = Needs(families=("cdna",), instead="fx.rocdl.WMMA")
+        else:
+            needs = _mfma_needs(element, m, k)
+        super().__init__(text, needs)
+
+
+_GFX940 = ("gfx940", "gfx941", "gfx942")
 
 
 def _mfma_needs(element: NumericMeta, m: int, k: int) -> Needs:
     usable = _ON_FRAGMENTS.get(element, _EIGHT_BIT)
     if (m, k) not in usable:
         have = ", ".join(f"{mm}x{mm}x{kk}" for mm, kk in usable)
-        return _OnFragments(instead=f"atoms of {element.__name__} are {have}")
+        blocks = _BLOCKS[element].get((m, k))
+        say = f"say blocks={blocks}, or use one of {have}" if blocks else f"atoms of {element.__name__} are {have}"
+        return _OnFragments(instead=say)
+    if (m, k) in _DOUBLED_INT8 and element in (Int8, Uint8):
+        return Needs(("gfx950",), instead="MFMA 16x16x32" if m == 16 else "MFMA 32x32x16")
     if element.width == 16 and (m, k) in ((16, 32), (32, 16)):
         smaller = "16x16x16" if m == 16 else "32x32x8"
         return Needs(("gfx950",), instead=f"MFMA {smaller} on gfx942")
     if element in (Float8E4M3FNUZ, Float8E5M2FNUZ):
-        return Needs(("gfx940", "gfx941", "gfx942"), instead="the OCP formats fx.Float8E4M3FN and fx.Float8E5M2")
+        return Needs(_GFX940, instead="the OCP formats fx.Float8E4M3FN and fx.Float8E5M2")
     if element in (Float8E4M3FN, Float8E5M2):
         # The bits are passed on as they are; gfx942 reads them as FNUZ, which existing kernels rely on.
-        return Needs(("gfx940", "gfx941", "gfx942", "gfx950"))
+        return Needs((*_GFX940, "gfx950"))
     return Needs(families=("cdna",), instead="fx.rocdl.WMMA")
 
 

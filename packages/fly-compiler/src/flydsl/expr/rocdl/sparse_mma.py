@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse matrix operations of CDNA for `fx.make_mma_atom`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..numeric.base import _class_of
+from ..numeric.meta import NumericMeta
+from ..numeric.types import (
+    BFloat16,
+    Float8E4M3FN,
+    Float8E4M3FNUZ,
+    Float8E5M2,
+    Float8E5M2FNUZ,
+    Float16,
+    Float32,
+    Int8,
+    Int32,
+)
+from ..ops import MmaOp, Needs
+
+__all__ = ["SMFMAC"]
+
+_FNUZ = (Float8E4M3FNUZ, Float8E5M2FNUZ)
+_OCP = (Float8E4M3FN, Float8E5M2)
+# Types that one operation mixes.
+_MIXES: tuple[tuple[NumericMeta, ...], ...] = ((Float16,), (BFloat16,), (Int8,), _FNUZ, _OCP)
+
+
+class SMFMAC(MmaOp):
+    """`SMFMAC(m, n, k, a_type, b_type=a_type, acc_type=Float32)`: a product whose A is sparse, by a wave of 64.
+
+    Of every four elements of a row of A two are stored, so a lane's fragment of A holds half as many elements as that
+    of B. Which two, the state `sparse_index` says, or the second tensor of `[a, index]`: 32 bits per lane, in which
+    each stored element has two, its position among its four, the first element in the lowest bits. Operations that
+    need 8 or 16 bits take those of number `index_set`. The accumulator is Float32, of Int8 Int32. The atom cannot be
+    tiled: call it with `fx.mma_atom_call`.
+
+    16x16x32 and 32x32x16 of Float16 and BFloat16, 16x16x64 and 32x32x32 of Int8 and 8-bit floats; gfx950 has each
+    with twice the K, too.
+
+    Raises:
+        ValueError: the hardware has no such shape for the types, or another accumulator, or no such set.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, m: int, n: int, k: int, a_type: Any, b_type: Any = None, acc_type: Any = None, *, index_set: int = 0
+    ) -> None:
+        a = _class_of(a_type)
+        b = a if b_type is None else _class_of(b_type)
+        mix = next((mix for mix in _MIXES if a in mix), None)
+        if mix is None or b not in mix:
+            raise ValueError(
+                f"SMFMAC has no {a.__name__} and {b.__name__}; it has Float16, BFloat16, Int8, and 8-bit floats of one "
+                "encoding"
+            )
+        expected = Int32 if a is Int8 else Float32
+        acc = expected if acc_type is None else _class_of(acc_type)
+        if acc is not expected:
+            raise ValueError(f"SMFMAC of {a.__name__} accumulates in {expected.__name__}, not {acc.__name__}")
+        single = {(16, 16, 512 // a.width), (32, 32, 256 // a.width)}
+        doubled = {(m_, n_, 2 * k_) for m_, n_, k_ in single} if mix is not _FNUZ else set()
+        if (m, n, k) not in single | doubled:
+            have = ", ".join("x".join(map(str, shape)) for shape in sorted(single | doubled))
+            raise ValueError(f"SMFMAC has no {m}x{n}x{k} for {a.__name__}; it has {have}")
+        sets = 2048 // (m * k)
+        if isinstance(index_set, bool) or not isinstance(index_set, int) or not 0 <= index_set < sets:
+            raise ValueError(f"index_set is an int from 0 to {sets - 1} for {m}x{n}x{k}, got {index_set!r}")
+        tail = f", indexSet = {index_set}" if index_set else ""
+        text = f"!fly_rocdl.cdna3.smfmac<{m}x{n}x{k}, ({a.mnemonic}, {b.mnemonic}) -> {acc.mnemonic}{tail}>"
+        super().__init__(text, _needs(mix, f"SMFMAC {m}x{n}x{k // 2}" if (m, n, k) in doubled else None))
+
+
+def _needs(mix: tuple[NumericMeta, ...], half_k: str | None) -> Needs:
+    if half_k is not None:
+        return Needs(("gfx950",), instead=half_k)
+    if mix is _FNUZ:
+        return Needs(("gfx940", "gfx941", "gfx942"), instead="the OCP formats fx.Float8E4M3FN and fx.Float8E5M2")
+    return Needs(families=("cdna",), instead="fx.rocdl.swmmac_*")
