@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import flydsl.autotune as package
+import flydsl.compiler as flyc
 from flydsl.autotune import Config, autotune
 from flydsl.autotune.tensors import is_tensor, normalize_strides
 from flydsl.compiler.kernel_function import CompilationContext
@@ -86,6 +87,20 @@ def test_a_tensor_without_strides_is_contiguous():
 
     assert is_tensor(Array())
     assert normalize_strides(Array()) == ("s", 1)
+
+
+def test_tensors_that_the_compiler_wrapped(tuned):
+    assert key(tuned, flyc.from_dlpack(X), 3) == key(tuned, X, 3)
+
+
+def test_tensors_in_containers(tuned):
+    base = key(tuned, [X, (X, 3)], 3)
+    assert base[0] == "((4, 8), ((4, 8), 3))"
+    assert base == key(tuned, [X + 1, (X, 3)], 3)
+    assert base != key(tuned, [X.half(), (X, 3)], 3)
+    assert base != key(tuned, [X, (X.T.contiguous().T, 3)], 3)
+    assert base != key(tuned, [X, (X, 4)], 3)
+    assert key(tuned, {"a": X}, 3)[2] == "(\"x['a']:torch.float32\",)"
 
 
 def test_numpy_scalars_are_values(tuned):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+import flydsl.compiler as flyc
 from flydsl.autotune import Config, autotune
 
 FRAMEWORKS = {"numpy": lambda *values: np.array(values, np.float32), "torch": lambda *values: torch.tensor(values)}
@@ -109,6 +110,24 @@ def test_parts_of_a_tensor():
     tuned = autotune([Config(BLOCK=1)], restore_value=["x"], reset_to_zero=["out"], do_bench=once)(kernel)
     tuned.resolve_config(whole[::2], whole[1::2])
     assert whole.tolist() == [0.0, 0.0, 2.0, 0.0, 4.0, 0.0]
+
+
+def test_tensors_that_the_compiler_wrapped():
+    x, out = torch.ones(2), torch.ones(2)
+
+    def kernel(x, out, BLOCK):
+        x.tensor.add_(1)
+        out.tensor.add_(BLOCK)
+
+    def twice(call, **_):
+        call()
+        call()
+        return 1.0
+
+    tuned = autotune([Config(BLOCK=3)], restore_value=["x"], reset_to_zero=["out"], do_bench=twice)(kernel)
+    tuned(flyc.from_dlpack(x), flyc.from_dlpack(out))
+    assert x.tolist() == [2.0, 2.0]
+    assert out.tolist() == [3.0, 3.0]
 
 
 def test_arguments_that_are_absent():

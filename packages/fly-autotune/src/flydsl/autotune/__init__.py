@@ -14,7 +14,8 @@ from __future__ import annotations
 from .config import Config
 from .decorator import autotune
 
-# What a key is made of. `key` looks these up here at each use, so a program that knows better may replace them.
+# What keys and artifacts are made of; see `fingerprint.replaceable`.
+from .fingerprint import device_descriptor as _device_descriptor  # noqa: F401
 from .fingerprint import device_fingerprint as _device_fingerprint  # noqa: F401
 from .fingerprint import env_fingerprint as _env_fingerprint  # noqa: F401
 from .fingerprint import toolchain_fingerprint as _toolchain_fingerprint  # noqa: F401

@@ -20,7 +20,7 @@ from . import variables
 from .config import Config
 from .files import canonical_json, faithful, write_json
 from .parameters import Parameters
-from .tensors import is_tensor, shape_of
+from .tensors import is_tensor, shape_of, unwrapped
 
 __all__ = ["VERSION", "Reference", "check_name", "enabled", "load", "make_reference", "save"]
 
@@ -78,7 +78,7 @@ def make_reference(
         raise ValueError("there is no device that the configuration could be for")
     values = {}
     for one in key:
-        value = complete.get(one)
+        value = unwrapped(complete.get(one))
         values[one] = list(shape_of(value)) if is_tensor(value) else _plain(one, value)
     identity = {"name": name, "key": values, "device": dict(device)}
     digest = hashlib.sha256(canonical_json(identity).encode()).hexdigest()

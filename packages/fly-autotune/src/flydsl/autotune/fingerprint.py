@@ -7,7 +7,9 @@ import functools
 import hashlib
 import inspect
 import os
+import sys
 from importlib import metadata
+from types import ModuleType
 from typing import Any
 
 import flydsl.runtime as runtime
@@ -15,6 +17,7 @@ from flydsl.runtime.architecture import requested_arch
 from flydsl.runtime.device import get_rocm_arch
 
 from . import layers
+from .tensors import unwrapped
 
 __all__ = [
     "call_device",
@@ -22,6 +25,7 @@ __all__ = [
     "device_fingerprint",
     "device_text",
     "env_fingerprint",
+    "replaceable",
     "source_fingerprint",
     "toolchain_fingerprint",
 ]
@@ -38,6 +42,14 @@ _VARIABLES = (
     "FLYDSL_KTRACE_BUFFER_BYTES",
     "FLYDSL_KTRACE_ENABLE",
 )
+
+
+def replaceable() -> ModuleType:
+    """The package: its functions `_…_fingerprint`, `_device_descriptor` and `_normalize_strides` are looked up there.
+
+    So a program that knows better, or a test, may replace them.
+    """
+    return sys.modules[__package__ or "flydsl.autotune"]
 
 
 def env_fingerprint() -> tuple[tuple[str, str], ...]:
@@ -81,7 +93,7 @@ def call_device(named: dict[str, Any]) -> runtime.Device | None:
     try:
         devices = _devices()
         for value in named.values():
-            where = getattr(value, "device", None)
+            where = getattr(unwrapped(value), "device", None)
             if getattr(where, "type", None) == "cuda" and getattr(where, "index", None) is not None:
                 return devices[where.index]  # type: ignore[union-attr]
         return devices[0] if len(devices) == 1 else runtime.current_device()

@@ -3,27 +3,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 from . import layers
-from .fingerprint import device_text
-from .tensors import is_tensor, shape_of
+from .fingerprint import device_text, replaceable
+from .tensors import is_tensor, shape_of, tensors_in, unwrapped
 
 __all__ = ["Key", "make_key"]
 
 Key = tuple[str, ...]
 
 
-def _facts() -> ModuleType:
-    """The package, whose `_…_fingerprint` functions are looked up at each use: replacing them there has effect."""
-    return sys.modules[__package__ or "flydsl.autotune"]
-
-
 def _axis(value: Any) -> str:
-    """What counts of an argument that the key names: a tensor's shape, else the value (a dtype's is its text)."""
+    """What counts of an argument that the key names: the shape of a tensor, else the value (a dtype's is its text)."""
+    value = unwrapped(value)
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_axis, value))})"
     return str(shape_of(value)) if is_tensor(value) else str(value)
 
 
@@ -54,8 +50,10 @@ def make_key(
         device: what the call runs on.
         artifact: what names the offline artifact of the call, when there may be one.
     """
-    tensors = sorted((name, value) for name, value in given.items() if is_tensor(value))
-    facts = _facts()
+    tensors = sorted(
+        (one for name, value in given.items() for one in tensors_in(name, value)), key=lambda named: named[0]
+    )
+    facts = replaceable()
     parts: list[Any] = [_axis(complete.get(name)) for name in names]
     parts.append(tuple(f"{name}:{value.dtype}" for name, value in tensors))
     parts.append(tuple(f"{name}:{facts._normalize_strides(value)}" for name, value in tensors))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["is_tensor", "normalize_strides", "restore", "shape_of", "snapshot", "zero"]
+__all__ = ["is_tensor", "normalize_strides", "restore", "shape_of", "snapshot", "tensors_in", "unwrapped", "zero"]
 
 
 def is_tensor(value: Any) -> bool:
@@ -17,6 +17,25 @@ def is_tensor(value: Any) -> bool:
 def _is_numpy_scalar(value: Any) -> bool:
     cls = type(value)
     return cls.__module__ == "numpy" and hasattr(cls, "item") and not hasattr(cls, "__setitem__")
+
+
+def unwrapped(value: Any) -> Any:
+    """The tensor inside of what `flyc.from_dlpack` made; any other value as it is."""
+    inner = None if is_tensor(value) else getattr(value, "tensor", None)
+    return inner if inner is not None and is_tensor(inner) else value
+
+
+def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors of an argument with their names: itself, or those inside of tuples, lists and dicts."""
+    value = unwrapped(value)
+    if isinstance(value, (tuple, list)):
+        for index, one in enumerate(value):
+            yield from tensors_in(f"{name}[{index}]", one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from tensors_in(f"{name}[{key!r}]", one)
+    elif is_tensor(value):
+        yield name, value
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
@@ -51,6 +70,7 @@ def snapshot(name: str, value: Any) -> Any:
     Raises:
         TypeError: it is no tensor that can be copied and written; `name` is the argument's.
     """
+    value = unwrapped(value)
     for copy, write in (("clone", "copy_"), ("copy", "__setitem__")):
         if is_tensor(value) and hasattr(value, copy) and hasattr(value, write):
             # A copy keeps its place in the graph of gradients where there is one; only the values are wanted.
@@ -62,7 +82,7 @@ def snapshot(name: str, value: Any) -> Any:
 def restore(tensors: Mapping[str, Any], copies: Mapping[str, Any]) -> None:
     """Write the copies back into the tensors of the same names."""
     for name, copied in copies.items():
-        tensor = tensors[name]
+        tensor = unwrapped(tensors[name])
         if hasattr(tensor, "copy_"):
             _values(tensor).copy_(copied)
         else:
@@ -75,6 +95,7 @@ def zero(name: str, value: Any) -> None:
     Raises:
         TypeError: it is no tensor that can be written; `name` is the argument's.
     """
+    value = unwrapped(value)
     if hasattr(value, "zero_"):
         _values(value).zero_()
     elif is_tensor(value) and hasattr(value, "__setitem__"):

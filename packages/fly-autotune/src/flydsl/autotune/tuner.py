@@ -158,7 +158,7 @@ class Autotuner:
     ) -> artifacts.Reference | None:
         if self.artifact_name is None or not artifacts.enabled():
             return None
-        device = fingerprint.device_descriptor(fingerprint.call_device(given))
+        device = fingerprint.replaceable()._device_descriptor(fingerprint.call_device(given))
         try:
             return artifacts.make_reference(self.artifact_name, self.key, complete, device)
         except ValueError as error:
@@ -195,7 +195,7 @@ class Autotuner:
             for index, config in enumerate(configs, start=1):
                 place = f"[autotune]   [{index}/{len(configs)}] {config!r} ->"
                 try:
-                    milliseconds = self._bench_one(config, args, kwargs, given, snapshot)
+                    milliseconds = self._bench_one(config, args, kwargs, snapshot)
                 except Exception as error:  # whatever a candidate does wrong, others may be right
                     print(f"{place} FAILED: {error}", flush=True)
                     failure = error
@@ -233,10 +233,10 @@ class Autotuner:
         config: Config,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        given: dict[str, Any],
         snapshot: Mapping[str, Any],
     ) -> float:
         """Milliseconds of a configuration, after the validation."""
+        given = self._parameters.given(args, kwargs)
         merged = {**kwargs, **config.all_kwargs()}
 
         def call() -> None:
