@@ -15,9 +15,13 @@ The device is the one of the process: FLYDSL_GPU_ARCH=gfx950 pytest packages/fly
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
+import random
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +151,40 @@ class Runner:
 def run(emulator: Any) -> Runner:
     """See the page's top and `Runner.__call__`."""
     return Runner(emulator)
+
+
+class Draws:
+    """Random cases, until time is over: `for seed, choose in draws: …`, each with a generator of its own."""
+
+    def __init__(self) -> None:
+        self.seed = int(os.environ.get("FLYDSL_FUZZ_SEED", "0"))
+        self.until = time.monotonic() + 60.0 * float(os.environ.get("FLYDSL_FUZZ_MINUTES", "0.2"))
+        self.count = 0
+
+    def __iter__(self) -> Iterator[tuple[int, random.Random]]:
+        for seed in itertools.count(self.seed):
+            if self.count and time.monotonic() > self.until:
+                return
+            self.count += 1
+            yield seed, random.Random(seed)
+
+    @staticmethod
+    def length(choose: random.Random, most: int) -> int:
+        """Any length up to `most`, short ones as often as long ones, and often next to a power of two."""
+        exact = int(2.0 ** choose.uniform(0.0, math.log2(most)))
+        near = (1 << exact.bit_length()) + choose.choice((-1, 0, 1))
+        return max(1, min(most, choose.choice((exact, near))))
+
+    @staticmethod
+    def orders(choose: random.Random) -> list[int]:
+        """Three orders of the waves, program order first."""
+        return [0, choose.randrange(1, 2**31), choose.randrange(1, 2**31)]
+
+
+@pytest.fixture
+def draws() -> Draws:
+    """See `Draws`; the messages of a test that uses it name the seed."""
+    return Draws()
 
 
 @pytest.fixture

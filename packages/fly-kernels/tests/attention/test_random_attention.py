@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention and rotary embedding of random shapes, types, forms and orders of waves."""
+
+import functools
+
+import pytest
+import torch
+from attention_references import DTYPES, check, tensors
+from test_fused_rope_cache_kernel import Case
+
+from flydsl.kernels.attention import flash_attn_interface
+from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
+from flydsl.kernels.attention.rope_config import RopeConfig
+
+pytestmark = pytest.mark.fuzz
+
+
+def test_attention(run, draws, monkeypatch):
+    for seed, choose in draws:
+        dtype, causal = choose.choice(["f16", "bf16"]), choose.random() < 0.5
+        head_dim = choose.choice([64, 64, 96, 128, 128, 160, 192, 224, 256])
+        kv_heads = choose.randrange(1, 3)
+        heads, batch = kv_heads * choose.randrange(1, 3), choose.randrange(1, 3)
+        sq, skv = draws.length(choose, 260), draws.length(choose, 400)
+        generator = torch.Generator().manual_seed(seed)
+        terms = {}
+        if choose.random() < 0.25:
+            terms["bias"] = torch.randn(sq, skv, generator=generator).to(DTYPES[dtype])
+        if choose.random() < 0.25:
+            shape = (batch, heads) if choose.random() < 0.5 else (heads,)
+            terms["alibi_slopes"] = torch.rand(shape, generator=generator)
+        if choose.random() < 0.25:
+            terms["sink"] = torch.randn(heads, generator=generator)
+        rows = choose.choice([32, 64, 128, 256, 512] if head_dim == 64 and "bias" not in terms else [32, 64, 128, 256])
+        monkeypatch.setattr(flash_attn_interface, "block_rows", lambda *of, rows=rows: rows)
+        q, k, v = tensors(batch, sq, skv, heads, kv_heads, head_dim, dtype, seed=seed, q_scale=choose.choice([1, 6]))
+        out, results = run.empty(q), []
+
+        def attend(q=q, k=k, v=v, causal=causal, out=out, terms=terms, results=results):
+            results.append(flydsl_flash_attn_func(q, k, v, causal=causal, out=out, return_lse=True, **terms)[1])
+
+        said = f"seed {seed}: {batch, sq, skv, heads, kv_heads, head_dim} {dtype} {causal=} {rows=} {sorted(terms)}"
+        try:
+            run(attend, writes=[out], seeds=draws.orders(choose))
+            assert all(torch.equal(one, results[0]) for one in results)
+            tolerance = None if q.abs().max() < 6 else 6e-2  # weights close to 0 and 1: an error is that of a value
+            check(out, results[0], q, k, v, causal, dtype, tolerance=tolerance, **terms)
+        except Exception as error:
+            raise AssertionError(said) from error
+
+
+def test_rope(run, draws, arch):
+    for seed, choose in draws:
+        dtype, head_dim = choose.choice(["f16", "bf16"]), 16 << choose.randrange(6)
+        kv_heads, block_size = choose.randrange(1, 6), choose.choice([1, 4, 16])
+        q_heads, tokens = choose.randrange(1, 40), choose.randrange(1, 8 * block_size + 1)
+        options = {
+            "flash_layout": choose.random() < 0.5,
+            "reuse_freqs_front_part": choose.random() < 0.7,
+            "pos_type": choose.choice([torch.int32, torch.int64]),
+            "config": choose.choice([None, None, RopeConfig(64, 64), RopeConfig(512, 512)]),
+        }
+        if choose.random() < 0.3:
+            options["fp8"] = torch.float8_e4m3fnuz if arch == "gfx942" else torch.float8_e4m3fn
+        if choose.random() < 0.3:
+            options |= {"c_dtype": torch.float32, "s_dtype": torch.float32}
+        said = f"seed {seed}: {tokens, q_heads, kv_heads, head_dim, block_size} {dtype} {options}"
+        ordered = functools.partial(run, seeds=draws.orders(choose))
+        ordered.empty = run.empty
+        try:
+            Case(ordered, tokens, q_heads, kv_heads, head_dim, block_size, dtype, **options).check(dtype)
+        except Exception as error:
+            raise AssertionError(said) from error
