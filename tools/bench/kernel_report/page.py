@@ -168,7 +168,7 @@ def _notes(found: Summary) -> str:
         "[gemm](../kernels/gemm.md) and [attention](../kernels/attention.md)."
     )
     lines.append(
-        "- Bytes / least: weights of norms count once for each row, since with so few rows each has threads of its own; "
+        "- Bytes / least: weights of norms count once for each row: with so few rows, each has threads of its own; "
         "rows of the tables of a rotary embedding once for each token; queries of attention are read in pieces of "
         "32 bytes, half a transaction."
     )
