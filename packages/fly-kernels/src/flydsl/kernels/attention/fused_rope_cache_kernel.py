@@ -103,7 +103,8 @@ def build_fused_rope_cache_module(
     half, vector = head_dim // 2, 8
     lanes = head_dim // PACK  # threads of a head
     frequencies = half if reuse_freqs_front_part else head_dim
-    key_block = value_block = (block_size, num_kv_heads, head_dim)  # what a block of a cache holds
+    key_block: tuple[int, ...] = (block_size, num_kv_heads, head_dim)  # what a block of a cache holds
+    value_block = key_block
     if not flash_layout:
         key_block = (num_kv_heads, head_dim // PACK, block_size, PACK)
         value_block = (num_kv_heads, head_dim, block_size)
@@ -199,7 +200,7 @@ def build_fused_rope_cache_module(
 
         def read(self, part: Any) -> Any:
             """8 of this thread's token, as Float32."""
-            kind = fx.Vector[self.element, self.chunk]
+            kind: Any = fx.VectorAlias(self.element, self.chunk)
             chunks = [self.place(self.row + part, chunk).load(kind) for chunk in self.chunks]
             return fx.Vector.from_elements([one[i] for one in chunks for i in range(self.chunk)]).to(fx.Float32)
 
@@ -319,17 +320,18 @@ def build_fused_rope_cache_module(
     ) -> None:
         expect_count("num_tokens", num_tokens)
         queries, keys = (num_q_heads, head_dim), (num_kv_heads, head_dim)
-        for name, one, inner in (("Q", Q, queries), ("K", K, keys), ("V", V, keys)):
-            check(name, one, inner, num_tokens, element)
-        for name, one, inner in (("Q_out", Q_out, queries), ("K_out", K_out, keys)):
-            check(name, one, inner, num_tokens, element)
+        of_queries, of_keys = (("Q", Q), ("Q_out", Q_out)), (("K", K), ("V", V), ("K_out", K_out))
+        for name, one in of_queries:
+            check(name, one, queries, num_tokens, element)
+        for name, one in of_keys:
+            check(name, one, keys, num_tokens, element)
         for name, one in (("CosCache", CosCache), ("SinCache", SinCache)):
             check(name, one, (frequencies,), None, element, fx.Float32)
         check("Positions", Positions, (), num_tokens, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
         check("SlotMapping", SlotMapping, (), num_tokens, fx.Int32, fx.Int64)
         stored = (getattr(fx, target.fp8), fx.Int8) if apply_scale else (element,)
-        for name, one, inner in (("KeyCache", KeyCache, key_block), ("ValueCache", ValueCache, value_block)):
-            check(name, one, inner, None, *stored)
+        check("KeyCache", KeyCache, key_block, None, *stored)
+        check("ValueCache", ValueCache, value_block, None, *stored)
         for name, one in (("KScale", KScale), ("VScale", VScale)):
             check(name, one, (), 1, fx.Float32)
         grid = (num_tokens + plan.tokens - 1) // plan.tokens * plan.parts

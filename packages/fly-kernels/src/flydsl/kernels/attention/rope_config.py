@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..common.arch import architecture
 from ..common.row_plan import MAX_THREADS, WAVE
-from ..common.utils import cdiv
 
 
 @dataclass(frozen=True)
@@ -53,15 +52,15 @@ class RopePlan:
     @property
     def block(self) -> int:
         """Threads of a workgroup, a multiple of the wave size."""
-        return cdiv(self.tokens * self.span, WAVE) * WAVE
+        return -(-self.tokens * self.span // WAVE) * WAVE
 
 
 def plan_rope(heads: int, lanes: int, config: RopeConfig = RopeConfig()) -> RopePlan:
     """The plan for tokens of `heads` heads, those of queries and of keys together, by `lanes` threads each."""
     if heads * lanes <= config.threads:
         return RopePlan(lanes, config.threads // (heads * lanes), 1, heads)
-    parts = cdiv(heads * lanes, config.most)
-    return RopePlan(lanes, 1, parts, cdiv(heads, parts))
+    parts = -(-heads * lanes // config.most)
+    return RopePlan(lanes, 1, parts, -(-heads // parts))
 
 
 # gfx942 and gfx950 have the same waves and workgroups, so one entry serves both.
