@@ -7,6 +7,11 @@
 using namespace llvm;
 using namespace fly;
 
+/// Conversions of 16-bit floats that a host without instructions for them calls; a module that has
+/// such floats in its host code defines them.
+static constexpr StringLiteral floatConversions[] = {
+    "__extendhfsf2", "__truncsfhf2", "__truncdfhf2", "__truncsfbf2", "__truncdfbf2"};
+
 namespace {
 
 constexpr uint32_t abiVersion = 1; // FLYDSL_ARTIFACT_ABI
@@ -141,10 +146,18 @@ Error TableBuilder::build() {
   for (GlobalObject &object : module.global_objects())
     if (!object.isDeclaration())
       object.setLinkage(GlobalValue::InternalLinkage);
-  // Whatever the function is called, `name` is for the exported one.
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      function.setName("flydsl.host." + function.getName());
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (is_contained(floatConversions, function.getName())) {
+      // The code generator calls it by its name, which the optimiser does not know.
+      function.setLinkage(GlobalValue::ExternalLinkage);
+      function.setVisibility(GlobalValue::HiddenVisibility);
+      continue;
+    }
+    // Whatever the function is called, `name` is for the exported one.
+    function.setName("flydsl.host." + function.getName());
+  }
 
   defineArtifact(*defineHost(*entry));
   exportSlotsFunction();
