@@ -93,6 +93,57 @@ def test_bitcode_is_linked_and_runs(bitcode, tmp_path):
     assert not list((tmp_path / "cache").rglob("*.so"))  # its bitcode is no part of a key: never on disk
 
 
+def test_callbacks_come_once_for_each_device(run_script):
+    done = run_script(
+        """
+        import numpy as np
+        import flydsl.compiler as flyc
+        import flydsl.expr as fx
+        from flydsl.compiler.extern_link import link_extern
+        from flydsl.expr.extern import ffi
+        from flydsl.runtime import current_device, set_current_device
+
+        seen, failing = [], [True]
+
+        def initialise(module):
+            if current_device().index == 1 and failing:
+                raise RuntimeError(failing.pop())
+            seen.append((current_device().index, module))
+
+        unused = link_extern(ffi("llvm.amdgcn.s.memtime", [], "int64"), module_init_fn=initialise)
+
+        @flyc.kernel
+        def kernel(x: fx.Tensor):
+            unused()
+            x[0] = x[0] + 1.0
+
+        @flyc.jit
+        def launch(x: fx.Tensor):
+            kernel(x).launch(block=(1,))
+
+        x = np.zeros(1, np.float32)
+        launch(x)
+        launch(x)
+        set_current_device(1)
+        try:
+            launch(x)
+        except RuntimeError as error:
+            print("refused", error)
+        launch(x)
+        set_current_device(0)
+        launch(x)
+        compiled = flyc.compile(launch, x)
+        set_current_device(2)
+        compiled(x)
+        print([device for device, _ in seen], len({module for _, module in seen}), x[0])
+        """,
+        FLYDSL_DEVICE="emulator",
+        FLYDSL_EMU_DEVICES="gfx942,gfx942,gfx942",
+        ARCH="gfx942",
+    )
+    assert done.stdout.splitlines() == ["refused True", "[0, 1, 2] 3 5.0"], done.stdout + done.stderr
+
+
 def test_bitcode_that_is_not_there(tmp_path):
     launch = launcher(link_extern(SQUARE, bitcode_path=str(tmp_path / "missing.bc")))
     with pytest.raises(flyc.DSLCompileError, match=r"missing\.bc"):

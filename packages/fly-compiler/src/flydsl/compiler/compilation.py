@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flydsl.runtime import Artifact, load_artifact, read_note
+from flydsl.runtime import Artifact, current_device, load_artifact, read_note
 
 from ..utils import env, log
 from .access import read_only_parameters
@@ -24,6 +24,7 @@ from .dumps import Dumps, wanted
 from .hints import hints_key
 from .ktrace.names import remember
 from .ktrace.settings import KtraceSettings, ktrace_settings
+from .module_inits import InitialisedFunction
 from .note import argument_entries
 from .pipeline import StageTimes, emit, lower, stages
 from .report import CompilationReport, record
@@ -121,10 +122,14 @@ class Compiled:
     times: dict[str, float] = field(default_factory=dict)
     callbacks: bool = False
     """Whether Python has to be called with the module once it is loaded."""
+    initialised: InitialisedFunction | None = None
+    """The entry with those calls."""
 
     @property
     def function(self) -> Any:
         """What to call with the run-time arguments, `None` under `COMPILE_ONLY`."""
+        if self.initialised is not None:
+            return self.initialised
         return None if self.artifact is None else self.artifact.entry
 
     @property
@@ -199,11 +204,11 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
     path = scratch / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
     compilation = _build(request, key, path, times)
     artifact = load_artifact(path) if load else None
+    made = Compiled(request, artifact, "compiled", path, key, None, times.seconds, bool(compilation.module_inits))
     if artifact is not None and compilation.module_inits:
-        module = artifact.load_module()
-        for initialise in compilation.module_inits:
-            initialise(module)
-    return Compiled(request, artifact, "compiled", path, key, None, times.seconds, bool(compilation.module_inits))
+        made.initialised = InitialisedFunction(artifact, compilation.module_inits)
+        made.initialised.prepare(current_device().index)
+    return made
 
 
 _serial = itertools.count()

@@ -17,6 +17,7 @@ from flydsl.expr._arch import describe
 from ..utils import env, log
 from .diagnostics import Diagnostic, DSLCompileError, frames_of
 from .dumps import Dumps
+from .host_floats import define_conversions
 from .llvm_options import llvm_options
 from .messages import lower_messages
 from .note import build_note
@@ -95,6 +96,7 @@ def stages(
             "fly-rocdl-cluster-attr",
         )
     )
+    bare_pointers = "use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true"
     found = [
         _same("fly-rewrite-func-signature"),
         _same("fly-canonicalize"),
@@ -111,7 +113,7 @@ def stages(
         Stage("rocdl-attach-target", f"rocdl-attach-target{{{attach}}}"),
         _same("convert-scf-to-cf"),
         _same("convert-cf-to-llvm"),
-        Stage("gpu-to-llvm", "gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}"),
+        Stage("gpu-to-llvm", f"gpu-to-llvm{{{bare_pointers}}}", define_conversions),
         Stage("convert-vector-to-llvm", "convert-vector-to-llvm,convert-ub-to-llvm"),  # it makes ub.poison
         _same("convert-arith-to-llvm"),
         _same("convert-func-to-llvm"),

@@ -15,10 +15,12 @@ from .copy_ops import (
     BufferCopyLDS,
 )
 from .mma_ops import MFMA
+from .sparse_mma import SMFMAC
 from .waits import emit_waitcnt
 
 __all__ = [
     "MFMA",
+    "SMFMAC",
     "BufferAtomic",
     "BufferAtomicAdd",
     "BufferAtomicMax",

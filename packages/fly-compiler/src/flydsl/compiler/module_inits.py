@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks on the loaded device module, once for each device that a function is launched on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flydsl.runtime import Artifact, current_device
+
+__all__ = ["InitialisedFunction"]
+
+_ROCM = 10  # kDLROCM of DLPack
+
+
+class InitialisedFunction:
+    """The entry of an artifact; before its first launch on a device, callbacks get the module loaded there.
+
+    Args:
+        artifact: what was compiled.
+        callbacks: called in order with HIP's handle of the module, as an integer. One that raises keeps the launch from
+            happening, and all are called again at the next one.
+    """
+
+    def __init__(self, artifact: Artifact, callbacks: Sequence[Callable[[int], Any]]) -> None:
+        self._artifact = artifact
+        self._callbacks = list(callbacks)
+        self._initialised: set[int] = set()
+        self._lock = threading.Lock()
+
+    def prepare(self, device: int) -> None:
+        """Load the module on a device and call back, unless that was done."""
+        if device in self._initialised:
+            return
+        with self._lock:
+            if device not in self._initialised:
+                module = self._artifact.load_module(device)
+                for callback in self._callbacks:
+                    callback(module)
+                self._initialised.add(device)
+
+    def __call__(self, *args: Any) -> None:
+        """Launch on the device of the first tensor in a device's memory, else on the current one."""
+        self.prepare(_device_of(args))
+        self._artifact.entry(*args)
+
+    def direct(self, args: tuple[Any, ...]) -> None:
+        """Return nothing: every call has to come here (see `flydsl.runtime.ArtifactFunction.direct`)."""
+
+
+def _device_of(args: tuple[Any, ...]) -> int:
+    for one in args:
+        place = getattr(one, "__dlpack_device__", None)
+        if place is not None:
+            kind, index = place()
+            if int(kind) == _ROCM:
+                return int(index)
+    return current_device().index
