@@ -9,6 +9,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
 
+#include "device/architecture.h"
 #include "support/error.h"
 #include "support/format.h"
 
@@ -63,10 +64,17 @@ CodeObject::CodeObject(const void *image, size_t size, const std::string &arch)
   }
   loadSegments(reinterpret_cast<const uint8_t *>(image), size);
   readSections();
-  if (!arch.empty() && arch != arch_)
-    throw EmulatorError(hipErrorNoBinaryForGpu,
-                        "this code object is for " + arch_ + ", and the device is " + arch +
-                            "; compile for " + arch + " or set FLYDSL_GPU_ARCH=" + arch_);
+  if (arch.empty())
+    return;
+  if (!runsCodeFor(arch, arch_))
+    throw EmulatorError(
+        hipErrorNoBinaryForGpu,
+        "this code object is for " + arch_ +
+            (findArchitecture(arch_) == nullptr
+                 ? ", which is not emulated (" + architectureNames() + " are)"
+                 : ", and the device is " + arch + ": set FLYDSL_GPU_ARCH=" + arch_) +
+            ", or compile for " + arch);
+  arch_ = arch; // of a generic target: what it runs on
 }
 
 void CodeObject::loadSegments(const uint8_t *file, size_t size) {

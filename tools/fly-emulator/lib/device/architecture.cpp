@@ -5,9 +5,9 @@ namespace flyemu {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
-    {"gfx942", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304, uint64_t{192} << 30, 2100000,
+    {"gfx942", "gfx9-4-generic", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304, uint64_t{192} << 30, 2100000,
      1300000, 8192, 4 << 20, false},
-    {"gfx950", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256, uint64_t{288} << 30, 2400000,
+    {"gfx950", "gfx9-4-generic", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256, uint64_t{288} << 30, 2400000,
      2000000, 8192, 4 << 20, true},
 };
 
@@ -25,6 +25,11 @@ std::string architectureNames() {
   for (const Architecture &architecture : kArchitectures)
     names += (names.empty() ? "" : ", ") + std::string(architecture.name);
   return names;
+}
+
+bool runsCodeFor(const std::string &name, const std::string &target) {
+  const Architecture *architecture = findArchitecture(name);
+  return architecture != nullptr && (name == target || architecture->family == target);
 }
 
 } // namespace flyemu

@@ -9,6 +9,7 @@ namespace flyemu {
 /// What is fixed by an architecture, of the product that it is best known for.
 struct Architecture {
   const char *name;    ///< "gfx942"
+  const char *family;  ///< the generic target whose code objects it runs too
   const char *product; ///< shown with "(emulated)" behind it
   uint32_t ldsBytes;   ///< a workgroup's most
   uint32_t ldsBanks;
@@ -27,5 +28,9 @@ const Architecture *findArchitecture(const std::string &name);
 
 /// "gfx942, gfx950"
 std::string architectureNames();
+
+/// Does an architecture run code objects for that target? Its own, and those for the generic target
+/// of its family.
+bool runsCodeFor(const std::string &name, const std::string &target);
 
 } // namespace flyemu

@@ -51,11 +51,15 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
   const uint32_t *offset =
       m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
   const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
+  // The vector and the immediate offset are added in 32 bits: LLVM folds an immediate into an access
+  // whose vector offset is negative (on gfx1250, where both are extended first, it does not).
+  const auto offsetOf = [&](unsigned lane) {
+    return (offset != nullptr ? offset[lane] : 0U) + static_cast<uint32_t>(m.offset);
+  };
   out.where.lanes = wave.exec();
   if (d.stride == 0 && !d.addThreadId) { // most buffers: plain bytes
-    const uint64_t from = scalarOffset + static_cast<uint64_t>(int64_t{m.offset});
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const uint64_t place = from + (offset != nullptr ? offset[lane] : 0U);
+      const uint64_t place = uint64_t{scalarOffset} + offsetOf(lane);
       out.where.address[lane] = d.base + place;
       out.limit[lane] = place < d.records ? d.records - place : 0;
     }
@@ -64,8 +68,7 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
   forEachLane(out.where.lanes, [&](unsigned lane) {
     const uint64_t laneIndex =
         uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
-    const uint64_t laneOffset =
-        uint64_t{offset != nullptr ? offset[lane] : 0U} + static_cast<uint64_t>(int64_t{m.offset});
+    const uint64_t laneOffset = offsetOf(lane);
     uint64_t place = 0;
     uint64_t limit = 0;
     if (d.swizzle && d.stride != 0) {

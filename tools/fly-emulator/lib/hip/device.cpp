@@ -115,6 +115,19 @@ FLYEMU_API hipError_t hipGetDeviceFlags(unsigned *flags) {
   });
 }
 FLYEMU_API hipError_t hipDeviceSetCacheConfig(int) { return hipSuccess; }
+FLYEMU_API hipError_t hipDeviceGetCacheConfig(int *config) {
+  return guarded([&] {
+    require(config != nullptr, hipErrorInvalidValue, "hipDeviceGetCacheConfig: null pointer");
+    *config = 0; // hipFuncCachePreferNone
+  });
+}
+FLYEMU_API hipError_t hipDeviceSetSharedMemConfig(int) { return hipSuccess; }
+FLYEMU_API hipError_t hipDeviceGetSharedMemConfig(int *config) {
+  return guarded([&] {
+    require(config != nullptr, hipErrorInvalidValue, "hipDeviceGetSharedMemConfig: null pointer");
+    *config = 1; // hipSharedMemBankSizeFourByte
+  });
+}
 FLYEMU_API hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
   if (least != nullptr)
     *least = 0;
@@ -130,6 +143,34 @@ FLYEMU_API hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer) {
     runtime().device(device);
     runtime().device(peer);
     *can = device != peer ? 1 : 0;
+  });
+}
+
+FLYEMU_API hipError_t hipDeviceGetP2PAttribute(int *value, int attribute, int from, int to) {
+  return guarded([&] {
+    enum { kPerformanceRank = 0, kAccessSupported, kNativeAtomicSupported, kArrayAccessSupported };
+    require(value != nullptr, hipErrorInvalidValue, "hipDeviceGetP2PAttribute: null pointer");
+    runtime().device(from);
+    runtime().device(to);
+    require(from != to, hipErrorInvalidDevice,
+            "hipDeviceGetP2PAttribute: a device is no peer of itself");
+    require(attribute >= kPerformanceRank && attribute <= kArrayAccessSupported,
+            hipErrorInvalidValue, "hipDeviceGetP2PAttribute: no such attribute");
+    *value = attribute == kAccessSupported || attribute == kNativeAtomicSupported ? 1 : 0;
+  });
+}
+
+/// As between the devices of one node: XGMI, one hop.
+FLYEMU_API hipError_t hipExtGetLinkTypeAndHopCount(int from, int to, uint32_t *type,
+                                                   uint32_t *hops) {
+  return guarded([&] {
+    constexpr uint32_t kXgmi = 4; // HSA_AMD_LINK_INFO_TYPE_XGMI
+    require(type != nullptr && hops != nullptr && from != to, hipErrorInvalidValue,
+            "hipExtGetLinkTypeAndHopCount: null pointer, or twice the same device");
+    runtime().device(from);
+    runtime().device(to);
+    *type = kXgmi;
+    *hops = 1;
   });
 }
 
@@ -162,6 +203,11 @@ hipCtx_t flyemu::contextOf(int ordinal) {
   return reinterpret_cast<hipCtx_t>(static_cast<uintptr_t>(ordinal) + 1);
 }
 namespace {
+/// The devices that were current before each hipCtxPushCurrent of this thread.
+std::vector<int> &pushed() {
+  thread_local std::vector<int> devices;
+  return devices;
+}
 int ordinalOf(hipCtx_t context) {
   return static_cast<int>(reinterpret_cast<uintptr_t>(context)) - 1;
 }
@@ -170,7 +216,9 @@ int ordinalOf(hipCtx_t context) {
 FLYEMU_API hipError_t hipCtxCreate(hipCtx_t *context, unsigned, hipDevice_t device) {
   return guarded([&] {
     require(context != nullptr, hipErrorInvalidValue, "hipCtxCreate: null pointer");
+    const int before = runtime().current();
     runtime().setCurrent(device);
+    pushed().push_back(before);
     *context = contextOf(device);
   });
 }
@@ -194,13 +242,31 @@ FLYEMU_API hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned *
       *active = 1;
   });
 }
+/// A primary context has nothing of its own here: what there is belongs to its device.
+FLYEMU_API hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) {
+  return guarded([&] { runtime().device(device); });
+}
+FLYEMU_API hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned) {
+  return guarded([&] {
+    runtime().device(device);
+    throw EmulatorError(static_cast<hipError_t>(216), // hipErrorContextAlreadyInUse, as in HIP
+                        "hipDevicePrimaryCtxSetFlags: the context is always active");
+  });
+}
 FLYEMU_API hipError_t hipCtxSetCurrent(hipCtx_t context) {
   return guarded([&] {
     if (context != nullptr)
       runtime().setCurrent(ordinalOf(context));
   });
 }
-FLYEMU_API hipError_t hipCtxPushCurrent(hipCtx_t context) { return hipCtxSetCurrent(context); }
+FLYEMU_API hipError_t hipCtxPushCurrent(hipCtx_t context) {
+  return guarded([&] {
+    require(context != nullptr, hipErrorInvalidContext, "hipCtxPushCurrent: null context");
+    const int before = runtime().current();
+    runtime().setCurrent(ordinalOf(context));
+    pushed().push_back(before);
+  });
+}
 FLYEMU_API hipError_t hipCtxGetCurrent(hipCtx_t *context) {
   return guarded([&] {
     require(context != nullptr, hipErrorInvalidValue, "hipCtxGetCurrent: null pointer");
@@ -208,7 +274,13 @@ FLYEMU_API hipError_t hipCtxGetCurrent(hipCtx_t *context) {
   });
 }
 FLYEMU_API hipError_t hipCtxPopCurrent(hipCtx_t *context) {
-  return context == nullptr ? hipSuccess : hipCtxGetCurrent(context);
+  return guarded([&] {
+    require(!pushed().empty(), hipErrorInvalidContext, "hipCtxPopCurrent: nothing was pushed");
+    if (context != nullptr)
+      *context = contextOf(runtime().current());
+    runtime().setCurrent(pushed().back());
+    pushed().pop_back();
+  });
 }
 FLYEMU_API hipError_t hipCtxGetDevice(hipDevice_t *device) { return hipGetDevice(device); }
 FLYEMU_API hipError_t hipCtxSynchronize() { return hipDeviceSynchronize(); }

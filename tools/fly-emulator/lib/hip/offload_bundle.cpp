@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Error.h"
 
+#include "device/architecture.h"
 #include "support/error.h"
 
 namespace flyemu {
@@ -52,17 +54,19 @@ uint64_t elfSize(const uint8_t *bytes) {
   return end;
 }
 
-bool entryMatches(const std::string &id, const std::string &arch) {
+/// The target of an entry; empty for the host's.
+std::string targetOf(const std::string &id) {
   // "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+"
   const size_t at = id.rfind("gfx");
   if (at == std::string::npos || id.compare(0, 4, "host") == 0)
-    return false;
-  return id.substr(at, id.find(':', at) - at) == arch;
+    return "";
+  return id.substr(at, id.find(':', at) - at);
 }
 
 ImageView fromBundle(const uint8_t *bytes, uint64_t size, const std::string &arch) {
   uint64_t offset = sizeof kBundleMagic - 1;
   const auto count = read<uint64_t>(bytes, offset, size);
+  std::optional<ImageView> generic; // for the architecture's family, if nothing is for itself
   offset += 8;
   if (count > 4096)
     invalid("an offload bundle with more than 4096 entries");
@@ -76,13 +80,19 @@ ImageView fromBundle(const uint8_t *bytes, uint64_t size, const std::string &arc
       invalid("an offload bundle whose entry name is out of bounds");
     const std::string id(reinterpret_cast<const char *>(bytes + offset), idLength);
     offset += idLength;
-    if (entryMatches(id, arch)) {
+    const std::string target = targetOf(id);
+    if (runsCodeFor(arch, target)) {
       if (begin > size || length > size - begin)
         invalid("an offload bundle whose entry is out of bounds");
-      return {bytes + begin, static_cast<size_t>(length)};
+      const ImageView view(bytes + begin, static_cast<size_t>(length));
+      if (target == arch)
+        return view;
+      generic = view;
     }
     present += (present.empty() ? "" : ", ") + id;
   }
+  if (generic)
+    return *generic;
   throw EmulatorError(hipErrorNoBinaryForGpu, "the offload bundle has no code object for " + arch +
                                                   " (it has " + present + ")");
 }

@@ -69,6 +69,7 @@ struct LaunchConfiguration {
   dim3 block;
   size_t dynamicLds;
   hipStream_t stream;
+  std::vector<uint8_t> arguments; ///< of hipSetupArgument
 };
 std::vector<LaunchConfiguration> &configurations() {
   thread_local std::vector<LaunchConfiguration> stack;
@@ -192,7 +193,7 @@ FLYEMU_API void __hipRegisterTexture(void **, void *, char *, char *, int, int, 
 
 FLYEMU_API hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamicLds,
                                                  hipStream_t stream) {
-  configurations().push_back({grid, block, dynamicLds, stream});
+  configurations().push_back({grid, block, dynamicLds, stream, {}});
   return hipSuccess;
 }
 FLYEMU_API hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamicLds,
@@ -209,6 +210,41 @@ FLYEMU_API hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
   });
 }
 // NOLINTEND(bugprone-reserved-identifier)
+
+// The way of launching of older compilers: a configuration, each argument, the stub.
+FLYEMU_API hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t dynamicLds,
+                                       hipStream_t stream) {
+  return __hipPushCallConfiguration(grid, block, dynamicLds, stream);
+}
+FLYEMU_API hipError_t hipSetupArgument(const void *argument, size_t bytes, size_t offset) {
+  return guarded([&] {
+    constexpr size_t kMost = 1 << 16;
+    require(argument != nullptr && !configurations().empty() && bytes <= kMost && offset <= kMost,
+            hipErrorInvalidValue, "hipSetupArgument: null pointer, or no hipConfigureCall before");
+    std::vector<uint8_t> &arguments = configurations().back().arguments;
+    arguments.resize(std::max(arguments.size(), offset + bytes));
+    std::memcpy(arguments.data() + offset, argument, bytes);
+  });
+}
+FLYEMU_API hipError_t hipLaunchByPtr(const void *function) {
+  return guarded([&] {
+    require(!configurations().empty(), hipErrorInvalidConfiguration,
+            "hipLaunchByPtr: no hipConfigureCall before");
+    LaunchConfiguration last = std::move(configurations().back());
+    configurations().pop_back();
+    size_t size = last.arguments.size();
+    void *extra[] = {reinterpret_cast<void *>(kLaunchParamBufferPointer), last.arguments.data(),
+                     reinterpret_cast<void *>(kLaunchParamBufferSize), &size,
+                     reinterpret_cast<void *>(kLaunchParamEnd)};
+    hipKernelNodeParams parameters = {};
+    parameters.func = const_cast<void *>(function);
+    parameters.gridDim = last.grid;
+    parameters.blockDim = last.block;
+    parameters.sharedMemBytes = static_cast<unsigned>(last.dynamicLds);
+    parameters.extra = extra;
+    enqueue(last.stream, hipGraphNodeTypeKernel, kernelWork(parameters));
+  });
+}
 
 FLYEMU_API hipError_t hipGetSymbolAddress(void **pointer, const void *symbol) {
   return guarded([&] {

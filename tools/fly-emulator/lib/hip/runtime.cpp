@@ -55,7 +55,12 @@ void Runtime::initialise() {
     return;
   const std::string arch =
       environmentString("FLYDSL_GPU_ARCH", environmentString("ARCH", "gfx942"));
-  devices_ = parse(environmentString("FLYDSL_EMU_DEVICES", arch));
+  try {
+    devices_ = parse(environmentString("FLYDSL_EMU_DEVICES", arch));
+  } catch (const EmulatorError &error) {
+    sayOnce(error.what());
+    throw;
+  }
   options_.seed = environmentNumber("FLYDSL_EMU_SEED", 0);
   options_.instructionLimit =
       environmentNumber("FLYDSL_EMU_MAX_INSTRUCTIONS", kDefaultInstructionLimit);
@@ -138,10 +143,16 @@ static void linkManagedVariables(const CodeObject &object) {
 Module *Runtime::load(const void *image, size_t size) {
   const int ordinal = current();
   const Architecture &architecture = *device(ordinal).architecture;
-  const ImageView view = findImage(image, size, architecture.name);
   auto module = std::make_unique<Module>();
   module->device = ordinal;
-  module->object = std::make_unique<CodeObject>(view.data(), view.size(), architecture.name);
+  try {
+    const ImageView view = findImage(image, size, architecture.name);
+    module->object = std::make_unique<CodeObject>(view.data(), view.size(), architecture.name);
+  } catch (const EmulatorError &error) {
+    if (error.code() == hipErrorNoBinaryForGpu)
+      sayOnce(error.what());
+    throw;
+  }
   module->program = std::make_unique<Program>(*module->object, architecture.name);
   linkManagedVariables(*module->object);
   MemoryRange range;
@@ -260,15 +271,17 @@ hipError_t fail(hipError_t code, std::string text) {
   return code;
 }
 
-hipError_t notSupported(const char *function) {
+void sayOnce(const std::string &text) {
   static std::mutex mutex;
   static std::set<std::string> said;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (said.insert(text).second)
+    std::fprintf(stderr, "fly-emulator: %s\n", text.c_str());
+}
+
+hipError_t notSupported(const char *function) {
   const std::string text = std::string(function) + " is not offered by the emulator";
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (said.insert(function).second)
-      std::fprintf(stderr, "fly-emulator: %s\n", text.c_str());
-  }
+  sayOnce(text);
   return fail(hipErrorNotSupported, text);
 }
 

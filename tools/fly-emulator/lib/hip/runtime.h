@@ -119,6 +119,9 @@ inline void require(bool condition, hipError_t code, const char *text) {
 /// The primary context of a device.
 hipCtx_t contextOf(int device);
 
+/// Print a line on standard error, once in a process: HIP's callers see a number only.
+void sayOnce(const std::string &text);
+
 /// "says so once": a call that the emulator does not offer.
 hipError_t notSupported(const char *function);
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from flydsl.emulator._library import library_path
-from flydsl.emulator.device import Emulator
+from flydsl.emulator.device import Emulator, EmulatorError
 
 
 def main() -> None:
@@ -12,9 +14,12 @@ def main() -> None:
     emulator = Emulator()
     print(f"fly-emulator {emulator.version}")
     print(f"library  {library_path()}")
-    for ordinal in range(emulator.device_count()):
-        name, arch = emulator.device_name(ordinal)
-        print(f"device {ordinal} {arch}  {name}")
+    try:
+        for ordinal in range(emulator.device_count()):
+            name, arch = emulator.device_name(ordinal)
+            print(f"device {ordinal} {arch}  {name}")
+    except EmulatorError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
