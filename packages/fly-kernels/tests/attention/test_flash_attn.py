@@ -276,6 +276,19 @@ def test_builder_refuses(keywords, error, said):
         build_flash_attn_func_module_primary(**{"num_heads": 4, "head_dim": 64, **keywords})
 
 
+def test_builder_refuses_lengths():
+    q = torch.zeros(1, 4, 1, 64).half()
+    launch = build_flash_attn_func_module(1, 64)
+    with pytest.raises(
+        ValueError, match=r"argument 'seq_len': one sequence must be less than 2 GiB, got 16777216 rows"
+    ):
+        launch(q, q, q, q, 1, 2**24)
+    with pytest.raises(ValueError, match="argument 'seq_len': expected a number that is not negative, got -4"):
+        launch(q, q, q, q, 1, -4)
+    with pytest.raises(ValueError, match="argument 'batch': expected a number that is not negative, got -1"):
+        launch(q, q, q, q, -1, 4)
+
+
 @pytest.mark.parametrize(
     ("name", "spoiled", "error", "said"),
     [

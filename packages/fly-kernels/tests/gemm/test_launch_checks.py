@@ -98,6 +98,18 @@ def test_row_major_with_k_in_parts(arch):
         launch(problem.output()[:, :32], problem.a, problem.b, none, none, none, none, workspace, 8)
 
 
+@pytest.mark.parametrize("which", ["A", "C"])
+def test_rows_too_far_apart_for_one_resource(arch, which):
+    """The memory between them is never touched."""
+    apart = 2**28
+    launch = compile_preshuffle_gemm(**{**TILE, "in_dtype": "bf16"})
+    problem = Problem(20, 64, 256, "bf16", arch=arch)
+    c, a, *others = problem.arguments(problem.output())
+    far = torch.empty(19 * apart + 256, dtype=torch.bfloat16).as_strided((20, 256 if which == "A" else 64), (apart, 1))
+    with pytest.raises(ValueError, match=rf"argument '{which}': rows can be \d+ elements apart, got {apart}"):
+        launch(*((c, far) if which == "A" else (far, a)), *others)
+
+
 def test_rows_that_overlap_cannot_go_to_lds_directly(arch):
     if arch != "gfx950":
         pytest.skip("gfx950 only")

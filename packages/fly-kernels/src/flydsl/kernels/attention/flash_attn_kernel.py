@@ -27,6 +27,7 @@ from typing import Any
 from ..common.contiguous import expect_contiguous
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
+from ..common.row_arguments import expect_count
 from .config import FlashConfig, check_head_dim
 from .form import PLAIN, Form
 from .kv_staging import KeyStaging, ValueStaging
@@ -37,6 +38,7 @@ from .output_store import OutputStore
 from .score_terms import ScoreTerms
 
 _BYTES = 2  # of an element
+_LARGEST_BYTES = 2**31  # of a sequence: what one buffer resource covers
 _LN_2 = math.log(2.0)
 _TILES_PER_TURN = 2  # of the loop over tiles without masks
 
@@ -135,6 +137,14 @@ def build_forward(
         Q: Any, K: Any, V: Any, Out: Any, LSE: Any, given: dict[str, Any], batch: Any, seq_len: Any, seq_len_kv: Any
     ) -> None:
         """Refuse tensors that the kernel would misread."""
+        for label, length, row in (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)):
+            fx.host_assert(
+                fx.Int64(length) * row < _LARGEST_BYTES,
+                f"argument '{label}': one sequence must be less than 2 GiB, got {{}} rows of {row} bytes",
+                length,
+            )
+            expect_count(label, length)
+        expect_count("batch", batch)
         q_tokens, kv_tokens = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
         rows = None if form.varlen else q_tokens * num_heads  # known to the kernel only, with `varlen`
         keys = None if form.varlen else kv_tokens * num_kv_heads

@@ -93,8 +93,7 @@ def _pointwise(apply: Any, name: str, dtype_str: str, config: WorkgroupConfig | 
             expect_row(label, tensor, element, count)
         (output,) = outputs.values()
         span = threads * vectors * vector
-        pointwise_kernel(list(inputs.values()), output, count).launch(
-            grid=((count + span - 1) // span,), block=(threads,), stream=stream
-        )
+        grid = ((fx.Int64(count) + (span - 1)) // span).to(fx.Int32)  # a count may be next to 2^31
+        pointwise_kernel(list(inputs.values()), output, count).launch(grid=(grid,), block=(threads,), stream=stream)
 
     return launch

@@ -11,6 +11,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 
 __all__ = ["check_count", "check_matrix", "expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
 
+_RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
 _OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8"), "int4": ("Int8", "Uint8")}
 
@@ -79,16 +80,23 @@ def check_count(name: str, tensor: Any, count: Any, *, exact: bool = False) -> N
     )  # fmt: skip
 
 
-def row_strides(tensors: dict[str, Any], contiguous: dict[str, int]) -> dict[str, Any]:
+def row_strides(tensors: dict[str, Any], contiguous: dict[str, int], rows: int) -> dict[str, Any]:
     """Elements from one row to the next (Int32), of those tensors that the compiler does not know to be contiguous.
 
-    That is of matrices; flattened tensors and pointers are contiguous by definition.
+    That is of matrices; flattened tensors and pointers are contiguous by definition. The launcher refuses matrices of
+    which `rows` rows, what one buffer resource covers, do not lie within 2 GiB.
     """
     strides = {}
     for name, tensor in tensors.items():
         if isinstance(tensor, fx.Tensor) and fx.rank(tensor) == 2:
             stride = tensor.stride[0].unpack()
             if not (isinstance(stride, int) and stride == contiguous[name]):
+                most = _RESOURCE_BYTES * 8 // (rows * tensor.element_type.width)
+                fx.host_assert(
+                    (fx.Int64(tensor.shape[0].unpack()) <= 1) | (fx.Int64(stride) <= most),
+                    f"argument {name!r}: rows can be {most} elements apart, got {{}}; copy it with .contiguous()",
+                    fx.Int64(stride),
+                )
                 strides[name] = fx.Int32(stride)
     return strides
 

@@ -69,7 +69,7 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
         matrices = {"C": C, "residual": extras["residual"]} if epilogue.residual else {"C": C}
-        strides = row_strides(matrices, {"C": N, "residual": N})
+        strides = row_strides(matrices, {"C": N, "residual": N}, _THREADS)
         splitk_reduce(M, C, workspace, {one: extras[one] for one in wanted}, strides).launch(
             grid=(cdiv(M * groups, _THREADS),), block=(_THREADS,), stream=stream
         )

@@ -224,7 +224,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             matrices["B"] = B
         if used.residual:
             matrices["residual"] = extras["residual"]
-        strides = row_strides(matrices, {"A": gemm.K, "B": gemm.K, "C": gemm.N, "residual": gemm.N})
+        most_rows = max(gemm.tile_m, gemm.tile_n)
+        strides = row_strides(matrices, {"A": gemm.K, "B": gemm.K, "C": gemm.N, "residual": gemm.N}, most_rows)
         tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(looped_bytes(plan))).launch(
             grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
