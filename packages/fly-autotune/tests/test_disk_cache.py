@@ -68,6 +68,19 @@ def test_what_another_process_found_is_seen(kernel, bench):
     assert late(X, 8) == (2, 4)
 
 
+def test_a_configuration_that_was_withdrawn_is_not_used(kernel, bench):
+    make(kernel, bench)(X, 8)  # CONFIGS[1] is the best
+    fewer = make(kernel, bench, [CONFIGS[0], CONFIGS[2]])
+    assert fewer.cache == {}
+    assert fewer(X, 8) == (3, 1)
+    assert make(kernel, not_called)(X, 8) == (3, 1)  # as good an answer for those who offer more
+
+
+def test_configurations_made_of_the_arguments_are_taken_as_they_were_written(kernel, bench):
+    make(kernel, bench, lambda *_: CONFIGS)(X, 8)
+    assert make(kernel, not_called, not_called)(X, 8) == (2, 4)
+
+
 def test_the_folder_is_that_of_the_call(kernel, bench, tmp_path, monkeypatch):
     tuned = make(kernel, bench)
     monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(tmp_path / "another" / "one"))

@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import MethodType
 from typing import Any
 
@@ -16,6 +17,7 @@ import flydsl.runtime as runtime
 from . import artifacts, fingerprint, layers, tensors, variables
 from .config import Config, Hook
 from .disk_cache import DiskCache
+from .files import canonical_json, faithful
 from .key import Key, make_key
 from .options import call_options
 from .parameters import Parameters
@@ -80,7 +82,8 @@ class Autotuner:
             self._parameters.check(what, getattr(self, what))
         self._lock = threading.RLock()
         self._disk = DiskCache(self._parameters.function_name)
-        self.cache: dict[Key, Config] = self._disk.changes()
+        self.cache: dict[Key, Config] = {}
+        self._read_disk()
 
     # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -133,10 +136,22 @@ class Autotuner:
 
     def _remembered(self, key: Key) -> Config | None:
         if key not in self.cache:
-            # Another process may have found out since. What this one knows counts more.
-            for other, config in self._disk.changes().items():
-                self.cache.setdefault(other, config)
+            self._read_disk()  # another process may have found out since
         return self.cache.get(key)
+
+    def _read_disk(self) -> None:
+        """Take over what the file has and this process does not know, but no configuration that was withdrawn."""
+        listed = () if callable(self.configs) else self.configs
+        offered = {canonical_json(one.to_dict()): one for one in listed if faithful(one.to_dict())}
+        for key, config in self._disk.changes().items():
+            known = offered.get(canonical_json(config.to_dict()), None if listed else config)
+            if known is not None:
+                self.cache.setdefault(key, known)
+
+    @property
+    def _cache_file(self) -> Path:
+        """Where results are kept."""
+        return self._disk.path
 
     def _make_key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
         """The key of a call: texts, the same in every process."""
