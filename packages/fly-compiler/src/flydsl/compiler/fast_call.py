@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl.expr import _trace
 
-from .arguments.classify import constexpr_key
+from .arguments.classify import constexpr_key, type_key
+from .arguments.markers import is_static_type
 from .arguments.signatures import SIGNATURES
 from .cache.fingerprint import Fingerprint, state_key
 from .hints import _ambient
@@ -55,6 +56,7 @@ def make_fast_call(jit: JitFunction, found: Fingerprint | None) -> Callable[...,
     scope: dict[str, Any] = {
         "_fly_ambient": _ambient,
         "_fly_constexpr": constexpr_key,
+        "_fly_type": type_key,
         "_fly_entries": jit._entries,
         "_fly_env": lookup,
         "_fly_inline": jit.inline,
@@ -97,7 +99,11 @@ def _parameters(jit: JitFunction, scope: dict[str, Any]) -> tuple[list[str], lis
             key.append(f"(type({name}), _fly_state_key({name}))")
         elif one.compile_time:
             where = f"{jit.original.__qualname__}(): argument '{name}'"
-            key.append(f"(int, {name}) if type({name}) is int else _fly_constexpr({where!r}, {name})")
+            if is_static_type(one.annotation):
+                key.append(f"_fly_type({where!r}, {name})")
+                continue
+            optional = ", optional=True" if one.is_optional else ""
+            key.append(f"(int, {name}) if type({name}) is int else _fly_constexpr({where!r}, {name}{optional})")
         else:
             key.append(f"_fly_signatures[type({name})]({name})")
     if previous is not None and previous.is_positional_only:

@@ -14,7 +14,7 @@ from typing import Any
 from flydsl.expr.typing import Stream
 
 from ..utils import env
-from .arguments.classify import Passed, classify, constexpr_key, refuse_written
+from .arguments.classify import Passed, classify, constexpr_key, refuse_written, type_key
 from .arguments.markers import is_compile_time, is_static_type
 from .arguments.signatures import signature
 from .cache.fingerprint import Fingerprint, fingerprint, state_key
@@ -157,8 +157,10 @@ class JitFunction:
             where = f"{self.original.__qualname__}(): argument '{parameter.name}'"
             if parameter.is_receiver:
                 parts.append((type(value), state_key(value)))
+            elif is_static_type(parameter.annotation):
+                parts.append(type_key(where, value))
             elif parameter.compile_time:
-                parts.append(constexpr_key(where, value))
+                parts.append(constexpr_key(where, value, optional=parameter.is_optional))
             else:
                 parts.append(signature(value))
         return tuple(parts)
@@ -237,11 +239,6 @@ class JitFunction:
         passed: list[tuple[int, Passed]] = []
         static: list[Any] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
-            if is_static_type(parameter.annotation) and not isinstance(value, type):
-                raise TypeError(
-                    f"{self.original.__qualname__}(): argument '{parameter.name}' is declared fx.Type: pass a class "
-                    f"such as fx.Float32, not a value of type {type(value).__name__}"
-                )
             if parameter.compile_time or parameter.is_absent(value):
                 arguments.append((parameter.name, Static(value)))
                 static.append((parameter.name, key[2 + index]))

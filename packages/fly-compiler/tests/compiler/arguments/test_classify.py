@@ -116,8 +116,12 @@ class Color(enum.Enum):
     RED = 1
 
 
+class Level(enum.IntEnum):
+    LOW = 1
+
+
 def test_compile_time_values_of_different_type_differ():
-    keys = [constexpr_key("f()", one) for one in (1, True, 1.0, "1", (1,), (True,), Color.RED, fx.Float32, None)]
+    keys = [constexpr_key("f()", one) for one in (1, True, 1.0, "1", (1,), (True,), (1, (2, "a")), Level.LOW)]
     assert len(set(keys)) == len(keys)
     assert constexpr_key("f()", lambda x: x + 1) == constexpr_key("f()", lambda x: x + 1)
     assert constexpr_key("f()", lambda x: x + 1) != constexpr_key("f()", lambda x: x + 2)
@@ -127,6 +131,32 @@ def test_compile_time_values_of_different_type_differ():
 def test_compile_time_values_have_content(value):
     with pytest.raises(TypeError, match=r"a compile-time argument is an int"):
         constexpr_key("f()", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [(fx.Float32, "declare the parameter fx.Type"), (Color.RED, "make it an enum.IntEnum"), (None, "the default None")],
+)
+def test_what_is_nearly_a_compile_time_value(value, hint):
+    with pytest.raises(TypeError, match=f"(?i){hint}"):
+        constexpr_key("f()", value)
+    with pytest.raises(TypeError, match="a compile-time argument is an int"):
+        constexpr_key("f()", (1, value))
+
+
+def test_none_is_for_optional_compile_time_arguments():
+    @flyc.kernel
+    def kernel(x: fx.Tensor, tile: fx.Constexpr[int] | None):
+        x[0] = 1.0 if tile is None else float(tile)
+
+    @flyc.jit
+    def launch(x: fx.Tensor, tile: fx.Constexpr[int] = None):
+        kernel(x, tile).launch(block=(1,))
+
+    x = np.zeros(1, np.float32)
+    for tile, expected in ((None, 1.0), (7, 7.0), (None, 1.0)):
+        launch(x, tile)
+        assert x[0] == expected
 
 
 class Scale:

@@ -22,7 +22,7 @@ from .registry import JitArgumentRegistry
 from .specs import ArgumentSpec, ProtocolSpec, ScalarSpec, StreamSpec, ValueSpec, _Exemplar
 from .tensor import TensorArgument, is_immutable_type, is_tensor_type, plain_spec
 
-__all__ = ["Passed", "classify", "constexpr_key", "refuse_immutable", "refuse_written", "unwrapped"]
+__all__ = ["Passed", "classify", "constexpr_key", "refuse_immutable", "refuse_written", "type_key", "unwrapped"]
 
 
 @dataclass(frozen=True)
@@ -246,29 +246,52 @@ def _numbers_of(value: Any) -> list[Any]:
     return [part.value for _, part in _struct_parts(value, "")]
 
 
-def constexpr_key(where: str, value: Any) -> Any:
-    """Return a compile-time argument as a part of the cache key; `True`, `1` and `1.0` differ.
+def constexpr_key(where: str, value: Any, *, optional: bool = False) -> Any:
+    """Return the value of a `Constexpr` parameter as a part of the cache key; `True`, `1` and `1.0` differ.
+
+    Args:
+        where: the argument, for the message.
+        value: what was passed.
+        optional: `None` is the parameter's default, and so may be passed.
 
     Raises:
         TypeError: the value has no content to compare by.
     """
     kind = type(value)
-    if kind in (int, bool, str, type(None)):
+    if isinstance(value, (int, str)):
         return (kind, value)
-    if kind is float:
-        return (kind, value.hex())
+    if isinstance(value, float):
+        return (kind, float.hex(value))
     if isinstance(value, tuple):
         return (kind, *(constexpr_key(where, one) for one in value))
-    if isinstance(value, enum.Enum):
-        return (kind, value.name)
-    if isinstance(value, type):
-        return value
+    if value is None and optional:
+        return (kind, None)
     if kind is FunctionType and _is_closed_lambda(value):
         code = value.__code__
         return (kind, code.co_code, code.co_consts, code.co_names, value.__defaults__)
+    hint = ""
+    if isinstance(value, type):
+        hint = ". Declare the parameter fx.Type to pass a class"
+    elif isinstance(value, enum.Enum):
+        hint = ". Pass its value, or make it an enum.IntEnum"
+    elif value is None:
+        hint = ". Give the parameter the default None to make it optional"
     raise TypeError(
-        f"{where}: a compile-time argument is an int, bool, float, str, a tuple of these, a class, or a lambda without "
-        f"outer variables, not {kind.__module__}.{kind.__qualname__}"
+        f"{where}: a compile-time argument is an int, bool, float, str, a tuple of these, or a lambda without outer "
+        f"variables, not {kind.__module__}.{kind.__qualname__}{hint}"
+    )
+
+
+def type_key(where: str, value: Any) -> Any:
+    """Return the value of a `Type` parameter as a part of the cache key.
+
+    Raises:
+        TypeError: no class.
+    """
+    if isinstance(value, type):
+        return value
+    raise TypeError(
+        f"{where} is declared fx.Type: pass a class such as fx.Float32, not a value of type {type(value).__name__}"
     )
 
 
