@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The autotuner as code written for earlier generations of the language uses it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,15 @@ def test_compile_options(name):
 def test_results_are_under_the_home_folder(monkeypatch):
     monkeypatch.delenv("FLYDSL_AUTOTUNE_CACHE_DIR")
     assert variables.CACHE_DIR.get() == Path("~/.flydsl/autotune").expanduser()
+
+
+def test_settings_are_found_without_importing_the_tuner():
+    code = "from flydsl.utils import env; print(env.autotune.config_dir)"
+    environment = {**os.environ, "FLYDSL_AUTOTUNE_CONFIG_DIR": "shipped"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "shipped\n", done.stderr
 
 
 def test_settings_are_listed(monkeypatch):

@@ -76,3 +76,19 @@ def test_paths_know_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert folder.get() == Path.home() / "x"
     monkeypatch.setenv("FLYDSL_TEST_DIR", str(tmp_path))
     assert folder.get() == tmp_path
+
+
+def test_the_group_of_a_layer_imports_its_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    layer = tmp_path / "flydsl" / "made_up"
+    layer.mkdir(parents=True)
+    (layer / "variables.py").write_text(
+        "from flydsl.runtime.environment import register, string\n"
+        "register(string('FLYDSL_MADE_UP_COLOUR', default='green', group='made_up', help='A colour.'))\n"
+    )
+    broken = tmp_path / "flydsl" / "broken"
+    broken.mkdir()
+    (broken / "variables.py").write_text("import there_is_no_such_module\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert group("made_up").colour == "green"
+    with pytest.raises(ModuleNotFoundError, match="there_is_no_such_module"):
+        group("broken")

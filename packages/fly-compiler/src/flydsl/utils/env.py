@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environment variables of the compiler, and those of every other layer, by group.
 
-`env.compile`, `env.debug`, `env.ktrace`, `env.runtime` and, once fly-autotune is imported, `env.autotune` present the
+`env.compile`, `env.debug`, `env.ktrace`, `env.runtime` and, where fly-autotune is installed, `env.autotune` present the
 present values as attributes (`env.debug.dump_ir`), with `.help()` and `.to_dict()`. The registry is fly-runtime's.
 """
 
@@ -151,6 +151,6 @@ def __getattr__(name: str) -> Group:
     if name == "autotune":
         try:
             return group(name)
-        except ValueError as error:  # the layer that declares it was not imported
+        except ValueError as error:  # the layer that declares it is not installed
             raise AttributeError(str(error)) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,6 +12,7 @@ variable's name.
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -194,8 +195,23 @@ class Group:
         return "\n".join(lines)
 
 
+def _declare(name: str) -> None:
+    """Import what declares a layer's variables, `flydsl.<name>.variables`, if that layer is installed."""
+    module = f"flydsl.{name}.variables"
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise  # the layer is there, something that it needs is not
+
+
 def group(name: str) -> Group:
-    """The group of that name. Raises ValueError when no layer has declared a variable in it."""
+    """The group of that name; a layer that is called like it is imported for it.
+
+    Raises ValueError when no layer that is installed has declared a variable in it.
+    """
+    if name not in groups():
+        _declare(name)
     if name not in groups():
         raise ValueError(f"no group of environment variables {name!r}; there are: {', '.join(groups())}")
     return Group(name)
