@@ -44,6 +44,13 @@ BUILDERS = {
         "head_dim=64, rotary_dim=-1, num_q_heads=8, num_kv_heads=1, block_size=16, is_neox=True, flash_layout=True, "
         "dtype_str='bf16', apply_scale=False, reuse_freqs_front_part=True, pos_dtype='i32'"
     ),
+    "gemm.fp8_gemm_4wave.compile_fp8_gemm_4w": (
+        "*, K, BLOCK_M=256, BLOCK_N=256, use_xcd_remap=True, b_preshuffled=False"
+    ),
+    "gemm.fp8_gemm_8wave.compile_fp8_gemm_8w": "*, K, BLOCK_M=256, BLOCK_N=256, b_preshuffled=False",
+    "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_param_and_validate": "m, n, k, kwargs",
+    "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_gfx950_kernel_name": "param",
+    "gemm.gemm_a16w16_gfx950.gemm_a16w16_gfx950": "out, a, b, bias, semaphore, signal, split_k, param, stream",
     "norm.layernorm_kernel.layernorm_fwd": "x, weight, bias, eps, store_stats=False",
     "norm.layernorm_kernel.layernorm_bwd": "x, weight, dout, mean, rstd, eps",
     "norm.layernorm_kernel.layernorm": "x, weight, bias, eps",
@@ -111,6 +118,7 @@ PRESENT = {
     "preshuffle_gemm": "compile_preshuffle_gemm_a8",
     "flash_attn_func": "build_flash_attn_func_module",
     "common.shuffle": "shuffle_weight unshuffle_weight",
+    "gemm.fp8_gemm_utils": "preshuffle_b",
 }
 
 STREAM = "stream"
@@ -165,6 +173,9 @@ LAUNCHERS = {
         "Q K V Positions CosCache SinCache SlotMapping KeyCache ValueCache Q_out K_out num_tokens KScale VScale"
     ),
     ("flash_attn_func.build_flash_attn_func_module", (4, 64)): "Q K V O batch_size seq_len",
+    ("attention.flash_attn_generic.build_flash_attn_func_module", (4, 64)): (
+        "Q K V O LSE CuSeqQ CuSeqKv BlockTable block_table_stride batch seq_len seq_len_kv"
+    ),
 }
 
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The name by which existing code finds the row-wise fp8 GEMM of large blocks; `rowwise_fp8` has the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .rowwise_fp8 import build_rowwise_fp8_gemm
+
+__all__ = ["compile_fp8_gemm_8w"]
+
+
+def compile_fp8_gemm_8w(*, K: int, BLOCK_M: int = 256, BLOCK_N: int = 256, b_preshuffled: bool = False) -> Any:
+    """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)`.
+
+    BLOCK_M is a multiple of 128, BLOCK_N of 256. Raises as `build_rowwise_fp8_gemm` does.
+    """
+    return build_rowwise_fp8_gemm(
+        "compile_fp8_gemm_8w", K=K, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N, multiples=(128, 256), b_preshuffled=b_preshuffled
+    )
