@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README, the guide and the example run, and print what they show."""
+"""The README, the guide and the example run, and print what they show but for the figures."""
 
 import os
 import re
@@ -15,6 +15,10 @@ GUIDE = PACKAGE.parents[1] / "docs" / "autotune.md"
 _BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 
+# Estimates move with every change of code generation; which configuration is the best does not.
+_FIGURE = re.compile(r"[0-9.e-]+(?= ms)")
+
+
 def run_page(page, tmp_path, monkeypatch, capfd):
     """Run the Python blocks of a page in order; a text block right behind one is what it prints."""
     monkeypatch.chdir(tmp_path)
@@ -27,7 +31,7 @@ def run_page(page, tmp_path, monkeypatch, capfd):
         exec(compile(file.read_text(), str(file), "exec"), names)
         printed = capfd.readouterr().out
         if match[2] is not None:
-            assert printed == match[2]
+            assert _FIGURE.sub("…", printed) == _FIGURE.sub("…", match[2])
     return names
 
 
@@ -37,7 +41,7 @@ def test_readme(tmp_path, monkeypatch, capfd):
 
 
 @pytest.mark.skipif(not GUIDE.exists(), reason="the guide is not part of this checkout")
-@pytest.mark.skipif(os.environ.get("FLYDSL_GPU_ARCH", "gfx942") != "gfx942", reason="it shows figures of gfx942")
+@pytest.mark.skipif(os.environ.get("FLYDSL_GPU_ARCH", "gfx942") != "gfx942", reason="it shows a device of gfx942")
 def test_guide(tmp_path, monkeypatch, capfd):
     run_page(GUIDE, tmp_path, monkeypatch, capfd)
 

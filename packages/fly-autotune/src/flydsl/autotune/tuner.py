@@ -141,9 +141,12 @@ class Autotuner:
 
     def _read_disk(self) -> None:
         """Take over what the file has and this process does not know, but no configuration that was withdrawn."""
+        changes = self._disk.changes()
+        if not changes:
+            return
         listed = () if callable(self.configs) else self.configs
         offered = {canonical_json(one.to_dict()): one for one in listed if faithful(one.to_dict())}
-        for key, config in self._disk.changes().items():
+        for key, config in changes.items():
             known = offered.get(canonical_json(config.to_dict()), None if listed else config)
             if known is not None:
                 self.cache.setdefault(key, known)
