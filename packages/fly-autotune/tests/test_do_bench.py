@@ -139,6 +139,19 @@ def test_the_named_stream_is_measured():
     assert seen == [0x1000, 0x1000, 0]
 
 
+def test_the_device_of_the_call_is_current(monkeypatch):
+    current = [0]
+    monkeypatch.setattr(runtime, "current_device", lambda: SimpleNamespace(index=current[0]))
+    monkeypatch.setattr(runtime, "set_current_device", lambda index: current.__setitem__(0, index))
+    for device, index in ((None, 0), (SimpleNamespace(index=0), 0), (SimpleNamespace(index=2), 2)):
+        with streams.timed_on(None, device):
+            assert current == [index]
+        assert current == [0]
+    with pytest.raises(ArithmeticError), streams.timed_on(None, SimpleNamespace(index=1)):
+        raise ArithmeticError
+    assert current == [0]
+
+
 @pytest.mark.parametrize(
     ("stream", "handle"),
     [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stream of a call, made current while the call is measured."""
+"""The device and the stream of a call, made current while the call is measured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+
+import flydsl.runtime as runtime
 
 from .events import on_stream
 
@@ -26,11 +28,26 @@ def handle_of(stream: Any) -> int | None:
 
 
 @contextmanager
-def timed_on(stream: Any) -> Iterator[None]:
-    """Measure on a stream in a `with` block, and make it torch's current one where torch has devices."""
+def _current(device: runtime.Device | None) -> Iterator[None]:
+    """Make a device the calling thread's current one in a `with` block."""
+    if device is None:
+        yield
+        return
+    before = runtime.current_device().index
+    runtime.set_current_device(device.index)
+    try:
+        yield
+    finally:
+        runtime.set_current_device(before)
+
+
+@contextmanager
+def timed_on(stream: Any, device: runtime.Device | None = None) -> Iterator[None]:
+    """Measure on a stream of a device in a `with` block, and make it torch's current one where torch has devices."""
     handle = handle_of(stream)
     torch = sys.modules.get("torch")
     with ExitStack() as stack:
+        stack.enter_context(_current(device))
         stack.enter_context(on_stream(handle))
         if handle is not None and torch is not None and torch.cuda.is_available():
             current = stream if hasattr(stream, "cuda_stream") else torch.cuda.ExternalStream(handle)

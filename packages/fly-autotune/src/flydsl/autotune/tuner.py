@@ -268,7 +268,7 @@ class Autotuner:
                 self.post_hook(merged)
 
         complete = self._parameters.complete(given)
-        with timed_on(complete.get("stream")):
+        with timed_on(complete.get("stream"), fingerprint.call_device(given)):
             if self.validate_hook is not None:
                 with self.validate_hook({**complete, **config.all_kwargs()}):
                     call()
