@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every launcher compares its number of rows with the tensors at each call, before it launches anything."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -79,6 +81,31 @@ def test_rows_that_are_not_there(name):
         launch(*tensors, -1)
     launch(*tensors, M - 1)
     launch(*tensors, 0)
+
+
+# Which of a launcher's arguments are written, of those that have rows.
+WRITTEN = {"softmax": "C", "softmax_bwd": "DX", "layernorm": "Output", "fused_add_layernorm": "Output ResidualOut"}
+WRITTEN |= {"smoothquant": "Output ResidualOut", "layernorm_bwd": "DX", "fused_add_layernorm_bwd": "DX"}
+WRITTEN |= {"rmsnorm": "Output", "fused_add_rmsnorm": "Output ResidualOut", "rmsnorm_bwd": "DX"}
+WRITTEN |= {"rmsnorm_bwd_two_stage": "DX", "per_token_quant": "Output", "per_block_quant": "Output Scale"}
+WRITTEN |= {"argmax": "", "row_reduce": "", "gated": "Y", "gated_bwd": "DX"}
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_rows_that_are_written_must_not_overlap(name):
+    build, letters = LAUNCHERS[name]
+    launch, tensors = build(), tensors_of(letters)
+    names = list(inspect.signature(launch).parameters)
+    for index, one in enumerate(tensors):
+        if one.dim() == 2:
+            given = [*tensors]
+            given[index] = one[:1].expand(one.shape)
+            if names[index] in WRITTEN[name].split():
+                said = f"argument '{names[index]}': rows overlap, 0 elements apart where they have {one.shape[1]}"
+                with pytest.raises(ValueError, match=said):
+                    launch(*given, M)
+            else:
+                launch(*given, M)
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)

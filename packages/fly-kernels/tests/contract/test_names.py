@@ -239,6 +239,9 @@ def test_rmsnorm_direct_is_a_jit_function_of_constants():
         ("norm.rmsnorm_kernel.build_rmsnorm_module", (64, "f16", False, EPS, 256, "bf16")),
         ("norm.rmsnorm_kernel.build_rmsnorm_module", (64, "f32", False, EPS, 256, "f16")),
         ("norm.rmsnorm_kernel.build_rmsnorm_module", (64, "f16", False, EPS, 100)),
+        ("norm.rmsnorm_kernel.build_rmsnorm_module", (64, "f16", False, "x")),
+        ("norm.layernorm_kernel.build_layernorm_module", (64, "f16", False, -1.0)),
+        ("norm.layernorm_kernel.build_fused_add_layernorm_module", (64, "f16", False, float("nan"))),
         ("norm.rmsnorm_kernel.build_fused_add_rmsnorm_module", (64, "f16", False, EPS, "bf16")),
         ("norm.rmsnorm_kernel.build_fused_add_rmsnorm_smoothquant_module", (64, "bf16", "u8")),
         ("norm.rmsnorm_bwd_kernel.build_rmsnorm_bwd_module", (64, "bf16", "f16")),
@@ -253,6 +256,11 @@ def test_rmsnorm_direct_is_a_jit_function_of_constants():
 def test_refusals_are_value_errors(path, arguments):
     with pytest.raises(ValueError, match=r"."):
         find(path)(*arguments)
+
+
+def test_a_width_that_is_a_string_is_named():
+    with pytest.raises(ValueError, match="N must be a positive integer, got '256'"):
+        find("norm.softmax_kernel.build_softmax_module")(8, "256", "f32")
 
 
 def test_the_package_makes_no_alias():

@@ -44,7 +44,9 @@ def rows_builder(build: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(build)
     def wrapper(*args: Any, **keywords: Any) -> Any:
-        if len(args) > 1 and not isinstance(args[1], str):
+        second, third = (*args, None, None, None)[1:3]
+        # The second is N, also where it is a string by mistake: the dtype comes after it.
+        if len(args) > 1 and (not isinstance(second, str) or (second not in _FLOATS and third in _FLOATS)):
             args = args[1:]
         elif "N" in keywords:
             keywords.pop("M", None)

@@ -32,10 +32,10 @@ def expect_count(name: str, value: Any) -> None:
     fx.host_assert(value >= 0, f"argument '{name}': expected a number that is not negative, got {{}}", value)
 
 
-def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any) -> None:
+def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any, *, written: bool = False) -> None:
     """Refuse what is no matrix of `rows` or more rows of `columns` elements that are neighbours.
 
-    All of a contiguous matrix may come flattened, as one dimension.
+    All of a contiguous matrix may come flattened, as one dimension. Rows of what is `written` must not overlap.
     """
     if isinstance(tensor, fx.Tensor) and fx.rank(tensor) == 1:
         expect_contiguous(name, tensor, element, fx.Int64(rows) * columns)
@@ -46,6 +46,14 @@ def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any) -
         _expect_at_least(name, tensor.shape[0].unpack(), rows, "rows")
         if columns > 1:
             _expect_neighbours(name, tensor.stride[1].unpack(), "the elements of a row", "the last dimension")
+        if written:
+            apart = fx.Int64(tensor.stride[0].unpack())
+            fx.host_assert(
+                (fx.Int64(rows) <= 1) | (apart >= columns),
+                f"argument '{name}': rows overlap, {{}} elements apart where they have {{}}; it is written to",
+                apart,
+                fx.Int64(columns),
+            )
 
 
 def expect_columns(name: str, tensor: Any, element: Any, count: int) -> None:

@@ -56,7 +56,7 @@ def build_gated_module(
     def gated(X: Any, Y: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
         expect_count("m_in", m_in)
         expect_rows("X", X, element, 2 * N, m_in)
-        expect_rows("Y", Y, element, N, m_in)
+        expect_rows("Y", Y, element, N, m_in, written=True)
         gated_kernel(X, Y, m_in).launch(grid=((m_in + plan.rows - 1) // plan.rows,), block=(plan.block,), stream=stream)
 
     return gated
@@ -98,7 +98,7 @@ def build_gated_bwd_module(
         expect_count("m_in", m_in)
         expect_rows("DY", DY, element, N, m_in)
         for name, tensor in (("X", X), ("DX", DX)):
-            expect_rows(name, tensor, element, 2 * N, m_in)
+            expect_rows(name, tensor, element, 2 * N, m_in, written=name == "DX")
         grid = (m_in + plan.rows - 1) // plan.rows
         gated_bwd_kernel(DY, X, DX, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 

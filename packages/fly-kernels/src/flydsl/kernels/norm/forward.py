@@ -17,6 +17,7 @@ row longer than 32,768 elements is read once for each pass: statistics, [maximum
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -88,10 +89,12 @@ def programs(plan: RowPlan) -> int:
 def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
     """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
 
-    Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the
-    activations' nor f32; ImportError without the compiler.
+    Raises ValueError for an N that is not positive, a negative eps, an unknown dtype, and a weight dtype that is
+    neither the activations' nor f32; ImportError without the compiler.
     """
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
+    if isinstance(norm.eps, bool) or not isinstance(norm.eps, (int, float)) or not 0.0 <= norm.eps < math.inf:
+        raise ValueError(f"eps must be a number that is not negative, got {norm.eps!r}")
     plan = norm.plan(element.width)
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
@@ -276,7 +279,8 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         rows = {"Input": element, "Output": fx.Int8 if norm.quantised else element}
         rows |= {"ResidualIn": element, "ResidualOut": element} if norm.residual else {}
         for name, kind in rows.items():
-            expect_rows(name, getattr(tensors, name), kind, norm.columns, m_in)
+            written = name in ("Output", "ResidualOut")
+            expect_rows(name, getattr(tensors, name), kind, norm.columns, m_in, written=written)
         weights = ["Gamma"] + ["Beta"] * norm.centred + ["XScale"] * norm.smooth
         for name in weights:
             expect_columns(name, getattr(tensors, name), weight, norm.columns)

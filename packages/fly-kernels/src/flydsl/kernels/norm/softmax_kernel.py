@@ -87,7 +87,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
     def softmax(A: Any, C: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
         expect_count("m_in", m_in)
         expect_rows("A", A, element, N, m_in)
-        expect_rows("C", C, element, N, m_in)
+        expect_rows("C", C, element, N, m_in, written=True)
         grid = (m_in + plan.rows - 1) // plan.rows
         softmax_kernel(A, C, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 

@@ -92,8 +92,8 @@ def build_per_block_quant_module(
         expect_count("m_in", m_in)
         expect_rows("Input", Input, element, N, m_in)
         target.expect("Output", Output)
-        expect_rows("Output", Output, Output.element_type, N, m_in)
-        expect_rows("Scale", Scale, fx.Float32, scales_of_row, m_in)
+        expect_rows("Output", Output, Output.element_type, N, m_in, written=True)
+        expect_rows("Scale", Scale, fx.Float32, scales_of_row, m_in, written=True)
         per_block_quant_kernel(Input, Output, Scale).launch(grid=(m_in * parts,), block=(threads,), stream=stream)
 
     return per_block_quant

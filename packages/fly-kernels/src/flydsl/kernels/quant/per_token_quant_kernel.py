@@ -81,7 +81,7 @@ def build_per_token_quant_module(
         expect_count("m_in", m_in)
         expect_rows("Input", Input, element, N, m_in)
         target.expect("Output", Output)
-        expect_rows("Output", Output, Output.element_type, N, m_in)
+        expect_rows("Output", Output, Output.element_type, N, m_in, written=True)
         expect_row("Scale", Scale, fx.Float32, m_in)
         grid = (m_in + plan.rows - 1) // plan.rows
         per_token_quant_kernel(Input, Output, Scale, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
