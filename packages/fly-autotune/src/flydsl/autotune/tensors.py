@@ -71,11 +71,10 @@ def snapshot(name: str, value: Any) -> Any:
         TypeError: it is no tensor that can be copied and written; `name` is the argument's.
     """
     value = unwrapped(value)
-    for copy, write in (("clone", "copy_"), ("copy", "__setitem__")):
-        if is_tensor(value) and hasattr(value, copy) and hasattr(value, write):
-            # A copy keeps its place in the graph of gradients where there is one; only the values are wanted.
-            source = value.detach() if hasattr(value, "detach") else value
-            return getattr(source, copy)()
+    if hasattr(value, "clone") and hasattr(value, "copy_"):
+        return _values(value).clone()
+    if is_tensor(value) and hasattr(value, "copy") and hasattr(value, "__setitem__"):
+        return value.copy()
     raise TypeError(f"restore_value: argument '{name}' is a {type(value).__name__}, not a tensor that can be written")
 
 
