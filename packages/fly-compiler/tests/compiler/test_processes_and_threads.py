@@ -99,20 +99,17 @@ def test_an_interrupt_while_compiling_leaves_everything_usable(run_script):
     assert call(fresh(-2))
     whole = time.perf_counter() - begin
     interrupted = 0
-    for number in range(12):
+    for number in range(30):
         function = fresh(number)
         try:
             signal.setitimer(signal.ITIMER_REAL, random.uniform(0.02, 0.9) * whole)
             call(function)
         except KeyboardInterrupt:
             interrupted += 1
-        except RuntimeError as error:  # MLIR's walks wrap what is raised in their callbacks
-            assert "KeyboardInterrupt" in str(error), error
-            interrupted += 1
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         assert call(function)
-    assert interrupted > 2
+    assert interrupted > 10
     """
     done = run_script(script(text))
     assert done.returncode == 0, done.stderr

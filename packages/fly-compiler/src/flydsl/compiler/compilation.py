@@ -246,8 +246,8 @@ def _build(request: Request, key: str, path: Path, times: StageTimes) -> Compila
     with ExitStack() as stack:
         timer = threading.Timer(_SLOW_AFTER, _say_slow, (request.name,))
         timer.daemon = True
+        stack.callback(timer.cancel)  # before it starts: an interrupt may come in between
         timer.start()
-        stack.callback(timer.cancel)
         compilation: Compilation = times.timed("trace", request.trace)
         with compilation.context:
             read_only = read_only_parameters(compilation)

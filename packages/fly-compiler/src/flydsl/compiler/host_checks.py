@@ -6,6 +6,7 @@ from __future__ import annotations
 from flydsl._mlir import ir
 
 from .diagnostics import Diagnostic, DSLCompileError, frames_of
+from .walk import operations_in
 
 __all__ = ["check_host"]
 
@@ -45,14 +46,6 @@ def check_host(function: ir.Operation) -> None:
     Raises:
         DSLCompileError: it reads or writes device memory, or asks for a thread.
     """
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    for op in operations_in(function):
         if op.name in _REFUSED:
-            found.append(op)
-            return ir.WalkResult.INTERRUPT
-        return ir.WalkResult.ADVANCE
-
-    function.walk(visit)
-    if found:
-        raise DSLCompileError(Diagnostic(_REFUSED[found[0].name], frames=frames_of(found[0].location)))
+            raise DSLCompileError(Diagnostic(_REFUSED[op.name], frames=frames_of(op.location)))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from flydsl._mlir import ir
 
+from .walk import operations_in
+
 if TYPE_CHECKING:
     from .tracing import Compilation
 
@@ -159,12 +161,5 @@ def define_conversions(compilation: Compilation, module: ir.Module) -> None:
 
 
 def _has_short_floats(function: ir.Operation) -> bool:
-    found = False
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = any(str(one.type) in ("f16", "bf16") for one in (*op.results, *op.operands))
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
-
-    function.walk(visit)
-    return found
+    values = (one for op in operations_in(function) for one in (*op.results, *op.operands))
+    return any(isinstance(one.type, (ir.F16Type, ir.BF16Type)) for one in values)

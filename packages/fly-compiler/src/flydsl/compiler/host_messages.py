@@ -12,6 +12,7 @@ from flydsl._mlir import ir
 from flydsl.expr.printf import ASSERTION
 
 from .message import SHORTEST, WIDTHS, Message, llvm_op, store_record
+from .walk import operations_in
 
 __all__ = ["lower_host_messages"]
 
@@ -23,13 +24,9 @@ _CONVERSIONS = {"i32": "%d", "i64": "%ld", "f32": SHORTEST, "f64": SHORTEST}
 def lower_host_messages(function: ir.Operation, messages: list[Message]) -> None:
     """Replace every `vector.print` of a host function, and add its messages to those of the program."""
     blocks: list[ir.Block] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    for op in operations_in(function):
         if op.name == "vector.print" and op.block not in blocks:
             blocks.append(op.block)
-        return ir.WalkResult.ADVANCE
-
-    function.walk(visit)
     if not blocks:
         return
     _declare(function)

@@ -17,6 +17,7 @@ from flydsl.expr.printf import ASSERTION
 from .diagnostics import frames_of
 from .host_messages import lower_host_messages
 from .message import SHORTEST, WIDTHS, Message, llvm_op, store_record
+from .walk import operations_in
 
 __all__ = ["lower_messages"]
 
@@ -89,12 +90,7 @@ def lower_messages(module: ir.Module) -> list[Message]:
 
 
 def _collect(op: ir.Operation, found: list[ir.Operation]) -> None:
-    def visit(one: ir.Operation) -> ir.WalkResult:
-        if one.name == "gpu.printf":
-            found.append(one)
-        return ir.WalkResult.ADVANCE
-
-    op.walk(visit)
+    found += [one for one in operations_in(op) if one.name == "gpu.printf"]
 
 
 def _lower(op: ir.Operation, messages: list[Message]) -> None:

@@ -133,15 +133,14 @@ def _lower_messages(compilation: Compilation, module: ir.Module) -> None:
 def _plain_global_locations(compilation: Compilation, module: ir.Module) -> None:
     """Take the callers out of the locations of globals: they have no scope there, and MLIR's pass crashes on them."""
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    symbols = [op.operation for op in module.body.operations]
+    devices = [op for op in symbols if op.name == "gpu.module"]
+    for op in [*symbols, *(one.operation for device in devices for one in device.regions[0].blocks[0].operations)]:
         if op.name == "llvm.mlir.global":
             location = op.location
             while location.is_a_callsite():
                 location = location.callee
             op.location = location
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
 
 
 def _same(name: str) -> Stage:

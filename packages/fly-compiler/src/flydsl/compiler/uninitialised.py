@@ -13,6 +13,7 @@ from typing import Any
 from flydsl._mlir import ir
 
 from .target import marks_uninitialised
+from .walk import operations_in
 
 __all__ = ["mark_uninitialised"]
 
@@ -25,18 +26,10 @@ def mark_uninitialised(_compilation: Any, module: ir.Module) -> None:
     """Replace the initial values of register memory (`ub.poison` vectors), if the environment asks for it."""
     if not marks_uninitialised():
         return
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "ub.poison" and isinstance(op.results[0].type, ir.VectorType):
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    for device in module.body.operations:
-        if device.operation.name == "gpu.module":
-            device.operation.walk(visit)
-    for op in found:
-        _mark(op)
+    devices = [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+    for op in [op for device in devices for op in operations_in(device) if op.name == "ub.poison"]:
+        if isinstance(op.results[0].type, ir.VectorType):
+            _mark(op)
 
 
 def _mark(op: ir.Operation) -> None:

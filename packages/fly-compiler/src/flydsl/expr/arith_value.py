@@ -42,14 +42,13 @@ def element_class(value: ir.Value) -> NumericMeta:
 
 @with_operators
 class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
-    """A raw SSA scalar or vector of a builtin type."""
+    """A raw SSA scalar or vector of a builtin type.
+
+    It has no constructor of its own: MLIR's bindings call it where a Python exception, which any line of Python may
+    raise when the user presses Ctrl-C, would end the process.
+    """
 
     signedness_class: NumericMeta | None = None
-
-    def __init__(self, value: ir.Value, signed: bool | None = None) -> None:
-        super().__init__(value)
-        if signed is not None:
-            self.signedness_class = self.with_signedness(signed).signedness_class
 
     def __repr__(self) -> str:
         owner = self.owner

@@ -56,7 +56,8 @@ class Scratch:
             if maybe_current() is not None:
                 _state.failed.append(self._op)
             else:  # nobody will call `settle` for this module
-                self._op.detach_from_parent()
+                if self._op.attached:
+                    self._op.detach_from_parent()
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._op))
             raise
 
@@ -75,7 +76,7 @@ def settle(module: ir.Module) -> None:
     retired, failed = _state.retired, _state.failed
     _state.retired, _state.failed = [], []
     for op in reversed(failed):  # the outermost last: an inner one goes with it
-        if op.parent is not None:
+        if op.attached:
             op.detach_from_parent()
     # Two references: the list's, and the argument's of getrefcount; the loop variable is a third.
     if failed or any(sys.getrefcount(op) > 3 for op in retired):
