@@ -49,8 +49,10 @@ void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
                                static_cast<unsigned long long>(total - used),
                                static_cast<unsigned long long>(total)));
   const size_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  void *memory =
-      mmap(nullptr, pages + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Clients reserve most of a device's memory at once, which is more than most hosts have: pages
+  // are taken as they are touched.
+  void *memory = mmap(nullptr, pages + kPageBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     throw EmulatorError(hipErrorOutOfMemory, "the host has no memory for a device allocation");
   MemoryRange range;
@@ -77,6 +79,17 @@ bool release(void *pointer, MemoryKind kind) {
   munmap(pointer, found->second.bytes + kPageBytes);
   blocks().byAddress.erase(found);
   return true;
+}
+
+bool isBehindAllocation(uint64_t address) {
+  MemoryRange range;
+  const std::lock_guard<std::mutex> lock(blocks().mutex);
+  auto next = blocks().byAddress.upper_bound(address);
+  if (next == blocks().byAddress.begin())
+    return false;
+  --next;
+  return address < next->first + next->second.bytes + kPageBytes &&
+         !MemoryMap::instance().lookup(address, range);
 }
 
 SharedMemory::Name shareAllocation(uint64_t begin) {

@@ -21,6 +21,9 @@ void *allocate(size_t bytes, MemoryKind kind, unsigned flags);
 /// Give an allocation back; false where none of that kind begins there.
 bool release(void *pointer, MemoryKind kind);
 
+/// Does the address lie in what belongs to nobody behind an allocation?
+bool isBehindAllocation(uint64_t address);
+
 /// The name under which other processes find the allocation that begins there, whose memory moves
 /// into a shared file when it is first asked for. EmulatorError (hipErrorInvalidValue) for what is
 /// no allocation.

@@ -61,6 +61,8 @@ void checkExtent(const void *pointer, size_t bytes, const char *what) {
     if (bytes > range.end - address)
       refuse(format("%s ends %llu bytes behind that", range.name.c_str(),
                     static_cast<unsigned long long>(range.end - address)));
+  } else if (isBehindAllocation(address)) {
+    refuse("it begins behind the end of an allocation");
   } else if (!isMapped(address, bytes)) {
     refuse("there is no memory");
   }

@@ -14,6 +14,8 @@ using namespace flyemu;
 
 namespace {
 
+constexpr char kHostRegistered[] = "registered host memory";
+
 bool releaseAny(void *pointer, std::initializer_list<MemoryKind> kinds) {
   return std::any_of(kinds.begin(), kinds.end(),
                      [&](MemoryKind kind) { return release(pointer, kind); });
@@ -105,13 +107,20 @@ FLYEMU_API hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flag
   return guarded([&] {
     require(pointer != nullptr && bytes != 0, hipErrorInvalidValue,
             "hipHostRegister: null pointer or no bytes");
+    constexpr unsigned kFlags = 0x8000000f; // portable, mapped, I/O memory, read-only, uncached
+    require((flags & ~kFlags) == 0, hipErrorInvalidValue,
+            "hipHostRegister: flags that there are not");
+    MemoryRange known;
+    require(!MemoryMap::instance().lookup(reinterpret_cast<uint64_t>(pointer), known) ||
+                known.begin != reinterpret_cast<uint64_t>(pointer) || known.name != kHostRegistered,
+            hipErrorHostMemoryAlreadyRegistered, "hipHostRegister: it is registered already");
     MemoryRange range;
     range.begin = reinterpret_cast<uint64_t>(pointer);
     range.end = range.begin + bytes;
     range.kind = MemoryKind::Registered;
     range.device = Runtime::instance().current();
     range.flags = flags;
-    range.name = "registered host memory";
+    range.name = kHostRegistered;
     MemoryMap::instance().add(range);
   });
 }

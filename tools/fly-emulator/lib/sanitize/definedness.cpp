@@ -7,6 +7,7 @@
 #include "execute/matrix_shape.h"
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
+#include "sanitize/halves.h"
 
 namespace flyemu {
 namespace {
@@ -120,6 +121,52 @@ uint64_t Definedness::lanes(const Operand &operand) const {
   return lanes;
 }
 
+/// Of one dword.
+uint64_t Definedness::halfLanes(const Operand &operand, uint8_t halves) const {
+  uint64_t lanes = lanesOf(operand, 0);
+  const auto found = operand.isVector() ? halves_.find(operand.index) : halves_.end();
+  if (found == halves_.end() || halves == half::kBoth)
+    return lanes;
+  return lanes | found->second[halves == half::kLow ? 0 : 1];
+}
+
+uint64_t Definedness::lanesRead(const Instruction &inst, unsigned i) const {
+  const Operand &operand = inst.src[i];
+  if (halves_.empty() || !operand.isVector() || operand.dwords != 1)
+    return lanes(operand);
+  return halfLanes(operand, halvesRead(inst, i));
+}
+
+/// A dword made of halves: each is defined where its sources are.
+void Definedness::putTogether(const Wave &wave, const Instruction &inst) {
+  std::array<HalfSources, 2> sources;
+  if (!halvesOfResult(wave, inst, sources[0], sources[1]))
+    return;
+  for (unsigned h = 0; h < 2; ++h) {
+    halfResult_[h] = kAll;
+    for (unsigned i = 0; i < inst.srcCount && i < sources[h].size(); ++i)
+      if (sources[h][i] != 0)
+        halfResult_[h] &= halfLanes(inst.src[i], sources[h][i]);
+  }
+  result_[0][0] = halfResult_[0] & halfResult_[1];
+}
+
+/// After a row has been written.
+void Definedness::noteHalves(unsigned row, uint64_t low, uint64_t high) {
+  const uint64_t news = (low | high) & ~(low & high) & written_;
+  auto found = halves_.find(row);
+  if (found == halves_.end()) {
+    if (news == 0)
+      return;
+    found = halves_.emplace(row, std::array<uint64_t, 2>()).first;
+  }
+  std::array<uint64_t, 2> &halves = found->second;
+  halves[0] = (halves[0] & ~written_) | (low & news);
+  halves[1] = (halves[1] & ~written_) | (high & news);
+  if ((halves[0] | halves[1]) == 0)
+    halves_.erase(found);
+}
+
 uint64_t Definedness::pairAt(unsigned index) const {
   uint64_t bits = index < scalar::kCount ? undefined_[index] : 0U;
   if (index + 1 < scalar::kCount)
@@ -216,8 +263,9 @@ void Definedness::sources(const Wave &wave, const Instruction &inst) {
       continue;
     const bool dpp = i == 0 && inst.modifiers.encoding == Encoding::Dpp;
     const bool mask = kernel != nullptr && i == kernel->srcCount; // a carry: a bit for each lane
-    uint64_t whole = mask ? ~undefinedBits(inst.src[i]) : lanes(inst.src[i]);
-    uint64_t first = inst.src[i].isVector() ? lanesOf(inst.src[i], 0) : whole;
+    uint64_t whole = mask ? ~undefinedBits(inst.src[i]) : lanesRead(inst, i);
+    uint64_t first =
+        inst.src[i].isVector() && inst.src[i].dwords > 1 ? lanesOf(inst.src[i], 0) : whole;
     if (dpp) {
       whole = throughDpp(inst, whole);
       first = throughDpp(inst, first);
@@ -261,6 +309,12 @@ void Definedness::selected(const Wave &wave, const Instruction &inst) {
     first = throughDpp(inst, first);
   const uint64_t chosen = (first & ~mask) | (lanes(inst.src[1]) & mask);
   result_[0].fill(chosen & ~unknown);
+  if (halves_.empty() || inst.modifiers.encoding != Encoding::Plain)
+    return;
+  for (const uint8_t which : {half::kLow, half::kHigh})
+    halfResult_[which == half::kLow ? 0 : 1] =
+        ((halfLanes(inst.src[0], which) & ~mask) | (halfLanes(inst.src[1], which) & mask)) &
+        ~unknown;
 }
 
 /// Packed 32-bit operations: op_sel and op_sel_hi choose the dword for each half of the result.
@@ -374,10 +428,13 @@ void Definedness::prepare(Wave &wave, const Instruction &inst) {
     scalarLogic(wave, inst);
   } else if (isVectorAlu(cls)) {
     sources(wave, inst);
+    halfResult_ = {};
     if (name == "v_cndmask_b32")
       selected(wave, inst);
     else if (isPackedPair(inst))
       packedPair(inst);
+    else if ((exec_ & ~result_[0][0]) != 0)
+      putTogether(wave, inst);
   }
 }
 
@@ -420,6 +477,8 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
         uint64_t &row = vector_[dst.index + i];
         row = (row & ~written_) | (result_[d][i < kMostDwords ? i : 0] & written_);
         forgetSpills(dst.index + i);
+        const bool whole = i != 0 || d != 0 || !isVectorAlu(inst.opcode->cls);
+        noteHalves(dst.index + i, whole ? 0 : halfResult_[0], whole ? 0 : halfResult_[1]);
       }
     } else if (dst.isScalarRegister()) {
       for (unsigned i = 0; i < dst.dwords && dst.index + i < scalar::kCount; ++i)

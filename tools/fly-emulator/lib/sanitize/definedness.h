@@ -14,6 +14,7 @@ namespace flyemu {
 /// scalar ones (masks of lanes are often built up from nothing, lane by lane), SCC; and how
 /// instructions hand that on.
 ///
+/// The two halves of a dword are told apart where they are put together and used one by one.
 /// Lanes are followed exactly through moves between lanes (DPP, readlane, permutes, swizzles,
 /// swaps), selects, packed 32-bit operations and matrix instructions, bits through comparisons,
 /// logic and carries; elsewhere a result is defined where all of its sources are.
@@ -28,6 +29,8 @@ public:
   uint64_t lanes(const Operand &operand) const;
   /// The same for one dword of it.
   uint64_t lanesOf(const Operand &operand, unsigned dword) const;
+  /// Lanes where all that an instruction reads of its i-th source is defined.
+  uint64_t lanesRead(const Instruction &inst, unsigned i) const;
   bool scalar(const Operand &operand) const;
   bool scc() const { return scc_; }
   /// Is it known whether VCC is zero?
@@ -55,6 +58,9 @@ private:
   void sources(const Wave &wave, const Instruction &inst);
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
+  void putTogether(const Wave &wave, const Instruction &inst);
+  uint64_t halfLanes(const Operand &operand, uint8_t halves) const;
+  void noteHalves(unsigned row, uint64_t low, uint64_t high);
   void matrix(const Instruction &inst);
   void forgetSpills(unsigned row);
   void moveSpills(const Instruction &inst);
@@ -64,12 +70,15 @@ private:
 
   std::vector<uint64_t> vector_;                   ///< lanes that are defined, for each row
   std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
+  /// Lanes of which one half is defined, for rows that have such: low, high.
+  std::map<uint32_t, std::array<uint64_t, 2>> halves_;
   /// Undefined bits of a lane that a scalar register was spilled to; key: 64 * row + lane.
   std::map<uint32_t, uint32_t> spilled_;
   bool scc_ = false;
 
   // Of the instruction being executed.
   std::array<Rows, 2> result_ = {};
+  std::array<uint64_t, 2> halfResult_ = {}; ///< lanes, for the halves of a result of one dword
   std::array<uint64_t, 2> resultBits_ = {}; ///< undefined ones, of scalar destinations
   uint64_t execBits_ = 0;                   ///< undefined ones of what goes to EXEC by the way
   bool sccKnown_ = true;

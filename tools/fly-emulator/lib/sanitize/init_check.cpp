@@ -34,8 +34,9 @@ std::string nameOf(const Operand &operand, unsigned dword) {
 } // namespace
 
 void InitCheck::require(Wave &wave, const Instruction &inst, const Definedness &defined,
-                        const Operand &operand, uint64_t lanes, const char *role) {
-  const uint64_t missing = lanes & ~defined.lanes(operand);
+                        unsigned source, uint64_t lanes, const char *role) {
+  const Operand &operand = inst.src[source];
+  const uint64_t missing = lanes & ~defined.lanesRead(inst, source);
   if (missing == 0)
     return;
   unsigned dword = 0;
@@ -62,15 +63,14 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
                                                          : 1;
     for (unsigned i = first; i < end; ++i)
       if (Definedness::isRealSource(inst, i))
-        require(wave, inst, defined, inst.src[i], exec,
-                "an address or the data of a memory access");
+        require(wave, inst, defined, i, exec, "an address or the data of a memory access");
   } else if (opcode.cls == OpClass::ScalarMemory) {
     for (unsigned i = 0; i < inst.srcCount; ++i)
-      require(wave, inst, defined, inst.src[i], ~uint64_t{0},
+      require(wave, inst, defined, i, ~uint64_t{0},
               "an address or the data of a scalar memory access");
   } else if (opcode.cls == OpClass::Matrix) {
     for (unsigned i = 0; i < inst.srcCount; ++i)
-      require(wave, inst, defined, inst.src[i], exec,
+      require(wave, inst, defined, i, exec,
               i == 2 ? "the accumulator or the third operand of a matrix instruction"
                      : "an operand of a matrix instruction");
   } else if (startsWith(name, "s_cbranch_scc") && !defined.scc()) {

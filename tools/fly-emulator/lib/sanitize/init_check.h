@@ -26,8 +26,8 @@ public:
 
 private:
   void checkSinks(Wave &wave, const Instruction &inst, const Definedness &defined);
-  void require(Wave &wave, const Instruction &inst, const Definedness &defined,
-               const Operand &operand, uint64_t lanes, const char *role);
+  void require(Wave &wave, const Instruction &inst, const Definedness &defined, unsigned source,
+               uint64_t lanes, const char *role);
 
   ReportSink &sink_;
   std::vector<Definedness> waves_;

@@ -34,17 +34,17 @@ void LdsMarks::access(const Instruction &inst, const LaneAccess &access,
 void LdsMarks::store(const Instruction &inst, const LaneAccess &access,
                      const Definedness &defined) {
   // The data of anything but a plain store had to be defined.
-  const Operand *data = nullptr;
-  if (follows(inst))
-    data = &inst.src[inst.opcode->name == "ds_write_addtid_b32" ? 0 : 1 + accesses_];
-  const bool whole = data == nullptr || (access.lanes & ~defined.lanes(*data)) == 0;
+  const unsigned data = inst.opcode->name == "ds_write_addtid_b32" ? 0 : 1 + accesses_;
+  const uint64_t read = follows(inst) ? defined.lanesRead(inst, data) : access.lanes;
+  const bool whole = (access.lanes & ~read) == 0;
   if (whole && marks_.empty())
     return;
   marks_.resize(bytes_);
   forEachLane(access.lanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < access.bytes && access.address[lane] + i < bytes_; ++i)
       marks_[access.address[lane] + i] =
-          !whole && (defined.lanesOf(*data, i / 4) >> lane & 1U) == 0;
+          !whole &&
+          ((access.bytes < 4 ? read : defined.lanesOf(inst.src[data], i / 4)) >> lane & 1U) == 0;
   });
 }
 

@@ -60,6 +60,21 @@ MOVES = [
      "  v_mov_b32 v5, v9", False, None),
     ("ds_write_b8 v1, v7 offset:2\n  ds_write_b16 v1, v4\n  ds_write_b8 v1, v4 offset:3\n  ds_read_b32 v5, v1\n"
      "  s_waitcnt lgkmcnt(0)", False, None),
+    # Halves of a dword: put together by permutes and bit fields, used one by one.
+    ("s_mov_b32 s8, 0xffff\n  v_bfi_b32 v8, s8, v1, v7\n  v_cvt_f32_f16 v5, v8", True, None),
+    ("s_mov_b32 s8, 0xffff\n  v_bfi_b32 v8, s8, v1, v7\n  v_cvt_f32_f16_sdwa v5, v8 dst_sel:DWORD src0_sel:WORD_1",
+     False, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  v_lshrrev_b32 v5, 16, v8", True, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  v_and_b32 v5, 0xffff, v8", False, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  s_mov_b32 s9, 0x07060100\n"
+     "  v_perm_b32 v5, v8, v1, s9", True, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  v_mov_b32 v9, v8\n  v_pk_add_f16 v10, v9, v9\n"
+     "  v_pk_add_f16 v5, v10, v10 op_sel:[1,1] op_sel_hi:[1,1]", True, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  v_pk_add_f16 v5, v8, v8", False, None),
+    ("s_mov_b32 s8, 0x05040100\n  v_perm_b32 v8, v1, v7, s8\n  s_mov_b64 vcc, -1\n"
+     "  v_cndmask_b32 v8, v1, v8, vcc\n  v_and_b32 v5, 0xffff0000, v8", True, None),
+    ("v_lshl_or_b32 v8, v1, 16, v7\n  v_and_b32 v5, 0xffff0000, v8", False, None),  # v7's high half is in it too
+    ("v_and_b32 v8, 0xffff, v7\n  v_lshl_or_b32 v8, v1, 16, v8\n  v_and_b32 v5, 0xffff0000, v8", True, None),
     # Lane masks, of which a part was never written, spilled to a lane and from there to an AccVGPR.
     ("s_and_b32 s8, s30, 1\n  s_nop 4\n  v_writelane_b32 v7, s8, 3\n  v_accvgpr_write_b32 a1, v7\n"
      "  v_accvgpr_read_b32 v8, a1\n  v_readlane_b32 s9, v8, 3\n  s_and_b32 s9, s9, 2\n  v_mov_b32 v5, s9", True, None),
