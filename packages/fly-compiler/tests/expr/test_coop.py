@@ -99,3 +99,23 @@ def test_specialisation_mistakes():
         with pytest.raises(TypeError, match="expected a BlockReduceAlgorithm"):
             coop.BlockReduce[fx.Int32, 256, "raking"]
         assert coop.universal.BlockReduce[fx.Int32, 256] is not coop.BlockReduce[fx.Int32, 256]
+
+
+def test_structs_are_refused_by_name():
+    @fx.struct
+    class Pair:
+        value: fx.Float32
+        index: fx.Int32
+
+    for make in (
+        lambda: fx.coop.BlockReduce[Pair, 64],
+        lambda: fx.coop.WarpScan[Pair],
+        lambda: fx.coop.BlockRadixSort[(fx.Int32, Pair), 64, 4],
+    ):
+        with pytest.raises(TypeError, match="takes numbers, not the struct Pair: pack its fields into one integer"):
+            make()
+
+
+def test_there_is_no_decomposer():
+    with kernel(), pytest.raises(NotImplementedError, match="pack the fields of a key into one unsigned integer"):
+        fx.coop.BlockRadixSort[fx.Int32, 64, 1](fx.Int32(1), storage=None, decomposer=lambda key: (key,))

@@ -107,6 +107,7 @@ def stages(
         _same("fly-convert-atom-call-to-ssa-form"),
         _same("fly-promote-regmem-to-vectorssa"),
         *([_same("convert-fly-ktrace-to-rocdl")] if ktrace else []),
+        _same("fly-split-uniform-offsets"),
         Stage("convert-fly-to-rocdl", "convert-fly-to-rocdl", mark_uninitialised),
         _same("canonicalize"),
         Stage("convert-gpu-to-rocdl", f"gpu.module({device})", _lower_messages),

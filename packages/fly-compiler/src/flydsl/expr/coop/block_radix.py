@@ -126,6 +126,7 @@ class BlockRadixSort(_Radix):
         descending: bool = False,
         begin_bit: int = 0,
         end_bit: int | None = None,
+        decomposer: Any = None,
         radix_bits: int | None = None,
         blocked_to_striped: bool = False,
     ) -> Any:
@@ -141,6 +142,11 @@ class BlockRadixSort(_Radix):
             radix_bits: for RADIX_DIGIT, the bits of a round, 1 to 4.
             blocked_to_striped: return the items in striped arrangement.
         """
+        if decomposer is not None:
+            raise NotImplementedError(
+                f"{cls.__name__} takes numbers as keys, so there is no decomposer=: pack the fields of a key into one "
+                "unsigned integer, the most significant first"
+            )
         if (values is None) is (cls.value_dtype is not None):
             raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
         begin, end = cls._bits(begin_bit, end_bit)

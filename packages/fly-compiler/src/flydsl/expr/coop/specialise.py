@@ -16,7 +16,7 @@ from ..gpu import barrier, thread_idx
 from ..numeric.base import _class_of, as_numeric, select
 from ..numeric.meta import NumericMeta
 from ..storable import Array
-from ..struct import Empty, Struct
+from ..struct import Empty, Struct, is_struct_type
 from ..vector import Vector
 
 __all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "permuted", "slots_struct", "when"]
@@ -204,8 +204,17 @@ def _dtypes(cls: Any, key: Any) -> tuple[Any, Any]:
     if isinstance(key, tuple):
         if not cls.pairs or len(key) != 2:
             raise TypeError(f"write {cls.form()}")
-        return _class_of(key[0]), _class_of(key[1])
-    return _class_of(key), None
+        return _number(cls, key[0]), _number(cls, key[1])
+    return _number(cls, key), None
+
+
+def _number(cls: Any, kind: Any) -> NumericMeta:
+    if is_struct_type(kind):
+        raise TypeError(
+            f"{cls.__name__} takes numbers, not the struct {kind.__name__}: pack its fields into one integer "
+            "(shifts and `.bitcast`), or run the collective for one field after the other"
+        )
+    return _class_of(kind)
 
 
 def _algorithm(cls: Any, given: Sequence[Any]) -> Any:
