@@ -219,9 +219,7 @@ def test_an_architecture_that_is_not_emulated() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_code_of_the_generic_target(
-    emulator: Emulator, compile_object: Callable[..., bytes], arch: str
-) -> None:
+def test_code_of_the_generic_target(emulator: Emulator, compile_object: Callable[..., bytes], arch: str) -> None:
     image = compile_object(SOURCE, "gfx9-4-generic", flags=("-O2", "-mcode-object-version=6"))
     triple, host = b"hipv4-amdgcn-amd-amdhsa--gfx9-4-generic", b"host-x86_64-unknown-linux-gnu-"
     header = b"__CLANG_OFFLOAD_BUNDLE__" + (2).to_bytes(8, "little")

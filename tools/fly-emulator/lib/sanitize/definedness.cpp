@@ -464,9 +464,59 @@ void Definedness::noteSpill(const Wave &wave, const Instruction &inst) {
     spilled_[kLanes * inst.dst[0].index + (readScalar(wave, inst.src[1]) & 63U)] = bits;
 }
 
-void Definedness::forget(const Operand &operand, unsigned dword, uint64_t lanes) {
-  if (operand.isVector() && operand.index + dword < kVectorRows)
-    vector_[operand.index + dword] &= ~lanes;
+void Definedness::forget(const Operand &operand, unsigned dword, uint64_t lanes,
+                         const Origin *origin) {
+  if (!operand.isVector() || operand.index + dword >= kVectorRows || lanes == 0)
+    return;
+  vector_[operand.index + dword] &= ~lanes;
+  if (origin != nullptr)
+    origins_[operand.index + dword] = *origin;
+}
+
+const Origin *Definedness::originAt(unsigned key) const {
+  const auto found = origins_.find(key);
+  return found != origins_.end() ? &found->second : nullptr;
+}
+
+const Origin *Definedness::originOf(const Operand &operand) const {
+  if (origins_.empty() || (!operand.isVector() && !operand.isScalarRegister()))
+    return nullptr;
+  const unsigned first = operand.index + (operand.isVector() ? 0U : kScalarKeys);
+  for (unsigned i = 0; i < operand.dwords; ++i)
+    if (const Origin *origin = originAt(first + i); origin != nullptr)
+      return origin;
+  return nullptr;
+}
+
+/// What an instruction makes goes back to what its sources do.
+void Definedness::handOrigins(const Instruction &inst) {
+  const Origin *found = nullptr;
+  for (unsigned i = 0; i < inst.srcCount && found == nullptr; ++i)
+    found = originOf(inst.src[i]);
+  const LaneRow *kernel = inst.opcode->lanes;
+  if (found == nullptr && kernel != nullptr && (kernel->flags & kReadsVcc) != 0)
+    found = originOfVcc();
+  if (found == nullptr && inst.opcode->name.rfind("s_cselect", 0) == 0)
+    found = originOfScc();
+  const Origin origin = found != nullptr ? *found : Origin();
+  execOrigin_ = origin;
+  const auto hand = [&](unsigned key, bool undefined) {
+    if (undefined && origin.inst != nullptr)
+      origins_[key] = origin;
+    else
+      origins_.erase(key);
+  };
+  for (unsigned d = 0; d < inst.dstCount && d < result_.size(); ++d) {
+    const Operand &dst = inst.dst[d];
+    for (unsigned i = 0; i < dst.dwords; ++i) {
+      if (dst.isVector() && dst.index + i < kVectorRows)
+        hand(dst.index + i, vector_[dst.index + i] != kAll);
+      else if (dst.isScalarRegister() && dst.index + i < scalar::kCount)
+        hand(kScalarKeys + dst.index + i, undefined_[dst.index + i] != 0);
+    }
+  }
+  if (inst.opcode->cls == OpClass::ScalarAlu)
+    hand(kSccKey, !scc_);
 }
 
 bool Definedness::commit(const Wave &wave, const Instruction &inst) {
@@ -491,6 +541,8 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
     noteSpill(wave, inst);
   else if (!spilled_.empty())
     moveSpills(inst);
+  if (!origins_.empty())
+    handOrigins(inst);
   const bool sound = wave.exec() == exec_ || (execBits_ == 0 && pairAt(scalar::kExec) == 0);
   undefined_[scalar::kExec] = 0;
   undefined_[scalar::kExec + 1] = 0;

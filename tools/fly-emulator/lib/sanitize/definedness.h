@@ -10,6 +10,13 @@
 
 namespace flyemu {
 
+/// The load that brought something from LDS that nobody wrote.
+struct Origin {
+  const Instruction *inst = nullptr;
+  uint64_t byte = 0; ///< of LDS
+  int lane = 0;
+};
+
 /// Which registers of a wave hold something that was written: lanes of vector registers, bits of
 /// scalar ones (masks of lanes are often built up from nothing, lane by lane), SCC; and how
 /// instructions hand that on.
@@ -41,8 +48,16 @@ public:
   /// After it: note them. False if EXEC was made from something undefined.
   bool commit(const Wave &wave, const Instruction &inst);
 
-  /// Lanes of a dword of a destination that turned out to be undefined after all.
-  void forget(const Operand &operand, unsigned dword, uint64_t lanes);
+  /// Lanes of a dword of a destination that turned out to be undefined after all, and why (or
+  /// null).
+  void forget(const Operand &operand, unsigned dword, uint64_t lanes, const Origin *origin);
+  /// What an undefined operand, SCC or EXEC goes back to; null where that is no load from LDS.
+  const Origin *originOf(const Operand &operand) const;
+  const Origin *originOfScc() const { return originAt(kSccKey); }
+  const Origin *originOfVcc() const { return originAt(kScalarKeys + scalar::kVcc); }
+  const Origin *originOfExec() const {
+    return execOrigin_.inst != nullptr ? &execOrigin_ : nullptr;
+  }
 
   /// Does the instruction use its i-th source, or is it only the old value of a destination that
   /// it writes in part?
@@ -59,6 +74,10 @@ private:
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
   void putTogether(const Wave &wave, const Instruction &inst);
+  static constexpr unsigned kScalarKeys = kVectorRows; ///< of origins_: rows, scalar registers, SCC
+  static constexpr unsigned kSccKey = kScalarKeys + scalar::kCount;
+  const Origin *originAt(unsigned key) const;
+  void handOrigins(const Instruction &inst);
   uint64_t halfLanes(const Operand &operand, uint8_t halves) const;
   void noteHalves(unsigned row, uint64_t low, uint64_t high);
   void matrix(const Instruction &inst);
@@ -70,6 +89,8 @@ private:
 
   std::vector<uint64_t> vector_;                   ///< lanes that are defined, for each row
   std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
+  std::map<unsigned, Origin> origins_;             ///< of what came undefined out of LDS
+  Origin execOrigin_;                              ///< of what the last instruction made EXEC from
   /// Lanes of which one half is defined, for rows that have such: low, high.
   std::map<uint32_t, std::array<uint64_t, 2>> halves_;
   /// Undefined bits of a lane that a scalar register was spilled to; key: 64 * row + lane.

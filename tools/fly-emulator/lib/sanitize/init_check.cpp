@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sanitize/init_check.h"
 
+#include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "support/format.h"
 
@@ -33,12 +34,28 @@ std::string nameOf(const Operand &operand, unsigned dword) {
 
 } // namespace
 
+/// What comes from LDS that nobody wrote is reported where it was loaded.
+void InitCheck::add(Wave &wave, const Instruction &inst, const Origin *origin, const char *what) {
+  if (origin == nullptr) {
+    sink_.add({"init", wave, inst, -1}, [&] { return std::string(what); });
+    return;
+  }
+  sink_.add({"init", wave, *origin->inst, origin->lane, nullptr, true, origin->byte}, [&] {
+    return format("LDS byte %llu is read and was never written: %s",
+                  static_cast<unsigned long long>(origin->byte), what);
+  });
+}
+
 void InitCheck::require(Wave &wave, const Instruction &inst, const Definedness &defined,
                         unsigned source, uint64_t lanes, const char *role) {
   const Operand &operand = inst.src[source];
   const uint64_t missing = lanes & ~defined.lanesRead(inst, source);
   if (missing == 0)
     return;
+  if (const Origin *origin = defined.originOf(operand); origin != nullptr) {
+    add(wave, inst, origin, (std::string(role) + " comes from it").c_str());
+    return;
+  }
   unsigned dword = 0;
   const int lane = operand.isVector() ? __builtin_ctzll(missing) : -1;
   while (operand.isVector() && dword + 1 < operand.dwords &&
@@ -74,11 +91,9 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
               i == 2 ? "the accumulator or the third operand of a matrix instruction"
                      : "an operand of a matrix instruction");
   } else if (startsWith(name, "s_cbranch_scc") && !defined.scc()) {
-    sink_.add({"init", wave, inst, -1},
-              [] { return std::string("a branch depends on a value that was never written"); });
+    add(wave, inst, defined.originOfScc(), "a branch depends on a value that was never written");
   } else if (startsWith(name, "s_cbranch_vcc") && !defined.vccZero(wave)) {
-    sink_.add({"init", wave, inst, -1},
-              [] { return std::string("a branch depends on VCC, which was never written"); });
+    add(wave, inst, defined.originOfVcc(), "a branch depends on VCC, which was never written");
   }
 }
 
@@ -90,14 +105,20 @@ void InitCheck::before(Wave &wave, const Instruction &inst) {
 }
 
 void InitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  // An atomic access changes what is there: that matters at once.
+  if (access.kind == AccessKind::Atomic)
+    forEachLane(access.lanes, [&](unsigned lane) {
+      Origin origin{&inst, 0, static_cast<int>(lane)};
+      if (lds_.touchesUnwritten(access, lane, origin.byte))
+        add(wave, inst, &origin, "an atomic access changes it");
+    });
   lds_.access(inst, access, waves_[wave.index]);
 }
 
 void InitCheck::after(Wave &wave, const Instruction &inst) {
   Definedness &defined = waves_[wave.index];
   if (!defined.commit(wave, inst))
-    sink_.add({"init", wave, inst, -1},
-              [] { return std::string("EXEC comes from a value that was never written"); });
+    add(wave, inst, defined.originOfExec(), "EXEC comes from a value that was never written");
   lds_.hand(inst, defined);
 }
 

@@ -26,6 +26,7 @@ public:
 
 private:
   void checkSinks(Wave &wave, const Instruction &inst, const Definedness &defined);
+  void add(Wave &wave, const Instruction &inst, const Origin *origin, const char *what);
   void require(Wave &wave, const Instruction &inst, const Definedness &defined, unsigned source,
                uint64_t lanes, const char *role);
 

@@ -6,8 +6,7 @@
 
 namespace flyemu {
 
-LdsRaceCheck::LdsRaceCheck(ReportSink &sink, unsigned sanitizers, uint32_t bytes)
-    : sink_(sink), sanitizers_(sanitizers), cells_(bytes) {}
+LdsRaceCheck::LdsRaceCheck(ReportSink &sink, uint32_t bytes) : sink_(sink), cells_(bytes) {}
 
 void LdsRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access) {
   forEachLane(access.lanes, [&](unsigned lane) {
@@ -28,28 +27,21 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
   const uint32_t self = 1U << wave.index;
   const uint8_t value = wave.group->lds[address]; // after the access
   const bool sameValue = access.kind == AccessKind::Store && cell.value == value;
-  if ((sanitizers_ & sanitizer::kRace) != 0) {
-    const char *what = nullptr;
-    const Instruction *other = nullptr;
-    if (cell.writeEpoch == epoch_ && cell.writer != wave.index && !(atomic && cell.atomic) &&
-        !sameValue) {
-      what = writes ? "two waves write different values to"
-                    : "a wave reads what another one writes in";
-      other = cell.write;
-    } else if (writes && !atomic && cell.readEpoch == epoch_ && (cell.readers & ~self) != 0) {
-      what = "a wave overwrites what another one reads in";
-      other = cell.read;
-    }
-    const Instruction *plainLoad = !writes && cell.atomic ? &inst : nullptr;
-    if (what != nullptr)
-      sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, address, plainLoad}, [&] {
-        return format("%s LDS byte %llu without a barrier between them", what,
-                      static_cast<unsigned long long>(address));
-      });
+  const char *what = nullptr;
+  const Instruction *other = nullptr;
+  if (cell.writeEpoch == epoch_ && cell.writer != wave.index && !(atomic && cell.atomic) &&
+      !sameValue) {
+    what =
+        writes ? "two waves write different values to" : "a wave reads what another one writes in";
+    other = cell.write;
+  } else if (writes && !atomic && cell.readEpoch == epoch_ && (cell.readers & ~self) != 0) {
+    what = "a wave overwrites what another one reads in";
+    other = cell.read;
   }
-  if (reads && !cell.written && (sanitizers_ & sanitizer::kInit) != 0)
-    sink_.add({"init", wave, inst, static_cast<int>(lane), nullptr, true, address}, [&] {
-      return format("LDS byte %llu is read and was never written",
+  const Instruction *plainLoad = !writes && cell.atomic ? &inst : nullptr;
+  if (what != nullptr)
+    sink_.add({"race", wave, inst, static_cast<int>(lane), other, true, address, plainLoad}, [&] {
+      return format("%s LDS byte %llu without a barrier between them", what,
                     static_cast<unsigned long long>(address));
     });
   if (reads && !atomic) {
@@ -66,7 +58,6 @@ void LdsRaceCheck::check(Wave &wave, const Instruction &inst, const LaneAccess &
     cell.value = value;
     cell.atomic = atomic;
     cell.write = &inst;
-    cell.written = true;
   }
 }
 

@@ -10,11 +10,10 @@ namespace flyemu {
 
 /// LDS races: two waves touch the same byte between the same two barriers, at least one writes, and
 /// they are not both atomic, nor do they write the same value (compilers replicate stores). Whether
-/// it goes wrong depends on the order of waves; whether it is reported does not. Also LDS bytes
-/// that are read and were never written (for the init sanitizer).
+/// it goes wrong depends on the order of waves; whether it is reported does not.
 class LdsRaceCheck {
 public:
-  LdsRaceCheck(ReportSink &sink, unsigned sanitizers, uint32_t bytes);
+  LdsRaceCheck(ReportSink &sink, uint32_t bytes);
 
   void access(Wave &wave, const Instruction &inst, const LaneAccess &access);
   void barrier() { ++epoch_; }
@@ -27,7 +26,6 @@ private:
     uint8_t writer = 0;   ///< wave that wrote last in writeEpoch
     uint8_t value = 0;    ///< what it wrote
     bool atomic = false;
-    bool written = false;
     const Instruction *write = nullptr;
     const Instruction *read = nullptr; ///< the latest
   };
@@ -36,7 +34,6 @@ private:
              uint64_t address);
 
   ReportSink &sink_;
-  const unsigned sanitizers_;
   uint32_t epoch_ = 1;
   std::vector<Cell> cells_;
 };

@@ -21,9 +21,8 @@ public:
       : globalRaces_(globalRaces) {
     clock_.self = GlobalRaceCheck::numberOf(group);
     const auto on = [&](unsigned bits) { return (sanitizers & bits) != 0; };
-    if (on(sanitizer::kRace | sanitizer::kInit))
-      lds_ = std::make_unique<LdsRaceCheck>(sink, sanitizers, group.ldsBytes);
     if (on(sanitizer::kRace)) {
+      lds_ = std::make_unique<LdsRaceCheck>(sink, group.ldsBytes);
       seeds_ = std::make_unique<SeedLoads>(sink, group);
       ldsSeeds_ = std::make_unique<SeedLoads>(sink, group);
     }
