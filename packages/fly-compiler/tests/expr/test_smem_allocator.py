@@ -44,10 +44,15 @@ def test_sizes_are_collected_before_anything_is_traced():
         k.ir()
     with kernel() as k:  # each specialisation has a module, and an array, of its own
         assert not allocator.finalized
+        allocator.finalized = False
         allocator.get_base()
         with ir.InsertionPoint(k.scope.gpu_module.operations[0]):
             allocator.finalize()
+        allocator.finalized = False
+        assert allocator.finalized  # one array in one module
         k.ir()
+    allocator.finalized = False
+    allocator.allocate(16)
 
 
 def test_capacity():

@@ -123,6 +123,12 @@ class SmemAllocator:
             return False
         return trace is None or self._finalized_in() is trace
 
+    @finalized.setter
+    def finalized(self, value: bool) -> None:
+        """Open a used allocator for another module, as code does that traces it anew; in its own it stays final."""
+        if not value and (_trace.maybe_current() is None or not self.finalized):
+            self._finalized_in = None
+
     @staticmethod
     def _align(ptr: int, alignment: int) -> int:
         return -(-ptr // alignment) * alignment
