@@ -141,7 +141,7 @@ def launched(hip: ctypes.CDLL, module: Module) -> ctypes.c_void_p:
 
 
 class Dim3(ctypes.Structure):
-    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]  # noqa: RUF012
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
 
 
 @pytest.mark.parametrize("stream", [None, ctypes.c_void_p(1), ctypes.c_void_p(2)])  # null, legacy, per thread

@@ -183,7 +183,7 @@ def test_variables_of_the_module_are_saved(
         np.testing.assert_array_equal(after, out)
     assert out[1] == 4
     assert out[5] == 15 + 100 + 3
-    # An argument that points into the module follows it; the module is still loaded, so that the new one lies elsewhere.
+    # An argument that points into the module follows it: the module is still loaded, and the new one lies elsewhere.
     with save_launches(tmp_path / "inside"):
         kernel(1, 64, np.uint64(table.value + 8), out, names=["inside", "out"])
     launch = saved(tmp_path / "inside")
