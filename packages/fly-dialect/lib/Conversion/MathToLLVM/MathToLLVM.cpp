@@ -28,9 +28,8 @@ using namespace mlir;
 namespace {
 
 /// Functions that MLIR writes in terms of others; their results are as good as those.
-constexpr StringRef expanded[] = {"sinh",   "cosh",  "tanh",  "asinh", "acosh",
-                                  "atanh",  "tan",   "powf",  "fpowi", "ipowi",
-                                  "clampf", "round", "rsqrt", "ctlz",  "ceildivsi"};
+constexpr StringRef expanded[] = {"sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh", "tan",
+                                  "powf", "fpowi", "ipowi", "round", "rsqrt", "ctlz",  "ceildivsi"};
 
 /// Functions that MLIR approximates by polynomials in f32. sin and cos are among them because the
 /// hardware's instructions lose all accuracy for large arguments.
@@ -96,6 +95,18 @@ template <typename Op, unsigned classes> struct ClassTest : OpRewritePattern<Op>
 using IsInf = ClassTest<math::IsInfOp, llvm::fcInf>;
 using IsNormal = ClassTest<math::IsNormalOp, llvm::fcNormal>;
 
+/// min(max(value, low), high); MLIR's expansion mixes the bounds up.
+struct Clamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ClampFOp op, PatternRewriter &rewriter) const override {
+    Value low = arith::MaximumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMin(),
+                                          op.getFastmath());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, low, op.getMax(), op.getFastmath());
+    return success();
+  }
+};
+
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   void runOnOperation() override {
     if (failed(refuseDouble()) || failed(widen()) || failed(expand()) || failed(convert()))
@@ -134,7 +145,7 @@ private:
 
   LogicalResult expand() {
     RewritePatternSet patterns(&getContext());
-    patterns.add<IsInf, IsNormal>(&getContext());
+    patterns.add<IsInf, IsNormal, Clamp>(&getContext());
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });
