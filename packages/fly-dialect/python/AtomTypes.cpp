@@ -176,11 +176,10 @@ struct PyTiledMmaType : TypeBinding<PyTiledMmaType, TiledMmaType> {
           mlir::MLIRContext *cpp = loadContext<FlyDialect>(context);
           auto atomType = expectType<MmaAtomType>(atom, "a MmaAtomType");
           auto layoutType = expectType<LayoutType>(atomLayout, "a LayoutType");
-          if (!permutation)
-            return wrapAs<PyTiledMmaType>(context, TiledMmaType::get(atomType, layoutType));
-          return wrapAs<PyTiledMmaType>(
-              context, TiledMmaType::get(cpp, atomType, layoutType,
-                                         expectType<TileType>(*permutation, "a TileType")));
+          auto tile = permutation ? expectType<TileType>(*permutation, "a TileType")
+                                  : TileType::get(cpp, Tile::keepAll(3));
+          return wrapAs<PyTiledMmaType>(context,
+                                        makeChecked<TiledMmaType>(cpp, atomType, layoutType, tile));
         },
         "atom"_a, "atom_layout"_a, "permutation"_a = nb::none(), "context"_a = nb::none());
     c.def_prop_ro("atom", [](PyTiledMmaType &self) {

@@ -88,7 +88,18 @@ struct PyLdsReadTrans : TypeBinding<PyLdsReadTrans, CDNA4LdsReadTransType> {
 struct PyMFMA : TypeBinding<PyMFMA, CDNA3MFMAType> {
   static constexpr const char *pyClassName = "CDNA3MFMAType";
   using TypeBinding::TypeBinding;
-  static void bindDerived(ClassTy &c) { bindMatrix<PyMFMA>(c); }
+  static void bindDerived(ClassTy &c) {
+    bindMatrix<PyMFMA>(c, parameter("blocks", &CppType::getBlocks, 1));
+  }
+};
+
+/// A is sparse; `index_set` picks its indices in their register.
+struct PySMFMAC : TypeBinding<PySMFMAC, CDNA3SMFMACType> {
+  static constexpr const char *pyClassName = "CDNA3SMFMACType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindMatrix<PySMFMAC>(c, parameter("index_set", &CppType::getIndexSet, 0));
+  }
 };
 
 struct PyMFMAScale : TypeBinding<PyMFMAScale, CDNA4MFMAScaleType> {
@@ -200,6 +211,7 @@ NB_MODULE(_flyROCDLDialect, m) {
   PyBufferLoadAsync::bind(m);
   PyGlobalLoadAsync::bind(m);
   PyMFMA::bind(m);
+  PySMFMAC::bind(m);
   PyMFMAScale::bind(m);
   PyGFX11WMMA::bind(m);
   PyGFX120XWMMA::bind(m);

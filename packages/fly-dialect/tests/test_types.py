@@ -243,6 +243,28 @@ def test_universal_operations() -> None:
         fly.UniversalCopyType.get(0)
 
 
+def test_matrix_operations_of_cdna() -> None:
+    from flydsl._mlir.dialects import fly_rocdl
+
+    f16, f32, f64 = ir.F16Type.get(), ir.F32Type.get(), ir.F64Type.get()
+    assert fly_rocdl.CDNA3MFMAType.get(16, 16, 4, f16, f16, f32).blocks == 1
+    blocks = fly_rocdl.CDNA3MFMAType.get(4, 4, 4, f64, f64, f64, blocks=4)
+    assert str(blocks) == "!fly_rocdl.cdna3.mfma<4x4x4, (f64, f64) -> f64, blocks = 4>"
+    assert str(fly.MmaAtomType.get(blocks).layout_C_tv) == "!fly.layout<((16,4),1):((4,1),0)>"
+    sparse = fly_rocdl.CDNA3SMFMACType.get(16, 16, 32, f16, f16, f32, index_set=3)
+    assert (sparse.k, sparse.index_set) == (32, 3)
+    atom = fly.MmaAtomType.get(sparse)
+    assert (str(atom.layout_A_tv), str(atom.layout_B_tv)) == (
+        "!fly.layout<((16,4),4):((1,64),16)>",
+        "!fly.layout<((16,4),8):((1,128),16)>",
+    )
+    assert not atom.is_static
+    with pytest.raises(ValueError, match=r"indexSet must be in \[0, 3\], got 4"):
+        fly_rocdl.CDNA3SMFMACType.get(16, 16, 32, f16, f16, f32, index_set=4)
+    with pytest.raises(ValueError, match="dense atoms of one block"):
+        fly.TiledMmaType.get(fly.MmaAtomType.get(blocks), fly.LayoutType.get((1, 1, 1), (0, 0, 0)))
+
+
 def test_types_need_a_context_only_when_there_is_none() -> None:
     other = ir.Context()
     assert fly.IntTupleType.get(4, context=other).context is other

@@ -5,6 +5,7 @@
 #include "ImmediateOperands.h"
 #include "KernelResources.h"
 #include "LoopAnnotations.h"
+#include "MatrixInstructions.h"
 #include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
@@ -129,6 +130,8 @@ private:
     for (llvm::Function &function : module)
       if (!function.isDeclaration())
         applyOptions(function);
+      else if (std::optional<std::string> why = whyUnavailable(function.getName(), options.chip))
+        diagnostics.errors.push_back(std::move(*why));
   }
 
   LogicalResult optimizeModule(llvm::Module &module, int) override;
@@ -214,6 +217,8 @@ void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
 }
 
 LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
+  if (!diagnostics.errors.empty())
+    return failure();
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;

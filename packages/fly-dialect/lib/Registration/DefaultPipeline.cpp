@@ -40,7 +40,7 @@ std::string textOf(const DefaultPipelineOptions &options) {
             "fly-promote-regmem-to-vectorssa,";
   if (options.ktrace)
     stream << "convert-fly-ktrace-to-rocdl{chip=" << chip << "},";
-  stream << "convert-fly-to-rocdl,canonicalize,"
+  stream << "fly-split-uniform-offsets,convert-fly-to-rocdl,canonicalize,"
          << "gpu.module(fly-expand-arith{chip=" << chip
          << "},convert-scf-to-cf,cse,convert-rocdl-fastmath-ops,fly-math-to-llvm,"
          << "convert-gpu-to-rocdl{chipset=" << chip

@@ -6,16 +6,19 @@
 #ifndef FLY_LIB_TRANSFORMS_GREEDYSIMPLIFICATION_H
 #define FLY_LIB_TRANSFORMS_GREEDYSIMPLIFICATION_H
 
+#include "fly/Dialect/Fly/IR/Folding.h"
+
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace fly {
 
-/// Folds the ops in the regions of `op`, moves their constants to the start of the function, and
-/// erases dead ops. Blocks and regions stay as they are.
+/// Folds the ops in the regions of `op` but those of the fly dialect, moves their constants to the
+/// start of the function, and erases dead ops. Blocks and regions stay as they are.
 inline void simplifyGreedily(mlir::Operation *op) {
   mlir::GreedyRewriteConfig config;
   config.setUseTopDownTraversal(true);
   config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
+  FoldingPause pause;
   // Not converging leaves folding undone, which is no failure.
   (void)mlir::applyPatternsGreedily(op, mlir::FrozenRewritePatternSet(), config);
 }

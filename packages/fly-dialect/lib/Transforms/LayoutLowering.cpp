@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
@@ -69,6 +70,35 @@ static LogicalResult lower(LoweringState &state, Operation *op) {
   return success();
 }
 
+/// Ops that fold to constants become them where they stand.
+static void foldToConstants(Operation *root) {
+  SmallVector<Operation *> folded;
+  root->walk([&](Operation *op) {
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+        op->hasTrait<OpTrait::ConstantLike>() || !op->getDialect() ||
+        isa<FlyDialect>(op->getDialect()) || !isMemoryEffectFree(op))
+      return;
+    SmallVector<Attribute> operands(op->getNumOperands());
+    for (auto [operand, attribute] : llvm::zip_equal(op->getOperands(), operands))
+      matchPattern(operand, m_Constant(&attribute));
+    SmallVector<OpFoldResult> results;
+    if (failed(op->fold(operands, results)) || results.empty())
+      return;
+    auto constant = dyn_cast<Attribute>(results.front());
+    if (!constant)
+      return;
+    OpBuilder builder(op);
+    Operation *made = op->getDialect()->materializeConstant(
+        builder, constant, op->getResult(0).getType(), op->getLoc());
+    if (!made)
+      return;
+    op->getResult(0).replaceAllUsesWith(made->getResult(0));
+    folded.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(folded))
+    op->erase();
+}
+
 /// Erases what nothing uses and that has no effect, users before what they use.
 static void eraseDeadOps(Operation *root) {
   SmallVector<Operation *> ops;
@@ -100,6 +130,7 @@ struct FlyLayoutLoweringPass : public fly::impl::FlyLayoutLoweringPassBase<FlyLa
       return signalPassFailure();
     // First, so that constants come to stand side by side.
     eraseDeadOps(root);
+    foldToConstants(root);
     simplifyGreedily(root);
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(root);

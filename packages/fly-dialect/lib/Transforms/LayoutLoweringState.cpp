@@ -97,8 +97,14 @@ void LoweringState::define(Value result, FlyValue value) {
 }
 
 void LoweringState::define(Value result, TensorOperand tensor) {
-  if (tensor.pointer)
+  if (tensor.pointer) {
+    // Here, where the program says it, and not where it is used first.
+    PointerValue advanced = *tensor.pointer;
+    advanced.staticOffset = std::nullopt;
+    if (!advanced.dynamicOffset.isStaticInt(0))
+      tensor.pointer->dynamicPointer = emitPointer(advanced);
     pointers.insert_or_assign(result, std::move(*tensor.pointer));
+  }
   define(result, FlyValue(std::move(tensor.value)));
 }
 

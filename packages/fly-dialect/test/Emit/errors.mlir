@@ -3,7 +3,7 @@
 
 // Whatever LLVM or lld cannot do is an error on the module; the process goes on to the next one.
 
-// expected-error @+2 {{cannot generate code for 'gfx942': LLVM: Cannot select: intrinsic %llvm.amdgcn.mfma.f32.16x16x32.f16}}
+// expected-error @+2 {{cannot generate code for 'gfx942': gfx942 has no llvm.amdgcn.mfma.f32.16x16x32.f16; it has mfma.f32.16x16x16f16}}
 // expected-error @+1 {{An error happened while serializing the module.}}
 gpu.module @no_such_instruction [#rocdl.target<chip = "gfx942">] {
   llvm.func @k(%a: !llvm.ptr<1>, %x: vector<8xf16>, %c: vector<4xf32>) attributes {gpu.kernel, rocdl.kernel} {

@@ -68,6 +68,15 @@ def FlyPromoteRegMemToVectorSSAPass : Pass<"fly-promote-regmem-to-vectorssa"> {
                            "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
 }
 
+def FlySplitUniformOffsetsPass : Pass<"fly-split-uniform-offsets"> {
+  let summary = "Advance global pointers by what all threads share first";
+  let description = [{
+    In kernels, an `add_offset` of a global pointer by a sum becomes two: by the addends that all threads of a workgroup
+    provably share, and by the others. The first stays in scalar registers.
+  }];
+  let dependentDialects = ["::fly::FlyDialect", "::mlir::arith::ArithDialect"];
+}
+
 def FlyROCDLClusterAttrPass : Pass<"fly-rocdl-cluster-attr"> {
   let summary = "Hand a kernel's cluster dimensions to LLVM";
   let description = [{

@@ -41,12 +41,13 @@ CopyResult lowerCopyCall(OpBuilder &builder, Type operation, const CopyCall &cal
 }
 
 FailureOr<Value> lowerMmaCall(OpBuilder &builder, Type operation, const MmaCall &call) {
-  if (!isa<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation) &&
+  if (!isa<CDNA3SMFMACType, CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation) &&
       (call.a.size() != 1 || call.b.size() != 1))
     return call.op->emitError("this MMA atom does not support auxiliary operands");
   return llvm::TypeSwitch<Type, FailureOr<Value>>(operation)
       .Case([&](UniversalFMAType type) { return lowerUniversalFMA(builder, type, call); })
       .Case([&](CDNA3MFMAType type) { return lowerMFMA(builder, type, call); })
+      .Case([&](CDNA3SMFMACType type) { return lowerSMFMAC(builder, type, call); })
       .Case([&](CDNA4MFMAScaleType type) { return lowerMFMAScale(builder, type, call); })
       .Case([&](GFX11WMMAType type) { return lowerGFX11WMMA(builder, type, call); })
       .Case([&](GFX120XWMMAType type) { return lowerGFX120XWMMA(builder, type, call); })
@@ -154,16 +155,21 @@ bool elementTypesAgree(const CopyCall &call) {
   return !source || !destination || source.getElementType() == destination.getElementType();
 }
 
+/// `op` as its lowering sees it, without a result.
+template <typename Op, typename Adaptor> CopyCall copyCall(Op op, Adaptor adaptor) {
+  return {op,
+          adaptor.getAtom(),
+          {op.getSrc(), adaptor.getSrc()},
+          {op.getDst(), adaptor.getDst()},
+          Type()};
+}
+
 struct CopyAtomCallLowering : OpConversionPattern<CopyAtomCallOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(CopyAtomCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    CopyCall call{op,
-                  adaptor.getAtom(),
-                  {op.getSrc(), adaptor.getSrc()},
-                  {op.getDst(), adaptor.getDst()},
-                  Type()};
+    CopyCall call = copyCall(op, adaptor);
     if (!elementTypesAgree(call))
       return rewriter.notifyMatchFailure(op, "the memrefs' element types differ");
     return lowerPredicated(rewriter, getAtomOperation(op.getAtom().getType()), call,
@@ -176,11 +182,7 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
 
   LogicalResult matchAndRewrite(CopyAtomCallSSAOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    CopyCall call{op,
-                  adaptor.getAtom(),
-                  {op.getSrc(), adaptor.getSrc()},
-                  {op.getDst(), adaptor.getDst()},
-                  Type()};
+    CopyCall call = copyCall(op, adaptor);
     if (Value result = op.getResult())
       call.resultType = getTypeConverter()->convertType(result.getType());
     return lowerPredicated(rewriter, getAtomOperation(op.getAtom().getType()), call,

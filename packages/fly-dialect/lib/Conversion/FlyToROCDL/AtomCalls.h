@@ -102,6 +102,8 @@ mlir::FailureOr<mlir::Value> lowerUniversalFMA(mlir::OpBuilder &builder, Univers
                                                const MmaCall &call);
 mlir::FailureOr<mlir::Value> lowerMFMA(mlir::OpBuilder &builder, CDNA3MFMAType operation,
                                        const MmaCall &call);
+mlir::FailureOr<mlir::Value> lowerSMFMAC(mlir::OpBuilder &builder, CDNA3SMFMACType operation,
+                                         const MmaCall &call);
 mlir::FailureOr<mlir::Value> lowerMFMAScale(mlir::OpBuilder &builder, CDNA4MFMAScaleType operation,
                                             const MmaCall &call);
 mlir::FailureOr<mlir::Value> lowerGFX11WMMA(mlir::OpBuilder &builder, GFX11WMMAType operation,

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace fly::rocdl {
 
-/// Fields of gpu1250.tdm that do not start from zero.
+/// Fields of gfx1250.tdm that do not start from zero.
 constexpr int64_t tdmFirstExtent = 1;
 constexpr int64_t tdmFirstStride = 6;
 /// "The memref's own stride": what tdm strides start from.
@@ -74,6 +74,7 @@ std::optional<int64_t> stateField(Type operation, StringRef name) {
           [&](Type) { return positionIn({"soffset"}, name); })
       .Case<CDNA3BufferCopyLDSType, CDNA4BufferLoadAsyncLDSType>(
           [&](Type) { return positionIn({"soffset", "imm_offset"}, name); })
+      .Case([&](CDNA3SMFMACType) { return positionIn({"sparse_index"}, name); })
       .Case<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(
           [&](Type) { return positionIn({"scale_a", "scale_b"}, name); })
       .Case([&](GFX1250TDMType) {
@@ -98,7 +99,7 @@ Value toFieldType(OpBuilder &builder, Location loc, Type operation, Value value,
   Type type = value.getType();
   if (type == fieldType)
     return value;
-  if (isa<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation))
+  if (isa<CDNA3SMFMACType, CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation))
     return reinterpret(builder, loc, value, fieldType);
   if (!fieldType.isInteger())
     return Value();

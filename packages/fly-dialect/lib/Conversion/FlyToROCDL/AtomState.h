@@ -18,7 +18,8 @@ mlir::Value defaultState(mlir::OpBuilder &builder, mlir::Location loc, mlir::Typ
 /// The position of the field `name` in the state of `operation`.
 std::optional<int64_t> stateField(mlir::Type operation, llvm::StringRef name);
 
-/// `value` as the type of a field: integers are truncated or sign-extended, scales reinterpreted.
+/// `value` as the type of a field: integers are truncated or sign-extended, scales and indices
+/// reinterpreted.
 /// Null when it does not fit.
 mlir::Value toFieldType(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type operation,
                         mlir::Value value, mlir::Type fieldType);

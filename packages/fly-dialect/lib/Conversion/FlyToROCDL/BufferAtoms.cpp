@@ -154,32 +154,34 @@ CopyResult lowerBufferCopyLDS(OpBuilder &builder, CDNA3BufferCopyLDSType operati
   return loadToLDS(builder, call, bits);
 }
 
+/// The width of an asynchronous load to LDS; diagnoses others.
+static FailureOr<int32_t> asyncWidth(const CopyCall &call, int32_t bits, StringRef name) {
+  if (bits != 32 && bits != 96 && bits != 128)
+    return call.op->emitError("unsupported bitSize = ")
+           << bits << " for " << name << "; expected 32, 96 or 128 (96 and 128 need gfx950)";
+  return bits;
+}
+
 // LLVM 22 has one kind of load to LDS. It tracks them, and waits before LDS is read: what the
 // asynchronous form leaves to the program is done here by the compiler.
 
 CopyResult lowerBufferLoadAsyncLDS(OpBuilder &builder, CDNA4BufferLoadAsyncLDSType operation,
                                    const CopyCall &call) {
-  int32_t bits = operation.getBits();
-  if (bits != 32 && bits != 96 && bits != 128)
-    return call.op->emitError("unsupported bitSize = ")
-           << bits << " for BufferLoadAsyncLDS; expected 32, 96 or 128 (96 and 128 need gfx950)";
-  return loadToLDS(builder, call, bits);
+  FailureOr<int32_t> bits = asyncWidth(call, operation.getBits(), "BufferLoadAsyncLDS");
+  return failed(bits) ? CopyResult(failure()) : loadToLDS(builder, call, *bits);
 }
 
 CopyResult lowerGlobalLoadAsyncLDS(OpBuilder &builder, CDNA4GlobalLoadAsyncLDSType operation,
                                    const CopyCall &call) {
-  int32_t bits = operation.getBits();
-  if (bits != 32 && bits != 96 && bits != 128)
-    return call.op->emitError("unsupported bitSize = ")
-           << bits << " for GlobalLoadAsyncLDS; expected 32, 96 or 128 (96 and 128 need gfx950)";
-  if (call.resultType || !call.source.isMemoryIn(AddressSpace::Global) ||
+  FailureOr<int32_t> bits = asyncWidth(call, operation.getBits(), "GlobalLoadAsyncLDS");
+  if (failed(bits) || call.resultType || !call.source.isMemoryIn(AddressSpace::Global) ||
       !call.destination.isMemoryIn(AddressSpace::Shared))
     return failure();
   Value address =
       swizzlePointer(builder, call.loc(), call.source.converted, call.source.memref().getSwizzle());
   ArrayAttr noAttr;
   ROCDL::GlobalLoadLDSOp::create(builder, call.loc(), address, call.destination.converted,
-                                 /*size=*/bits / 8, /*offset=*/0, /*aux=*/0, noAttr, noAttr,
+                                 /*size=*/*bits / 8, /*offset=*/0, /*aux=*/0, noAttr, noAttr,
                                  noAttr);
   return Value();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Patterns.h"
 #include "TypeConverter.h"
-#include "UniformOffsets.h"
 #include "fly/Conversion/Passes.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
@@ -48,7 +47,6 @@ void keepStream(gpu::LaunchFuncOp launch) {
 
 struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyToROCDLPass> {
   void runOnOperation() override {
-    splitUniformOffsets(getOperation());
     MLIRContext *context = &getContext();
     FlyToROCDLTypeConverter converter(context);
     ConversionTarget target(*context);
@@ -69,7 +67,10 @@ struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyTo
     populateAtomPatterns(converter, patterns);
     populateAtomCallPatterns(converter, patterns);
     populateSignaturePatterns(converter, target, patterns);
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    ConversionConfig config;
+    // What this pass takes is what it has patterns for, not what folds.
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       return signalPassFailure();
 
     getOperation()->walk([](gpu::LaunchFuncOp launch) { keepStream(launch); });

@@ -3,7 +3,7 @@
 // cdna3.mfma and cdna4.mfma_scale (contract section 6.4).
 #include "Addressing.h"
 #include "AtomCalls.h"
-#include "AtomState.h"
+#include "MatrixTypes.h"
 #include "ScaledOperands.h"
 
 using namespace mlir;
@@ -17,31 +17,16 @@ struct MfmaForm {
   Type lane;        ///< of A and B
 };
 
-std::string extents(CDNA3MFMAType type) {
-  return std::to_string(type.getM()) + "x" + std::to_string(type.getN()) + "x" +
-         std::to_string(type.getK());
-}
-
 bool isOneOf(const std::string &text, ArrayRef<const char *> candidates) {
   return llvm::is_contained(candidates, text);
 }
 
-/// The intrinsic's name of an 8-bit float: OCP and FNUZ encodings share instructions, the
-/// architecture decides.
-const char *float8Name(Type type) {
-  if (isa<Float8E4M3FNType, Float8E4M3FNUZType>(type))
-    return "fp8";
-  if (isa<Float8E5M2Type, Float8E5M2FNUZType>(type))
-    return "bf8";
-  return nullptr;
-}
-
-std::optional<MfmaForm> selectForm(CDNA3MFMAType type) {
+/// One product in one call.
+std::optional<MfmaForm> selectSingle(CDNA3MFMAType type) {
   MLIRContext *context = type.getContext();
-  std::string mnk = extents(type);
+  const std::string mnk = extentsOf(type);
   Type a = type.getElemTyA();
   Type b = type.getElemTyB();
-  auto vectorOf = [](int64_t count, Type element) { return VectorType::get(count, element); };
   Type i16 = IntegerType::get(context, 16);
   Type i64 = IntegerType::get(context, 64);
 
@@ -49,17 +34,17 @@ std::optional<MfmaForm> selectForm(CDNA3MFMAType type) {
     return MfmaForm{"f32." + mnk + "f32", a};
   if (a.isF16() && b.isF16()) {
     if (isOneOf(mnk, {"32x32x8", "16x16x16"}))
-      return MfmaForm{"f32." + mnk + "f16", vectorOf(4, a)};
+      return MfmaForm{"f32." + mnk + "f16", laneType(4, a)};
     if (isOneOf(mnk, {"16x16x32", "32x32x16"}))
-      return MfmaForm{"f32." + mnk + ".f16", vectorOf(8, a)};
+      return MfmaForm{"f32." + mnk + ".f16", laneType(8, a)};
   }
   if (a.isBF16() && b.isBF16()) {
     if (isOneOf(mnk, {"32x32x4", "16x16x8"}))
-      return MfmaForm{"f32." + mnk + "bf16", vectorOf(2, i16)};
+      return MfmaForm{"f32." + mnk + "bf16", laneType(2, i16)};
     if (isOneOf(mnk, {"32x32x8", "16x16x16"}))
-      return MfmaForm{"f32." + mnk + "bf16.1k", vectorOf(4, i16)};
+      return MfmaForm{"f32." + mnk + "bf16.1k", laneType(4, i16)};
     if (isOneOf(mnk, {"16x16x32", "32x32x16"}))
-      return MfmaForm{"f32." + mnk + ".bf16", vectorOf(8, a)};
+      return MfmaForm{"f32." + mnk + ".bf16", laneType(8, a)};
   }
   if (isOneOf(mnk, {"16x16x32", "32x32x16"})) {
     if (float8Name(a) && float8Name(b))
@@ -67,12 +52,35 @@ std::optional<MfmaForm> selectForm(CDNA3MFMAType type) {
     if (a.isInteger(8) && b.isInteger(8))
       return MfmaForm{"i32." + mnk + ".i8", i64};
   }
+  if (a.isInteger(8) && b.isInteger(8) && isOneOf(mnk, {"16x16x64", "32x32x32"}))
+    return MfmaForm{"i32." + mnk + ".i8", laneType(4, IntegerType::get(context, 32))};
+  if (a.isTF32() && b.isTF32() && isOneOf(mnk, {"16x16x8", "32x32x4"}))
+    return MfmaForm{"f32." + mnk + ".xf32", laneType(2, Float32Type::get(context))};
+  if (a.isF64() && b.isF64())
+    return MfmaForm{"f64." + mnk + "f64", a};
   return std::nullopt;
 }
 
-/// The accumulator of an M x M operation: M * M / 64 values per lane.
-VectorType accumulatorType(int32_t m, Type element) {
-  return VectorType::get(int64_t(m) * m / 64, element);
+/// One product per block. The verifier knows which there are.
+MfmaForm selectBlocks(CDNA3MFMAType type) {
+  const std::string mnk = extentsOf(type);
+  Type a = type.getElemTyA();
+  if (a.isF64() || a.isF32())
+    return {(a.isF64() ? "f64." : "f32.") + mnk + (a.isF64() ? "f64" : "f32"), a};
+  if (a.isF16())
+    return {"f32." + mnk + "f16", laneType(4, a)};
+  if (a.isBF16())
+    return {"f32." + mnk + "bf16.1k", laneType(4, IntegerType::get(type.getContext(), 16))};
+  return {"i32." + mnk + "i8", IntegerType::get(type.getContext(), 32)};
+}
+
+std::optional<MfmaForm> selectForm(CDNA3MFMAType type) {
+  return type.getBlocks() == 1 ? selectSingle(type) : std::optional(selectBlocks(type));
+}
+
+/// The accumulator of an M x M operation: M * M / 64 values per lane and block.
+Type accumulatorType(int32_t m, int32_t blocks, Type element) {
+  return laneType(int64_t(m) * m * blocks / 64, element);
 }
 
 } // namespace
@@ -82,7 +90,8 @@ FailureOr<Value> lowerMFMA(OpBuilder &builder, CDNA3MFMAType operation, const Mm
   if (!form)
     return failure();
   Location loc = call.loc();
-  VectorType accumulator = accumulatorType(operation.getM(), operation.getElemTyAcc());
+  Type accumulator =
+      accumulatorType(operation.getM(), operation.getBlocks(), operation.getElemTyAcc());
   Value a = reinterpret(builder, loc, call.a.front(), form->lane);
   Value b = reinterpret(builder, loc, call.b.front(), form->lane);
   Value c = reinterpret(builder, loc, call.c, accumulator);
@@ -103,7 +112,7 @@ FailureOr<Value> lowerMFMAScale(OpBuilder &builder, CDNA4MFMAScaleType operation
                          int64_t(operation.getN()) * operation.getK());
   if (failed(operands))
     return failure();
-  VectorType accumulator = accumulatorType(operation.getM(), operation.getElemTyAcc());
+  Type accumulator = accumulatorType(operation.getM(), /*blocks=*/1, operation.getElemTyAcc());
   Value c = reinterpret(builder, loc, call.c, accumulator);
   if (!c)
     return failure();
@@ -111,9 +120,8 @@ FailureOr<Value> lowerMFMAScale(OpBuilder &builder, CDNA4MFMAScaleType operation
   Value formatB = constantI32(builder, loc, matrixFormat(operation.getElemTyB()));
   Value opselA = constantI32(builder, loc, operation.getOpselA());
   Value opselB = constantI32(builder, loc, operation.getOpselB());
-  std::string mnk = std::to_string(operation.getM()) + "x" + std::to_string(operation.getN()) +
-                    "x" + std::to_string(operation.getK());
-  return createIntrinsic(builder, call.op, "rocdl.mfma.scale.f32." + mnk + ".f8f6f4",
+  return createIntrinsic(builder, call.op,
+                         "rocdl.mfma.scale.f32." + extentsOf(operation) + ".f8f6f4",
                          {operands->a, operands->b, c, formatA, formatB, opselA, operands->scaleA,
                           opselB, operands->scaleB},
                          accumulator);

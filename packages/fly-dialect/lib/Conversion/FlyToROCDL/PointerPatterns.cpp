@@ -237,6 +237,20 @@ bool swizzleKeepsWhole(Type type, const Swizzle &swizzle) {
          (int64_t(1) << swizzle.base) % bytes == 0;
 }
 
+/// Where a buffer access through a converted pointer of this type goes.
+struct BufferAddress {
+  Value resource;
+  Value offset; ///< in bytes
+  Value zero;   ///< for what is not used
+};
+BufferAddress bufferAddress(OpBuilder &builder, Location loc, fly::PointerType type,
+                            Value pointer) {
+  Value zero = constantI32(builder, loc, 0);
+  Value offset = bufferByteOffset(builder, loc, bufferElementOffset(builder, loc, pointer),
+                                  type.getElementType(), type.getSwizzle());
+  return {bufferResource(builder, loc, pointer), offset, zero};
+}
+
 struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -248,11 +262,7 @@ struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
       return rewriter.notifyMatchFailure(op, "not a load that a swizzle keeps whole");
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
-      Value zero = constantI32(rewriter, loc, 0);
-      Value offset =
-          bufferByteOffset(rewriter, loc, bufferElementOffset(rewriter, loc, adaptor.getPtr()),
-                           pointer.getElementType(), pointer.getSwizzle());
-      Value resource = bufferResource(rewriter, loc, adaptor.getPtr());
+      auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());
       rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(op, type, resource, offset, zero, zero,
                                                              ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();
@@ -275,11 +285,7 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
       return rewriter.notifyMatchFailure(op, "not a store that a swizzle keeps whole");
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
-      Value zero = constantI32(rewriter, loc, 0);
-      Value offset =
-          bufferByteOffset(rewriter, loc, bufferElementOffset(rewriter, loc, adaptor.getPtr()),
-                           pointer.getElementType(), pointer.getSwizzle());
-      Value resource = bufferResource(rewriter, loc, adaptor.getPtr());
+      auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());
       rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferStoreOp>(
           op, value, resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
       return success();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ScaledOperands.h"
 #include "Addressing.h"
-#include "AtomState.h"
+#include "AuxiliaryOperand.h"
 
 using namespace mlir;
 
@@ -25,17 +25,9 @@ int32_t matrixFormat(Type elementType) {
 /// The scale of one operand: the group's second member, or the state's field.
 static FailureOr<Value> readScale(OpBuilder &builder, const MmaCall &call, ArrayRef<Value> group,
                                   int64_t field) {
-  Location loc = call.loc();
   if (group.empty() || group.size() > 2)
     return call.op->emitError("scaled MMA expects [data] or [data, scale] for each operand");
-  if (group.size() == 1)
-    return builder.createOrFold<LLVM::ExtractValueOp>(loc, call.state, ArrayRef<int64_t>{field});
-  Type type = cast<LLVM::LLVMStructType>(call.state.getType()).getBody()[field];
-  Value scale = reinterpret(builder, loc, group[1], type);
-  if (!scale)
-    return call.op->emitError("a scale must have ")
-           << type.getIntOrFloatBitWidth() << " bits, got " << group[1].getType();
-  return scale;
+  return readAuxiliary(builder, call, group, field, "a scale");
 }
 
 FailureOr<ScaledOperands> readScaledOperands(OpBuilder &builder, const MmaCall &call, Type elementA,

@@ -3,6 +3,7 @@
 // gfx11.wmma, gfx120x.wmma, gfx1250.wmma and gfx1250.wmma_scale (contract section 6.4).
 #include "Addressing.h"
 #include "AtomCalls.h"
+#include "MatrixTypes.h"
 #include "ScaledOperands.h"
 
 using namespace mlir;
@@ -18,34 +19,30 @@ struct WmmaForm {
 };
 using Modifiers = WmmaForm::Modifiers;
 
-const char *float8Name(Type type) {
-  if (isa<Float8E4M3FNType>(type))
-    return "fp8";
-  if (isa<Float8E5M2Type>(type))
-    return "bf8";
-  return nullptr;
-}
+/// Values of an accumulator that one lane holds.
+constexpr int64_t accumulatorValues = 8;
 
 const char *accumulatorName(Type type) {
   return type.isF32() ? "f32" : type.isF16() ? "f16" : type.isBF16() ? "bf16" : "i32";
-}
-
-Type vectorOf(int64_t count, Type element) {
-  return count == 1 ? element : Type(VectorType::get(count, element));
 }
 
 NamedAttribute flag(OpBuilder &builder, StringRef name, bool value) {
   return builder.getNamedAttr(name, builder.getIntegerAttr(builder.getI1Type(), value ? 1 : 0));
 }
 
-/// Calls `form` with an accumulator of eight values per lane.
+/// The bits of bf16 where the older intrinsics take them.
+Type bitsOfBF16(Type type) {
+  return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
+}
+
+/// Calls `form`.
 template <typename Atom>
 FailureOr<Value> callForm(OpBuilder &builder, Atom operation, const MmaCall &call,
                           const std::optional<WmmaForm> &form, int32_t accumulatorModifier) {
   if (!form)
     return failure();
   Location loc = call.loc();
-  auto accumulator = VectorType::get(8, operation.getElemTyAcc());
+  auto accumulator = VectorType::get(accumulatorValues, operation.getElemTyAcc());
   Value a = reinterpret(builder, loc, call.a.front(), form->lane);
   Value b = reinterpret(builder, loc, call.b.front(), form->lane);
   Value c = reinterpret(builder, loc, call.c, accumulator);
@@ -64,35 +61,63 @@ FailureOr<Value> callForm(OpBuilder &builder, Atom operation, const MmaCall &cal
                          attributes);
 }
 
+/// Calls `form`, whose accumulator is of 16 bits. `stride` is 2 where each value has a register of
+/// its own, of which it takes the low half.
+template <typename Atom>
+FailureOr<Value> call16BitForm(OpBuilder &builder, Atom operation, const MmaCall &call,
+                               const WmmaForm &form, int64_t stride) {
+  Location loc = call.loc();
+  Type element = bitsOfBF16(operation.getElemTyAcc());
+  auto packed = VectorType::get(accumulatorValues, element);
+  auto registers = VectorType::get(accumulatorValues * stride, element);
+  Value a = reinterpret(builder, loc, call.a.front(), form.lane);
+  Value b = reinterpret(builder, loc, call.b.front(), form.lane);
+  Value c = reinterpret(builder, loc, call.c, packed);
+  if (!a || !b || !c)
+    return failure();
+  constexpr int32_t anything = -1;
+  SmallVector<int32_t> spread(accumulatorValues * stride, anything);
+  SmallVector<int32_t> gather;
+  for (int32_t value = 0; value < accumulatorValues; ++value) {
+    spread[value * stride] = value;
+    gather.push_back(static_cast<int32_t>(value * stride));
+  }
+  if (stride != 1)
+    c = LLVM::ShuffleVectorOp::create(builder, loc, c, c, spread);
+  FailureOr<Value> result =
+      createIntrinsic(builder, call.op, "rocdl.wmma." + form.name, {a, b, c}, registers);
+  if (succeeded(result) && stride != 1)
+    return Value(LLVM::ShuffleVectorOp::create(builder, loc, *result, *result, gather));
+  return result;
+}
+
 /// gfx11 and gfx120x differ in how many elements a lane holds: gfx11 keeps A and B in both halves
 /// of the wave.
 template <typename Atom> std::optional<WmmaForm> selectGFX11Or12(Atom type, int64_t elements) {
-  MLIRContext *context = type.getContext();
   Type a = type.getElemTyA();
   Type b = type.getElemTyB();
-  Type i16 = IntegerType::get(context, 16);
-  Type i32 = IntegerType::get(context, 32);
+  Type i32 = IntegerType::get(type.getContext(), 32);
   if (type.getK() != 16)
     return std::nullopt;
-  if (a.isF16() && b.isF16())
-    return WmmaForm{"f32.16x16x16.f16", vectorOf(elements, a)};
-  if (a.isBF16() && b.isBF16())
-    return WmmaForm{"f32.16x16x16.bf16", vectorOf(elements, i16)};
+  if (a == b && (a.isF16() || a.isBF16()))
+    return WmmaForm{std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x16." +
+                        (a.isF16() ? "f16" : "bf16"),
+                    laneType(elements, bitsOfBF16(a))};
   if (a.isInteger(8) && b.isInteger(8))
-    return WmmaForm{"i32.16x16x16.iu8", vectorOf(elements / 4, i32), Modifiers::Signs};
+    return WmmaForm{"i32.16x16x16.iu8", laneType(elements / 4, i32), Modifiers::Signs};
   if (a.isInteger(4) && b.isInteger(4))
-    return WmmaForm{"i32.16x16x16.iu4", vectorOf(elements / 8, i32), Modifiers::Signs};
+    return WmmaForm{"i32.16x16x16.iu4", laneType(elements / 8, i32), Modifiers::Signs};
   return std::nullopt;
 }
 
 std::optional<WmmaForm> selectGFX120X(GFX120XWMMAType type) {
   Type i32 = IntegerType::get(type.getContext(), 32);
   if (type.getK() == 32 && type.getElemTyA().isInteger(4) && type.getElemTyB().isInteger(4))
-    return WmmaForm{"i32.16x16x32.iu4", vectorOf(2, i32), Modifiers::Signs};
+    return WmmaForm{"i32.16x16x32.iu4", laneType(2, i32), Modifiers::Signs};
   const char *a = float8Name(type.getElemTyA());
   const char *b = float8Name(type.getElemTyB());
   if (type.getK() == 16 && a && b)
-    return WmmaForm{std::string("f32.16x16x16.") + a + "_" + b, vectorOf(2, i32)};
+    return WmmaForm{std::string("f32.16x16x16.") + a + "_" + b, laneType(2, i32)};
   return selectGFX11Or12(type, 8);
 }
 
@@ -104,31 +129,37 @@ std::optional<WmmaForm> selectGFX1250(GFX1250WMMAType type) {
   std::string prefix =
       std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x" + std::to_string(k) + ".";
   if (k == 4 && a.isF32() && b.isF32())
-    return WmmaForm{prefix + "f32", vectorOf(2, a), Modifiers::AccumulatorModifier};
+    return WmmaForm{prefix + "f32", laneType(2, a), Modifiers::AccumulatorModifier};
   if (k == 32 && a == b && (a.isF16() || a.isBF16()))
-    return WmmaForm{prefix + (a.isF16() ? "f16" : "bf16"), vectorOf(16, a),
+    return WmmaForm{prefix + (a.isF16() ? "f16" : "bf16"), laneType(16, a),
                     Modifiers::AccumulatorModifier};
   const char *nameA = float8Name(a);
   const char *nameB = float8Name(b);
   if ((k == 64 || k == 128) && nameA && nameB)
-    return WmmaForm{prefix + nameA + "_" + nameB, vectorOf(k / 8, i32),
+    return WmmaForm{prefix + nameA + "_" + nameB, laneType(k / 8, i32),
                     Modifiers::AccumulatorModifier};
   if (k == 64 && a.isInteger(8) && b.isInteger(8))
-    return WmmaForm{prefix + "iu8", vectorOf(8, i32), Modifiers::Signs};
+    return WmmaForm{prefix + "iu8", laneType(8, i32), Modifiers::Signs};
   if (k == 32 && a.isInteger(4) && b.isInteger(4))
-    return WmmaForm{prefix + "iu4", vectorOf(2, i32), Modifiers::Signs};
+    return WmmaForm{prefix + "iu4", laneType(2, i32), Modifiers::Signs};
   return std::nullopt;
 }
 
 } // namespace
 
 FailureOr<Value> lowerGFX11WMMA(OpBuilder &builder, GFX11WMMAType operation, const MmaCall &call) {
-  return callForm(builder, operation, call, selectGFX11Or12(operation, 16), 0);
+  const std::optional<WmmaForm> form = selectGFX11Or12(operation, 16);
+  if (form && getElementBitWidth(operation.getElemTyAcc()) == 16)
+    return call16BitForm(builder, operation, call, *form, /*stride=*/2);
+  return callForm(builder, operation, call, form, 0);
 }
 
 FailureOr<Value> lowerGFX120XWMMA(OpBuilder &builder, GFX120XWMMAType operation,
                                   const MmaCall &call) {
-  return callForm(builder, operation, call, selectGFX120X(operation), 0);
+  const std::optional<WmmaForm> form = selectGFX120X(operation);
+  if (form && getElementBitWidth(operation.getElemTyAcc()) == 16)
+    return call16BitForm(builder, operation, call, *form, /*stride=*/1);
+  return callForm(builder, operation, call, form, 0);
 }
 
 FailureOr<Value> lowerGFX1250WMMA(OpBuilder &builder, GFX1250WMMAType operation,

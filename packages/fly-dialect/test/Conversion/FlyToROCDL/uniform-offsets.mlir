@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --convert-fly-to-rocdl | FileCheck %s
+// RUN: fly-opt %s --fly-split-uniform-offsets --convert-fly-to-rocdl | FileCheck %s
 
 // In kernels, a pointer to global memory is advanced by what all threads share first.
 gpu.module @m {

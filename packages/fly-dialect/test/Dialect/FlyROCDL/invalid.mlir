@@ -20,6 +20,42 @@ func.func private @mfma_acc(!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f64>)
 // expected-error@+1 {{elemTyA must be f16, bf16, f32, f8E4M3FNUZ, f8E5M2FNUZ, got 'f64'}}
 func.func private @mfma_a(!fly_rocdl.cdna3.mfma<16x16x16, (f64, f16) -> f32>)
 // -----
+// expected-error@+1 {{elemTyAcc must be f32, got 'f64'; of f64 there are 16x16x4, and 4x4x4 on 4 blocks}}
+func.func private @mfma_f64(!fly_rocdl.cdna3.mfma<16x16x16, (f64, f64) -> f64>)
+// -----
+// expected-error@+1 {{no MFMA 16x16x16 of 'f16' and 'f16' on 4 blocks; there are 32x32xK on 2, 16x16xK on 4 and 4x4xK on 16, with K = 1 for f32 and K = 4 for f16, bf16 and i8, and 4x4x4 of f64 on 4}}
+func.func private @mfma_blocks(!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32, blocks = 4>)
+// -----
+// expected-error@+1 {{expected 'blocks'}}
+func.func private @mfma_key(!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32, block = 4>)
+// -----
+// expected-error@+1 {{unsupported SMFMAC configuration: 16x16x16 with A='f16', B='f16', Acc='f32' (expected 16x16x32 or 32x32x16, or twice that K)}}
+func.func private @smfmac_k(!fly_rocdl.cdna3.smfmac<16x16x16, (f16, f16) -> f32>)
+// -----
+// gfx950, which has twice the K, has no FNUZ floats.
+// expected-error@+1 {{(expected 16x16x64 or 32x32x32)}}
+func.func private @smfmac_fnuz(!fly_rocdl.cdna3.smfmac<16x16x128, (f8E4M3FNUZ, f8E4M3FNUZ) -> f32>)
+// -----
+// expected-error@+1 {{unsupported SMFMAC configuration: 16x16x32 with A='f16', B='bf16', Acc='f32'}}
+func.func private @smfmac_mixed(!fly_rocdl.cdna3.smfmac<16x16x32, (f16, bf16) -> f32>)
+// -----
+// expected-error@+1 {{unsupported SMFMAC configuration: 16x16x64 with A='i8', B='i8', Acc='f32'}}
+func.func private @smfmac_acc(!fly_rocdl.cdna3.smfmac<16x16x64, (i8, i8) -> f32>)
+// -----
+// 16 bits of indices per lane: the register has two sets.
+// expected-error@+1 {{indexSet must be in [0, 1], got 2}}
+func.func private @smfmac_set(!fly_rocdl.cdna3.smfmac<16x16x64, (i8, i8) -> i32, indexSet = 2>)
+// -----
+func.func @smfmac_tiled(%a: !fly.mma_atom<!fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>>, %l: !fly.layout<(1,1,1):(0,0,0)>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{MakeTiledMmaOp: the atom must be dense and of one block, got '!fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>'}}
+  %0 = fly.make_tiled_mma(%a, %l) : (!fly.mma_atom<!fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>>, !fly.layout<(1,1,1):(0,0,0)>) -> !fly.tiled_mma<!fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>, !fly.layout<(1,1,1):(0,0,0)>>
+  return
+}
+// -----
+// expected-error@+1 {{a tiled matrix operation takes dense atoms of one block, got '!fly_rocdl.cdna3.mfma<4x4x1, (f32, f32) -> f32, blocks = 16>'}}
+func.func private @blocks_tiled(!fly.tiled_mma<!fly.mma_atom<!fly_rocdl.cdna3.mfma<4x4x1, (f32, f32) -> f32, blocks = 16>>, !fly.layout<(1,1,1):(0,0,0)>>)
+// -----
 // expected-error@+1 {{integer MFMA requires both A and B to be i8}}
 func.func private @mfma_mixed(!fly_rocdl.cdna3.mfma<16x16x16, (i8, f16) -> i32>)
 // -----

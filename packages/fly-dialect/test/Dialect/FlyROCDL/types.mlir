@@ -35,6 +35,27 @@ func.func private @matrices(
   !fly_rocdl.gfx1250.wmma<16x16x4, (f32, f32) -> f32, signA = false, signB = false, clamp = false, modC = 1>,
   !fly_rocdl.gfx1250.wmma_scale<32x16x128, (f4E2M1FN, f4E2M1FN) -> f32, opselA = 0, opselB = 1, modC = 0, reuseA = false, reuseB = true, blockSize = 16>)
 
+// CHECK-LABEL: @more_matrices(
+// CHECK-SAME: !fly_rocdl.cdna3.mfma<16x16x4, (f64, f64) -> f64>,
+// CHECK-SAME: !fly_rocdl.cdna3.mfma<4x4x4, (f64, f64) -> f64, blocks = 4>,
+// CHECK-SAME: !fly_rocdl.cdna3.mfma<32x32x4, (tf32, tf32) -> f32>,
+// CHECK-SAME: !fly_rocdl.cdna3.mfma<16x16x4, (f16, f16) -> f32>,
+// CHECK-SAME: !fly_rocdl.cdna3.mfma<16x16x4, (f16, f16) -> f32, blocks = 4>,
+// CHECK-SAME: !fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>,
+// CHECK-SAME: !fly_rocdl.cdna3.smfmac<32x32x32, (i8, i8) -> i32, indexSet = 1>,
+// CHECK-SAME: !fly_rocdl.gfx11.wmma<16x16x16, (bf16, bf16) -> bf16, signA = false, signB = false, clamp = false>,
+// CHECK-SAME: !fly_rocdl.gfx120x.wmma<16x16x16, (f16, f16) -> f16, signA = false, signB = false, clamp = false>)
+func.func private @more_matrices(
+  !fly_rocdl.cdna3.mfma<16x16x4, (f64, f64) -> f64>,
+  !fly_rocdl.cdna3.mfma<4x4x4, (f64, f64) -> f64, blocks = 4>,
+  !fly_rocdl.cdna3.mfma<32x32x4, (tf32, tf32) -> f32>,
+  !fly_rocdl.cdna3.mfma<16x16x4, (f16, f16) -> f32, blocks = 1>,
+  !fly_rocdl.cdna3.mfma<16x16x4, (f16, f16) -> f32, blocks = 4>,
+  !fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32, indexSet = 0>,
+  !fly_rocdl.cdna3.smfmac<32x32x32, (i8, i8) -> i32, indexSet = 1>,
+  !fly_rocdl.gfx11.wmma<16x16x16, (bf16, bf16) -> bf16, signA = false, signB = false, clamp = false>,
+  !fly_rocdl.gfx120x.wmma<16x16x16, (f16, f16) -> f16, signA = false, signB = false, clamp = false>)
+
 // CHECK-LABEL: @movers(
 // CHECK-SAME: !fly_rocdl.gfx1250.tdm<rank = 2, warps = 4, pad = 64, 8, cache = 0, barrier = false, timeout = true>,
 // CHECK-SAME: !fly_rocdl.cdna5.tensor_load<shape = [128, 64], elem = f16, tensor2tdm = (1E0,1E1)>,

@@ -16,3 +16,8 @@ FailureOr<fly::Layout> fly::getValueLayout(CopyAtomType atom, CopyOperand operan
   Layout values = recast(cx, bits, atom.getValBits(), 1);
   return cx.failed() ? FailureOr<Layout>(failure()) : FailureOr<Layout>(values);
 }
+
+bool fly::isTileable(MmaAtomType atom) {
+  auto op = dyn_cast<MmaOpTypeInterface>(atom.getMmaOp());
+  return !op || op.isTileable();
+}

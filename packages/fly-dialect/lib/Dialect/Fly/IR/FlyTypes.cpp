@@ -68,8 +68,11 @@ LogicalResult TiledCopyType::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
-LogicalResult TiledMmaType::verify(function_ref<InFlightDiagnostic()> emitError, MmaAtomType,
+LogicalResult TiledMmaType::verify(function_ref<InFlightDiagnostic()> emitError, MmaAtomType atom,
                                    LayoutType atomLayout, TileType) {
+  if (!isTileable(atom))
+    return emitError() << "a tiled matrix operation takes dense atoms of one block, got "
+                       << atom.getMmaOp();
   if (!atomLayout.getValue().isStatic())
     return emitError() << "the atom layout of a tiled matrix operation must be static, got "
                        << atomLayout.getValue().str();

@@ -156,6 +156,9 @@ InferredType inferMakeTiledCopy(InferLocation loc, Type atom, Type layoutTV, Typ
 InferredType inferMakeTiledMma(InferLocation loc, Type atom, Type atomLayout, Type permutation) {
   if (!isStaticType(atomLayout))
     return emitOptionalError(loc, "MakeTiledMmaOp: LayoutType is not static, got ", atomLayout);
+  if (!isTileable(cast<MmaAtomType>(atom)))
+    return emitOptionalError(loc, "MakeTiledMmaOp: the atom must be dense and of one block, got ",
+                             cast<MmaAtomType>(atom).getMmaOp());
   if (!permutation)
     return TiledMmaType::get(cast<MmaAtomType>(atom), cast<LayoutType>(atomLayout));
   return TiledMmaType::get(atom.getContext(), cast<MmaAtomType>(atom), cast<LayoutType>(atomLayout),

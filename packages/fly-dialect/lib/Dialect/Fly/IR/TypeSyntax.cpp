@@ -174,14 +174,19 @@ static void printPointerSuffix(AsmPrinter &printer, Type elementType, int32_t al
     printer.getStream() << ", " << swizzle;
 }
 
+/// `<f16, global`
+static ParseResult parsePointerHead(AsmParser &parser, Type &elementType, Attribute &space) {
+  return failure(parser.parseLess() || parser.parseType(elementType) || parser.parseComma() ||
+                 parseAddressSpace(parser, space));
+}
+
 Type PointerType::parse(AsmParser &parser) {
   Type elementType;
   Attribute space;
   int32_t alignment = 0;
   Swizzle swizzle;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseType(elementType) || parser.parseComma() ||
-      parseAddressSpace(parser, space) ||
+  if (parsePointerHead(parser, elementType, space) ||
       parsePointerSuffix(parser, elementType, alignment, swizzle) || parser.parseGreater())
     return {};
   return parser.getChecked<PointerType>(loc, parser.getContext(), elementType, space, alignment,
@@ -201,8 +206,7 @@ Type MemRefType::parse(AsmParser &parser) {
   int32_t alignment = 0;
   Swizzle swizzle;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseType(elementType) || parser.parseComma() ||
-      parseAddressSpace(parser, space) || parser.parseComma())
+  if (parsePointerHead(parser, elementType, space) || parser.parseComma())
     return {};
   FailureOr<AnyLayout> layout = parseText(parser, parseAnyLayout);
   if (failed(layout) || parsePointerSuffix(parser, elementType, alignment, swizzle) ||

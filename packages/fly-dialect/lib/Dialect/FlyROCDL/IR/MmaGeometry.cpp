@@ -18,9 +18,11 @@ static bool isInput(MmaOperand operand) {
 }
 
 template <typename Atom> static Type elementTypeOf(Atom atom, MmaOperand operand) {
-  return operand == MmaOperand::A   ? atom.getElemTyA()
-         : operand == MmaOperand::B ? atom.getElemTyB()
-                                    : atom.getElemTyAcc();
+  Type element = operand == MmaOperand::A   ? atom.getElemTyA()
+                 : operand == MmaOperand::B ? atom.getElemTyB()
+                                            : atom.getElemTyAcc();
+  // The instruction drops the low bits of f32 itself.
+  return isa<FloatTF32Type>(element) ? Float32Type::get(element.getContext()) : element;
 }
 
 #define FLY_ROCDL_MMA(TYPE, LANES)                                                                 \
@@ -29,6 +31,7 @@ template <typename Atom> static Type elementTypeOf(Atom atom, MmaOperand operand
   Type TYPE::getElementType(MmaOperand operand) const { return elementTypeOf(*this, operand); }
 
 FLY_ROCDL_MMA(CDNA3MFMAType, 64)
+FLY_ROCDL_MMA(CDNA3SMFMACType, 64)
 FLY_ROCDL_MMA(CDNA4MFMAScaleType, 64)
 FLY_ROCDL_MMA(GFX11WMMAType, 32)
 FLY_ROCDL_MMA(GFX120XWMMAType, 32)
@@ -51,9 +54,42 @@ static Layout mfmaLayout(int32_t m, int32_t k, MmaOperand operand) {
                 tuple({tuple({m, 4}), tuple({1, 4 * groups})}));
 }
 
+// The lanes are one group of M lanes per block: lane l holds all K of its row.
+static Layout mfmaBlocksLayout(int32_t m, int32_t k, int32_t blocks, MmaOperand operand) {
+  if (isInput(operand))
+    return Layout(tuple({tuple({m, blocks}), k}), tuple({tuple({1, m * k}), m}));
+  if (m == 4) // One run of four rows: the groups of lanes are the blocks.
+    return Layout(tuple({tuple({m, blocks}), 4}), tuple({tuple({m, m * m}), 1}));
+  int32_t groups = 64 / m;
+  return Layout(tuple({tuple({m, groups}), tuple({4, m / (4 * groups), blocks})}),
+                tuple({tuple({m, 4}), tuple({1, 4 * groups, m * m})}));
+}
+
+// Of f64 a lane holds one k, and every fourth row of C.
+static Layout mfmaFloat64Layout(int32_t m, int32_t blocks, MmaOperand operand) {
+  if (blocks == 1)
+    return isInput(operand) ? Layout(tuple({tuple({16, 4}), 1}), tuple({tuple({1, 16}), 16}))
+                            : Layout(tuple({tuple({16, 4}), 4}), tuple({tuple({16, 1}), 4}));
+  return isInput(operand)
+             ? Layout(tuple({tuple({m, blocks, 4}), 1}), tuple({tuple({1, m * 4, m}), 0}))
+             : Layout(tuple({tuple({m * blocks, 4}), 1}), tuple({tuple({m, 1}), 0}));
+}
+
 Layout CDNA3MFMAType::getThreadValueLayout(MmaOperand operand) const {
+  if (getElemTyA().isF64())
+    return mfmaFloat64Layout(getM(), getBlocks(), operand);
+  if (getBlocks() != 1)
+    return mfmaBlocksLayout(getM(), getK(), getBlocks(), operand);
   return mfmaLayout(getM(), getK(), operand);
 }
+bool CDNA3MFMAType::isTileable() const { return getBlocks() == 1; }
+
+// A has the columns that are stored.
+Layout CDNA3SMFMACType::getThreadValueLayout(MmaOperand operand) const {
+  return mfmaLayout(getM(), operand == MmaOperand::A ? getK() / 2 : getK(), operand);
+}
+bool CDNA3SMFMACType::isTileable() const { return false; }
+
 Layout CDNA4MFMAScaleType::getThreadValueLayout(MmaOperand operand) const {
   return mfmaLayout(getM(), getK(), operand);
 }
@@ -109,7 +145,12 @@ Layout GFX1250WMMAScaleType::getThreadValueLayout(MmaOperand operand) const {
   return wmmaAccumulator();
 }
 
-// --- scales --------------------------------------------------------------------------------------
+// --- state ---------------------------------------------------------------------------------------
+
+// {sparse_index}
+Type CDNA3SMFMACType::getStateType() const {
+  return LLVM::LLVMStructType::getLiteral(getContext(), {IntegerType::get(getContext(), 32)});
+}
 
 // {scale_a, scale_b}
 static Type scaleState(MLIRContext *context, unsigned width) {

@@ -54,16 +54,39 @@ static Type make(AsmParser &parser, const MatrixHead &head, Keys... keys) {
 // --- MFMA
 // --------------------------------------------------------------------------------------------------
 
-Type CDNA3MFMAType::parse(AsmParser &parser) {
+/// `<HEAD>`, or `<HEAD, key = value>`.
+template <typename AtomTy>
+static Type parseOneKey(AsmParser &parser, StringRef key, int32_t valueIfElided) {
   MatrixHead head;
-  if (parseHead(parser, head) || parser.parseGreater())
+  int32_t value = valueIfElided;
+  if (parseHead(parser, head) ||
+      (succeeded(parser.parseOptionalComma()) && parseKey(parser, key, value)) ||
+      parser.parseGreater())
     return {};
-  return make<CDNA3MFMAType>(parser, head);
+  return make<AtomTy>(parser, head, value);
 }
 
-void CDNA3MFMAType::print(AsmPrinter &printer) const {
-  printHead(printer, *this);
+template <typename AtomTy>
+static void printOneKey(AsmPrinter &printer, AtomTy atom, StringRef key, int32_t value,
+                        int32_t valueIfElided) {
+  printHead(printer, atom);
+  if (value != valueIfElided)
+    printKey(printer, key, value);
   printer << '>';
+}
+
+Type CDNA3MFMAType::parse(AsmParser &parser) {
+  return parseOneKey<CDNA3MFMAType>(parser, "blocks", 1);
+}
+void CDNA3MFMAType::print(AsmPrinter &printer) const {
+  printOneKey(printer, *this, "blocks", getBlocks(), 1);
+}
+
+Type CDNA3SMFMACType::parse(AsmParser &parser) {
+  return parseOneKey<CDNA3SMFMACType>(parser, "indexSet", 0);
+}
+void CDNA3SMFMACType::print(AsmPrinter &printer) const {
+  printOneKey(printer, *this, "indexSet", getIndexSet(), 0);
 }
 
 Type CDNA4MFMAScaleType::parse(AsmParser &parser) {

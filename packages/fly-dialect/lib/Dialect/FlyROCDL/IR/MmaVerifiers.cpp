@@ -59,18 +59,37 @@ static LogicalResult verifyRange(EmitError emitError, StringRef key, int32_t val
 // --------------------------------------------------------------------------------------------------
 
 static bool isMFMAFloat(Type type) {
-  return isa<Float16Type, BFloat16Type, Float32Type, Float8E4M3FNUZType, Float8E5M2FNUZType,
-             Float8E4M3FNType>(type);
+  return isa<Float16Type, BFloat16Type, Float32Type, FloatTF32Type, Float8E4M3FNUZType,
+             Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+/// The operations on several blocks.
+static bool hasBlocks(Extents extents, Type a, Type b, int32_t blocks) {
+  if (a != b)
+    return false;
+  if (a.isF64())
+    return extents == Extents{4, 4, 4} && blocks == 4;
+  const int32_t k = a.isF32() ? 1 : 4;
+  if (!a.isF32() && !a.isInteger(8) && !isa<Float16Type, BFloat16Type>(a))
+    return false;
+  return (extents == Extents{32, 32, k} && blocks == 2) ||
+         (extents == Extents{16, 16, k} && blocks == 4) ||
+         (extents == Extents{4, 4, k} && blocks == 16);
 }
 
 LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
-                                    Type b, Type acc) {
+                                    Type b, Type acc, int32_t blocks) {
   if (m != n)
     return emitError() << "MFMA requires M=N, got " << Extents{m, n, k};
   // Which of these have an instruction is for the lowering to say; these bounds keep layouts
   // finite.
   if (m < 1 || m > 64 || k < 1 || k > 1024)
     return emitError() << "MFMA requires M in [1, 64] and K in [1, 1024], got " << Extents{m, n, k};
+  if (blocks != 1 && !hasBlocks({m, n, k}, a, b, blocks))
+    return emitError()
+           << "no MFMA " << Extents{m, n, k} << " of " << a << " and " << b << " on " << blocks
+           << " blocks; there are 32x32xK on 2, 16x16xK on 4 and 4x4xK on 16, with K = 1 "
+              "for f32 and K = 4 for f16, bf16 and i8, and 4x4x4 of f64 on 4";
   if (a.isInteger(8) || b.isInteger(8)) {
     if (!a.isInteger(8) || !b.isInteger(8))
       return emitError() << "integer MFMA requires both A and B to be i8, got A=" << a
@@ -79,14 +98,48 @@ LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, i
       return emitError() << "integer MFMA requires i32 accumulator, got " << acc;
     return success();
   }
+  const bool isFloat64 = a.isF64() && b.isF64() && acc.isF64();
+  if (isFloat64 && (blocks != 1 || Extents{m, n, k} == Extents{16, 16, 4}))
+    return success();
   if (!acc.isF32())
-    return emitError() << "elemTyAcc must be f32, got " << acc;
+    return emitError() << "elemTyAcc must be f32, got " << acc
+                       << (isFloat64 ? "; of f64 there are 16x16x4, and 4x4x4 on 4 blocks" : "");
   constexpr StringLiteral formats = " must be f16, bf16, f32, f8E4M3FNUZ, f8E5M2FNUZ, got ";
   if (!isMFMAFloat(a))
     return emitError() << "elemTyA" << formats << a;
   if (!isMFMAFloat(b))
     return emitError() << "elemTyB" << formats << b;
   return success();
+}
+
+/// Types that one sparse operation multiplies: 8-bit floats mix within an encoding.
+static bool isSparsePair(Type a, Type b) {
+  if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
+    return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
+  if (isOCPFloat8(a))
+    return isOCPFloat8(b);
+  return a == b && (a.isInteger(8) || isa<Float16Type, BFloat16Type>(a));
+}
+
+LogicalResult CDNA3SMFMACType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
+                                      Type b, Type acc, int32_t indexSet) {
+  const Extents extents{m, n, k};
+  const bool accumulates = a.isInteger(8) ? acc.isInteger(32) : acc.isF32();
+  if (!isSparsePair(a, b) || !accumulates)
+    return unsupported(emitError, "SMFMAC", extents, a, b, acc);
+  // Twice the K is gfx950's, which has no FNUZ.
+  const int32_t bits = static_cast<int32_t>(getElementBitWidth(a));
+  const int32_t k16 = 512 / bits;
+  const bool isFNUZ = isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a);
+  const bool known = m == n && ((m == 16 && (k == k16 || (k == 2 * k16 && !isFNUZ))) ||
+                                (m == 32 && (k == k16 / 2 || (k == k16 && !isFNUZ))));
+  if (!known)
+    return emitError() << "unsupported SMFMAC configuration: " << extents << " with A=" << a
+                       << ", B=" << b << ", Acc=" << acc << " (expected 16x16x" << k16
+                       << " or 32x32x" << k16 / 2 << (isFNUZ ? ")" : ", or twice that K)");
+  // 32 bits hold so many sets of two bits per element of A that a lane stores.
+  const int32_t sets = 32 * 64 / (m * k);
+  return verifyRange(emitError, "indexSet", indexSet, sets - 1);
 }
 
 LogicalResult CDNA4MFMAScaleType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k,
@@ -118,7 +171,7 @@ LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   Extents extents{m, n, k};
   if (!(extents == Extents{16, 16, 16}))
     return emitError() << "GFX11 WMMA requires M=N=K=16, got " << extents;
-  bool isFloat = a == b && isa<Float16Type, BFloat16Type>(a) && acc.isF32();
+  bool isFloat = a == b && isa<Float16Type, BFloat16Type>(a) && (acc.isF32() || acc == a);
   bool isInteger = acc.isInteger(32) &&
                    ((a.isInteger(8) && b.isInteger(8)) || (a.isInteger(4) && b.isInteger(4)));
   if (!isFloat && !isInteger)
@@ -143,8 +196,8 @@ LogicalResult GFX120XWMMAType::verify(EmitError emitError, int32_t m, int32_t n,
       return emitError() << "GFX120X WMMA IU8 requires K=16, got " << extents;
     return success();
   }
-  bool isFloat = acc.isF32() && ((a == b && isa<Float16Type, BFloat16Type>(a)) ||
-                                 (isOCPFloat8(a) && isOCPFloat8(b)));
+  bool isFloat = (a == b && isa<Float16Type, BFloat16Type>(a) && (acc.isF32() || acc == a)) ||
+                 (isOCPFloat8(a) && isOCPFloat8(b) && acc.isF32());
   if (!isFloat)
     return unsupported(emitError, "GFX120X WMMA", extents, a, b, acc);
   if (k != 16)

@@ -14,7 +14,7 @@ def Fly_StaticOp : Fly_Op<"static", [Pure]> {
 }
 
 // One operand per dynamic leaf of the declared result type, in depth-first order.
-class Fly_MakeTupleOp<string mnemonic, string text> : Fly_Op<mnemonic, [Pure]> {
+class Fly_MakeTupleOp<string mnemonic, string text> : Fly_FoldableOp<mnemonic> {
   let summary = text;
   let arguments = (ins Variadic<Fly_Integer32Or64>:$dynamicLeaves);
   let results = (outs Fly_IntTupleType:$result);

@@ -12,12 +12,13 @@ def Fly_GetScalarOp
   let summary = "the integer of a tuple with a single leaf";
 }
 
-def Fly_GetLeavesOp : Fly_AlgebraOp<"get_leaves",
+def Fly_GetLeavesOp : Fly_InferredOp<"get_leaves",
     "inferGetLeaves(location, adaptor.getSource().getType(), "
-    # "adaptor.getDynamicOnlyAttr() && adaptor.getDynamicOnly())"> {
+    # "adaptor.getDynamicOnlyAttr() && adaptor.getDynamicOnly())", [Pure]> {
   let summary = "all leaves, or all dynamic ones, depth first";
   let arguments = (ins Fly_IntTupleType:$source, DefaultValuedAttr<BoolAttr, "false">:$dynamicOnly);
   let results = (outs Variadic<Fly_Integer32Or64>:$leaves);
+  let hasFolder = 1;
 }
 
 def Fly_GetShapeOp

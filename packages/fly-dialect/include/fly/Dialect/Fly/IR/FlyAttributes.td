@@ -62,7 +62,8 @@ def Fly_AtomStateField : Fly_Enum<"AtomStateField", "field of the run-time state
     I32EnumAttrCase<"ScaleA", 2, "scale_a">, I32EnumAttrCase<"ScaleB", 3, "scale_b">,
     I32EnumAttrCase<"WorkgroupMask", 4, "workgroup_mask">,
     I32EnumAttrCase<"AtomicBarrierAddr", 5, "atomic_barrier_addr">,
-    I32EnumAttrCase<"EarlyTimeout", 6, "early_timeout">]>;
+    I32EnumAttrCase<"EarlyTimeout", 6, "early_timeout">,
+    I32EnumAttrCase<"SparseIndex", 7, "sparse_index">]>;
 
 // --- values ------------------------------------------------------------------------------------
 

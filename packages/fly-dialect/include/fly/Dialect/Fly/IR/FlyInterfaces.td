@@ -45,6 +45,9 @@ def Fly_MmaOpTypeInterface : TypeInterface<"MmaOpTypeInterface"> {
                     (ins "::fly::MmaOperand":$operand)>,
     InterfaceMethod<"Thread-value layout of an operand; D has that of C.", "::fly::Layout",
                     "getThreadValueLayout", (ins "::fly::MmaOperand":$operand)>,
+    InterfaceMethod<[{
+        Whether a tiled matrix operation can be made of it: one call computes one dense product.
+      }], "bool", "isTileable", (ins), [{}], [{ return true; }]>,
   ];
 }
 

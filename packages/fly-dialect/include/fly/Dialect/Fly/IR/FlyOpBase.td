@@ -47,13 +47,17 @@ def Fly_AnyAtom
 // The default syntax: `fly.NAME(operands) attr-dict : (operand types) -> results`.
 class Fly_Op<string mnemonic, list<Trait> traits = []> : Op<Fly_Dialect, mnemonic, traits> {
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+  // How an op with one result folds, if it does.
+  code foldDefinition = [{
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) { return ::fly::foldOp(*this); }
+  }];
 }
 
 // An op whose result types follow from its operand types and attributes. `inference` is a call of
 // one of the functions of fly/Dialect/Fly/IR/Infer.h, in terms of `location` and `adaptor`.
 class Fly_InferredOp<string mnemonic, string inference, list<Trait> traits = []>
     : Fly_Op<mnemonic, traits # [InferTypeOpAdaptor]> {
-  let extraClassDefinition = [{
+  code inferenceDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, Adaptor adaptor,
         ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
@@ -64,11 +68,22 @@ class Fly_InferredOp<string mnemonic, string inference, list<Trait> traits = []>
       return ::fly::collectInferred(}] # inference # [{, inferredReturnTypes);
     }
   }];
+  let extraClassDefinition = inferenceDefinition;
 }
 
-// An op of the algebra: no effects, inferred results.
+// An op of the algebra: no effects, one inferred result.
 class Fly_AlgebraOp<string mnemonic, string inference, list<Trait> traits = []>
-    : Fly_InferredOp<mnemonic, inference, traits # [Pure]>;
+    : Fly_InferredOp<mnemonic, inference, traits # [Pure]> {
+  let hasFolder = 1;
+  let extraClassDefinition = inferenceDefinition # foldDefinition;
+}
+
+// Another op without effects that folds.
+class Fly_FoldableOp<string mnemonic, list<Trait> traits = []>
+    : Fly_Op<mnemonic, traits # [Pure]> {
+  let hasFolder = 1;
+  let extraClassDefinition = foldDefinition;
+}
 
 // An algebra op on one value.
 class Fly_UnaryAlgebraOp<string mnemonic, string inference, Constraint operand, Constraint resultType>

@@ -50,6 +50,9 @@ std::optional<InnerMap> getInnerMap(mlir::Type type);
 enum class CopyOperand { Source, Destination, Reference };
 mlir::FailureOr<Layout> getValueLayout(CopyAtomType atom, CopyOperand operand);
 
+/// Whether a tiled matrix operation can be made of the atom.
+bool isTileable(MmaAtomType atom);
+
 } // namespace fly
 
 #endif // FLY_DIALECT_FLY_IR_FLYTYPES_H

@@ -74,7 +74,7 @@ def Fly_PtrStoreOp : Fly_Op<"ptr.store"> {
   let arguments = (ins AnyType:$value, Fly_PointerType:$ptr);
 }
 
-def Fly_RecastIterOp : Fly_Op<"recast_iter", [Pure]> {
+def Fly_RecastIterOp : Fly_FoldableOp<"recast_iter"> {
   let summary = "reinterprets what a pointer points to";
   let arguments = (ins Fly_PointerType:$source);
   let results = (outs Fly_PointerType:$result);

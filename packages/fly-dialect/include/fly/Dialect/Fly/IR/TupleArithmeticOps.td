@@ -34,7 +34,7 @@ def Fly_IntTupleProductEachOp : Fly_UnaryAlgebraOp<"int_tuple_product_each",
   let summary = "one product per mode";
 }
 
-class Fly_TupleCompareOp<string mnemonic, string text> : Fly_Op<mnemonic, [Pure]> {
+class Fly_TupleCompareOp<string mnemonic, string text> : Fly_FoldableOp<mnemonic> {
   let summary = text;
   let arguments = (ins Fly_IntTupleType:$lhs, Fly_IntTupleType:$rhs);
   let results = (outs I1:$result);

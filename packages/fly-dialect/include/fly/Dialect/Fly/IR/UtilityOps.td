@@ -12,7 +12,7 @@ def Fly_PrintOp : Fly_Op<"print"> {
   let arguments = (ins StrAttr:$format, Variadic<AnyType>:$values);
 }
 
-def Fly_AssumeOp : Fly_Op<"assume", [Pure]> {
+def Fly_AssumeOp : Fly_FoldableOp<"assume"> {
   let summary = "a value of which more is known than its type says";
   let description = [{
     `src`, of which everything that the result's type says is taken on trust. `dst` has that type, and its value is not

@@ -19,9 +19,11 @@ class FlyROCDL_CopyAtom<string name, string typeMnemonic, list<Trait> traits = [
     : FlyROCDL_Atom<name, typeMnemonic,
                     [DeclareTypeInterfaceMethods<Fly_CopyOpTypeInterface>] # traits>;
 
-class FlyROCDL_MmaAtom<string name, string typeMnemonic, list<Trait> traits = []>
+// `overrides` are methods of the interface that it answers itself though they have a default.
+class FlyROCDL_MmaAtom<string name, string typeMnemonic, list<Trait> traits = [],
+                       list<string> overrides = []>
     : FlyROCDL_Atom<name, typeMnemonic,
-                    [DeclareTypeInterfaceMethods<Fly_MmaOpTypeInterface>] # traits>;
+                    [DeclareTypeInterfaceMethods<Fly_MmaOpTypeInterface, overrides>] # traits>;
 
 defvar FlyROCDL_Stateful = DeclareTypeInterfaceMethods<Fly_StatefulOpTypeInterface>;
 defvar FlyROCDL_WholeTile

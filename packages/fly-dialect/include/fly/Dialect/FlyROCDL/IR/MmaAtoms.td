@@ -8,14 +8,37 @@
 
 include "fly/Dialect/FlyROCDL/IR/AtomBase.td"
 
-class FlyROCDL_Matrix<string name, string typeMnemonic, dag keys, list<Trait> traits = []>
-    : FlyROCDL_MmaAtom<name, typeMnemonic, traits> {
+class FlyROCDL_Matrix<string name, string typeMnemonic, dag keys, list<Trait> traits = [],
+                      list<string> overrides = []>
+    : FlyROCDL_MmaAtom<name, typeMnemonic, traits, overrides> {
   let parameters = !con((ins "int32_t":$m, "int32_t":$n, "int32_t":$k, "::mlir::Type":$elemTyA,
                          "::mlir::Type":$elemTyB, "::mlir::Type":$elemTyAcc), keys);
   let hasCustomAssemblyFormat = 1;
 }
 
-def FlyROCDL_CDNA3MFMAType : FlyROCDL_Matrix<"CDNA3MFMA", "cdna3.mfma", (ins)>;
+def FlyROCDL_CDNA3MFMAType : FlyROCDL_Matrix<"CDNA3MFMA", "cdna3.mfma",
+    (ins "int32_t":$blocks), [], ["isTileable"]> {
+  let summary = "a matrix operation of CDNA3 and CDNA4";
+  let description = [{
+    A trailing `, blocks = N`, elided for 1, is an operation on N independent products in one call:
+    `32x32x1` and `32x32x4` on 2, `16x16x1` and `16x16x4` on 4, `4x4x1` and `4x4x4` on 16, and
+    `4x4x4` of f64 on 4. Its layouts count the blocks last, behind the indices of one matrix; it
+    cannot be tiled.
+
+    `tf32` is f32 of which the instruction reads 19 bits (xf32, gfx942); fragments of it hold f32.
+  }];
+}
+
+def FlyROCDL_CDNA3SMFMACType : FlyROCDL_Matrix<"CDNA3SMFMAC", "cdna3.smfmac",
+    (ins "int32_t":$indexSet), [FlyROCDL_Stateful], ["isTileable"]> {
+  let summary = "a matrix operation of CDNA3 and CDNA4 whose A is sparse";
+  let description = [{
+    Of every four elements of a row of A, two are stored: A has K / 2 columns. The state
+    `sparse_index`, or the second member of A's operand group, says which: 32 bits per lane, of
+    which each stored element takes two, its position among its four. Where the elements of a lane
+    need 8 or 16 bits only, `, indexSet = N`, elided for 0, picks which. It cannot be tiled.
+  }];
+}
 
 def FlyROCDL_CDNA4MFMAScaleType : FlyROCDL_Matrix<"CDNA4MFMAScale", "cdna4.mfma_scale",
     (ins "int32_t":$opselA, "int32_t":$opselB), [FlyROCDL_Stateful]>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "UniformOffsets.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -8,9 +8,14 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-using namespace mlir;
+namespace fly {
+#define GEN_PASS_DEF_FLYSPLITUNIFORMOFFSETSPASS
+#include "fly/Transforms/Passes.h.inc"
+} // namespace fly
 
-namespace fly::rocdl {
+using namespace mlir;
+using namespace fly;
+
 namespace {
 
 /// Which values all threads of a workgroup provably share.
@@ -89,16 +94,17 @@ void split(AddOffsetOp op, Uniformity &isUniform) {
   op.erase();
 }
 
+struct FlySplitUniformOffsetsPass
+    : fly::impl::FlySplitUniformOffsetsPassBase<FlySplitUniformOffsetsPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](gpu::GPUFuncOp function) {
+      Uniformity isUniform;
+      SmallVector<AddOffsetOp> offsets;
+      function.walk([&](AddOffsetOp op) { offsets.push_back(op); });
+      for (AddOffsetOp op : offsets)
+        split(op, isUniform);
+    });
+  }
+};
+
 } // namespace
-
-void splitUniformOffsets(Operation *module) {
-  module->walk([](gpu::GPUFuncOp function) {
-    Uniformity isUniform;
-    SmallVector<AddOffsetOp> offsets;
-    function.walk([&](AddOffsetOp op) { offsets.push_back(op); });
-    for (AddOffsetOp op : offsets)
-      split(op, isUniform);
-  });
-}
-
-} // namespace fly::rocdl
