@@ -266,3 +266,38 @@ def test_a_width_that_is_a_string_is_named():
 def test_the_package_makes_no_alias():
     with pytest.raises(ImportError):
         importlib.import_module("kernels")
+
+
+@pytest.mark.parametrize(
+    ("path", "keywords", "error", "said"),
+    [
+        ("norm.softmax_kernel.build_softmax_module", {"N": 2**40}, ValueError, "N must be 1073741824 or less"),
+        ("norm.rmsnorm_kernel.build_rmsnorm_module", {"N": 8, "config": 3}, TypeError, "config must be a RowConfig or"),
+        ("norm.rmsnorm_kernel.build_rmsnorm_module", {"N": 8, "BLOCK_THREADS": 0}, ValueError, "BLOCK_THREADS must be"),
+        (
+            "elementwise.argmax_kernel.build_argmax_module",
+            {"N": 8, "dtype_str": ["f32"]},
+            ValueError,
+            "is not supported",
+        ),
+        (
+            "elementwise.pointwise_kernel.build_unary_module",
+            {"name": "exp", "config": {}},
+            TypeError,
+            "WorkgroupConfig",
+        ),
+        (
+            "quant.per_block_quant_kernel.build_per_block_quant_module",
+            {"N": 8, "block": "x"},
+            ValueError,
+            "block must be",
+        ),
+        ("attention.fused_rope_cache_kernel.build_fused_rope_cache_module", {"head_dim": "64"}, ValueError, "head_dim"),
+        ("attention.fused_rope_cache_kernel.build_fused_rope_cache_module", {"config": 1}, TypeError, "RopeConfig"),
+        ("gemm.fp8_gemm_4wave.compile_fp8_gemm_4w", {"K": 128, "BLOCK_M": 2**20}, ValueError, "tile_m .* smaller tile"),
+        ("gemm.fp8_gemm_4wave.compile_fp8_gemm_4w", {"K": 2**25, "BLOCK_M": 64}, ValueError, "within 2 GiB"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_and_size(path, keywords, error, said):
+    with pytest.raises(error, match=said):
+        find(path)(**keywords)

@@ -170,7 +170,7 @@ def test_the_order_of_parts_does_not_matter(run, arch):
         (GemmConfig(48, 64, 64, waves=(3, 1)), (64, 128), "1, 2, 4, 8 or 16 waves, not 3"),
         (GemmConfig(16, 64, 64, group_m=2, xcd_swizzle=2), (64, 128), "choose one"),
         (GemmConfig(16, 64, 64, lds_stage=4), (64, 128), "lds_stage is 1 or 2, got 4"),
-        (GemmConfig(16, 64, 64, lds_stage=0), (64, 128), "lds_stage is a positive integer, got 0"),
+        (GemmConfig(16, 64, 64, lds_stage=0), (64, 128), "lds_stage must be a positive integer, got 0"),
         (GemmConfig(16, 64, 64, k_waves=4), (64, 128), "k_waves = 4 needs waves"),
         (GemmConfig(16, 64, 64, waves=(1, 4), k_waves=3), (64, 128), "1, 2, 4, 8 or 16 waves, not 12"),
         (GemmConfig(16, 64, 64, waves=(1, 1), k_waves=4), (64, 192), "no multiple of 64 bytes for each of 4 waves"),

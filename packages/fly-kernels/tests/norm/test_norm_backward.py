@@ -142,5 +142,5 @@ def test_the_rule_of_the_contract():
 
 @pytest.mark.parametrize("programs", [0, -1, True])
 def test_programs_must_be_positive(programs):
-    with pytest.raises(ValueError, match="num_programs must be positive"):
+    with pytest.raises(ValueError, match="num_programs must be a positive integer"):
         build_rmsnorm_bwd_two_stage_module(64, "f32", programs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .common.checks import positive_integer
 from .common.language import flyc, fx
 from .gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
 
@@ -39,8 +40,7 @@ def compile_preshuffle_gemm_a8(
     Raises:
         ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number.
     """
-    if isinstance(M, bool) or not isinstance(M, int) or M < 1:
-        raise ValueError(f"M must be a positive integer, got {M!r}")
+    positive_integer("M", M)
     if not isinstance(use_cshuffle_epilog, (bool, int)):
         raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
     given = sorted({"epilogue", "types", "shuffled_store"} & set(options))

@@ -106,7 +106,7 @@ def build_flash_attn_func_module_primary(
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        forward(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, O, O, O, batch, seq_len, seq_len_kv, stream)
+        forward(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, O, O, O, O, batch, seq_len, seq_len_kv, stream)
 
     flash_attn_func.compile_hints.update(forward.compile_hints)
     return flash_attn_func

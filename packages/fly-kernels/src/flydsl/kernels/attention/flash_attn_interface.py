@@ -16,15 +16,17 @@ from flydsl.runtime.device import get_rocm_arch
 
 from .config import block_rows, default_config
 from .flash_attn_kernel import build_forward
+from .flash_attn_splits import build_split_forward
 from .form import Form
-from .operands import LATER, dense_problem, varlen_problem, with_terms
+from .operands import LATER, dense_problem, varlen_problem, with_options, with_terms
 
 
 @lru_cache(maxsize=256)
 def _forward(
     arch: str, heads: int, kv_heads: int, head_dim: int, dtype: str, causal: bool, lse: bool, rows: int, form: Form
 ) -> Any:
-    return build_forward(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), form)
+    build = build_forward if form.splits == 1 else build_split_forward
+    return build(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), form)
 
 
 def flydsl_flash_attn_func(
@@ -75,11 +77,16 @@ def flydsl_flash_attn_func(
         max_seqlen_q: the longest sequence of queries; needed with `cu_seqlens_q`.
         cross_seqlen: whether queries and keys differ in length; needed with `cu_seqlens_q`.
         max_seqlen_kv: the longest sequence of keys; needed if `cross_seqlen`.
+        num_kv_splits: workgroups that share the keys of the same queries, 1 to 128; not with `cu_seqlens_q`. They write
+            f32 parts to working memory that this function allocates, num_kv_splits times (D + 1) / D the size of q in
+            f32, and a second kernel combines them: for few queries and many keys, which fill the device only so.
         bias: of the dtype of q, (Sq, Skv) or (all query tokens, max_seqlen_kv); added before the mask.
         alibi_slopes: f32 (H) or (B, H); -slope |i + Skv - Sq - j| is added.
         sink: f32 (H); the denominator has another term exp(sink).
         out: where to write the result, of the shape and dtype of q, contiguous; by default a new tensor.
         return_lse: also return the logarithm of each row's denominator.
+        debug_counts: f32 (2), added to: how often waves rescaled their sums since a maximum grew (or a tile had masked
+            keys), and how many tiles of keys they took without.
         waves_per_eu, daz, dualwave_swp_…: hints for variants that this kernel decides itself; not used.
         stream: where to launch.
 
@@ -100,9 +107,7 @@ def flydsl_flash_attn_func(
         "q_descale": q_descale,
         "k_descale": k_descale,
         "v_descale": v_descale,
-        "debug_counts": debug_counts,
         "kv_cache_layout": None if kv_cache_layout == "linear" else kv_cache_layout,
-        "num_kv_splits": None if num_kv_splits == 1 else num_kv_splits,
     }
     for name, value in later.items():
         if value is not None:
@@ -116,19 +121,25 @@ def flydsl_flash_attn_func(
         lengths = (cu_seqlens_q, cu_seqlens_kv, max_seqlen_q, max_seqlen_kv, cross_seqlen)
         problem = varlen_problem(q, k, v, num_kv_heads, *lengths)
     problem = with_terms(problem, q, bias, alibi_slopes, sink)
+    problem = with_options(problem, num_kv_splits, debug_counts)
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
         raise ValueError(f"flash attention: 'out' must be contiguous, of shape {tuple(q.shape)} and dtype {q.dtype}")
-    lse = q.new_empty(problem.lse_shape, dtype=_float32(q)) if return_lse else None
+    lse = _new(q, problem.lse_shape) if return_lse else None
     if problem.batch and problem.seq_len and problem.seq_len_kv:
         arch, form = get_rocm_arch(), problem.form
         if bias is not None and bias.data_ptr() % 8:
             form = replace(form, bias_load=1)
-        rows = block_rows(arch, problem.batch, problem.heads, problem.seq_len, problem.head_dim, form.bias)
+        splits = form.splits
+        rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, form.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
         launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, form)
-        extra = (cu_seqlens_q, cu_seqlens_kv, bias, alibi_slopes, sink)
+        between = (cu_seqlens_q, cu_seqlens_kv)
+        if splits > 1:
+            rows_of_heads = problem.batch * splits * problem.seq_len * problem.heads
+            between = (_new(q, rows_of_heads * problem.head_dim), _new(q, rows_of_heads))
+        extra = (*between, bias, alibi_slopes, sink, debug_counts)
         operands = [out if one is None else one for one in (q, k, v, out, lse, *extra)]
         flat = [one.view(-1) for one in operands]
         launch(*flat, problem.batch, problem.seq_len, problem.seq_len_kv, stream)
@@ -141,6 +152,6 @@ def flydsl_flash_attn_func(
     return (out, lse) if return_lse else out
 
 
-def _float32(q: Any) -> Any:
-    """f32 of the library that `q` belongs to."""
-    return q.new_empty(0).float().dtype
+def _new(q: Any, shape: Any) -> Any:
+    """A new tensor of f32 beside `q`, of the library that it belongs to."""
+    return q.new_empty(shape, dtype=q.new_empty(0).float().dtype)

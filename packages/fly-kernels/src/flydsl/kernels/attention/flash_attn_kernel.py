@@ -4,19 +4,22 @@
 (Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.)
 
 A workgroup has `FlashConfig.block_m` query rows of one head, a wave 32 (or 64) of them, and walks over the tiles of
-keys and values from the last that its rows see to the first. For each tile a wave computes S^T = K Q^T with Q^T in
-registers, the weights from S^T in registers (`online_softmax`), and O^T += V^T P^T with the weights, packed to 16 bits,
-as they lie: the layout of a result is that of an operand (`matrix`), so neither scores nor weights ever leave the
-registers. Keys and values reach LDS through registers, loaded one tile ahead (`kv_staging`); LDS holds one tile, and
-two barriers a tile separate its readers from its writers.
+keys and values that its rows see, usually from the last to the first (`tile_walk`). For each tile a wave computes
+S^T = K Q^T with Q^T in registers, the weights from S^T in registers (`online_softmax`), and O^T += V^T P^T with the
+weights, packed to 16 bits, as they lie: the layout of a result is that of an operand (`matrix`), so neither scores nor
+weights ever leave the registers. Keys and values reach LDS through registers, loaded one tile ahead (`kv_staging`); LDS
+holds one tile, and two barriers a tile separate its readers from its writers.
 
-Tiles with masked keys (the diagonal, and the end of the keys) come first, in a loop of their own that masks and takes
-the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all other tiles has no
-masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references and comes back to the
-same tile, of which nothing has been added yet.
+Tiles with masked keys (the diagonal, the edges of a window, the end of the keys) come first, in a loop of their own
+that masks and takes the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all
+other tiles has no masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references
+and comes back to the same tile, of which nothing has been added yet.
 
 Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
 output. Keys and values move from memory once per workgroup, queries and output once.
+
+With `Form.splits` several workgroups share the keys of the same rows, and write what `split_combine_kernel` puts
+together.
 """
 
 from __future__ import annotations
@@ -24,23 +27,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..common.contiguous import expect_contiguous
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
-from ..common.row_arguments import expect_count
 from .config import FlashConfig, check_head_dim
 from .form import PLAIN, Form
+from .forward_arguments import check_arguments
 from .kv_staging import KeyStaging, ValueStaging
 from .matrix import FRAGMENT, LANES, STEP, TILE, exp2, multiply, pack, truncation_gain
 from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
 from .output_store import ELEMENTS as OUTPUT_ELEMENTS
 from .output_store import OutputStore
 from .score_terms import ScoreTerms
+from .tile_walk import TileWalk
 
 _BYTES = 2  # of an element
-_LARGEST_BYTES = 2**31  # of a sequence: what one buffer resource covers
 _LN_2 = math.log(2.0)
-_TILES_PER_TURN = 2  # of the loop over tiles without masks
+_COPIES = 2  # of the body of the loop over tiles without masks
 
 
 def build_forward(
@@ -56,17 +58,18 @@ def build_forward(
 ) -> Any:
     """Build the launcher of the kernel for a problem's sizes.
 
-    It is a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, batch, seq_len,
-    seq_len_kv, stream)`.
+    It is a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts, batch,
+    seq_len, seq_len_kv, stream)`.
 
     Q and O are (batch, seq_len, num_heads, head_dim), K and V (batch, seq_len_kv, num_kv_heads, head_dim), contiguous,
     of any rank; LSE is (batch, num_heads, seq_len) f32 and only touched with `return_lse`. A row that sees no key gets
     zeros, and -inf in LSE.
 
-    `form` says which of the five tensors behind LSE are read; in place of the others any tensor will do. With `varlen`
-    the first two modes of Q, O, K and V are one, and LSE is (num_heads, all query tokens).
+    `form` says which of the six tensors behind LSE are used; in place of the others any tensor will do. With `varlen`
+    the first two modes of Q, O, K and V are one, and LSE is (num_heads, all query tokens). With `splits` O and LSE are
+    parts of the result (`Form`).
 
-    Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads and batches.
+    Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads, and batches times splits.
 
     Raises ValueError for a dtype, a number of heads, a head size or a scale that is not supported, ImportError without
     the compiler.
@@ -92,6 +95,10 @@ def build_forward(
     headroom = math.log2(gain)
     head_bytes = head_dim * _BYTES
     q_row, kv_row = num_heads * head_bytes, num_kv_heads * head_bytes
+    split = form.splits > 1
+    write_lse, output_type = return_lse or split, fx.Float32 if split else element
+    output_bytes = output_type.width // 8
+    o_row = num_heads * head_dim * output_bytes
     keys = KeyStaging(element, head_dim, kv_tile, threads)
     values = ValueStaging(element, head_dim, kv_tile, threads)
     lds_elements = max(keys.elements + values.elements, waves * OUTPUT_ELEMENTS)
@@ -133,37 +140,6 @@ def build_forward(
         first = one_of(starts, batch)
         return first, one_of(starts, batch + 1) - first
 
-    def check(
-        Q: Any, K: Any, V: Any, Out: Any, LSE: Any, given: dict[str, Any], batch: Any, seq_len: Any, seq_len_kv: Any
-    ) -> None:
-        """Refuse tensors that the kernel would misread."""
-        for label, length, row in (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)):
-            fx.host_assert(
-                fx.Int64(length) * row < _LARGEST_BYTES,
-                f"argument '{label}': one sequence must be less than 2 GiB, got {{}} rows of {row} bytes",
-                length,
-            )
-            expect_count(label, length)
-        expect_count("batch", batch)
-        q_tokens, kv_tokens = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
-        rows = None if form.varlen else q_tokens * num_heads  # known to the kernel only, with `varlen`
-        keys = None if form.varlen else kv_tokens * num_kv_heads
-        for label, tensor, count in (("Q", Q, rows), ("K", K, keys), ("V", V, keys), ("O", Out, rows)):
-            expect_contiguous(label, tensor, element, None if count is None else count * head_dim)
-        if return_lse:
-            expect_contiguous("LSE", LSE, fx.Float32, rows)
-        bias = None if form.varlen else fx.Int64(seq_len) * fx.Int64(seq_len_kv)
-        slopes = fx.Int64(batch if form.slopes_per_batch else 1) * num_heads
-        for label, kind, count in (
-            ("cu_seqlens_q", fx.Int32, fx.Int64(batch) + 1),
-            ("cu_seqlens_kv", fx.Int32, fx.Int64(batch) + 1),
-            ("bias", element, bias),
-            ("alibi_slopes", fx.Float32, slopes),
-            ("sink", fx.Float32, fx.Int64(num_heads)),
-        ):
-            if label in given:
-                expect_contiguous(label, given[label], kind, count)
-
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
     def flash_attn_kernel(
         Q: fx.Tensor,
@@ -177,7 +153,9 @@ def build_forward(
     ) -> None:
         bias_pitch = seq_len_kv
         thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
-        block = fx.block_idx.x
+        block, part, sequence_out = fx.block_idx.x, 0, batch
+        if fx.const_expr(split):
+            batch, part = batch // form.splits, batch % form.splits
         if fx.const_expr(causal):  # those with most keys first
             block = fx.grid_dim.x - 1 - block
         wave, lane = fx.rocdl.readfirstlane(thread // LANES), thread % LANES
@@ -189,7 +167,8 @@ def build_forward(
             q_start, seq_len = sequence(given["cu_seqlens_q"], batch)
             kv_start, seq_len_kv = sequence(given["cu_seqlens_kv"], batch)
             q_first, kv_first = fx.Int64(q_start), fx.Int64(kv_start)
-        q_all, o_all = resource(Q, q_first, seq_len, q_row), resource(Out, q_first, seq_len, q_row)
+        o_first = fx.Int64(sequence_out) * fx.Int64(seq_len) if split else q_first
+        q_all, o_all = resource(Q, q_first, seq_len, q_row), resource(Out, o_first, seq_len, o_row)
         k_all, v_all = resource(K, kv_first, seq_len_kv, kv_row), resource(V, kv_first, seq_len_kv, kv_row)
         lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements]).ptr
         v_lds = lds + keys.elements
@@ -198,25 +177,16 @@ def build_forward(
         k_mine = lds + (column * keys.pitch + half * FRAGMENT)
         v_mine = v_lds + (column * values.pitch + half * FRAGMENT)
 
-        # The workgroup's keys are in the tiles below `tiles`, those that this wave's rows see in those below `mine`.
-        # Tiles below `plain` have no masked key, and every row has seen a key by the time that they come.
-        shift = seq_len_kv - seq_len  # query row r sees keys up to r + shift
-        tiles = (seq_len_kv + (kv_tile - 1)) // kv_tile
-        mine, plain = tiles, tiles - 1
-        if fx.const_expr(causal):
-            block_end = fx.max(fx.min(block * block_m + block_m, seq_len) + shift, fx.Int32(0))
-            wave_end = fx.max(fx.min(row0 + rows_per_wave, seq_len) + shift, fx.Int32(0))
-            tiles = (block_end + (kv_tile - 1)) // kv_tile
-            mine = (wave_end + (kv_tile - 1)) // kv_tile
-            plain = fx.min(fx.max(block * block_m + shift, fx.Int32(0)) // kv_tile, tiles - 1)
-        if fx.const_expr(form.varlen):  # a block past the end of its sequence
-            tiles = (block * block_m < seq_len).select(tiles, fx.Int32(0))
+        block_rows, wave_rows = (block * block_m, block_m), (row0, rows_per_wave)
+        walk = TileWalk(form, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
+        shift = seq_len_kv - seq_len  # query row r stands at key r + shift
 
         kv_head, past = head // group * head_bytes, seq_len_kv * kv_row
 
-        def place(tile: Any) -> Any:
-            """Where a tile begins, in bytes; there is none before the first: past the end, where loads give zero."""
-            return fx.rocdl.readfirstlane((tile >= 0).select(tile * (kv_tile * kv_row) + kv_head, past))
+        def place(turn: Any) -> Any:
+            """Where a turn's tile begins, in bytes; after turn 0 there is none: past the end, where loads give zero."""
+            begin = walk.tile(turn) * (kv_tile * kv_row) + kv_head
+            return fx.rocdl.readfirstlane((turn >= 0).select(begin, past))
 
         bias, slope = None, None
         if fx.const_expr(form.bias):
@@ -250,22 +220,23 @@ def build_forward(
         output = [[fx.full(16, 0.0, fx.Float32) for _ in range(head_blocks)] for _ in range(blocks)]
         reference = [fx.Float32(NO_KEY) for _ in range(blocks)]
         total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
+        taken, skipped = fx.Int32(0), fx.Int32(0)  # renewals of the references, and tiles without one
 
-        tile = tiles - 1
-        keys.store(keys.load(k_all, place(tile)))
-        values.store(values.load(v_all, place(tile)))
-        next_k, next_v = keys.load(k_all, place(tile - 1)), values.load(v_all, place(tile - 1))
+        turn = walk.count - 1
+        keys.store(keys.load(k_all, place(turn)))
+        values.store(values.load(v_all, place(turn)))
+        next_k, next_v = keys.load(k_all, place(turn - 1)), values.load(v_all, place(turn - 1))
         fx.barrier()
 
-        while (tile >= 0) & (tile >= plain):
+        while (turn >= 0) & (turn >= walk.plain):
             packed = [[fx.full(16, 0.0, element) for _ in range(key_blocks)] for _ in range(blocks)]
-            if tile < mine:
-                scores = scores_of(k_mine, queries, terms.of(tile))
+            if walk.seen(turn):
+                taken = taken + 1
+                scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
                 for b in fx.range_constexpr(blocks):
-                    limit = seq_len_kv
-                    if fx.const_expr(causal):
-                        limit = fx.min(limit, row0 + b * TILE + column + shift + 1)
-                    visible = mask(scores[b], limit - tile * kv_tile - half * 4)
+                    begin, end = walk.visible(turn, row0 + b * TILE + column)
+                    begin = None if begin is None else begin - half * 4
+                    visible = mask(scores[b], begin, end - half * 4)
                     reference[b], factor = renewed(reference[b], visible, scale, headroom)
                     powers, added = weights(visible, scale, reference[b])
                     total[b] = total[b] * factor + added
@@ -273,25 +244,25 @@ def build_forward(
                     packed[b] = [pack(one, element) for one in powers]
             fx.barrier()
             keys.store(next_k)
-            next_k = keys.load(k_all, place(tile - 2))
-            if tile < mine:
+            next_k = keys.load(k_all, place(turn - 2))
+            if walk.seen(turn):
                 output = add_weighted(output, v_mine, packed)
             fx.barrier()
             values.store(next_v)
-            next_v = values.load(v_all, place(tile - 2))
-            tile = tile - 1
+            next_v = values.load(v_all, place(turn - 2))
+            turn = turn - 1
 
-        first = tile
-        while tile >= 0:
+        first = turn
+        while turn >= 0:
             above = fx.Boolean(False)
-            while (tile >= 0) & ~above:
-                for turn in fx.range_constexpr(_TILES_PER_TURN):
-                    # A wave that repeats a tile does so where it was, so that all waves meet at the same barriers.
-                    due = (first - tile) % _TILES_PER_TURN == turn
-                    if fx.const_expr(turn > 0):
-                        due = due & (tile >= 0)
+            while (turn >= 0) & ~above:
+                for copy in fx.range_constexpr(_COPIES):
+                    # A wave that repeats a turn does so where it was, so that all waves meet at the same barriers.
+                    due = (first - turn) % _COPIES == copy
+                    if fx.const_expr(copy > 0):
+                        due = due & (turn >= 0)
                     if due:
-                        scores = scores_of(k_mine, queries, terms.of(tile))
+                        scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
                         powers, added, over = [], [], fx.Boolean(False)
                         for b in fx.range_constexpr(blocks):
                             one, sums = weights(scores[b], scale, reference[b])
@@ -303,43 +274,50 @@ def build_forward(
                             packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
                             fx.barrier()
                             keys.store(next_k)
-                            next_k = keys.load(k_all, place(tile - 2))
+                            next_k = keys.load(k_all, place(turn - 2))
                             total = [total[b] + added[b] for b in range(blocks)]
                             output = add_weighted(output, v_mine, packed)
                             fx.barrier()
                             values.store(next_v)
-                            next_v = values.load(v_all, place(tile - 2))
-                            tile = tile - 1
+                            next_v = values.load(v_all, place(turn - 2))
+                            turn = turn - 1
+                            skipped = skipped + 1
             if above:
-                scores = scores_of(k_mine, queries, terms.of(tile))
+                taken, skipped = taken + 1, skipped - 1
+                scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
                 for b in fx.range_constexpr(blocks):
                     reference[b], factor = renewed(reference[b], scores[b], scale, headroom)
                     total[b] = total[b] * factor
                     output[b] = [one * factor for one in output[b]]
 
         fx.barrier()  # the keys and values in LDS are not needed any more
-        store = OutputStore(lds + wave * OUTPUT_ELEMENTS, lane, o_all, q_row)
+        store = OutputStore(lds + wave * OUTPUT_ELEMENTS, lane, o_all, o_row)
         for b in fx.range_constexpr(blocks):
             sums = total[b][0] + total[b][1]
             sums = sums + fx.gpu.shuffle_xor(sums, TILE, LANES)
             log2_sum = reference[b] + fx.log2(sums)
-            if fx.const_expr(form.sink):
+            if fx.const_expr(form.sink and not split):
                 sink = one_of(given["sink"], head) * math.log2(math.e)
                 sums = sums + exp2(fx.full(1, sink - reference[b], fx.Float32))[0]
                 log2_sum = log2_of_sum(log2_sum, sink)
             inverse = (sums > 0.0).select(gain / sums, fx.Float32(0.0))
             for m in fx.range_constexpr(head_blocks):
-                at = head * head_bytes + m * (TILE * _BYTES)
-                store.store((output[b][m] * inverse).to(element), row0 + b * TILE, at)
-            if fx.const_expr(return_lse):
+                at = (head * head_dim + m * TILE) * output_bytes
+                store.store((output[b][m] * inverse).to(output_type), row0 + b * TILE, at)
+            if fx.const_expr(write_lse):
                 row = row0 + b * TILE + column
-                lines = (fx.Int64(batch) * num_heads + fx.Int64(head)) * fx.Int64(seq_len)
+                lines = (fx.Int64(sequence_out) * num_heads + fx.Int64(head)) * fx.Int64(seq_len)
                 if fx.const_expr(form.varlen):
                     all_rows = one_of(given["cu_seqlens_q"], fx.grid_dim.z)
                     lines = fx.Int64(head) * fx.Int64(all_rows) + q_first
                 lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
                 if (half == 0) & (row < seq_len):
-                    (lse + row).store(log2_sum * _LN_2)
+                    (lse + row).store(log2_sum if split else log2_sum * _LN_2)
+        if fx.const_expr(form.counts):
+            counters = fx.recast_iter(fx.Float32, given["debug_counts"].iter)
+            if lane == 0:
+                for index, count in enumerate((taken, skipped)):
+                    fx.atomic_add(counters + index, count.to(fx.Float32), syncscope=fx.rocdl.SyncScope.Agent)
 
     @flyc.jit
     def flash_attn(
@@ -353,15 +331,17 @@ def build_forward(
         Bias: fx.Tensor,
         AlibiSlopes: fx.Tensor,
         Sink: fx.Tensor,
+        DebugCounts: fx.Tensor,
         batch: fx.Int32,
         seq_len: fx.Int32,
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        given = form.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink)
-        check(Q, K, V, O, LSE, given, batch, seq_len, seq_len_kv)
+        given = form.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts)
+        main = {"Q": Q, "K": K, "V": V, "O": O, **({"LSE": LSE} if write_lse else {})}
+        check_arguments(form, element, main, given, (num_heads, num_kv_heads, head_dim), batch, seq_len, seq_len_kv)
         flash_attn_kernel(Q, K, V, O, LSE, given, seq_len, seq_len_kv).launch(
-            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch), block=(threads,), stream=stream
+            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch * form.splits), block=(threads,), stream=stream
         )
 
     flash_attn.compile_hints["waves_per_eu"] = config.waves_per_eu
@@ -399,7 +379,7 @@ def build_dense(
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        forward(Q, K, V, O, LSE, O, O, O, O, O, batch, seq_len, seq_len_kv, stream)
+        forward(Q, K, V, O, LSE, O, O, O, O, O, O, batch, seq_len, seq_len_kv, stream)
 
     flash_attn_dense.compile_hints.update(forward.compile_hints)
     return flash_attn_dense

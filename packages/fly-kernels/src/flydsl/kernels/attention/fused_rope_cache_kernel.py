@@ -19,6 +19,7 @@ import math
 from typing import Any
 
 from ..common.arch import architecture
+from ..common.checks import positive_integer
 from ..common.contiguous import expect_contiguous
 from ..common.convert import reciprocal, round_to, to_fp8
 from ..common.dtypes import float_type
@@ -28,6 +29,7 @@ from ..common.rows import pointer
 from .rope_config import RopeConfig, plan_rope, rope_config
 
 _MOST_LANES = 256  # of a head
+_MOST_HEADS = 1 << 16  # and places of a block of the cache
 PACK = 16  # elements of the innermost dimension of the packed key cache
 
 
@@ -46,8 +48,8 @@ def _check(
     if pos_dtype not in ("i32", "i64"):
         raise ValueError(f"pos_dtype {pos_dtype!r} is not supported; use 'i32' or 'i64'")
     for name, value in (("num_q_heads", num_q_heads), ("num_kv_heads", num_kv_heads), ("block_size", block_size)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        positive_integer(name, value, _MOST_HEADS)
+    positive_integer("head_dim", head_dim)
     lanes = head_dim // PACK
     if head_dim % PACK or lanes < 1 or _MOST_LANES % lanes:
         raise ValueError(f"head_dim must be 16 times a power of two up to 4096, got {head_dim}")

@@ -33,13 +33,15 @@ def key_of(value: int) -> int:
     return value // 4 * 8 + value % 4
 
 
-def mask(scores: list[Any], limit: Any) -> list[Any]:
-    """-inf for the keys from `limit` on, counted from the lane's first key of the tile."""
+def mask(scores: list[Any], begin: Any, end: Any) -> list[Any]:
+    """-inf for the keys before `begin`, if it is not None, and from `end` on, from the lane's first key of the tile."""
     masked = []
     for block, values in enumerate(scores):
-        lanes = [
-            (limit > block * TILE + key_of(v)).select(values[v], fx.Float32(-math.inf)) for v in range(values.numel)
-        ]
+        lanes = []
+        for v in range(values.numel):
+            key = block * TILE + key_of(v)
+            visible = end > key if begin is None else (end > key) & (begin <= key)
+            lanes.append(visible.select(values[v], fx.Float32(-math.inf)))
         masked.append(fx.Vector.from_elements(lanes))
     return masked
 

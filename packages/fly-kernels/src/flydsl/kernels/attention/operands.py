@@ -125,6 +125,19 @@ def with_terms(problem: Problem, q: Any, bias: Any, alibi_slopes: Any, sink: Any
     return replace(problem, form=form)
 
 
+def with_options(problem: Problem, num_kv_splits: int, debug_counts: Any) -> Problem:
+    """The problem with splits of the keys and counters.
+
+    Raises TypeError and ValueError as `flydsl_flash_attn_func` says.
+    """
+    form = replace(problem.form, splits=num_kv_splits, counts=debug_counts is not None)
+    if debug_counts is not None:
+        _expect("debug_counts", debug_counts, "float32", [(2,)])
+    if form.splits > 1 and problem.seq_len * problem.heads * problem.head_dim * 4 >= _LARGEST_BYTES:
+        raise ValueError("flash attention: with num_kv_splits, one batch of 'q' in f32 must be less than 2 GiB")
+    return replace(problem, form=form)
+
+
 def _modes(name: str, tensor: Any, wanted: str, modes: int) -> None:
     if len(tensor.shape) != modes:
         raise ValueError(f"flash attention: {name!r} must be {wanted}, got {len(tensor.shape)} modes")

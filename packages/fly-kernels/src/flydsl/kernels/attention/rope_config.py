@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..common.arch import architecture
+from ..common.checks import chosen_config
 from ..common.row_plan import MAX_THREADS, WAVE
 
 
@@ -70,6 +71,6 @@ _DEFAULTS = {"gfx942": RopeConfig(), "gfx950": RopeConfig()}
 def rope_config(config: RopeConfig | None = None) -> RopeConfig:
     """`config`, or where it is None the default of the target.
 
-    Raises RuntimeError for a target that the library is not written for.
+    Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return _DEFAULTS[architecture().name] if config is None else config
+    return chosen_config(config, _DEFAULTS[architecture().name])

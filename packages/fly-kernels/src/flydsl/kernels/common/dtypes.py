@@ -17,7 +17,7 @@ def float_type(dtype: str) -> Any:
 
     Raises ValueError for any other name.
     """
-    if dtype not in _FLOATS:
+    if not isinstance(dtype, str) or dtype not in _FLOATS:
         raise ValueError(f"dtype {dtype!r} is not supported; use one of {', '.join(_FLOATS)}")
     return getattr(fx, _FLOATS[dtype])
 
@@ -27,7 +27,7 @@ def row_and_weight_types(dtype: str, weight_dtype: str | None) -> tuple[Any, Any
 
     Raises ValueError for an unknown name, and for a weight of another type.
     """
-    weight_dtype = weight_dtype or dtype
+    weight_dtype = dtype if weight_dtype is None else weight_dtype
     types = float_type(dtype), float_type(weight_dtype)
     if weight_dtype not in (dtype, "f32"):
         raise ValueError(

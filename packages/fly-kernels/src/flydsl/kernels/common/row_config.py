@@ -7,6 +7,7 @@ What length a row has is a matter of the plan (`plan_rows`): it divides short, l
 from __future__ import annotations
 
 from .arch import architecture
+from .checks import chosen_config
 from .row_plan import RowConfig
 
 # gfx942 and gfx950 have the same waves, workgroups and registers, so one table serves both.
@@ -29,6 +30,6 @@ _DEFAULTS = {"gfx942": _CDNA3, "gfx950": _CDNA3}
 def row_config(kernel: str, config: RowConfig | None = None) -> RowConfig:
     """`config`, or where it is None the default of a kernel on the target.
 
-    Raises RuntimeError for a target that the library is not written for.
+    Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return _DEFAULTS[architecture().name][kernel] if config is None else config
+    return chosen_config(config, _DEFAULTS[architecture().name][kernel])

@@ -17,6 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .checks import positive_integer
+
 VECTOR_BYTES = 16
 WAVE = 64
 MAX_THREADS = 1024
@@ -61,8 +63,8 @@ class RowConfig:
     def __post_init__(self) -> None:
         for name in ("elements", "held", "wave_aim", "wave_limit", "unroll"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f"RowConfig: {name} must be a positive integer, got {value!r}")
+            if value is not None:
+                positive_integer(f"RowConfig: {name}", value)
         if self.block is not None and self.block not in (64, 128, 256, 512, 1024):
             raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {self.block!r}")
 
@@ -124,10 +126,9 @@ class RowPlan:
 def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig()) -> RowPlan:
     """The plan for rows of `columns` elements of `bits` each.
 
-    Raises ValueError unless `columns` is a positive int.
+    Raises ValueError unless `columns` is a positive int, of 2^30 or less.
     """
-    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
-        raise ValueError(f"N must be a positive integer, got {columns!r}")
+    positive_integer("N", columns)
     # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
     # and LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits

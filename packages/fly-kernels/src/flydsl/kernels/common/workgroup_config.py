@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .arch import architecture
+from .checks import chosen_config
 from .row_plan import MAX_THREADS, WAVE
 
 
@@ -42,6 +43,6 @@ _DEFAULTS = {"gfx942": _CDNA3, "gfx950": _CDNA3}
 def workgroup_config(kernel: str, config: WorkgroupConfig | None = None) -> WorkgroupConfig:
     """`config`, or where it is None the default of a kernel on the target.
 
-    Raises RuntimeError for a target that the library is not written for.
+    Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return _DEFAULTS[architecture().name][kernel] if config is None else config
+    return chosen_config(config, _DEFAULTS[architecture().name][kernel])

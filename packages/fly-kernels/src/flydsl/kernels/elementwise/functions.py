@@ -107,6 +107,6 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
 
 def function(table: dict[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
     """The entry; ValueError with those that there are."""
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise ValueError(f"function {name!r} is not known; use one of {', '.join(table)}")
     return table[name]

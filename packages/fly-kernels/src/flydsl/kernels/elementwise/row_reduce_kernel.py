@@ -36,7 +36,7 @@ def build_row_reduce_module(
 
     Raises ValueError for an N that is not positive, an unknown dtype or operation; ImportError without the compiler.
     """
-    element, out = float_type(dtype_str), float_type(out_dtype_str or dtype_str)
+    element, out = float_type(dtype_str), float_type(dtype_str if out_dtype_str is None else out_dtype_str)
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is not known; use one of {', '.join(OPERATIONS)}")
     plan = plan_rows(N, element.width, row_config("row_reduce", config))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..common.checks import positive_integer
 from ..common.utils import cdiv
 from .tile_gemm import ELEMENT_BYTES
 
@@ -53,8 +54,7 @@ class GemmConfig:
         grid = (1, 4) if self.waves is None else self.waves
         numbers |= {"split_k": self.split_k, "waves[0]": grid[0], "waves[1]": grid[1], "k_waves": self.k_waves}
         for name, value in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+            positive_integer(name, value)
         depth = self.tile_k * ELEMENT_BYTES[in_dtype]
         if self.waves is None and self.k_waves != 1:
             raise ValueError(f"k_waves = {self.k_waves} needs waves, those along M and N")
@@ -82,8 +82,7 @@ class GemmConfig:
                 f"K = {K} {in_dtype} in {self.split_k} parts is no multiple of 64 bytes for each of "
                 f"{self.k_waves} waves"
             )
-        if isinstance(self.lds_stage, bool) or not isinstance(self.lds_stage, int) or self.lds_stage < 1:
-            raise ValueError(f"lds_stage is a positive integer, got {self.lds_stage!r}")
+        positive_integer("lds_stage", self.lds_stage)
         if self.lds_stage > 2 and not self.use_async_copy:
             raise ValueError(
                 f"lds_stage is 1 or 2, got {self.lds_stage}: more are for use_async_copy, which fills them ahead"

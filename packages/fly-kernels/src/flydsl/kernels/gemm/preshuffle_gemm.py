@@ -30,6 +30,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
+from ..common.checks import positive_integer
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import parse_epilogue
@@ -42,6 +43,7 @@ __all__ = ["build_preshuffle_gemm", "compile_preshuffle_gemm", "shuffle_weight"]
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
 _OUTPUTS = ("bf16", "fp16")
+_MOST_WAVES = 8  # of a SIMD
 
 
 def compile_preshuffle_gemm(
@@ -149,13 +151,13 @@ def build_preshuffle_gemm(
         raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
     if use_async_copy and arch != "gfx950":
         raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
-    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or xcd_swizzle < 0:
+    if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or not 0 <= xcd_swizzle <= N:
         raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
     early = _check_preload(preload)
     if waves_per_eu is not None and (
-        isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 0
+        isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or not 0 <= waves_per_eu <= _MOST_WAVES
     ):
-        raise ValueError(f"waves_per_eu is a number of waves, or None, got {waves_per_eu!r}")
+        raise ValueError(f"waves_per_eu is a number of waves up to {_MOST_WAVES}, or None, got {waves_per_eu!r}")
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
@@ -172,8 +174,7 @@ def build_preshuffle_gemm(
 
 def _check_numbers(**numbers: Any) -> None:
     for name, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        positive_integer(name, value)
 
 
 def _check_tile(

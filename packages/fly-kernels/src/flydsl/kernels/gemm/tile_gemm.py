@@ -27,6 +27,8 @@ from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
+_MOST_SUMS = 16 * WAVE * 512  # registers of the largest workgroup
+
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
 # "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it.
 A_BYTES = {**ELEMENT_BYTES, "int4": 1}
@@ -110,6 +112,7 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     It takes `(C, A, B, M, stream, *, scale_a, scale_b, bias, residual, workspace)`. Those that the epilogue does not
     use may be left out; the workspace (split_k, M, N) of f32 is for a split K.
     """
+    _check_size(gemm)
     if gemm.split_k == 1:
         return _launcher(gemm, name)
     partial = replace(gemm, out_dtype="f32", epilogue=Epilogue(), partial=True)
@@ -128,6 +131,18 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         finish(C, workspace, M, stream, **extras)
 
     return launch
+
+
+def _check_size(gemm: TileGemm) -> None:
+    """ValueError for tiles whose sums no workgroup holds, and whose operands no buffer resource covers."""
+    if gemm.tile_m * gemm.tile_n > _MOST_SUMS:
+        raise ValueError(
+            f"tile_m * tile_n = {gemm.tile_m} * {gemm.tile_n}: more sums than the registers of a workgroup; "
+            "use a smaller tile"
+        )
+    rows = max(gemm.tile_m, gemm.tile_n)
+    if rows * gemm.K * A_BYTES[gemm.in_dtype] >= 2**31:
+        raise ValueError(f"K = {gemm.K} {gemm.in_dtype}: {rows} rows of a tile have to lie within 2 GiB")
 
 
 def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:

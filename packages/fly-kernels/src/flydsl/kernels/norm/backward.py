@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
+from ..common.checks import positive_integer
 from ..common.convert import minus
 from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
@@ -59,8 +60,8 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     is not positive.
     """
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
-    if norm.programs is not None and (isinstance(norm.programs, bool) or norm.programs <= 0):
-        raise ValueError(f"num_programs must be positive, got {norm.programs}")
+    if norm.programs is not None:
+        positive_integer("num_programs", norm.programs)
     plan = plan_rows(norm.columns, element.width, replace(row_config("norm_bwd", norm.config), single=True))
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta

@@ -73,7 +73,7 @@ class ForwardNorm:
     def plan(self, bits: int) -> RowPlan:
         """Who holds what of a row of elements of `bits` each."""
         config = row_config("quantised_norm" if self.quantised else "norm", self.config)
-        return plan_rows(self.columns, bits, replace(config, block=self.block) if self.block else config)
+        return plan_rows(self.columns, bits, config if self.block is None else replace(config, block=self.block))
 
 
 def block_of(BLOCK_THREADS: int) -> int | None:

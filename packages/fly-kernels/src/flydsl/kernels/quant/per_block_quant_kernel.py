@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..common.checks import positive_integer
 from ..common.convert import reciprocal
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
@@ -44,8 +45,8 @@ def build_per_block_quant_module(
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
     vector = 128 // element.width
-    if isinstance(N, bool) or not isinstance(N, int) or N < 1:
-        raise ValueError(f"N must be a positive integer, got {N!r}")
+    positive_integer("N", N)
+    positive_integer("block", block)
     lanes = block // vector
     if block % vector or lanes not in (4, 8, 16, 32, 64):
         allowed = ", ".join(str(count * vector) for count in (4, 8, 16, 32, 64))

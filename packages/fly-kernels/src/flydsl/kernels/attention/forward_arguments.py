@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's check of the tensors and lengths that a forward kernel gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.contiguous import expect_contiguous
+from ..common.language import fx
+from ..common.row_arguments import expect_count
+from .form import Form
+
+_LARGEST_BYTES = 2**31  # of a sequence: what one buffer resource covers
+
+
+def check_arguments(
+    form: Form,
+    element: Any,
+    main: dict[str, Any],
+    given: dict[str, Any],
+    heads: tuple[int, int, int],
+    batch: Any,
+    seq_len: Any,
+    seq_len_kv: Any,
+) -> None:
+    """Refuse what the kernel would misread; to be called in a host function.
+
+    Args:
+        form: the kernel's form.
+        element: the type of Q, K and V, and of O where the keys are not split.
+        main: Q, K, V, O and, where it is written, LSE.
+        given: what `Form.chosen` gives.
+        heads: query heads, heads of the keys, elements of a head.
+        batch, seq_len, seq_len_kv: the launch's.
+
+    Raises TypeError for types, ValueError for the rest, by the name of the argument; what is not known while tracing
+    is checked when the function is called, before a launch.
+    """
+    num_heads, num_kv_heads, head_dim = heads
+    size = element.width // 8
+    output = fx.Float32 if form.splits > 1 else element
+    q_row, kv_row = num_heads * head_dim * (output.width // 8), num_kv_heads * head_dim * size
+    for label, length, row in (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)):
+        fx.host_assert(
+            fx.Int64(length) * row < _LARGEST_BYTES,
+            f"argument '{label}': one sequence must be less than 2 GiB, got {{}} rows of {row} bytes",
+            length,
+        )
+        expect_count(label, length)
+    expect_count("batch", batch)
+    rows: Any = None  # known to the kernel only, with `varlen`, as are keys and the rows of the bias
+    keys = parts = bias = None
+    if not form.varlen:
+        rows = fx.Int64(batch) * fx.Int64(seq_len) * num_heads
+        keys = fx.Int64(batch) * fx.Int64(seq_len_kv) * num_kv_heads
+        parts, bias = rows * form.splits, fx.Int64(seq_len) * fx.Int64(seq_len_kv)
+    kinds = (("Q", element, rows), ("K", element, keys), ("V", element, keys), ("O", output, parts))
+    for label, kind, count in kinds:
+        expect_contiguous(label, main[label], kind, None if count is None else count * head_dim)
+    if "LSE" in main:
+        expect_contiguous("LSE", main["LSE"], fx.Float32, parts)
+    slopes = fx.Int64(batch if form.slopes_per_batch else 1) * num_heads
+    for label, kind, count in (
+        ("cu_seqlens_q", fx.Int32, fx.Int64(batch) + 1),
+        ("cu_seqlens_kv", fx.Int32, fx.Int64(batch) + 1),
+        ("bias", element, bias),
+        ("alibi_slopes", fx.Float32, slopes),
+        ("sink", fx.Float32, fx.Int64(num_heads)),
+        ("debug_counts", fx.Float32, fx.Int64(2)),
+    ):
+        if label in given:
+            expect_contiguous(label, given[label], kind, count)

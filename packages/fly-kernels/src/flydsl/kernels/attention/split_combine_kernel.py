@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second half of attention with split keys: the parts of a row, weighed by their denominators, make its result.
+
+A part is softmax over its keys times their values, and the base-2 logarithm m of its denominator. The row's result is
+sum(2^(m_i - m) O_i) / sum(2^(m_i - m)), with m the largest m_i; a part without a key has m_i = -inf and the weight 0.
+A sink is another term of the denominator.
+
+A thread has 8 neighbouring elements of one row: two loads of 16 bytes for each part, one store of 16 bytes. Rows of a
+workgroup follow each other in one head, so that parts are read in stretches of 4 bytes by the head's elements, and the
+logarithms as well as the LSE in one. Every element is read once and written once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..common.language import flyc, fx
+from ..common.utils import cdiv
+from .matrix import exp2
+from .online_softmax import NO_KEY
+
+_THREADS = 256
+_ELEMENTS = 8  # of a thread
+_LN_2, _LOG2_E = math.log(2.0), math.log2(math.e)
+
+
+def build_split_combine(
+    num_heads: int, head_dim: int, element: Any, splits: int, *, return_lse: bool, sink: bool
+) -> Callable[..., None]:
+    """Return the function `(Parts, PartsLSE, Out, LSE, Sink, batch, seq_len, stream)` that launches the kernel.
+
+    It is to be called in a `@flyc.jit` body. Parts is (batch, splits, seq_len, num_heads, head_dim) f32 and PartsLSE
+    (batch, splits, num_heads, seq_len) f32, as `Form.splits` says; Out is (batch, seq_len, num_heads, head_dim) of
+    `element`, LSE (batch, num_heads, seq_len) f32, natural logarithms, only touched with `return_lse`; Sink f32
+    (num_heads), only read with `sink`. The caller has checked the tensors.
+    """
+    threads_a_row = head_dim // _ELEMENTS
+    rows = _THREADS // threads_a_row  # of a workgroup
+    extras = ("_lse" if return_lse else "") + ("_sink" if sink else "")
+    name = f"flash_attn_combine_{element.__name__}_d{head_dim}_splits{splits}{extras}"
+
+    @flyc.kernel(name=name, known_block_size=(_THREADS, 1, 1))
+    def split_combine_kernel(
+        Parts: fx.Tensor,
+        PartsLSE: fx.Tensor,
+        Out: fx.Tensor,
+        given: dict[str, fx.Tensor],
+        seq_len: fx.Int32,
+    ) -> None:
+        thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
+        at, element_at = thread // threads_a_row, thread % threads_a_row * _ELEMENTS
+        row = fx.block_idx.x * rows + at
+        if (at < rows) & (row < seq_len):
+            kind: Any = fx.VectorAlias(fx.Float32, _ELEMENTS)
+            offset = (fx.Int64(row) * num_heads + fx.Int64(head)) * head_dim + fx.Int64(element_at)
+            part_elements = fx.Int64(seq_len) * (num_heads * head_dim)
+            part_rows = fx.Int64(seq_len) * num_heads
+            first_part = fx.Int64(batch) * splits
+            parts = fx.recast_iter(fx.Float32, Parts.iter) + (first_part * part_elements + offset)
+            line = fx.Int64(head) * fx.Int64(seq_len) + fx.Int64(row)
+            logs = fx.recast_iter(fx.Float32, PartsLSE.iter) + (first_part * part_rows + line)
+
+            highest = fx.Float32(NO_KEY)
+            if fx.const_expr(sink):
+                term = fx.rocdl.readfirstlane(given["sink"][head]) * _LOG2_E
+                highest = fx.maxnumf(highest, term)
+            for part in range(splits):
+                highest = fx.maxnumf(highest, (logs + fx.Int64(part) * part_rows).load())
+            total, output = fx.Float32(0.0), fx.full(_ELEMENTS, 0.0, fx.Float32)
+            if fx.const_expr(sink):
+                total = exp2(fx.full(1, term - highest, fx.Float32))[0]
+            for part in range(splits):
+                log = (logs + fx.Int64(part) * part_rows).load()
+                weight = exp2(fx.full(1, log - highest, fx.Float32))[0]
+                total = total + weight
+                output = output + (parts + fx.Int64(part) * part_elements).load(kind) * weight
+            inverse = (total > 0.0).select(1.0 / total, fx.Float32(0.0))
+            target = fx.recast_iter(element, Out.iter) + (fx.Int64(batch) * part_elements + offset)
+            target.store((output * inverse).to(element))
+            if fx.const_expr(return_lse):
+                lse = fx.recast_iter(fx.Float32, given["lse"].iter) + (fx.Int64(batch) * part_rows + line)
+                if element_at == 0:
+                    lse.store((highest + fx.log2(total)) * _LN_2)
+
+    def launch(
+        Parts: Any,
+        PartsLSE: Any,
+        Out: Any,
+        LSE: Any,
+        Sink: Any,
+        batch: Any,
+        seq_len: Any,
+        stream: Any,
+    ) -> None:
+        given = {**({"lse": LSE} if return_lse else {}), **({"sink": Sink} if sink else {})}
+        split_combine_kernel(Parts, PartsLSE, Out, given, seq_len).launch(
+            grid=(cdiv(seq_len, rows), num_heads, batch), block=(_THREADS,), stream=stream
+        )
+
+    return launch
