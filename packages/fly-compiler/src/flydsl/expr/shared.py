@@ -52,7 +52,10 @@ class SharedAllocator(Arena):
     def base_ptr(self) -> Pointer:
         """The base of dynamic LDS; `RuntimeError` for a static allocator, which has none."""
         if self._static:
-            raise RuntimeError("a static SharedAllocator has no base pointer: each array is an LDS symbol of its own")
+            raise RuntimeError(
+                "a static SharedAllocator has no base_ptr: each array is an LDS symbol of its own; make it with "
+                "static=False for one base"
+            )
         if self._base is None:
             with ir.InsertionPoint.at_block_begin(self._scope.entry):
                 self._base = get_dyn_shared(Uint8)
