@@ -8,6 +8,7 @@ import pytest
 import torch
 from attention_references import check, tensors
 
+from flydsl.kernels.attention import flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
@@ -186,7 +187,6 @@ def test_function_on_empty_tensors(batch, sq, skv):
         "q_descale",
         "k_descale",
         "v_descale",
-        "debug_counts",
     ],
 )
 def test_forms_that_are_not_there_are_refused_by_name(argument):
@@ -195,11 +195,46 @@ def test_forms_that_are_not_there_are_refused_by_name(argument):
         flydsl_flash_attn_func(q, k, v, **{argument: torch.zeros(2, dtype=torch.int32)})
 
 
-@pytest.mark.parametrize("keyword", [{"kv_cache_layout": "vectorized"}, {"num_kv_splits": 2}])
-def test_options_that_are_not_there_are_refused_by_name(keyword):
+def test_options_that_are_not_there_are_refused_by_name():
     q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
-    with pytest.raises(NotImplementedError, match=next(iter(keyword))):
-        flydsl_flash_attn_func(q, k, v, **keyword)
+    with pytest.raises(NotImplementedError, match="kv_cache_layout"):
+        flydsl_flash_attn_func(q, k, v, kv_cache_layout="vectorized")
+
+
+def tiles_of_waves(sq, skv, causal, rows):
+    """Tiles of 64 keys that the waves of a head compute, and those among them that have masked keys or come first."""
+    computed, masked = 0, 0
+    for row0 in range(0, -(-sq // rows) * rows, 32):
+        block0, shift = row0 // rows * rows, skv - sq
+        seen = max(min(row0 + 32, sq) + shift, 0) if causal else skv
+        last = -(-(max(min(block0 + rows, sq) + shift, 0) if causal else skv) // 64) - 1
+        plain = min(max(block0 + shift, 0) // 64, last) if causal else last
+        computed, masked = computed + -(-seen // 64), masked + max(-(-seen // 64) - plain, 0)
+    return computed, masked
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_counts_of_rescales(causal):
+    """Each wave counts each of its tiles once, as taken for masked ones; renewals elsewhere are counted as well."""
+    q, k, v = tensors(2, 200, 300, 2, 1, 64, "bf16")
+    counts = torch.tensor([5.0, 7.0])
+    out = flydsl_flash_attn_func(q, k, v, causal=causal, debug_counts=counts)
+    check(out, None, q, k, v, causal, "bf16")
+    computed, masked = tiles_of_waves(200, 300, causal, 128)
+    assert counts.tolist() == [5 + 4 * masked, 7 + 4 * (computed - masked)]
+    k[:, :, :, 0] += 100.0 * torch.arange(300).div(64, rounding_mode="floor").flip(0).view(1, -1, 1)
+    q[..., 0] = 2.0
+    grown = torch.zeros(2)
+    flydsl_flash_attn_func(q, k, v, causal=causal, debug_counts=grown)
+    assert grown.tolist() == [4 * computed, 0]
+
+
+def test_counts_are_checked():
+    q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
+    with pytest.raises(ValueError, match="'debug_counts' must have the shape"):
+        flydsl_flash_attn_func(q, k, v, debug_counts=torch.zeros(3))
+    with pytest.raises(TypeError, match="'debug_counts' must be float32"):
+        flydsl_flash_attn_func(q, k, v, debug_counts=torch.zeros(2, dtype=torch.int32))
 
 
 @pytest.mark.parametrize(
@@ -359,22 +394,21 @@ def test_more_lengths(run, sq, skv, head_dim, dtype, causal):
 # -- the checks themselves ---------------------------------------------------------------------------------------------
 
 
-def broken(tmp_path, old, new):
-    """The kernel's module with one piece of its text replaced."""
+def broken(tmp_path, name, old, new):
+    """A module of attention with one piece of its text replaced."""
+    import importlib
     import importlib.util
 
-    from flydsl.kernels.attention import flash_attn_kernel
-
-    text = Path(flash_attn_kernel.__file__).read_text()
+    text = Path(importlib.import_module(f"flydsl.kernels.attention.{name}").__file__).read_text()
     assert old in text
     text = text.replace(old, new)
     text = text.replace("from ..", "from flydsl.kernels.").replace("from .", "from flydsl.kernels.attention.")
-    path = tmp_path / "broken_flash_attn.py"
+    path = tmp_path / f"broken_{name}.py"
     path.write_text(text)
-    spec = importlib.util.spec_from_file_location("broken_flash_attn", path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.build_dense
+    return module
 
 
 _PRODUCT = "output = add_weighted(output, v_mine, packed)"
@@ -391,7 +425,7 @@ _PRODUCT = "output = add_weighted(output, v_mine, packed)"
 def test_a_missing_barrier_is_found(emulator, tmp_path, old, new):
     if emulator is None:
         pytest.skip("races are found by the emulator")
-    build = broken(tmp_path, old, new)
+    build = broken(tmp_path, "flash_attn_kernel", old, new).build_dense
     q, k, v = tensors(1, 256, 256, 1, 1, 64, "bf16")
     out = torch.empty_like(q)
     kernel = build(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=8))
@@ -400,15 +434,18 @@ def test_a_missing_barrier_is_found(emulator, tmp_path, old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("name", "old", "new"),
     [
-        ("column + shift + 1", "column + shift"),  # the diagonal itself is masked
-        ("total[b] * factor + added", "total[b] + added"),  # sums keep their old reference
-        ("plain = tiles, tiles - 1", "plain = tiles, tiles"),  # the end of the keys is not masked
+        ("tile_walk", "diagonal + self._right + 1", "diagonal + self._right"),  # the diagonal itself is masked
+        ("flash_attn_kernel", "total[b] * factor + added", "total[b] + added"),  # sums keep their old reference
+        ("tile_walk", "plain = high, high - 1", "plain = high, high"),  # the end of the keys is not masked
     ],
 )
-def test_a_wrong_kernel_fails_the_comparison(tmp_path, old, new):
-    build = broken(tmp_path, old, new)
+def test_a_wrong_kernel_fails_the_comparison(tmp_path, monkeypatch, name, old, new):
+    module = broken(tmp_path, name, old, new)
+    if name == "tile_walk":
+        monkeypatch.setattr(flash_attn_kernel, "TileWalk", module.TileWalk)
+    build = build_dense if name == "tile_walk" else module.build_dense
     q, k, v = tensors(1, 100, 150, 1, 1, 64, "bf16")
     for causal in (False, True):
         out, lse = torch.empty_like(q), torch.empty(1, 1, 100)

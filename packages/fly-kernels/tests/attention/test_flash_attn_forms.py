@@ -24,7 +24,8 @@ def launch(run, q, k, v, causal, dtype, form, extra, config):
     skv, kv_heads = k.shape[1:3]
     kernel = build_forward(heads, kv_heads, head_dim, dtype, causal, True, None, config, form)
     out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
-    given = [extra.get(name, out) for name in ("cu_seqlens_q", "cu_seqlens_kv", "bias", "alibi_slopes", "sink")]
+    names = ("cu_seqlens_q", "cu_seqlens_kv", "bias", "alibi_slopes", "sink", "debug_counts")
+    given = [extra.get(name, out) for name in names]
     run(kernel, q, k, v, out, lse, *given, batch, sq, skv, writes=[out, lse])
     return out, lse
 
