@@ -28,7 +28,7 @@ def test_static_allocations_are_symbols():
         text = k.ir()
         with pytest.raises(IndexError, match="index 64 is out of range"):
             array[64]
-        with pytest.raises(RuntimeError, match="no base_ptr.*static=False"):
+        with pytest.raises(RuntimeError, match=r"no base_ptr.*static=False"):
             _ = allocator.base_ptr
     assert "allocBytes = 256 : i64" in text
     assert "allocAlign = 16 : i64" in text

@@ -17,6 +17,7 @@ from .layout.host import from_host
 from .layout.int_tuples import int_tuple_product_each
 from .layout.objects import IntTuple, Layout, Tile
 from .layout.sizes import size
+from .overhang import warn_of_overhang
 from .tensor import Tensor, make_view, typed
 from .wrap import register_wrapper
 
@@ -271,6 +272,8 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
             f"copy: a predicate of rank {pred.rank} for a copy of rank {source.rank}; it has the rank of the source, "
             "or one less (a predicate per atom)"
         )
+    if pred is None:
+        warn_of_overhang(source, target)
     if state:
         atom = atom.set_value(state)
     build_op("fly.copy", [atom.value, source.value, target.value, *predicate])

@@ -44,12 +44,14 @@ class Tensor(FlyValue):
     As an annotation of a kernel parameter it stands for any tensor.
     """
 
-    __slots__ = ("_dtype",)
+    __slots__ = ("_dtype", "beyond")
     _kinds = (fly.MemRefType, fly.CoordTensorType)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
         super().__init__(value)
         self._dtype = dtype if dtype is not None else getattr(value, "_dtype", None)
+        self.beyond: str | None = getattr(value, "beyond", None)
+        """What is wrong with the tiles of the tensor that this is a part of (`overhang`)."""
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
@@ -250,6 +252,8 @@ def typed(value: ir.Value, source: Any) -> Any:
     dtype = getattr(source, "_dtype", None)
     if dtype is not None and isinstance(result, (Tensor, Pointer)):
         result._dtype = dtype
+    if isinstance(result, Tensor):
+        result.beyond = getattr(source, "beyond", None)
     return result
 
 

@@ -12,6 +12,7 @@ from flydsl._mlir import ir
 
 from .._build import infer
 from ..numeric.meta import NumericMeta
+from ..overhang import overhang
 from ..wrap import wrap_any
 from . import typetext as tt
 from .construct import as_int_tuple, as_tile
@@ -87,7 +88,10 @@ def left_inverse(layout: Any) -> Layout:
 
 
 def _divide(op: str, x: Any, divisor: Any) -> Any:
-    return again(x, infer(op, (layout_operand(x, op.removeprefix("fly.")), _divisor(divisor))))
+    result = again(x, infer(op, (layout_operand(x, op.removeprefix("fly.")), _divisor(divisor))))
+    if hasattr(result, "beyond") and result.beyond is None:
+        result.beyond = overhang(x, divisor)
+    return result
 
 
 def logical_divide(x: Any, divisor: Any) -> Any:

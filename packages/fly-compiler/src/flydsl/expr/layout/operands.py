@@ -48,4 +48,7 @@ def again(source: Any, value: ir.Value) -> Any:
     dtype = getattr(source, "_dtype", None)
     if dtype is not None and hasattr(result, "_dtype"):
         result._dtype = dtype
+    beyond = getattr(source, "beyond", None)
+    if beyond is not None and hasattr(result, "beyond"):
+        result.beyond = beyond
     return result
