@@ -99,6 +99,8 @@ IntTuple fly::applySwizzle(AlgebraContext &cx, const IntTuple &index, const Swiz
   }
   if (index.isStaticLeaf())
     return swizzle.apply(index.staticValue());
+  announceConstants(cx, {static_cast<int32_t>(swizzle.sourceMask()), std::abs(swizzle.shift)},
+                    index.width());
   IntTuple bits = leafAnd(cx, index, static_cast<int32_t>(swizzle.sourceMask()));
   bits = swizzle.shift >= 0 ? leafShiftRight(cx, bits, swizzle.shift)
                             : leafShiftLeft(cx, bits, -swizzle.shift);
@@ -134,8 +136,12 @@ IntTuple fly::applySwizzle(AlgebraContext &cx, const IntTuple &coord, const Coor
   const auto mask = static_cast<int32_t>((uint32_t(1) << swizzle.mask) - 1);
   if (col.isStaticLeaf() && !row.isStaticLeaf())
     announceConstants(cx, col.staticValue(), row.width());
-  if (!row.isStaticLeaf())
+  if (!row.isStaticLeaf()) {
     announceConstants(cx, mask, row.width());
+    for (int32_t distance : {swizzle.baseRow, swizzle.baseCol})
+      if (distance != 0)
+        announceConstants(cx, distance, row.width());
+  }
   IntTuple bits = leafShiftRight(cx, row, swizzle.baseRow);
   bits = leafAnd(cx, bits, mask);
   bits = leafShiftLeft(cx, bits, swizzle.baseCol);

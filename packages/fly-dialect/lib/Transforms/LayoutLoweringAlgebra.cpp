@@ -30,6 +30,20 @@ static bool advancesPointer(Operation *op, const TensorOperand &tensor) {
   return isa<SliceOp, TiledCopyPartitionSrcOp, TiledCopyPartitionDstOp, TiledMmaPartitionOp>(op);
 }
 
+/// An op that leaves its operand as it is, and does not construct it again.
+static bool forwards(LoweringState &state, Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 ||
+      op->getOperand(0).getType() != op->getResult(0).getType())
+    return false;
+  if (auto recast = dyn_cast<RecastLayoutOp>(op))
+    return recast.getNewTypeBitsAttr() && recast.getOldTypeBitsAttr() &&
+           recast.getNewTypeBits() == recast.getOldTypeBits();
+  if (!isa<DecompositionOp>(op))
+    return false;
+  std::optional<TensorOperand> tensor = state.readTensor(op->getOperand(0));
+  return tensor && !tensor->value.layout.isComposed();
+}
+
 /// The operand that the result is a view of: behind the tiled operation, if there is one.
 static Value viewedTensor(Operation *op) {
   Value first = op->getOperand(0);
@@ -39,6 +53,10 @@ static Value viewedTensor(Operation *op) {
 Lowered lowerAlgebra(LoweringState &state, Operation *op) {
   if (auto iterator = dyn_cast<GetIterOp>(op))
     return lowerGetIter(state, iterator);
+  if (forwards(state, op)) {
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    return Lowered::Done;
+  }
   AlgebraContext cx(&state.arith);
   std::optional<FlyValue> result;
   switch (evaluateOp(cx, op, [&](Value value) { return state.read(value); }, result)) {
@@ -57,6 +75,7 @@ Lowered lowerAlgebra(LoweringState &state, Operation *op) {
     } else {
       state.define(op->getResult(0), std::move(*result));
     }
+    state.keepParts(op->getResult(0), viewedTensor(op), isa<DecompositionOp>(op));
   }
   // Declared types hold what the operation infers, so failing means that the operands were never
   // admissible.

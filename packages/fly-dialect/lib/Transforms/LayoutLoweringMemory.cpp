@@ -120,8 +120,9 @@ static Lowered lowerStore(LoweringState &state, MemRefStoreOp op) {
 // Allocations
 //===----------------------------------------------------------------------===//
 
-/// A register tensor of this type, whose layout is `layout`.
-static Lowered allocate(LoweringState &state, Operation *op, const AnyLayout &layout) {
+/// A register tensor of this type, whose layout is `layout`, and the value `known` if there is one.
+static Lowered allocate(LoweringState &state, Operation *op, const AnyLayout &layout,
+                        Value known = {}) {
   auto type = cast<fly::MemRefType>(op->getResult(0).getType());
   if (layout.isComposed()) {
     op->emitOpError("register tensors have a plain layout, got ") << layout.str();
@@ -137,11 +138,14 @@ static Lowered allocate(LoweringState &state, Operation *op, const AnyLayout &la
     return Lowered::Failed;
   }
   OpBuilder &builder = state.builder;
+  if (!known)
+    known = state.constructors().layout(layout);
   auto elements = builder.getNamedAttr("allocSize", builder.getI64IntegerAttr(size.staticValue()));
   Value pointer = MakePtrOp::create(builder, op->getLoc(), type.getPointerType(), ValueRange(),
                                     builder.getDictionaryAttr(elements));
   state.define(op->getResult(0),
                TensorOperand{{type.getPointerType(), 0, layout}, PointerValue{pointer}});
+  state.hasLayout(op->getResult(0), known);
   return Lowered::Done;
 }
 

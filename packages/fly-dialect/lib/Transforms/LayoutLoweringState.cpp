@@ -112,14 +112,53 @@ void LoweringState::definePointer(Value result, PointerValue pointer) {
   pointers.insert_or_assign(result, std::move(pointer));
 }
 
+void LoweringState::keepParts(Value result, Value source, bool withOutermost) {
+  std::optional<FlyValue> before = read(source);
+  auto after = values.find(result);
+  if (!before || after == values.end())
+    return;
+  auto known = parts.find(source);
+  const LayoutParts all = known != parts.end() ? known->second : partsOf(source);
+  LayoutParts kept = keptParts(all, *before, after->second);
+  if (withOutermost)
+    kept.outermost = keptOutermost(all, *before, after->second);
+  if (!kept.empty())
+    parts.insert_or_assign(result, std::move(kept));
+}
+
 /// `pointer` with exactly the type that remaining users were built for.
 static Value withType(OpBuilder &builder, Location loc, Value pointer, Type type) {
   return pointer.getType() == type ? pointer
                                    : RecastIterOp::create(builder, loc, type, pointer).getResult();
 }
 
+Value LoweringState::constructLayout(const AnyLayout &layout, const LayoutParts &parts,
+                                     Constructors::First first) {
+  Constructors make(builder, location, first);
+  if (!layout.isComposed())
+    return parts.outermost ? parts.outermost : make.layout(layout);
+  LayoutParts rest = parts;
+  LayoutParts::Map map;
+  if (!rest.maps.empty()) {
+    map = rest.maps.front();
+    rest.maps.erase(rest.maps.begin());
+  }
+  const ComposedLayout &composed = layout.composed();
+  if (!map.inner)
+    map.inner = make.inner(composed.inner());
+  if (!map.offset)
+    map.offset = make.tuple(composed.offset());
+  Value outer = constructLayout(composed.outer(), rest, first);
+  return MakeComposedLayoutOp::create(builder, location, map.inner, map.offset, outer);
+}
+
 void LoweringState::construct(Value result) {
-  setPosition(result.getDefiningOp());
+  Operation *op = result.getDefiningOp();
+  setPosition(op);
+  const LayoutParts known = parts.lookup(result);
+  // Only these put layouts together mode by mode, shapes first.
+  const auto first =
+      isa<AppendOp, PrependOp>(op) ? Constructors::First::Shape : Constructors::First::Stride;
   Value constructed;
   if (auto type = dyn_cast<PointerType>(result.getType())) {
     constructed = withType(builder, location, emitPointer(readPointer(result)), type);
@@ -127,9 +166,17 @@ void LoweringState::construct(Value result) {
     Value pointer =
         withType(builder, location, emitPointer(pointers.lookup(result)), type.getPointerType());
     const auto &tensor = std::get<TensorValue>(values.find(result)->second);
-    constructed = constructors().view(pointer, tensor.layout);
+    Value layout = constructLayout(tensor.layout, known, first);
+    constructed = MakeViewOp::create(builder, location, pointer, layout);
+  } else if (const FlyValue &value = values.find(result)->second;
+             const auto *tensor = std::get_if<TensorValue>(&value)) {
+    Value base = known.base ? known.base : constructors().tuple(tensor->offset);
+    Value layout = constructLayout(tensor->layout, known, first);
+    constructed = MakeViewOp::create(builder, location, base, layout);
+  } else if (const auto *layout = std::get_if<AnyLayout>(&value)) {
+    constructed = constructLayout(*layout, known, first);
   } else {
-    constructed = constructors().value(values.find(result)->second);
+    constructed = constructors().value(value);
   }
   result.replaceAllUsesWith(constructed);
 }
@@ -144,6 +191,7 @@ void LoweringState::finish() {
   obsolete.clear();
   values.clear();
   pointers.clear();
+  parts.clear();
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #ifndef FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
 #define FLY_LIB_TRANSFORMS_LAYOUTLOWERINGSTATE_H
 
+#include "LayoutParts.h"
 #include "RuntimeArithEmitter.h"
 
 #include "fly/Dialect/Fly/IR/Constructors.h"
@@ -79,6 +80,11 @@ public:
   void define(mlir::Value result, FlyValue value);
   void define(mlir::Value result, TensorOperand tensor);
   void definePointer(mlir::Value result, PointerValue pointer);
+  /// `result` has those parts of `source` that are the same in both; the outermost layout only if
+  /// asked for.
+  void keepParts(mlir::Value result, mlir::Value source, bool withOutermost);
+  /// `result` has the layout `layout`, which is one value.
+  void hasLayout(mlir::Value result, mlir::Value layout) { parts[result].outermost = layout; }
   /// `op` has been replaced as a whole; its results without a definition are not used any more.
   void replaced(mlir::Operation *op) { obsolete.push_back(op); }
   /// Erases replaced ops, and constructs those of their results that are still used.
@@ -121,11 +127,15 @@ private:
   /// A memref that is an argument of a block: its type has the layout, if that is static.
   std::optional<FlyValue> readOpaqueMemRef(mlir::Value value);
   void construct(mlir::Value result);
+  /// `layout`, whose parts may exist.
+  mlir::Value constructLayout(const AnyLayout &layout, const LayoutParts &parts,
+                              Constructors::First first);
 
   mlir::Location location = builder.getUnknownLoc();
   Emitted emitted;
   llvm::DenseMap<mlir::Value, FlyValue> values;
   llvm::DenseMap<mlir::Value, PointerValue> pointers;
+  llvm::DenseMap<mlir::Value, LayoutParts> parts;
   llvm::SmallVector<mlir::Operation *> obsolete;
 };
 

@@ -25,9 +25,9 @@ func.func @trivial() -> !fly.int_tuple<(3,4)> {
 
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-SAME: %[[ARG0:.+]]: i32, %[[ARG1:.+]]: i32
-// CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
 // CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<packed (i32, i32)>
 // CHECK: %[[C3_I32:.+]] = arith.constant 3 : i32
+// CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
 // CHECK: %[[V1:.+]] = arith.andi %[[ARG0]], %[[C3_I32]] : i32
 // CHECK: %[[V2:.+]] = arith.shli %[[V1]], %[[C1_I32]] : i32
 // CHECK: %[[V3:.+]] = arith.xori %[[ARG1]], %[[V2]] : i32
@@ -43,9 +43,9 @@ func.func @dynamic(%i: i32, %j: i32) -> !fly.int_tuple<(?,?)> {
 
 // CHECK-LABEL: func.func @composed(
 // CHECK-SAME: %[[ARG0:.+]]: i32, %[[ARG1:.+]]: i32
-// CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
 // CHECK: %[[V0:.+]] = llvm.mlir.undef : !llvm.struct<packed (i32, i32)>
 // CHECK: %[[C3_I32:.+]] = arith.constant 3 : i32
+// CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
 // CHECK: %[[V1:.+]] = arith.andi %[[ARG0]], %[[C3_I32]] : i32
 // CHECK: %[[V2:.+]] = arith.shli %[[V1]], %[[C1_I32]] : i32
 // CHECK: %[[V3:.+]] = arith.xori %[[ARG1]], %[[V2]] : i32
