@@ -216,17 +216,17 @@ def tiles_of_waves(sq, skv, causal, rows):
 @pytest.mark.parametrize("causal", [False, True])
 def test_counts_of_rescales(causal):
     """Each wave counts each of its tiles once, as taken for masked ones; renewals elsewhere are counted as well."""
-    q, k, v = tensors(2, 200, 300, 2, 1, 64, "bf16")
+    q, k, v = tensors(1, 128, 300, 2, 1, 64, "bf16")
     counts = torch.tensor([5.0, 7.0])
     out = flydsl_flash_attn_func(q, k, v, causal=causal, debug_counts=counts)
     check(out, None, q, k, v, causal, "bf16")
-    computed, masked = tiles_of_waves(200, 300, causal, 128)
-    assert counts.tolist() == [5 + 4 * masked, 7 + 4 * (computed - masked)]
+    computed, masked = tiles_of_waves(128, 300, causal, 128)
+    assert counts.tolist() == [5 + 2 * masked, 7 + 2 * (computed - masked)]
     k[:, :, :, 0] += 100.0 * torch.arange(300).div(64, rounding_mode="floor").flip(0).view(1, -1, 1)
     q[..., 0] = 2.0
     grown = torch.zeros(2)
     flydsl_flash_attn_func(q, k, v, causal=causal, debug_counts=grown)
-    assert grown.tolist() == [4 * computed, 0]
+    assert grown.tolist() == [2 * computed, 0]
 
 
 def test_counts_are_checked():

@@ -42,7 +42,8 @@ def test_attention(run, draws, monkeypatch):
             more = {"num_kv_splits": splits, "out": out, "return_lse": True, **terms}
             results.append(flydsl_flash_attn_func(q, k, v, causal=causal, **more)[1])
 
-        said = f"seed {seed}: {batch, sq, skv, heads, kv_heads, head_dim} {dtype} {causal=} {rows=} {splits=} {sorted(terms)}"
+        said = f"seed {seed}: {batch, sq, skv, heads, kv_heads, head_dim} {dtype} {causal=} {rows=} {splits=}"
+        said += f" {sorted(terms)}"
         try:
             run(attend, writes=[out], seeds=draws.orders(choose))
             assert all(torch.equal(one, results[0]) for one in results)

@@ -150,16 +150,33 @@ def flash_attention() -> None:
     build_dense(1, 1, 64, "bf16", False, True, None, FlashConfig())(q, q, q, out, lse, 1, 300, 300)
 
 
+def split_attention() -> None:
+    """Two parts of four tiles of keys, and the kernel that combines them."""
+    from flydsl.kernels.attention.config import FlashConfig
+    from flydsl.kernels.attention.flash_attn_splits import build_split_forward
+    from flydsl.kernels.attention.form import Form
+
+    generator = torch.Generator().manual_seed(0)
+    q = torch.randn(1, 200, 1, 64, generator=generator).bfloat16()
+    out, parts, parts_lse = torch.empty_like(q), torch.empty(2 * q.numel()), torch.empty(2 * 200)
+    config, form = FlashConfig(waves=4), Form(splits=2)
+    kernel = build_split_forward(1, 1, 64, "bf16", False, False, None, config, form)
+    kernel(q, q, q, out, out, parts, parts_lse, out, out, out, out, 1, 200, 200)
+
+
 PRODUCTS = (
     f"{ATTENTION}.matrix: acc = fx.rocdl.mfma_f32_32x32x8bf16_1k(",
     f"{ATTENTION}.matrix: return instruction(a, b, acc)",
 )
 OUTPUT_IN_LDS = (
     f"{ATTENTION}.output_store: self._written[part].store(",
-    f"{ATTENTION}.output_store: piece = self._read[part].load(kind)",
+    f"{ATTENTION}.output_store: piece = fx.recast_iter(fx.Int32, self._read[part]).load(kind)",
     f"{ATTENTION}.kv_staging: place.store(values)",
     f"{ATTENTION}.flash_attn_kernel: a = (v_mine +",
 )
+
+
+PARTS = ("highest, (logs +", "log = (logs +", "(parts + fx.Int64(part)", "target.store(")
 
 
 def splitk_gemm() -> None:
@@ -266,6 +283,27 @@ KERNELS = [
                 (f"{ATTENTION}.flash_attn_kernel: a = (k_mine +", *PRODUCTS),
             ),
         ),
+    ),
+    Kernel(
+        "split_attention",
+        split_attention,
+        (
+            Break(
+                f"{ATTENTION}.split_combine_kernel",
+                "(at < rows) & (row < seq_len)",
+                "at < rows",
+                "memory",
+                PARTS,
+            ),
+            Break(
+                f"{ATTENTION}.split_combine_kernel",
+                "first_part = fx.Int64(batch) * splits",
+                "first_part = fx.Int64(batch) * splits + 1",
+                "memory",
+                PARTS,
+            ),
+        ),
+        barriers=False,
     ),
     Kernel(
         "softmax",
