@@ -7,10 +7,12 @@ For a head x of D elements at position p, with the halves x1, x2 (NeoX):
 
 A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. A workgroup has all
 heads of a token, or of several: the queries, then the keys, each together with the value of the same head
-(`rope_config`).
-The row of cosines and the row of sines of a token's position, and its slot, are read once, by the first threads, and
-reach the others through LDS; the loads of the heads are in flight meanwhile. Every element of Q, K and V is read once,
-in 16-byte accesses; each output is written once.
+(`rope_config`). The row of cosines and the row of sines of a token's position, and its slot, are read once, by the
+first threads, and reach the others through LDS; the loads of the heads are in flight meanwhile. Every element of Q, K
+and V is read once, in 16-byte accesses; each output is written once.
+
+Limits: heads of 16 times a power of two elements up to 4096, up to 65,536 heads and places of a cache block, caches of
+any size; positions and slots are not checked. gfx942 and gfx950.
 """
 
 from __future__ import annotations

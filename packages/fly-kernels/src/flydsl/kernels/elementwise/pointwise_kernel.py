@@ -3,6 +3,8 @@
 
 A thread moves 16 bytes at a time, several times (`WorkgroupConfig`), a workgroup's length apart; the elements after the
 last whole vector are moved by one thread each. Every element is read and written once.
+
+Limits: fewer than 2^31 elements, gfx942 and gfx950.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Softmax over the rows of a matrix, backward: dx = y · (dy - sum_n dy · y), the sum in f32.
 
-y and dy stay in registers between the sum and the output up to 32,768 elements a row; a longer row is read twice.
+y and dy stay in registers between the sum and the output up to 32,768 elements a row, so that they are read once and dx
+is written once, in 16-byte accesses; a longer row is read twice.
+
+Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
 """
 
 from __future__ import annotations

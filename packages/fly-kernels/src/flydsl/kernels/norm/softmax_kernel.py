@@ -6,6 +6,8 @@ y[m, n] = exp(x[m, n] - max_k x[m, k]) / sum_k exp(x[m, k] - max_k x[m, k]), in 
 The threads of a row (see `common.rows`) hold it in registers: it is read once and written once, with two reductions in
 between, of the maximum and of the sum. A row longer than 65,536 elements is read twice, the first time with the running
 maximum and the rescaled running sum (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
+
+Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
 """
 
 from __future__ import annotations

@@ -6,8 +6,10 @@ q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_qu
 
 A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum by DPP: no LDS, no barrier. x is
 read once and q written once. A workgroup works on neighbouring vectors of one row, 256 of them by default
-(`WorkgroupConfig`). What is left of a row after its last whole
-vector is moved element by element, by the thread that comes after that of the last vector.
+(`WorkgroupConfig`). What is left of a row after its last whole vector is moved element by element, by the thread that
+comes after that of the last vector.
+
+Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ int8, 240 for fp8 on gfx942 (E4M3FNUZ), 448 for fp8 on gfx950 (E4M3FN).
 x is read once, in 16-byte accesses, and kept in registers up to 65,536 elements a row (a longer one is read twice); q
 is written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
 where x / scale lies within two units of the last place of the middle between two steps.
+
+Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
 """
 
 from __future__ import annotations
