@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flydsl.emulator import sanitize
 from flydsl.emulator._library import library_path
 from flydsl.emulator.device import Emulator, Module
 
@@ -160,6 +162,51 @@ def test_the_older_way_to_launch(
     assert (out == 2).all()
     assert hip.hipLaunchByPtr(function) == 9  # hipErrorInvalidConfiguration: configured once, launched once
     assert hip.hipSetupArgument(ctypes.byref(arguments[0]), size(8), size(0)) == INVALID_VALUE
+
+
+GRID_BARRIER = """
+KERNEL void rotate(GLOBAL int *x, GLOBAL int *out, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    if (TID == 0)
+      x[BID] += i; // before
+    SYNC
+    if (TID == 0)
+      out[BID] += x[(BID + 1) % GROUPS];
+    SYNC
+  }
+}
+"""
+# As HIP's device library writes grid_group::sync(): one wave of each workgroup meets the others.
+SYNC = """__builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent"); __builtin_amdgcn_s_barrier();
+    if (TID == 0) __builtin_amdgcn_ds_gws_barrier(GROUPS - 1, 0);
+    __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");"""
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_barriers_of_a_grid(
+    emulator: Emulator, build: Callable[..., Module], arch: str, sync: bool
+) -> None:
+    define = f"#define GROUPS 12\n#define SYNC {' '.join(SYNC.split()) if sync else ''}\n"
+    module = build(define + HEADER + GRID_BARRIER, arch)
+    x, out, rounds = np.arange(12, dtype=np.int32), np.zeros(12, np.int32), ctypes.c_int(3)
+    function = ctypes.c_void_p()
+    emulator.call("hipModuleGetFunction", ctypes.byref(function), module._handle, b"rotate")
+    with contextlib.ExitStack() as stack:
+        pointers = []
+        for array in (x, out):
+            pointers.append(ctypes.c_void_p(array.ctypes.data))
+            assert emulator.library.hipHostRegister(pointers[-1], size(array.nbytes), 0) == 0
+            stack.callback(emulator.library.hipHostUnregister, pointers[-1])
+        arguments = (ctypes.c_void_p * 3)(*(ctypes.addressof(one) for one in (*pointers, rounds)))
+        found = stack.enter_context(sanitize("all", raises=False))
+        code = emulator.library.hipModuleLaunchCooperativeKernel(function, 12, 1, 1, 128, 1, 1, 0, None, arguments)
+        assert code == 0
+    if sync:
+        assert found.reports == []
+        expected = sum((np.arange(12) + total) for total in (0, 1, 3))
+        np.testing.assert_array_equal(out, np.roll(expected, -1))
+    else:
+        assert {report.sanitizer for report in found.reports} == {"race"}
 
 
 def test_dynamic_lds_that_can_be_asked_for(hip: ctypes.CDLL, build: Callable[..., Module]) -> None:

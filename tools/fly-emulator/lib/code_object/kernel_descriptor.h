@@ -22,6 +22,7 @@ struct KernelDescriptor {
 
   // compute_pgm_rsrc1
   uint32_t vgprGranules() const { return computePgmRsrc1 & 0x3f; }
+  uint32_t sgprGranules() const { return (computePgmRsrc1 >> 6) & 0xf; }
   /// MODE[7:0]: round mode 32, round mode 16/64, denormal mode 32, denormal mode 16/64.
   uint32_t floatMode() const { return (computePgmRsrc1 >> 12) & 0xff; }
   bool dx10Clamp() const { return ((computePgmRsrc1 >> 21) & 1) != 0; }

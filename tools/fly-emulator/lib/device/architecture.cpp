@@ -5,10 +5,10 @@ namespace flyemu {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
-    {"gfx942", "gfx9-4-generic", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304, uint64_t{192} << 30, 2100000,
-     1300000, 8192, 4 << 20, false},
-    {"gfx950", "gfx9-4-generic", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256, uint64_t{288} << 30, 2400000,
-     2000000, 8192, 4 << 20, true},
+    {"gfx942", "gfx9-4-generic", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304,
+     uint64_t{192} << 30, 2100000, 1300000, 8192, 4 << 20, false},
+    {"gfx950", "gfx9-4-generic", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256,
+     uint64_t{288} << 30, 2400000, 2000000, 8192, 4 << 20, true},
 };
 
 } // namespace

@@ -10,6 +10,7 @@
 #include "device/architecture.h"
 #include "device/launch_monitor.h"
 #include "device/work_group_run.h"
+#include "execute/global_sync.h"
 #include "execute/lane_tables.h"
 #include "execute/program.h"
 #include "support/error.h"
@@ -64,20 +65,21 @@ void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descr
                                       "architecture has yet");
 }
 
-/// Hardware reads v0 in place of a register that the kernel has not been given, and drops writes to
-/// it; no compiler means that.
+/// Hardware reads v0 or s0 in place of a register that the kernel has not been given, and drops
+/// writes to it; no compiler means that.
 void checkRegisters(Program &program, const KernelMetadata &kernel,
                     const KernelDescriptor &descriptor, uint64_t entry) {
   const uint32_t total = (descriptor.vgprGranules() + 1) * 8;
   const uint32_t vgprs = std::min(total, descriptor.accumOffset());
-  const Instruction *inst = program.beyondRegisters(entry, vgprs, total - vgprs);
+  const uint32_t sgprs = (descriptor.sgprGranules() / 2 + 1) * 16;
+  const Instruction *inst = program.beyondRegisters(entry, vgprs, total - vgprs, sgprs);
   if (inst == nullptr)
     return;
   throw EmulatorError(
       hipErrorInvalidImage,
-      format("launch of %s: it uses a vector register beyond the %u VGPRs and %u AccVGPRs of its "
-             "descriptor\n  at %s: %s",
-             kernel.name.c_str(), vgprs, total - vgprs,
+      format("launch of %s: it uses a register beyond the %u VGPRs, %u AccVGPRs and %u SGPRs of "
+             "its descriptor\n  at %s: %s",
+             kernel.name.c_str(), vgprs, total - vgprs, sgprs,
              program.location(program.elfAddress(*inst)).c_str(),
              program.disassemble(*inst).c_str()));
 }
@@ -230,6 +232,8 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   packet.groupSegmentSize = plan.ldsBytes;
   std::vector<uint8_t> queue(256);
   plan.state.program = &program;
+  GlobalSync globalSync;
+  plan.state.globalSync = &globalSync;
   plan.state.helpers = &laneTable().helpers;
   plan.state.ocpFloat8 = architecture.ocpFloat8;
   plan.state.checkLds = options.checkLds;

@@ -51,8 +51,9 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
   const uint32_t *offset =
       m.offen ? wave.row(operands.address->index + (m.idxen ? 1U : 0U)) : nullptr;
   const bool structured = d.stride != 0 && (m.idxen || d.swizzle || d.addThreadId);
-  // The vector and the immediate offset are added in 32 bits: LLVM folds an immediate into an access
-  // whose vector offset is negative (on gfx1250, where both are extended first, it does not).
+  // The vector and the immediate offset are added in 32 bits: LLVM folds an immediate into an
+  // access whose vector offset is negative (on gfx1250, where both are extended first, it does
+  // not).
   const auto offsetOf = [&](unsigned lane) {
     return (offset != nullptr ? offset[lane] : 0U) + static_cast<uint32_t>(m.offset);
   };

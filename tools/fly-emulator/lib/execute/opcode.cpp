@@ -72,6 +72,7 @@ OpcodeTable::OpcodeTable() {
   addCrossLaneOpcodes(*this);
   addScaledBlockOpcodes(*this);
   addMatrixOpcodes(*this);
+  addGlobalSyncOpcodes(*this);
   addFlatMemoryOpcodes(*this);
   addBufferMemoryOpcodes(*this);
   addBufferTypedOpcodes(*this);

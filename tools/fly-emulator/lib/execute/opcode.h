@@ -67,6 +67,7 @@ void addVectorAluOpcodes(OpcodeTable &table);
 void addCrossLaneOpcodes(OpcodeTable &table);
 void addScaledBlockOpcodes(OpcodeTable &table);
 void addMatrixOpcodes(OpcodeTable &table);
+void addGlobalSyncOpcodes(OpcodeTable &table);
 void addFlatMemoryOpcodes(OpcodeTable &table);
 void addBufferMemoryOpcodes(OpcodeTable &table);
 void addBufferTypedOpcodes(OpcodeTable &table);

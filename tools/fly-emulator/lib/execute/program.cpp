@@ -32,6 +32,18 @@ bool isOrdered(const Instruction &inst) {
   return returns || floats || name.find("swap") != std::string::npos;
 }
 
+/// The number of SGPRs that an instruction needs. VCC, M0 and the like are always there.
+uint32_t scalarRegistersOf(const Instruction &inst) {
+  uint32_t needed = 0;
+  const auto note = [&](const Operand &operand) {
+    if (operand.isScalarRegister() && operand.index < scalar::kFlatScratch)
+      needed = std::max<uint32_t>(needed, operand.index + operand.dwords);
+  };
+  std::for_each(inst.dst.begin(), inst.dst.begin() + inst.dstCount, note);
+  std::for_each(inst.src.begin(), inst.src.begin() + inst.srcCount, note);
+  return needed;
+}
+
 /// One past the last register that an instruction names, of VGPRs or of AccVGPRs.
 uint32_t registersOf(const Instruction &inst, bool accumulation) {
   uint32_t end = 0;
@@ -87,6 +99,7 @@ Program::Block &Program::blockAt(uint64_t elfAddress) {
           static_cast<uint32_t>(block->instructions.size());
       block->vgprs = std::max(block->vgprs, registersOf(inst, false));
       block->accVgprs = std::max(block->accVgprs, registersOf(inst, true));
+      block->sgprs = std::max(block->sgprs, scalarRegistersOf(inst));
       if (inst.opcode != nullptr) {
         block->ordered |= isOrdered(inst);
         const std::string &name = inst.opcode->name;
@@ -153,14 +166,15 @@ std::vector<const Instruction *> Program::instructionsAt(uint64_t elfAddress) {
   return out;
 }
 
-const Instruction *Program::beyondRegisters(uint64_t elfAddress, uint32_t vgprs,
-                                            uint32_t accVgprs) {
+const Instruction *Program::beyondRegisters(uint64_t elfAddress, uint32_t vgprs, uint32_t accVgprs,
+                                            uint32_t sgprs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Block &block = blockAt(elfAddress);
-  if (block.vgprs <= vgprs && block.accVgprs <= accVgprs)
+  if (block.vgprs <= vgprs && block.accVgprs <= accVgprs && block.sgprs <= sgprs)
     return nullptr;
   for (const Instruction &inst : block.instructions)
-    if (registersOf(inst, false) > vgprs || registersOf(inst, true) > accVgprs)
+    if (registersOf(inst, false) > vgprs || registersOf(inst, true) > accVgprs ||
+        scalarRegistersOf(inst) > sgprs)
       return &inst;
   return nullptr;
 }

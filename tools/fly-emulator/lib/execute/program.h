@@ -33,9 +33,10 @@ public:
   /// The instructions of the function at an ELF address, without the one that ends the list.
   std::vector<const Instruction *> instructionsAt(uint64_t elfAddress);
 
-  /// The first instruction of that function that names a vector register beyond the given numbers
-  /// of VGPRs and AccVGPRs, or null.
-  const Instruction *beyondRegisters(uint64_t elfAddress, uint32_t vgprs, uint32_t accVgprs);
+  /// The first instruction of that function that names a register beyond the given numbers of
+  /// VGPRs, AccVGPRs and SGPRs, or null.
+  const Instruction *beyondRegisters(uint64_t elfAddress, uint32_t vgprs, uint32_t accVgprs,
+                                     uint32_t sgprs);
 
   std::string disassemble(const Instruction &inst);
   uint64_t elfAddress(const Instruction &inst) const;
@@ -53,6 +54,7 @@ private:
     bool indirect = false; ///< calls or jumps through registers
     uint32_t vgprs = 0;    ///< that instructions name
     uint32_t accVgprs = 0;
+    uint32_t sgprs = 0;
   };
 
   Block &blockAt(uint64_t elfAddress);

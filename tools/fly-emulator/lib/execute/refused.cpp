@@ -7,16 +7,14 @@
 namespace flyemu {
 namespace {
 
-constexpr char kGws[] = "needs global wave sync, which a queue has only where the driver allocated "
-                        "it; the emulator's queues have none";
+constexpr char kGws[] =
+    "is a semaphore of global wave sync, of which HIP's device library uses the barriers only";
 constexpr char kTrapHandler[] = "returns from the trap handler, and is not allowed outside of it";
 
 constexpr struct {
   const char *name;
   const char *why;
 } kRows[] = {
-    {"ds_gws_init", kGws},
-    {"ds_gws_barrier", kGws},
     {"ds_gws_sema_v", kGws},
     {"ds_gws_sema_p", kGws},
     {"ds_gws_sema_br", kGws},

@@ -12,6 +12,7 @@
 
 namespace flyemu {
 
+class GlobalSync;
 class Program;
 struct WorkGroup;
 
@@ -58,6 +59,7 @@ struct LaunchState {
   const MemoryView *memory = nullptr;
   Program *program = nullptr;
   const LaneHelpers *helpers = nullptr;
+  GlobalSync *globalSync = nullptr;
   bool ocpFloat8 = false;
   bool checkLds = false; ///< LDS out of bounds is an error, not the hardware's zero
   uint64_t sharedBase = uint64_t{1} << 56;
@@ -78,6 +80,7 @@ struct Wave {
   uint32_t trapStatus = 0;
   uint32_t index = 0; ///< in its group
   uint64_t executed = 0;
+  uint64_t globalTicket = 0;  ///< of the global barrier that it waits at; 0 for none
   uint8_t *scratch = nullptr; ///< scratchBytes for each lane, one lane after the other
   uint32_t scratchBytes = 0;
   WorkGroup *group = nullptr;

@@ -2,6 +2,7 @@
 #include "sanitize/global_race.h"
 
 #include "execute/memory_access.h"
+#include "execute/opcode.h"
 #include "support/format.h"
 
 namespace flyemu {
@@ -14,6 +15,24 @@ uint32_t bytesAt(uint64_t address, uint8_t bytes) {
     if ((bytes >> i & 1U) != 0)
       value |= uint32_t{*reinterpret_cast<const volatile uint8_t *>(address + i)} << (8 * i);
   return value;
+}
+
+/// The registers that a plain store takes its bytes from, and by how many bits they are shifted: by
+/// the time that the store is looked at, another workgroup may have stored there too. Null where it
+/// converts, or was cut at a bound.
+const uint32_t *storedRows(const Wave &wave, const Instruction &inst, const LaneAccess &access,
+                           unsigned &shift) {
+  const std::string &name = inst.opcode->name;
+  const bool buffer = name.rfind("buffer_store", 0) == 0;
+  const bool plain =
+      buffer || name.rfind("global_store", 0) == 0 || name.rfind("flat_store", 0) == 0;
+  if (access.kind != AccessKind::Store || !plain || name.find("format") != std::string::npos)
+    return nullptr;
+  const Operand &data = inst.src[buffer ? 0 : 1];
+  if (!data.isVector() || (access.bytes + 3) / 4 != data.dwords)
+    return nullptr;
+  shift = name.find("d16_hi") != std::string::npos ? 16 : 0;
+  return wave.row(data.index);
 }
 
 uint32_t maskOf(uint8_t bytes) {
@@ -30,16 +49,24 @@ struct GlobalRaceCheck::Part {
   bool atomic; ///< or a load or store of a scope that other workgroups are in
   unsigned lane;
   uint64_t dword;
-  uint8_t bytes; ///< of the dword, one bit each
+  uint8_t bytes;  ///< of the dword, one bit each
+  uint32_t value; ///< of those bytes, after the access
 };
 
 uint64_t GlobalRaceCheck::numberOf(const WorkGroup &group) {
   return (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
 }
 
+void GlobalRaceCheck::meet(GroupClock &clock) {
+  const std::lock_guard<std::mutex> lock(meetingMutex_);
+  clock.synchronise(meeting_);
+}
+
 void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access,
                              GroupClock &clock) {
-  Part part{access.kind, access.kind == AccessKind::Atomic || inst.modifiers.sc1, 0, 0, 0};
+  Part part{access.kind, access.kind == AccessKind::Atomic || inst.modifiers.sc1, 0, 0, 0, 0};
+  unsigned shift = 0;
+  const uint32_t *rows = storedRows(wave, inst, access, shift);
   forEachLane(access.lanes, [&](unsigned lane) {
     const uint64_t begin = access.address[lane];
     const uint64_t end = begin + access.bytes;
@@ -49,6 +76,13 @@ void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAcce
       for (unsigned i = 0; i < 4; ++i)
         if (part.dword * 4 + i >= begin && part.dword * 4 + i < end)
           part.bytes |= static_cast<uint8_t>(1U << i);
+      part.value = rows == nullptr ? bytesAt(part.dword * 4, part.bytes) : 0;
+      for (unsigned i = 0; i < 4 && rows != nullptr; ++i)
+        if ((part.bytes >> i & 1U) != 0) {
+          const uint64_t at = part.dword * 4 + i - begin;
+          const uint32_t word = rows[at / 4 * kLanes + lane];
+          part.value |= (word >> (8 * (at % 4) + shift) & 0xffU) << (8 * i);
+        }
       check(wave, inst, part, clock);
     }
   });
@@ -60,7 +94,7 @@ void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &par
   const std::lock_guard<std::mutex> lock(shard.mutex);
   Cell &cell = shard.cells[part.dword];
   const bool writes = part.kind != AccessKind::Load;
-  const uint32_t value = bytesAt(part.dword * 4, part.bytes); // after the access
+  const uint32_t value = part.value;
   const auto concurrent = [&](const Touch &touch) {
     return (touch.bytes & part.bytes) != 0 && !clock.isAfter(touch.group, touch.time);
   };

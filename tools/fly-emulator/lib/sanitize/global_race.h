@@ -23,6 +23,9 @@ public:
   /// `clock` belongs to the wave's workgroup.
   void access(Wave &wave, const Instruction &inst, const LaneAccess &access, GroupClock &clock);
 
+  /// A workgroup is at a barrier of all workgroups.
+  void meet(GroupClock &clock);
+
   static uint64_t numberOf(const WorkGroup &group);
 
 private:
@@ -54,6 +57,8 @@ private:
 
   ReportSink &sink_;
   std::array<Shard, 64> shards_;
+  std::mutex meetingMutex_;
+  GroupTimes meeting_;
 };
 
 } // namespace flyemu

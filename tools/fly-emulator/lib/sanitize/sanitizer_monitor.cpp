@@ -45,8 +45,7 @@ public:
       wait_->before(wave, inst);
     if (init_ != nullptr)
       init_->before(wave, inst);
-    if (lint_ != nullptr)
-      lint_->before(wave, inst);
+    meet(inst);
   }
   void after(Wave &wave, const Instruction &inst) override {
     if (wait_ != nullptr)
@@ -55,6 +54,7 @@ public:
       init_->after(wave, inst);
     if (memory_ != nullptr)
       memory_->after(wave, inst);
+    meet(inst);
   }
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     const bool scalarLoad =
@@ -88,6 +88,13 @@ public:
   }
 
 private:
+  /// A barrier of all workgroups: what came before is seen by the others when they leave it.
+  void meet(const Instruction &inst) {
+    if (seeds_ != nullptr && inst.opcode->cls == OpClass::Control &&
+        inst.opcode->name == "ds_gws_barrier")
+      globalRaces_.meet(clock_);
+  }
+
   GlobalRaceCheck &globalRaces_;
   GroupClock clock_;
   std::unique_ptr<SeedLoads> seeds_;

@@ -73,15 +73,16 @@ HINTS = {
     "s_incperflevel": "1", "s_decperflevel": "1", "s_ttracedata": "", "s_dcache_inv": "", "s_dcache_inv_vol": "",
     "s_dcache_wb": "", "s_dcache_wb_vol": "", "buffer_wbl2": "sc0 sc1", "buffer_inv": "sc0 sc1", "s_sleep": "1",
     "s_barrier": "", "s_waitcnt": "vmcnt(0) lgkmcnt(0) expcnt(0)", "s_sethalt": "0", "s_setkill": "0",
-    "s_set_gpr_idx_off": "",
+    "s_set_gpr_idx_off": "", "ds_gws_init": "v90 gds", "ds_gws_barrier": "v90 gds",  # a barrier of one wave
 }  # fmt: skip
 
 
 def hints() -> list[Case]:
     """What has no effect that a program sees: every register around it keeps its value."""
+    alone = "v_mov_b32 v90, 0\ns_mov_b32 m0, 0\n"
     return [
-        case(name, "u32 s:u32", "u32 s:u32", lambda a, b: (a, b), f"{{op}} {operand}\nv_mov_b32 {{d}}, {{a}}\n"
-             "s_mov_b32 {e}, {b}")
+        case(name, "u32 s:u32", "u32 s:u32", lambda a, b: (a, b), (alone if "gws" in name else "")
+             + f"{{op}} {operand}\nv_mov_b32 {{d}}, {{a}}\ns_mov_b32 {{e}}, {{b}}")
         for name, operand in HINTS.items()
     ]  # fmt: skip
 

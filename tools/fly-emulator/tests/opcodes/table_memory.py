@@ -221,6 +221,17 @@ def buffers() -> list[Case]:
                  PERMUTE + descriptor(RECORD, 40) + "{op} {d}, v90, s[48:51], 0 idxen offset:8" + WAIT,
                  label="structured", **options),
         ]  # fmt: skip
+    negative = "v_subrev_u32 v92, 4080, v92\n"
+
+    def wrapped(c: Context) -> Words:
+        return load_from(c, list(places(c, slots(c), 28)), 4, False, "", limit)
+
+    out.append(
+        case("buffer_load_dword", "", "b32", wrapped,
+             SCALED + negative + descriptor(0, limit)
+             + "s_mov_b32 s52, 20\n{op} {d}, v92, s[48:51], s52 offen offset:4088" + WAIT,
+             label="negative offset", context=True, memory=BYTES)
+    )  # fmt: skip
     for name, (size, half) in STORES.items():
 
         def store(c: Context, a: Words, size: int = size, half: str = half) -> None:

@@ -78,7 +78,7 @@ def test_the_published_table_is_up_to_date() -> None:
 
 
 REFUSED = {
-    "s_rfe_b64 s[20:21]": "trap handler", "s_sendmsghalt 1": "debugger", "ds_gws_init v2 gds": "driver",
+    "s_rfe_b64 s[20:21]": "trap handler", "s_sendmsghalt 1": "debugger", "ds_gws_sema_v gds": "semaphore",
     "v_screen_partition_4se_b32 v1, v2": "rasteriser",
 }  # fmt: skip
 
