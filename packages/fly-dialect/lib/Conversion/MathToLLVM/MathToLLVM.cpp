@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,8 +29,8 @@ using namespace mlir;
 namespace {
 
 /// Functions that MLIR writes in terms of others; their results are as good as those.
-constexpr StringRef expanded[] = {"sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh", "tan",
-                                  "powf", "fpowi", "ipowi", "round", "rsqrt", "ctlz",  "ceildivsi"};
+constexpr StringRef expanded[] = {"sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh",    "tan",
+                                  "powf", "fpowi", "round", "rsqrt", "ctlz",  "ceildivsi"};
 
 /// Functions that MLIR approximates by polynomials in f32. sin and cos are among them because the
 /// hardware's instructions lose all accuracy for large arguments.
@@ -107,6 +108,64 @@ struct Clamp : OpRewritePattern<math::ClampFOp> {
   }
 };
 
+/// Powers of integers, modulo 2^width, by squaring. A negative exponent gives what integer division
+/// makes of 1 / base^n: 0, but for the bases 1 and -1.
+struct IntegerPower : OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IPowIOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getType();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    auto constant = [&](int64_t value) -> Value {
+      TypedAttr attribute = rewriter.getIntegerAttr(getElementTypeOrSelf(type), value);
+      if (auto shaped = dyn_cast<ShapedType>(type))
+        attribute = DenseElementsAttr::get(shaped, Attribute(attribute));
+      return arith::ConstantOp::create(rewriter, loc, attribute);
+    };
+    Value base = op.getLhs(), exponent = op.getRhs(), one = constant(1), power = one;
+    APInt known;
+    const bool isKnown = matchPattern(exponent, m_ConstantInt(&known));
+    if (!isKnown || !known.isNegative()) {
+      const unsigned bits = isKnown ? known.getActiveBits() : width;
+      for (unsigned bit = 0; bit < bits; ++bit) {
+        if (bit > 0)
+          base = arith::MulIOp::create(rewriter, loc, base, base);
+        Value factor = base;
+        if (!isKnown)
+          factor = arith::SelectOp::create(
+              rewriter, loc, hasBit(rewriter, loc, exponent, constant, bit), base, one);
+        if (!isKnown || known[bit])
+          power = arith::MulIOp::create(rewriter, loc, power, factor);
+      }
+    }
+    if (!isKnown || known.isNegative()) {
+      Value zero = constant(0), minusOne = constant(-1);
+      auto is = [&](arith::CmpIPredicate predicate, Value value, Value other) -> Value {
+        return arith::CmpIOp::create(rewriter, loc, predicate, value, other);
+      };
+      Value alternating = arith::SelectOp::create(
+          rewriter, loc, hasBit(rewriter, loc, exponent, constant, 0), minusOne, one);
+      Value inverse = arith::SelectOp::create(
+          rewriter, loc, is(arith::CmpIPredicate::eq, op.getLhs(), minusOne), alternating, zero);
+      inverse = arith::SelectOp::create(
+          rewriter, loc, is(arith::CmpIPredicate::eq, op.getLhs(), one), one, inverse);
+      power = arith::SelectOp::create(rewriter, loc, is(arith::CmpIPredicate::slt, exponent, zero),
+                                      inverse, power);
+    }
+    rewriter.replaceOp(op, power);
+    return success();
+  }
+
+private:
+  static Value hasBit(PatternRewriter &rewriter, Location loc, Value value,
+                      llvm::function_ref<Value(int64_t)> constant, unsigned bit) {
+    Value shifted = arith::ShRUIOp::create(rewriter, loc, value, constant(bit));
+    Value last = arith::AndIOp::create(rewriter, loc, shifted, constant(1));
+    return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, last, constant(0));
+  }
+};
+
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   void runOnOperation() override {
     if (failed(refuseDouble()) || failed(widen()) || failed(expand()) || failed(convert()))
@@ -145,7 +204,7 @@ private:
 
   LogicalResult expand() {
     RewritePatternSet patterns(&getContext());
-    patterns.add<IsInf, IsNormal, Clamp>(&getContext());
+    patterns.add<Clamp, IntegerPower, IsInf, IsNormal>(&getContext());
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });
