@@ -55,7 +55,12 @@ def test_workgroup_ids_lie_one_after_the_other(build: Callable[..., Module], arc
 
 def test_registers_beyond_the_allocation(build: Callable[..., Module], arch: str) -> None:
     x = np.zeros(64, np.uint32)
-    wrong = ("v_mov_b32 v2, v40", "v_accvgpr_read_b32 v2, a0", "s_mov_b32 s2, s60", "s_load_dwordx2 s[48:49], s[0:1], 0")
+    wrong = (
+        "v_mov_b32 v2, v40",
+        "v_accvgpr_read_b32 v2, a0",
+        "s_mov_b32 s2, s60",
+        "s_load_dwordx2 s[48:49], s[0:1], 0",
+    )
     for code in wrong:  # 32 SGPRs, and 6 for VCC and the like: three granules of 16
         named = code.split()[0]
         beyond = "beyond the 32 VGPRs, 0 AccVGPRs and 48 SGPRs of its descriptor"

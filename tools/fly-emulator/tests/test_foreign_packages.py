@@ -123,6 +123,30 @@ def test_bitsandbytes(pytestconfig: pytest.Config, rocm: Path, arch: str, rocm_v
     assert run(client, LD_LIBRARY_PATH=str(rocm / "lib"), FLYDSL_GPU_ARCH=arch) == "all right"
 
 
+@pytest.mark.slow
+def test_iree(pytestconfig: pytest.Config, rocm: Path, arch: str) -> None:
+    """Another compiler, and another HIP client."""
+    packages = fetched(pytestconfig, "iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0")
+    variables = {"LD_LIBRARY_PATH": str(rocm / "lib"), "PYTHONPATH": str(packages), "FLYDSL_GPU_ARCH": arch}
+    assert run([sys.executable, str(FOREIGN / "iree_client.py"), arch], **variables) == "all right"
+
+
+@pytest.mark.slow
+def test_flydsl(pytestconfig: pytest.Config, rocm: Path, arch: str) -> None:
+    """Another compiler of the same language, with its own HIP runtime: the sources are those of tools/bench."""
+    if importlib.util.find_spec("torch") is None or not (FOREIGN.parents[2] / "bench" / "shared_kernels.py").exists():
+        pytest.skip("needs torch, and the repository's tools/bench")
+    packages = fetched(pytestconfig, "flydsl==0.4.2")
+    linker = rocm / "llvm" / "bin" / "ld.lld"
+    linker.parent.mkdir(parents=True)
+    linker.symlink_to(tool("ld.lld"))
+    (rocm / "amdgcn" / "bitcode").mkdir(parents=True)
+    (rocm / "lib" / "libamdhip64.so.7").symlink_to(library_path())
+    variables = {"LD_LIBRARY_PATH": str(rocm / "lib"), "PYTHONPATH": str(packages), "ROCM_PATH": str(rocm)}
+    variables |= {"FLYDSL_GPU_ARCH": arch, "ARCH": arch, "FLYDSL_RUNTIME_CACHE_DIR": str(rocm / "cache")}
+    assert run([sys.executable, str(FOREIGN / "flydsl_client.py")], **variables) == "all right"
+
+
 @pytest.fixture
 def debian(pytestconfig: pytest.Config) -> Path:
     """HIP 5.2, its device library and rocPRIM 5.3 of Debian 12, unpacked and not installed."""

@@ -183,9 +183,7 @@ SYNC = """__builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent"); __builtin_amdgcn_s_
 
 
 @pytest.mark.parametrize("sync", [True, False])
-def test_barriers_of_a_grid(
-    emulator: Emulator, build: Callable[..., Module], arch: str, sync: bool
-) -> None:
+def test_barriers_of_a_grid(emulator: Emulator, build: Callable[..., Module], arch: str, sync: bool) -> None:
     define = f"#define GROUPS 12\n#define SYNC {' '.join(SYNC.split()) if sync else ''}\n"
     module = build(define + HEADER + GRID_BARRIER, arch)
     x, out, rounds = np.arange(12, dtype=np.int32), np.zeros(12, np.int32), ctypes.c_int(3)
