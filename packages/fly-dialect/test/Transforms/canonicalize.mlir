@@ -83,3 +83,19 @@ func.func @basis() -> !fly.basis<1E0> {
   %basis = fly.static : !fly.basis<1E0>
   return %basis : !fly.basis<1E0>
 }
+
+// Too few operands are an error of the lowering.
+// CHECK-LABEL: func.func @incomplete
+func.func @incomplete() -> !fly.int_tuple<(?,2)> {
+  // CHECK: fly.make_coord() : () -> !fly.int_tuple<(?,2)>
+  %coord = fly.make_coord() : () -> !fly.int_tuple<(?,2)>
+  return %coord : !fly.int_tuple<(?,2)>
+}
+
+// A map that fly.static would make is read from where it is.
+// CHECK-LABEL: func.func @inner_map
+func.func @inner_map(%layout: !fly.composed_layout<S<2,0,3> o 5 o (4,8):(8,1)>) -> !fly.swizzle<S<2,0,3>> {
+  // CHECK: fly.composed_get_inner
+  %inner = fly.composed_get_inner(%layout) : (!fly.composed_layout<S<2,0,3> o 5 o (4,8):(8,1)>) -> !fly.swizzle<S<2,0,3>>
+  return %inner : !fly.swizzle<S<2,0,3>>
+}

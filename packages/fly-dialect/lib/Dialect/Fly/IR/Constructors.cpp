@@ -100,14 +100,15 @@ static bool isConstructor(Operation *op) {
 bool isFoldable(Operation *op) {
   if (op->getNumResults() != 1 || !isa_and_nonnull<FlyDialect>(op->getDialect()))
     return false;
-  if (isTupleAlias(op))
-    return true;
   const Type type = op->getResult(0).getType();
+  // Without its operands there is nothing to make it of.
+  if (isTupleAlias(op))
+    return op->getNumOperands() != 0 || isStaticType(type);
   // `basis` has no constructor; a change of state of an atom without state is reported later.
   if (isa<BasisType>(type) || !isStaticType(type) || isa<AtomSetValueOp>(op) || isConstructor(op))
     return false;
-  // Of these types, fly.static is the constructor.
-  return !isa<StaticOp>(op) || !isa<SwizzleType, CoordSwizzleType, TileType>(type);
+  // Of these types, fly.static is the constructor; what yields one otherwise stays.
+  return !isa<SwizzleType, CoordSwizzleType, TileType>(type);
 }
 
 Value constructFolded(OpBuilder &builder, Operation *op) {

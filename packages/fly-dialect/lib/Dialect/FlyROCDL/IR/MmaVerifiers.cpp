@@ -128,7 +128,7 @@ LogicalResult CDNA3SMFMACType::verify(EmitError emitError, int32_t m, int32_t n,
   if (!isSparsePair(a, b) || !accumulates)
     return unsupported(emitError, "SMFMAC", extents, a, b, acc);
   // Twice the K is gfx950's, which has no FNUZ.
-  const int32_t bits = static_cast<int32_t>(getElementBitWidth(a));
+  const int32_t bits = getElementBitWidth(a);
   const int32_t k16 = 512 / bits;
   const bool isFNUZ = isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a);
   const bool known = m == n && ((m == 16 && (k == k16 || (k == 2 * k16 && !isFNUZ))) ||
