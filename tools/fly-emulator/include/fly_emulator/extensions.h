@@ -89,8 +89,8 @@ unsigned long long flyemu_seed(void);
 int flyemu_set_save_folder(const char *folder);
 const char *flyemu_save_folder(void);
 
-// Where a module (hipModule_t) lies in memory, and where its code begins and ends in there: all else
-// are its variables and constants.
+// Where a module (hipModule_t) lies in memory, and where its code begins and ends in there: all
+// else are its variables and constants.
 int flyemu_module_memory(void *module, void **base, size_t *bytes, size_t *text_begin,
                          size_t *text_end);
 

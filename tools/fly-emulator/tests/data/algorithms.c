@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms of GPUs as libraries write them, on compilers' builtins; one workgroup of N threads each.
+// Algorithms of GPUs as libraries write them, on compilers' builtins; one workgroup of N threads
+// each.
 #define N 256
 #define WAVES (N / 64)
 
@@ -17,7 +18,8 @@ KERNEL void bitonic_sort(const GLOBAL int *in, GLOBAL int *out) {
       const unsigned other = t ^ stride;
       const int mine = tile[t], theirs = tile[other];
       const int ascending = (t & size) == 0, low = t < other;
-      const int keep = (ascending == low) ? (mine < theirs ? mine : theirs) : (mine > theirs ? mine : theirs);
+      const int keep =
+          (ascending == low) ? (mine < theirs ? mine : theirs) : (mine > theirs ? mine : theirs);
       barrier();
       tile[t] = keep;
       barrier();
@@ -28,7 +30,8 @@ KERNEL void bitonic_sort(const GLOBAL int *in, GLOBAL int *out) {
 static unsigned scanWave(unsigned value) { // inclusive, by permutes
   for (unsigned step = 1; step < 64; step *= 2) {
     const unsigned lane = laneId();
-    const unsigned below = (unsigned)__builtin_amdgcn_ds_bpermute((int)((lane - step) * 4), (int)value);
+    const unsigned below =
+        (unsigned)__builtin_amdgcn_ds_bpermute((int)((lane - step) * 4), (int)value);
     value += lane >= step ? below : 0;
   }
   return value;
@@ -61,7 +64,8 @@ KERNEL void radix_sort(const GLOBAL unsigned *in, GLOBAL unsigned *out) {
 }
 
 static float add(float a, int b) { return a + __builtin_bit_cast(float, b); }
-#define DPP(x, control) __builtin_amdgcn_update_dpp(0, __builtin_bit_cast(int, x), control, 0xf, 0xf, 1)
+#define DPP(x, control)                                                                            \
+  __builtin_amdgcn_update_dpp(0, __builtin_bit_cast(int, x), control, 0xf, 0xf, 1)
 
 KERNEL void reduce_by_dpp(const GLOBAL float *in, GLOBAL float *out) {
   float sum = in[BID * 64 + TID];
@@ -70,7 +74,8 @@ KERNEL void reduce_by_dpp(const GLOBAL float *in, GLOBAL float *out) {
   sum = add(sum, DPP(sum, 0x141)); // row_half_mirror
   sum = add(sum, DPP(sum, 0x140)); // row_mirror
   sum = add(sum, __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(int, sum), 0x401f)); // lane ^ 16
-  const float high = __builtin_bit_cast(float, __builtin_amdgcn_readlane(__builtin_bit_cast(int, sum), 32));
+  const float high =
+      __builtin_bit_cast(float, __builtin_amdgcn_readlane(__builtin_bit_cast(int, sum), 32));
   if (TID == 0)
     out[BID] = sum + high;
 }
@@ -101,7 +106,8 @@ KERNEL void compact(const GLOBAL int *in, GLOBAL int *out, GLOBAL int *count) {
   const int value = in[TID];
   const int passes = value > 0;
   const unsigned long mask = __builtin_amdgcn_ballot_w64(passes);
-  const int below = (int)__builtin_amdgcn_mbcnt_hi((unsigned)(mask >> 32), __builtin_amdgcn_mbcnt_lo((unsigned)mask, 0));
+  const int below = (int)__builtin_amdgcn_mbcnt_hi((unsigned)(mask >> 32),
+                                                   __builtin_amdgcn_mbcnt_lo((unsigned)mask, 0));
   if (laneId() == 0)
     totals[TID / 64] = __builtin_popcountl(mask);
   barrier();
@@ -117,7 +123,8 @@ KERNEL void compact(const GLOBAL int *in, GLOBAL int *out, GLOBAL int *count) {
 /// One builtin each, of the groups that the other kernels have not.
 KERNEL void builtins(const GLOBAL unsigned *in, GLOBAL unsigned *out) {
   const unsigned a = in[TID], b = in[TID + 64], c = in[TID + 128];
-  const float x = __builtin_bit_cast(float, (a & 0x7fffff) | 0x3f800000), y = __builtin_bit_cast(float, (b & 0x7fffff) | 0x40000000);
+  const float x = __builtin_bit_cast(float, (a & 0x7fffff) | 0x3f800000),
+              y = __builtin_bit_cast(float, (b & 0x7fffff) | 0x40000000);
   GLOBAL unsigned *o = out + TID * 16;
   o[0] = __builtin_amdgcn_perm(a, b, 0x07020500);
   o[1] = __builtin_amdgcn_alignbyte(a, b, 3);
