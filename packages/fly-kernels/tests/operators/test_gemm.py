@@ -109,6 +109,7 @@ def test_refusals(keywords, said):
         (torch.zeros(4, 64).half(), torch.zeros(64, 32).half(), r"expected a \(M, K\) and b \(N, K\)"),
         (torch.zeros(4, 64).half(), torch.zeros(64, 64), "a and b must have one type"),
         (torch.zeros(4, 64), torch.zeros(64, 64), "f32 operands have no kernel"),
+        (torch.zeros(4, 0).half(), torch.zeros(64, 0).half(), "K is 0"),
         (torch.zeros(4, 48).half(), torch.zeros(64, 48).half(), "K = 48 fp16 are 96 bytes, no multiple of 64"),
         (torch.zeros(4, 64).half(), torch.zeros(66, 64).half(), "N = 66 is no multiple of 4"),
         (torch.zeros(4, 64, dtype=torch.int8), torch.zeros(64, 64, dtype=torch.int8), "needs scale_a and scale_b"),

@@ -339,6 +339,26 @@ def test_empty_and_one_dimensional_tensors():
     assert kernels.row_sum(torch.ones(6)).item() == 6.0
 
 
+def test_rows_of_no_elements():
+    """As torch has them; a quantised row of zeros, and one of nothing, has the scale 1."""
+    x, w = torch.zeros(3, 0), torch.zeros(0)
+    assert kernels.row_sum(x).tolist() == [0.0] * 3
+    assert kernels.mean(x).isnan().all()
+    for largest in (kernels.row_max, kernels.argmax):
+        with pytest.raises(ValueError, match="rows of no elements"):
+            largest(x)
+    for scale in (
+        kernels.per_token_quant(x, "int8")[1],
+        kernels.rmsnorm_quant(x, w)[1],
+        kernels.fused_add_layernorm_quant(x, x, w, w)[2],
+    ):
+        assert scale.tolist() == [1.0] * 3
+    assert kernels.per_block_quant(x, "int8", 16)[1].shape == (3, 0)
+    for y in (kernels.softmax(x), kernels.rmsnorm(x, w), kernels.layernorm(x, w, w), kernels.swiglu(x)):
+        assert y.shape == (3, 0)
+    assert rmsnorm_operators.rmsnorm_fwd(x, w, store_rstd=True)[1].isnan().all()
+
+
 def test_names_of_the_norm_modules():
     from flydsl.kernels.norm import layernorm_kernel, rmsnorm_kernel
 

@@ -117,6 +117,8 @@ def multiply(
     in_dtype = dtype_name(a.dtype)
     if in_dtype == "fp8" and str(a.dtype) != _FP8.get(arch, str(a.dtype)):
         raise ValueError(f"gemm: {arch} computes with {_FP8[arch]}, not with {a.dtype}")
+    if k == 0:
+        raise ValueError("gemm: K is 0: there is nothing to multiply")
     if k * a.element_size() % 64:
         raise ValueError(f"K = {k} {in_dtype} are {k * a.element_size()} bytes, no multiple of 64: pad K with zeros")
     for what, tensor in (("a", a), ("b", b)):

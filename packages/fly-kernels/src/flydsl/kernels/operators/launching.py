@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -43,8 +44,13 @@ def empty(like: Tensor, *shape: int, dtype: torch.dtype | None = None) -> Tensor
     return torch.empty(shape or like.shape, dtype=dtype or like.dtype, device=like.device)
 
 
-def numbers_of_rows(x: Tensor) -> Tensor:
-    """Memory for one f32 of each row of x, in the shape of its leading dimensions."""
+def numbers_of_rows(x: Tensor, of_nothing: float = math.nan) -> Tensor:
+    """Memory for one f32 of each row of x, in the shape of its leading dimensions.
+
+    Rows of no elements, for which nothing is launched, have the number `of_nothing`.
+    """
+    if x.shape[-1] == 0:
+        return torch.full(x.shape[:-1], of_nothing, dtype=torch.float32, device=x.device)
     return torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
 
 

@@ -27,7 +27,7 @@ def _dtype(quant_dtype: str) -> torch.dtype:
 @torch.library.custom_op("flydsl::per_token_quant", mutates_args=())
 def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     dtype, matrix = dtype_name("per_token_quant", x), rows(x)
-    q, scale = empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x)
+    q, scale = empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x, of_nothing=1.0)
     if x.numel():
         launch = _per_token(x.shape[-1], dtype, quant_dtype)
         launch(matrix, rows(q), scale.view(-1), matrix.shape[0], stream_of(x))
@@ -36,7 +36,7 @@ def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
 
 @_per_token_quant.register_fake
 def _(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
-    return empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x)
+    return empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x, of_nothing=1.0)
 
 
 @torch.library.custom_op("flydsl::per_block_quant", mutates_args=())

@@ -68,21 +68,21 @@ def _launch(
 def _norm_quant(
     x: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor]:
-    q, scale = empty(x, dtype=torch.int8), numbers_of_rows(x)
+    q, scale = empty(x, dtype=torch.int8), numbers_of_rows(x, of_nothing=1.0)
     _launch(x, None, weight, bias, xscale, eps, [q, scale])
     return q, scale
 
 
 @_norm_quant.register_fake
 def _(x: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    return empty(x, dtype=torch.int8), numbers_of_rows(x)
+    return empty(x, dtype=torch.int8), numbers_of_rows(x, of_nothing=1.0)
 
 
 @torch.library.custom_op("flydsl::fused_add_norm_quant", mutates_args=())
 def _fused_add_norm_quant(
     x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    q, added, scale = empty(x, dtype=torch.int8), empty(x), numbers_of_rows(x)
+    q, added, scale = empty(x, dtype=torch.int8), empty(x), numbers_of_rows(x, of_nothing=1.0)
     _launch(x, residual, weight, bias, xscale, eps, [q, added, scale])
     return q, added, scale
 
@@ -91,7 +91,7 @@ def _fused_add_norm_quant(
 def _(
     x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return empty(x, dtype=torch.int8), empty(x), numbers_of_rows(x)
+    return empty(x, dtype=torch.int8), empty(x), numbers_of_rows(x, of_nothing=1.0)
 
 
 def rmsnorm_quant(x: Tensor, weight: Tensor, xscale: Tensor | None = None, eps: float = EPS) -> tuple[Tensor, Tensor]:

@@ -6,6 +6,8 @@ Sums, means and maxima are differentiable.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -21,7 +23,9 @@ _argmax_kernel = built(build_argmax_module)
 def _row_reduce(x: Tensor, operation: str) -> Tensor:
     dtype, matrix = dtype_name(operation, x), rows(x)
     if x.shape[-1] == 0:
-        raise ValueError(f"{operation}: rows of no elements")
+        if operation == "max":
+            raise ValueError("max: rows of no elements have none")
+        return x.new_full(x.shape[:-1], math.nan if operation == "mean" else 0.0)
     y = x.new_empty(x.shape[:-1])
     if x.numel():
         launch = _reduce_kernel(x.shape[-1], dtype, operation)
