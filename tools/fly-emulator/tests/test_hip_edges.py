@@ -226,6 +226,43 @@ def test_most_of_the_memory_can_be_reserved(hip: ctypes.CDLL) -> None:
     assert hip.hipFree(pointer) == 0
 
 
+ENDLESS = (
+    "KERNEL void wait_for(GLOBAL int *flag, GLOBAL int *x) { while (__hip_atomic_load(flag, 2, 4) == 0) *x += 1; }"
+)
+
+
+def test_what_a_kernel_uses_goes_away_when_it_has_ended(
+    hip: ctypes.CDLL, emulator: Emulator, compile_object: Callable[..., bytes]
+) -> None:
+    """hipFree and hipModuleUnload wait for kernels, as HIP's do; hipMalloc and copies do not."""
+    module, function = emulator.load(compile_object(HEADER + ENDLESS, "gfx942"), 0), ctypes.c_void_p()
+    assert hip.hipModuleGetFunction(ctypes.byref(function), module._handle, b"wait_for") == 0
+    flag, x, other = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    for pointer in (flag, x):
+        assert hip.hipMalloc(ctypes.byref(pointer), size(4)) == 0
+        assert hip.hipMemset(pointer, 0, size(4)) == 0
+    arguments = (ctypes.c_void_p * 2)(ctypes.addressof(flag), ctypes.addressof(x))
+    codes: list[int] = []
+    launch = (function, 1, 1, 1, 1, 1, 1, 0, None, arguments, None)
+    kernel = threading.Thread(target=lambda: codes.append(hip.hipModuleLaunchKernel(*launch)))
+    kernel.start()
+    seen = ctypes.c_int()
+    while seen.value == 0:  # it runs
+        assert hip.hipMemcpy(ctypes.byref(seen), x, size(4), 2) == 0
+    release = threading.Thread(target=lambda: codes.append(hip.hipFree(x)))
+    release.start()
+    release.join(0.1)
+    assert release.is_alive()
+    assert hip.hipMalloc(ctypes.byref(other), size(64)) == 0
+    assert hip.hipMemsetD32(flag, 1, size(1)) == 0
+    for thread in (kernel, release):
+        thread.join(60)
+    assert codes == [0, 0]
+    module.unload()
+    for pointer in (flag, other):
+        assert hip.hipFree(pointer) == 0
+
+
 REFUSED = """
 import ctypes, sys
 hip = ctypes.CDLL(sys.argv[1])

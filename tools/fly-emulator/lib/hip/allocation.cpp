@@ -72,6 +72,10 @@ void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
 
 bool release(void *pointer, MemoryKind kind) {
   const auto begin = reinterpret_cast<uint64_t>(pointer);
+  MemoryRange range;
+  if (!MemoryMap::instance().lookup(begin, range))
+    return false;
+  const auto alone = changeMemory();
   const std::lock_guard<std::mutex> lock(blocks().mutex);
   const auto found = blocks().byAddress.find(begin);
   if (found == blocks().byAddress.end() || !MemoryMap::instance().remove(begin, kind))
@@ -93,6 +97,13 @@ bool isBehindAllocation(uint64_t address) {
 }
 
 SharedMemory::Name shareAllocation(uint64_t begin) {
+  {
+    const std::lock_guard<std::mutex> lock(blocks().mutex);
+    const auto found = blocks().byAddress.find(begin);
+    if (found != blocks().byAddress.end() && found->second.shared)
+      return found->second.shared->name();
+  }
+  const auto alone = changeMemory();
   const std::lock_guard<std::mutex> lock(blocks().mutex);
   const auto found = blocks().byAddress.find(begin);
   require(found != blocks().byAddress.end(), hipErrorInvalidValue,
@@ -101,7 +112,6 @@ SharedMemory::Name shareAllocation(uint64_t begin) {
   if (!block.shared) {
     void *memory = reinterpret_cast<void *>(begin);
     SharedMemory shared = SharedMemory::create(block.bytes);
-    const std::unique_lock<std::shared_mutex> alone(memoryMutex());
     shared.write(memory);
     shared.map(memory);
     block.shared.emplace(std::move(shared));
@@ -116,6 +126,10 @@ bool isShared(uint64_t begin, const SharedMemory::Name &name) {
     return false;
   const SharedMemory::Name &own = found->second.shared->name();
   return own.number == name.number && own.bytes == name.bytes && own.file == name.file;
+}
+
+std::unique_lock<std::shared_mutex> changeMemory() {
+  return std::unique_lock<std::shared_mutex>(memoryMutex());
 }
 
 std::shared_lock<std::shared_mutex> useMemory() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <shared_mutex>
 
 #include "device/memory_map.h"
@@ -18,7 +19,8 @@ constexpr size_t kPitchAlignment = 256;
 /// (hipErrorOutOfMemory) where the device has less left. `flags` are the caller's, for questions.
 void *allocate(size_t bytes, MemoryKind kind, unsigned flags);
 
-/// Give an allocation back; false where none of that kind begins there.
+/// Give an allocation back, when the kernels that run have ended; false where none of that kind
+/// begins there.
 bool release(void *pointer, MemoryKind kind);
 
 /// Does the address lie in what belongs to nobody behind an allocation?
@@ -32,7 +34,9 @@ SharedMemory::Name shareAllocation(uint64_t begin);
 /// The allocation of this process that has that name; false if it is gone.
 bool isShared(uint64_t begin, const SharedMemory::Name &name);
 
-/// Held while kernels run and copies are made: memory that moves into a shared file waits for them.
+/// Held while kernels run and copies are made: memory that goes away or moves waits for them.
 std::shared_lock<std::shared_mutex> useMemory();
+/// Held while memory goes away or moves: what runs has ended.
+std::unique_lock<std::shared_mutex> changeMemory();
 
 } // namespace flyemu

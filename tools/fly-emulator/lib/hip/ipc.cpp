@@ -122,6 +122,7 @@ FLYEMU_API hipError_t hipIpcCloseMemHandle(void *pointer) {
         continue;
       if (--opened.times == 0) {
         if (opened.memory) {
+          const auto alone = changeMemory();
           MemoryMap::instance().remove(opened.begin, MemoryKind::Imported);
           munmap(reinterpret_cast<void *>(opened.begin), opened.memory->name().bytes);
         }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "device/memory_map.h"
+#include "hip/allocation.h"
 #include "hip/offload_bundle.h"
 #include "support/environment.h"
 
@@ -167,6 +168,7 @@ Module *Runtime::load(const void *image, size_t size) {
 }
 
 void Runtime::unload(Module *module) {
+  const auto alone = changeMemory();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (modules_.erase(module) == 0)
