@@ -23,7 +23,7 @@ def tensors(batch, sq, skv, heads, kv_heads, head_dim, dtype, seed=0, q_scale=1.
     return tuple(one.to(DTYPES[dtype]) for one in (q, k, v))
 
 
-def reference(q, k, v, causal, scale=None, bias=None, alibi_slopes=None, sink=None):
+def reference(q, k, v, causal, scale=None, bias=None, alibi_slopes=None, sink=None, window=None):
     """Output and log-sum-exp in float64; rows without a key are 0 and -inf (the sink, where there is one)."""
     q, k, v = (one.double().transpose(1, 2) for one in (q, k, v))
     group = q.shape[1] // k.shape[1]
@@ -35,9 +35,12 @@ def reference(q, k, v, causal, scale=None, bias=None, alibi_slopes=None, sink=No
     if alibi_slopes is not None:
         distance = (torch.arange(rows).view(-1, 1) + keys - rows - torch.arange(keys)).abs()
         scores = scores - alibi_slopes.double().view(-1, q.shape[1], 1, 1) * distance
+    visible = torch.ones(scores.shape[-2:], dtype=torch.bool)
     if causal:
-        visible = torch.ones(scores.shape[-2:], dtype=torch.bool).tril(keys - rows)
-        scores = scores.masked_fill(~visible, -math.inf)
+        visible = visible.tril(keys - rows)
+    if window is not None:
+        visible = visible.tril(keys - rows + window[1]).triu(keys - rows - window[0])
+    scores = scores.masked_fill(~visible, -math.inf)
     lse = torch.logsumexp(scores, -1)
     if sink is not None:
         lse = torch.logaddexp(lse, sink.double().view(-1, 1).expand_as(lse))

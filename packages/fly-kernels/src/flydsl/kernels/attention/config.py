@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .matrix import LANES, TILE
 
 _COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
+_USUAL_WAVES = 2  # of a SIMD
 _TWO_BLOCKS = 512  # query rows of 8 waves with two blocks each
 
 
@@ -97,3 +98,22 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
     while rows > TILE and seq_len <= rows // 2:
         rows //= 2
     return rows
+
+
+def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_eu: int | None) -> FlashConfig:
+    """The configuration that a builder's caller asks for.
+
+    `block_m`: query rows of a workgroup; None for 256 from 32 heads on, else 128. `waves_per_eu`: None and 2, the
+    established default, stand for that of the head size, which is 1 from 160 on, where two waves would not fit.
+
+    Raises ValueError for numbers that there is no configuration for.
+    """
+    check_head_dim(head_dim)
+    config = default_config(head_dim, (256 if num_heads >= 32 else 128) if block_m is None else block_m)
+    if block_m is not None and config.block_m != block_m:
+        raise ValueError(f"flash attention: block_m {block_m!r} is not supported for head_dim {head_dim}")
+    if waves_per_eu is None or waves_per_eu == _USUAL_WAVES:
+        return config
+    if isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 1:
+        raise ValueError(f"flash attention: waves_per_eu must be a number of waves, got {waves_per_eu!r}")
+    return replace(config, waves_per_eu=waves_per_eu)

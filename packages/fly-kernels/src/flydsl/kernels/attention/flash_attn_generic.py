@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ..common.language import flyc, fx
-from .config import check_head_dim, default_config
+from .config import configuration
 from .flash_attn_kernel import build_forward
 from .form import Form
 
@@ -18,7 +17,7 @@ def build_flash_attn_func_module_primary(
     causal: bool = True,
     dtype_str: str = "f16",
     sm_scale: float | None = None,
-    waves_per_eu: int | None = None,
+    waves_per_eu: int | None = 2,
     flat_work_group_size: int | None = None,
     block_m: int | None = None,
     unsafe_fp_math: bool = True,
@@ -47,7 +46,8 @@ def build_flash_attn_func_module_primary(
         causal: whether query i sees keys up to i + seq_len_kv - seq_len only, or all.
         dtype_str: "f16" or "bf16", of Q, K, V and O.
         sm_scale: the factor of Q K^T; 1 / sqrt(head_dim) by default.
-        waves_per_eu: waves of a SIMD that registers are allocated for, instead of the default of the head size.
+        waves_per_eu: waves of a SIMD that registers are allocated for; 2 means 1 from head_dim 160 on, where the
+            registers of two would not hold the output.
         flat_work_group_size: threads of a workgroup; has to agree with `block_m`.
         block_m: query rows of a workgroup: 32, 64, 128 or 256, or 512 for heads of 64; by default 256 from 32 heads
             on, else 128.
@@ -74,13 +74,7 @@ def build_flash_attn_func_module_primary(
             raise NotImplementedError(
                 f"flash attention: {argument} is not supported yet; it comes with paged attention"
             )
-    check_head_dim(head_dim)
-    rows = (256 if num_heads >= 32 else 128) if block_m is None else block_m
-    config = default_config(head_dim, rows)
-    if block_m is not None and config.block_m != block_m:
-        raise ValueError(f"flash attention: block_m {block_m!r} is not supported for head_dim {head_dim}")
-    if waves_per_eu is not None:
-        config = replace(config, waves_per_eu=waves_per_eu)
+    config = configuration(head_dim, num_heads, block_m, waves_per_eu)
     if flat_work_group_size not in (None, config.threads):
         raise ValueError(
             f"flash attention: {config.block_m} query rows take {config.threads} threads, "

@@ -59,7 +59,7 @@ def build_forward(
     """Build the launcher of the kernel for a problem's sizes.
 
     It is a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts, batch,
-    seq_len, seq_len_kv, stream)`.
+    seq_len, seq_len_kv, stream, q_stride=0, k_stride=0, v_stride=0, o_stride=0)`; the strides are for `Form.strided`.
 
     Q and O are (batch, seq_len, num_heads, head_dim), K and V (batch, seq_len_kv, num_kv_heads, head_dim), contiguous,
     of any rank; LSE is (batch, num_heads, seq_len) f32 and only touched with `return_lse`. A row that sees no key gets
@@ -94,11 +94,12 @@ def build_forward(
     gain = truncation_gain(element)
     headroom = math.log2(gain)
     head_bytes = head_dim * _BYTES
-    q_row, kv_row = num_heads * head_bytes, num_kv_heads * head_bytes
     split = form.splits > 1
     write_lse, output_type = return_lse or split, fx.Float32 if split else element
     output_bytes = output_type.width // 8
-    o_row = num_heads * head_dim * output_bytes
+    q_bytes, kv_bytes, o_bytes = (
+        heads * head_dim for heads in (num_heads * _BYTES, num_kv_heads * _BYTES, num_heads * output_bytes)
+    )
     keys = KeyStaging(element, head_dim, kv_tile, threads)
     values = ValueStaging(element, head_dim, kv_tile, threads)
     lds_elements = max(keys.elements + values.elements, waves * OUTPUT_ELEMENTS)
@@ -106,7 +107,7 @@ def build_forward(
 
     def resource(tensor: Any, first: Any, rows: Any, row_bytes: Any) -> Any:
         """The buffer resource of `rows` rows from row `first` (i64) on."""
-        base = fx.recast_iter(element, tensor.iter) + first * fx.Int64(row_bytes // _BYTES)
+        base = fx.recast_iter(element, tensor.iter) + first * (fx.Int64(row_bytes) // _BYTES)
         return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(base, fx.Int64(rows) * fx.Int64(row_bytes)))
 
     def scores_of(k_mine: Any, queries: Any, begin: Any) -> Any:
@@ -148,9 +149,13 @@ def build_forward(
         Out: fx.Tensor,
         LSE: fx.Tensor,
         given: dict[str, fx.Tensor],
+        strides: tuple[fx.Int32, ...],
         seq_len: fx.Int32,
         seq_len_kv: fx.Int32,
     ) -> None:
+        q_row, k_row, v_row, o_row = (
+            [one * _BYTES for one in strides] if form.strided else [q_bytes, kv_bytes, kv_bytes, o_bytes]
+        )
         bias_pitch = seq_len_kv
         thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
         block, part, sequence_out = fx.block_idx.x, 0, batch
@@ -169,11 +174,11 @@ def build_forward(
             q_first, kv_first = fx.Int64(q_start), fx.Int64(kv_start)
         o_first = fx.Int64(sequence_out) * fx.Int64(seq_len) if split else q_first
         q_all, o_all = resource(Q, q_first, seq_len, q_row), resource(Out, o_first, seq_len, o_row)
-        k_all, v_all = resource(K, kv_first, seq_len_kv, kv_row), resource(V, kv_first, seq_len_kv, kv_row)
+        k_all, v_all = resource(K, kv_first, seq_len_kv, k_row), resource(V, kv_first, seq_len_kv, v_row)
         lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements]).ptr
         v_lds = lds + keys.elements
-        keys.prepare(thread, kv_row, lds)
-        values.prepare(thread, kv_row, v_lds)
+        keys.prepare(thread, k_row, lds)
+        values.prepare(thread, v_row, v_lds)
         k_mine = lds + (column * keys.pitch + half * FRAGMENT)
         v_mine = v_lds + (column * values.pitch + half * FRAGMENT)
 
@@ -181,12 +186,12 @@ def build_forward(
         walk = TileWalk(form, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
         shift = seq_len_kv - seq_len  # query row r stands at key r + shift
 
-        kv_head, past = head // group * head_bytes, seq_len_kv * kv_row
+        kv_head = head // group * head_bytes
 
-        def place(turn: Any) -> Any:
+        def place(turn: Any, row_bytes: Any) -> Any:
             """Where a turn's tile begins, in bytes; after turn 0 there is none: past the end, where loads give zero."""
-            begin = walk.tile(turn) * (kv_tile * kv_row) + kv_head
-            return fx.rocdl.readfirstlane((turn >= 0).select(begin, past))
+            begin = walk.tile(turn) * (kv_tile * row_bytes) + kv_head
+            return fx.rocdl.readfirstlane((turn >= 0).select(begin, seq_len_kv * row_bytes))
 
         bias, slope = None, None
         if fx.const_expr(form.bias):
@@ -223,9 +228,9 @@ def build_forward(
         taken, skipped = fx.Int32(0), fx.Int32(0)  # renewals of the references, and tiles without one
 
         turn = walk.count - 1
-        keys.store(keys.load(k_all, place(turn)))
-        values.store(values.load(v_all, place(turn)))
-        next_k, next_v = keys.load(k_all, place(turn - 1)), values.load(v_all, place(turn - 1))
+        keys.store(keys.load(k_all, place(turn, k_row)))
+        values.store(values.load(v_all, place(turn, v_row)))
+        next_k, next_v = keys.load(k_all, place(turn - 1, k_row)), values.load(v_all, place(turn - 1, v_row))
         fx.barrier()
 
         while (turn >= 0) & (turn >= walk.plain):
@@ -244,12 +249,12 @@ def build_forward(
                     packed[b] = [pack(one, element) for one in powers]
             fx.barrier()
             keys.store(next_k)
-            next_k = keys.load(k_all, place(turn - 2))
+            next_k = keys.load(k_all, place(turn - 2, k_row))
             if walk.seen(turn):
                 output = add_weighted(output, v_mine, packed)
             fx.barrier()
             values.store(next_v)
-            next_v = values.load(v_all, place(turn - 2))
+            next_v = values.load(v_all, place(turn - 2, v_row))
             turn = turn - 1
 
         first = turn
@@ -274,12 +279,12 @@ def build_forward(
                             packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
                             fx.barrier()
                             keys.store(next_k)
-                            next_k = keys.load(k_all, place(turn - 2))
+                            next_k = keys.load(k_all, place(turn - 2, k_row))
                             total = [total[b] + added[b] for b in range(blocks)]
                             output = add_weighted(output, v_mine, packed)
                             fx.barrier()
                             values.store(next_v)
-                            next_v = values.load(v_all, place(turn - 2))
+                            next_v = values.load(v_all, place(turn - 2, v_row))
                             turn = turn - 1
                             skipped = skipped + 1
             if above:
@@ -336,11 +341,18 @@ def build_forward(
         seq_len: fx.Int32,
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
+        q_stride: fx.Int32 = 0,  # type: ignore[assignment]
+        k_stride: fx.Int32 = 0,  # type: ignore[assignment]
+        v_stride: fx.Int32 = 0,  # type: ignore[assignment]
+        o_stride: fx.Int32 = 0,  # type: ignore[assignment]
     ) -> None:
+        strides = (q_stride, k_stride, v_stride, o_stride) if form.strided else ()
         given = form.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts)
         main = {"Q": Q, "K": K, "V": V, "O": O, **({"LSE": LSE} if write_lse else {})}
-        check_arguments(form, element, main, given, (num_heads, num_kv_heads, head_dim), batch, seq_len, seq_len_kv)
-        flash_attn_kernel(Q, K, V, O, LSE, given, seq_len, seq_len_kv).launch(
+        check_arguments(
+            form, element, main, given, (num_heads, num_kv_heads, head_dim), strides, batch, seq_len, seq_len_kv
+        )
+        flash_attn_kernel(Q, K, V, O, LSE, given, strides, seq_len, seq_len_kv).launch(
             grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch * form.splits), block=(threads,), stream=stream
         )
 

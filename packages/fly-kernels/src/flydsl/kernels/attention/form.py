@@ -27,6 +27,8 @@ class Form:
         splits: workgroups that share the keys of the same query rows. From 2 on the kernel writes its part of the
             result, for `split_combine_kernel`: O is (batch, splits, seq_len, heads, head_dim) f32, LSE (batch, splits,
             heads, seq_len) f32 with base-2 logarithms, and neither has the sink in it. Not with `varlen`.
+        strided: tokens of Q, K, V and O (in this order, elements) are `strides` of the launch apart; heads follow each
+            other, and sequences as many tokens as they have. Not with `varlen` and `splits`.
         counts: to `debug_counts`, f32 (2), is added how often a wave renewed the references of its rows, with all that
             is rescaled then, and how many tiles it took without.
 
@@ -42,6 +44,7 @@ class Form:
     sink: bool = False
     window: tuple[int, int] | None = None
     splits: int = 1
+    strided: bool = False
     counts: bool = False
 
     def __post_init__(self) -> None:
@@ -56,6 +59,8 @@ class Form:
             raise ValueError(f"flash attention: num_kv_splits must be 1 to {MOST_SPLITS}, got {self.splits!r}")
         if self.splits > 1 and self.varlen:
             raise ValueError("flash attention: num_kv_splits is not for sequences of several lengths")
+        if self.strided and (self.varlen or self.splits > 1):
+            raise ValueError("flash attention: strides are not for sequences of several lengths, nor for num_kv_splits")
 
     def bounds(self, causal: bool) -> tuple[int | None, int | None]:
         """How many keys a query sees to the left and to the right of its own, None for all."""

@@ -19,6 +19,7 @@ def check_arguments(
     main: dict[str, Any],
     given: dict[str, Any],
     heads: tuple[int, int, int],
+    strides: tuple[Any, ...],
     batch: Any,
     seq_len: Any,
     seq_len_kv: Any,
@@ -31,6 +32,7 @@ def check_arguments(
         main: Q, K, V, O and, where it is written, LSE.
         given: what `Form.chosen` gives.
         heads: query heads, heads of the keys, elements of a head.
+        strides: elements from token to token of Q, K, V and O, with `Form.strided`.
         batch, seq_len, seq_len_kv: the launch's.
 
     Raises TypeError for types, ValueError for the rest, by the name of the argument; what is not known while tracing
@@ -40,11 +42,22 @@ def check_arguments(
     size = element.width // 8
     output = fx.Float32 if form.splits > 1 else element
     q_row, kv_row = num_heads * head_dim * (output.width // 8), num_kv_heads * head_dim * size
-    for label, length, row in (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)):
+    rows_of = (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row))
+    if form.strided:
+        rows_of = tuple(
+            zip(
+                ("seq_len", "seq_len_kv", "seq_len_kv", "seq_len"),
+                (seq_len, seq_len_kv, seq_len_kv, seq_len),
+                (fx.Int64(one) * size for one in strides),
+                strict=True,
+            )
+        )
+    for label, length, row in rows_of:
         fx.host_assert(
             fx.Int64(length) * row < _LARGEST_BYTES,
-            f"argument '{label}': one sequence must be less than 2 GiB, got {{}} rows of {row} bytes",
+            f"argument '{label}': one sequence must be less than 2 GiB, got {{}} rows of {{}} bytes",
             length,
+            row,
         )
         expect_count(label, length)
     expect_count("batch", batch)
@@ -55,8 +68,13 @@ def check_arguments(
         keys = fx.Int64(batch) * fx.Int64(seq_len_kv) * num_kv_heads
         parts, bias = rows * form.splits, fx.Int64(seq_len) * fx.Int64(seq_len_kv)
     kinds = (("Q", element, rows), ("K", element, keys), ("V", element, keys), ("O", output, parts))
-    for label, kind, count in kinds:
-        expect_contiguous(label, main[label], kind, None if count is None else count * head_dim)
+    for index, (label, kind, count) in enumerate(kinds):
+        if form.strided:
+            own = num_heads if label in "QO" else num_kv_heads
+            length = seq_len if label in "QO" else seq_len_kv
+            _check_strided(label, main[label], kind, (batch, length, own, head_dim), strides[index])
+        else:
+            expect_contiguous(label, main[label], kind, None if count is None else count * head_dim)
     if "LSE" in main:
         expect_contiguous("LSE", main["LSE"], fx.Float32, parts)
     slopes = fx.Int64(batch if form.slopes_per_batch else 1) * num_heads
@@ -70,3 +88,36 @@ def check_arguments(
     ):
         if label in given:
             expect_contiguous(label, given[label], kind, count)
+
+
+def _check_strided(name: str, tensor: Any, element: Any, extents: tuple[Any, ...], stride: Any) -> None:
+    """Refuse a tensor whose tokens are not `stride` elements apart, as far as its modes say, or that is too small."""
+    _, length, heads, head_dim = extents
+    least, step = heads * head_dim, 16 * 8 // element.width
+    fx.host_assert(
+        (stride >= least) & (stride % step == 0),
+        f"argument '{name}_stride1': expected a multiple of {step} elements, at least {least}, got {{}}",
+        stride,
+    )
+    if not isinstance(tensor, fx.Tensor) or fx.rank(tensor) != 4:
+        tokens = fx.Int64(extents[0]) * fx.Int64(length)
+        count = (tokens > 0).select((tokens - 1) * fx.Int64(stride) + least, fx.Int64(0))
+        expect_contiguous(name, tensor, element, count)
+        return
+    if tensor.element_type is not element:
+        raise TypeError(f"argument {name!r}: expected {element.__name__}, got {tensor.element_type.__name__}")
+    strides = (fx.Int64(length) * fx.Int64(stride), stride, head_dim, 1)
+    for mode, (extent, step_of_mode) in enumerate(zip(extents, strides, strict=True)):
+        found, given = (fx.Int64(part[mode].unpack()) for part in (tensor.shape, tensor.stride))
+        fx.host_assert(
+            found == fx.Int64(extent),
+            f"argument '{name}': dimension {mode} must have {{}} elements, got {{}}",
+            extent,
+            found,
+        )
+        fx.host_assert(
+            (given == fx.Int64(step_of_mode)) | (found <= 1),
+            f"argument '{name}': the stride of dimension {mode} must be {{}}, got {{}}",
+            step_of_mode,
+            given,
+        )
