@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GEMM with preshuffled B; with row-major B few rows, and K in parts."""
+"""GEMM with preshuffled B, synchronous and not; with row-major B few rows, K in parts, and the peer's entries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .model import Case, TritonKernel, largest_error, normal
 
+if TYPE_CHECKING:
+    from flydsl.kernels.gemm.config import GemmConfig
+
 # The tiles of the peer's figures, each with a problem that the emulator can do: rows, columns, inner extent.
 TILES = {(16, 64, 512): (16, 128, 2048), (64, 256, 128): (64, 256, 1024), (128, 128, 128): (128, 256, 1024)}
 # Problems of row-major B, and into how many parts K is cut; Triton's kernel does not cut it.
 ROW_MAJOR = (((1, 128, 2048), 1), ((16, 128, 2048), 1), ((16, 128, 2048), 2), ((16, 128, 8192), 4))
+WIDE_TILE, WIDE_PROBLEM = (128, 256, 128), (128, 256, 1024)
+# The peer's GEMMs of 16-bit tensors: its entry, the problem here and there, and the tile with split_k and waves.
+A16W16 = (
+    ("256x256x64_hti", "bf16", (256, 256, 512), (256, 4096, 4096), (256, 256, 64, 1, (2, 4))),
+    ("32x64x64_splitk16", "bf16", (32, 384, 7168), (32, 384, 7168), (32, 64, 64, 16)),
+    ("128x128x64_s4", "fp16", (128, 128, 512), (128, 4096, 4096), (128, 128, 64)),
+)
 DTYPES = ("fp8", "int8", "bf16", "fp16")
 BLOCKS = (
     (16, 64, 128, 4),
@@ -26,12 +36,27 @@ _FP8 = {"gfx942": torch.float8_e4m3fnuz, "gfx950": torch.float8_e4m3fn}
 
 
 def cases(arch: str) -> Iterator[Case]:
-    """Each of the peer's tiles for each dtype."""
+    """Each of the peer's tiles for each dtype. Triton's candidates run beside the synchronous ones only."""
+    from flydsl.kernels.gemm.config import GemmConfig
+
     for tile, problem in TILES.items():
         for dtype in DTYPES:
             yield _case(arch, tile, problem, dtype)
+    yield _case(arch, WIDE_TILE, WIDE_PROBLEM, "fp8", triton=False)
     for problem, split_k in ROW_MAJOR:
-        yield _row_major(problem, split_k)
+        yield _row_major(problem, GemmConfig(16, 64, 256, split_k))
+    if arch != "gfx950":
+        return
+    for tile, problem in TILES.items():
+        for dtype in DTYPES:
+            yield _case(arch, tile, problem, dtype, "_async", triton=False, use_async_copy=True)
+    for dtype in ("fp8", "int8"):
+        options = {"use_async_copy": True, "waves_per_eu": 2}
+        yield _case(arch, WIDE_TILE, WIDE_PROBLEM, dtype, "_async_wpe2", triton=False, **options)
+    for entry, dtype, problem, wide, numbers in A16W16:
+        yield _row_major(problem, GemmConfig(*numbers), dtype, f"a16w16_{dtype}_{entry}", wide)
+    for waves in (4, 8):
+        yield _rowwise(arch, waves)
 
 
 def _operand(arch: str, rows: int, k: int, dtype: str, seed: int) -> torch.Tensor:
@@ -41,7 +66,17 @@ def _operand(arch: str, rows: int, k: int, dtype: str, seed: int) -> torch.Tenso
     return normal(rows, k, dtype=torch.float32, seed=seed).to(kind)
 
 
-def _case(arch: str, tile: tuple[int, int, int], problem: tuple[int, int, int], dtype: str) -> Case:
+def _case(
+    arch: str,
+    tile: tuple[int, int, int],
+    problem: tuple[int, int, int],
+    dtype: str,
+    variant: str = "",
+    *,
+    triton: bool = True,
+    **options: Any,
+) -> Case:
+    """One with preshuffled B; `variant` ends the name of the peer's entry, for its `options`."""
     from flydsl.kernels.common.shuffle import shuffle_weight
     from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 
@@ -57,7 +92,7 @@ def _case(arch: str, tile: tuple[int, int, int], problem: tuple[int, int, int], 
     shuffled = shuffle_weight(b.view(torch.uint8) if dtype == "fp8" else b).view(b.dtype)
     empty = torch.empty(0)
     scales = (scale_a, scale_b) if scaled else (empty, empty)
-    names = dict(zip(("tile_m", "tile_n", "tile_k"), tile, strict=True))
+    names: dict[str, Any] = {**dict(zip(("tile_m", "tile_n", "tile_k"), tile, strict=True)), **options}
 
     def build() -> Any:
         return compile_preshuffle_gemm(N=n, K=k, in_dtype=dtype, out_dtype=out_dtype, **names)
@@ -71,7 +106,7 @@ def _case(arch: str, tile: tuple[int, int, int], problem: tuple[int, int, int], 
 
     arguments = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, "m": m, "n": n, "k": k}
     return Case(
-        operation="gemm",
+        operation="gemm async" if options.get("use_async_copy") else "gemm",
         dtype=dtype,
         shape=f"{m}x{n}x{k}",
         settings="tile " + "x".join(map(str, tile)),
@@ -80,35 +115,85 @@ def _case(arch: str, tile: tuple[int, int, int], problem: tuple[int, int, int], 
         outputs=(c,),
         error=lambda: largest_error(c, expected, 0.02, 2.0**-7),
         least_bytes=sum(one.numel() * one.element_size() for one in (a, b, c, *scales)),
-        triton=_triton(arguments, scaled),
-        peer=f"preshuffle_{dtype}_" + "x".join(map(str, tile)),
+        triton=_triton(arguments, scaled) if triton else (),
+        peer=f"preshuffle_{dtype}_" + "x".join(map(str, tile)) + variant,
         peer_build=peer_build,
     )  # fmt: skip
 
 
-def _row_major(problem: tuple[int, int, int], split_k: int) -> Case:
-    from flydsl.kernels.gemm.config import GemmConfig
+def _row_major(
+    problem: Sequence[int], config: GemmConfig, dtype: str = "fp16", peer: str | None = None, wide: Sequence[int] = ()
+) -> Case:
+    """One with row-major B; `wide` is the problem of the peer's entry."""
     from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 
+    kind = {"fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
+    empty = torch.empty(0, dtype=kind)
+
+    def tensors(m: int, n: int, k: int) -> tuple[torch.Tensor, ...]:
+        workspace = torch.empty(config.split_k * m * n if config.split_k > 1 else 0)
+        return (
+            torch.empty(m, n, dtype=kind),
+            *(normal(*one, dtype=kind, seed=i) for i, one in enumerate(((m, k), (n, k)))),
+            workspace,
+        )
+
+    def build(n: int, k: int) -> Any:
+        return compile_gemm(N=n, K=k, config=config, in_dtype=dtype, out_dtype=dtype)
+
+    def peer_build() -> tuple[Any, tuple[Any, ...]]:
+        m, n, k = wide
+        c, a, b, workspace = tensors(m, n, k)
+        return build(n, k), (c, a, b, empty, empty, empty, empty, workspace, m)
+
     m, n, k = problem
-    a, b = (normal(rows, k, dtype=torch.float16, seed=seed) for seed, rows in enumerate((m, n)))
-    c, workspace = torch.empty(m, n, dtype=torch.float16), torch.empty(split_k * m * n if split_k > 1 else 0)
+    c, a, b, workspace = tensors(m, n, k)
     expected = a.double() @ b.double().t()
-    empty = torch.empty(0)
     arguments = {"a": a, "b": b, "c": c, "scale_a": empty, "scale_b": empty, "m": m, "n": n, "k": k}
     return Case(
         operation="gemm row-major",
-        dtype="fp16",
-        shape=f"{m}x{n}x{k}" + (f" in {split_k} parts" if split_k > 1 else ""),
-        settings="tile 16x64",
-        build=lambda: compile_gemm(
-            N=n, K=k, config=GemmConfig(16, 64, 256, split_k), in_dtype="fp16", out_dtype="fp16"
-        ),
+        dtype=dtype,
+        shape=f"{m}x{n}x{k}" + (f" in {config.split_k} parts" if config.split_k > 1 else ""),
+        settings=f"tile {config.tile_m}x{config.tile_n}",
+        build=lambda: build(n, k),
         arguments=(c, a, b, empty, empty, empty, empty, workspace, m),
         outputs=(c,),
         error=lambda: largest_error(c, expected, 0.02, 2.0**-7),
         least_bytes=sum(one.numel() * one.element_size() for one in (a, b, c)),
-        triton=_triton(arguments, False),
+        triton=() if peer else _triton(arguments, False),
+        peer=peer,
+        peer_build=peer_build if peer else None,
+    )
+
+
+def _rowwise(arch: str, waves: int) -> Case:
+    """The fp8 GEMM with a scale for each row, by the names that the peer's entries have."""
+    from flydsl.kernels.gemm.fp8_gemm_4wave import compile_fp8_gemm_4w
+    from flydsl.kernels.gemm.fp8_gemm_8wave import compile_fp8_gemm_8w
+
+    m, n, k = 256, 256, 512
+    compiler = compile_fp8_gemm_4w if waves == 4 else compile_fp8_gemm_8w
+    a, b = _operand(arch, m, k, "fp8", 0), _operand(arch, n, k, "fp8", 1)
+    c, scale_a, scale_b = torch.empty(m, n, dtype=torch.bfloat16), torch.rand(m) + 0.5, torch.rand(n) + 0.5
+    expected = (a.double() @ b.double().t()) * scale_a.double()[:, None] * scale_b.double()
+
+    def peer_build() -> tuple[Any, tuple[Any, ...]]:
+        left, right = torch.empty(m, _WIDE, dtype=a.dtype), torch.empty(_WIDE, _WIDE, dtype=b.dtype)
+        result = torch.empty(m, _WIDE, dtype=torch.bfloat16)
+        return compiler(K=_WIDE), (left, right, result, torch.empty(m), torch.empty(_WIDE), m, _WIDE)
+
+    return Case(
+        operation="gemm row-wise",
+        dtype="fp8",
+        shape=f"{m}x{n}x{k} as of {waves} waves",
+        settings="tile 256x256",
+        build=lambda: compiler(K=k),
+        arguments=(a, b, c, scale_a, scale_b, m, n),
+        outputs=(c,),
+        error=lambda: largest_error(c, expected, 0.02, 2.0**-7),
+        least_bytes=sum(one.numel() * one.element_size() for one in (a, b, c, scale_a, scale_b)),
+        peer=f"fp8_gemm_{waves}wave",
+        peer_build=peer_build,
     )
 
 

@@ -38,13 +38,19 @@ class Summary:
 def summarise(results: list[dict[str, Any]], peer: dict[str, Any]) -> Summary:
     """One row a case, with ratios (ours / other) of issue cycles."""
     found = Summary([_row(entry, peer) for entry in results])
+    missed: dict[tuple[str, str], list[str]] = {}
     for entry, row in zip(results, found.rows, strict=True):
         name = f"{row['arch']} {row['operation']} {row['dtype']} {row['shape']}"
         if not entry["ours"]["error"] <= 1.0:
             found.wrong.append(f"{name}: error {entry['ours']['error']:.3g} times the tolerance")
         found.differences += entry.get("differences", [])
         found.compared += "differences" in entry
-        found.misses += [f"{name}: {text}" for text in _misses(row)]
+        for text in _misses(row):
+            case = ", ".join(
+                one for one in (f"{row['arch']} {row['operation']} {row['shape']}", row["settings"]) if one
+            )
+            missed.setdefault((case, text), []).append(row["dtype"])
+    found.misses += [f"{name} ({', '.join(dtypes)}): {text}" for (name, text), dtypes in missed.items()]
     found.wrong += [f"the static tools disagree: {text}" for text in found.differences]
     for other in ("triton", "peer"):
         ratios = [row[f"{other}_ratio"] for row in found.rows if row[f"{other}_ratio"] is not None]
@@ -66,9 +72,9 @@ def _misses(row: dict[str, Any]) -> list[str]:
     target = DENSITY_TARGET.get(family)
     if target is not None and row["density"] is not None and row["density"] < target:
         texts.append(f"matrix unit {row['density']:.2f} of the main loop's issue time, target {target:.2f}")
-    if family in _ROW_KERNELS and row["moved"] > MOVED_TARGET + _CACHED / row["least_bytes"]:
+    if family in (*_ROW_KERNELS, "rope") and row["moved"] > MOVED_TARGET + _CACHED / row["least_bytes"]:
         texts.append(f"moves {row['moved']:.2f} of the least bytes")
-    if family in _ROW_KERNELS and row["conflicts"]:
+    if family in (*_ROW_KERNELS, "rope") and row["conflicts"]:
         texts.append(f"{row['conflicts']} cycles of bank conflicts")
     if row["spills"]:
         texts.append(f"{row['spills']} spilled registers")
