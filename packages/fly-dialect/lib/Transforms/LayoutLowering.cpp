@@ -99,16 +99,60 @@ static void foldToConstants(Operation *root) {
     op->erase();
 }
 
+namespace {
+/// A constant, and the op that it was made for.
+struct MadeFor {
+  Operation *constant;
+  Operation *user;
+};
+} // namespace
+
+/// The constants of the lowering that stand in front of what they were made for. Others are of use
+/// to several ops.
+static SmallVector<MadeFor> findConstants(Operation *root, const RuntimeArithEmitter &arith) {
+  SmallVector<MadeFor> found;
+  root->walk([&](Operation *op) {
+    if (!arith.hasMade(op))
+      return;
+    Operation *user = op->getNextNode();
+    while (isa_and_nonnull<arith::ConstantOp>(user))
+      user = user->getNextNode();
+    if (user && llvm::is_contained(user->getOperands(), op->getResult(0)))
+      found.push_back({op, user});
+  });
+  return found;
+}
+
+/// Moves a constant, in front of what needs it first now, where what it was made for is gone.
+static void moveConstants(ArrayRef<MadeFor> constants, const llvm::DenseSet<Operation *> &erased) {
+  for (const auto &[constant, user] : constants) {
+    if (erased.contains(constant) || !erased.contains(user))
+      continue;
+    Operation *first = nullptr;
+    for (Operation *other : constant->getUsers()) {
+      Operation *inBlock = constant->getBlock()->findAncestorOpInBlock(*other);
+      if (inBlock && (!first || inBlock->isBeforeInBlock(first)))
+        first = inBlock;
+    }
+    if (first)
+      constant->moveBefore(first);
+  }
+}
+
 /// Erases what nothing uses and that has no effect, users before what they use.
-static void eraseDeadOps(Operation *root) {
+static llvm::DenseSet<Operation *> eraseDeadOps(Operation *root) {
+  llvm::DenseSet<Operation *> erased;
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != root)
       ops.push_back(op);
   });
   for (Operation *op : llvm::reverse(ops))
-    if (isOpTriviallyDead(op))
+    if (isOpTriviallyDead(op)) {
+      erased.insert(op);
       op->erase();
+    }
+  return erased;
 }
 
 namespace {
@@ -129,7 +173,8 @@ struct FlyLayoutLoweringPass : public fly::impl::FlyLayoutLoweringPassBase<FlyLa
     if (failed)
       return signalPassFailure();
     // First, so that constants come to stand side by side.
-    eraseDeadOps(root);
+    const SmallVector<MadeFor> constants = findConstants(root, state.arith);
+    moveConstants(constants, eraseDeadOps(root));
     foldToConstants(root);
     simplifyGreedily(root);
     IRRewriter rewriter(&getContext());

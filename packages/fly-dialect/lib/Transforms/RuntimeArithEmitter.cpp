@@ -13,8 +13,10 @@ namespace fly {
 Value RuntimeArithEmitter::integer(int64_t value, Type type) {
   auto attribute = IntegerAttr::get(type, value);
   Value &constant = constants[{builder.getInsertionBlock(), attribute}];
-  if (!constant)
+  if (!constant) {
     constant = arith::ConstantOp::create(builder, loc, attribute);
+    made.insert(constant.getDefiningOp());
+  }
   return constant;
 }
 

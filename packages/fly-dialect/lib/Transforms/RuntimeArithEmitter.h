@@ -9,6 +9,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace fly {
 
@@ -28,6 +29,8 @@ public:
   RuntimeHandle both(RuntimeHandle a, RuntimeHandle b) override;
 
   mlir::Value integer(int64_t value, mlir::Type type);
+  /// Whether `op` is one of the constants.
+  bool hasMade(mlir::Operation *op) const { return made.contains(op); }
 
 private:
   template <typename OpTy, typename... Operands> RuntimeHandle emit(Operands... operands);
@@ -36,6 +39,7 @@ private:
   mlir::Location loc;
   /// By block and value.
   llvm::DenseMap<std::pair<mlir::Block *, mlir::Attribute>, mlir::Value> constants;
+  llvm::DenseSet<mlir::Operation *> made;
 };
 
 } // namespace fly

@@ -41,7 +41,8 @@ int32_t getElementByteSize(Type elementType) { return (getElementBitWidth(elemen
 // --- verifiers
 // ---------------------------------------------------------------------------------------
 
-LogicalResult BasisType::verify(function_ref<InFlightDiagnostic()> emitError, IntTuple value) {
+LogicalResult BasisType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                IntTuple value) { // NOLINT: declared by ODS
   if (!value.isBasis())
     return emitError() << "expected a basis element such as 1E0, got " << value.str();
   return success();
@@ -85,7 +86,8 @@ LogicalResult PointerType::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult MemRefType::verify(function_ref<InFlightDiagnostic()> emitError, Type elementType,
-                                 Attribute addressSpace, AnyLayout, int32_t alignment, Swizzle) {
+                                 Attribute addressSpace, AnyLayout, // NOLINT: declared by ODS
+                                 int32_t alignment, Swizzle) {
   return verifyPointer(emitError, elementType, addressSpace, alignment);
 }
 
