@@ -24,6 +24,7 @@ from .dumps import Dumps, wanted
 from .hints import hints_key
 from .ktrace.names import remember
 from .ktrace.settings import KtraceSettings, ktrace_settings
+from .lifetimes import release
 from .module_inits import InitialisedFunction
 from .note import argument_entries
 from .pipeline import StageTimes, emit, lower, stages
@@ -171,7 +172,10 @@ def compile_request(request: Request) -> Compiled:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
-    compiled = _compile_or_load(request, dumping, run_only)
+    try:
+        compiled = _compile_or_load(request, dumping, run_only)
+    finally:
+        release()
     if request.ktrace is not None:
         remember(compiled.note.get("ktrace", {}).get("events", {}))
     record(compiled.report())

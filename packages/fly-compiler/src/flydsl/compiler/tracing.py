@@ -21,6 +21,7 @@ from .diagnostics import error_of_mlir, explain_name_error, explain_none, forget
 from .hints import effective_fastmath_hint
 from .host_checks import check_host
 from .ktrace.settings import KtraceSettings
+from .lifetimes import hold
 from .message import Message
 
 __all__ = ["GPU_MODULE", "KTRACE_BUFFER", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -174,6 +175,7 @@ def trace_host(
             location_depth=env.debug.max_loc_depth,
         )
         compilation = Compilation(context, _identifier(name), arch, hints)
+        hold(context, compilation.module)
         trace.ktrace = ktrace
         with trace, ir.InsertionPoint(compilation.module.body):
             specs = [spec for _, spec in arguments if not isinstance(spec, Static)]

@@ -31,6 +31,25 @@ __all__ = [
 _create = ir.Operation.create
 
 
+def _own(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return the operands, which must be of the program that is being traced: MLIR takes that for granted."""
+    trace = state.trace
+    if trace is not None:
+        context = trace.context
+        if ir.Context.current is not context:
+            raise RuntimeError(
+                "another MLIR context was entered inside this kernel; leave it before the next operation of the language"
+            )
+        for one in operands:
+            if one.context is not context:
+                raise RuntimeError(
+                    f"this value of type {one.type} is from another trace: a value belongs to the compilation that "
+                    "made it. Compute it in this kernel, or pass it as a parameter; do not keep it in a global, an "
+                    "attribute or a default"
+                )
+    return operands
+
+
 def build_op(
     name: str,
     operands: Sequence[Any],
@@ -40,7 +59,7 @@ def build_op(
 ) -> ir.Operation:
     """Create an operation at the current insertion point with the user's location."""
     return _create(
-        name, results=results, operands=operands, attributes=attributes, regions=regions, loc=location()
+        name, results=results, operands=_own(operands), attributes=attributes, regions=regions, loc=location()
     ).operation
 
 
@@ -48,6 +67,7 @@ def build(
     name: str, operands: Sequence[Any], result: ir.Type, attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
     """Create an operation of one result and return it."""
+    operands = _own(operands)
     return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
 
 
@@ -82,7 +102,7 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
         TypeError: an operand is of a kind that the operation does not take.
         ValueError: the dialect refuses the operands; the message is the dialect's reason and the user's line.
     """
-    check_operands(name, operands)
+    check_operands(name, _own(operands))
     try:
         return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
     except Exception as error:
