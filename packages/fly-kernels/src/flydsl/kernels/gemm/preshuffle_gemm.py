@@ -74,7 +74,7 @@ def compile_preshuffle_gemm(
         epilogue: "none", "bias", "bias_relu", "bias_silu" or "bias_gelu".
         waves_per_eu: occupancy to ask of register allocation; None or 0 asks for nothing.
         enable_scheduler: keep the order of `common/mma/schedule.py`; else the compiler schedules.
-        use_async_copy: A goes to LDS without registers (gfx950).
+        use_async_copy: A goes to LDS without registers (gfx950), where it goes to LDS.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
         lds_stage: LDS buffers of A, 1 or 2; with 1 no waves are along K.
         preload: (LDS reads, global loads) that go before the first matrix instruction of each phase; default none.

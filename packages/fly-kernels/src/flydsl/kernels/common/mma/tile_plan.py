@@ -316,7 +316,8 @@ def best_plan(
 ) -> TilePlan:
     """`plan_tile` with those 4 waves that take the fewest cycles, of grids that leave two waves a SIMD their registers.
 
-    A tile with too many sums for 4 waves gets 8. Waves along K need LDS for two stages (with one there is nothing to
+    A tile with too many sums for 4 waves gets 8. With all waves along K, A stays private, which has less to wait for than
+    loads that go directly to LDS have, also where these are asked for. Waves along K need LDS for two stages (with one there is nothing to
     hide the second barrier behind).
     """
     grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers > 1 else [(1, 4, 1)]
@@ -326,9 +327,10 @@ def best_plan(
     for along_m, along_n, along_k in grids:
         if tile_m % (16 * along_m) or tile_n % (16 * along_n * along_k) or K * element_bytes % (64 * along_k):
             continue
+        alone = (along_m, along_n) == (1, 1) and buffers == 2
         plan = plan_tile(
             arch, dtype, element_bytes, K=K, tile_m=tile_m, tile_n=tile_n, buffers=buffers,
-            waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct,
+            waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct and not alone,
             occupancy=occupancy,
         )  # fmt: skip
         exposed = plan.private and len(plan.phases) < 2  # nothing would hide the loads
