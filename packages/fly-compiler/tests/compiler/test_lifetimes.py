@@ -88,7 +88,7 @@ def test_a_kept_value_cannot_be_used_again(kept, name):
     def using(x: fx.Tensor):
         uses[name](x)
 
-    with pytest.raises(RuntimeError, match="is from another trace.*do not keep it in a global"):
+    with pytest.raises(RuntimeError, match=r"is from another trace.*do not keep it in a global"):
         launch(using)
 
 

@@ -38,7 +38,8 @@ def _own(operands: Sequence[Any]) -> Sequence[Any]:
         context = trace.context
         if ir.Context.current is not context:
             raise RuntimeError(
-                "another MLIR context was entered inside this kernel; leave it before the next operation of the language"
+                "another MLIR context was entered inside this kernel; leave it before the next operation of the "
+                "language"
             )
         for one in operands:
             if one.context is not context:

@@ -170,3 +170,22 @@ def test_a_tensor_of_one_axis_has_a_leaf_layout():
     assert plain_spec(torch.zeros(8)).type_text() == "!fly.memref<f32, global, ?:1>"
     assert flyc.from_dlpack(torch.zeros(8)).spec.type_text() == "!fly.memref<f32, global, 8:1>"
     assert flyc.from_dlpack(torch.zeros(1, 8)).spec.type_text() == "!fly.memref<f32, global, (1,8):(8,1)>"
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (4, 0), (3, 0, 2)])
+def test_empty_arrays(shape):
+    @flyc.kernel
+    def kernel(x: fx.Tensor, y: fx.Tensor):
+        y[0] = fx.size(x).unpack().to(fx.Float32) + 1.0
+
+    @flyc.jit
+    def launch(x: fx.Tensor, y: fx.Tensor):
+        kernel(x, y).launch(block=(1,))
+
+    y = np.zeros(1, np.float32)
+    launch(np.zeros(shape, np.float32), y)
+    assert y[0] == 1.0
+    launch(np.zeros(tuple(max(1, one) for one in shape), np.float32), y)
+    assert y[0] == 1.0 + np.prod([max(1, one) for one in shape])
+    with pytest.raises((RuntimeError, ValueError), match="stride"):
+        launch(np.zeros((8,) * (len(shape) + 1), np.float32)[..., 3][..., ::2], y)

@@ -61,7 +61,7 @@ def _torch_signature(tensor: Any) -> Any:
 
 def _numpy_signature(array: Any) -> Any:
     stride, size = array.strides, array.itemsize
-    return (array.dtype, len(stride), stride.index(size) if size in stride else -1)
+    return (array.dtype, len(stride), stride.index(size) if size in stride else -1 if array.size else -2)
 
 
 def _dlpack_signature(tensor: Any) -> Any:

@@ -54,6 +54,8 @@ def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     strides = getattr(tensor, "strides", None)
     if kind.__module__.partition(".")[0] == "numpy" and strides is not None:
         size = tensor.itemsize
+        if tensor.size == 0:  # NumPy gives them strides of 0
+            return tensor.dtype.name, tensor.shape, _row_major(tensor.shape)
         if any(one % size for one in strides):
             raise ValueError(
                 f"the strides of this array, {strides} bytes, are not multiples of its {size}-byte elements"
@@ -67,6 +69,13 @@ def layout_of(tensor: Any) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         held = getattr(tensor, "dtype", "unknown dtype")
         raise TypeError(f"{kind.__name__} of {held} cannot be passed by DLPack: {error}") from None
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, strides[0] * max(1, extent))
+    return tuple(strides[: len(shape)])
 
 
 def plain_spec(tensor: Any) -> TensorSpec:
