@@ -145,3 +145,23 @@ def test_inference_without_attributes_is_an_error() -> None:
         assert len(fly.get_leaves(shape)) == 2
         with pytest.raises((ValueError, ir.MLIRError)):
             ir.Operation.create("fly.take", operands=[shape], infer_type=True)
+
+
+IN_A_SUBINTERPRETER = """
+import importlib.util
+name = next((one for one in ("_interpreters", "_xxsubinterpreters") if importlib.util.find_spec(one)), None)
+if name is None:
+    raise SystemExit(77)
+import flydsl._mlir
+interpreters = importlib.import_module(name)
+code = 'try:\\n  import flydsl._mlir\\nexcept ImportError as error:\\n  print("refused:", error, flush=True)'
+interpreters.run_string(interpreters.create(), code)
+"""
+
+
+def test_a_subinterpreter_is_refused() -> None:
+    """Loading the bindings a second time would end the process."""
+    done = subprocess.run([sys.executable, "-c", IN_A_SUBINTERPRETER], capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        pytest.skip("this Python has no module for subinterpreters")
+    assert "refused: FlyDSL's compiler works in the main interpreter" in done.stdout, done.stderr

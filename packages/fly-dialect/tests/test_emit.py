@@ -150,7 +150,7 @@ def test_unknown_functions_of_the_host_are_named(context, tmp_path):
         emit(compiled(KERNEL, host), tmp_path / "x.so")
 
 
-def test_an_unselectable_instruction_is_an_exception(context):
+def test_a_missing_matrix_instruction_is_an_exception(context):
     text = KERNEL.replace(
         "llvm.return",
         """%z = llvm.mlir.constant(0 : i32) : i32
@@ -161,9 +161,22 @@ def test_an_unselectable_instruction_is_an_exception(context):
            llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
            llvm.return""",
     )
-    with pytest.raises(_fly_emit.EmitError, match="Cannot select"):
+    with pytest.raises(_fly_emit.EmitError, match="gfx942 has no .*16x16x32.f16; it has mfma.f32.16x16x16f16"):
         _fly_emit.emit_code_object(module(text).operation, chip="gfx942")
     assert _fly_emit.emit_code_object(module(text).operation, chip="gfx950").data  # which has it
+
+
+def test_an_unselectable_instruction_is_an_exception(context):
+    text = KERNEL.replace(
+        "llvm.return",
+        """%a = llvm.mlir.zero : !llvm.ptr<3>
+           %m = rocdl.ds.read.tr16.b64 %a : !llvm.ptr<3> -> vector<4xf16>
+           llvm.store %m, %p : vector<4xf16>, !llvm.ptr<1>
+           llvm.return""",
+    )
+    with pytest.raises(_fly_emit.EmitError, match="Cannot select"):
+        _fly_emit.emit_code_object(module(text).operation, chip="gfx942")
+    assert _fly_emit.emit_code_object(module(text).operation, chip="gfx950").data
 
 
 def test_threads_compile_at_once(context):
