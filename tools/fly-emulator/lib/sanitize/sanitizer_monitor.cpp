@@ -45,6 +45,8 @@ public:
       wait_->before(wave, inst);
     if (init_ != nullptr)
       init_->before(wave, inst);
+    if (lint_ != nullptr)
+      lint_->before(wave, inst);
     meet(inst);
   }
   void after(Wave &wave, const Instruction &inst) override {
