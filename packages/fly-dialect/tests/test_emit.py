@@ -161,7 +161,7 @@ def test_a_missing_matrix_instruction_is_an_exception(context):
            llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
            llvm.return""",
     )
-    with pytest.raises(_fly_emit.EmitError, match="gfx942 has no .*16x16x32.f16; it has mfma.f32.16x16x16f16"):
+    with pytest.raises(_fly_emit.EmitError, match=r"gfx942 has no .*16x16x32\.f16; it has mfma\.f32\.16x16x16f16"):
         _fly_emit.emit_code_object(module(text).operation, chip="gfx942")
     assert _fly_emit.emit_code_object(module(text).operation, chip="gfx950").data  # which has it
 
@@ -169,9 +169,9 @@ def test_a_missing_matrix_instruction_is_an_exception(context):
 def test_an_unselectable_instruction_is_an_exception(context):
     text = KERNEL.replace(
         "llvm.return",
-        """%a = llvm.mlir.zero : !llvm.ptr<3>
-           %m = rocdl.ds.read.tr16.b64 %a : !llvm.ptr<3> -> vector<4xf16>
-           llvm.store %m, %p : vector<4xf16>, !llvm.ptr<1>
+        """%lds = llvm.mlir.zero : !llvm.ptr<3>
+           %t = rocdl.ds.read.tr16.b64 %lds : !llvm.ptr<3> -> vector<4xi16>
+           llvm.store %t, %p : vector<4xi16>, !llvm.ptr<1>
            llvm.return""",
     )
     with pytest.raises(_fly_emit.EmitError, match="Cannot select"):
