@@ -170,8 +170,8 @@ def test_an_unselectable_instruction_is_an_exception(context):
     text = KERNEL.replace(
         "llvm.return",
         """%lds = llvm.mlir.zero : !llvm.ptr<3>
-           %t = rocdl.ds.read.tr16.b64 %lds : !llvm.ptr<3> -> vector<4xi16>
-           llvm.store %t, %p : vector<4xi16>, !llvm.ptr<1>
+           %tile = rocdl.ds.read.tr16.b64 %lds : !llvm.ptr<3> -> vector<4xi16>
+           llvm.store %tile, %p : vector<4xi16>, !llvm.ptr<1>
            llvm.return""",
     )
     with pytest.raises(_fly_emit.EmitError, match="Cannot select"):
