@@ -316,9 +316,9 @@ def best_plan(
 ) -> TilePlan:
     """`plan_tile` with those 4 waves that take the fewest cycles, of grids that leave two waves a SIMD their registers.
 
-    A tile with too many sums for 4 waves gets 8. With all waves along K, A stays private, which has less to wait for than
-    loads that go directly to LDS have, also where these are asked for. Waves along K need LDS for two stages (with one there is nothing to
-    hide the second barrier behind).
+    A tile with too many sums for 4 waves gets 8. With all waves along K, A stays private, which has less to wait for
+    than loads that go directly to LDS have, also where these are asked for. Waves along K need LDS for two stages (with
+    one there is nothing to hide the second barrier behind).
     """
     grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers > 1 else [(1, 4, 1)]
     if tile_m * tile_n > 64 * 4 * _MANY_SUMS:
