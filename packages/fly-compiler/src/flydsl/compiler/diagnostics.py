@@ -15,6 +15,8 @@ from typing import Any
 
 from flydsl.expr import _trace
 
+from .habits import hints_for
+
 __all__ = [
     "DSLCompileError",
     "DiagRecord",
@@ -157,16 +159,6 @@ LOCATED = "__fly_located__"
 """Attribute of the exceptions that `locate_error` gave a place: the excepthook leaves the library's frames out."""
 
 
-# What Python says of a mistake with a value of the language, and what to do instead.
-_HINTS = (
-    (r"unsupported operand .*'Tensor'", "a tensor is memory: compute with what is in it, x[i] or x.load()"),
-    (r"unsupported operand .* /: 'IntTuple'", "extents are integers: divide them with // or fx.ceildiv"),
-    (r"'Storage\[.*item assignment", "a storage is written with .poke(value) and read with .peek()"),
-    (r"'IntTuple' object does not support item assignment", "shapes and layouts do not change: make another one"),
-    (r"'\w+\d*' object has no attribute 'item'", "inside a kernel a value is used as it is, without .item()"),
-)
-
-
 def locate_error(error: BaseException) -> None:
     """Add the user's line to the text of an exception that came up while that line was traced.
 
@@ -177,14 +169,13 @@ def locate_error(error: BaseException) -> None:
     frames, by_library = _traced_frames(error)
     if not frames or not error.args or not isinstance(error.args[0], str):
         return
-    if not by_library:
-        if not isinstance(error, (TypeError, AttributeError, NameError, ZeroDivisionError)) or _is_raised(error):
-            return
-        found = [hint for pattern, hint in _HINTS if re.search(pattern, error.args[0])]
-        error.args = ("; ".join([error.args[0], *found]), *error.args[1:])
+    of_python = isinstance(error, (TypeError, AttributeError, NameError, ZeroDivisionError)) and not _is_raised(error)
+    if not by_library and not of_python:
+        return
     setattr(error, LOCATED, True)
     if 'File "' not in error.args[0]:
-        error.args = (f"{error.args[0]}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
+        text = "; ".join([error.args[0], *hints_for(error.args[0])])
+        error.args = (f"{text}\n" + "\n".join(_frame_lines(frames[0])), *error.args[1:])
 
 
 def _is_raised(error: BaseException) -> bool:
