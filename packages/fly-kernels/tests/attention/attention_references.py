@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attention in float64, and the tensors that tests compare with it."""
 
+import importlib
+import importlib.util
 import math
+from pathlib import Path
 
 import torch
 
@@ -62,3 +65,17 @@ def compare(out, lse, expected, expected_lse, dtype, tolerance=None):
 
 def check(out, lse, q, k, v, causal, dtype, scale=None, tolerance=None, **terms):
     compare(out, lse, *reference(q, k, v, causal, scale, **terms), dtype, tolerance)
+
+
+def broken(tmp_path, name, old, new):
+    """A module of attention with one piece of its text replaced."""
+    text = Path(importlib.import_module(f"flydsl.kernels.attention.{name}").__file__).read_text()
+    assert old in text
+    text = text.replace(old, new)
+    text = text.replace("from ..", "from flydsl.kernels.").replace("from .", "from flydsl.kernels.attention.")
+    path = tmp_path / f"broken_{name}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

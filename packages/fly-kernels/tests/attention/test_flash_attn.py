@@ -2,11 +2,10 @@
 """Flash attention forward against float64, on the emulated device of the process (FLYDSL_GPU_ARCH)."""
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from attention_references import check, tensors
+from attention_references import broken, check, tensors
 
 from flydsl.kernels.attention import flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
@@ -392,23 +391,6 @@ def test_more_lengths(run, sq, skv, head_dim, dtype, causal):
 
 
 # -- the checks themselves ---------------------------------------------------------------------------------------------
-
-
-def broken(tmp_path, name, old, new):
-    """A module of attention with one piece of its text replaced."""
-    import importlib
-    import importlib.util
-
-    text = Path(importlib.import_module(f"flydsl.kernels.attention.{name}").__file__).read_text()
-    assert old in text
-    text = text.replace(old, new)
-    text = text.replace("from ..", "from flydsl.kernels.").replace("from .", "from flydsl.kernels.attention.")
-    path = tmp_path / f"broken_{name}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 _PRODUCT = "output = add_weighted(output, v_mine, packed)"

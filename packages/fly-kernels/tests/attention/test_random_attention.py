@@ -10,10 +10,27 @@ from attention_references import DTYPES, compare, reference, tensors
 from test_fused_rope_cache_kernel import Case
 
 from flydsl.kernels.attention import flash_attn_interface
+from flydsl.kernels.attention.config import default_config
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
+from flydsl.kernels.attention.flash_attn_kernel import build_forward
+from flydsl.kernels.attention.flash_attn_splits import build_split_forward
+from flydsl.kernels.attention.form import Form
 from flydsl.kernels.attention.rope_config import RopeConfig
 
 pytestmark = pytest.mark.fuzz
+
+
+def compare_both(out, lse, q, k, v, causal, dtype, **terms):
+    """Assert that an output and an LSE are those of `reference`, with tolerances that fit large scores."""
+    tolerance = None if q.abs().max() < 6 else 6e-2  # weights close to 0 and 1: an error is that of a value
+    expected, expected_lse = reference(q, k, v, causal, **terms)
+    compare(out, None, expected, expected_lse, dtype, tolerance)
+    # A score is a sum of head_dim products, in f32: where these are large it is off by more than its own unit.
+    products = q.double().abs().amax() * k.double().abs().amax() * q.shape[-1] ** 0.5
+    error = (lse.double() - expected_lse).nan_to_num(0.0).abs()
+    allowed = 2e-6 * expected_lse.abs().clamp_min(1.0) + products * 2.0**-22
+    assert (error <= allowed).logical_or(expected_lse.isinf()).all()
+    assert torch.equal(lse == -math.inf, expected_lse == -math.inf)
 
 
 def test_attention(run, draws, monkeypatch):
@@ -47,14 +64,31 @@ def test_attention(run, draws, monkeypatch):
         try:
             run(attend, writes=[out], seeds=draws.orders(choose))
             assert all(torch.equal(one, results[0]) for one in results)
-            tolerance = None if q.abs().max() < 6 else 6e-2  # weights close to 0 and 1: an error is that of a value
-            expected, lse = reference(q, k, v, causal, **terms)
-            compare(out, None, expected, lse, dtype, tolerance)
-            # A score is a sum of head_dim products, in f32: where these are large it is off by more than its own unit.
-            products = q.double().abs().amax() * k.double().abs().amax() * head_dim**0.5
-            error = (results[0].double() - lse).nan_to_num(0.0).abs()
-            assert (error <= 2e-6 * lse.abs().clamp_min(1.0) + products * 2.0**-22).logical_or(lse.isinf()).all()
-            assert torch.equal(results[0] == -math.inf, lse == -math.inf)
+            compare_both(out, results[0], q, k, v, causal, dtype, **terms)
+        except Exception as error:
+            raise AssertionError(said) from error
+
+
+def test_windows(run, draws):
+    """Split or not, causal or not; `test_sliding_window` has the builder."""
+    for seed, choose in draws:
+        dtype, causal = choose.choice(["f16", "bf16"]), choose.random() < 0.3
+        head_dim = choose.choice([64, 96, 128, 256])
+        sq, skv = draws.length(choose, 300), draws.length(choose, 600)
+        window = tuple(choose.choice([0, choose.randrange(20), draws.length(choose, 600), 2**30]) for _ in range(2))
+        rows = choose.choice([32, 64, 128, 256, 512] if head_dim == 64 else [32, 64, 128, 256])
+        form, config = Form(window=window, splits=choose.choice([1, 1, 2, 5])), default_config(head_dim, rows)
+        q, k, v = tensors(1, sq, skv, 1, 1, head_dim, dtype, seed=seed, q_scale=choose.choice([1, 6]))
+        out, lse = run.empty(q), run.empty(q, (1, 1, sq), torch.float32)
+        parts, parts_lse = (run.empty(q, (form.splits * n,), torch.float32) for n in (q.numel(), sq))
+        build = build_forward if form.splits == 1 else build_split_forward
+        kernel = build(1, 1, head_dim, dtype, causal, True, None, config, form)
+        between = (parts, parts_lse) if form.splits > 1 else (q, q)
+        writes = [out, lse, *(between if form.splits > 1 else ())]
+        said = f"seed {seed}: {sq, skv, head_dim} {dtype} {causal=} {rows=} {form=}"
+        try:
+            run(kernel, q, k, v, out, lse, *between, q, q, q, q, 1, sq, skv, writes=writes, seeds=draws.orders(choose))
+            compare_both(out, lse, q, k, v, causal, dtype, window=window)
         except Exception as error:
             raise AssertionError(said) from error
 

@@ -5,8 +5,9 @@ import math
 
 import pytest
 import torch
-from attention_references import TOLERANCE, check, reference, tensors
+from attention_references import TOLERANCE, broken, check, reference, tensors
 
+from flydsl.kernels.attention import flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig, default_config
 from flydsl.kernels.attention.flash_attn_kernel import build_forward
 from flydsl.kernels.attention.flash_attn_splits import build_split_forward
@@ -183,6 +184,24 @@ def test_launcher_refuses(changed, error, said):
 def test_builder_refuses(changed, said):
     with pytest.raises(ValueError, match=said):
         build_gqa_attn(**{"ATTN_B": 1, "ATTN_H": 4, "ATTN_H_KV": 2, **changed})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("begin = diagonal - self._left", "begin = diagonal - self._left + 1"),
+        ("self._edge = fx.max(tiles_to(", "self._edge = fx.max(((lambda key: key // kv_tile))("),  # an edge not masked
+        ("self._low - after", "self._low"),  # tiles twice
+    ],
+)
+def test_a_wrong_walk_fails_the_comparison(tmp_path, monkeypatch, old, new):
+    monkeypatch.setattr(flash_attn_kernel, "TileWalk", broken(tmp_path, "tile_walk", old, new).TileWalk)
+    q, k, v = tensors(1, 65, 515, 1, 1, 64, "bf16")
+    kernel = build_forward(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=4), Form(window=(200, 0)))
+    out = torch.empty_like(q)
+    kernel(q, k, v, out, q, q, q, q, q, q, q, 1, 65, 515)
+    with pytest.raises(AssertionError):
+        check(out, None, q, k, v, False, "bf16", window=(200, 0))
 
 
 @pytest.mark.slow

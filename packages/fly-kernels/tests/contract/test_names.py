@@ -44,6 +44,29 @@ BUILDERS = {
         "head_dim=64, rotary_dim=-1, num_q_heads=8, num_kv_heads=1, block_size=16, is_neox=True, flash_layout=True, "
         "dtype_str='bf16', apply_scale=False, reuse_freqs_front_part=True, pos_dtype='i32'"
     ),
+    "attention.flash_attn_interface.flydsl_flash_attn_func": (
+        "q, k, v, *, causal=True, num_kv_heads=None, cu_seqlens_q=None, cu_seqlens_kv=None, max_seqlen_q=None, "
+        "max_seqlen_kv=None, cross_seqlen=None, block_table=None, seqlen_k=None, kv_cache_layout='linear', "
+        "num_kv_splits=1, bias=None, alibi_slopes=None, sink=None, q_descale=None, k_descale=None, v_descale=None, "
+        "out=None, return_lse=False, waves_per_eu=2, daz=True, dualwave_swp_lazy_rescale=True, "
+        "dualwave_swp_setprio=True, dualwave_swp_enable_stagger=True, dualwave_swp_xcd_swizzle=None, "
+        "debug_counts=None, stream=None"
+    ),
+    "attention.flash_attn_generic.build_flash_attn_func_module_primary": (
+        "num_heads, head_dim, causal=True, dtype_str='f16', sm_scale=None, waves_per_eu=2, flat_work_group_size=None, "
+        "block_m=None, unsafe_fp_math=True, fast_fp_math=True, daz=True, path_tag='auto', num_kv_heads=None, "
+        "cu_seqlens_q=None, cu_seqlens_kv=None, cross_seqlen=False, varlen=False, paged=False, "
+        "kv_cache_layout='linear', skip_kv_pad_mask=None, return_lse=False"
+    ),
+    "attention.flash_attn_gfx950.build_flash_attn_dualwave_swp_module": (
+        "num_heads, head_dim, causal, dtype_str='bf16', num_kv_heads=None, waves_per_eu=2, daz=True, "
+        "dualwave_swp_lazy_rescale=True, dualwave_swp_setprio=True, dualwave_swp_debug_lazy_counts=False, "
+        "dualwave_swp_enable_stagger=True, num_kv_splits=1, varlen=False, cross_seqlen=False, paged=False, "
+        "kv_cache_layout='linear', return_lse=False, has_bias=False, has_alibi=False, has_sink=False"
+    ),
+    "attention.swa_gfx950.build_gqa_attn": (
+        "*, ATTN_B=16, ATTN_H=64, ATTN_H_KV=8, ATTN_D=128, waves_per_eu=2, sliding_window=None"
+    ),
     "gemm.fp8_gemm_4wave.compile_fp8_gemm_4w": (
         "*, K, BLOCK_M=256, BLOCK_N=256, use_xcd_remap=True, b_preshuffled=False"
     ),
@@ -175,6 +198,9 @@ LAUNCHERS = {
     ("flash_attn_func.build_flash_attn_func_module", (4, 64)): "Q K V O batch_size seq_len",
     ("attention.flash_attn_generic.build_flash_attn_func_module", (4, 64)): (
         "Q K V O LSE CuSeqQ CuSeqKv BlockTable block_table_stride batch seq_len seq_len_kv"
+    ),
+    ("attention.swa_gfx950.build_gqa_attn", ()): (
+        "Q K V O Q_stride1 K_stride1 V_stride1 O_stride1 seq_len_q seq_len_kv"
     ),
 }
 

@@ -42,16 +42,11 @@ def check_arguments(
     size = element.width // 8
     output = fx.Float32 if form.splits > 1 else element
     q_row, kv_row = num_heads * head_dim * (output.width // 8), num_kv_heads * head_dim * size
-    rows_of = (("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row))
+    rows_of: list[tuple[str, Any, Any]] = [("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)]
     if form.strided:
-        rows_of = tuple(
-            zip(
-                ("seq_len", "seq_len_kv", "seq_len_kv", "seq_len"),
-                (seq_len, seq_len_kv, seq_len_kv, seq_len),
-                (fx.Int64(one) * size for one in strides),
-                strict=True,
-            )
-        )
+        q_row, k_row, v_row, o_row = (fx.Int64(one) * size for one in strides)
+        rows_of = [("seq_len", seq_len, q_row), ("seq_len", seq_len, o_row)]
+        rows_of += [("seq_len_kv", seq_len_kv, k_row), ("seq_len_kv", seq_len_kv, v_row)]
     for label, length, row in rows_of:
         fx.host_assert(
             fx.Int64(length) * row < _LARGEST_BYTES,
