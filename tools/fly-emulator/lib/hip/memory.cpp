@@ -214,18 +214,18 @@ FLYEMU_API hipError_t hipPointerGetAttribute(void *data, int attribute, hipDevic
     const auto answer = [&](auto value) { std::memcpy(data, &value, sizeof value); };
     switch (attribute) {
     case 1: // HIP_POINTER_ATTRIBUTE_CONTEXT
-      answer(contextOf(range.device));
+      answer(reinterpret_cast<uint64_t>(contextOf(range.device)));
       break;
     case 2: // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
       answer(static_cast<unsigned>(type));
       break;
     case 3: // HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
-      answer(pointer);
+      answer(reinterpret_cast<uint64_t>(pointer));
       break;
     case 4: // HIP_POINTER_ATTRIBUTE_HOST_POINTER
       require(type != hipMemoryTypeDevice, hipErrorInvalidValue,
               "hipPointerGetAttribute: the host cannot reach device memory");
-      answer(pointer);
+      answer(reinterpret_cast<uint64_t>(pointer));
       break;
     case 6: // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: every copy is done when it returns
       answer(true);

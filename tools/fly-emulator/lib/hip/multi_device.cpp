@@ -59,6 +59,7 @@ struct Outcome {
 void runTogether(const std::vector<std::function<void()>> &launches) {
   std::vector<Outcome> outcomes(launches.size());
   std::vector<std::thread> threads;
+  threads.reserve(launches.size());
   for (size_t i = 0; i < launches.size(); ++i)
     threads.emplace_back([&, i] {
       try {
