@@ -38,7 +38,7 @@ def launch(run, q, k, v, causal, dtype, splits, config, sm_scale=None, **terms):
     ("sq", "skv", "splits"),
     [
         (1, 1, 2),  # more splits than tiles
-        (1, 700, 5),
+        (1, 331, 5),
         (67, 65, 3),  # fewer keys than queries: the first rows see none
         (257, 259, 2),  # the first blocks see a part of the tiles only
     ],
@@ -50,13 +50,16 @@ def test_lengths(run, sq, skv, splits, causal):
     check(out, lse, q, k, v, causal, "bf16")
 
 
-@pytest.mark.parametrize(("head_dim", "dtype"), [(96, "f16"), (128, "bf16"), (256, "f16")])
+@pytest.mark.parametrize(
+    ("head_dim", "dtype"), [(96, "f16"), (128, "bf16"), pytest.param(256, "f16", marks=pytest.mark.slow)]
+)
 def test_head_sizes_groups_and_batches(run, head_dim, dtype):
     q, k, v = tensors(2, 40, 150, 2, 1, head_dim, dtype)
     out, lse = launch(run, q, k, v, True, dtype, 3, default_config(head_dim, 64))
     check(out, lse, q, k, v, True, dtype)
 
 
+@pytest.mark.slow
 def test_two_blocks_of_rows_a_wave(run):
     q, k, v = tensors(1, 513, 300, 1, 1, 64, "bf16")
     out, lse = launch(run, q, k, v, False, "bf16", 2, default_config(64, 512))
