@@ -327,17 +327,20 @@ def public_builders():
     return found
 
 
+INNER = ("build_split_combine",)  # of attention with splits: what a launch of that runs second
+
+
 def test_every_builder_is_tested():
     """Those of rows here; those of GEMMs, attention and rope by a test of their family that poisons and reorders.
 
-    The `build_…` of GEMMs are inner ones, which what is called `compile_…` uses.
+    The `build_…` of GEMMs are inner ones, which what is called `compile_…` uses, and so are those in INNER.
     """
     tests = Path(__file__).parent
     found = public_builders()
     assert set(BUILDERS) <= set(found)
     for name in set(found) - set(BUILDERS):
         family = found[name].removeprefix("flydsl.kernels.").split(".")[0]
-        if family == "gemm" and name.startswith("build_"):
+        if (family == "gemm" and name.startswith("build_")) or name in INNER:
             continue
         assert family not in ("norm", "quant", "elementwise"), f"{name} is in no row of BUILDERS"
         texts = [path.read_text() for path in (tests / family).glob("test_*.py")] or [
