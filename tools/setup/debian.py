@@ -19,6 +19,7 @@ BUILD_PACKAGES = (
     f"liblld-{LLVM}-dev",
     f"lld-{LLVM}",
     f"clang-{LLVM}",
+    f"clang-tools-{LLVM}",  # clang-offload-bundler, which clang calls for HIP programs with device code
     "cmake",
     "ninja-build",
     "ccache",
