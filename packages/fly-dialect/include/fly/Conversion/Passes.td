@@ -63,12 +63,14 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
   let summary = "Lower math functions without a device library";
   let description = [{
     Runs before convert-gpu-to-rocdl, which would turn them into calls of ROCm's device library. 16-bit floats are
-    computed in f32; hyperbolic functions, powers and the like are expanded, inverse trigonometric functions, erf, sin
-    and cos approximated by polynomials; what is left becomes LLVM intrinsics. A transcendental function of f64 is an
-    error: the backend has none.
+    computed in f32, within a few units of the last place for all arguments: trigonometric and hyperbolic functions,
+    roots and powers by the pass's own algorithms, error functions and acos by MLIR's polynomials; what is left becomes
+    LLVM intrinsics. `powf` with `afn` is exp(y log x), without it f64. sin, cos and tan branch where |x| >= 2^16. No
+    table is kept in memory. A transcendental function of f64 is an error: the backend has none.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def FlyExpandArithPass : Pass<"fly-expand-arith"> {

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Math functions without a device library: LLVM intrinsics where the AMDGPU backend selects them,
-// MLIR's expansions and approximations elsewhere.
+// algorithms of our own where MLIR's lose digits, and MLIR's expansions and approximations
+// elsewhere.
+#include "Patterns.h"
 #include "fly/Conversion/Passes.h"
 
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,15 +34,13 @@ using namespace mlir;
 
 namespace {
 
-/// Functions that MLIR writes in terms of others; their results are as good as those.
-constexpr StringRef expanded[] = {"sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh",    "tan",
-                                  "powf", "fpowi", "round", "rsqrt", "ctlz",  "ceildivsi"};
+/// Functions that MLIR writes in terms of others: powf only with `afn`, and for exponents that are
+/// products or roots.
+constexpr StringRef expanded[] = {"powf", "fpowi", "round", "rsqrt", "ctlz", "ceildivsi"};
 
-/// Functions that MLIR approximates by polynomials in f32. sin and cos are among them because the
-/// hardware's instructions lose all accuracy for large arguments.
-constexpr StringRef approximated[] = {"math.atan",  "math.atan2", "math.acos", "math.asin",
-                                      "math.cbrt",  "math.cos",   "math.erf",  "math.erfc",
-                                      "math.expm1", "math.log1p", "math.sin"};
+/// Functions for which MLIR has good polynomials in f32.
+constexpr StringRef approximated[] = {"math.acos", "math.erf", "math.erfc", "math.expm1",
+                                      "math.log1p"};
 
 /// What the backend selects for f64 too.
 bool hasDoubleForm(Operation *op) {
@@ -168,7 +172,8 @@ private:
 
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   void runOnOperation() override {
-    if (failed(refuseDouble()) || failed(widen()) || failed(expand()) || failed(convert()))
+    if (failed(refuseDouble()) || failed(widen()) || failed(expand()) || failed(lowerBranches()) ||
+        failed(convert()))
       signalPassFailure();
   }
 
@@ -205,12 +210,29 @@ private:
   LogicalResult expand() {
     RewritePatternSet patterns(&getContext());
     patterns.add<Clamp, IntegerPower, IsInf, IsNormal>(&getContext());
+    fly::populateTrigonometryPatterns(patterns);
+    fly::populateInverseTrigonometryPatterns(patterns);
+    fly::populateHyperbolicPatterns(patterns);
+    fly::populatePowerPatterns(patterns);
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     return applyPatternsGreedily(getOperation(), std::move(patterns), config);
+  }
+
+  /// The branches of the functions become blocks, as the rest of the control flow is by now. Inside
+  /// of structured control flow they stay, for who lowers that.
+  LogicalResult lowerBranches() {
+    MLIRContext *context = &getContext();
+    ConversionTarget target(*context);
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addDynamicallyLegalOp<scf::IfOp>(
+        [](scf::IfOp op) { return !isa<FunctionOpInterface>(op->getParentOp()); });
+    RewritePatternSet patterns(context);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
   LogicalResult convert() {

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sin, cos and tan: x = k pi/2 + r with |r| <= pi/4, then polynomials of r, chosen by k modulo 4.
+//
+// Up to 2^16, r is x minus k times pi/2 in three parts (Cody and Waite); beyond, the fraction of
+// x 2/pi is computed from the bits of 2/pi that matter (Payne and Hanek). x is m 2^e with an
+// integer m of 24 bits: bits of 2/pi that make multiples of 4 are skipped, the next 96 multiplied.
+#include "FloatEmitter.h"
+#include "Patterns.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <array>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+using fly::FloatEmitter;
+
+namespace {
+
+/// pi/2 as a sum of three f32.
+constexpr double halfPi[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
+constexpr double twoOverPi = 0x1.45f306p-1;
+/// Adding it leaves a number's integer part in the low bits, rounded to nearest.
+constexpr double roundingShift = 0x1.8p+23;
+/// Where k stays exact in f32 and k times the error of the three parts is still negligible.
+constexpr double longReductionFrom = 0x1p+16;
+/// The bits of 2/pi after the binary point, behind one word of zeros.
+constexpr std::array<uint32_t, 8> twoOverPiBits = {0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1,
+                                                   0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+
+constexpr double sinCoefficients[] = {-1.6666654e-01F, 8.332113e-03F, -1.9508741e-04F};
+constexpr double cosCoefficients[] = {4.1666646e-02F, -1.3887251e-03F, 2.4425683e-05F};
+constexpr double tanCoefficients[] = {3.3333352e-01F, 1.3332559e-01F, 5.407202e-02F,
+                                      2.1218223e-02F, 1.1005161e-02F, -1.2932655e-04F,
+                                      4.4861534e-03F};
+
+/// x - k pi/2, and k, of which the last two bits count.
+struct Reduced {
+  Value rest, quadrant;
+};
+
+Reduced reduceShort(const FloatEmitter &e, Value x) {
+  Value shifted = e.fma(x, e.single(twoOverPi), e.single(roundingShift));
+  Value k = e.sub(shifted, e.single(roundingShift));
+  Value first = e.fma(k, e.single(-halfPi[0]), x); // exact, for it has no bits below 2^-24
+  Value rest = e.fma(k, e.single(-halfPi[2]), e.fma(k, e.single(-halfPi[1]), first));
+  return {rest, e.bitcast(e.i32(), shifted)};
+}
+
+/// The 96 bits of 2/pi from bit `start` of the table on.
+std::array<Value, 3> windowOf(const FloatEmitter &e, Value start) {
+  std::array<Value, 8> words;
+  for (auto [value, bits] : llvm::zip_equal(words, twoOverPiBits))
+    value = e.word(static_cast<int32_t>(bits));
+  Value index = e.shiftRight(start, e.word(5));
+  auto shiftBy = [&](unsigned count, unsigned kept) {
+    Value set = e.is(CmpIPredicate::ne, e.bitAnd(index, e.word(count)), e.word(0));
+    for (unsigned i = 0; i < kept; ++i)
+      words[i] = e.select(set, words[i + count], words[i]);
+  };
+  shiftBy(4, 4);
+  shiftBy(2, 5);
+  shiftBy(1, 4);
+  Value left = e.bitAnd(start, e.word(31)), right = e.bitXor(left, e.word(31));
+  std::array<Value, 3> window;
+  for (unsigned i = 0; i < 3; ++i) {
+    Value carried = e.shiftRight(e.shiftRight(words[i + 1], e.word(1)), right);
+    window[i] = e.bitOr(e.shiftLeft(words[i], left), carried);
+  }
+  return window;
+}
+
+/// For finite |x| of at least `longReductionFrom`.
+Reduced reduceLong(const FloatEmitter &e, Value x) {
+  Value bits = e.bitcast(e.i32(), x);
+  Value exponent = e.bitAnd(e.shiftRight(bits, e.word(23)), e.word(255));
+  Value mantissa = e.bitOr(e.bitAnd(bits, e.word(0x7fffff)), e.word(0x800000));
+  std::array<Value, 3> window = windowOf(e, e.isub(exponent, e.word(120)));
+
+  Value factor = e.extend(mantissa);
+  Value low = e.shiftRight(e.imul(factor, e.extend(window[2])), e.longWord(32));
+  Value middle = e.iadd(e.imul(factor, e.extend(window[1])), low);
+  Value top = e.shiftLeft(e.extend(e.imul(mantissa, window[0])), e.longWord(32));
+  Value quarters = e.iadd(top, middle); // of a turn, in units of 2^-62
+  Value rounded = e.iadd(quarters, e.longWord(int64_t(1) << 61));
+  Value quadrant = e.truncate(e.shiftRight(rounded, e.longWord(62)));
+  Value fraction =
+      arith::SIToFPOp::create(e.builder, e.loc, e.f32(), e.shiftLeft(quarters, e.longWord(2)));
+  Value rest = e.fma(fraction, e.single(halfPi[0] * 0x1p-64),
+                     e.mul(fraction, e.single(halfPi[1] * 0x1p-64)));
+
+  Value negative = e.is(CmpIPredicate::slt, bits, e.word(0));
+  rest = e.select(negative, e.neg(rest), rest);
+  quadrant = e.select(negative, e.isub(e.word(0), quadrant), quadrant);
+  return {e.add(rest, e.sub(x, x)), quadrant}; // x - x makes NaN of infinity
+}
+
+Value anyLane(const FloatEmitter &e, Value mask) {
+  auto type = dyn_cast<VectorType>(mask.getType());
+  if (!type)
+    return mask;
+  if (type.getRank() != 1)
+    mask = vector::ShapeCastOp::create(
+        e.builder, e.loc, VectorType::get(type.getNumElements(), type.getElementType()), mask);
+  return vector::ReductionOp::create(e.builder, e.loc, vector::CombiningKind::OR, mask);
+}
+
+Reduced reduce(const FloatEmitter &e, Value x) {
+  Reduced usual = reduceShort(e, x);
+  Value large = e.is(CmpFPredicate::OGE, e.abs(x), e.single(longReductionFrom));
+  auto branch = scf::IfOp::create(
+      e.builder, e.loc, anyLane(e, large),
+      [&](OpBuilder &builder, Location loc) {
+        FloatEmitter inner(builder, loc, x.getType());
+        Reduced rare = reduceLong(inner, x);
+        scf::YieldOp::create(builder, loc,
+                             ValueRange{inner.select(large, rare.rest, usual.rest),
+                                        inner.select(large, rare.quadrant, usual.quadrant)});
+      },
+      [&](OpBuilder &builder, Location loc) {
+        scf::YieldOp::create(builder, loc, ValueRange{usual.rest, usual.quadrant});
+      });
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+Value sinNearZero(const FloatEmitter &e, Value r) { return e.oddPolynomial(r, sinCoefficients); }
+
+Value cosNearZero(const FloatEmitter &e, Value r) {
+  Value square = e.mul(r, r);
+  Value start = e.fma(square, e.single(-0.5), e.single(1.0));
+  return e.fma(e.mul(square, square), e.polynomial(square, cosCoefficients), start);
+}
+
+Value isOdd(const FloatEmitter &e, Value quadrant) {
+  return e.is(CmpIPredicate::ne, e.bitAnd(quadrant, e.word(1)), e.word(0));
+}
+
+/// Negates a value in the quadrants 2 and 3.
+Value signByQuadrant(const FloatEmitter &e, Value value, Value quadrant) {
+  Value sign = e.shiftLeft(e.bitAnd(quadrant, e.word(2)), e.word(30));
+  return e.bitcast(e.f32(), e.bitXor(e.bitcast(e.i32(), value), sign));
+}
+
+/// Keeps the sign of a zero, which the reduction loses.
+Value keepZero(const FloatEmitter &e, Value x, Value value) {
+  return e.select(e.is(CmpFPredicate::OEQ, x, e.single(0.0)), x, value);
+}
+
+std::array<Value, 2> emitSinCos(const FloatEmitter &e, Value x) {
+  auto [rest, quadrant] = reduce(e, x);
+  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest), swap = isOdd(e, quadrant);
+  Value next = e.iadd(quadrant, e.word(1));
+  return {keepZero(e, x, signByQuadrant(e, e.select(swap, cosine, sine), quadrant)),
+          signByQuadrant(e, e.select(swap, sine, cosine), next)};
+}
+
+Value emitSin(const FloatEmitter &e, Value x) { return emitSinCos(e, x)[0]; }
+
+Value emitCos(const FloatEmitter &e, Value x) { return emitSinCos(e, x)[1]; }
+
+Value emitTan(const FloatEmitter &e, Value x) {
+  auto [rest, quadrant] = reduce(e, x);
+  Value tangent = e.oddPolynomial(rest, tanCoefficients);
+  Value beyond = e.div(e.single(-1.0), tangent);
+  return keepZero(e, x, e.select(isOdd(e, quadrant), beyond, tangent));
+}
+
+struct SinCos : OpRewritePattern<math::SincosOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::SincosOp op, PatternRewriter &rewriter) const override {
+    Value x = op->getOperand(0);
+    if (!getElementTypeOrSelf(x.getType()).isF32())
+      return failure();
+    rewriter.replaceOp(op, emitSinCos(FloatEmitter(rewriter, op.getLoc(), x.getType()), x));
+    return success();
+  }
+};
+
+} // namespace
+
+void fly::populateTrigonometryPatterns(RewritePatternSet &patterns) {
+  patterns.add<EmitSingle<math::SinOp, emitSin>, EmitSingle<math::CosOp, emitCos>,
+               EmitSingle<math::TanOp, emitTan>, SinCos>(patterns.getContext());
+}
