@@ -70,6 +70,8 @@ def fingerprint(package: Package) -> str:
 
 def build(package: Package) -> Path:
     """The wheel of a package, built if there is none of its present sources."""
+    if package.native:  # before the wheel is looked for: tests call some of these programs, too
+        debian.ensure(debian.BUILD_PACKAGES)
     shelf = BUILD / "wheels" / f"{package.name}-{fingerprint(package)}"
     ready = sorted(shelf.glob("*.whl"))
     if ready:
@@ -77,7 +79,6 @@ def build(package: Package) -> Path:
     settings: list[str] = []
     variables = dict(hatch.environment_variables())
     if package.native:
-        debian.ensure(debian.BUILD_PACKAGES)
         settings += ["-C", f"build-dir={BUILD / package.name}"]
         variables |= {
             "CC": f"clang-{debian.LLVM}",
