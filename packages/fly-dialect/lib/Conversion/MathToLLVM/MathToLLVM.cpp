@@ -112,6 +112,21 @@ struct Clamp : OpRewritePattern<math::ClampFOp> {
   }
 };
 
+/// erf(x) as erf(|x|) with the sign of x; MLIR's polynomials lose the sign of a zero.
+struct SignedErf : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getOperand();
+    if (x.getDefiningOp<math::AbsFOp>())
+      return failure();
+    Value magnitude = math::AbsFOp::create(rewriter, op.getLoc(), x);
+    Value erf = math::ErfOp::create(rewriter, op.getLoc(), magnitude, op.getFastmath());
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, erf, x);
+    return success();
+  }
+};
+
 /// Powers of integers, modulo 2^width, by squaring. A negative exponent gives what integer division
 /// makes of 1 / base^n: 0, but for the bases 1 and -1.
 struct IntegerPower : OpRewritePattern<math::IPowIOp> {
@@ -210,6 +225,7 @@ private:
   LogicalResult expand() {
     RewritePatternSet patterns(&getContext());
     patterns.add<Clamp, IntegerPower, IsInf, IsNormal>(&getContext());
+    patterns.add<SignedErf>(&getContext(), /*benefit=*/2); // before MLIR's
     fly::populateTrigonometryPatterns(patterns);
     fly::populateInverseTrigonometryPatterns(patterns);
     fly::populateHyperbolicPatterns(patterns);
