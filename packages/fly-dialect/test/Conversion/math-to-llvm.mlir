@@ -93,3 +93,20 @@ func.func @hyperbolic(%x: f32) -> f32 {
   %0 = math.tanh %x : f32
   return %0 : f32
 }
+
+// -----
+
+// Functions of f64 are arithmetic throughout.
+// CHECK-LABEL: func.func @double(
+// CHECK-NOT: llvm.call
+// CHECK-NOT: math.
+// CHECK: llvm.intr.fma(%{{.*}}) : (f64, f64, f64) -> f64
+// CHECK-NOT: llvm.call
+// CHECK-NOT: math.
+// CHECK: return
+func.func @double(%x: f64, %y: f64) -> f64 {
+  %0 = math.exp %x : f64
+  %1 = math.log1p %0 : f64
+  %2 = math.powf %1, %y : f64
+  return %2 : f64
+}

@@ -120,12 +120,12 @@ private:
   mlir::Type shape;
 };
 
-/// A pattern that replaces an op on f32 by what a function emits for its operands.
-template <typename Op, auto emit> struct EmitSingle : mlir::OpRewritePattern<Op> {
+/// A pattern that replaces an op on one type of floats by what a function emits for its operands.
+template <typename Float, typename Op, auto emit> struct Emit : mlir::OpRewritePattern<Op> {
   using mlir::OpRewritePattern<Op>::OpRewritePattern;
 
   mlir::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
-    if (!mlir::getElementTypeOrSelf(op.getType()).isF32())
+    if (!mlir::isa<Float>(mlir::getElementTypeOrSelf(op.getType())))
       return mlir::failure();
     FloatEmitter emitter(rewriter, op.getLoc(), op.getType());
     if constexpr (Op::template hasTrait<mlir::OpTrait::OneOperand>())
@@ -135,6 +135,8 @@ template <typename Op, auto emit> struct EmitSingle : mlir::OpRewritePattern<Op>
     return mlir::success();
   }
 };
+template <typename Op, auto emit> using EmitSingle = Emit<mlir::Float32Type, Op, emit>;
+template <typename Op, auto emit> using EmitDouble = Emit<mlir::Float64Type, Op, emit>;
 
 } // namespace fly
 

@@ -42,13 +42,15 @@ constexpr StringRef expanded[] = {"powf", "fpowi", "round", "rsqrt", "ctlz", "ce
 constexpr StringRef approximated[] = {"math.acos", "math.erf", "math.erfc", "math.expm1",
                                       "math.log1p"};
 
-/// What the backend selects for f64 too.
+/// What the backend selects for f64 too, and what has an algorithm of its own for f64.
 bool hasDoubleForm(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
              math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp,
              math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
              math::RoundOp, math::SqrtOp, math::TruncOp, math::RsqrtOp, math::ClampFOp,
-             math::IPowIOp>(op);
+             math::IPowIOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op,
+             math::Log10Op, math::Log1pOp, math::PowFOp, math::SinhOp, math::CoshOp, math::TanhOp>(
+      op);
 }
 
 /// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op
@@ -193,7 +195,7 @@ struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   }
 
 private:
-  /// There is no f64 version of the transcendental functions in the backend.
+  /// There is no f64 version of the other functions in the backend.
   LogicalResult refuseDouble() {
     WalkResult walked = getOperation()->walk([](Operation *op) {
       if (!isa<math::MathDialect>(op->getDialect()) || hasDoubleForm(op))
@@ -230,6 +232,8 @@ private:
     fly::populateInverseTrigonometryPatterns(patterns);
     fly::populateHyperbolicPatterns(patterns);
     fly::populatePowerPatterns(patterns);
+    fly::populateDoubleExponentialPatterns(patterns);
+    fly::populateDoubleLogarithmPatterns(patterns);
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The math functions of this library, in f32. The polynomials are minimax in the relative error,
+// The math functions of this library. The polynomials are minimax in the relative error,
 // found with Remez' exchange algorithm in 200-bit arithmetic.
 #ifndef FLY_CONVERSION_MATHTOLLVM_PATTERNS_H
 #define FLY_CONVERSION_MATHTOLLVM_PATTERNS_H
@@ -17,6 +17,12 @@ void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns);
 
 /// sinh, cosh, tanh and their inverses, by exp and log1p away from zero.
 void populateHyperbolicPatterns(mlir::RewritePatternSet &patterns);
+
+/// exp, exp2, expm1, sinh, cosh and tanh of f64.
+void populateDoubleExponentialPatterns(mlir::RewritePatternSet &patterns);
+
+/// log, log2, log10, log1p and powf of f64.
+void populateDoubleLogarithmPatterns(mlir::RewritePatternSet &patterns);
 
 /// cbrt, and powf without `afn`.
 void populatePowerPatterns(mlir::RewritePatternSet &patterns);
