@@ -17,6 +17,7 @@ from flydsl.compiler.diagnostics import DSLCompileError
 
 # The largest error allowed, in ulp: what docs/language/4-types.md promises.
 BOUNDS = {
+    "cos": 1,
     "cosh": 3,
     "exp": 1,
     "exp2": 1,
@@ -26,8 +27,10 @@ BOUNDS = {
     "log1p": 1,
     "log2": 1,
     "rsqrt": 2,
+    "sin": 1,
     "sinh": 3,
     "sqrt": 0.5,
+    "tan": 3,
     "tanh": 3,
 }
 POWER_BOUND = 1
@@ -37,6 +40,8 @@ SPECIAL = [0.0, 1.0, 0.5, 2.0, 3.0, 2.5, np.inf, LARGEST, SMALLEST, 2.0**-1022, 
 # Where exp, exp2, cosh and their inverses overflow, become subnormal, and vanish.
 EDGES = [709.782712893384, 709.7827128933841, 710.4758600739439, 710.475860073944, 708.3964185322641, 745.1332191019411]
 EDGES += [745.1332191019412, 1024.0, np.nextafter(1024.0, 0), 1022.0, 1074.0, 1075.0, 1e308]
+# The f64 that is closest to a multiple of pi/2, and the ends of the reductions.
+EDGES += [6381956970095103.0 * 2.0**797, np.pi / 2, np.pi, 2.0**22, np.nextafter(2.0**22, 0), 2.0**1023]
 GROUP = 64
 
 pytestmark = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs a long double of more than 53 bits")
@@ -108,6 +113,20 @@ def check(name, bound, *operands, function=None):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_functions_of_doubles(name):
     check(name, BOUNDS[name], arguments())
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_sine_and_cosine_of_doubles_together(which):
+    name = ("sin", "cos")[which]
+    check(name, BOUNDS[name], arguments(), function=lambda x: fx.sincos(x)[which])
+
+
+@pytest.mark.parametrize("name", ["exp2", "log1p", "sin"])
+def test_vectors_of_doubles(name):
+    def second(x):
+        return getattr(fx, name)(fx.Vector.from_elements([-x, x], fx.Float64))[1]
+
+    check(name, BOUNDS[name], arguments(), function=second)
 
 
 def test_powers_of_doubles():

@@ -110,3 +110,15 @@ func.func @double(%x: f64, %y: f64) -> f64 {
   %2 = math.powf %1, %y : f64
   return %2 : f64
 }
+
+// -----
+
+// The long reduction of f64 multiplies words of 64 bits, behind a branch.
+// CHECK-LABEL: func.func @double_trigonometry(
+// CHECK: cf.cond_br
+// CHECK-COUNT-2: arith.mului_extended %{{.*}} : i64
+// CHECK: return
+func.func @double_trigonometry(%x: f64) -> f64 {
+  %0 = math.tan %x : f64
+  return %0 : f64
+}

@@ -49,8 +49,8 @@ bool hasDoubleForm(Operation *op) {
              math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
              math::RoundOp, math::SqrtOp, math::TruncOp, math::RsqrtOp, math::ClampFOp,
              math::IPowIOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op,
-             math::Log10Op, math::Log1pOp, math::PowFOp, math::SinhOp, math::CoshOp, math::TanhOp>(
-      op);
+             math::Log10Op, math::Log1pOp, math::PowFOp, math::SinhOp, math::CoshOp, math::TanhOp,
+             math::SinOp, math::CosOp, math::TanOp, math::SincosOp>(op);
 }
 
 /// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op
@@ -234,6 +234,7 @@ private:
     fly::populatePowerPatterns(patterns);
     fly::populateDoubleExponentialPatterns(patterns);
     fly::populateDoubleLogarithmPatterns(patterns);
+    fly::populateDoubleTrigonometryPatterns(patterns);
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });

@@ -24,6 +24,9 @@ void populateDoubleExponentialPatterns(mlir::RewritePatternSet &patterns);
 /// log, log2, log10, log1p and powf of f64.
 void populateDoubleLogarithmPatterns(mlir::RewritePatternSet &patterns);
 
+/// sin, cos, sincos and tan of f64, with the same branch.
+void populateDoubleTrigonometryPatterns(mlir::RewritePatternSet &patterns);
+
 /// cbrt, and powf without `afn`.
 void populatePowerPatterns(mlir::RewritePatternSet &patterns);
 

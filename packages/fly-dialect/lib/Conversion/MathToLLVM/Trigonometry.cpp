@@ -7,8 +7,7 @@
 // integer m of 24 bits: bits of 2/pi that make multiples of 4 are skipped, the next 96 multiplied.
 #include "FloatEmitter.h"
 #include "Patterns.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "RareBranch.h"
 
 #include <array>
 
@@ -97,32 +96,15 @@ Reduced reduceLong(const FloatEmitter &e, Value x) {
   return {e.add(rest, e.sub(x, x)), quadrant}; // x - x makes NaN of infinity
 }
 
-Value anyLane(const FloatEmitter &e, Value mask) {
-  auto type = dyn_cast<VectorType>(mask.getType());
-  if (!type)
-    return mask;
-  if (type.getRank() != 1)
-    mask = vector::ShapeCastOp::create(
-        e.builder, e.loc, VectorType::get(type.getNumElements(), type.getElementType()), mask);
-  return vector::ReductionOp::create(e.builder, e.loc, vector::CombiningKind::OR, mask);
-}
-
 Reduced reduce(const FloatEmitter &e, Value x) {
   Reduced usual = reduceShort(e, x);
   Value large = e.is(CmpFPredicate::OGE, e.abs(x), e.single(longReductionFrom));
-  auto branch = scf::IfOp::create(
-      e.builder, e.loc, anyLane(e, large),
-      [&](OpBuilder &builder, Location loc) {
-        FloatEmitter inner(builder, loc, x.getType());
+  auto both =
+      fly::replaceWhere(e, large, {usual.rest, usual.quadrant}, [&](const FloatEmitter &inner) {
         Reduced rare = reduceLong(inner, x);
-        scf::YieldOp::create(builder, loc,
-                             ValueRange{inner.select(large, rare.rest, usual.rest),
-                                        inner.select(large, rare.quadrant, usual.quadrant)});
-      },
-      [&](OpBuilder &builder, Location loc) {
-        scf::YieldOp::create(builder, loc, ValueRange{usual.rest, usual.quadrant});
+        return SmallVector<Value>{rare.rest, rare.quadrant};
       });
-  return {branch.getResult(0), branch.getResult(1)};
+  return {both[0], both[1]};
 }
 
 Value sinNearZero(const FloatEmitter &e, Value r) { return e.oddPolynomial(r, sinCoefficients); }
