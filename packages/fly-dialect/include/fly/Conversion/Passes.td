@@ -65,8 +65,10 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
     Runs before convert-gpu-to-rocdl, which would turn them into calls of ROCm's device library. 16-bit floats are
     computed in f32, within a few units of the last place for all arguments: trigonometric and hyperbolic functions,
     roots and powers by the pass's own algorithms, error functions and acos by MLIR's polynomials; what is left becomes
-    LLVM intrinsics. `powf` with `afn` is exp(y log x), without it f64. sin, cos and tan branch where |x| >= 2^16. No
-    table is kept in memory. A transcendental function of f64 is an error: the backend has none.
+    LLVM intrinsics. `powf` of f32 with `afn` is exp(y log x), without it f64. sin, cos and tan branch where
+    |x| >= 2^16 (f64: 2^22). No table is kept in memory. f64 has algorithms of its own in
+    double-double arithmetic, within 3 units of the last place; what has none (error functions, inverse hyperbolic
+    functions) is an error on f64, as the backend has none either.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",

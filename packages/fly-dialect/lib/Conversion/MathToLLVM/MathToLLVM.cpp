@@ -50,7 +50,8 @@ bool hasDoubleForm(Operation *op) {
              math::RoundOp, math::SqrtOp, math::TruncOp, math::RsqrtOp, math::ClampFOp,
              math::IPowIOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op,
              math::Log10Op, math::Log1pOp, math::PowFOp, math::SinhOp, math::CoshOp, math::TanhOp,
-             math::SinOp, math::CosOp, math::TanOp, math::SincosOp>(op);
+             math::SinOp, math::CosOp, math::TanOp, math::SincosOp, math::AtanOp, math::Atan2Op,
+             math::AsinOp, math::AcosOp, math::CbrtOp>(op);
 }
 
 /// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op
@@ -235,6 +236,7 @@ private:
     fly::populateDoubleExponentialPatterns(patterns);
     fly::populateDoubleLogarithmPatterns(patterns);
     fly::populateDoubleTrigonometryPatterns(patterns);
+    fly::populateDoubleInverseTrigonometryPatterns(patterns);
     math::populateExpansionPatterns(patterns, expanded);
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });

@@ -27,7 +27,10 @@ void populateDoubleLogarithmPatterns(mlir::RewritePatternSet &patterns);
 /// sin, cos, sincos and tan of f64, with the same branch.
 void populateDoubleTrigonometryPatterns(mlir::RewritePatternSet &patterns);
 
-/// cbrt, and powf without `afn`.
+/// asin, acos, atan and atan2 of f64.
+void populateDoubleInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns);
+
+/// cbrt, and powf of f32 without `afn`.
 void populatePowerPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace fly

@@ -39,6 +39,26 @@ Value emitCbrt(const FloatEmitter &e, Value x) {
   return e.copySign(e.select(unbounded, magnitude, y), x);
 }
 
+/// The same in f64, with a step more.
+Value emitDoubleCbrt(const FloatEmitter &e, Value x) {
+  Value magnitude = e.abs(x), one = e.wide(1.0), third = e.wide(1.0 / 3.0);
+  Value tiny = e.is(CmpFPredicate::OLT, magnitude, e.wide(0x1p-700));
+  Value a = e.mul(magnitude, e.select(tiny, e.wide(0x1p+300), one));
+  Value exponent = arith::DivUIOp::create(e.builder, e.loc, e.bitcast(e.i64(), a), e.longWord(3));
+  Value z = e.bitcast(e.f64(), e.isub(e.longWord(0x553eeaaa00000000), exponent));
+  for (int step = 0; step < 2; ++step) {
+    Value error = e.fma(e.neg(e.mul(e.mul(a, z), z)), z, one);
+    z = e.fma(e.mul(z, error), e.fma(error, e.wide(2.0 / 9.0), third), z);
+  }
+  Value square = e.mul(z, z), y = e.mul(a, square);
+  Value high = e.mul(y, y), low = e.fma(y, y, e.neg(high));
+  Value residual = e.fma(e.neg(low), y, e.fma(e.neg(high), y, a));
+  y = e.fma(e.mul(residual, third), square, y);
+  y = e.mul(y, e.select(tiny, e.wide(0x1p-100), one));
+  Value unbounded = e.is(CmpFPredicate::OEQ, magnitude, e.wide(infinity));
+  return e.copySign(e.select(unbounded, magnitude, y), x);
+}
+
 /// log2(m) = s p(s^2) with s = (m - 1) / (m + 1), for m of [sqrt(1/2), sqrt(2)].
 constexpr double log2Coefficients[] = {2.8853900817900984, 0.9617966733417725, 0.5770835842860192,
                                        0.4116727806386581, 0.3407287098918108};
@@ -122,6 +142,7 @@ struct Power : OpRewritePattern<math::PowFOp> {
 
 void fly::populatePowerPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<EmitSingle<math::CbrtOp, emitCbrt>>(context);
+  patterns.add<EmitSingle<math::CbrtOp, emitCbrt>, EmitDouble<math::CbrtOp, emitDoubleCbrt>>(
+      context);
   patterns.add<Power>(context, /*benefit=*/2); // before MLIR's
 }
