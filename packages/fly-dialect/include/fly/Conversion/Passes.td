@@ -66,9 +66,9 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
     computed in f32, within a few units of the last place for all arguments: trigonometric and hyperbolic functions,
     roots and powers by the pass's own algorithms, error functions and acos by MLIR's polynomials; what is left becomes
     LLVM intrinsics. `powf` of f32 with `afn` is exp(y log x), without it f64. sin, cos and tan branch where
-    |x| >= 2^16 (f64: 2^22). No table is kept in memory. f64 has algorithms of its own in
-    double-double arithmetic, within 3 units of the last place; what has none (error functions, inverse hyperbolic
-    functions) is an error on f64, as the backend has none either.
+    |x| >= 2^16 (f64: 2^22). No table is kept in memory. f64 has algorithms of its own,
+    partly in double-double arithmetic, within 3 units of the last place. erf and erfc of f64 are an error: neither the
+    pass nor the backend has them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",

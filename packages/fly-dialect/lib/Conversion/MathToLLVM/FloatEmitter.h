@@ -33,6 +33,8 @@ public:
   mlir::Type i32() const { return like(builder.getI32Type()); }
   mlir::Type i64() const { return like(builder.getI64Type()); }
 
+  /// A constant of the emitter's own type.
+  mlir::Value number(double value) const { return number(shape, value); }
   mlir::Value single(double value) const { return number(f32(), value); }
   mlir::Value wide(double value) const { return number(f64(), value); }
   mlir::Value word(int64_t value) const { return integer(i32(), value); }

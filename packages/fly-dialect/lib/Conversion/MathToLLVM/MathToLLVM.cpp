@@ -51,7 +51,8 @@ bool hasDoubleForm(Operation *op) {
              math::IPowIOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op,
              math::Log10Op, math::Log1pOp, math::PowFOp, math::SinhOp, math::CoshOp, math::TanhOp,
              math::SinOp, math::CosOp, math::TanOp, math::SincosOp, math::AtanOp, math::Atan2Op,
-             math::AsinOp, math::AcosOp, math::CbrtOp>(op);
+             math::AsinOp, math::AcosOp, math::CbrtOp, math::AsinhOp, math::AcoshOp, math::AtanhOp>(
+      op);
 }
 
 /// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op

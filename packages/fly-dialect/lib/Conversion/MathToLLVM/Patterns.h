@@ -15,7 +15,7 @@ void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns);
 /// asin, atan and atan2.
 void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns);
 
-/// sinh, cosh, tanh and their inverses, by exp and log1p away from zero.
+/// sinh, cosh and tanh of f32, and the inverses of these, of f64 too.
 void populateHyperbolicPatterns(mlir::RewritePatternSet &patterns);
 
 /// exp, exp2, expm1, sinh, cosh and tanh of f64.
