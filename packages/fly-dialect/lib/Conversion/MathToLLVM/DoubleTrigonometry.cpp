@@ -86,7 +86,7 @@ std::array<Value, 3> windowOf(const FloatEmitter &e, Value start) {
   return window;
 }
 
-/// integer 2^exponent for integers of at most 53 bits.
+/// integer * unit, for integers of at most 53 bits.
 Value scaled(const FloatEmitter &e, Value integer, double unit) {
   return e.mul(arith::SIToFPOp::create(e.builder, e.loc, e.f64(), integer), e.wide(unit));
 }
