@@ -191,12 +191,23 @@ private:
 
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   void runOnOperation() override {
+    if (!hasMath()) // most kernels; making the patterns takes longer than looking
+      return;
     if (failed(refuseDouble()) || failed(widen()) || failed(expand()) || failed(lowerBranches()) ||
         failed(convert()))
       signalPassFailure();
   }
 
 private:
+  bool hasMath() {
+    return getOperation()
+        ->walk([](Operation *op) {
+          return isa<math::MathDialect>(op->getDialect()) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// There is no f64 version of the other functions in the backend.
   LogicalResult refuseDouble() {
     WalkResult walked = getOperation()->walk([](Operation *op) {
