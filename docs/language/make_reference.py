@@ -9,6 +9,9 @@ import inspect
 import re
 from typing import Any
 
+from flydsl.layout.atoms import matrix_instructions
+
+ARCHITECTURES = ("gfx942", "gfx950", "gfx1201", "gfx1250")
 MODULES = (
     "flydsl.compiler", "flydsl.expr", "flydsl.expr.arith", "flydsl.expr.gpu", "flydsl.expr.coop", "flydsl.expr.random",
     "flydsl.expr.ktrace", "flydsl.expr.buffer_ops", "flydsl.expr.utils", "flydsl.expr.extern", "flydsl.expr.rocdl",
@@ -19,15 +22,47 @@ MODULES = (
 
 
 def signature(value: Any) -> str:
-    """Return the parameters of a callable, without the annotations that say nothing."""
+    """Return the parameters of a callable as its source has them, without the annotations that say nothing."""
     try:
-        text = str(inspect.signature(value))
+        found = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    text = re.sub(r"<(?:built-in )?function (\w+)(?: at \w+)?>", r"\1", text)
-    text = re.sub(r"<(?:class )?'?[\w.]*?(\w+)'?(?:: [^>]*)?>", r"\1", text)
-    text = re.sub(r": '?Any'?(?=[,)= ])", "", text).replace("'", "")
-    return re.sub(r" -> (?:Any|None)$", "", text)
+    parameters = [one.replace(annotation=_Shown(one.annotation), default=_shown_default(one.default))
+                  for one in found.parameters.values()]  # fmt: skip
+    parameters = [one.replace(annotation=one.empty) if str(one.annotation) == "" else one for one in parameters]
+    text = str(found.replace(parameters=parameters, return_annotation=_Shown(found.return_annotation)))
+    text = re.sub(r"(\w)=", r"\1 = ", text)
+    return text.removesuffix(" -> ")
+
+
+class _Shown(str):
+    """What a signature shows for an annotation: its text, with the last parts of dotted names, nothing for `Any`."""
+
+    def __new__(cls, annotation: Any) -> _Shown:
+        if annotation is inspect.Parameter.empty:
+            return super().__new__(cls)
+        text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+        text = text.replace("'", "")
+        return super().__new__(cls, "" if text in ("Any", "None", "typing.Any") else text)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class _Default(str):
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown_default(value: Any) -> Any:
+    """What a signature shows for a default: what one would write for it."""
+    if value is inspect.Parameter.empty:
+        return value
+    if isinstance(value, enum.Enum):
+        return _Default(f"{type(value).__name__}.{value.name}")
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return _Default(value.__name__)
+    return _Default("..." if re.search(r" at 0x[0-9a-f]+>", repr(value)) else repr(value))
 
 
 def indent(text: str) -> str:
@@ -54,7 +89,14 @@ def members(kind: type) -> list[str]:
     for name, member in vars(kind).items():
         inner = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
         doc = inspect.getdoc(inner)
+        if name == "_call" and doc:  # of the collectives: what a specialised class does when it is called
+            shown = re.sub(r"\((?:self|cls)(?:, )?", "(", signature(inner))
+            lines.insert(0, f"- `{kind.__name__}[...]{shown}`: {' '.join(doc.split(chr(10) * 2)[0].split())}")
+            continue
         if name.startswith("_") or not doc or not (callable(inner) or isinstance(inner, property)):
+            continue
+        if inspect.isclass(inner) and issubclass(inner, enum.Enum):
+            lines.append(f"- `.{name}`: `{inner.__name__}`.")
             continue
         shown = "" if isinstance(inner, property) else re.sub(r"\((?:self|cls)(?:, )?", "(", signature(inner))
         lines.append(f"- `.{name}{shown}`: {' '.join(doc.split(chr(10) * 2)[0].split())}")
@@ -72,6 +114,32 @@ def entry(name: str, value: Any) -> list[str]:
         listed = members(value)
         lines += [*listed, ""] if listed else []
     return lines
+
+
+INSTRUCTIONS = """## Matrix instructions
+
+What the hardware has; `MFMA(m, n, k, type of A)` and its relatives name them by shape and types. A layout maps (lane,
+value) to the column-major index in (M,K) of A, (N,K) of B and (M,N) of C and D, blocks last; values are numbered
+through the registers of a lane. A sparse A has K/2 columns. `fly-layout mma ARCH NAME` draws one. Where the atoms of
+the language number K otherwise, they do so for A and B alike, so that the product is the same.
+"""
+HEADER = """| instruction | MxNxK | blocks | A | B | C, D | lanes | layout of A | of B | of C |
+|---|---|---|---|---|---|---|---|---|---|"""
+
+
+def instructions() -> str:
+    """Return the tables of matrix instructions, one for each architecture that is compiled for."""
+    lines = [INSTRUCTIONS]
+    for arch in ARCHITECTURES:
+        lines += [f"### {arch}", "", HEADER]
+        for one in matrix_instructions(arch):
+            a, b, c, d = one.elem_types
+            shape = "x".join(map(str, one.shape_mnk))
+            layouts = " | ".join(f"`{layout}`" for layout in (one.layout_A_tv, one.layout_B_tv, one.layout_C_tv))
+            row = f"| `{one.mnemonic}` | {shape} | {one.blocks} | {a}{', sparse' if one.sparse else ''} | {b} | "
+            lines.append(f"{row}{c if c == d else f'{c}, {d}'} | {one.wave} | {layouts} |")
+        lines.append("")
+    return "\n".join(lines).rstrip()
 
 
 def main() -> None:
@@ -98,6 +166,7 @@ def main() -> None:
             print("### Vector types\n\n" + ", ".join(f"`{name}`" for name in aliases) + ".\n")
         if elsewhere:
             print("Described above: " + ", ".join(f"`{name}`" for name in elsewhere) + ".\n")
+    print(instructions())
 
 
 if __name__ == "__main__":

@@ -86,16 +86,17 @@ def kernels() -> dict[str, Callable[[], Launch]]:
 
 def passes() -> list[dict[str, str]]:
     """The passes of the compiler's pipeline before code generation, those of the device module one by one."""
-    from flydsl.compiler.pipeline import stages
+    from flydsl.compile.backends import get_backend
 
     found: list[tuple[str, str]] = []
-    for stage in stages(ARCH, hints={}, opt_level=2, debug_info=False):
+    for stage in get_backend("rocm", arch=ARCH).stages(hints={}, opt_level=2, debug_info=False):
         if stage.name == "gpu-module-to-binary":
             break
-        device = re.fullmatch(r"gpu\.module\((.*)\)", stage.text)
-        inner = device.group(1).split(",") if device else [stage.text]
-        found += [(("gpu: " if device else "") + one.partition("{")[0], f"gpu.module({one})" if device else one)
-                  for one in inner]  # fmt: skip
+        for text in re.findall(r"(?:\([^()]*\)|\{[^{}]*\}|[^,(){}])+", stage.text):
+            device = re.fullmatch(r"gpu\.module\((.*)\)", text)
+            inner = device.group(1).split(",") if device else [text]
+            found += [(("gpu: " if device else "") + one.partition("{")[0], f"gpu.module({one})" if device else one)
+                      for one in inner]  # fmt: skip
     names = [name for name, _ in found]
     return [
         {"name": name if names.count(name) == 1 else f"{name} #{names[: at + 1].count(name)}", "text": text}

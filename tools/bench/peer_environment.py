@@ -48,7 +48,9 @@ def peer_variables(rocm: Path) -> dict[str, str]:
     return {**kept, "ROCM_PATH": str(rocm)}
 
 
-def run_json(python: str | Path, script: Path, arguments: list[str], variables: dict[str, str]) -> Any:
+def run_json(
+    python: str | Path, script: Path, arguments: list[str], variables: dict[str, str], timeout: float = _TIMEOUT
+) -> Any:
     """Run a script and return the JSON of the last line that it prints."""
     done = subprocess.run(
         [str(python), str(script), *arguments],
@@ -56,7 +58,7 @@ def run_json(python: str | Path, script: Path, arguments: list[str], variables: 
         capture_output=True,
         text=True,
         check=False,
-        timeout=_TIMEOUT,
+        timeout=timeout,
     )
     if done.returncode != 0:
         raise SystemExit(

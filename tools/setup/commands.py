@@ -80,7 +80,8 @@ def build(arguments: argparse.Namespace) -> int:
     for name in chosen:
         if name not in wheels.ALL:
             raise SetupError(f"no package {name!r}; there are: {', '.join(wheels.ALL)}")
-        print(make(wheels.ALL[name]))
+        wheel = make(wheels.ALL[name])
+        print(f"{wheel}  {wheels.sizes(wheel)}" if arguments.release else wheel)
     return 0
 
 
@@ -102,6 +103,12 @@ def bench(arguments: argparse.Namespace) -> int:
     if arguments.name not in names:
         raise SetupError(f"no benchmark {arguments.name!r}; there are: {', '.join(names)}")
     return _run_in_dev(["python", str(folder / f"{arguments.name}.py"), *arguments.rest])
+
+
+def lock(arguments: argparse.Namespace) -> int:
+    """Pin the newest versions of what builds the wheels, with their hashes (tools/setup/locks)."""
+    print("\n".join(str(path.relative_to(ROOT)) for path in hatch.lock()))
+    return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -132,6 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     command = add("bench", bench)
     command.add_argument("name", nargs="?")
     command.add_argument("rest", nargs=argparse.REMAINDER, metavar="…")
+    add("lock", lock)
     add("run", run).add_argument("rest", nargs=argparse.REMAINDER, metavar="COMMAND …")
 
     def show_help(_: argparse.Namespace) -> int:

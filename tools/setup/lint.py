@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-import configparser
+import json
 import os
+import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import debian, hatch, wheels
+from . import debian, dynamic_imports, hatch, untyped, wheels
 from .paths import BUILD, ROOT
 from .shell import say
 
@@ -43,27 +45,68 @@ def _check(what: str, command: list[str], env: dict[str, str]) -> bool:
     return done.returncode == 0
 
 
-def stand_ins(source_roots: Sequence[Path], folder: Path) -> Path:
-    """Empty packages in `folder` for the layers that exist only after a build, so that imports of them resolve.
+GENERATED = "flydsl._mlir"
 
-    import-linter wants each of its root packages to be importable, and `flydsl._mlir` is generated.
+
+def stand_ins(source_roots: Sequence[Path], folder: Path) -> Path:
+    """Empty modules in `folder` for those that exist only after a build, so that imports of them resolve.
+
+    They have the names that the sources import: import-linter sees no import of a module that it does not find, such as
+    `flydsl._mlir.dialects.gpu`. What `flydsl._mlir` has in the sources lies beside them, for Python looks for the
+    modules of a package in one folder.
     """
-    config = configparser.ConfigParser()
-    config.read(ROOT / ".importlinter")
-    for name in config["importlinter"]["root_packages"].split():
-        path = Path(*name.split("."))
-        if not any((root / path).is_dir() for root in source_roots):
-            (folder / path).mkdir(parents=True, exist_ok=True)
-            (folder / path / "__init__.py").touch()
+    path = Path(*GENERATED.split("."))
+    shutil.rmtree(folder, ignore_errors=True)
+    for root in source_roots:
+        if (root / path).is_dir():
+            shutil.copytree(root / path, folder / path, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in sorted({GENERATED}.union(*map(_generated_modules, source_roots))):
+        place = folder.joinpath(*name.split("."))
+        if not place.with_suffix(".py").is_file():
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "__init__.py").touch()
     return folder
+
+
+def _generated_modules(source_root: Path) -> set[str]:
+    """The modules of the generated package that sources name, with the packages around them."""
+    named = r"\bflydsl\._mlir(?:\.\w+)*"
+    found: set[str] = set()
+    for file in (source_root / "flydsl").rglob("*.py"):
+        text = file.read_text()
+        if GENERATED not in text:
+            continue
+        for name in re.findall(rf"^\s*(?:from|import)\s+({named})", text, re.MULTILINE):
+            parts = name.split(".")
+            found.update(".".join(parts[:count]) for count in range(2, len(parts) + 1))
+    return found
 
 
 def layers_command(source_roots: Sequence[Path], scratch: Path) -> tuple[list[str], dict[str, str]]:
     """The command and environment that check the layer table over some source roots."""
     folder = hatch.environment("lint")
-    roots = (*source_roots, stand_ins(source_roots, scratch))
+    roots = (stand_ins(source_roots, scratch), *source_roots)
     command = [str(folder / "bin" / "lint-imports"), "--config", str(ROOT / ".importlinter"), "--no-cache"]
     return command, {**os.environ, "PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
+
+
+def _imports_by_name() -> bool:
+    say("lint: imports by name")
+    found = dynamic_imports.violations(SOURCE_ROOTS, ROOT / ".importlinter")
+    if found:
+        print("\n".join(found), flush=True)
+        say("lint: imports by name: FAILED")
+    return not found
+
+
+def _untyped() -> bool:
+    say("lint: Any in public signatures")
+    recorded = json.loads(untyped.RECORDED.read_text())
+    found = untyped.too_many(untyped.counts(), recorded)
+    if found:
+        print("\n".join(found), flush=True)
+        say("lint: Any in public signatures: FAILED")
+    return not found
 
 
 def run() -> tuple[int, int]:
@@ -82,6 +125,8 @@ def run() -> tuple[int, int]:
         _check("ruff check", [str(folder / "bin" / "ruff"), "check", "."], env),
         _check("ruff format", [str(folder / "bin" / "ruff"), "format", "--check", "."], env),
         _check("layers", *layers_command(SOURCE_ROOTS, STAND_INS)),
+        _imports_by_name(),
+        _untyped(),
         _check("tests of the checks", [python, "-m", "pytest", "-q", "tools/tests"], env),
         _check("clang-format", [f"clang-format-{debian.LLVM}", "--dry-run", "-Werror", *_tracked(*CPP_SUFFIXES)], env),
     ]

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running commands: said before they run, their output kept out of the way unless they fail."""
+"""Running commands: said before and while they run, their output kept out of the way unless they fail."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from .progress import Progress
 
 
 class SetupError(Exception):
@@ -33,10 +35,9 @@ def run(
     Raises SetupError with the last lines of its output if it fails; `hint` is what the reader can do about it.
     """
     say(what)
-    started = time.monotonic()
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             words,
             env={**os.environ, **(env or {})},
             cwd=cwd,
@@ -48,11 +49,31 @@ def run(
         )
     except FileNotFoundError as error:
         raise SetupError(f"{what}: {words[0]} is not installed. {hint}".rstrip()) from error
-    if done.returncode != 0:
-        tail = "\n".join("    " + line for line in done.stdout.splitlines()[-60:])
-        raise SetupError(
-            f"{what}: failed with exit code {done.returncode}\n  {' '.join(words)}\n{tail}\n{hint}".rstrip()
-        )
-    if time.monotonic() - started > 5:
-        say(f"  … {time.monotonic() - started:.0f} s")
-    return done.stdout
+    progress = Progress(what.partition(":")[0])
+    lines: list[str] = []
+
+    def read() -> None:
+        for line in process.stdout or ():
+            lines.append(line)
+            progress.see(line)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        while True:
+            try:
+                code = process.wait(timeout=1)
+                break
+            except subprocess.TimeoutExpired:
+                progress.tick()
+    except BaseException:  # Ctrl-C: the command must not go on alone
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        progress.close()
+    reader.join()
+    if code != 0:
+        tail = "".join("    " + line for line in lines[-60:]).rstrip()
+        raise SetupError(f"{what}: failed with exit code {code}\n  {' '.join(words)}\n{tail}\n{hint}".rstrip())
+    return "".join(lines)

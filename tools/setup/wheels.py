@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import shutil
 import subprocess
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import debian, hatch, llvm_sources
+from . import debian, hatch, llvm_sources, old_glibc
 from .paths import BUILD, PACKAGES, ROOT, cache_dir
 from .shell import SetupError, run
 
@@ -25,6 +27,10 @@ class Package:
     folder: Path
     native: bool = False
     needs_llvm_sources: bool = False
+    release_defines: Mapping[str, str] = field(default_factory=dict)
+    """Variables of CMake for the wheel that is published."""
+    most_bytes: tuple[float, float] = (math.inf, math.inf)
+    """The size that the published wheel may have, unpacked and packed."""
 
     @property
     def short(self) -> str:
@@ -37,13 +43,28 @@ ALL = {
     for package in (
         Package("fly-layout", PACKAGES / "fly-layout"),
         Package("fly-runtime", PACKAGES / "fly-runtime", native=True),
-        Package("fly-dialect", PACKAGES / "fly-dialect", native=True, needs_llvm_sources=True),
+        Package(
+            "fly-dialect",
+            PACKAGES / "fly-dialect",
+            native=True,
+            needs_llvm_sources=True,
+            release_defines={"FLY_STATIC": "ON", "FLY_TOOLS": "OFF", "FLY_TESTS": "OFF"},
+            most_bytes=(130e6, 45e6),
+        ),
         Package("fly-compiler", PACKAGES / "fly-compiler"),
         Package("fly-autotune", PACKAGES / "fly-autotune"),
         Package("fly-kernels", PACKAGES / "fly-kernels"),
         Package("fly-emulator", ROOT / "tools" / "fly-emulator", native=True),
     )
 }
+
+
+# What wheels are built with, and what is written into each.
+_BUILDERS = (hatch.LOCKS / "build.txt", *map(Path(__file__).with_name, ("bill_of_materials.py", "third_party.py")))
+
+
+# Of libraries. Programs are linked only where CMake tries the compiler, against this machine's shared libstdc++.
+_LINKER_FLAGS = ("CMAKE_SHARED_LINKER_FLAGS", "CMAKE_MODULE_LINKER_FLAGS")
 
 
 def _sources(package: Package) -> list[Path]:
@@ -63,7 +84,7 @@ def _sources(package: Package) -> list[Path]:
 def fingerprint(package: Package) -> str:
     """A hash of everything that a package is built from."""
     digest = hashlib.sha256()
-    for path in _sources(package):
+    for path in (*_sources(package), *_BUILDERS):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -76,10 +97,35 @@ def build(package: Package) -> Path:
     ready = sorted(shelf.glob("*.whl"))
     if ready:
         return ready[0]
+    (BUILD / "wheels").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=BUILD / "wheels") as scratch:
+        wheel = _build_into(Path(scratch), package, BUILD / package.name)
+        _add_bill_of_materials(package, wheel)
+        for stale in (BUILD / "wheels").glob(f"{package.name}-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        shelf.mkdir()
+        return Path(shutil.move(wheel, shelf / wheel.name))
+
+
+def _build_into(
+    folder: Path,
+    package: Package,
+    tree: Path,
+    *,
+    define: Mapping[str, str] | None = None,
+    link_with: Path | None = None,
+) -> Path:
+    """Build the wheel of a package into a folder, in a build tree, with CMake's variables `define`.
+
+    What is linked finds the libraries of `link_with` first.
+    """
     settings: list[str] = []
     variables = dict(hatch.environment_variables())
     if package.native:
-        settings += ["-C", f"build-dir={BUILD / package.name}"]
+        settings += ["-C", f"build-dir={tree}"]
+        linked = {} if link_with is None else dict.fromkeys(_LINKER_FLAGS, f"-L{link_with}")
+        for name, value in {**(define or {}), **linked}.items():
+            settings += ["-C", f"cmake.define.{name}={value}"]
         variables |= {
             "CC": f"clang-{debian.LLVM}",
             "CXX": f"clang++-{debian.LLVM}",
@@ -97,40 +143,76 @@ def build(package: Package) -> Path:
             raise SetupError(f"the sources of MLIR's Python bindings: {error}") from error
     python = hatch.environment("build") / "bin" / "python"
     variables["PATH"] = f"{python.parent}{os.pathsep}{variables['PATH']}"
-    (BUILD / "wheels").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=BUILD / "wheels") as scratch:
-        run(
-            [hatch.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
-             "--out-dir", scratch, *settings, package.folder],
-            what=f"building {package.name}",
-            env=variables,
-        )  # fmt: skip
-        (wheel,) = Path(scratch).glob("*.whl")
-        _check(wheel)
-        for stale in (BUILD / "wheels").glob(f"{package.name}-*"):
-            shutil.rmtree(stale, ignore_errors=True)
-        shelf.mkdir()
-        return Path(shutil.move(wheel, shelf / wheel.name))
+    run(
+        [hatch.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
+         "--out-dir", folder, *settings, package.folder],
+        what=f"building {package.name}",
+        env=variables,
+    )  # fmt: skip
+    (wheel,) = folder.glob("*.whl")
+    _check(wheel)
+    return wheel
+
+
+def _add_bill_of_materials(package: Package, wheel: Path, *options: str) -> None:
+    run(
+        [hatch.environment("build") / "bin" / "python", "-m", "setup.bill_of_materials", *options, wheel],
+        what=f"writing the bill of materials of {package.name}",
+        cwd=ROOT / "tools",
+    )
 
 
 def release(package: Package) -> Path:
-    """The wheel of a package as it is published, in build/release: native ones bring every library that they link."""
-    wheel = build(package)
+    """The wheel of a package as it is published, in build/release: native ones need glibc 2.28 and nothing else.
+
+    Raises:
+        SetupError: it needs more than that, or is larger than `Package.most_bytes` allows.
+    """
     target = BUILD / "release"
     target.mkdir(parents=True, exist_ok=True)
     for stale in target.glob(f"{package.name.replace('-', '_')}-*.whl"):
         stale.unlink()
     if not package.native:
-        return Path(shutil.copy(wheel, target))
+        return Path(shutil.copy(build(package), target))
+    debian.ensure(debian.BUILD_PACKAGES)
     tools = hatch.environment("release") / "bin"
     variables = hatch.environment_variables()
-    run(
-        [tools / "auditwheel", "repair", "--wheel-dir", target, wheel],
-        what=f"putting the libraries that {package.name} links into its wheel",
-        env=variables | {"PATH": f"{tools}{os.pathsep}{variables['PATH']}"},
-    )
+    with tempfile.TemporaryDirectory(dir=target) as scratch:
+        wheel = _build_into(
+            # As deep as the tree of the other build, so that ccache knows the objects.
+            Path(scratch), package, BUILD / f"{package.name}-release",
+            define=package.release_defines, link_with=old_glibc.link_folder(),
+        )  # fmt: skip
+        run(
+            [tools / "auditwheel", "repair", "--plat", old_glibc.PLATFORM, "--only-plat", "--wheel-dir", target, wheel],
+            what=f"checking what {package.name} needs of a system",
+            env=variables | {"PATH": f"{tools}{os.pathsep}{variables['PATH']}"},
+        )
     (repaired,) = target.glob(f"{package.name.replace('-', '_')}-*.whl")
+    _add_bill_of_materials(package, repaired, "--release")
+    _check_release(package, repaired)
     return repaired
+
+
+def sizes(wheel: Path) -> str:
+    """How large a wheel is, for people."""
+    unpacked, packed = _bytes_of(wheel)
+    return f"{packed / 1e6:.1f} MB, {unpacked / 1e6:.1f} MB unpacked"
+
+
+def _bytes_of(wheel: Path) -> tuple[int, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return sum(entry.file_size for entry in archive.infolist()), wheel.stat().st_size
+
+
+def _check_release(package: Package, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        grafted = [name for name in archive.namelist() if ".libs/" in name]
+    if grafted:
+        raise SetupError(f"{wheel.name}: links libraries of this machine: {', '.join(grafted)}")
+    for size, most, how in zip(_bytes_of(wheel), package.most_bytes, ("unpacked", "packed"), strict=True):
+        if size > most:
+            raise SetupError(f"{wheel.name}: {size / 1e6:.1f} MB {how}; at most {most / 1e6:.0f} MB are wanted")
 
 
 def _check(wheel: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results on disk: their format, reloading them, damaged files, and several processes at once."""
+"""Results on disk: their file, reloading them, damaged files, and several processes at once."""
 
 import json
 import os
@@ -112,6 +112,8 @@ def test_damaged_entries(kernel, bench, cache_folder, entry):
     make(kernel, bench)(X, 8)
     path = cache_folder / "kernel.json"
     path.write_text(json.dumps(dict.fromkeys(json.loads(path.read_text()), entry)))
+    assert make(kernel, not_called)(X, 8) == (2, 4)  # the database knows
+    (cache_folder / "results.sqlite").unlink()
     bench.calls.clear()
     assert make(kernel, bench)(X, 8) == (2, 4)
     assert len(bench.calls) == 3

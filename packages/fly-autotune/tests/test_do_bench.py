@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`do_bench`: estimates of the emulator, wall-clock time where no kernel runs, and times between events of HIP."""
+"""`do_bench`: predictions of the emulator, wall-clock time where no kernel runs, and times between events of HIP."""
 
 import logging
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from launchers import scale
 
 import flydsl.runtime as runtime
 from flydsl.autotune import do_bench, events, streams, timing
-from flydsl.emulator import profile
+from flydsl.emulator import predict
 
 N = 1000
 A, B = np.ones(N, np.float32), np.zeros(N, np.float32)
@@ -20,24 +20,24 @@ def launch():
     scale(A, B, N, 64, 1)
 
 
-def test_emulated_calls_are_estimated(caplog):
+def test_emulated_calls_are_predicted(caplog):
     launch()  # the compiler sets its logger up
     caplog.set_level(logging.INFO, "flydsl")
     calls = []
     milliseconds = do_bench(lambda: (calls.append(1), launch()), warmup=5, rep=25)
     assert len(calls) == 1
-    with profile() as session:
+    with predict(warm=True) as session:
         launch()
     (one,) = session.launches
-    assert milliseconds == pytest.approx(one.estimated_cycles / one.data["device"]["clock_hz"] * 1e3, rel=1e-12)
-    assert "emulated: estimated" in caplog.text
+    assert milliseconds == pytest.approx(one.seconds * 1e3, rel=1e-12)
+    assert "emulated: predicted" in caplog.text
 
 
 def test_launches_add_up():
     assert do_bench(lambda: (launch(), launch(), launch())) == pytest.approx(3 * do_bench(launch))
 
 
-def test_quantiles_of_an_estimate():
+def test_quantiles_of_a_prediction():
     assert do_bench(launch, quantiles=[0.2, 0.5, 0.8]) == [do_bench(launch)] * 3
 
 
@@ -47,7 +47,7 @@ def test_without_a_kernel_it_is_wall_clock_time(caplog):
     assert isinstance(milliseconds, float)
     assert milliseconds > 0
     assert len(calls) == 1 + 3 + 4
-    assert "wall-clock time of the host, not an estimate" in caplog.text
+    assert "wall-clock time of the host, not a prediction" in caplog.text
 
 
 @pytest.mark.parametrize("counts", [{"warmup": -1}, {"rep": 0}, {"rep": -2}, {"warmup": 1.5}, {"rep": True}])

@@ -109,3 +109,12 @@ def test_settings_are_listed(monkeypatch):
     assert env.autotune.config_dir == ""
     assert "FLYDSL_AUTOTUNE_CACHE_DIR" in env.autotune.help()
     assert set(env.autotune.to_dict()) == {"enabled", "cache_dir", "config_dir"}
+
+
+def test_names_of_the_package_itself():
+    from flydsl import Config, autotune
+    from flydsl.autotune import Config as of_module
+    from flydsl.autotune import autotune as decorator
+
+    assert Config is of_module
+    assert type(autotune(configs=[Config(n=1)])) is type(decorator(configs=[Config(n=1)]))

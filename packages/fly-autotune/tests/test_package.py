@@ -9,7 +9,9 @@ import flydsl.autotune
 
 
 def test_public_names():
-    assert flydsl.autotune.__all__ == ["Autotuner", "Config", "autotune", "do_bench"]
+    assert flydsl.autotune.__all__ == [
+        "Autotuner", "Config", "Problem", "Search", "Space", "autotune", "do_bench", "sweep",
+    ]  # fmt: skip
 
 
 def test_signatures():

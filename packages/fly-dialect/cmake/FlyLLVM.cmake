@@ -2,13 +2,16 @@
 # Finds LLVM and MLIR, and how to link them.
 #
 # libMLIR.so and libLLVM.so are named by path, never as CMake's imported static targets: those would link second copies
-# of MLIR's libraries into this process, and every type and dialect would exist twice.
+# of MLIR's libraries into this process, and every type and dialect would exist twice. With FLY_STATIC, which is how a
+# release is built, what is needed of them is linked into libFlyDialect.so, the only library that there is then.
 
 find_package(MLIR 22.1 REQUIRED CONFIG
   HINTS /usr/lib/llvm-22/lib/cmake/mlir
   PATHS /usr/lib/llvm-22)
 
 set(FLY_LLVM_LIB_DIR ${LLVM_LIBRARY_DIR})
+# What code is generated for; a static build holds no other target.
+set(FLY_LLVM_TARGETS AMDGPU NVPTX X86)
 find_library(FLY_LIBMLIR MLIR PATHS ${FLY_LLVM_LIB_DIR} NO_DEFAULT_PATH REQUIRED)
 find_library(FLY_LIBLLVM LLVM PATHS ${FLY_LLVM_LIB_DIR} NO_DEFAULT_PATH REQUIRED)
 

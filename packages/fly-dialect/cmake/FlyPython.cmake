@@ -17,35 +17,90 @@ find_package(nanobind 2.9 REQUIRED CONFIG)
 
 # nanobind types and MLIR's binding classes are shared by the extension modules of this domain, and with nobody else's.
 set(FLY_NB_DOMAIN flydsl)
+# Headers of MLIR's bindings that python/CMakeLists.txt changes.
+set(FLY_CHANGED_HEADERS ${PROJECT_BINARY_DIR}/changed_headers)
 set(FLY_PYTHON_LIBS ${FLY_PYTHON_ROOT}/_mlir_libs)
 
-function(fly_python_flags target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+function(fly_python_compile_flags target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/python)
   target_include_directories(${target} SYSTEM PRIVATE
-    ${PROJECT_BINARY_DIR}/include ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    ${FLY_CHANGED_HEADERS} ${PROJECT_BINARY_DIR}/include ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE
     _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS
-    MLIR_PYTHON_PACKAGE_PREFIX=flydsl._mlir. MLIR_BINDINGS_PYTHON_DOMAIN=${FLY_NB_DOMAIN})
+    MLIR_PYTHON_PACKAGE_PREFIX=flydsl._mlir. MLIR_BINDINGS_PYTHON_DOMAIN=${FLY_NB_DOMAIN} NB_DOMAIN=${FLY_NB_DOMAIN})
   target_compile_options(${target} PRIVATE -frtti -fexceptions)
+endfunction()
+
+function(fly_install_python_library target rpath)
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${FLY_PYTHON_LIBS}
-    BUILD_RPATH "\$ORIGIN;${FLY_LLVM_LIB_DIR}"
-    INSTALL_RPATH "\$ORIGIN;${FLY_LLVM_LIB_DIR}"
-    INTERPROCEDURAL_OPTIMIZATION OFF)
+    BUILD_RPATH "${rpath}"
+    INSTALL_RPATH "${rpath}"
+    INTERPROCEDURAL_OPTIMIZATION OFF
+    INTERPROCEDURAL_OPTIMIZATION_RELEASE OFF)
   target_link_options(${target} PRIVATE LINKER:-z,undefs)
   install(TARGETS ${target} LIBRARY DESTINATION ${FLY_INSTALL_ROOT}/_mlir_libs)
 endfunction()
 
-# fly_python_extension(NAME sources... [WARNINGS]): the extension module flydsl._mlir._mlir_libs.NAME.
-# WARNINGS compiles it with our own warning flags; MLIR's sources are compiled without.
+# fly_python_support(SOURCES... [LINK_OPTIONS options...])
+#
+# nanobind, and the classes that extension modules derive theirs from: they exist once, in libraries that all extension
+# modules share; in a static build in libFlyDialect.so.
+function(fly_python_support)
+  cmake_parse_arguments(ARG "" "" "LINK_OPTIONS" ${ARGN})
+  if(FLY_STATIC)
+    nanobind_build_library(nanobind-static AS_SYSINCLUDE)
+    target_compile_definitions(nanobind-static PRIVATE NB_DOMAIN=${FLY_NB_DOMAIN})
+    add_library(FlyPythonSupport OBJECT ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(FlyPythonSupport PUBLIC nanobind-static)
+    target_sources(FlyDialect PRIVATE $<TARGET_OBJECTS:FlyPythonSupport>)
+    target_link_libraries(FlyDialect PRIVATE nanobind-static)
+    target_link_options(FlyDialect PRIVATE ${ARG_LINK_OPTIONS})
+    nanobind_set_visibility(FlyPythonSupport)
+  else()
+    set(nanobind nanobind-${FLY_NB_DOMAIN})
+    nanobind_build_library(${nanobind} AS_SYSINCLUDE)
+    target_compile_definitions(${nanobind} PRIVATE NB_DOMAIN=${FLY_NB_DOMAIN})
+    fly_install_python_library(${nanobind} "\$ORIGIN")
+    add_library(FlyPythonSupport SHARED ${ARG_UNPARSED_ARGUMENTS})
+    target_link_options(FlyPythonSupport PRIVATE ${ARG_LINK_OPTIONS})
+    target_link_libraries(FlyPythonSupport PUBLIC ${nanobind} PRIVATE FlyDialect)
+    fly_install_python_library(FlyPythonSupport "\$ORIGIN;${FLY_LLVM_LIB_DIR}")
+  endif()
+  target_compile_definitions(FlyPythonSupport PRIVATE MLIR_CAPI_BUILDING_LIBRARY=1)
+  fly_python_compile_flags(FlyPythonSupport)
+endfunction()
+
+# fly_python_extension(NAME sources... [WARNINGS] [LINK_OPTIONS options...]): the extension module
+# flydsl._mlir._mlir_libs.NAME. WARNINGS compiles it with our own warning flags; MLIR's sources are compiled without. In a static build the module's
+# code is in libFlyDialect.so, and the module itself is a call into that.
 function(fly_python_extension name)
-  cmake_parse_arguments(ARG "WARNINGS" "" "" ${ARGN})
-  nanobind_add_module(FlyPython.${name} NB_SHARED NB_DOMAIN ${FLY_NB_DOMAIN} NOMINSIZE ${ARG_UNPARSED_ARGUMENTS})
-  set_target_properties(FlyPython.${name} PROPERTIES OUTPUT_NAME ${name})
-  target_link_libraries(FlyPython.${name} PRIVATE FlyPythonSupport FlyDialect)
-  fly_python_flags(FlyPython.${name})
+  cmake_parse_arguments(ARG "WARNINGS" "" "LINK_OPTIONS" ${ARGN})
+  set(module FlyPython.${name})
+  if(FLY_STATIC)
+    set(compiled ${module}.objects)
+    add_library(${compiled} OBJECT ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(${compiled} PRIVATE nanobind-static)
+    nanobind_set_visibility(${compiled})
+    target_sources(FlyDialect PRIVATE $<TARGET_OBJECTS:${compiled}>)
+    target_link_options(FlyDialect PRIVATE LINKER:--defsym=FlyInit_${name}=PyInit_${name})
+    configure_file(static_module.c.in ${name}.c @ONLY)
+    add_library(${module} MODULE ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    target_link_libraries(${module} PRIVATE FlyDialect)
+    nanobind_extension(${module})
+    nanobind_strip(${module})
+    fly_install_python_library(${module} "\$ORIGIN")
+  else()
+    set(compiled ${module})
+    nanobind_add_module(${module} NB_SHARED NB_DOMAIN ${FLY_NB_DOMAIN} NOMINSIZE ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(${module} PRIVATE FlyPythonSupport FlyDialect)
+    target_link_options(${module} PRIVATE ${ARG_LINK_OPTIONS})
+    fly_install_python_library(${module} "\$ORIGIN;${FLY_LLVM_LIB_DIR}")
+  endif()
+  set_target_properties(${module} PROPERTIES OUTPUT_NAME ${name})
+  fly_python_compile_flags(${compiled})
   if(ARG_WARNINGS)
-    target_compile_options(FlyPython.${name} PRIVATE -Wall -Wextra -Werror)
+    target_compile_options(${compiled} PRIVATE -Wall -Wextra -Werror)
   endif()
 endfunction()
 

@@ -5,7 +5,25 @@
 #include "LayoutTypes.h"
 #include "PyTuples.h"
 
+#include "mlir/Bindings/Python/NanobindAdaptors.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <nanobind/stl/string.h>
+
 using namespace nanobind::literals;
+
+/// Whether code in `op` depends on which thread of a workgroup runs it.
+static bool asksForThread(mlir::Operation *op) {
+  return op
+      ->walk([](mlir::Operation *inside) {
+        return llvm::isa<mlir::gpu::ThreadIdOp, mlir::gpu::LaneIdOp>(inside)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 NB_MODULE(_flyDialect, m) {
   namespace python = fly::python;
@@ -19,4 +37,19 @@ NB_MODULE(_flyDialect, m) {
       [](const python::mp::PyType &type) { return fly::isStaticType(unwrap(type.get())); },
       "type"_a,
       "Whether the type describes its value completely, so that the value can be rebuilt.");
+  m.def(
+      "asks_for_thread", [](MlirOperation op) { return asksForThread(unwrap(op)); }, "op"_a,
+      "Whether code in the operation asks for the index of its thread or lane.");
+  m.def(
+      "states_memory_effects",
+      [](const std::string &operation, python::mp::DefaultingPyMlirContext context) {
+        auto name = mlir::RegisteredOperationName::lookup(operation, unwrap(context->get()));
+        if (!name)
+          throw nanobind::key_error(operation.c_str());
+        return name->hasInterface<mlir::MemoryEffectOpInterface>() ||
+               name->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>();
+      },
+      "operation"_a, "context"_a = nanobind::none(),
+      "Whether a registered operation says what memory it touches, rather than leaving passes to "
+      "assume the worst.");
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flydsl._mlir._mlir_libs._fly_emit: device and host code from modules that the pass pipeline has
-// lowered.
+// flydsl._mlir._mlir_libs._fly_emit: the stages that lower a module, and device and host code from
+// modules that are lowered.
 
 #include "fly/Emit/Artifact.h"
 #include "fly/Emit/BinaryReader.h"
 #include "fly/Emit/CodeObject.h"
 #include "fly/Emit/LLVMOptions.h"
+#include "fly/Emit/MatrixInstructions.h"
+#include "fly/Pipeline.h"
 
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "mlir/CAPI/IR.h"
@@ -140,13 +142,45 @@ void bindResources(nb::module_ &m) {
       .def_ro("kernels", &fly::EmbeddedCodeObject::kernels);
 }
 
+void bindPipeline(nb::module_ &m) {
+  nb::class_<fly::PipelineStage>(m, "PipelineStage", "One step from a traced module to code.")
+      .def_ro("name", &fly::PipelineStage::name, "The name that dumps and reports use.")
+      .def_ro("text", &fly::PipelineStage::passes,
+              "Its passes, as text of the pass manager for a builtin.module.")
+      .def("__repr__", [](const fly::PipelineStage &self) {
+        return "PipelineStage('" + self.name + "', '" + self.passes + "')";
+      });
+
+  m.def(
+      "rocdl_pipeline",
+      [](const std::string &chip, int optLevel, bool fastMath, bool unsafeMath, bool ktrace,
+         bool debugInfo, bool markUninitialised, const std::vector<std::string> &libraries) {
+        fly::ROCDLPipelineOptions options;
+        options.chip = chip;
+        options.optLevel = optLevel;
+        options.fastMath = fastMath;
+        options.unsafeMath = unsafeMath;
+        options.ktrace = ktrace;
+        options.debugInfo = debugInfo;
+        options.markUninitialised = markUninitialised;
+        options.libraries = libraries;
+        return fly::rocdlPipeline(options);
+      },
+      nb::kw_only(), "chip"_a, "opt_level"_a = 2, "fast_math"_a = false, "unsafe_math"_a = false,
+      "ktrace"_a = false, "debug_info"_a = false, "mark_uninitialised"_a = false,
+      "libraries"_a = std::vector<std::string>(),
+      "The stages of `fly-opt --fly-default-pipeline`: from a traced module to code objects.");
+}
+
 } // namespace
 
 NB_MODULE(_fly_emit, m) {
-  m.doc() = "Emits AMD code objects and artifacts. Every failure is an EmitError with LLVM's or "
+  m.doc() = "Lowers modules and emits AMD code objects and artifacts. Every failure is an "
+            "EmitError with LLVM's or "
             "MLIR's text.";
   nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError); // NOLINT: registers the class
   bindResources(m);
+  bindPipeline(m);
 
   m.def(
       "emit_code_object",
@@ -189,6 +223,19 @@ NB_MODULE(_fly_emit, m) {
       "resources.");
 
   // The compiler's context manager for LLVM options is built on these two.
+  m.def(
+      "missing_instruction",
+      [](const std::string &operation,
+         const std::string &chip) -> std::optional<std::pair<std::string, std::string>> {
+        std::optional<fly::MissingInstruction> missing = fly::findMissing(operation, chip);
+        if (!missing)
+          return std::nullopt;
+        return std::pair(missing->needs, missing->instead);
+      },
+      "operation"_a, "chip"_a,
+      "What has the matrix instruction of an operation (\"rocdl.mfma. ...\") that the chip lacks, "
+      "and "
+      "what the chip has instead; None where it has it.");
   m.def(
       "push_llvm_option",
       [](const std::string &name, const std::string &text) {

@@ -3,6 +3,7 @@
 // MLIR's bindings import a module of this name when they are loaded: it says what every context
 // that Python creates knows.
 
+#include "fly/Emit/CrashGuard.h"
 #include "fly/Registration.h"
 
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
@@ -13,4 +14,5 @@ NB_MODULE(_site_initialize_0, m) {
   m.def("register_dialects",
         [](MlirDialectRegistry registry) { fly::registerDialects(*unwrap(registry)); });
   fly::registerPasses();
+  fly::raiseBadAlloc(); // nanobind makes a MemoryError of it
 }

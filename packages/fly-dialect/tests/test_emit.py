@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -216,3 +218,60 @@ def test_llvm_options_nest_and_survive_linking(context):
         _fly_emit.push_llvm_option("amdgpu-waitcnt-forcezero", "maybe")
     with pytest.raises(RuntimeError, match="was not set"):
         _fly_emit.pop_llvm_option("amdgpu-waitcnt-forcezero")
+
+
+@pytest.mark.parametrize("megabytes", [5, 30, 45])
+def test_want_of_memory_is_said(megabytes):
+    """The process may take so much more when code generation begins."""
+    body = "".join(
+        f"%v{i + 1} = llvm.fmul %v{i}, %s : f32\n"
+        f"%w{i} = llvm.getelementptr %a[{i}] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\n"
+        f"llvm.store %v{i + 1}, %w{i} : f32, !llvm.ptr<1>\n"
+        for i in range(4000)
+    )
+    program = f'''
+import resource
+from flydsl._mlir import ir
+from flydsl._mlir.passmanager import PassManager
+with ir.Context():
+    module = ir.Module.parse("""
+gpu.module @m [#rocdl.target<chip = "gfx942">] {{
+  llvm.func @k(%a: !llvm.ptr<1>, %s: f32) attributes {{gpu.kernel, rocdl.kernel}} {{
+    %v0 = llvm.load %a : !llvm.ptr<1> -> f32
+    {body}
+    llvm.return
+  }}
+}}""")
+    passes = PassManager.parse("builtin.module(gpu-module-to-binary{{format=isa}})")
+    with open("/proc/self/statm") as pages:
+        taken = int(pages.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + {megabytes} * 2**20,) * 2)
+    try:
+        passes.run(module.operation)
+    except Exception as error:
+        print(type(error).__name__, str(error)[:200])
+'''
+    done = subprocess.run(
+        [sys.executable, "-"], input=program, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    # Reporting the error may run out of memory, too, inside the bindings.
+    said = ("MemoryError", "RuntimeError std::bad_")
+    assert done.stdout.startswith(said) or "LLVM: out of memory" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("operation", "chip", "expected"),
+    [
+        ("rocdl.mfma.f32.16x16x32.f16", "gfx942", ("gfx950", "mfma.f32.16x16x16f16")),
+        ("llvm.amdgcn.mfma.f32.16x16x32.f16", "gfx942", ("gfx950", "mfma.f32.16x16x16f16")),
+        ("rocdl.mfma.f32.16x16x8.xf32", "gfx950", ("gfx942", "mfma.f32.16x16x4f32")),
+        ("rocdl.mfma.f32.16x16x16f16", "gfx1201", ("a CDNA GPU", "wmma, if it has matrix instructions")),
+        ("rocdl.wmma.f32.16x16x16.f16", "gfx942", ("an RDNA GPU or gfx1250", "mfma")),
+        ("rocdl.mfma.f32.16x16x32.f16", "gfx950", None),
+        ("rocdl.wmma.f32.16x16x16.f16", "gfx1201", None),
+        ("arith.addi", "gfx942", None),
+    ],
+)
+def test_what_a_chip_has_instead(operation: str, chip: str, expected: tuple[str, str] | None) -> None:
+    assert _fly_emit.missing_instruction(operation, chip) == expected

@@ -67,6 +67,7 @@ def arch() -> str:
 def _watched(emulator: Any) -> Any:
     """All sanitizers on, waves in program order, counters off, whatever the test before this one did."""
     if emulator is not None:
+        emulator.set_code_check(True)  # what some path of any kernel does wrong, whichever the test takes
         emulator.set_sanitizers(*SANITIZERS)
         emulator.set_seed(0)
         emulator.set_profiling(False)

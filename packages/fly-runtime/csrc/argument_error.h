@@ -22,7 +22,8 @@ struct ArgumentSite {
 
   [[noreturn]] void refuse(FlyStatus status, const std::string &expected,
                            const std::string &got) const {
-    fail(status, text() + ": expected " + expected + ", got " + got);
+    throw Failure{status, text() + ": expected " + expected + ", got " + got,
+                  static_cast<int>(index)};
   }
 };
 

@@ -5,6 +5,7 @@
 #include "emulated_memory.h"
 #include "launch.h"
 #include "scalar_check.h"
+#include "small_buffer.h"
 #include "tvm_ffi.h"
 
 namespace flydsl::runtime {
@@ -84,20 +85,6 @@ private:
   size_t firstIndex = 0;
 };
 
-// Tells flydsl_launch about the call for a scope.
-class CallScope {
-public:
-  CallScope(const Device &device, EmulatedMemory &memory) : before(runningCall) {
-    runningCall = {&device, &memory};
-  }
-  ~CallScope() { runningCall = before; }
-  CallScope(const CallScope &) = delete;
-  CallScope &operator=(const CallScope &) = delete;
-
-private:
-  const RunningCall before;
-};
-
 // Calls the host function; throws why it failed.
 void call_host(const FlyArtifact *artifact, const Note &note, void **slots) {
   last_error().status = FLYDSL_OK;
@@ -108,7 +95,7 @@ void call_host(const FlyArtifact *artifact, const Note &note, void **slots) {
   if (last_error().status == FLYDSL_OK)
     fail(FLYDSL_ERROR_RUNTIME,
          note.name + ": the host function failed with status " + std::to_string(status));
-  throw Failure{last_error().status, last_error().text};
+  throw Failure{last_error().status, last_error().text, last_error().argument};
 }
 
 // The stream that a call goes to, from its slots.
@@ -194,6 +181,8 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
     }
     case ArgumentKind::Scalar:
       words[index] = check_scalar(site, given[index]);
+      if (all.emulated())
+        memory.add_integer(index, words[index]);
       break;
     case ArgumentKind::Pointer: {
       const void *address = check_address(site, given[index]);
@@ -215,11 +204,11 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
   }
   if (hipDevice < 0) {
     const Device &device = all.current();
-    const CallScope call(device, memory);
+    const CallScope call(&device, &memory);
     run_host(artifact, state, device.index, slots.begin());
   } else {
     const CurrentDevice scope(all, hipDevice);
-    const CallScope call(all.all[static_cast<size_t>(hipDevice)], memory);
+    const CallScope call(&all.all[static_cast<size_t>(hipDevice)], &memory);
     run_host(artifact, state, hipDevice, slots.begin());
   }
 }
@@ -230,7 +219,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
 using namespace flydsl::runtime;
 
 int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
-  return guarded([&] {
+  return guarded_call([&] {
     ArtifactState &state = ArtifactState::of(artifact);
     const Note &note = state.note();
     if (slots == nullptr)
@@ -246,7 +235,7 @@ int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
 int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args,
                         void *result) {
   const int32_t status =
-      guarded([&] { call_checked(artifact, static_cast<const TVMFFIAny *>(args), num_args); });
+      guarded_call([&] { call_checked(artifact, static_cast<const TVMFFIAny *>(args), num_args); });
   if (status != FLYDSL_OK) {
     raise_last_error_in_tvm_ffi();
     return -1;

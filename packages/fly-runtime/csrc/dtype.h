@@ -22,6 +22,9 @@ struct DType {
   TypeClass typeClass;
 
   uint32_t bytes() const { return bits / 8u; }
+  bool is_integer_of(uint8_t width) const {
+    return bits == width && (typeClass == TypeClass::Signed || typeClass == TypeClass::Unsigned);
+  }
 };
 
 // The entry of the table for a name of the note; none for a name that isn't one.
@@ -30,13 +33,11 @@ const DType *find_dtype(std::string_view name);
 // "float32", "int8x4", "complex64"; also for types that the note has no name for.
 std::string dtype_name(const DLDataType &type);
 
-// Whether a tensor of type `given` may be passed where `wanted` is declared: the same type, or
-// 8-bit integers of either sign, which the language stores without a sign.
+// Whether a tensor of type `given` may be passed where `wanted` is declared. Signed and unsigned
+// integers of one width are stored alike, but a kernel compares, divides and converts them
+// differently.
 inline bool accepts(const DType &wanted, const DLDataType &given) {
-  if (given.bits != wanted.bits || given.lanes != 1)
-    return false;
-  return given.code == wanted.code ||
-         (wanted.bits == 8 && wanted.code <= kDLUInt && given.code <= kDLUInt);
+  return given.code == wanted.code && given.bits == wanted.bits && given.lanes == 1;
 }
 
 // IEEE binary16 of a value, rounded to nearest even.

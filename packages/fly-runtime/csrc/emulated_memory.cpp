@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated_memory.h"
 
+#include "small_buffer.h"
+
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -76,13 +79,32 @@ void EmulatedMemory::register_pointers() {
       continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells addresses as numbers.
     const auto *low = reinterpret_cast<const void *>(found->low);
-    ranges[count++] = {pointer.argument, low, static_cast<size_t>(found->high - found->low),
-                       nullptr};
+    ranges.push_back(
+        {pointer.argument, low, static_cast<size_t>(found->high - found->low), nullptr});
     register_one(ranges[registered], !found->writable,
-                 note.arguments[pointer.argument].name +
-                     " (a pointer: the whole mapping, its bounds are unknown)");
+                 note.arguments[pointer.argument].name + " (" + pointer.kind +
+                     ": the whole mapping, its bounds are unknown)");
   }
   pointers.clear();
+}
+
+void EmulatedMemory::add_address(size_t argument, uint64_t value) {
+  constexpr uint64_t kLeast = uint64_t{1} << 32; // below are counts and offsets
+  if (value >= kLeast)
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): kernels take addresses as integers.
+    pointers.push_back({argument, reinterpret_cast<const void *>(value), "an address in it"});
+}
+
+// A table of pointers is a small tensor; in a large one of 64-bit integers are indices.
+void EmulatedMemory::add_addresses_of(const Range &range) {
+  constexpr size_t kMostBytes = size_t{1} << 16;
+  const auto *bytes = static_cast<const char *>(range.low);
+  for (size_t at = 0; range.bytes <= kMostBytes && at + sizeof(uint64_t) <= range.bytes;
+       at += sizeof(uint64_t)) {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes + at, sizeof value);
+    add_address(range.argument, value);
+  }
 }
 
 // Memory of the emulator itself, that somebody else registered, or of this call.
@@ -105,13 +127,19 @@ void EmulatedMemory::register_one(const Range &range, bool readOnly, const std::
   Registered &known = all.byAddress[range.low];
   if (!covers(known, range.bytes, readOnly, name)) {
     known.ranges.push_back({range.bytes, readOnly, name});
-    try {
-      tell_emulator(range, readOnly, name);
-    } catch (Failure &failure) {
+    const auto forget = [&] {
       known.ranges.pop_back();
       if (known.users == 0)
         all.byAddress.erase(range.low);
+    };
+    try {
+      tell_emulator(range, readOnly, name);
+    } catch (Failure &failure) {
+      forget();
       fail(failure.status, ArgumentSite{note, range.argument}.text() + ": " + failure.text);
+    } catch (...) { // out of memory
+      forget();
+      throw;
     }
   }
   ++known.users;

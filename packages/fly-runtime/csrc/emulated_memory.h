@@ -6,8 +6,9 @@
 
 #include "hip_api.h"
 #include "host_mappings.h"
-#include "small_buffer.h"
 #include "tensor_check.h"
+
+#include <vector>
 
 namespace flydsl::runtime {
 
@@ -17,29 +18,48 @@ namespace flydsl::runtime {
 //
 // Of a pointer nobody knows how much memory belongs to it. Where it is neither the emulator's own
 // memory nor in a tensor of the call, all that the process has mapped around it is registered.
+// Kernels also take addresses as 64-bit integers, one by one or in tables: a 64-bit scalar, or an
+// element of a tensor of 64-bit integers, that is an address of the process counts as a pointer.
 class EmulatedMemory {
 public:
-  EmulatedMemory(const HipApi &api, const Note &note, size_t mostRanges)
-      : api(api), note(note), ranges(mostRanges) {}
+  EmulatedMemory(const HipApi &api, const Note &note, size_t mostRanges) : api(api), note(note) {
+    ranges.reserve(mostRanges);
+  }
   ~EmulatedMemory();
   EmulatedMemory(const EmulatedMemory &) = delete;
   EmulatedMemory &operator=(const EmulatedMemory &) = delete;
 
   // `tensor` is read again at the first launch.
   void add(size_t argument, const CheckedTensor &checked, const DLTensor &tensor) {
-    if (!checked.empty)
-      ranges[count++] = {argument, checked.low, checked.bytes, &tensor};
+    if (checked.empty)
+      return;
+    ranges.push_back({argument, checked.low, checked.bytes, &tensor});
+    const Argument &declared = note.arguments[argument];
+    // What a kernel stores into is a result: what lies in it before may be anything, and what looks
+    // like an address by chance would open a whole mapping to the kernel.
+    if (declared.dtype->is_integer_of(64) && declared.reads && !declared.stored)
+      tables.push_back(ranges.size() - 1);
   }
 
   void add_pointer(size_t argument, const void *address) {
     if (address != nullptr)
-      pointers.push_back({argument, address});
+      pointers.push_back({argument, address, "a pointer"});
+  }
+
+  void add_integer(size_t argument, uint64_t value) {
+    if (note.arguments[argument].dtype->is_integer_of(64))
+      add_address(argument, value);
   }
 
   // To be called before each launch; does it once.
   void register_all() {
-    while (registered < count)
+    if (registered != 0)
+      return;
+    const size_t tensors = ranges.size();
+    while (registered < tensors)
       register_tensor(ranges[registered]);
+    for (const size_t table : tables)
+      add_addresses_of(ranges[table]);
     if (!pointers.empty())
       register_pointers();
   }
@@ -54,7 +74,11 @@ private:
   struct GivenPointer {
     size_t argument;
     const void *address;
+    const char *kind; // for reports
   };
+
+  void add_address(size_t argument, uint64_t value);
+  void add_addresses_of(const Range &range);
 
   void register_tensor(const Range &range);
   void register_pointers();
@@ -64,9 +88,9 @@ private:
 
   const HipApi &api;
   const Note &note;
-  SmallBuffer<Range, 16> ranges;
-  size_t count = 0;
+  std::vector<Range> ranges;
   size_t registered = 0;
+  std::vector<size_t> tables;         // ranges of 64-bit integers
   std::vector<GivenPointer> pointers; // those whose memory is not registered yet
 };
 

@@ -16,6 +16,7 @@ namespace flydsl::runtime {
 struct Failure {
   FlyStatus status;
   std::string text;
+  int argument = -1; // the one that was refused
 };
 
 [[noreturn]] inline void fail(FlyStatus status, std::string text) {
@@ -26,10 +27,16 @@ struct Failure {
 struct LastError {
   FlyStatus status = FLYDSL_OK;
   std::string text;
+  int argument = -1;
+  bool launched = false; // the device had been given work
 };
 LastError &last_error() noexcept;
 
-int32_t record_failure(FlyStatus status, std::string text) noexcept;
+int32_t record_failure(Failure failure) noexcept;
+
+// Says of the last failure that the device had been given work when it came, and returns its
+// status: what was the library's failure is the device's then.
+int32_t record_launched() noexcept;
 
 // Records the exception in flight; to be called from a catch block.
 int32_t record_current_exception() noexcept;

@@ -25,6 +25,7 @@ HipApi HipApi::resolve(void *handle, const std::string &fallbackPath) {
   look_up(handle, "hipGetErrorString", api.hipGetErrorString);
   look_up(handle, "flyemu_version", api.flyemu_version);
   look_up(handle, "flyemu_last_error", api.flyemu_last_error);
+  look_up(handle, "flyemu_forget_failures", api.flyemu_forget_failures);
   Dl_info info{};
   const bool located = api.hipGetDeviceCount != nullptr &&
                        dladdr(reinterpret_cast<void *>(api.hipGetDeviceCount), &info) != 0 &&
@@ -56,7 +57,12 @@ void HipApi::missing(const char *name) const {
 }
 
 void HipApi::failed(const char *name, HipError error) const {
-  fail(FLYDSL_ERROR_RUNTIME, std::string(name) + " failed: " + describe(error));
+  const std::string text = std::string(name) + " failed: " + describe(error);
+  // An emulated device stays failed, as hardware does, for clients that ignore what a launch
+  // returns. The caller of this one gets the report now, and may go on.
+  if (flyemu_forget_failures != nullptr)
+    flyemu_forget_failures();
+  fail(error == kHipErrorOutOfMemory ? FLYDSL_ERROR_MEMORY : FLYDSL_ERROR_RUNTIME, text);
 }
 
 } // namespace flydsl::runtime

@@ -52,6 +52,7 @@ struct HipApi {
   const char *(*hipGetErrorString)(HipError) = nullptr;
   const char *(*flyemu_version)() = nullptr;
   const char *(*flyemu_last_error)() = nullptr;
+  void (*flyemu_forget_failures)() = nullptr;
 
   std::string path; // of the library, as the loader resolved it
 

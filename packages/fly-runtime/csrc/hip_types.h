@@ -15,6 +15,7 @@ using HipFunction = void *;
 using HipStream = void *;
 
 constexpr HipError kHipSuccess = 0;
+constexpr HipError kHipErrorOutOfMemory = 2;
 constexpr int kHipMemcpyDefault = 4;
 constexpr int kHipMemoryTypeUnregistered = 0;
 

@@ -94,6 +94,8 @@ void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, c
   const LoadedModule &module = state.module_on(all, device);
   if (runningCall.memory != nullptr)
     runningCall.memory->register_all();
+  if (all.api->hipModuleLaunchKernel != nullptr)
+    runningCall.launched = true;
   try {
     FLYDSL_HIP_CALL(*all.api, hipModuleLaunchKernel, module.kernels[number],
                     static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
@@ -114,6 +116,6 @@ int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel, const int64_
                       const int64_t block[3], const int64_t cluster[3], int64_t shared_bytes,
                       void *stream, void **params) {
   using namespace flydsl::runtime;
-  return guarded(
-      [&] { launch(artifact, kernel, grid, block, cluster, shared_bytes, stream, params); });
+  return status_in_call(guarded(
+      [&] { launch(artifact, kernel, grid, block, cluster, shared_bytes, stream, params); }));
 }

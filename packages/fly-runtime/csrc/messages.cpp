@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 namespace flydsl::runtime {
 
@@ -160,6 +161,15 @@ MessageBuffer::MessageBuffer(const HipApi &api, HipModule module,
   if (bytes != sizeof address)
     fail(FLYDSL_ERROR_RUNTIME, "the code object's __flydsl_print is not an address");
   FLYDSL_HIP_CALL(api, hipMalloc, &address, sizeof(Head) + capacity * 4);
+  try {
+    prepare(global);
+  } catch (...) {
+    (void)api.hipFree(address);
+    throw;
+  }
+}
+
+void MessageBuffer::prepare(void *global) {
   const std::vector<uint32_t> zeros(capacity);
   const Head head{0, capacity, 0, 0};
   auto *records = static_cast<std::byte *>(address) + sizeof head;
@@ -216,10 +226,10 @@ void MessageBuffer::drain() {
             " bytes (FLYDSL_PRINT_BUFFER_BYTES)\n";
   write_out(text);
   if (failures == 1)
-    fail(FLYDSL_ERROR_RUNTIME, firstFailure);
+    fail(FLYDSL_ERROR_LAUNCH, firstFailure);
   if (failures > 1)
-    fail(FLYDSL_ERROR_RUNTIME, firstFailure + "\n  (and " + std::to_string(failures - 1) +
-                                   " more failures of assertions in this launch)");
+    fail(FLYDSL_ERROR_LAUNCH, firstFailure + "\n  (and " + std::to_string(failures - 1) +
+                                  " more failures of assertions in this launch)");
 }
 
 std::mutex &printing() {
@@ -234,16 +244,17 @@ void drain_all_messages() {
     const std::lock_guard<std::mutex> lock(registering);
     all = buffers;
   }
-  std::string text;
+  std::optional<Failure> first;
   for (MessageBuffer *buffer : all) {
     try {
       buffer->drain();
     } catch (const Failure &failure) {
-      text = text.empty() ? failure.text : text;
+      if (!first)
+        first = failure;
     }
   }
-  if (!text.empty())
-    fail(FLYDSL_ERROR_RUNTIME, text);
+  if (first)
+    throw Failure(*first);
 }
 
 void write_out(const std::string &text) {

@@ -54,7 +54,7 @@ public:
   MessageBuffer(const HipApi &api, HipModule module, const std::vector<Message> &messages);
 
   // Waits for the device, empties the buffer, and hands what was printed to the output function.
-  // Throws a runtime Failure when an assertion failed; its text has the first one.
+  // Throws a launch Failure when an assertion failed; its text has the first one.
   void drain();
 
 private:
@@ -65,6 +65,7 @@ private:
     uint64_t reserved;
   };
 
+  void prepare(void *global);
   std::vector<uint32_t> take(Head &head);
 
   const HipApi &api;

@@ -2,9 +2,7 @@
 #include "note.h"
 
 #include "error.h"
-
-// Header-only; from Debian's package nlohmann-json3-dev (3.11).
-#include <nlohmann/json.hpp>
+#include "json_value.h"
 
 #include <algorithm>
 #include <iterator>
@@ -14,7 +12,7 @@ namespace flydsl::runtime {
 
 namespace {
 
-using Json = nlohmann::json;
+using Kind = JsonValue::Kind;
 
 constexpr int kSchema = 1;
 // More than any framework's tensors have; bounds what a damaged note can ask for.
@@ -23,32 +21,32 @@ constexpr size_t kMaxRank = 64;
 // Members by name, with errors that give the path of what is wrong.
 class Reader {
 public:
-  Reader(const Json &value, std::string path) : value(value), path(std::move(path)) {
-    if (!value.is_object())
+  Reader(const JsonValue &value, std::string path) : value(value), path(std::move(path)) {
+    if (!value.is(Kind::Object))
       wrong("", "an object");
   }
 
-  bool has(const char *member) const { return value.contains(member); }
+  bool has(const char *member) const { return value.find(member) != nullptr; }
 
-  const Json &at(const char *member) const {
-    const auto found = value.find(member);
-    if (found == value.end())
+  const JsonValue &at(const char *member) const {
+    const JsonValue *found = value.find(member);
+    if (found == nullptr)
       fail(FLYDSL_ERROR_VALUE, "the note has no " + path + member);
     return *found;
   }
 
   std::string text(const char *member) const {
-    const Json &found = at(member);
-    if (!found.is_string())
+    const JsonValue &found = at(member);
+    if (!found.is(Kind::Text))
       wrong(member, "a string");
-    return found.get<std::string>();
+    return found.text;
   }
 
   int64_t integer(const char *member, int64_t least, int64_t most = INT64_MAX) const {
-    const Json &found = at(member);
-    if (!found.is_number_integer() || found.get<int64_t>() < least || found.get<int64_t>() > most)
+    const JsonValue &found = at(member);
+    if (!found.is(Kind::Integer) || found.integer < least || found.integer > most)
       wrong(member, "an integer from " + std::to_string(least) + " to " + std::to_string(most));
-    return found.get<int64_t>();
+    return found.integer;
   }
 
   int64_t integer_or(const char *member, int64_t fallback, int64_t least) const {
@@ -58,16 +56,16 @@ public:
   bool boolean_or(const char *member, bool fallback) const {
     if (!has(member))
       return fallback;
-    if (!at(member).is_boolean())
+    if (!at(member).is(Kind::Boolean))
       wrong(member, "true or false");
-    return at(member).get<bool>();
+    return at(member).boolean;
   }
 
-  const Json &list(const char *member) const {
-    const Json &found = at(member);
-    if (!found.is_array())
+  const std::vector<JsonValue> &list(const char *member) const {
+    const JsonValue &found = at(member);
+    if (!found.is(Kind::Array))
       wrong(member, "an array");
-    return found;
+    return found.elements;
   }
 
   Reader element(const char *member, size_t index) const {
@@ -79,18 +77,18 @@ public:
   }
 
 private:
-  const Json &value;
+  const JsonValue &value;
   std::string path;
 };
 
 std::vector<Leaf> read_leaves(const Reader &argument, const char *member, bool negatives) {
   std::vector<Leaf> leaves;
-  const Json &list = argument.list(member);
+  const std::vector<JsonValue> &list = argument.list(member);
   if (list.size() > kMaxRank)
     argument.wrong(member, "of rank " + std::to_string(kMaxRank) + " or less");
   for (size_t axis = 0; axis < list.size(); ++axis) {
-    if (list[axis].is_number_integer()) {
-      const auto value = list[axis].get<int64_t>();
+    if (list[axis].is(Kind::Integer)) {
+      const int64_t value = list[axis].integer;
       if (value < 0 && !negatives)
         argument.wrong(member, "without negative extents");
       leaves.push_back({false, value});
@@ -127,6 +125,7 @@ void read_tensor(const Reader &reader, Argument &argument) {
     reader.wrong("access", "read, write or readwrite");
   argument.reads = access != "write";
   argument.writes = access != "read";
+  argument.stored = access == "write" || reader.boolean_or("written", false);
   const int64_t strideBits = reader.integer_or("stride_bits", 64, 0);
   if (strideBits != 32 && strideBits != 64)
     reader.wrong("stride_bits", "32 or 64");
@@ -165,13 +164,13 @@ Argument read_argument(const Reader &reader) {
   return argument;
 }
 
-ValueType read_value_type(const Reader &reader, const Json &name) {
+ValueType read_value_type(const Reader &reader, const JsonValue &name) {
   const std::pair<const char *, ValueType> known[] = {{"i32", ValueType::I32},
                                                       {"i64", ValueType::I64},
                                                       {"f32", ValueType::F32},
                                                       {"f64", ValueType::F64}};
   for (const auto &[text, type] : known)
-    if (name == text)
+    if (name.text == text)
       return type;
   reader.wrong("types", "a list of i32, i64, f32 and f64");
 }
@@ -190,7 +189,7 @@ Message read_message(const Reader &reader) {
     reader.wrong("kind", "print, assert, host or host_assert");
   message.kind = found->second;
   message.format = reader.text("format");
-  for (const Json &type : reader.list("types"))
+  for (const JsonValue &type : reader.list("types"))
     message.values.push_back(read_value_type(reader, type));
   if (reader.has("where"))
     message.where = reader.text("where");
@@ -198,7 +197,7 @@ Message read_message(const Reader &reader) {
   return message;
 }
 
-Note read_note(const Json &json) {
+Note read_note(const JsonValue &json) {
   const Reader reader(json, "");
   if (const int64_t schema = reader.integer("schema", 0); schema != kSchema)
     fail(FLYDSL_ERROR_VALUE, "the note has schema " + std::to_string(schema) +
@@ -261,14 +260,6 @@ std::string Argument::expectation() const {
   return "";
 }
 
-Note parse_note(std::string_view json) {
-  Json parsed;
-  try {
-    parsed = Json::parse(json);
-  } catch (const Json::parse_error &error) {
-    fail(FLYDSL_ERROR_VALUE, std::string("the note is not JSON: ") + error.what());
-  }
-  return read_note(parsed);
-}
+Note parse_note(std::string_view json) { return read_note(parse_json(json)); }
 
 } // namespace flydsl::runtime

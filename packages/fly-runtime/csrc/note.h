@@ -30,6 +30,7 @@ struct Argument {
   uint32_t align = 1; // bytes; also of pointers
   bool reads = true;
   bool writes = false;
+  bool stored = false; // the compiler has seen a store; `writes` may mean that it cannot know
   bool narrowStrides = false; // packed as int32
   std::vector<Leaf> shape;
   std::vector<Leaf> stride; // as long as shape

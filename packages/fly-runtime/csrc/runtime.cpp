@@ -3,57 +3,81 @@
 // The rest of the C interface: errors, devices, memory.
 #include "artifact_state.h"
 #include "error.h"
+#include "json_value.h"
+#include "launch.h"
 #include "messages.h"
-
-// Header-only; from Debian's package nlohmann-json3-dev (3.11).
-#include <nlohmann/json.hpp>
 
 namespace flydsl::runtime {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+// A JSON object, or the inside of an array, as it grows.
+class JsonText {
+public:
+  JsonText &member(const char *name, const std::string &json) {
+    text += (text.empty() ? "" : ",") + quoted(name) + ":" + json;
+    return *this;
+  }
+  JsonText &member(const char *name, int64_t number) {
+    return member(name, std::to_string(number));
+  }
+  void element(const std::string &json) { text += (text.empty() ? "" : ",") + json; }
+  std::string object() const { return "{" + text + "}"; }
+  std::string array() const { return "[" + text + "]"; }
 
-Json attempts_json(const std::vector<Attempt> &attempts) {
-  Json list = Json::array();
+private:
+  std::string text;
+};
+
+std::string attempts_json(const std::vector<Attempt> &attempts) {
+  JsonText list;
   for (const Attempt &attempt : attempts)
-    list.push_back(
-        {{"step", attempt.step}, {"place", attempt.place}, {"outcome", attempt.outcome}});
-  return list;
+    list.element(JsonText()
+                     .member("step", quoted(attempt.step))
+                     .member("place", quoted(attempt.place))
+                     .member("outcome", quoted(attempt.outcome))
+                     .object());
+  return list.array();
 }
 
-Json device_json(const Device &device) {
-  return {{"index", device.index},
-          {"name", device.name},
-          {"arch", device.architecture},
-          {"warp_size", device.warpSize},
-          {"compute_units", device.computeUnits},
-          {"memory_bytes", device.memoryBytes},
-          {"lds_bytes", device.ldsBytes},
-          {"max_threads", device.maxThreads}};
+std::string device_json(const Device &device) {
+  return JsonText()
+      .member("index", device.index)
+      .member("name", quoted(device.name))
+      .member("arch", quoted(device.architecture))
+      .member("warp_size", device.warpSize)
+      .member("compute_units", device.computeUnits)
+      .member("memory_bytes", device.memoryBytes)
+      .member("lds_bytes", device.ldsBytes)
+      .member("max_threads", device.maxThreads)
+      .object();
 }
 
-Json describe_chosen(const Devices &chosen) {
+std::string describe_chosen(const Devices &chosen) {
   const HipApi &api = *chosen.api;
-  Json list = Json::array();
+  JsonText list;
   for (const Device &device : chosen.all)
-    list.push_back(device_json(device));
-  return {{"library", api.path},
-          {"kind", api.emulated() ? "emulator" : "hip"},
-          {"version", api.emulated() ? Json(api.flyemu_version()) : Json()},
-          {"attempts", attempts_json(chosen.attempts)},
-          {"devices", list}};
+    list.element(device_json(device));
+  return JsonText()
+      .member("library", quoted(api.path))
+      .member("kind", api.emulated() ? "\"emulator\"" : "\"hip\"")
+      .member("version", api.emulated() ? quoted(api.flyemu_version()) : "null")
+      .member("attempts", attempts_json(chosen.attempts))
+      .member("devices", list.array())
+      .object();
 }
 
-Json describe() {
+std::string describe() {
   std::vector<Attempt> attempts;
   if (const Devices *found = find_devices(attempts))
     return describe_chosen(*found);
-  return {{"library", nullptr},
-          {"kind", nullptr},
-          {"version", nullptr},
-          {"attempts", attempts_json(attempts)},
-          {"devices", Json::array()}};
+  return JsonText()
+      .member("library", "null")
+      .member("kind", "null")
+      .member("version", "null")
+      .member("attempts", attempts_json(attempts))
+      .member("devices", "[]")
+      .object();
 }
 
 int checked_device(const Devices &all, int device) {
@@ -127,6 +151,10 @@ int32_t flydsl_print(const FlyArtifact *artifact, uint32_t message, const uint32
 
 const char *flydsl_last_error(void) { return last_error().text.c_str(); }
 
+int32_t flydsl_last_error_launched(void) { return last_error().launched ? 1 : 0; }
+
+int32_t flydsl_last_error_argument(void) { return last_error().argument; }
+
 const char *flydsl_version(void) { return FLYDSL_RUNTIME_VERSION; }
 
 int32_t flydsl_set_emulator_library(const char *path) {
@@ -162,8 +190,7 @@ int32_t flydsl_describe(const char **json) {
   return guarded([&] {
     require(json, "json");
     thread_local std::string text;
-    // Paths and driver texts may hold anything; what is not UTF-8 is replaced, not refused.
-    text = describe().dump(-1, ' ', false, Json::error_handler_t::replace);
+    text = describe();
     *json = text.c_str();
   });
 }
@@ -187,15 +214,18 @@ int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
 }
 
 int32_t flydsl_synchronize(void *stream) {
-  return guarded([&] {
-    FLYDSL_HIP_CALL(*devices().api, hipStreamSynchronize, stream);
+  return guarded_call([&] {
+    const HipApi &api = *devices().api;
+    runningCall.launched = true; // what fails now is what was launched before
+    FLYDSL_HIP_CALL(api, hipStreamSynchronize, stream);
     drain_all_messages();
   });
 }
 
 int32_t flydsl_synchronize_device(void) {
-  return guarded([&] {
+  return guarded_call([&] {
     const HipApi &api = *devices().api;
+    runningCall.launched = true;
     api.call("hipDeviceSynchronize", api.hipDeviceSynchronize);
     drain_all_messages();
   });

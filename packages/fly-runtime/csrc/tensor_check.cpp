@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor_check.h"
 
+#include "overlap.h"
+
 #include <cstdio>
 #include <cstring>
 
@@ -27,6 +29,26 @@ std::string ordinal(size_t axis) { return " on axis " + std::to_string(axis); }
           : std::string(what) + " of " + std::to_string(leaf.value) + ordinal(axis);
   site.refuse(FLYDSL_ERROR_VALUE, expected,
               std::to_string(values[axis]) + " (" + whole + " " + tuple_text(values, rank) + ")");
+}
+
+// Which of the values that elements of one address get would stay, nobody can say. torch refuses
+// its own writes into such a tensor too.
+[[noreturn]] void refuse_shared(const ArgumentSite &site, size_t axis, const DLTensor &tensor) {
+  site.refuse(FLYDSL_ERROR_VALUE,
+              "a tensor whose elements have memory of their own, because it is written",
+              "a stride of 0" + ordinal(axis) + " of extent " + std::to_string(tensor.shape[axis]) +
+                  " (made by expand or broadcast_to?); pass a copy, such as t.contiguous()");
+}
+
+[[noreturn]] void refuse_overlap(const ArgumentSite &site, const DLTensor &tensor,
+                                 const int64_t *strides) {
+  const auto rank = static_cast<size_t>(tensor.ndim);
+  site.refuse(FLYDSL_ERROR_VALUE,
+              "a tensor whose elements have memory of their own, because it is written",
+              "strides " + tuple_text(strides, rank) + " by which elements of shape " +
+                  tuple_text(tensor.shape, rank) +
+                  " share memory (made by as_strided or unfold?); pass a copy, such as "
+                  "t.contiguous()");
 }
 
 [[noreturn]] void refuse_width(const ArgumentSite &site, const char *what, size_t axis,
@@ -111,6 +133,8 @@ void check_strides(const ArgumentSite &site, const DLTensor &tensor, const int64
     const bool matters = tensor.shape[axis] > 1 && !empty;
     if (matters && !satisfies(leaf, strides[axis]))
       refuse_leaf(site, "a stride", leaf, axis, strides, "strides");
+    if (matters && argument.stored && strides[axis] == 0)
+      refuse_shared(site, axis, tensor);
     if (!leaf.dynamic)
       continue;
     if (!argument.narrowStrides) {
@@ -173,6 +197,8 @@ CheckedTensor check_tensor(const ArgumentSite &site, const DLTensor &tensor, std
   if ((reinterpret_cast<uintptr_t>(checked.data) & (argument.align - 1)) != 0)
     refuse_alignment(site, checked.data);
   find_span(site, tensor, strides, checked);
+  if (argument.stored && shares_memory(tensor.shape, strides, argument.shape.size()))
+    refuse_overlap(site, tensor, strides);
   return checked;
 }
 

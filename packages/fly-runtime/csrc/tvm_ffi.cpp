@@ -38,8 +38,12 @@ const char *python_exception(FlyStatus status) {
     return "TypeError";
   case FLYDSL_ERROR_VALUE:
     return "ValueError";
+  case FLYDSL_ERROR_MEMORY:
+    return "flydsl.OutOfMemoryError";
+  case FLYDSL_ERROR_LAUNCH:
+    return "flydsl.LaunchError";
   default:
-    return "RuntimeError";
+    return "flydsl.DeviceError";
   }
 }
 

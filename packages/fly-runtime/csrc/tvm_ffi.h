@@ -11,8 +11,8 @@
 
 namespace flydsl::runtime {
 
-// Makes the calling thread's last failure tvm-ffi's raised error, so that Python sees a TypeError,
-// ValueError or RuntimeError with its text.
+// Makes the calling thread's last failure tvm-ffi's raised error, so that Python sees an exception
+// of its class (flydsl/runtime/errors.py) with its text.
 void raise_last_error_in_tvm_ffi() noexcept;
 
 // The stream that the caller's framework has current for a HIP device; null is the default stream.

@@ -246,5 +246,9 @@ class Hip:
         """While held, launches on other streams than the default one don't return."""
         self._library.fake_hold(int(hold))
 
+    def speak(self, message: int) -> None:
+        """The kernel that runs next prints, or asserts, message number `message` of the note, which has no values."""
+        self._library.fake_speak(message)
+
     def fail_next(self, function: str, error: int = 719) -> None:
         self._library.fake_fail_next(function.encode(), error)

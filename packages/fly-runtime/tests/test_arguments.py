@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -74,17 +75,17 @@ def test_arrays_that_dlpack_refuses(make: Make) -> None:
     add(np.zeros(4, F32))
 
 
-def test_signless_bytes(make: Make) -> None:
+def test_bytes_differ_in_signedness(make: Make) -> None:
     add, _ = make("add", [tensor("a", "int8"), tensor("b", "uint8"), tensor("c", "bool")])
     unsigned, signed, flags = np.zeros(2, np.uint8), np.zeros(2, np.int8), np.zeros(2, bool)
-    add(unsigned, signed, flags)
     add(signed, unsigned, flags)
-    refused(
-        add,
-        (signed, signed, signed),
-        TypeError,
-        "add(): argument 3 ('c'): expected a bool tensor of shape (?,), got a int8 tensor",
-    )
+    for args, place, wanted, came in [
+        ((unsigned, unsigned, flags), "argument 1 ('a')", "int8", "uint8"),
+        ((signed, signed, flags), "argument 2 ('b')", "uint8", "int8"),
+        ((signed, unsigned, signed), "argument 3 ('c')", "bool", "int8"),
+    ]:
+        message = f"add(): {place}: expected a {wanted} tensor of shape (?,), got a {came} tensor"
+        refused(add, args, TypeError, message)
 
 
 def test_rank(make: Make) -> None:
@@ -212,6 +213,50 @@ def test_read_only_array(make: Make) -> None:
         "add(): argument 2 ('b'): expected a tensor that may be written, got a read-only one",
     )
     add(free, free)
+
+
+def test_elements_that_share_memory_are_read_and_not_written(make: Make) -> None:
+    read, written = tensor("a", stride=("?",), access="read"), tensor("b", stride=("?",), written=True)
+    perhaps = tensor("c", stride=("?",))  # readwrite: the compiler could not follow it
+    add, _ = make("add", [read, written, perhaps])
+    shared = np.lib.stride_tricks.as_strided(np.zeros(1, F32), (4,), (0,))
+    free = np.zeros(4, F32)
+    add(shared, free, shared)
+    refused(
+        add,
+        (free, shared, free),
+        ValueError,
+        "add(): argument 2 ('b'): expected a tensor whose elements have memory of their own, because it is written, "
+        "got a stride of 0 on axis 0 of extent 4 (made by expand or broadcast_to?); pass a copy, such as "
+        "t.contiguous()",
+    )
+
+
+OVERLAPPING = [((8, 8), (4, 1)), ((3, 4), (1, 2)), ((2, 3, 4), (5, 3, 1)), ((4, 4), (-3, 3)), ((5, 5), (6, 4))]
+SEPARATE = [((8, 8), (1, 8)), ((2, 3), (3, 2)), ((4, 4), (-8, 1)), ((3, 3, 3), (4, 12, 1)), ((4, 5), (5, 4))]
+
+
+@pytest.mark.parametrize(("shape", "strides"), OVERLAPPING + SEPARATE)
+def test_overlapping_elements_are_read_and_not_written(make: Make, shape: Any, strides: Any) -> None:
+    """Whether two elements have one address is decided exactly, not from the order of the strides."""
+    extents = ("?",) * len(shape)
+    add, _ = make("add", [tensor("a", shape=extents, stride=extents, written=True)])
+    memory = np.zeros(400, F32)
+    view = np.lib.stride_tricks.as_strided(memory[200:], shape, [4 * one for one in strides])
+    offsets = [sum(map(operator.mul, at, strides)) for at in np.ndindex(*shape)]
+    overlapping = len(set(offsets)) < len(offsets)
+    assert overlapping == ((shape, strides) in OVERLAPPING)
+    if overlapping:
+        refused(
+            add,
+            (view,),
+            ValueError,
+            "add(): argument 1 ('a'): expected a tensor whose elements have memory of their own, because it is "
+            f"written, got strides {strides} by which elements of shape {shape} share memory (made by as_strided or "
+            "unfold?); pass a copy, such as t.contiguous()",
+        )
+    else:
+        add(view)
 
 
 def test_foreign_dlpack_objects(make: Make) -> None:

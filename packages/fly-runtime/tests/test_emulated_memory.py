@@ -14,7 +14,7 @@ import make_doubles as build
 import numpy as np
 import pytest
 from dlpack_tensors import CPU, HIP, Tensor
-from make_doubles import pointer, stream, tensor
+from make_doubles import pointer, scalar, stream, tensor
 
 Make = Callable[..., Any]
 F32 = np.float32
@@ -226,4 +226,39 @@ def test_read_only_pages_stay_so(make: Make, hip: build.Hip) -> None:
 def test_a_pointer_to_nothing_is_left_to_the_emulator(make: Make, hip: build.Hip) -> None:
     f, _ = make("f", [pointer("a")])
     f(0x10)
+    assert registrations(hip) == []
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_an_integer_that_is_an_address_brings_the_mapping(make: Make, hip: build.Hip, dtype: str) -> None:
+    """Kernels take addresses as 64-bit integers too."""
+    f, _ = make("f", [scalar("n", dtype), scalar("at", dtype)])
+    a = np.zeros(1 << 20, F32)
+    f(1 << 20, a.ctypes.data)
+    ((name, address, size, access),) = registrations(hip)
+    assert name == "at (an address in it: the whole mapping, its bounds are unknown)"
+    assert (address, address + size, access) == mapping_of(a.ctypes.data)
+    assert hip.log()[-1].split()[0] == "unregister"
+
+
+def test_a_table_of_addresses_brings_their_mappings(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [tensor("table", "int64", access="read")])
+    first, second = np.zeros(1 << 22, F32), mmap.mmap(-1, 4 * mmap.PAGESIZE)
+    pages = np.frombuffer(second, np.uint8)
+    f(np.array([first.ctypes.data, 17, pages.ctypes.data, 0], np.int64))
+    places = {(address, address + size) for _, address, size, _ in registrations(hip)[1:]}
+    assert places == {mapping_of(one.ctypes.data)[:2] for one in (first, pages)}
+
+
+def test_what_lies_in_a_result_is_no_address(make: Make, hip: build.Hip) -> None:
+    """An uninitialised tensor of indices that the kernel fills may hold addresses by chance."""
+    f, _ = make("f", [tensor("index", "int64", access="readwrite", written=True)])
+    other = np.zeros(1 << 22, F32)
+    f(np.array([other.ctypes.data, 17], np.int64))
+    assert [name for name, *_ in registrations(hip)] == ["index"]
+
+
+def test_other_numbers_bring_nothing(make: Make, hip: build.Hip) -> None:
+    f, _ = make("f", [scalar("a", "int32"), scalar("b", "float64"), scalar("c", "int64")])
+    f(5, 1e300, 0xFFFF_FFFF)
     assert registrations(hip) == []

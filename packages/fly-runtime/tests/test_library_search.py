@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,23 @@ _library._emulator_library = lambda: {str(doubles / "libemulator.so")!r}
     assert [attempt["step"] for attempt in report["attempts"]] == ["flydsl.emulator"]
 
 
+def test_emulator_is_found_but_not_imported(python: Python, tmp_path: Path, doubles: Path) -> None:
+    package = tmp_path / "flydsl" / "emulator"
+    (package / "lib").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError('the runtime imported the emulator')")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{SHOW}"
+    done = python(code, FLYDSL_DEVICE="emulator")
+    assert "FileNotFoundError: the emulator's shared library is missing; tried" in done.stderr
+    library = shutil.copy(doubles / "libemulator.so", package / "lib" / "libfly_emulator.so")
+    report = json.loads(python(code, FLYDSL_DEVICE="emulator").stdout)
+    assert report["library"] == str(library)
+    other = str(doubles / "libemulator.so")
+    report = json.loads(python(code, FLYDSL_DEVICE="emulator", FLYDSL_EMULATOR_LIBRARY=other).stdout)
+    assert report["library"] == other
+    done = python(code, FLYDSL_EMULATOR_LIBRARY="/nowhere/lib.so")
+    assert "tried /nowhere/lib.so. FLYDSL_EMULATOR_LIBRARY names it" in done.stderr
+
+
 def test_nothing_found(python: Python) -> None:
     done = python(WITHOUT_EMULATOR + "from flydsl import runtime; runtime.current_device()", FLYDSL_DEVICE="hip")
     assert "flydsl.runtime.errors.DeviceError: no device: none of these places has a HIP library" in done.stderr
@@ -162,4 +181,27 @@ runtime.devices()
 """
     library = doubles / "libemulator.so"
     done = python(code, FLYDSL_HIP_LIBRARY=str(library))
+    hint = "FLYDSL_EMU_SANITIZE=all has it look for wrong accesses, races and missing waits"
+    assert done.stderr == f"flydsl emulated device (no AMD GPU is used): gfx942, from {library}; {hint}\n"
+    done = python(code, FLYDSL_HIP_LIBRARY=str(library), FLYDSL_EMU_SANITIZE="race")
     assert done.stderr == f"flydsl emulated device (no AMD GPU is used): gfx942, from {library}\n"
+
+
+@pytest.mark.parametrize("asked_for", [False, True])
+def test_at_a_terminal_it_says_that_it_emulates(asked_for: bool) -> None:
+    """Who has set up no log, and did not ask for the emulator, learns it all the same."""
+    ours, theirs = os.openpty()
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("FLYDSL_")}
+    if asked_for:
+        settings["FLYDSL_DEVICE"] = "emulator"
+    code = "from flydsl import runtime; runtime.current_device(); runtime.devices()"
+    with os.fdopen(ours, "rb"):
+        done = subprocess.run([sys.executable, "-c", code], env=settings, stderr=theirs, timeout=120, check=False)
+        os.set_blocking(ours, False)
+        os.close(theirs)
+        try:
+            printed = os.read(ours, 4096).decode()
+        except OSError:  # nothing was written
+            printed = ""
+    assert done.returncode == 0
+    assert printed.count("FLYDSL_EMU_SANITIZE=all") == printed.count("emulated device") == (0 if asked_for else 1)

@@ -37,6 +37,28 @@ except runtime.DeviceError as error:
     assert "none of these places has a HIP library with a device" in done.stdout
 
 
+def test_the_loaders_name_of_a_library_is_no_other_file_later(
+    python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """tvm-ffi looks for debug information when it makes an error; a shorter file would end the process (SIGBUS)."""
+    path = build.artifact(tmp_path, build.note("add", [build.tensor("a")]))
+    code = f"""
+import tempfile
+import numpy as np
+from flydsl import runtime
+add = runtime.load_artifact({str(path)!r})
+files = [tempfile.TemporaryFile() for _ in range(20)]
+for wrong in (np.zeros(4, np.int32), "text"):
+    try:
+        add(wrong)
+    except (TypeError, ValueError) as error:
+        print(type(error).__name__)
+"""
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert "Error" in done.stdout
+
+
 def test_abi_version(tmp_path: Path) -> None:
     path = build.artifact(tmp_path, build.note("add", []), "-DABI=7")
     with pytest.raises(

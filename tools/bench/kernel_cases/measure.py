@@ -49,7 +49,7 @@ def static_of(launch: Any, arguments: Sequence[Any]) -> tuple[list[Statistics], 
     import flydsl.compiler as flyc
 
     started = time.process_time()
-    compiled = flyc.compile(launch, *arguments)
+    compiled = flyc.compile.only(launch, *arguments)
     seconds = time.process_time() - started
     with tempfile.TemporaryDirectory() as folder:
         path = compiled.export(Path(folder) / "kernel.so")

@@ -42,7 +42,7 @@ def _case(arch: str, columns: int, dtype: str, code: str) -> Case:
         distance = (y.double() * scales.double()[:, None] - x.double()).abs() / (0.51 * step)
         return float("inf") if distance.isnan().any() else float(distance.max())
 
-    arguments = {"x": x, "y": y, "scales": scales, "columns": columns}
+    arguments = {"x": x, "y": y, "scales": scales}
     block = power_of_two(columns)
     return Case(
         operation="quantise",
@@ -54,7 +54,9 @@ def _case(arch: str, columns: int, dtype: str, code: str) -> Case:
         error=error,
         least_bytes=bytes_of(x, y, scales),
         triton=tuple(
-            TritonKernel("quant", arguments, {"LARGEST": largest, "BLOCK": block}, (ROWS, 1, 1), warps)
-            for warps in (1, 2, 4, 8)
+            TritonKernel(
+                "quant", arguments, {"LARGEST": largest, "COLUMNS": columns, "BLOCK": block}, (ROWS, 1, 1), warps
+            )
+            for warps in (1, 2, 4, 8, 16)
         ),
     )

@@ -62,9 +62,11 @@ def _case(q_heads: int, kv_heads: int, head: int) -> Case:
         # Of the tables, the rows of each token once.
         least_bytes=bytes_of(q, k, v, positions, slots, q, k, k, v) + 2 * TOKENS * bytes_of(cosines[0]),
         triton=tuple(
-            TritonKernel("rope", {**inputs, **outputs}, {"Q_HEADS": q_heads, "KV_HEADS": kv_heads, "HEAD": head},
-                         (max(q_heads, kv_heads), TOKENS, 1), warps)
-            for warps in (1, 2)
+            TritonKernel("rope", {**inputs, **outputs},
+                         {"Q_HEADS": q_heads, "KV_HEADS": kv_heads, "HEAD": head, "BLOCK_HEADS": heads},
+                         ((q_heads + kv_heads) // heads, TOKENS, 1), warps)
+            for heads in (1, 2, 4, 8) if kv_heads % heads == 0
+            for warps in (1, 2, 4)
         ),
         peer="fused_rope_cache_d128" if head == 128 else None,
     )  # fmt: skip

@@ -19,7 +19,10 @@ TOLERANCE = {"f32": (1e-5, 1e-5), "f16": (1e-3, 1e-3), "bf16": (8e-3, 8e-3)}
 
 def _candidates(kernel: str, arguments: dict[str, Any], columns: int) -> tuple[TritonKernel, ...]:
     block = power_of_two(columns)
-    return tuple(TritonKernel(kernel, arguments, {"BLOCK": block}, (ROWS, 1, 1), warps) for warps in (1, 2, 4, 8))
+    return tuple(
+        TritonKernel(kernel, arguments, {"COLUMNS": columns, "BLOCK": block}, (ROWS, 1, 1), warps)
+        for warps in (1, 2, 4, 8, 16)
+    )
 
 
 def cases(arch: str) -> Iterator[Case]:
@@ -45,7 +48,7 @@ def _case(operation: str, builder: Any, columns: int, dtype: str) -> Case:
     tensors = {name: tensors[name] for name in used}
     inputs = tuple(tensors.values())
     expected = _expected(operation, x.double(), weight.double(), bias.double())
-    triton = {**tensors, "y": y, "columns": columns, **({} if operation == "softmax" else {"eps": EPS})}
+    triton = {**tensors, "y": y, **({} if operation == "softmax" else {"eps": EPS})}
 
     def build() -> Any:
         return builder(ROWS, columns, dtype) if operation == "softmax" else builder(columns, dtype)

@@ -18,7 +18,8 @@ Written by `tools/bench/kernels.py`; run it again with
 **Nothing here was measured on hardware.** "Issue cycles" is the emulator's estimate from LLVM's scheduling model: the
 cycles that the instructions of all waves take of their issue slots, one wave alone, nothing overlapping, no waiting for
 memory. Bytes, transactions (64 bytes) and bank conflicts are what the emulated machine did. "Static" figures are those
-of the compiled code. A ratio below 1 says that our kernel takes less.
+of the compiled code. A ratio below 1 says that our kernel takes less. Predicted time of problems of full size is on
+[a page of its own](predicted.md).
 """
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from flydsl.emulator.device import Emulator, Module
+from rdna.harness import DEVICES
 
 ARCHITECTURES = ("gfx942", "gfx950")
 DATA = Path(__file__).parent / "data"
@@ -35,7 +36,8 @@ def emulator() -> Emulator:
 
 @pytest.fixture(autouse=True)
 def defaults(emulator: Emulator) -> None:
-    """Each test starts with program order, the default limit, and nothing switched on."""
+    """Each test starts with program order, the default limit, nothing switched on and no device failed."""
+    emulator.library.flyemu_forget_failures()
     emulator.set_seed(0)
     emulator.set_instruction_limit(0)
 
@@ -68,7 +70,7 @@ def build(emulator: Emulator, compile_object: Callable[..., bytes]) -> Callable[
 
     def build_module(source: str, arch: str, language: str = "c", flags: tuple[str, ...] = ("-O2", "-g")) -> Module:
         image = compile_object(source, arch, language, flags)
-        modules.append(emulator.load(image, ARCHITECTURES.index(arch)))
+        modules.append(emulator.load(image, DEVICES.index(arch)))
         return modules[-1]
 
     yield build_module  # type: ignore[misc]

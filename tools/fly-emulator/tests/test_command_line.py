@@ -138,6 +138,66 @@ def test_wrong_options(image: Path, capsys: pytest.CaptureFixture[str], option: 
     assert option[-1] in capsys.readouterr().err
 
 
+@pytest.fixture
+def artifact(image: Path, compile_object: Callable[..., bytes], tmp_path: Path) -> Path:
+    """A library of the host with code objects among its data, as artifacts have them."""
+    host = Path(sys.executable).resolve().read_bytes()[:4096]
+    cut = compile_object(SOURCE, "gfx950")[:300]  # a header that something else begins with
+    path = tmp_path / "artifact.so"
+    path.write_bytes(host + image.read_bytes() + b"between" + compile_object(SOURCE, "gfx950") + b"behind" + cut)
+    return path
+
+
+def test_artifacts_are_opened(artifact: Path, image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(artifact), "--arch", "gfx950"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("gfx950")
+    assert "vector_add" in printed
+    assert vector_add(artifact, tmp_path, "run", "--arch", "gfx942") == 0
+    a, b, c = (np.load(tmp_path / f"{name}.npy") for name in "abc")
+    np.testing.assert_array_equal(c, a + b)
+    capsys.readouterr()
+    assert main(["disasm", str(artifact)]) == 2
+    assert "code objects for gfx942, gfx950: choose one with --arch" in capsys.readouterr().err
+
+
+def test_code_objects_are_extracted(
+    artifact: Path, image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["extract", str(artifact), "--out", str(tmp_path / "out")]) == 0
+    names = [f"{tmp_path / 'out' / 'artifact'}.{arch}.hsaco" for arch in ("gfx942", "gfx950")]
+    assert capsys.readouterr().out.split() == names
+    assert Path(names[0]).read_bytes() == image.read_bytes()
+    assert main(["extract", str(artifact), "--arch", "gfx1250"]) == 2
+    assert "it has gfx942, gfx950" in capsys.readouterr().err
+
+
+def test_files_without_code_say_where_it_comes_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kernel.py").write_text("print(1)" * 100)
+    for path in (tmp_path / "kernel.py", Path(sys.executable).resolve()):
+        assert main(["info", str(path)]) == 2
+        assert "fly-emu extract" in capsys.readouterr().err
+
+
+def test_info_refuses_another_architecture(image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(image), "--arch", "gfx950"]) == 2
+    assert "it is for gfx942, not gfx950" in capsys.readouterr().err
+
+
+def test_a_profile_in_a_pipe_is_not_cut(
+    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # which would be an order to cut
+    long = tmp_path / "a_folder" / ("name_that_is_long_" * 6 + ".hsaco")
+    long.parent.mkdir()
+    long.write_bytes(image.read_bytes())
+    assert vector_add(long, tmp_path, "profile") == 0
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    header = next(line for line in printed.splitlines() if "instructions" in line and "issue cycles" in line)
+    assert all(word in header for word in ("bytes loaded", "bytes stored", "coalescing", "LDS conflicts", "MFMA"))
+
+
 def test_code_inside_of_a_host_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     library = Path(sys.executable).resolve().read_bytes()[:4096] + b"\0.hip_fatbin\0"
     (tmp_path / "library.so").write_bytes(library)

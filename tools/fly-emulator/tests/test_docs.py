@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of docs/emulator run: Python blocks of a page one after the other, and its `fly-emu` commands.
 
-They find what the pages take for granted: kernels.hsaco and a.npy, b.npy, c.npy in the folder, and kernels and arrays
-in Python.
+They find what the pages take for granted: kernels.hsaco, artifact.so and a.npy, b.npy, c.npy in the folder, and kernels
+and arrays in Python.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,10 +32,12 @@ def test_examples(
 ) -> None:  # fmt: skip
     blocks = BLOCKS.findall(page.read_text())
     if not blocks:
-        assert page.stem in ("opcodes", "fidelity"), "a page without examples"
+        assert page.stem in ("opcodes", "fidelity", "rdna"), "a page without examples"
         return
     monkeypatch.chdir(tmp_path)
-    Path("kernels.hsaco").write_bytes(compile_object(SOURCE, "gfx942"))
+    image = compile_object(SOURCE, "gfx942")
+    Path("kernels.hsaco").write_bytes(image)
+    Path("artifact.so").write_bytes(Path(sys.executable).resolve().read_bytes()[:4096] + image)
     a, b, c = np.random.default_rng(0).standard_normal((3, 1000), dtype=np.float32)
     for name, array in (("a", a), ("b", b), ("c", c)):
         np.save(name, array)

@@ -12,10 +12,10 @@ import pytest
 
 from flydsl._mlir import ir
 from flydsl._mlir.passmanager import PassManager
-from flydsl.compiler.control.region import settle
 from flydsl.compiler.diagnostics import explain_name_error, forget_unbound
-from flydsl.compiler.rewrite import rewrite_function
-from flydsl.expr._trace import Trace, call_traced
+from flydsl.frontend.control.region import settle
+from flydsl.frontend.rewrite import rewrite_function
+from flydsl.trace.context import Trace, call_traced
 
 
 @pytest.fixture(autouse=True)

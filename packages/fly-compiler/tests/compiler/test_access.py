@@ -7,9 +7,10 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.access import read_only_parameters
-from flydsl.compiler.arguments import Dynamic, ScalarSpec, TensorSpec
-from flydsl.compiler.tracing import trace_host
+from flydsl._mlir.passmanager import PassManager
+from flydsl.call.arguments import Dynamic, ScalarSpec, TensorSpec
+from flydsl.compile.note import argument_accesses
+from flydsl.compile.tracing import trace_host
 from flydsl.expr import buffer_ops
 
 VECTOR = TensorSpec("float32", (Dynamic(),), (1,), 4)
@@ -28,7 +29,9 @@ def verdicts(body):
 
     arguments = [("x", VECTOR), ("y", VECTOR), ("n", ScalarSpec("int32"))]
     compilation, _ = trace_host(host.func, "host", arguments, arch="gfx942", hints={})
-    return read_only_parameters(compilation)[:2]
+    with compilation.context:
+        PassManager.parse("builtin.module(fly-argument-access)").run(compilation.module.operation)
+    return [access == "read" for access in argument_accesses(compilation.module, "host")[:2]]
 
 
 def store(x, y, n):

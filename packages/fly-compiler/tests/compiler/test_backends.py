@@ -3,10 +3,30 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
+import numpy as np
 import pytest
 
 import flydsl.compiler as flyc
-from flydsl.compiler import backends
+import flydsl.expr as fx
+from flydsl.compile import backends
+from flydsl.runtime import device_runtime
+
+
+def adder(number):
+    """A program that no other test has compiled."""
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + number
+
+    @flyc.jit
+    def add(x: fx.Tensor):
+        kernel(x).launch(block=(8,))
+
+    return add
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +100,86 @@ def test_the_pipeline_follows_the_hints():
     assert "fast=true" in target
     assert "unsafe-math=false" in target
     assert [one for one in plain if one not in fast] == [target.replace("fast=true", "fast=false", 1)]
+
+
+FOREIGN = '''
+import flydsl.compiler as flyc
+from flydsl.compile.backends import Stage
+
+
+class Doubled(flyc.BaseBackend):
+    """Compiles for AMD devices as `rocm` does, and says so in a stage of its own."""
+
+    device_api = "rocm"
+
+    @staticmethod
+    def supports_target(target):
+        return target.backend == "doubled"
+
+    @classmethod
+    def make_target(cls, arch):
+        return flyc.GPUTarget("doubled", arch, 64)
+
+    @staticmethod
+    def detect_target():
+        return Doubled.make_target("gfx942")
+
+    def stages(self, **asked):
+        *before, last = flyc.get_backend("rocm", arch=self.target.arch).stages(**asked)
+        return [*before, Stage("once-more", "canonicalize,cse"), last]
+
+    def pipeline_fragments(self, *, compile_hints):
+        return [one.text for one in self.stages(hints=compile_hints, opt_level=2, debug_info=True)]
+
+    def gpu_module_targets(self):
+        return ['#rocdl.target<chip = "gfx942">']
+
+    def native_lib_patterns(self):
+        return []
+
+    def jit_runtime_lib_basenames(self):
+        return []
+'''
+
+
+@pytest.fixture
+def doubled(monkeypatch, tmp_path):
+    """A backend in a folder of its own, in use."""
+    (tmp_path / "doubled_backend").mkdir()
+    (tmp_path / "doubled_backend" / "__init__.py").write_text(FOREIGN)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(device_runtime, "COMPILE_BACKEND_TO_RUNTIME_KIND", {"rocm": "rocm"})
+    module = importlib.import_module("doubled_backend")
+    flyc.register_backend("doubled", module.Doubled)
+    monkeypatch.setenv("FLYDSL_COMPILE_BACKEND", "doubled")
+    monkeypatch.delitem(sys.modules, "doubled_backend")
+    return module.Doubled
+
+
+def test_a_backend_in_a_folder_of_its_own_compiles(doubled):
+    add_one, x = adder(1.0), np.arange(8, dtype=np.float32)
+    compiled = add_one.report(x)
+    assert compiled.origin == "compiled"
+    assert "once-more" in compiled.seconds
+    x[:] = range(8)
+    add_one(x)
+    assert x.tolist() == list(range(1, 9))
+    with pytest.raises(ValueError, match=r"no stage 'never'; there are: origin, .*, once-more, gpu-module-to"):
+        add_one.ir("never", x)
+    with pytest.raises(NotImplementedError, match="compile backend 'doubled' cannot show its device code as text"):
+        add_one.ir("isa", x)
+
+
+def test_what_an_artifact_cannot_hold_is_refused(doubled, monkeypatch):
+    monkeypatch.setattr(doubled, "artifact_kind", "ptx")
+    with pytest.raises(flyc.DSLCompileError, match="compile backend 'doubled' makes ptx, and artifacts hold hsaco"):
+        adder(2.0)(np.zeros(8, np.float32))
+
+
+def test_fragments_alone_are_stages_and_what_they_do_not_know_is_refused():
+    mine = Mine(flyc.GPUTarget("mine", "one", 8))
+    settings = {"hints": {}, "opt_level": 2, "debug_info": True}
+    assert mine.stages(**settings) == [backends.Stage("canonicalize", "canonicalize")]
+    for asked in ({"link_libs": ["a.bc"]}, {"ktrace": True}, {"mark_uninitialised": True}):
+        with pytest.raises(ValueError, match="compile backend 'mine' does not have"):
+            mine.stages(**settings, **asked)

@@ -133,7 +133,7 @@ def test_callbacks_of_python_are_not_for_c(tmp_path):
 
 
 def test_a_metadata_is_json(tmp_path):
-    from flydsl.compiler.c_export import _metadata
+    from flydsl.compile.c_export import _metadata
 
     metadata = _metadata(flyc.compile(axpy, *example()).note, "p")
     assert json.loads(json.dumps(metadata))["schema_version"] == 2

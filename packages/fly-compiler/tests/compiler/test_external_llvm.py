@@ -11,7 +11,7 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.external_llvm import ExternalLLVMError
+from flydsl.compile.external_llvm import ExternalLLVMError
 
 _FOUND = shutil.which("mlir-opt-22")
 PREFIX = Path(_FOUND).resolve().parents[1] if _FOUND else Path("/usr/lib/llvm-22")

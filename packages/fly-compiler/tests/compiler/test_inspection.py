@@ -8,7 +8,7 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.dumps import annotated_isa
+from flydsl.compile.dumps import annotated_isa
 
 
 @flyc.kernel
@@ -85,7 +85,7 @@ def test_annotation_of_assembly_without_lines_changes_nothing():
 
 def test_reports_say_what_came_from_where(monkeypatch):
     monkeypatch.setattr(double, "_entries", {})
-    count = len(flyc.compilation_reports())
+    before = flyc.compilation_reports()
 
     @flyc.jit
     def local(x: fx.Tensor, n: fx.Int32):
@@ -97,7 +97,7 @@ def test_reports_say_what_came_from_where(monkeypatch):
     assert first.total > 0
     assert local.report(vector(), 7).origin == "memory"
     local.specialise(local.bind((vector(), 9), {}))
-    assert [one.function for one in flyc.compilation_reports()[count:]] == ["local"]
+    assert [one.function for one in flyc.compilation_reports() if one not in before] == ["local"]
     text = str(first)
     assert "local(x: float32 ?:1, n: int32) for gfx" in text
     assert "compiled now" in text
@@ -110,14 +110,15 @@ import numpy as np, sys
 sys.path.insert(0, {folder!r})
 import flydsl.compiler as flyc
 from test_inspection import double
-print(double.report(np.ones(100, np.float32), 100).origin, len(flyc.compilation_reports()[-1].seconds) > 0)
+print(double.report(np.ones(100, np.float32), 100).origin, *flyc.compilation_reports()[-1].seconds)
 """
 
 
 def test_another_process_takes_it_from_disk(run_script):
     script = SCRIPT.format(folder=__file__.rpartition("/")[0])
-    assert run_script(script).stdout.split() == ["compiled", "True"]
-    assert run_script(script).stdout.split() == ["disk", "False"]
+    assert run_script(script).stdout.split()[0:4] == ["compiled", "trace", "key", "verify"]
+    # The key is what was traced, so that much is done in every process.
+    assert run_script(script).stdout.split() == ["disk", "trace", "key"]
 
 
 def test_workgroups_per_compute_unit():

@@ -10,6 +10,7 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
+from flydsl import runtime
 
 
 @flyc.kernel
@@ -29,6 +30,20 @@ def test_every_thread_of_many_waves_prints_once(capsys):
     report(np.arange(n, dtype=np.float32), n)
     lines = capsys.readouterr().out.splitlines()
     assert collections.Counter(lines) == collections.Counter(f"x[{i}] = {i}.0 (100%)" for i in range(n))
+
+
+def test_f_strings_are_filled_in_when_the_kernel_runs(capsys):
+    @flyc.kernel
+    def kernel(x: fx.Tensor, n: fx.Int32):
+        width = 3
+        fx.printf(f"n={n} twice {n + n}, {width} wide")
+
+    @flyc.jit
+    def launch(x: fx.Tensor, n: fx.Int32):
+        kernel(x, n).launch(grid=1, block=1)
+
+    launch(np.zeros(4, np.float32), 5)
+    assert capsys.readouterr().out == "n=5 twice 10, 3 wide\n"
 
 
 def test_each_call_prints_its_own(capsys):
@@ -158,9 +173,56 @@ def test_host_functions_and_their_kernels_print(capsys):
         report_kernel(x, n).launch(grid=1, block=4)
         fx.printf("after {}", n)
 
-    compiled = flyc.compile(both, np.zeros(4, np.float32), 2)
+    compiled = flyc.compile.only(both, np.zeros(4, np.float32), 2)
     compiled(np.zeros(4, np.float32), 2)
     lines = capsys.readouterr().out.splitlines()
     assert sorted(lines) == ["after 2", "before 2", "x[0] = 0.0 (100%)", "x[1] = 0.0 (100%)"]
     assert lines.index("before 2") < lines.index("after 2")
     assert {one["kind"] for one in compiled.note["messages"]} == {"print", "host"}
+
+
+@flyc.kernel
+def count_kernel(x: fx.Tensor, limit: fx.Int32):
+    x[0] = x[0] + 1
+    fx.printf("once")
+    fx.device_assert(x[0] < limit, "x is {}", x[0])
+
+
+@flyc.jit
+def count(x: fx.Tensor, limit: fx.Int32):
+    count_kernel(x, limit).launch(grid=1, block=1)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_launch_that_failed_after_it_ran_is_not_repeated(capsys, compiled):
+    x = np.zeros(1, np.int32)
+    call = flyc.compile(count, x, 100) if compiled else count
+    call(x, 100)
+    x[0] = 0
+    capsys.readouterr()
+    for limit in (1, np.int32(1)):  # the second is converted when native code does not take it
+        x[0] = 0
+        with pytest.raises(runtime.LaunchError, match=r"x is 1"):
+            call(x, limit)
+        assert x[0] == 1
+        assert capsys.readouterr().out == "once\n"
+    call(x, 100)
+    assert x[0] == 2
+
+
+@flyc.kernel
+def unsigned_kernel(x: fx.Tensor):
+    fx.printf("{} {}%", x[0], x.load())
+
+
+@flyc.jit
+def unsigned(x: fx.Tensor, value: fx.Uint64):
+    fx.printf("{}", value)
+    unsigned_kernel(x).launch(grid=1, block=1)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_integers_are_printed_with_their_sign(dtype, capsys):
+    info = np.iinfo(dtype)
+    unsigned(flyc.from_dlpack(np.array([info.max, info.min], dtype)), 2**64 - 1)
+    assert capsys.readouterr().out == f"{2**64 - 1}\n{info.max} [{info.max}, {info.min}]%\n"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import linecache
 import sys
@@ -97,6 +98,24 @@ def test_a_function_typed_at_the_plain_prompt(notebook):
         ran(notebook)
 
 
+def test_nodes_with_a_parent(notebook):
+    """What `executing`, which draws IPython's tracebacks, leaves on the nodes that all trees share."""
+    tree = ast.parse("x = y")
+    (assignment,) = tree.body
+    shared = [ast.parse("y").body[0].value.ctx, assignment.targets[0].ctx]
+    assert shared[0] is assignment.value.ctx  # one object for every tree of the process
+    try:
+        for node in shared:
+            node.parent = assignment
+        notebook.run(IMPORTS)
+        notebook.run("def change(x):\n    if x > 0.5:\n        x = x + 1.0\n    return x")
+        notebook.run(KERNEL)
+        assert ran(notebook) == 2
+    finally:
+        for node in shared:
+            del node.parent
+
+
 @pytest.mark.skipif(
     "IPython" not in sys.modules and not __import__("importlib").util.find_spec("IPython"), reason="no IPython"
 )
@@ -109,3 +128,7 @@ def test_ipython_itself():
     x = np.ones(64, np.float32)
     shell.user_ns["launch"](x, 64)
     assert (x == 2).all()
+    shell.run_cell("1 / 0", silent=True)  # prints a traceback
+    assert shell.run_cell(KERNEL, silent=True).success
+    shell.user_ns["launch"](x, 64)
+    assert (x == 3).all()

@@ -73,6 +73,17 @@ def script(text):
     return textwrap.dedent(PROLOGUE) + textwrap.dedent(text)
 
 
+def test_the_first_compilation_waits_for_no_dialect_to_be_imported(run_script):
+    text = """
+    before = set(sys.modules)
+    flyc.compile.only(launch, np.zeros(64, np.float32))
+    print(sorted(one for one in set(sys.modules) - before if one.startswith("flydsl._mlir")))
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_process_that_forks(run_script):
     text = """
     assert call(fresh(1))  # the parent has a context, a device and loaded code

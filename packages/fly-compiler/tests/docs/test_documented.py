@@ -11,7 +11,8 @@ MODULES = [
     "flydsl.compiler",
     "flydsl.utils.smem_allocator",
     *(f"flydsl.expr{name}" for name in ("", ".arith", ".math", ".gpu", ".vector", ".coop", ".random", ".buffer_ops")),
-    *(f"flydsl.expr{name}" for name in (".utils", ".extern", ".printf", ".memory", ".struct", ".storage")),
+    *(f"flydsl.expr{name}" for name in (".utils", ".extern", ".ops.printf", ".ops.memory", ".struct")),
+    "flydsl.expr.values.storage",
     *(f"flydsl.expr.rocdl{name}" for name in ("", ".cdna3", ".cdna4", ".cdna5", ".rdna3", ".rdna4", ".cluster")),
     *(f"flydsl.expr.rocdl{name}" for name in (".tdm_ops", ".inline_asm", ".experimental", ".universal")),
 ]

@@ -36,6 +36,89 @@ def helper(n: fx.Constexpr[int], flag: fx.Constexpr[bool]) -> None:
     fx.no_such_function()
 """
 
+SIGNATURES = """
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+@flyc.kernel
+def kernel(x: fx.Tensor, n: fx.Int32, width: fx.Constexpr[int] = 2) -> None:
+    i = fx.thread_idx.x
+    reveal_type(i)
+    reveal_type(x[i])
+    reveal_type(x[i, 0])
+    reveal_type(x[None, 0])
+    reveal_type(fx.exp(x[0]))
+    reveal_type(fx.absi(n))
+    reveal_type(fx.isnan(x[0]))
+    reveal_type(fx.powf(x[0], 2.0))
+
+@flyc.kernel(known_block_size=(4, 1, 1))
+def bare(x: fx.Tensor) -> None: ...
+
+@flyc.jit
+def launch(x: fx.Tensor, n: fx.Int32) -> None:
+    kernel(x, n).launch(grid=1, block=4)
+
+class Module:
+    @flyc.jit
+    def __call__(self, x: fx.Tensor) -> None: ...
+
+reveal_type(kernel)
+reveal_type(bare)
+reveal_type(launch)
+reveal_type(launch([1.0], 3))
+"""
+
+# Each call is right, but for those that say `wrong`; `Foreign` stands for a tensor or stream of torch.
+CALLS = """
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+
+class Foreign: ...
+
+@flyc.kernel
+def kernel(x: fx.Tensor, n: fx.Int32, width: fx.Constexpr[int] = 2) -> None: ...
+
+@flyc.jit
+def launch(x: fx.Tensor, n: fx.Int32, width: fx.Constexpr[int] = 2, stream: fx.Stream = fx.Stream(None)) -> None:
+    kernel(x, n).launch(grid=1, block=4, stream=stream)
+    kernel(x, n + 1, width=width)
+    kernel(x, 3, width)
+    kernel(x, n, unit_attrs=["a"])
+    kernel(x, n, 4, value_attrs={}, unit_attrs=[])
+    kernel(x)  # wrong
+    kernel(x, n, width, 4)  # wrong
+    kernel(x, n, height=4)  # wrong
+    kernel(x, n, width="a")  # wrong
+
+class Module:
+    @flyc.jit
+    def __call__(self, x: fx.Tensor) -> None: ...
+    @flyc.jit
+    def forward(self, x: fx.Tensor, n: fx.Int32) -> None: ...
+    @flyc.kernel
+    def body(self, x: fx.Tensor, n: fx.Int32) -> None: ...
+
+x = Foreign()
+launch(x, 3)
+launch(x, 3, 4)
+launch(x, 3, 4, Foreign())
+launch(x, 3, width=4)
+launch(x, 3, stream=Foreign())
+launch(x, 3, width=4, stream=None)
+launch()  # wrong
+launch(x)  # wrong
+launch(x, 3, 4, None, 5)  # wrong
+launch(x, 3, height=4)  # wrong
+launch(x, 3, width="a")  # wrong
+Module()(x)
+Module()(x, 3)  # wrong
+Module().forward(x, 3)
+Module().forward(x)  # wrong
+Module().body(x, 3)
+Module().body(x)  # wrong
+"""
+
 
 def test_completion():
     listed = set(dir(fx))
@@ -68,3 +151,35 @@ def test_what_is_known(tmp_path):
     revealed = re.findall(r"Revealed type is \"(?:builtins\.)?(\w+)\"", result.stdout)
     assert revealed == ["int", "bool", "int", "int"], result.stdout
     assert 'Module has no attribute "no_such_function"' in result.stdout
+
+
+@pytest.mark.slow
+def test_signatures_are_kept(tmp_path):
+    file = tmp_path / "signatures.py"
+    file.write_text(SIGNATURES)
+    result = mypy(tmp_path, file)
+    assert result.returncode == 0, result.stdout
+    revealed = [re.sub(r"[a-z_]\w*\.", "", one) for one in re.findall(r'Revealed type is "(.*)"', result.stdout)]
+    assert revealed == [
+        "Int32",
+        "Numeric",
+        "Numeric",
+        "Tensor",
+        "Numeric",
+        "Int32",
+        "Boolean",
+        "Numeric",
+        "KernelFunction[[x: Tensor, n: Int32, width: int =]]",
+        "KernelFunction[[x: Tensor]]",
+        "JitFunction[[x: Tensor, n: Int32], None]",
+        "None",
+    ], result.stdout
+
+
+@pytest.mark.slow
+def test_calls_are_checked(tmp_path):
+    file = tmp_path / "calls.py"
+    file.write_text(CALLS)
+    result = mypy(tmp_path, file)
+    flagged = {int(line) for line in re.findall(r"calls.py:(\d+): error", result.stdout)}
+    assert flagged == {line for line, text in enumerate(CALLS.split("\n"), 1) if "# wrong" in text}, result.stdout

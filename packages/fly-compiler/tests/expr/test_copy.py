@@ -68,6 +68,18 @@ def test_predicated_copy_in_two_dimensions():
         assert k.count("fly.copy") == 1
 
 
+@pytest.mark.parametrize("shape", [8, (8, 2), (1, 1, 2)])
+def test_a_predicate_of_another_extent_is_refused(shape):
+    """Its elements would be taken for other repetitions of the atom than its author meant."""
+    with kernel() as k:
+        atom = fx.make_copy_atom(fx.UniversalCopy128b(), fx.Float32)
+        source, target = (fx.make_rmem_tensor(((4, 8), 1), fx.Float32) for _ in range(2))
+        fx.copy(atom, source, target, pred=fx.make_rmem_tensor((8, 1), fx.Boolean))
+        with pytest.raises(ValueError, match=r"predicate of (shape|rank)"):
+            fx.copy(atom, source, target, pred=fx.make_rmem_tensor(shape, fx.Boolean))
+        k.ir()
+
+
 def test_make_layout_tv():
     with kernel("i32") as k:
         tiler, layout = fx.make_layout_tv(fx.make_layout((32, 8), (8, 1)), fx.make_layout((1, 8), (8, 1)))

@@ -7,7 +7,7 @@ import pytest
 from tracing import kernel
 
 import flydsl.expr as fx
-from flydsl.expr.fastmath import normalise
+from flydsl.trace.fastmath import normalise
 
 F = fx.arith.FastMathFlags
 

@@ -6,6 +6,7 @@ from tracing import kernel
 
 import flydsl.expr as fx
 from flydsl.expr import gpu
+from flydsl.frontend.control.for_loop import counts_up
 
 
 def test_indices_are_computed_once():
@@ -80,7 +81,7 @@ def test_shuffle_op():
 
 def test_spaces_and_dialect_names():
     with kernel() as k:
-        assert gpu.smem_space(int=True) == 3
+        assert gpu.smem_space(int=True) == int(gpu.AddressSpace.Workgroup) == 2
         assert "workgroup" in str(gpu.lds_space())
         assert gpu.subgroup_size is not None
         with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -98,3 +99,11 @@ def test_a_shuffle_stays_within_the_wave():
                 fx.gpu.shuffle_xor(x, 1, width)
         with pytest.raises(ValueError, match="width is 1 to 32"):
             fx.gpu.ShuffleOp(x, 1, 64)
+
+
+def test_steps_made_of_the_grid_are_known_to_count_up():
+    with kernel("i32", block=None) as k:
+        step = fx.grid_dim.x * fx.block_dim.x * 4
+        assert counts_up(step.ir_value())
+        assert not counts_up((step * fx.Int32(k.args[0])).ir_value())
+        assert not counts_up((step * -1).ir_value())

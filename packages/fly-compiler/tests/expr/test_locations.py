@@ -4,7 +4,7 @@
 from tracing import kernel
 
 import flydsl.expr as fx
-from flydsl.expr._trace import REGION_PREFIX, call_traced
+from flydsl.trace.context import REGION_PREFIX, call_traced
 
 
 def helper(x):

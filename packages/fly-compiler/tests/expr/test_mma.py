@@ -133,8 +133,19 @@ def test_operations_that_do_not_exist(build, message):
     ],
 )
 def test_operations_of_other_architectures(arch, build, message):
-    with kernel(arch=arch), pytest.raises(ValueError, match=message):
-        build()
+    """Atoms that the target lacks may be made, as code for several chips does; their use is refused."""
+    with kernel(arch=arch):
+        with pytest.raises(ValueError, match=message):
+            use(build())
+        tiled = [build(), fx.make_tiled_mma(build())] if "MFMA " in message else []
+        for atom in tiled:
+            with pytest.raises(ValueError, match=message):
+                fx.gemm(atom, None, None, None, None)
+
+
+def use(atom):
+    call = fx.copy_atom_call if isinstance(atom, fx.CopyAtom) else fx.mma_atom_call
+    call(atom, *[None] * (2 if call is fx.copy_atom_call else 4))
 
 
 @pytest.mark.parametrize(

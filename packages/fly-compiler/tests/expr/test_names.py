@@ -85,7 +85,7 @@ def test_values_convert_by_names_of_operations():
 
 def test_values_are_wrapped_without_running_python():
     """The bindings make these where an exception would end the process, and Python may raise one at any line."""
-    from flydsl.expr.arith_value import ArithValue
+    from flydsl.expr.values.arith_value import ArithValue
 
     assert not {"__init__", "__new__"} & set(vars(ArithValue))
 

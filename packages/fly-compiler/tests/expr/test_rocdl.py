@@ -112,6 +112,47 @@ def test_scheduling():
     assert "rocdl.sched.group.barrier 288, 2, 0" in text
 
 
+def test_interleaving_spreads_evenly():
+    some = rocdl.interleave(mfma=32, ds_read=4, ds_write=0, vmem_read=4)
+    assert some.groups == (("ds_read", 1), ("mfma", 4)) * 4 + (("vmem_read", 1), ("mfma", 4)) * 4
+    few = rocdl.interleave(mfma=2, ds_read=3, vmem_read=2)
+    assert few.groups == (("ds_read", 3), ("mfma", 1), ("vmem_read", 2), ("mfma", 1))
+    assert rocdl.interleave(mfma=5).groups == (("mfma", 5),)
+    for counts in ((7, 3, 2), (1, 9, 0), (64, 16, 8)):
+        found = rocdl.interleave(mfma=counts[0], ds_read=counts[1], vmem_read=counts[2])
+        assert tuple(found.count(one) for one in ("mfma", "ds_read", "vmem_read")) == counts
+    assert (some + few).groups == some.groups + few.groups
+    assert (few * 2).count("mfma") == 4
+
+
+def test_a_schedule_becomes_group_barriers_and_a_fence():
+    with kernel() as k:
+        rocdl.interleave(mfma=4, ds_read=1, vmem_read=1).apply(2)
+        rocdl.Schedule((("valu", 3),)).apply(fence=False)
+        lines = [line.strip() for line in k.ir().splitlines() if "rocdl.sched" in line]
+    assert [line.split(" loc")[0] for line in lines] == [
+        "rocdl.sched.group.barrier 256, 1, 2",
+        "rocdl.sched.group.barrier 8, 2, 2",
+        "rocdl.sched.group.barrier 32, 1, 2",
+        "rocdl.sched.group.barrier 8, 2, 2",
+        "rocdl.sched.barrier 0",
+        "rocdl.sched.group.barrier 2, 3, 0",
+    ]
+
+
+def test_schedules_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match=r"unknown scheduling class 'lds'; there are .*ds_read"):
+        rocdl.interleave(mfma=4, lds=1)
+    with pytest.raises(ValueError, match="a number of instructions of class 'ds_read', got -1"):
+        rocdl.interleave(mfma=4, ds_read=-1)
+    with pytest.raises(ValueError, match="of which there are none"):
+        rocdl.interleave(mfma=0, ds_read=1)
+    with pytest.raises(ValueError, match="of which there are none"):
+        rocdl.interleave()
+    with pytest.raises(ValueError, match="1 or more instructions of class 'mfma', got 0"):
+        rocdl.Schedule((("mfma", 0),))
+
+
 def test_direct_matrix_instructions():
     with kernel("vector<4xf16>", "vector<4xf32>", "i64", "vector<4xi32>") as k:
         a, acc, word, iacc = k.args
@@ -127,6 +168,20 @@ def test_direct_matrix_instructions():
             rocdl.mfma_f32_16x16x16f16(a, a)
         with pytest.raises(AttributeError, match="no attribute 'mfma_f32_1x1x1f16'"):
             _ = rocdl.mfma_f32_1x1x1f16
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "message"),
+    [
+        ("gfx942", "mfma_f32_16x16x32_f16", r"needs gfx950, but .* for gfx942; it has mfma\.f32\.16x16x16f16"),
+        ("gfx942", "smfmac_f32_16x16x128_fp8_fp8", r"needs gfx950.*smfmac\.f32\.16x16x64"),
+        ("gfx950", "mfma_f32_16x16x8_xf32", r"needs gfx942, but .* for gfx950; it has mfma\.f32\.16x16x4f32"),
+        ("gfx1201", "mfma_f32_16x16x16f16", r"needs a CDNA GPU, but .* for gfx1201; it has wmma"),
+    ],
+)
+def test_a_matrix_instruction_that_the_chip_lacks(arch, name, message):
+    with kernel("vector<4xf32>", arch=arch) as k, pytest.raises(ValueError, match=message):
+        getattr(rocdl, name)(k.args[0], k.args[0], k.args[0])
 
 
 def test_lanes():

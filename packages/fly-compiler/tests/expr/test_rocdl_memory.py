@@ -123,5 +123,7 @@ def test_tdm_atom():
     for arguments, message in (((0, 1), "rank 1 to 5"), ((2, 3), "power of two"), ((2, 1, 64, 0), "both zero")):
         with pytest.raises(ValueError, match=message):
             cdna5.TDM(*arguments)
-    with kernel(), pytest.raises(ValueError, match="needs gfx1250"):
-        fx.make_copy_atom(cdna5.TDM(2, 1), fx.Float16)
+    with kernel():
+        atom = fx.make_copy_atom(cdna5.TDM(2, 1), fx.Float16)
+        with pytest.raises(ValueError, match="needs gfx1250"):
+            fx.copy(atom, None, None)

@@ -119,7 +119,7 @@ def test_the_budget_of_the_target(arch, limit):
 
 
 def test_storage_survives_control_flow():
-    from flydsl.expr._protocol import construct_from_ir_values, extract_to_ir_values
+    from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values
 
     with kernel() as k:
         storage = fx.SharedAllocator().allocate(Pair)

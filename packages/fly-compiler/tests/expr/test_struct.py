@@ -7,8 +7,8 @@ import pytest
 from tracing import kernel
 
 import flydsl.expr as fx
-from flydsl.expr._protocol import construct_from_ir_values, extract_to_ir_values
-from flydsl.expr.storable import align_of, size_of
+from flydsl.expr.values.storable import align_of, size_of
+from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values
 
 
 @fx.struct

@@ -6,7 +6,7 @@ from tracing import kernel
 
 import flydsl.expr as fx
 import flydsl.layout as host
-from flydsl.expr.layout import typetext as tt
+from flydsl.expr.values.layout import typetext as tt
 
 TILINGS = [
     (((1, 1, 1), (0, 0, 0)), False),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.expr._trace import KernelScope, Trace
+from flydsl.trace.context import KernelScope, Trace
 
 
 class Traced:

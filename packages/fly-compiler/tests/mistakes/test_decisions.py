@@ -33,11 +33,6 @@ def test_a_run_time_index_of_a_python_list(x: fx.Tensor, n: fx.Int32):
     x[0] = [1.0, 2.0, 3.0][n]  # here
 
 
-@teaches(DSLCompileError, "cannot evaluate dynamic 'Boolean' as Python bool", "an assert", "fx.device_assert(")
-def test_assert(x: fx.Tensor, n: fx.Int32):
-    assert n > 3  # here
-
-
 @teaches(DSLCompileError, "cannot evaluate dynamic 'Int32' as Python bool", "match", "`if` / `elif` / `else`")
 def test_match(x: fx.Tensor, n: fx.Int32):
     match n:  # here

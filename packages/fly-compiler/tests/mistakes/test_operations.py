@@ -86,7 +86,9 @@ def test_an_instruction_of_another_family(x: fx.Tensor, n: fx.Int32):
 
 @teaches(ValueError, "needs gfx950", "compiled for gfx942")
 def _scaled(x: fx.Tensor, n: fx.Int32):
-    atom = fx.make_mma_atom(fx.rocdl.cdna4.MFMA_Scale(16, 16, 128, fx.Float8E4M3FN))  # here
+    atom = fx.make_mma_atom(fx.rocdl.cdna4.MFMA_Scale(16, 16, 128, fx.Float8E4M3FN))
+    a, c = fx.make_rmem_tensor(32, fx.Float8E4M3FN), fx.make_rmem_tensor(4, fx.Float32)
+    fx.mma_atom_call(atom, c, a, a, c)  # here
 
 
 def test_an_instruction_of_a_newer_architecture():

@@ -7,7 +7,7 @@ from __future__ import annotations
 from teaching import teaches
 
 import flydsl.expr as fx
-from flydsl.compiler.rewrite.syntax import RewriteError
+from flydsl.frontend.rewrite.syntax import RewriteError
 
 
 @teaches(TypeError, "'v'", "expected dtype Float32, produced Int32", "fx.Float32(...)")

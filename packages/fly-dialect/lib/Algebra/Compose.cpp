@@ -83,12 +83,15 @@ Layout fly::canonicalise(AlgebraContext &cx, const Layout &layout) {
   return modes.size() == 1 ? modes.front() : makeLayout(cx, modes);
 }
 
-/// The coalesced leaves of `layout` for indices that may run past its end: a last mode of extent 1
-/// still says with which stride they go on.
-static Leaves coalesceUnbounded(AlgebraContext &cx, const Layout &layout) {
+/// What goes on past the end of a layout whose last mode has extent 1: that mode, or the one
+/// before.
+enum class PastEnd { LastMode, LastModeNotUnit };
+
+/// The coalesced leaves of `layout` for indices that may run past its end.
+static Leaves coalesceUnbounded(AlgebraContext &cx, const Layout &layout, PastEnd pastEnd) {
   Leaves leaves = flatten(cx, layout);
   Layout &last = leaves.back();
-  if (last.shape().isStaticInt(1))
+  if (pastEnd == PastEnd::LastMode && last.shape().isStaticInt(1))
     last = Layout(2, last.stride());
   Leaves coalesced = coalesceLeaves(leaves);
   if (coalesced.empty())
@@ -112,7 +115,7 @@ struct Target {
 /// Composes leaf by leaf, coalescing each part of the left operand that is needed once.
 class Composer {
 public:
-  Composer(AlgebraContext &cx, const Layout &a) : cx(cx), a(a) {}
+  Composer(AlgebraContext &cx, const Layout &a, PastEnd pastEnd) : cx(cx), a(a), pastEnd(pastEnd) {}
 
   Layout compose(const Layout &b) {
     Layout result = compose(b.shape(), b.stride());
@@ -132,6 +135,7 @@ private:
 
   AlgebraContext &cx;
   const Layout &a;
+  PastEnd pastEnd;
   llvm::SmallVector<std::pair<BasisPath, Target>, 1> targets;
 };
 } // namespace
@@ -155,7 +159,7 @@ Target &Composer::targetAt(BasisPath path) {
   for (unsigned level = 0; level != path.size(); ++level)
     mode.push_back(static_cast<int32_t>(path[level]));
   const Layout part = getMode(cx, a, mode);
-  Leaves modes = cx.failed() ? Leaves{Layout(1, 0)} : coalesceUnbounded(cx, part);
+  Leaves modes = cx.failed() ? Leaves{Layout(1, 0)} : coalesceUnbounded(cx, part, pastEnd);
   targets.emplace_back(path, Target(std::move(modes)));
   return targets.back().second;
 }
@@ -235,11 +239,23 @@ void Composer::requireNoCarry(const Target &target) {
     cx.fail("strides of both signs can't be composed with more than one mode");
 }
 
+/// A last mode of extent 1 says with which stride `a` goes on past its end. Where that leaves no
+/// composition with `b`, the mode before it does: modes of extent 1 do not decide whether there is
+/// one.
+static PastEnd choosePastEnd(const Layout &a, const Layout &b) {
+  AlgebraContext probe;
+  if (llvm::none_of(flatten(probe, a),
+                    [](const Layout &leaf) { return leaf.shape().isStaticInt(1); }))
+    return PastEnd::LastMode;
+  Composer(probe, a, PastEnd::LastMode).compose(b);
+  return probe.failed() ? PastEnd::LastModeNotUnit : PastEnd::LastMode;
+}
+
 Layout fly::composition(AlgebraContext &cx, const Layout &a, const Layout &b) {
   OperationScope scope(cx, "composition", a, b);
   if (!requireCongruent(cx, a) || !requireCongruent(cx, b))
     return b;
-  return canonicalise(cx, Composer(cx, a).compose(b));
+  return canonicalise(cx, Composer(cx, a, choosePastEnd(a, b)).compose(b));
 }
 
 static Layout composeTile(AlgebraContext &cx, const Layout &a, const Tile &tile) {

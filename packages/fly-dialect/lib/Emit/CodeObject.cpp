@@ -4,11 +4,13 @@
 #include "HoistedPhiValues.h"
 #include "ImmediateOperands.h"
 #include "KernelResources.h"
+#include "LongBlocks.h"
 #include "LoopAnnotations.h"
-#include "MatrixInstructions.h"
+#include "MemoryModelWaits.h"
 #include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
+#include "fly/Emit/MatrixInstructions.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "llvm/ADT/StringExtras.h"
@@ -49,6 +51,8 @@ void initializeTarget() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
+    keepMemoryModelWaits();
+    cutLongBlocks();
     return true;
   }();
   (void)done;

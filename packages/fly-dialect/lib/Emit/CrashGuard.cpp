@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <mutex>
+#include <new>
 #include <string>
 
 using namespace llvm;
@@ -24,6 +25,32 @@ void onFatalError(void *, const char *reason, bool) {
   errs() << "LLVM ERROR: " << reason << '\n';
 }
 
+/// Leaves the guarded body of this thread, if it is in one.
+void leaveForWantOfMemory() {
+  if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent()) {
+    fatalErrorText = "out of memory"; // Short enough to need none.
+    context->HandleExit(/*RetCode=*/1);
+  }
+}
+
+/// LLVM's containers come here when malloc fails.
+[[noreturn]] void onBadAlloc(void *, const char *, bool) {
+  leaveForWantOfMemory();
+  throw std::bad_alloc();
+}
+
+/// What `operator new` did before; null for raising std::bad_alloc.
+std::new_handler previousNewHandler = nullptr;
+
+/// `operator new` comes here. LLVM is compiled without exceptions: one that passes through it may
+/// find nobody who catches it.
+void onNewFailure() {
+  leaveForWantOfMemory();
+  if (!previousNewHandler)
+    throw std::bad_alloc();
+  previousNewHandler();
+}
+
 /// Keeps the process-wide handlers installed while any thread is inside a guarded body. A nested or
 /// concurrent instance only counts.
 class ScopedHandlers {
@@ -33,11 +60,13 @@ public:
     if (count()++ == 0) {
       CrashRecoveryContext::Enable();
       install_fatal_error_handler(onFatalError);
+      previousNewHandler = std::set_new_handler(onNewFailure);
     }
   }
   ~ScopedHandlers() {
     std::lock_guard<std::mutex> lock(mutex());
     if (--count() == 0) {
+      std::set_new_handler(previousNewHandler);
       remove_fatal_error_handler();
       CrashRecoveryContext::Disable();
     }
@@ -58,7 +87,13 @@ private:
 
 } // namespace
 
+void fly::raiseBadAlloc() {
+  static const bool installed = (install_bad_alloc_error_handler(onBadAlloc), true);
+  (void)installed;
+}
+
 Error fly::runGuarded(function_ref<void()> body) {
+  raiseBadAlloc();
   ScopedHandlers handlers;
   fatalErrorText.clear();
   CrashRecoveryContext context;

@@ -11,7 +11,14 @@
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <mutex>
+#include <utility>
 
 LLD_HAS_DRIVER(elf)
 
@@ -56,21 +63,75 @@ Error fly::linkElf(ArrayRef<StringRef> arguments) {
   return createStringError("linking failed: " + (lines.empty() ? "no message" : join(lines, "; ")));
 }
 
+namespace {
+
+constexpr StringLiteral directoryPrefix = "fly-emit";
+
+/// Opens the directory `path`; -1 when it is none.
+int openDirectory(const Twine &path) {
+  return ::open(path.str().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/// Whether `path` still stands for the open directory, and that is this user's.
+bool isOurs(const Twine &path, int descriptor) {
+  struct stat named, opened;
+  return !::lstat(path.str().c_str(), &named) && !::fstat(descriptor, &opened) &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino &&
+         opened.st_uid == ::geteuid();
+}
+
+/// Removes the directories in `folder` that processes of this user made and no process holds.
+void removeAbandoned(const Twine &folder) {
+  std::error_code error;
+  SmallVector<std::string> paths;
+  for (sys::fs::directory_iterator at(folder, error, /*follow_symlinks=*/false), end;
+       !error && at != end; at.increment(error))
+    if (sys::path::filename(at->path()).starts_with((directoryPrefix + "-").str()))
+      paths.push_back(at->path());
+  for (const std::string &path : paths) {
+    int descriptor = openDirectory(path);
+    if (descriptor < 0)
+      continue;
+    if (!::flock(descriptor, LOCK_EX | LOCK_NB) && isOurs(path, descriptor))
+      sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
+    ::close(descriptor);
+  }
+}
+
+} // namespace
+
 Expected<TemporaryDirectory> TemporaryDirectory::create() {
-  SmallString<128> path;
-  if (std::error_code error = sys::fs::createUniqueDirectory("fly-emit", path))
-    return createStringError(error, "cannot create a temporary directory");
-  return TemporaryDirectory(std::move(path));
+  constexpr int attempts = 10;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    SmallString<128> path;
+    if (std::error_code error = sys::fs::createUniqueDirectory(directoryPrefix, path))
+      return createStringError(error, "cannot create a temporary directory");
+    int descriptor = openDirectory(path);
+    if (descriptor < 0)
+      continue; // Another process took it for abandoned, before it was locked.
+    const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (taken || !isOurs(path, descriptor)) {
+      ::close(descriptor);
+      continue;
+    }
+    TemporaryDirectory made(std::move(path), descriptor);
+    static std::once_flag swept;
+    std::call_once(swept, [&] { removeAbandoned(sys::path::parent_path(made.path)); });
+    return made;
+  }
+  return createStringError("cannot create a temporary directory that other processes leave alone");
 }
 
 TemporaryDirectory::TemporaryDirectory(TemporaryDirectory &&other) noexcept
-    : path(std::move(other.path)) {
+    : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)) {
   other.path.clear();
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
   if (!path.empty()) [[maybe_unused]]
     std::error_code ignored = sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
+  if (descriptor >= 0)
+    ::close(descriptor);
 }
 
 SmallString<128> TemporaryDirectory::file(StringRef name) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "MatrixInstructions.h"
+#include "fly/Emit/MatrixInstructions.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -45,27 +45,32 @@ static std::optional<llvm::StringRef> insteadOf(llvm::ArrayRef<Rule> rules, llvm
   return std::nullopt;
 }
 
-std::optional<std::string> fly::whyUnavailable(llvm::StringRef intrinsic, llvm::StringRef chip) {
-  llvm::StringRef name = intrinsic;
-  if (!name.consume_front("llvm.amdgcn."))
+std::optional<MissingInstruction> fly::findMissing(llvm::StringRef operation,
+                                                   llvm::StringRef chip) {
+  llvm::StringRef name = operation;
+  if (!name.consume_front("llvm.amdgcn.") && !name.consume_front("rocdl."))
     return std::nullopt;
   const bool isMFMA = name.starts_with("mfma.") || name.starts_with("smfmac.");
   const bool isWMMA = name.starts_with("wmma.") || name.starts_with("swmmac.");
   const bool isCDNA = chip.starts_with("gfx9");
-  auto missing = [&](llvm::StringRef instead) {
-    return chip.str() + " has no " + intrinsic.str() + "; it has " + instead.str();
-  };
   if (isWMMA && isCDNA)
-    return missing("mfma");
+    return MissingInstruction{"an RDNA GPU or gfx1250", "mfma"};
   if (isMFMA && !isCDNA)
-    return missing("wmma, if it has matrix instructions");
+    return MissingInstruction{"a CDNA GPU", "wmma, if it has matrix instructions"};
   if (!isMFMA)
     return std::nullopt;
   if (chip.starts_with("gfx94"))
     if (std::optional<llvm::StringRef> instead = insteadOf(gfx950Only, name))
-      return missing(*instead);
+      return MissingInstruction{"gfx950", instead->str()};
   if (chip.starts_with("gfx95"))
     if (std::optional<llvm::StringRef> instead = insteadOf(gfx942Only, name))
-      return missing(*instead);
+      return MissingInstruction{"gfx942", instead->str()};
   return std::nullopt;
+}
+
+std::optional<std::string> fly::whyUnavailable(llvm::StringRef operation, llvm::StringRef chip) {
+  std::optional<MissingInstruction> missing = findMissing(operation, chip);
+  if (!missing)
+    return std::nullopt;
+  return chip.str() + " has no " + operation.str() + "; it has " + missing->instead;
 }

@@ -3,6 +3,7 @@
 #include "fly/Registration.h"
 
 #include "fly/Conversion/Passes.h"
+#include "fly/Program/Passes.h"
 #include "fly/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -20,6 +21,7 @@ using namespace mlir;
 void fly::registerPasses() {
   registerFlyTransformsPasses();
   registerFlyConversionPasses();
+  registerFlyProgramPasses();
   registerDefaultPipeline();
 
   registerCanonicalizerPass();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fly.copy becomes one atom call for each position of the modes behind mode 0, which holds what one
-// call moves.
+// call moves. fly.copy_atom_call is such a call already.
 
+#include "AtomRuns.h"
 #include "LayoutLowering.h"
 
 #include "fly/Algebra/Coordinates.h"
@@ -91,14 +92,23 @@ private:
       return;
     }
     if (isOneCall(src)) {
-      requireAtom(src, "source", &CopyOpTypeInterface::getSourceBitLayout);
-      requireAtom(dst, "destination", &CopyOpTypeInterface::getDestinationBitLayout);
+      requireAtom(src, dst);
       auto decompose = [&](const TensorOperand &tensor) { return state.decomposed(cx, tensor); };
       call(decompose(src), decompose(dst), pred ? std::optional(decompose(*pred)) : pred);
       return;
     }
     if (src.rank() == 1) {
       expand(unwrap(src), unwrap(dst), pred ? std::optional(unwrap(*pred)) : pred);
+      return;
+    }
+    if (pred && pred->rank() + 1 == src.rank()) {
+      // Also of a nested mode: one value per call.
+      expand(src, dst, withLayout(*pred, prependBroadcast(pred->value.layout)));
+      return;
+    }
+    if (pred && pred->rank() != src.rank()) {
+      cx.fail("predicate " + pred->value.layout.str() + " must have the rank of source " +
+              src.value.layout.str() + ", or one less");
       return;
     }
     const std::optional<int64_t> count = positions(src), dstCount = positions(dst);
@@ -133,15 +143,30 @@ private:
     return true;
   }
 
-  /// Fails unless what is left for one call is what the atom moves for one thread: elements side by
-  /// side, and in registers, where nobody else has them, exactly as many.
-  void requireAtom(const TensorOperand &tensor, StringRef name,
-                   Layout (CopyOpTypeInterface::*bitLayout)() const) {
+  /// Fails unless what is left of both tensors for one call is what the atom moves for one thread:
+  /// elements side by side, as many as the atom moves.
+  void requireAtom(const TensorOperand &src, const TensorOperand &dst) {
     auto copy = dyn_cast<CopyOpTypeInterface>(cast<CopyAtomType>(atom.getType()).getCopyOp());
-    if (!copy || cx.failed() || !tensor.value.isMemRef() ||
-        !tensor.value.layout.outermost().isStatic())
+    if (!copy)
       return;
-    int32_t extent = 1;
+    // What is wrong in registers, where all has been chosen for this copy, is said first.
+    const bool sourceFirst = isInRegisters(src) || !isInRegisters(dst);
+    if (sourceFirst)
+      requireSide(src, dst, "source", copy, copy.getSourceBitLayout());
+    requireSide(dst, src, "destination", copy, copy.getDestinationBitLayout());
+    if (!sourceFirst)
+      requireSide(src, dst, "source", copy, copy.getSourceBitLayout());
+  }
+
+  static bool isInRegisters(const TensorOperand &tensor) {
+    return tensor.value.isMemRef() && tensor.value.pointer.isInSpace(AddressSpace::Register);
+  }
+
+  void requireSide(const TensorOperand &tensor, const TensorOperand &other, StringRef name,
+                   CopyOpTypeInterface copy, const Layout &bitLayout) {
+    if (cx.failed() || !tensor.value.isMemRef() || !tensor.value.layout.outermost().isStatic())
+      return;
+    int64_t extent = 1;
     for (const Layout &leaf : flatten(cx, tensor.value.layout.outermost())) {
       if (leaf.shape().isStaticInt(1))
         continue;
@@ -152,12 +177,28 @@ private:
       }
     }
     AlgebraContext sizes;
-    const IntTuple bits = layoutSize(sizes, getMode(sizes, (copy.*bitLayout)(), {1}));
+    const IntTuple moved = layoutSize(sizes, getMode(sizes, bitLayout, {1}));
+    const IntTuple lanes = layoutSize(sizes, copy.getThreadLayout());
+    if (sizes.failed() || !moved.isStaticLeaf())
+      return;
+    const int64_t bits = moved.staticValue();
     const int64_t elementBits = getElementBitWidth(tensor.value.pointer.getElementType());
-    if (tensor.value.pointer.isInSpace(AddressSpace::Register) && !sizes.failed() &&
-        bits.isStaticLeaf() && bits.staticValue() != extent * elementBits)
+    // Lanes that cooperate, and loads that go to LDS by themselves, have an order of their own.
+    const bool toLDS =
+        !isa<UniversalCopyType>(copy) && !isInRegisters(tensor) && !isInRegisters(other);
+    const bool perLane = lanes.isStaticInt(1) && !(toLDS && name == "destination");
+    // One element may stand for where an access begins, if something else says how far it goes.
+    const bool isAddress = extent == 1 && bits > elementBits && !isInRegisters(tensor) &&
+                           (isInRegisters(other) || toLDS || elementBits < 8);
+    if ((perLane || isInRegisters(tensor)) && bits != extent * elementBits && !isAddress) {
       cx.fail(name + " layout " + tensor.value.layout.str() + " holds " +
-              Twine(extent * elementBits) + " bits for one atom call, which moves " + bits.str());
+              Twine(extent * elementBits) + " bits for one atom call, which moves " + Twine(bits) +
+              ": mode 0 is what one call moves, the modes behind it are repetitions");
+      return;
+    }
+    const int64_t run = perLane && isAddress ? bits / elementBits : extent;
+    if (std::optional<std::string> torn = tornApart(tensor.value.layout, run, elementBits))
+      cx.fail(name + " " + *torn);
   }
 
   static TensorOperand withLayout(const TensorOperand &tensor, AnyLayout layout) {
@@ -217,9 +258,47 @@ bool isWholeTileCopy(Value atom) {
   return copy && copy.isWholeTileCopy();
 }
 
+/// A call that the program makes itself has the inner maps of its operands' layouts applied, like
+/// one that a copy is expanded to.
+Lowered lowerCall(LoweringState &state, CopyAtomCallOp call) {
+  Value operands[] = {call.getSrc(), call.getDst()};
+  auto isComposed = [](Value operand) {
+    auto type = dyn_cast<fly::MemRefType>(operand.getType());
+    return type && type.getLayout().isComposed();
+  };
+  if (!llvm::any_of(operands, isComposed) || isWholeTileCopy(call.getAtom()))
+    return Lowered::NotMine;
+  AlgebraContext cx(&state.arith);
+  std::optional<TensorOperand> tensors[2];
+  for (auto [operand, tensor] : llvm::zip_equal(operands, tensors)) {
+    if (isComposed(operand) && !(tensor = state.readTensor(operand)))
+      return Lowered::Left;
+  }
+  for (auto [operand, tensor, name] :
+       llvm::zip_equal(operands, tensors, ArrayRef<StringRef>{"source", "destination"})) {
+    if (!tensor)
+      continue;
+    const AnyLayout &layout = tensor->value.layout;
+    if (const IntTuple extent = layoutSize(cx, layout.outermost()); extent.isStaticLeaf())
+      if (auto torn = tornApart(layout, extent.staticValue(),
+                                getElementBitWidth(tensor->value.pointer.getElementType())))
+        cx.fail(name + " " + *torn);
+    const TensorOperand plain = state.decomposed(cx, *tensor);
+    if (cx.failed())
+      break;
+    operand = state.emitTensor(plain);
+  }
+  if (!cx.failed())
+    CopyAtomCallOp::create(state.builder, state.loc(), call.getAtom(), operands[0], operands[1],
+                           call.getPred());
+  return doneUnlessFailed(call, cx);
+}
+
 } // namespace
 
 Lowered lowerCopy(LoweringState &state, Operation *op) {
+  if (auto call = dyn_cast<CopyAtomCallOp>(op))
+    return lowerCall(state, call);
   auto copy = dyn_cast<CopyOp>(op);
   if (!copy)
     return Lowered::NotMine;

@@ -22,7 +22,7 @@ DIALECTS = {
     "fly_rocdl": "FlyROCDL/IR/FlyROCDLOps.td",
     "fly_ktrace": "FlyKtrace/IR/FlyKtraceOps.td",
 }
-PASSES = ("Transforms/Passes.td", "Conversion/Passes.td")
+PASSES = ("Transforms/Passes.td", "Conversion/Passes.td", "Program/Passes.td")
 NOTE = "<!-- Written by packages/fly-dialect/tools/docs/generate.py from ODS; change the .td files instead. -->"
 # In lowering.md: the passes that have run on the page's example so far, and what is left of it.
 BLOCK = re.compile(r"(<!-- after: (.*?) -->\n```mlir\n)(.*?)(```\n)", re.DOTALL)
@@ -62,7 +62,7 @@ def passes_page() -> str:
     text = "\n".join(generate("-gen-pass-doc", str(PACKAGE / "include" / "fly" / path)) for path in PASSES)
     text = re.sub(r"^### `-", "## `", text, flags=re.MULTILINE).replace("#### Options", "### Options")
     head = (
-        "# Passes\n\n`fly-default-pipeline` runs them in the order of flydsl.compiler.pipeline; "
+        "# Passes\n\n`fly-default-pipeline` runs them in the order of lib/Registration/ROCDLPipeline.cpp; "
         "[lowering.md](lowering.md) follows an\nexample through.\n"
     )
     return f"{NOTE}\n\n{head}\n{text}"

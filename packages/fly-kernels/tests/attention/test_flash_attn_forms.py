@@ -94,7 +94,7 @@ def check_packed(out, lse, q, k, v, starts, starts_kv, causal, dtype, bias=None,
             continue
         own = dict(terms) if bias is None else {**terms, "bias": bias[rows, : keys.stop - keys.start]}
         expected, expected_lse = reference(q[None, rows], k[None, keys], v[None, keys], causal, **own)
-        compare(out[None, rows], lse[None, :, rows], expected, expected_lse, dtype)
+        compare(out[None, rows], lse[i : i + 1, :, : rows.stop - rows.start], expected, expected_lse, dtype)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -111,7 +111,7 @@ def test_sequences_of_several_lengths(run, lengths, lengths_kv, causal):
     kernel = build_flash_attn_func_module_primary(
         2, 64, causal, "bf16", num_kv_heads=1, varlen=True, return_lse=True, block_m=64
     )
-    out, lse = run.empty(q), run.empty(q, (2, sum(lengths)), torch.float32)
+    out, lse = run.empty(q), run.empty(q, (len(lengths), 2, max(lengths)), torch.float32)
     sizes = (len(lengths), max(lengths), max(lengths_kv))
     run(kernel, q, k, v, out, lse, starts, starts_kv, starts, 0, *sizes, writes=[out, lse])
     check_packed(out, lse, q, k, v, starts, starts_kv, causal, "bf16")
@@ -135,7 +135,8 @@ def test_function_on_sequences_of_several_lengths():
         sink=terms["sink"],
         return_lse=True,
     )
-    assert lse.shape == (4, 130)
+    assert lse.shape == (2, 4, 90)
+    assert bool((lse[0, :, 40:] == -math.inf).all())
     check_packed(out, lse, q, k, v, starts, starts_kv, True, "f16", bias=bias, **terms)
 
 

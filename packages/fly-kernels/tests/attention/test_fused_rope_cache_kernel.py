@@ -114,6 +114,21 @@ def test_heads_of_models(q_heads, kv_heads, head_dim, tokens, run):
     Case(run, tokens, q_heads, kv_heads, head_dim, 16, "bf16").check("bf16")
 
 
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("reuse", [True, False])
+def test_rounding_of_each_operation(dtype, reuse, run):
+    """The bits of arithmetic in the element type itself, which torch computes so."""
+    options = {"reuse_freqs_front_part": reuse, "round_each_operation": True}
+    case = Case(run, 32, 8, 2, 64, 16, dtype, **options)
+    half, at = 32, case.positions.long()
+    cos, sin = case.cos[at][:, None], case.sin[at][:, None]
+    other = (cos, sin) if reuse else (cos[..., half:], sin[..., half:])
+    for x, found in ((case.q, case.q_out), (case.k, case.k_out)):
+        first, second = x[..., :half], x[..., half:]
+        low = first * cos[..., :half] - second * sin[..., :half]
+        assert torch.equal(found, torch.cat([low, second * other[0] + first * other[1]], dim=-1))
+
+
 @pytest.mark.parametrize("flash_layout", [True, False])
 def test_parts_of_a_fused_projection_and_of_larger_caches(flash_layout, run):
     """Tensors with strides of their own; the same numbers as from contiguous ones, and what is between them stays."""

@@ -163,3 +163,17 @@ def test_raw_pointers(run):
 
     x = numbers(70)
     assert torch.equal(evaluate(run, body, x), x[2:66] * 1000 + x[1:65])
+
+
+def test_raw_pointers_move_by_more_than_31_bits(run):
+    """There and back again: the sum is computed, not cut to the constants of the op."""
+
+    def body(In, Out, thread):
+        far = buffer_ops.get_element_ptr(In, static_byte_offset=(5 << 32) + 4)
+        back = buffer_ops.get_element_ptr(far, fx.Int64(thread) * 4, -(5 << 32))
+        target = buffer_ops.get_element_ptr(Out, thread * 4)
+        value = buffer_ops.pointer_at("test", back, 0, fx.Float32).load()
+        buffer_ops.pointer_at("test", target, 0, fx.Float32).store(value)
+
+    x = numbers(70)
+    assert torch.equal(evaluate(run, body, x), x[1:65])

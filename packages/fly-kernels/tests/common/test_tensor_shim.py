@@ -190,6 +190,21 @@ def test_run_compiled_keeps_what_it_compiled():
         _run_compiled(launch, x)
 
 
+def test_run_compiled_runs_once_at_each_call():
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(block=4)
+
+    x = torch.zeros(4)
+    for count in (1, 2, 3):
+        _run_compiled(launch, x)
+        assert x.tolist() == [count] * 4
+
+
 def test_run_compiled_only_compiles_when_asked_to(monkeypatch):
     def body(In, Out, thread):
         TorchTensor(Out)[thread] = TorchTensor(In)[thread] + 1

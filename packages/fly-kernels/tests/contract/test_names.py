@@ -74,6 +74,10 @@ BUILDERS = {
     "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_param_and_validate": "m, n, k, kwargs",
     "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_gfx950_kernel_name": "param",
     "gemm.gemm_a16w16_gfx950.gemm_a16w16_gfx950": "out, a, b, bias, semaphore, signal, split_k, param, stream",
+    "norm.rmsnorm_kernel.build_rmsnorm_bwd_module": "N, dtype_str, weight_dtype_str=None",
+    "norm.rmsnorm_kernel.build_fused_add_rmsnorm_bwd_module": "N, dtype_str, weight_dtype_str=None",
+    "gemm.gemm_a16w16_gfx950_utils.make_gemm_a16w16_param_and_validate": "m, n, k, kwargs",
+    "gemm.gemm_a16w16_gfx950_utils.make_gemm_a16w16_gfx950_kernel_name": "param",
     "norm.layernorm_kernel.layernorm_fwd": "x, weight, bias, eps, store_stats=False",
     "norm.layernorm_kernel.layernorm_bwd": "x, weight, dout, mean, rstd, eps",
     "norm.layernorm_kernel.layernorm": "x, weight, bias, eps",
@@ -122,6 +126,7 @@ BUILDERS = {
 }
 
 PRESENT = {
+    "attention.flash_attn_utils": "build_flash_attn_func_module build_flash_attn_func_module_primary",
     "norm.rmsnorm_kernel": "rmsnorm_fwd rmsnorm_bwd fused_add_rmsnorm_fwd fused_add_rmsnorm_bwd",
     "norm.rmsnorm_bwd_kernel": "rmsnorm_bwd fused_add_rmsnorm_bwd",
     "common.kernels_common": "dtype_to_elem_type default_f8_type",

@@ -22,6 +22,9 @@ from flydsl.kernels.gemm.gemm_a16w16_gfx950 import (
         ((32, 192, 2560), {"block_m": 32, "block_n": 64, "m_waves": 1, "split_k": 8}),
         ((40, 128, 512), {"block_m": 32, "block_n": 64, "m_waves": 1, "n_waves": 2, "k_waves": 2}),
         ((20, 64, 1024), {"block_m": 32, "block_n": 64, "m_waves": 1, "n_waves": 1, "k_waves": 4, "split_k": 2}),
+        ((20, 64, 512), {"block_m": 16, "block_n": 64, "m_waves": 1, "n_waves": 4, "k_waves": 2}),
+        ((40, 132, 512), {"block_m": 32, "block_n": 64, "m_waves": 1, "n_waves": 2, "k_waves": 4}),
+        ((20, 128, 512), {"block_m": 16, "block_n": 64, "m_waves": 1, "n_waves": 1, "k_waves": 8, "split_k": 2}),
         ((3, 640, 320), {}),
         ((40, 260, 512), {"block_m": 64, "block_n": 128, "group_m": 4}),
         ((300, 256, 128), {"use_half_tile_interleaved": True}),
@@ -43,6 +46,17 @@ def test_stages(run, arch, stages, tiles):
         with pytest.raises(ValueError, match=f"stages = {stages}: more than 2 need the loads .* of gfx950"):
             gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs)
         return
+    run(lambda: gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs), writes=[out])
+    problem.check(out)
+
+
+def test_stages_of_waves_along_k(run, arch):
+    """64 columns over 8 waves, which divide each stage of K."""
+    if arch != "gfx950":
+        pytest.skip("stages of loads that go directly to LDS are gfx950's")
+    problem = Problem(20, 128, 64 * 8 * 4, "bf16", arch=arch)
+    kwargs = {"block_m": 16, "block_n": 64, "block_k": 128, "m_waves": 1, "k_waves": 2, "stages": 4, "split_k": 2}
+    out = problem.output()
     run(lambda: gemm_a16w16(problem.a, problem.b.t(), out, user_kwargs=kwargs), writes=[out])
     problem.check(out)
 

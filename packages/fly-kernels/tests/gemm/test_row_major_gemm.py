@@ -62,7 +62,7 @@ def test_grids_of_waves(run, arch, waves):
     launch(run, problem, GemmConfig(64, 128, 64, waves=waves), "fp16")
 
 
-GRIDS = [((1, 2), 2), ((1, 1), 4), ((2, 2), 2), ((1, 1), 2), ((2, 1), 4), ((1, 1), 1)]
+GRIDS = [((1, 2), 2), ((1, 1), 4), ((2, 2), 2), ((1, 1), 2), ((2, 1), 4), ((1, 1), 1), ((1, 4), 2), ((1, 2), 4)]
 
 
 @pytest.mark.parametrize(

@@ -66,3 +66,11 @@ def linear_indices(layout, limit=600):
 
 
 __all__ = ["compact_layouts", "extents", "gapped_layouts", "large_extents", "layouts", "linear_indices", "shapes"]
+
+
+def decided(a, index):
+    """Whether a composition with ``a`` must have its value there.
+
+    Past the end that of a last mode of extent 1 is dropped where it leaves no composition.
+    """
+    return index < a.size() or flatten(a.shape)[-1] != 1

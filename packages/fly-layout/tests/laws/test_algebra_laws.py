@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from laws.strategies import (
     compact_layouts,
+    decided,
     gapped_layouts,
     large_extents,
     layouts,
@@ -72,7 +73,7 @@ class TestComposition:
             assert str(b) in str(e)
             assume(False)
         assert r.size() == b.size()
-        assert [r(i) for i in linear_indices(b)] == [a(b(i)) for i in linear_indices(b)]
+        assert all(r(i) == a(b(i)) for i in linear_indices(b) if decided(a, b(i)))
 
     @given(layouts(), layouts(negative=False))
     def test_result_keeps_the_profile_of_b(self, a, b):
@@ -81,7 +82,7 @@ class TestComposition:
         except LayoutError:
             assume(False)
         for crd in list(b.coords())[:64]:
-            assert r(self.unwrapped(crd, b.shape)) == a(b(crd))
+            assert r(self.unwrapped(crd, b.shape)) == a(b(crd)) or not decided(a, b(crd))
 
     @staticmethod
     def unwrapped(crd, shape):
@@ -108,7 +109,7 @@ class TestComposition:
             r = fl.composition(a, b)
         except LayoutError:
             assume(False)
-        assert all(r(i) == a(b(i)) for i in linear_indices(b, 50))
+        assert all(r(i) == a(b(i)) for i in linear_indices(b, 50) if decided(a, b(i)))
 
     @given(gapped_layouts(), gapped_layouts(), gapped_layouts())
     def test_is_associative(self, a, b, c):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from laws.strategies import compact_layouts, gapped_layouts, layouts
+from laws.strategies import compact_layouts, decided, gapped_layouts, layouts
 
 import flydsl.layout as fl
 from flydsl.layout import Layout, LayoutError, flatten, sym, unflatten
@@ -67,7 +67,7 @@ def test_composition_is_exact_or_refused(case_a, case_b):
     except LayoutError:
         assume(False)
     assert r.size() == b.size()
-    assert [r(i) for i in range(min(b.size(), 300))] == [a(b(i)) for i in range(min(b.size(), 300))]
+    assert all(r(i) == a(b(i)) for i in range(min(b.size(), 300)) if decided(a, b(i)))
 
 
 def rename(x):

@@ -167,7 +167,16 @@ class TestLegibility:
         assert cells
 
     def test_the_sequence_repeats(self):
-        assert color_of(33) == color_of(1)
+        assert color_of(65) == color_of(1)
+
+    @pytest.mark.parametrize("banks", [32, 64])
+    def test_every_bank_has_a_colour_of_its_own(self, banks):
+        picture = bank_map(Layout((1, banks)), 32, banks=banks)
+        fills = dict(re.findall(r"[.](c[0-9]+){fill:(#[0-9a-f]{6})}", picture.svg()))
+        cells = re.findall(r'<path class="(c[0-9]+)"', picture.svg())
+        assert len({fills[name] for name in cells}) == banks
+        colors = dict(re.findall(r"definecolor{(fly[0-9]+)}{HTML}{([0-9A-F]{6})}", picture.tikz()))
+        assert len({colors[name] for name in re.findall(r"fill\[(fly[0-9]+)\]", picture.tikz())}) == banks
 
 
 def simulated(color, matrix):

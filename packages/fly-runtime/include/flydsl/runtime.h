@@ -58,11 +58,24 @@ typedef struct FlyArtifact {
   void **state; /* one word owned by the runtime, NULL when loaded */
 } FlyArtifact;
 
+/* The class of a failure. Whether the device was given any work before it failed is a question of
+ * its own, which flydsl_last_error_launched answers: a call that failed is never repeated by the
+ * runtime, and may be repeated by its caller only when nothing was launched. */
 typedef enum FlyStatus {
   FLYDSL_OK = 0,
-  FLYDSL_ERROR_TYPE = 1,    /* wrong kind, dtype or number of arguments: Python TypeError */
-  FLYDSL_ERROR_VALUE = 2,   /* wrong rank, extent, stride, alignment, device: Python ValueError */
-  FLYDSL_ERROR_RUNTIME = 3, /* the device or the driver failed: Python RuntimeError */
+  /* Wrong kind, dtype or number of arguments: Python TypeError. Nothing was launched. */
+  FLYDSL_ERROR_TYPE = 1,
+  /* Wrong rank, extent, stride, alignment, device, grid, block or LDS, or an assertion of the host
+   * function: Python ValueError. */
+  FLYDSL_ERROR_VALUE = 2,
+  /* No device, no code for it, a library that lacks a function or fails: Python DeviceError.
+   * Nothing was launched. */
+  FLYDSL_ERROR_RUNTIME = 3,
+  /* Memory, of the host or of a device, or threads ran out: Python OutOfMemoryError. */
+  FLYDSL_ERROR_MEMORY = 4,
+  /* The device failed at what it was given, an assertion of a kernel among that: Python
+   * LaunchError. What the kernels of the call write may hold anything. */
+  FLYDSL_ERROR_LAUNCH = 5,
 } FlyStatus;
 
 /* Launches kernel number `kernel` of the artifact on the calling thread's current device. params[i]
@@ -84,8 +97,10 @@ FLYDSL_API int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots);
 
 /* Calls the artifact with tvm-ffi arguments: checks number, kind, dtype, rank, static extents and
  * strides, divisibility, alignment, writability and device of each one against the note, fills the
- * slots and calls the host function. On failure sets tvm-ffi's error (kind TypeError, ValueError or
- * RuntimeError) and returns -1. args is const TVMFFIAny *, result is TVMFFIAny *. */
+ * slots and calls the host function. On failure sets tvm-ffi's error (kind TypeError, ValueError,
+ * flydsl.DeviceError, flydsl.OutOfMemoryError or flydsl.LaunchError; Python sees RuntimeError for
+ * the last three when flydsl.runtime is not loaded) and returns -1. args is const TVMFFIAny *,
+ * result is TVMFFIAny *. */
 FLYDSL_API int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args,
                                    void *result);
 
@@ -104,6 +119,12 @@ FLYDSL_API int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_
 
 /* The text of the calling thread's last failure; never NULL. Valid until the thread's next call. */
 FLYDSL_API const char *flydsl_last_error(void);
+
+/* Whether the call that failed last on this thread had given the device any work: 1 or 0. */
+FLYDSL_API int32_t flydsl_last_error_launched(void);
+
+/* The argument, from 0, that the call which failed last on this thread refused; -1 for none. */
+FLYDSL_API int32_t flydsl_last_error_argument(void);
 
 /* "0.1.0"; static storage. */
 FLYDSL_API const char *flydsl_version(void);

@@ -42,7 +42,7 @@ const char *flyemu_last_error(void);
 int flyemu_set_devices(const char *comma_separated);
 
 // The sanitizers of later launches: a comma-separated list of memory, race, init, wait, barrier,
-// lint; or "all" (the first five), or "none". Overrides FLYDSL_EMU_SANITIZE.
+// hazard, lint; or "all" (all but lint), or "none". Overrides FLYDSL_EMU_SANITIZE.
 int flyemu_set_sanitizers(const char *comma_separated);
 
 // What is switched on, as such a list ("" for nothing). Valid until the thread's next call.
@@ -80,6 +80,33 @@ const char *flyemu_profiles_json(unsigned long long after);
 // of this thread. Null on error (no trace was recorded, or it is forgotten).
 const char *flyemu_trace_json(unsigned long long launch);
 
+// Later launches are predicted: the time that they would take on a device ("MI325X", or the best
+// known one of an architecture; "": of the code's); null switches it off. `sampled`: execute only
+// the workgroups that the model wants, so that the kernel's results are incomplete. `warm`: the
+// data are in the Infinity Cache as far as they fit. `trace`: keep the waves over time. The second
+// function changes a constant of the model (calibration).
+int flyemu_set_prediction(const char *device, int sampled, int warm, int trace);
+int flyemu_set_prediction_parameter(const char *name, double value);
+
+// The prediction of the last launch on this thread, as a JSON object ("{}" if there is none), and
+// that of the last predicted launch of a module's kernel again, with the constants of now.
+const char *flyemu_prediction_json(void);
+const char *flyemu_predict_again(void *module);
+
+// How many launches of this process were predicted, and the predictions of those after the first
+// `after`, as a JSON array (of all threads; the last 1024 are kept). Null on error.
+unsigned long long flyemu_prediction_count(void);
+const char *flyemu_predictions_json(unsigned long long after);
+
+// The waves of a prediction's busiest compute unit over time, as trace events (Perfetto), cycles
+// written as microseconds. `number`: of the prediction, from 1; 0 for the last one of this thread.
+// Null on error (it has no trace, or it is not one of the last four with one).
+const char *flyemu_prediction_trace_json(unsigned long long number);
+
+// The devices that launches can be predicted for, by name: the architecture, the published facts
+// (each with its source) and the fitted constants.
+const char *flyemu_device_models_json(void);
+
 // The seed that orders the waves of later launches. 0 is program order. Overrides FLYDSL_EMU_SEED.
 int flyemu_set_seed(unsigned long long seed);
 unsigned long long flyemu_seed(void);
@@ -98,6 +125,20 @@ int flyemu_module_memory(void *module, void **base, size_t *bytes, size_t *text_
 // FLYDSL_EMU_MAX_INSTRUCTIONS.
 int flyemu_set_instruction_limit(unsigned long long limit);
 
+// The longest that a later launch may take, in seconds; 0 for no limit (300). Overrides
+// FLYDSL_EMU_MAX_SECONDS.
+int flyemu_set_time_limit(unsigned long long seconds);
+
+// Kernels may read up to the next multiple of this many bytes beyond an allocation or a registered
+// range, as hardware lets them: a power of two, 1 (the default) for the exact end, at most 4096.
+// Overrides FLYDSL_EMU_READ_GRANULARITY.
+int flyemu_set_read_granularity(unsigned bytes);
+
+// A launch that failed (hipErrorLaunchFailure, hipErrorLaunchTimeOut) leaves its device failed, as
+// on hardware: calls that wait for it or give it work fail alike until hipDeviceReset. A client
+// that has told its user of the failure, and goes on, may forget it: of all devices.
+void flyemu_forget_failures(void);
+
 // What the last launch on this thread executed, by fidelity (exact, within a stated error,
 // assumed), as a JSON object: opcodes, and under "model" modes, memory, waits, order and time.
 const char *flyemu_fidelity_json(void);
@@ -107,6 +148,15 @@ const char *flyemu_fidelity_json(void);
 // until the thread's next call into the library.
 const char *flyemu_disassemble(const void *image, size_t bytes, const char *arch);
 const char *flyemu_code_object_json(const void *image, size_t bytes);
+
+// What some path through the code of each kernel does wrong, without running it: registers used
+// before their load has arrived, LDS accesses outstanding at barriers, wait states that are
+// missing. As JSON; null on error. Valid until the thread's next call into the library.
+const char *flyemu_check_json(const void *image, size_t bytes, const char *arch);
+
+// Check code that way whenever it is loaded, and refuse it (hipErrorInvalidImage) with what was
+// found. Overrides FLYDSL_EMU_CHECK_CODE.
+int flyemu_set_code_check(int enabled);
 
 // Every mnemonic of LLVM's AMDGPU target, with its class and fidelity or null where it isn't
 // executed, as JSON. Null for an architecture that isn't emulated.

@@ -94,6 +94,8 @@ void CodeObject::loadSegments(const uint8_t *file, size_t size) {
         segment.p_filesz > segment.p_memsz || segment.p_memsz > kMaxImage ||
         segment.p_vaddr > kMaxImage)
       invalid("a segment lies outside the file, or is larger than 2 GiB");
+    if ((segment.p_flags & ELF::PF_W) != 0 && segment.p_memsz != 0)
+      writable_.emplace_back(segment.p_vaddr, segment.p_vaddr + segment.p_memsz);
     memorySize_ = std::max(memorySize_, segment.p_vaddr + segment.p_memsz);
   }
   if (memorySize_ == 0)
@@ -263,6 +265,26 @@ FunctionAt CodeObject::functionAt(uint64_t address) const {
       return {it->second.second, it->first, std::min(it->second.first, textEnd_)};
   }
   return {".text", textBegin_, textEnd_};
+}
+
+uint32_t CodeObject::lanesAt(uint64_t address) const {
+  bool narrow = false;
+  bool wide = false;
+  const FunctionAt function = functionAt(address);
+  for (const KernelMetadata &kernel : kernels_) {
+    const KernelDescriptor found = descriptor(kernel);
+    const uint64_t begin = entry(kernel);
+    if (begin == address ||
+        (function.begin <= begin && begin < function.end && function.name != ".text"))
+      return found.lanes();
+    (found.wave32() ? narrow : wide) = true;
+  }
+  if (narrow && wide)
+    throw EmulatorError(hipErrorNotSupported,
+                        "code object: " + function.name +
+                            " is no kernel, and kernels of 32 and of 64 lanes could call it; "
+                            "compile them into one code object for each wave size");
+  return narrow ? 32 : 64;
 }
 
 uint64_t CodeObject::nextFunction(uint64_t address) const {

@@ -52,8 +52,15 @@ public:
   /// ELF address of the first instruction of the kernel.
   uint64_t entry(const KernelMetadata &kernel) const;
 
+  /// Lanes of the waves that run the code at an ELF address: what the descriptor of its kernel
+  /// says, and of a function that is no kernel what all kernels have in common. Throws
+  /// EmulatorError (hipErrorNotSupported) where they differ.
+  uint32_t lanesAt(uint64_t address) const;
+
   uint8_t *base() const { return memory_.get(); }
   uint64_t memorySize() const { return memorySize_; }
+  /// The parts of memory that kernels may write (begin, end), relative to base().
+  const std::vector<std::pair<uint64_t, uint64_t>> &writable() const { return writable_; }
   uint64_t textBegin() const { return textBegin_; }
   uint64_t textEnd() const { return textEnd_; }
   /// The function that contains an ELF address; where none does, the whole text.
@@ -77,6 +84,7 @@ private:
   int abiVersion_ = 0;
   std::unique_ptr<uint8_t, Aligned> memory_;
   uint64_t memorySize_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> writable_;
   uint64_t textBegin_ = 0;
   uint64_t textEnd_ = 0;
   std::vector<KernelMetadata> kernels_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace flyemu {
@@ -19,6 +20,32 @@ struct KernelDescriptor {
   uint16_t codeProperties;
   uint16_t kernargPreload;
   uint32_t reserved2;
+
+  // What the fields count depends on the generation of the instruction set (9, 11, 12).
+
+  /// Lanes of a wave.
+  uint32_t lanes() const { return wave32() ? 32 : 64; }
+  /// VGPRs of a lane, AccVGPRs (of gfx9) among them.
+  uint32_t vectorRegisters(uint32_t generation) const {
+    const uint32_t granule = generation >= 10 && !wave32() ? 4 : 8;
+    return (vgprGranules() + 1) * granule;
+  }
+  /// Those of them that are VGPRs proper.
+  uint32_t plainVectorRegisters(uint32_t generation) const {
+    const uint32_t total = vectorRegisters(generation);
+    return generation >= 10 ? total : std::min(total, accumOffset());
+  }
+  /// SGPRs; every wave of RDNA has all of them.
+  uint32_t scalarRegisters(uint32_t generation) const {
+    return generation >= 10 ? 106 : (sgprGranules() / 2 + 1) * 16;
+  }
+  /// The MODE register that a wave begins with. gfx12 has no IEEE mode and always clamps NaNs.
+  uint32_t initialMode(uint32_t generation) const {
+    const bool dx10 = generation >= 12 || dx10Clamp();
+    const bool ieee = generation < 12 && ieeeMode();
+    return floatMode() | (dx10 ? 1U << 8 : 0U) | (ieee ? 1U << 9 : 0U) |
+           (fp16Overflow() ? 1U << 23 : 0U);
+  }
 
   // compute_pgm_rsrc1
   uint32_t vgprGranules() const { return computePgmRsrc1 & 0x3f; }

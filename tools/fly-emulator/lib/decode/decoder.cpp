@@ -102,27 +102,75 @@ void Decoder::operands(const llvm::MCInst &inst, Instruction &out) {
     }
     if (out.srcCount == out.src.size())
       throw Fault{"more sources than expected"};
-    Operand &source = out.src[out.srcCount++];
-    if (operand.isReg()) {
-      if (operand.getReg() != 0)
-        source = registerOperand(operand.getReg());
-      if (source.kind == OperandKind::None)
-        throw Fault{"an unknown register"};
-    } else if (operand.isImm()) {
-      source.kind = OperandKind::Constant;
-      source.constant = static_cast<uint64_t>(operand.getImm());
-      source.dwords = 1;
-    } else if (int64_t value = 0;
-               operand.isExpr() && operand.getExpr()->evaluateAsAbsolute(value)) {
-      // A literal that an inline constant could have expressed: "lit(0xffffffff)".
-      source.kind = OperandKind::Constant;
-      source.constant = static_cast<uint64_t>(value);
-      source.dwords = 1;
-    } else {
-      throw Fault{"an unknown operand"};
-    }
-    source.modifiers = pending;
+    Operand &to = out.src[out.srcCount++];
+    to = source(operand);
+    to.modifiers = pending | ((to.modifiers & modifier::kHigh) != 0 ? modifier::kOpSel : 0U);
     pending = 0;
+  }
+  // The half of a register that a 16-bit result goes to: source 0 carries that in VOP3.
+  if (out.dstCount != 0 && (out.dst[0].modifiers & modifier::kHigh) != 0)
+    out.src[0].modifiers |= modifier::kOpSelHi;
+}
+
+Operand Decoder::source(const llvm::MCOperand &operand) {
+  Operand out;
+  int64_t value = 0;
+  if (operand.isReg()) {
+    if (operand.getReg() != 0)
+      out = registerOperand(operand.getReg());
+    if (out.kind == OperandKind::None)
+      throw Fault{"an unknown register"};
+    if (out.kind != OperandKind::Scalar || out.index != scalar::kNull)
+      return out;
+  } else if (operand.isImm()) {
+    value = operand.getImm();
+  } else if (!operand.isExpr() || !operand.getExpr()->evaluateAsAbsolute(value)) {
+    // (An expression is a literal that an inline constant could have expressed:
+    // "lit(0xffffffff)".)
+    throw Fault{"an unknown operand"};
+  }
+  out = Operand();
+  out.kind = OperandKind::Constant;
+  out.constant = static_cast<uint64_t>(value);
+  out.dwords = 1;
+  return out;
+}
+
+/// VOPD: two operations, "v_dual_add_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6". LLVM lists both
+/// destinations, then the sources of the first and those of the second. The instruction itself has
+/// the operands of both, for those who look at what it reads and writes.
+void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instruction &out) {
+  std::array<Instruction, 2> parts;
+  unsigned next = 2;
+  size_t at = 0;
+  for (unsigned i = 0; i < parts.size(); ++i) {
+    constexpr char kPrefix[] = "v_dual_";
+    at = text.find(kPrefix, at);
+    if (at == std::string::npos)
+      throw Fault{"a dual instruction of one operation"};
+    at += sizeof kPrefix - 1;
+    const std::string name = "v_" + text.substr(at, text.find(' ', at) - at);
+    Instruction &part = parts[i];
+    part = out;
+    part.parts = nullptr;
+    part.opcode = OpcodeTable::instance().find(name);
+    if (part.opcode == nullptr || part.opcode->lanes == nullptr)
+      throw Fault{"an unknown operation of a dual instruction"};
+    part.execute = part.opcode->handler;
+    part.dst[part.dstCount++] = registerOperand(inst.getOperand(i).getReg());
+    // The old value of a destination that is also a source is among them.
+    for (unsigned s = 0; s < part.opcode->lanes->srcCount; ++s)
+      part.src[part.srcCount++] = source(inst.getOperand(next++));
+    prepareVectorAlu(part, true, disassembler_.generation(), disassembler_.lanes());
+  }
+  if (next != inst.getNumOperands())
+    throw Fault{"operands of a dual instruction that its operations do not have"};
+  duals_.push_back(parts);
+  out.parts = duals_.back().data();
+  for (const Instruction &part : parts) {
+    out.dst[out.dstCount++] = part.dst[0];
+    for (unsigned s = 0; s < part.srcCount; ++s)
+      out.src[out.srcCount++] = part.src[s];
   }
 }
 
@@ -151,14 +199,19 @@ uint32_t Decoder::decode(const uint8_t *bytes, uint64_t available, uint64_t elfA
     out.modifiers.encoding = Encoding::Dpp;
   else if (hasSuffix(llvmName, "_sdwa"))
     out.modifiers.encoding = Encoding::Sdwa;
+  const std::string text = disassembler_.text(inst, elfAddress);
+  const bool isDual = entry.name.rfind("v_dual_", 0) == 0;
   try {
-    operands(inst, out);
+    if (isDual)
+      dual(inst, text, out);
+    else
+      operands(inst, out);
   } catch (const Fault &) {
     out.execute = unsupportedRegister;
     return out.size;
   }
-  if (entry.name.rfind("s_", 0) != 0) {
-    const std::string unknown = parseModifiers(disassembler_.text(inst, elfAddress), out.modifiers);
+  if (entry.name.rfind("s_", 0) != 0 && !isDual) {
+    const std::string unknown = parseModifiers(text, out.modifiers);
     if (!unknown.empty()) {
       out.execute = unsupportedModifier;
       return out.size;
@@ -168,7 +221,10 @@ uint32_t Decoder::decode(const uint8_t *bytes, uint64_t available, uint64_t elfA
   if (entry.name.rfind("tbuffer_", 0) == 0 && out.immediateCount >= 2)
     out.modifiers.bufferFormat = static_cast<uint8_t>(out.immediate[1]);
   if (entry.opcode->lanes != nullptr)
-    prepareVectorAlu(out, llvmName.contains("_e32") || out.modifiers.encoding != Encoding::Plain);
+    prepareVectorAlu(out,
+                     llvmName.contains("_e32") ||
+                         (out.modifiers.encoding != Encoding::Plain && !llvmName.contains("_e64")),
+                     disassembler_.generation(), disassembler_.lanes());
   return out.size;
 }
 

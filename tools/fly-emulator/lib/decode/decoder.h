@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,11 +34,14 @@ private:
   const MnemonicEntry &mnemonic(unsigned llvmOpcode);
   const Operand &registerOperand(unsigned reg);
   void operands(const llvm::MCInst &inst, Instruction &out);
+  Operand source(const llvm::MCOperand &operand);
+  void dual(const llvm::MCInst &inst, const std::string &text, Instruction &out);
 
   Disassembler &disassembler_;
   std::vector<Operand> registers_;
   std::vector<bool> registerKnown_;
   std::unordered_map<unsigned, MnemonicEntry> mnemonics_;
+  std::deque<std::array<Instruction, 2>> duals_; ///< the operations of dual instructions
 };
 
 } // namespace flyemu

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <new>
 
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
@@ -14,9 +15,11 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include "device/architecture.h"
 #include "support/error.h"
 
 extern "C" {
@@ -28,6 +31,13 @@ void LLVMInitializeAMDGPUDisassembler();
 namespace flyemu {
 
 namespace {
+
+// LLVM's containers do not use `new`, and abort where they get no memory. Installed when the
+// library is loaded: notes are read before the first instruction.
+[[maybe_unused]] const bool badAllocRaised = [] {
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { throw std::bad_alloc(); });
+  return true;
+}();
 
 /// Does a VOP3 or VOP3P instruction of gfx9 name a literal (source 255), which these encodings
 /// cannot have? LLVM 22 dereferences a null stream when it wants to complain about that.
@@ -76,17 +86,27 @@ struct Disassembler::Parts {
   std::unique_ptr<llvm::MCInstPrinter> printer;
 };
 
-Disassembler &Disassembler::forArch(const std::string &arch) {
+Disassembler &Disassembler::forArch(const std::string &arch, uint32_t lanes) {
   static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<Disassembler>> instances;
+  static std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Disassembler>> instances;
+  const Architecture *architecture = findArchitecture(arch);
+  if (lanes == 0)
+    lanes = architecture != nullptr ? architecture->lanes : 64;
   const std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<Disassembler> &instance = instances[arch];
+  std::unique_ptr<Disassembler> &instance = instances[{arch, lanes}];
   if (instance == nullptr)
-    instance.reset(new Disassembler(arch));
+    instance.reset(new Disassembler(arch, lanes));
   return *instance;
 }
 
-Disassembler::Disassembler(const std::string &arch) : parts_(std::make_unique<Parts>()) {
+Disassembler::Disassembler(const std::string &arch, uint32_t lanes)
+    : parts_(std::make_unique<Parts>()), lanes_(lanes) {
+  if (const Architecture *architecture = findArchitecture(arch); architecture != nullptr)
+    generation_ = architecture->generation;
+  // What halves a 16-bit instruction of RDNA names is in its encoding, however it was assembled.
+  const char *features = generation_ < 10 ? ""
+                         : lanes == 32    ? "+real-true16,+wavefrontsize32,-wavefrontsize64"
+                                          : "+real-true16,-wavefrontsize32,+wavefrontsize64";
   static const bool initialised = [] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTargetMC();
@@ -102,7 +122,7 @@ Disassembler::Disassembler(const std::string &arch) : parts_(std::make_unique<Pa
   p.registers.reset(target->createMCRegInfo(p.triple));
   p.asmInfo.reset(target->createMCAsmInfo(*p.registers, p.triple, p.options));
   p.instructions.reset(target->createMCInstrInfo());
-  p.subtarget.reset(target->createMCSubtargetInfo(p.triple, arch, ""));
+  p.subtarget.reset(target->createMCSubtargetInfo(p.triple, arch, features));
   if (p.subtarget == nullptr || !p.subtarget->isCPUStringValid(arch))
     throw EmulatorError(hipErrorInvalidValue, "LLVM knows no AMDGPU architecture '" + arch + "'");
   p.context = std::make_unique<llvm::MCContext>(p.triple, p.asmInfo.get(), p.registers.get(),
@@ -125,7 +145,7 @@ uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t
   uint8_t padded[kLongest] = {};
   std::memcpy(padded, bytes, std::min(available, kLongest));
   inst.clear();
-  if (hasMisplacedLiteral(padded) || hasInvalidSelection(padded))
+  if (generation_ < 10 && (hasMisplacedLiteral(padded) || hasInvalidSelection(padded)))
     return 0;
   uint64_t size = 0;
   const auto status = parts_->disassembler->getInstruction(

@@ -22,13 +22,18 @@ namespace flyemu {
 /// Not thread-safe: hold `mutex()` while decoding or printing.
 class Disassembler {
 public:
-  /// The shared instance of an architecture ("gfx942"); EmulatorError (hipErrorInvalidValue) for
-  /// one that LLVM doesn't know.
-  static Disassembler &forArch(const std::string &arch);
+  /// The shared instance of an architecture ("gfx942") for code of waves of so many lanes (0: what
+  /// the architecture's compilers choose); EmulatorError (hipErrorInvalidValue) for an architecture
+  /// that LLVM doesn't know.
+  static Disassembler &forArch(const std::string &arch, uint32_t lanes = 0);
 
   ~Disassembler();
 
   std::mutex &mutex() { return mutex_; }
+  /// Of the instruction set: 9, 11, 12.
+  uint32_t generation() const { return generation_; }
+  /// Of a wave.
+  uint32_t lanes() const { return lanes_; }
   const llvm::MCInstrInfo &instructions() const;
   const llvm::MCRegisterInfo &registers() const;
   const llvm::MCSubtargetInfo &subtarget() const;
@@ -41,11 +46,13 @@ public:
   std::string mnemonic(unsigned llvmOpcode) const;
 
 private:
-  explicit Disassembler(const std::string &arch);
+  Disassembler(const std::string &arch, uint32_t lanes);
 
   struct Parts;
   std::unique_ptr<Parts> parts_;
   std::mutex mutex_;
+  uint32_t generation_ = 9;
+  uint32_t lanes_ = 64;
 };
 
 } // namespace flyemu

@@ -42,7 +42,8 @@ constexpr uint16_t kVcc = 106;
 constexpr uint16_t kTtmp = 108;
 constexpr uint16_t kM0 = 124;
 constexpr uint16_t kExec = 126;
-constexpr uint16_t kCount = 128;
+constexpr uint16_t kNull = 128;  ///< the NULL of RDNA: reads zero, and what is written is lost
+constexpr uint16_t kCount = 144; ///< with room for the widest load into NULL
 } // namespace scalar
 
 constexpr uint16_t kFirstAccVgpr = 256;
@@ -55,6 +56,7 @@ constexpr uint8_t kAbs = 2;     ///< the second negation (neg_hi) of a packed op
 constexpr uint8_t kOpSel = 4;   ///< high half; for packed operands: of the low lane
 constexpr uint8_t kOpSelHi = 8; ///< packed: high half for the high lane; src0: write high half
 constexpr uint8_t kSext = 16;   ///< SDWA integer sign extension
+constexpr uint8_t kHigh = 32;   ///< of parseRegister: the high half of a register is named
 } // namespace modifier
 
 struct Operand {
@@ -83,7 +85,9 @@ enum class DppControl : uint8_t {
   RowHalfMirror,
   RowBcast15,
   RowBcast31,
-  RowNewBcast,
+  RowNewBcast, ///< or RDNA's row_share
+  RowXmask,
+  Lanes8, ///< DPP8
 };
 
 enum class SdwaSelect : uint8_t { Byte0, Byte1, Byte2, Byte3, Word0, Word1, Dword };
@@ -91,10 +95,11 @@ enum class SdwaUnused : uint8_t { Pad, Sext, Preserve };
 
 struct Dpp {
   DppControl control = DppControl::QuadPerm;
-  uint8_t argument = 0; ///< shift, broadcast lane or packed quad_perm
+  uint32_t argument = 0; ///< shift, lane, packed quad_perm or the eight lanes of DPP8
   uint8_t rowMask = 0xf;
   uint8_t bankMask = 0xf;
   bool boundCtrl = false;
+  bool fetchInactive = false;      ///< lanes that EXEC turns off are read too
   const DppLanes *lanes = nullptr; ///< made when the instruction is decoded
 };
 
@@ -124,6 +129,8 @@ struct Modifiers {
   uint8_t scaleSelect = 0;   ///< op_sel of a scaled MFMA
   uint8_t scaleSelectHi = 0; ///< op_sel_hi of a scaled MFMA
   uint8_t bitOp3 = 0;
+  uint8_t byteSelect = 0; ///< byte_sel of fp8 conversions (gfx12)
+  uint8_t indexKey = 0;   ///< of SWMMAC: which set of indices
   int32_t offset = 0;
   uint8_t offset0 = 0;
   uint8_t offset1 = 0;
@@ -144,7 +151,9 @@ struct Instruction {
   uint8_t dstCount = 0;
   uint8_t srcCount = 0;
   uint8_t immediateCount = 0;
-  bool simple = false; ///< a vector instruction without modifiers, on whole dwords
+  bool simple = false;     ///< a vector instruction without modifiers, on whole dwords
+  bool mergesHalf = false; ///< a 16-bit result leaves the other half of its register as it is
+  const Instruction *parts = nullptr; ///< the two operations of a dual one (VOPD)
   std::array<Operand, 2> dst;
   std::array<Operand, 6> src;
   std::array<int64_t, 4> immediate = {};

@@ -58,15 +58,22 @@ bool parseFlag(const std::string &name, Modifiers &m) {
   static const struct {
     const char *name;
     bool Modifiers::*field;
-  } flags[] = {
-      {"clamp", &Modifiers::clamp}, {"sc0", &Modifiers::sc0},     {"sc1", &Modifiers::sc1},
-      {"nt", &Modifiers::nt},       {"lds", &Modifiers::lds},     {"gds", &Modifiers::gds},
-      {"offen", &Modifiers::offen}, {"idxen", &Modifiers::idxen}, {"tfe", &Modifiers::tfe}};
+  } flags[] = {{"clamp", &Modifiers::clamp}, {"sc0", &Modifiers::sc0},
+               {"sc1", &Modifiers::sc1},     {"nt", &Modifiers::nt},
+               {"lds", &Modifiers::lds},     {"gds", &Modifiers::gds},
+               {"slc", &Modifiers::nt},      {"offen", &Modifiers::offen},
+               {"idxen", &Modifiers::idxen}, {"tfe", &Modifiers::tfe}};
   for (const auto &flag : flags)
     if (name == flag.name) {
       m.*(flag.field) = true;
       return true;
     }
+  // gfx11: past the caches that waves of one compute unit share; which scope is meant, it doesn't
+  // say. DLC is about the memory-side cache.
+  if (name == "glc")
+    m.sc0 = m.sc1 = true;
+  if (name == "glc" || name == "dlc")
+    return true;
   if (name == "row_mirror" || name == "row_half_mirror") {
     m.dpp.control = name == "row_mirror" ? DppControl::RowMirror : DppControl::RowHalfMirror;
     return true;
@@ -90,7 +97,16 @@ bool parseDpp(const std::string &key, const std::string &value, Dpp &dpp) {
       dpp.argument = number;
       return true;
     }
-  if (key == "quad_perm") {
+  if (key == "row_share" || key == "row_xmask") {
+    dpp.control = key == "row_share" ? DppControl::RowNewBcast : DppControl::RowXmask;
+    dpp.argument = number;
+  } else if (key == "dpp8") {
+    dpp.control = DppControl::Lanes8;
+    dpp.argument = bitList(value, 3);
+    dpp.boundCtrl = true; // every lane has a source
+  } else if (key == "fi") {
+    dpp.fetchInactive = number != 0;
+  } else if (key == "quad_perm") {
     dpp.control = DppControl::QuadPerm;
     dpp.argument = static_cast<uint8_t>(bitList(value, 2));
   } else if (key == "row_bcast") {
@@ -146,6 +162,17 @@ bool parseKeyed(const std::string &key, const std::string &value, Modifiers &m) 
     m.sdwa.unused = value == "UNUSED_PAD"    ? SdwaUnused::Pad
                     : value == "UNUSED_SEXT" ? SdwaUnused::Sext
                                              : SdwaUnused::Preserve;
+  else if (key == "byte_sel")
+    m.byteSelect = byte;
+  else if (key == "index_key")
+    m.indexKey = byte;
+  else if (key == "scope")
+    m.sc0 = value != "SCOPE_CU", m.sc1 = value == "SCOPE_DEV" || value == "SCOPE_SYS";
+  else if (key == "th")
+    m.nt |= value.find("NT") != std::string::npos;
+  else if (key == "wait_exp" || key == "wait_vdst" || key == "wait_va_vdst" ||
+           key == "wait_vm_vsrc")
+    ; // waits inside of an instruction: results are there at once
   else if (key == "format")
     ; // the operand list has the number
   else

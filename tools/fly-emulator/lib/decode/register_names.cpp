@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/register_names.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace flyemu {
@@ -19,14 +18,31 @@ bool numbered(const std::string &name, const char *prefix, uint16_t base, Operan
     return false;
   out.kind = kind;
   out.index = static_cast<uint16_t>(base + std::strtoul(rest.c_str(), nullptr, 10));
-  out.dwords = static_cast<uint8_t>(1 + std::count(name.begin(), name.end(), '_'));
+  // Once for each register: "TTMP4_gfx9plus_TTMP5_gfx9plus".
+  out.dwords = 0;
+  for (size_t at = name.find(prefix); at != std::string::npos; at = name.find(prefix, at + 1))
+    ++out.dwords;
   return true;
 }
 
 } // namespace
 
-Operand parseRegister(const std::string &name) {
+Operand parseRegister(const std::string &fullName) {
   Operand out;
+  std::string name = fullName;
+  bool high = false;
+  for (const char *half : {"_LO16", "_HI16"})
+    if (const size_t at = name.find(half); at != std::string::npos) {
+      high = half[1] == 'H';
+      name.erase(at, 5);
+    }
+  if (startsWith(name, "SGPR_NULL")) {
+    out.kind = OperandKind::Scalar;
+    out.index = scalar::kNull;
+    out.dwords = startsWith(name, "SGPR_NULL64") ? 2 : 1;
+    return out;
+  }
+  out.modifiers = high ? modifier::kHigh : 0;
   if (numbered(name, "VGPR", 0, OperandKind::Vector, out) ||
       numbered(name, "AGPR", kFirstAccVgpr, OperandKind::Vector, out) ||
       numbered(name, "SGPR", 0, OperandKind::Scalar, out) ||

@@ -5,10 +5,14 @@ namespace flyemu {
 namespace {
 
 constexpr Architecture kArchitectures[] = {
-    {"gfx942", "gfx9-4-generic", "AMD Instinct MI300X", 64 * 1024, 32, 512, 304,
+    {"gfx942", "gfx9-4-generic", "AMD Instinct MI300X", 9, 64, 64 * 1024, 32, 512, 304,
      uint64_t{192} << 30, 2100000, 1300000, 8192, 4 << 20, false},
-    {"gfx950", "gfx9-4-generic", "AMD Instinct MI355X", 160 * 1024, 64, 1280, 256,
+    {"gfx950", "gfx9-4-generic", "AMD Instinct MI355X", 9, 64, 160 * 1024, 64, 1280, 256,
      uint64_t{288} << 30, 2400000, 2000000, 8192, 4 << 20, true},
+    {"gfx1100", "gfx11-generic", "AMD Radeon RX 7900 XTX", 11, 32, 64 * 1024, 32, 1024, 48,
+     uint64_t{24} << 30, 2500000, 1250000, 384, 6 << 20, true},
+    {"gfx1201", "gfx12-generic", "AMD Radeon RX 9070 XT", 12, 32, 64 * 1024, 32, 1024, 32,
+     uint64_t{16} << 30, 2970000, 1258000, 256, 8 << 20, true},
 };
 
 } // namespace

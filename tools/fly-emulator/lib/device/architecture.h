@@ -11,11 +11,13 @@ struct Architecture {
   const char *name;    ///< "gfx942"
   const char *family;  ///< the generic target whose code objects it runs too
   const char *product; ///< shown with "(emulated)" behind it
+  uint32_t generation; ///< of the instruction set: 9, 11, 12
+  uint32_t lanes;      ///< of a wave, where compilers have the choice (HIP's warp size)
   uint32_t ldsBytes;   ///< a workgroup's most
   uint32_t ldsBanks;
   uint32_t ldsGranularity; ///< bytes
-  uint32_t computeUnits;
-  uint64_t memoryBytes; ///< reported as the device's
+  uint32_t computeUnits;   ///< of four SIMDs; of RDNA workgroup processors, which HIP counts, too
+  uint64_t memoryBytes;    ///< reported as the device's
   uint32_t clockKHz;
   uint32_t memoryClockKHz;
   uint32_t memoryBusBits;

@@ -9,6 +9,7 @@
 
 #include "device/architecture.h"
 #include "device/launch_monitor.h"
+#include "device/launch_watch.h"
 #include "device/work_group_run.h"
 #include "execute/global_sync.h"
 #include "execute/lane_tables.h"
@@ -58,20 +59,21 @@ void checkGeometry(const KernelMetadata &kernel, const LaunchGeometry &g,
                   kernel.groupSegmentSize, g.dynamicLds, architecture.name, architecture.ldsBytes));
 }
 
-void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descriptor) {
-  if (descriptor.wave32())
-    throw EmulatorError(hipErrorNotSupported,
-                        kernel.name + " is compiled for waves of 32 lanes, which no emulated "
-                                      "architecture has yet");
+void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descriptor,
+                     const Architecture &architecture) {
+  if (descriptor.wave32() && architecture.generation < 10)
+    throw EmulatorError(hipErrorInvalidImage, kernel.name +
+                                                  " is compiled for waves of 32 lanes, which " +
+                                                  architecture.name + " does not have");
 }
 
 /// Hardware reads v0 or s0 in place of a register that the kernel has not been given, and drops
 /// writes to it; no compiler means that.
 void checkRegisters(Program &program, const KernelMetadata &kernel,
-                    const KernelDescriptor &descriptor, uint64_t entry) {
-  const uint32_t total = (descriptor.vgprGranules() + 1) * 8;
-  const uint32_t vgprs = std::min(total, descriptor.accumOffset());
-  const uint32_t sgprs = (descriptor.sgprGranules() / 2 + 1) * 16;
+                    const KernelDescriptor &descriptor, uint32_t generation, uint64_t entry) {
+  const uint32_t total = descriptor.vectorRegisters(generation);
+  const uint32_t vgprs = descriptor.plainVectorRegisters(generation);
+  const uint32_t sgprs = descriptor.scalarRegisters(generation);
   const Instruction *inst = program.beyondRegisters(entry, vgprs, total - vgprs, sgprs);
   if (inst == nullptr)
     return;
@@ -92,11 +94,18 @@ std::atomic<uint64_t> realTime{0};
 /// group that spins on another's result lets the other run.
 class GroupQueue {
 public:
-  explicit GroupQueue(uint64_t count) : count_(count) {}
+  /// `chosen`: the workgroups to run; null for all.
+  GroupQueue(const LaunchPlan &plan, const std::vector<uint64_t> *chosen)
+      : plan_(plan), chosen_(chosen),
+        count_(chosen != nullptr ? chosen->size() : plan.geometry.groupCount()) {}
 
   bool takeNew(uint64_t &index) {
-    index = next_.fetch_add(1);
-    return index < count_;
+    const uint64_t next = next_.fetch_add(1);
+    if (next >= count_)
+      return false;
+    index = chosen_ != nullptr ? (*chosen_)[next]
+                               : WaveOrder::groupAt(plan_.options.seed, next, count_);
+    return true;
   }
   void putBack(std::unique_ptr<WorkGroupRun> run) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -132,6 +141,8 @@ public:
   const EmulatorError *error() const { return error_.get(); }
 
 private:
+  const LaunchPlan &plan_;
+  const std::vector<uint64_t> *chosen_;
   const uint64_t count_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> failed_{false};
@@ -145,6 +156,11 @@ private:
 /// How long a group runs before others get a turn.
 uint64_t quantumOf(const LaunchPlan &plan) {
   constexpr uint64_t kSpinning = uint64_t{1} << 24;
+  // Checked, and on one thread: a group that spins soon lets the one run that it waits for.
+  constexpr uint64_t kChecked = uint64_t{1} << 18;
+  if (plan.monitor != nullptr && plan.monitor->needsOrder() &&
+      plan.program->synchronises(plan.object->entry(*plan.kernel)))
+    return std::min(kChecked, plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning);
   return plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning;
 }
 
@@ -160,7 +176,6 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
         // a turn for a group that has waited
       } else if (queue.takeNew(index)) {
         run = spare != nullptr ? std::move(spare) : std::make_unique<WorkGroupRun>(plan);
-        index = WaveOrder::groupAt(plan.options.seed, index, plan.geometry.groupCount());
         run->start(index);
       } else {
         run = queue.takeBack(true);
@@ -169,6 +184,7 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
       }
       if (run->advance(quantum)) {
         queue.finished(*run);
+        plan.livelock->ended(run.get());
         spare = std::move(run);
       } else {
         queue.putBack(std::move(run));
@@ -182,8 +198,8 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
   }
 }
 
-void runGroups(const LaunchPlan &plan, unsigned threads) {
-  GroupQueue queue(plan.geometry.groupCount());
+void runGroups(const LaunchPlan &plan, unsigned threads, const std::vector<uint64_t> *chosen) {
+  GroupQueue queue(plan, chosen);
   std::vector<std::thread> helpers;
   for (unsigned i = 1; i < threads; ++i)
     helpers.emplace_back([&] { work(plan, queue); });
@@ -193,6 +209,21 @@ void runGroups(const LaunchPlan &plan, unsigned threads) {
   realTime += queue.longestWave();
   if (queue.error() != nullptr)
     throw EmulatorError(*queue.error());
+}
+
+/// Beside each range one that reaches further, for reading only.
+void allowWideReads(std::vector<MemoryRange> &ranges, uint64_t granularity) {
+  if (granularity <= 1)
+    return;
+  const size_t count = ranges.size();
+  for (size_t i = 0; i < count; ++i) {
+    MemoryRange wider = ranges[i];
+    wider.end = (wider.end + granularity - 1) / granularity * granularity;
+    if (wider.end == ranges[i].end)
+      continue;
+    wider.writable = false;
+    ranges.push_back(std::move(wider));
+  }
 }
 
 uint32_t scratchOf(const KernelMetadata &kernel, const KernelDescriptor &descriptor) {
@@ -217,9 +248,10 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   plan.options = options;
   plan.ldsBytes = kernel.groupSegmentSize + geometry.dynamicLds;
   checkGeometry(kernel, geometry, architecture, plan.ldsBytes);
-  checkDescriptor(kernel, plan.descriptor);
+  checkDescriptor(kernel, plan.descriptor, architecture);
   plan.scratchBytes = scratchOf(kernel, plan.descriptor);
-  plan.waves = (geometry.threads() + kLanes - 1) / kLanes;
+  plan.lanes = plan.descriptor.lanes();
+  plan.waves = (geometry.threads() + plan.lanes - 1) / plan.lanes;
 
   // Kernels read their arguments and the packet like any memory.
   DispatchPacket packet = {};
@@ -236,19 +268,27 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   plan.state.globalSync = &globalSync;
   plan.state.helpers = &laneTable().helpers;
   plan.state.ocpFloat8 = architecture.ocpFloat8;
+  plan.state.generation = architecture.generation;
   plan.state.checkLds = options.checkLds;
   plan.state.instructionLimit = options.instructionLimit;
   plan.state.realTime = realTime.load();
   plan.dispatchId = ++launchCount;
-  const std::vector<uint8_t> arguments =
-      buildKernarg(kernel, geometry, plan.state, kernarg, kernargSize);
+  std::vector<uint8_t> arguments = buildKernarg(kernel, geometry, plan.state, kernarg, kernargSize);
+  // Nothing else may lie right behind them: reads past the end are told from reads of a neighbour.
+  constexpr size_t kBehindArguments = 64;
+  const size_t argumentBytes = arguments.size();
+  arguments.resize(argumentBytes + kBehindArguments);
   packet.kernargAddress = reinterpret_cast<uint64_t>(arguments.data());
   plan.kernarg = arguments.data();
-  plan.kernargSize = arguments.size();
+  plan.kernargSize = argumentBytes;
+  plan.state.arguments = packet.kernargAddress;
+  plan.state.argumentBytes = std::max<uint64_t>(kernel.kernargSize, kernargSize);
   plan.dispatchPacket = &packet;
   plan.queue = queue.data();
 
-  std::vector<MemoryRange> ranges = MemoryMap::instance().view()->ranges();
+  const std::shared_ptr<const MemoryView> allocated = MemoryMap::instance().view();
+  std::vector<MemoryRange> ranges = allocated->ranges();
+  allowWideReads(ranges, options.readGranularity);
   const auto internal = [&](const void *begin, size_t bytes, const char *name) {
     MemoryRange range;
     range.begin = reinterpret_cast<uint64_t>(begin);
@@ -259,25 +299,43 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
     if (bytes != 0)
       ranges.push_back(range);
   };
-  internal(arguments.data(), arguments.size(), "kernel arguments");
+  internal(arguments.data(), argumentBytes, "kernel arguments");
   internal(&packet, sizeof packet, "dispatch packet");
   internal(queue.data(), queue.size(), "queue");
-  const MemoryView memory(std::move(ranges));
+  const MemoryView memory(std::move(ranges), allocated->freed());
   plan.state.memory = &memory;
 
   const uint64_t entry = object.entry(kernel);
   plan.entry = program.at(reinterpret_cast<uint64_t>(object.base()) + entry);
   if (plan.entry == nullptr)
     throw EmulatorError(hipErrorInvalidImage, kernel.name + ": its entry point is no instruction");
-  checkRegisters(program, kernel, plan.descriptor, entry);
+  checkRegisters(program, kernel, plan.descriptor, architecture.generation, entry);
   if (monitor != nullptr) {
     plan.monitor = monitor;
     monitor->begin(object, program, kernel, geometry, plan.state);
   }
+  const LaunchWatch watch(options.seconds);
+  plan.watch = &watch;
+  // The host's threads get their time to write what the kernel waits for.
+  LivelockWatch livelock(geometry.groupCount(), [&watch] {
+    constexpr double kCertain = 5; // seconds
+    return watch.elapsedSeconds() >= kCertain && LaunchWatch::alone();
+  });
+  livelock.possible = !options.othersWrite;
+  plan.livelock = &livelock;
   // Atomics whose result shows the order of workgroups: one order, on one thread.
   const uint64_t most = std::min<uint64_t>(options.threads, geometry.groupCount());
-  const bool ordered = most > 1 && program.dependsOnOrder(entry);
-  runGroups(plan, ordered ? 1 : static_cast<unsigned>(most));
+  const bool ordered =
+      most > 1 && (program.dependsOnOrder(entry) ||
+                   (monitor != nullptr && monitor->needsOrder() && program.synchronises(entry)));
+  const unsigned threads = ordered ? 1 : static_cast<unsigned>(most);
+  if (!options.nextBatch) {
+    runGroups(plan, threads, nullptr);
+    return;
+  }
+  for (std::vector<uint64_t> batch = options.nextBatch(); !batch.empty();
+       batch = options.nextBatch())
+    runGroups(plan, threads, &batch);
 }
 
 } // namespace flyemu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,13 @@ struct LaunchOptions {
   uint64_t seed = 0;             ///< 0: waves in program order, each as far as it goes
   uint64_t instructionLimit = 0; ///< a wave
   unsigned threads = 1;
+  uint64_t seconds = 0;         ///< the longest that it may take; 0 for no limit
+  uint32_t readGranularity = 1; ///< reads reach to the next multiple of it
   bool checkLds = false;
+  bool othersWrite = false;       ///< other processes may write what the kernel reads
   bool allGroupsResident = false; ///< cooperative: every workgroup makes progress
+  /// Run only some workgroups: asked for batches until one is empty. Null runs all of them.
+  std::function<std::vector<uint64_t>()> nextBatch;
 };
 
 struct LaunchGeometry {

@@ -18,6 +18,9 @@ public:
   virtual std::unique_ptr<Observer> observe(WorkGroup &group) = 0;
   /// The group's waves have ended; `observer` is what observe() gave.
   virtual void finished(WorkGroup &group, Observer &observer) = 0;
+  /// Does it have to see accesses that synchronise workgroups in the order in which they happen?
+  /// The groups of kernels that have such then run on one thread.
+  virtual bool needsOrder() const { return false; }
   /// A wave fails at an instruction: the launch ends with it.
   virtual void failed(const Wave &wave, const Instruction &inst, const Fault &fault) = 0;
 };

@@ -8,7 +8,11 @@
 
 namespace flyemu {
 
-MemoryView::MemoryView(std::vector<MemoryRange> ranges) : ranges_(std::move(ranges)) {
+MemoryView::MemoryView(std::vector<MemoryRange> ranges, std::vector<MemoryRange> freed)
+    : ranges_(std::move(ranges)), freed_(std::move(freed)) {
+  for (const MemoryRange &range : ranges_)
+    if (range.written != nullptr)
+      written_.push_back(range.written.get());
   // Cut at every border, then join neighbours of equal rights.
   std::vector<uint64_t> borders;
   for (const MemoryRange &range : ranges_) {
@@ -46,6 +50,13 @@ MemoryView::MemoryView(std::vector<MemoryRange> ranges) : ranges_(std::move(rang
   }
 }
 
+WrittenBytes *MemoryView::writtenAt(uint64_t address) const {
+  const auto next =
+      std::upper_bound(written_.begin(), written_.end(), address,
+                       [](uint64_t a, const WrittenBytes *one) { return a < one->begin(); });
+  return next != written_.begin() && address < next[-1]->end() ? next[-1] : nullptr;
+}
+
 const MemoryView::Segment *MemoryView::find(uint64_t address, uint64_t size) const {
   auto it = std::upper_bound(segments_.begin(), segments_.end(), address,
                              [](uint64_t a, const Segment &s) { return a < s.begin; });
@@ -74,6 +85,12 @@ const MemoryRange *MemoryView::nearest(uint64_t address) const {
 std::string MemoryView::describe(uint64_t address, uint64_t size) const {
   constexpr uint64_t kFar = uint64_t{1} << 40;
   const MemoryRange *range = nearest(address);
+  const bool live = range != nullptr && address >= range->begin && address < range->end;
+  for (const MemoryRange &freed : freed_)
+    if (!live && address >= freed.begin && address < freed.end)
+      return format("byte %llu of a %s of %llu bytes that has been freed",
+                    static_cast<unsigned long long>(address - freed.begin), freed.name.c_str(),
+                    static_cast<unsigned long long>(freed.end - freed.begin));
   if (range == nullptr)
     return "no memory is registered or allocated";
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
@@ -130,6 +147,19 @@ bool MemoryMap::remove(uint64_t begin, MemoryKind kind, MemoryRange *removed) {
   return true;
 }
 
+void MemoryMap::quarantine(MemoryRange range) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t begin = range.begin;
+  freed_[begin] = std::move(range);
+  view_.reset();
+}
+
+void MemoryMap::forget(uint64_t begin) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  freed_.erase(begin);
+  view_.reset();
+}
+
 bool MemoryMap::lookup(uint64_t address, MemoryRange &out) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   bool found = false;
@@ -142,6 +172,43 @@ bool MemoryMap::lookup(uint64_t address, MemoryRange &out) const {
     }
   }
   return found;
+}
+
+WrittenBytes *MemoryMap::writtenAt(uint64_t address) const {
+  // Allocations begin at different addresses and do not overlap.
+  for (auto it = ranges_.upper_bound(address); it != ranges_.begin();) {
+    --it;
+    const MemoryRange &range = it->second;
+    if (range.written != nullptr)
+      return address < range.end ? range.written.get() : nullptr;
+  }
+  return nullptr;
+}
+
+void MemoryMap::noteWritten(uint64_t address, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (WrittenBytes *written = writtenAt(address); written != nullptr)
+    written->note(address, bytes);
+}
+
+void MemoryMap::noteCopied(uint64_t to, uint64_t from, uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  WrittenBytes *target = writtenAt(to);
+  const WrittenBytes *source = writtenAt(from);
+  if (target == nullptr || target->isAll())
+    return;
+  if (source == nullptr || source->isAll())
+    return target->note(to, bytes);
+  for (uint64_t i = 0; i < bytes; ++i)
+    if (source->has(from + i))
+      target->note(to + i, 1);
+}
+
+void MemoryMap::noteAllWritten() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto &[begin, range] : ranges_)
+    if (range.written != nullptr)
+      range.written->noteAll();
 }
 
 uint64_t MemoryMap::allocated(int device) const {
@@ -161,7 +228,11 @@ std::shared_ptr<const MemoryView> MemoryMap::view() {
     ranges.reserve(ranges_.size());
     for (const auto &[begin, range] : ranges_)
       ranges.push_back(range);
-    view_ = std::make_shared<MemoryView>(std::move(ranges));
+    std::vector<MemoryRange> freed;
+    freed.reserve(freed_.size());
+    for (const auto &[begin, range] : freed_)
+      freed.push_back(range);
+    view_ = std::make_shared<MemoryView>(std::move(ranges), std::move(freed));
   }
   return view_;
 }

@@ -23,6 +23,37 @@ std::string TensorLayout::shapeText() const {
   return "shape " + tuple(shape) + format(", elements of %u bytes", itemBytes);
 }
 
+void TensorLayout::findGaps() {
+  gaps_.clear();
+  if (itemBytes == 0)
+    return;
+  std::vector<Mode> modes;
+  for (size_t mode = 0; mode < shape.size(); ++mode) {
+    if (strides[mode] < 0)
+      return; // `data` is not where its memory begins
+    if (shape[mode] > 1 && strides[mode] != 0)
+      modes.push_back({static_cast<uint64_t>(strides[mode]), static_cast<uint64_t>(shape[mode])});
+  }
+  std::sort(modes.begin(), modes.end(),
+            [](const Mode &a, const Mode &b) { return a.stride < b.stride; });
+  // Modes that go on before the inner ones end make one run with them.
+  run_ = itemBytes;
+  auto mode = modes.begin();
+  for (; mode != modes.end() && mode->stride <= run_; ++mode)
+    run_ += mode->stride * (mode->extent - 1);
+  gaps_.assign(mode, modes.end());
+  std::reverse(gaps_.begin(), gaps_.end());
+}
+
+bool TensorLayout::holds(uint64_t address, uint64_t bytes) const {
+  if (gaps_.empty())
+    return true;
+  uint64_t offset = address - data;
+  for (const Mode &mode : gaps_)
+    offset -= std::min(offset / mode.stride, mode.extent - 1) * mode.stride;
+  return offset + bytes <= run_;
+}
+
 std::string TensorLayout::elementText(uint64_t address) const {
   // From the largest stride down; what is left over are bytes within the element.
   std::vector<size_t> order(shape.size());

@@ -52,6 +52,9 @@ void WorkGroupRun::start(uint64_t index) {
   std::memset(lds_.get(), 0, plan_.ldsBytes);
   order_.start(plan_.options.seed, index, plan_.waves);
   observer_.reset();
+  probe_.reset();
+  watching_ = waits_ = false;
+  watchedAt_ = 0;
   for (uint32_t i = 0; i < plan_.waves; ++i)
     initialiseWave(waves_.get()[i], i);
   if (plan_.monitor != nullptr) {
@@ -66,8 +69,9 @@ void WorkGroupRun::initialiseWave(Wave &wave, uint32_t index) {
   wave = Wave();
   wave.vector = vector;
   // Deterministic contents; reading them before writing is what the init sanitizer reports.
-  const uint32_t total = (plan_.descriptor.vgprGranules() + 1) * 8;
-  const uint32_t arch = std::min(total, plan_.descriptor.accumOffset());
+  const uint32_t generation = plan_.state.generation;
+  const uint32_t total = plan_.descriptor.vectorRegisters(generation);
+  const uint32_t arch = plan_.descriptor.plainVectorRegisters(generation);
   std::memset(vector, 0, size_t{std::min<uint32_t>(arch, kFirstAccVgpr)} * kRowBytes);
   std::memset(vector + size_t{kFirstAccVgpr} * kLanes, 0,
               size_t{std::min<uint32_t>(total - arch, kFirstAccVgpr)} * kRowBytes);
@@ -77,8 +81,8 @@ void WorkGroupRun::initialiseWave(Wave &wave, uint32_t index) {
   wave.launch = &plan_.state;
   wave.next = plan_.entry;
   const KernelDescriptor &d = plan_.descriptor;
-  wave.mode = d.floatMode() | (d.dx10Clamp() ? 1U << 8 : 0U) | (d.ieeeMode() ? 1U << 9 : 0U) |
-              (d.fp16Overflow() ? 1U << 23 : 0U);
+  wave.laneMask = plan_.lanes == 32 ? 0xffffffffU : ~uint64_t{0};
+  wave.mode = d.initialMode(generation);
   wave.scratchBytes = plan_.scratchBytes;
   if (plan_.scratchBytes != 0) {
     wave.scratch = scratch_.get() + size_t{index} * kLanes * plan_.scratchBytes;
@@ -90,7 +94,7 @@ void WorkGroupRun::initialiseWave(Wave &wave, uint32_t index) {
 
 /// User SGPRs in the order of the descriptor's bits, preloaded arguments, workgroup ids (LLVM's
 /// AMDGPUUsage, "Initial Kernel Execution State").
-void WorkGroupRun::initialiseScalars(Wave &wave) const {
+void WorkGroupRun::initialiseScalars(Wave &wave) {
   const KernelDescriptor &d = plan_.descriptor;
   uint32_t next = 0;
   const auto put64 = [&](uint64_t value) {
@@ -119,7 +123,27 @@ void WorkGroupRun::initialiseScalars(Wave &wave) const {
     if (offset + 4 <= plan_.kernargSize)
       std::memcpy(wave.scalar + next, static_cast<const uint8_t *>(plan_.kernarg) + offset, 4);
   }
+  const auto below = [](uint32_t count) { return (uint64_t{1} << count) - 1; };
+  uint64_t setUp = below(next);
   next = d.userSgprCount();
+  const uint32_t system = next;
+  next = initialiseGroupIds(wave, next);
+  setUp |= below(next) & ~below(system);
+  group_.setUpScalars = static_cast<uint32_t>(setUp);
+  wave.scalar[scalar::kM0] = 0;
+}
+
+/// gfx12 has the workgroup's ids in trap registers, everything before in SGPRs from `next` on.
+/// Returns the SGPR after them.
+uint32_t WorkGroupRun::initialiseGroupIds(Wave &wave, uint32_t next) const {
+  const KernelDescriptor &d = plan_.descriptor;
+  if (plan_.state.generation >= 12) {
+    uint32_t *ttmp = wave.scalar + scalar::kTtmp;
+    ttmp[9] = group_.id[0];
+    ttmp[7] = (group_.id[1] & 0xffffU) | group_.id[2] << 16;
+    ttmp[8] = wave.index << 25;
+    return next;
+  }
   if (d.workgroupIdX())
     wave.scalar[next++] = group_.id[0];
   if (d.workgroupIdY())
@@ -128,7 +152,7 @@ void WorkGroupRun::initialiseScalars(Wave &wave) const {
     wave.scalar[next++] = group_.id[2];
   if (d.workgroupInfo())
     wave.scalar[next++] = wave.index == 0 ? 1U << 31 : 0U;
-  wave.scalar[scalar::kM0] = 0;
+  return next;
 }
 
 /// All three ids packed into v0, ten bits each.
@@ -136,8 +160,8 @@ void WorkGroupRun::initialiseThreadIds(Wave &wave, uint32_t index) const {
   const LaunchGeometry &g = plan_.geometry;
   const uint32_t kinds = plan_.descriptor.workitemId();
   uint64_t exec = 0;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    const uint32_t flat = index * kLanes + lane;
+  for (uint32_t lane = 0; lane < plan_.lanes; ++lane) {
+    const uint32_t flat = index * plan_.lanes + lane;
     if (flat >= g.threads())
       break;
     exec |= uint64_t{1} << lane;
@@ -176,9 +200,13 @@ uint64_t WorkGroupRun::runWave(Wave &wave, uint64_t budget) {
         const bool observed = wave.observer != nullptr && inst->opcode != nullptr;
         if (observed)
           wave.observer->before(wave, *inst);
-        inst->execute(wave, *inst);
+        if (!observed || !wave.skipMatrix || inst->opcode->cls != OpClass::Matrix)
+          inst->execute(wave, *inst);
         if (observed)
           wave.observer->after(wave, *inst);
+        constexpr uint64_t kBetweenQuestions = 1024; // observed instructions may be slow ones
+        if (wave.executed % kBetweenQuestions == 0)
+          requireNotStopped(wave, asked_);
         if (wave.yield)
           break;
       }
@@ -204,9 +232,13 @@ bool WorkGroupRun::releaseBarrier() {
   if (!waiting)
     return false;
   for (uint32_t i = 0; i < plan_.waves; ++i)
-    if (waves_.get()[i].state == WaveState::AtBarrier)
+    if (waves_.get()[i].state == WaveState::AtBarrier) {
       waves_.get()[i].state = WaveState::Ready;
+      waves_.get()[i].signalled = false;
+    }
   ++group_.barriers;
+  if (watching_)
+    ++plan_.livelock->changes; // who waited goes on
   if (observer_ != nullptr)
     observer_->barrier(group_);
   return true;
@@ -220,22 +252,120 @@ uint64_t WorkGroupRun::longestWave() const {
 }
 
 bool WorkGroupRun::advance(uint64_t quantum) {
+  lookedAt_ = 0;
   for (uint64_t done = 0; done < quantum;) {
+    look(done);
     bool ready = false;
     for (uint32_t i = 0; i < plan_.waves && !ready; ++i)
       ready = waves_.get()[i].state == WaveState::Ready;
     if (!ready && !releaseBarrier()) {
+      if (watching_)
+        setWatching(false);
       if (observer_ != nullptr)
         plan_.monitor->finished(group_, *observer_);
       return true;
     }
     const WaveOrder::Turn turn = order_.next(group_);
-    done += runWave(waves_.get()[turn.wave], turn.budget);
+    Wave &wave = waves_.get()[turn.wave];
+    done += runWave(wave, turn.budget);
+    requireNotStopped(wave, asked_);
   }
+  if (watching_)
+    setWatching(false);
   return false;
 }
 
-void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &fault) const {
+/// In launches that take long: watch the group now and then, in the order of waves that it has
+/// anyway. What it does unwatched may change memory, unless it has been seen to wait for others.
+void WorkGroupRun::look(uint64_t done) {
+  constexpr uint64_t kSlice = uint64_t{1} << 16;  // instructions between two looks at the clock
+  constexpr uint64_t kWindow = uint64_t{1} << 20; // the longest that it is watched
+  constexpr double kPatience = 2;                 // seconds before the first time
+  constexpr double kBetween = 1;                  // and between two
+  LivelockWatch &launch = *plan_.livelock;
+  if (watching_) {
+    if (!isStuck() && done - lookedAt_ < kWindow)
+      return;
+    waits_ = isStuck();
+    setWatching(false);
+    lookedAt_ = done;
+    if (!waits_)
+      return;
+    seen_ = launch.changes.load() + unwatchedBefore_;
+    if (const uint64_t groups = launch.waits(this, seen_); groups != 0)
+      reportLivelock(groups);
+    return;
+  }
+  // Whoever waited is watched from the first instruction of its turn on.
+  if (done - lookedAt_ < kSlice && !(done == 0 && waits_))
+    return;
+  lookedAt_ = done;
+  if (waits_ && seen_ == launch.now()) {
+    if (const uint64_t groups = launch.waits(this, seen_); groups != 0)
+      reportLivelock(groups);
+    return;
+  }
+  if (!waits_)
+    ++launch.unwatched;
+  const double now = plan_.watch->elapsedSeconds();
+  if (launch.possible && now >= kPatience && (waits_ || now - watchedAt_ >= kBetween)) {
+    watchedAt_ = now;
+    unwatchedBefore_ = launch.unwatched.load();
+    setWatching(true);
+  }
+}
+
+void WorkGroupRun::setWatching(bool on) {
+  watching_ = on;
+  if (on && probe_ == nullptr)
+    probe_ = std::make_unique<LivelockProbe>(group_, plan_.livelock->changes);
+  if (on)
+    probe_->start(observer_.get());
+  for (uint32_t i = 0; i < plan_.waves; ++i)
+    waves_.get()[i].observer = on ? probe_.get() : observer_.get();
+}
+
+/// Does every wave that is left wait at a barrier, or run in a cycle?
+bool WorkGroupRun::isStuck() const {
+  bool ready = false;
+  for (uint32_t i = 0; i < plan_.waves; ++i) {
+    const Wave &wave = waves_.get()[i];
+    if (wave.state == WaveState::Ready && !probe_->cycles(wave))
+      return false;
+    ready |= wave.state == WaveState::Ready;
+  }
+  return ready;
+}
+
+void WorkGroupRun::reportLivelock(uint64_t groups) {
+  uint32_t first = 0;
+  while (waves_.get()[first].state != WaveState::Ready)
+    ++first;
+  Wave &wave = waves_.get()[first];
+  report(wave, wave.next,
+         {format("livelock: all that is left are %llu workgroup%s whose waves repeat the same "
+                 "instructions with the same registers, while memory does not change",
+                 static_cast<unsigned long long>(groups), groups == 1 ? "" : "s")});
+}
+
+/// Ctrl-C and the limit in seconds, with the place where the wave is.
+void WorkGroupRun::requireNotStopped(Wave &wave, uint32_t &asked) const {
+  switch (plan_.watch->ask(asked)) {
+  case LaunchWatch::Verdict::GoOn:
+    return;
+  case LaunchWatch::Verdict::Interrupted:
+    report(wave, wave.next, {"interrupted (Ctrl-C) while the kernel ran"}, hipErrorUnknown);
+  case LaunchWatch::Verdict::TimedOut:
+    report(wave, wave.next,
+           {format("the launch has taken %llu seconds, the limit; an endless loop? "
+                   "(FLYDSL_EMU_MAX_SECONDS raises it, 0 is no limit)",
+                   static_cast<unsigned long long>(plan_.watch->seconds()))},
+           hipErrorLaunchTimeOut);
+  }
+}
+
+void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &fault,
+                          hipError_t code) const {
   const CodeObject &object = *plan_.object;
   std::string text = plan_.kernel->name + ": " + fault.what;
   if (inst != nullptr && inst->size != 0) {
@@ -249,7 +379,7 @@ void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &faul
   text += format("\n  block (%u, %u, %u), wave %u", group_.id[0], group_.id[1], group_.id[2],
                  wave.index);
   if (fault.lane >= 0) {
-    const uint32_t flat = wave.index * kLanes + static_cast<uint32_t>(fault.lane);
+    const uint32_t flat = wave.index * plan_.lanes + static_cast<uint32_t>(fault.lane);
     const LaunchGeometry &g = plan_.geometry;
     text += format(", lane %d (thread %u, %u, %u)", fault.lane, flat % g.groupSize[0],
                    flat / g.groupSize[0] % g.groupSize[1], flat / g.groupSize[0] / g.groupSize[1]);
@@ -257,7 +387,7 @@ void WorkGroupRun::report(Wave &wave, const Instruction *inst, const Fault &faul
   text += "\n  on the emulated " + object.arch();
   if (plan_.monitor != nullptr && inst != nullptr && inst->opcode != nullptr)
     plan_.monitor->failed(wave, *inst, fault);
-  throw EmulatorError(hipErrorLaunchFailure, text);
+  throw EmulatorError(code, text);
 }
 
 } // namespace flyemu

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "device/launch.h"
+#include "device/launch_watch.h"
+#include "device/livelock.h"
 #include "device/wave_order.h"
 #include "execute/wave.h"
+#include "support/error.h"
 
 namespace flyemu {
 
@@ -29,7 +32,10 @@ struct LaunchPlan {
   uint32_t ldsBytes = 0;
   uint32_t scratchBytes = 0; ///< a lane
   uint32_t waves = 0;        ///< a group
+  uint32_t lanes = kLanes;   ///< of a wave
   LaunchMonitor *monitor = nullptr;
+  const LaunchWatch *watch = nullptr;
+  LivelockWatch *livelock = nullptr;
 };
 
 /// One workgroup on its way through the kernel; its memory is reused for the next one.
@@ -55,19 +61,34 @@ private:
   template <typename T> using Memory = std::unique_ptr<T, FreeMemory>;
 
   void initialiseWave(Wave &wave, uint32_t index);
-  void initialiseScalars(Wave &wave) const;
+  void initialiseScalars(Wave &wave);
+  uint32_t initialiseGroupIds(Wave &wave, uint32_t next) const;
   void initialiseThreadIds(Wave &wave, uint32_t index) const;
   uint64_t runWave(Wave &wave, uint64_t budget);
   bool releaseBarrier();
-  [[noreturn]] void report(Wave &wave, const Instruction *inst, const Fault &fault) const;
+  void look(uint64_t done);
+  void setWatching(bool on);
+  bool isStuck() const;
+  [[noreturn]] void reportLivelock(uint64_t groups);
+  void requireNotStopped(Wave &wave, uint32_t &asked) const;
+  [[noreturn]] void report(Wave &wave, const Instruction *inst, const Fault &fault,
+                           hipError_t code = hipErrorLaunchFailure) const;
 
   const LaunchPlan &plan_;
+  uint32_t asked_ = 0; ///< of the watch
   WorkGroup group_;
   Memory<Wave> waves_;
   Memory<uint32_t> vectors_;
   Memory<uint8_t> lds_;
   Memory<uint8_t> scratch_;
   std::unique_ptr<Observer> observer_;
+  std::unique_ptr<LivelockProbe> probe_;
+  bool watching_ = false;
+  bool waits_ = false;           ///< for what only others could write, when it was last watched
+  uint64_t seen_ = 0;            ///< LivelockWatch::now() then
+  uint64_t unwatchedBefore_ = 0; ///< LivelockWatch::unwatched when it was begun to be watched
+  double watchedAt_ = 0;         ///< seconds of the launch
+  uint64_t lookedAt_ = 0;        ///< instructions of this turn
   WaveOrder order_;
 };
 

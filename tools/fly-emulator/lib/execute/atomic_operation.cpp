@@ -115,6 +115,10 @@ uint64_t combine(AtomicOperation operation, unsigned bytes, uint64_t old, uint64
   }
   case Op::Wrap:
     return old >= data ? old - data : old + data2;
+  case Op::ConditionalSub:
+    return old >= data ? old - data : old;
+  case Op::ClampedSub:
+    return old >= data ? old - data : 0;
   case Op::AddF32:
     return of(add(f32(old), f32(data)));
   case Op::MinF32:
@@ -175,6 +179,11 @@ bool parseAtomic(const std::string &name, AtomicOperation &operation, unsigned &
                {"xor", Op::Xor, 4},
                {"inc", Op::Increment, 4},
                {"dec", Op::Decrement, 4},
+               {"cmpswap_f32", Op::CompareSwapF32, 4},
+               {"min_f32", Op::MinF32, 4},
+               {"max_f32", Op::MaxF32, 4},
+               {"cond_sub", Op::ConditionalSub, 4},
+               {"sub_clamp", Op::ClampedSub, 4},
                {"add_f32", Op::AddF32, 4},
                {"add_f64", Op::AddF64, 8},
                {"min_f64", Op::MinF64, 8},

@@ -21,11 +21,13 @@ enum class AtomicOperation : uint8_t {
   And,
   Or,
   Xor,
-  Increment,  ///< wraps to zero above the operand
-  Decrement,  ///< wraps to the operand
-  MaskOr,     ///< (old & ~data) | data2
-  MaskedSwap, ///< each dword whose operand has bit 31 set becomes the operand's lower 31 bits
-  Wrap,       ///< old >= data ? old - data : old + data2
+  Increment,      ///< wraps to zero above the operand
+  Decrement,      ///< wraps to the operand
+  MaskOr,         ///< (old & ~data) | data2
+  MaskedSwap,     ///< each dword whose operand has bit 31 set becomes the operand's lower 31 bits
+  Wrap,           ///< old >= data ? old - data : old + data2
+  ConditionalSub, ///< old >= data ? old - data : old
+  ClampedSub,     ///< not below zero
   AddF32,
   MinF32,
   MaxF32,
@@ -35,6 +37,11 @@ enum class AtomicOperation : uint8_t {
   PackedAddF16,
   PackedAddBf16,
 };
+
+/// Does memory's form of it have a value to compare with behind the new one?
+inline bool comparesFirst(AtomicOperation operation) {
+  return operation == AtomicOperation::CompareSwap || operation == AtomicOperation::CompareSwapF32;
+}
 
 /// The new value of a cell of 4 or 8 bytes.
 uint64_t combine(AtomicOperation operation, unsigned bytes, uint64_t old, uint64_t data,

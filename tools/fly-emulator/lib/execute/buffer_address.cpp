@@ -16,6 +16,14 @@ BufferDescriptor BufferDescriptor::read(const Wave &wave, const Operand &operand
   if (d.addThreadId) // the data format field extends the stride
     d.stride |= (w[3] >> 15 & 0xfU) << 14;
   d.dataFormat = d.addThreadId ? 0 : static_cast<uint8_t>(w[3] >> 15 & 0xfU);
+  d.outOfBounds = OutOfBounds::Gfx9;
+  if (wave.launch->generation >= 10) {
+    // Swizzled in elements of 4, 8 or 16 bytes.
+    d.swizzle = w[1] >> 30 != 0;
+    d.elementSize = 2U << (w[1] >> 30);
+    d.outOfBounds = static_cast<OutOfBounds>(w[3] >> 28 & 3U);
+    d.stride = w[1] >> 16 & 0x3fffU;
+  }
   d.numberFormat = static_cast<uint8_t>(w[3] >> 12 & 7U);
   for (unsigned i = 0; i < 4; ++i)
     d.destination[i] = static_cast<uint8_t>(w[3] >> (3 * i) & 7U);
@@ -42,6 +50,27 @@ BufferOperands bufferOperands(const Instruction &inst, bool hasData) {
   return out;
 }
 
+namespace {
+
+/// Bytes from the lane's place on that are in bounds. The scalar offset does not count.
+uint64_t boundOf(const BufferDescriptor &d, uint64_t index, uint64_t offset) {
+  const auto rest = [](uint64_t size, uint64_t place) { return place < size ? size - place : 0; };
+  switch (d.outOfBounds) {
+  case OutOfBounds::Structured:
+    return index < d.records ? rest(d.stride, offset) : 0;
+  case OutOfBounds::StructuredIndex:
+    return index < d.records ? ~uint64_t{0} : 0;
+  case OutOfBounds::NoRecords:
+    return d.records != 0 ? ~uint64_t{0} : 0;
+  default:
+    if (d.swizzle)
+      return index < d.records ? rest(d.stride, offset) : 0;
+    return rest(d.records, index * d.stride + offset);
+  }
+}
+
+} // namespace
+
 void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOperands &operands,
                      BufferLanes &out) {
   const BufferDescriptor d = BufferDescriptor::read(wave, *operands.descriptor);
@@ -58,7 +87,8 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
     return (offset != nullptr ? offset[lane] : 0U) + static_cast<uint32_t>(m.offset);
   };
   out.where.lanes = wave.exec();
-  if (d.stride == 0 && !d.addThreadId) { // most buffers: plain bytes
+  const bool rdna = d.outOfBounds != OutOfBounds::Gfx9;
+  if (!rdna && d.stride == 0 && !d.addThreadId) { // most buffers: plain bytes
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const uint64_t place = uint64_t{scalarOffset} + offsetOf(lane);
       out.where.address[lane] = d.base + place;
@@ -88,7 +118,7 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
         limit = place + scalarOffset < d.records ? d.records - place - scalarOffset : 0;
     }
     out.where.address[lane] = d.base + scalarOffset + place;
-    out.limit[lane] = limit;
+    out.limit[lane] = rdna ? boundOf(d, laneIndex, laneOffset) : limit;
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffer descriptors (V#) of gfx9, and where the lanes of a buffer access lie.
+// Buffer descriptors (V#), and where the lanes of a buffer access lie.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,15 @@
 #include "execute/memory_access.h"
 
 namespace flyemu {
+
+/// Which accesses a descriptor lets pass. gfx9 tells from its stride, RDNA says so (OOB_SELECT).
+enum class OutOfBounds : uint8_t {
+  Structured,      ///< the record, and the bytes of it: 0
+  StructuredIndex, ///< the record alone: 1
+  NoRecords,       ///< everything, unless there are no records at all: 2
+  Raw,             ///< bytes, or as Structured where the buffer is swizzled: 3
+  Gfx9,
+};
 
 /// The fields of a descriptor.
 struct BufferDescriptor {
@@ -18,6 +27,7 @@ struct BufferDescriptor {
   uint32_t indexStride; ///< lanes
   uint32_t elementSize; ///< bytes
   bool addThreadId;
+  OutOfBounds outOfBounds;
   uint8_t dataFormat;     ///< of typed accesses that name none
   uint8_t numberFormat;   ///< likewise
   uint8_t destination[4]; ///< DST_SEL: what each result is: 0, 1, or a component (4 to 7)

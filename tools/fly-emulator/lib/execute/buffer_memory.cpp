@@ -124,9 +124,8 @@ void atomic(Wave &wave, const Instruction &inst) {
         throw Fault{format("an atomic of %u bytes at the unaligned address %s", bytes,
                            hex(lanes.where.address[lane]).c_str()),
                     static_cast<int>(lane)};
-      const uint64_t data2 = operation == AtomicOperation::CompareSwap
-                                 ? cell(rows + size_t{bytes} / 4 * kLanes, lane)
-                                 : 0;
+      const uint64_t data2 =
+          comparesFirst(operation) ? cell(rows + size_t{bytes} / 4 * kLanes, lane) : 0;
       old = applyAtomic(operation, bytes, reinterpret_cast<uint8_t *>(lanes.where.address[lane]),
                         cell(rows, lane), data2);
     }
@@ -152,8 +151,10 @@ void addBufferMemoryOpcodes(OpcodeTable &table) {
     table.add({std::string("buffer_store_") + name, OpClass::Global, store, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Exact});
   for (const char *name :
-       {"swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and", "or", "xor", "inc",
-        "dec", "add_f32", "add_f64", "min_f64", "max_f64", "pk_add_f16", "pk_add_bf16"})
+       {"swap",      "cmpswap", "add",     "sub",     "smin",        "umin",
+        "smax",      "umax",    "and",     "or",      "xor",         "inc",
+        "dec",       "add_f32", "min_f32", "max_f32", "cmpswap_f32", "cond_sub",
+        "sub_clamp", "add_f64", "min_f64", "max_f64", "pk_add_f16",  "pk_add_bf16"})
     for (const bool wide : {false, true}) {
       const std::string full = std::string(name) + (wide ? "_x2" : "");
       AtomicOperation operation{};

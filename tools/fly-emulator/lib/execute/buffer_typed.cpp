@@ -41,6 +41,8 @@ Layout layoutOf(const Wave &wave, const Instruction &inst, const Typed &typed,
                 const BufferOperands &operands) {
   constexpr unsigned kDataFormat = 0xf;
   Layout out;
+  if (wave.launch->generation >= 10)
+    throw Fault{"the unified formats of RDNA's typed buffers are not modelled"};
   if (typed.fromInstruction) {
     const unsigned format = inst.modifiers.bufferFormat;
     out.format = BufferFormat::of(format & kDataFormat, format >> 4 & 7U);

@@ -27,13 +27,13 @@ void readFirstLane(Wave &wave, const Instruction &inst) {
 
 void readLane(Wave &wave, const Instruction &inst) {
   refuseIndexed(wave);
-  const unsigned lane = readScalar(wave, inst.src[1]) & 63U;
+  const unsigned lane = readScalar(wave, inst.src[1]) & (wave.lanes() - 1);
   writeScalar(wave, inst.dst[0], wave.row(inst.src[0].index)[lane]);
 }
 
 void writeLane(Wave &wave, const Instruction &inst) {
   refuseIndexed(wave);
-  const unsigned lane = readScalar(wave, inst.src[1]) & 63U;
+  const unsigned lane = readScalar(wave, inst.src[1]) & (wave.lanes() - 1);
   wave.row(inst.dst[0].index)[lane] = readScalar(wave, inst.src[0]);
 }
 
@@ -67,15 +67,26 @@ void permlaneSwap(Wave &wave, const Instruction &inst, unsigned width) {
 void permlane16Swap(Wave &wave, const Instruction &inst) { permlaneSwap(wave, inst, 16); }
 void permlane32Swap(Wave &wave, const Instruction &inst) { permlaneSwap(wave, inst, 32); }
 
-/// Pull: each lane reads the lane that its address names, modulo the wave; inactive lanes give 0.
+/// The lane that an address names: modulo the wave, or modulo its half where the hardware of RDNA
+/// before gfx12 permutes each by itself.
+unsigned permutedLane(const Wave &wave, uint32_t address, unsigned lane) {
+  const bool halves = wave.launch->generation == 11;
+  const unsigned lanes = halves ? 32 : wave.lanes();
+  return (address / 4 & (lanes - 1)) | (halves ? lane & 32U : 0U);
+}
+
+/// Pull: each lane reads the lane that its address names; inactive lanes give 0, unless they are
+/// fetched too (gfx12's ds_bpermute_fi_b32, whose parameter is 1).
 void bpermute(Wave &wave, const Instruction &inst) {
   uint32_t result[kLanes] = {};
   const uint64_t exec = wave.exec();
   const uint32_t *address = wave.row(inst.src[0].index);
   const uint32_t *data = wave.row(inst.src[1].index);
   forEachLane(exec, [&](unsigned lane) {
-    const unsigned from = (address[lane] + static_cast<uint32_t>(inst.modifiers.offset)) / 4 & 63U;
-    result[lane] = (exec >> from & 1U) != 0 ? data[from] : 0;
+    const unsigned from =
+        permutedLane(wave, address[lane] + static_cast<uint32_t>(inst.modifiers.offset), lane);
+    const bool fetched = (exec >> from & 1U) != 0 || inst.opcode->parameter != 0;
+    result[lane] = fetched ? data[from] : 0;
   });
   wave.launch->helpers->blend(wave.row(inst.dst[0].index), result, exec, 1);
 }
@@ -87,7 +98,8 @@ void permute(Wave &wave, const Instruction &inst) {
   const uint32_t *address = wave.row(inst.src[0].index);
   const uint32_t *data = wave.row(inst.src[1].index);
   forEachLane(exec, [&](unsigned lane) {
-    const unsigned to = (address[lane] + static_cast<uint32_t>(inst.modifiers.offset)) / 4 & 63U;
+    const unsigned to =
+        permutedLane(wave, address[lane] + static_cast<uint32_t>(inst.modifiers.offset), lane);
     result[to] = data[lane];
   });
   wave.launch->helpers->blend(wave.row(inst.dst[0].index), result, exec, 1);
@@ -137,6 +149,59 @@ void swizzle(Wave &wave, const Instruction &inst) {
   wave.launch->helpers->blend(wave.row(inst.dst[0].index), result, exec, 1);
 }
 
+/// v_permlane16 and v_permlanex16: each lane reads, in its row of 16 or in the other row of its
+/// pair, the lane that four bits of two scalars name; op_sel: fetch inactive lanes, and zero where
+/// that is not allowed (else the old value stays).
+void permlane16(Wave &wave, const Instruction &inst, unsigned flip, bool byLane) {
+  const bool fetchInactive = (inst.src[0].modifiers & modifier::kOpSel) != 0;
+  const bool boundCtrl = (inst.src[1].modifiers & modifier::kOpSel) != 0;
+  const uint64_t exec = wave.exec();
+  uint32_t data[kLanes];
+  std::memcpy(data, wave.row(inst.src[0].index), sizeof data);
+  uint64_t select = 0;
+  const uint32_t *selects = nullptr;
+  if (byLane)
+    selects = wave.row(inst.src[1].index);
+  else
+    select = readScalar(wave, inst.src[1]) | uint64_t{readScalar(wave, inst.src[2])} << 32;
+  uint32_t *to = wave.row(inst.dst[0].index);
+  uint32_t result[kLanes];
+  std::memcpy(result, to, sizeof result);
+  forEachLane(exec, [&](unsigned lane) {
+    const auto chosen =
+        static_cast<unsigned>(byLane ? selects[lane] & 15U : select >> (4 * (lane & 15U)) & 15U);
+    const unsigned from = ((lane & ~15U) ^ flip) | chosen;
+    if (fetchInactive || (exec >> from & 1U) != 0)
+      result[lane] = data[from];
+    else if (boundCtrl)
+      result[lane] = 0;
+  });
+  std::memcpy(to, result, sizeof result);
+}
+
+/// Lane i reads lane i + 32 modulo 64, inactive ones too; in a wave of 32 lanes nothing moves.
+void permlane64(Wave &wave, const Instruction &inst) {
+  uint32_t result[kLanes];
+  const uint32_t *data = wave.row(inst.src[0].index);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    result[lane] = data[lane ^ (wave.lanes() / 64 * 32)];
+  wave.launch->helpers->blend(wave.row(inst.dst[0].index), result, wave.exec(), 1);
+}
+
+/// Exchange two halves of registers under EXEC.
+void exchangeHalves(Wave &wave, const Instruction &inst) {
+  uint32_t *a = wave.row(inst.dst[0].index);
+  uint32_t *b = wave.row(inst.dst[1].index);
+  const unsigned shiftA = (inst.dst[0].modifiers & modifier::kHigh) != 0 ? 16 : 0;
+  const unsigned shiftB = (inst.dst[1].modifiers & modifier::kHigh) != 0 ? 16 : 0;
+  forEachLane(wave.exec(), [&](unsigned lane) {
+    const uint32_t low = a[lane] >> shiftA & 0xffffU;
+    const uint32_t other = b[lane] >> shiftB & 0xffffU;
+    a[lane] = (a[lane] & ~(0xffffU << shiftA)) | other << shiftA;
+    b[lane] = (b[lane] & ~(0xffffU << shiftB)) | low << shiftB;
+  });
+}
+
 void copyRow(Wave &wave, const Instruction &inst) {
   refuseIndexed(wave);
   uint32_t row[kLanes];
@@ -164,11 +229,22 @@ void addCrossLaneOpcodes(OpcodeTable &table) {
               {"v_accvgpr_read_b32", OpClass::VectorAlu, copyRow},
               {"v_accvgpr_write_b32", OpClass::VectorAlu, copyRow},
               {"v_accvgpr_mov_b32", OpClass::VectorAlu, copyRow},
+              {"v_permlane16_b32", OpClass::VectorAlu,
+               [](Wave &wave, const Instruction &inst) { permlane16(wave, inst, 0, false); }},
+              {"v_permlanex16_b32", OpClass::VectorAlu,
+               [](Wave &wave, const Instruction &inst) { permlane16(wave, inst, 16, false); }},
+              {"v_permlane16_var_b32", OpClass::VectorAlu,
+               [](Wave &wave, const Instruction &inst) { permlane16(wave, inst, 0, true); }},
+              {"v_permlanex16_var_b32", OpClass::VectorAlu,
+               [](Wave &wave, const Instruction &inst) { permlane16(wave, inst, 16, true); }},
+              {"v_permlane64_b32", OpClass::VectorAlu, permlane64},
+              {"v_swap_b16", OpClass::VectorAlu, exchangeHalves},
               {"ds_bpermute_b32", OpClass::Lds, bpermute},
               {"ds_permute_b32", OpClass::Lds, permute},
               {"ds_swizzle_b32", OpClass::Lds, swizzle}};
   for (const auto &row : rows)
     table.add({row.name, row.cls, row.handler, nullptr, 0, Fidelity::Exact});
+  table.add({"ds_bpermute_fi_b32", OpClass::Lds, bpermute, nullptr, 1, Fidelity::Exact});
 }
 
 } // namespace flyemu

@@ -14,7 +14,7 @@ namespace {
 int sourceLane(const Dpp &dpp, int lane) {
   const int row = lane & ~15;
   const int inRow = lane & 15;
-  const int n = dpp.argument;
+  const int n = static_cast<int>(dpp.argument);
   switch (dpp.control) {
   case DppControl::QuadPerm:
     return (lane & ~3) | ((n >> (2 * (lane & 3))) & 3);
@@ -42,6 +42,10 @@ int sourceLane(const Dpp &dpp, int lane) {
     return lane >= 32 ? 31 : -1;
   case DppControl::RowNewBcast:
     return row | n;
+  case DppControl::RowXmask:
+    return row | (inRow ^ n);
+  case DppControl::Lanes8:
+    return (lane & ~7) | (n >> (3 * (lane & 7)) & 7);
   }
   return -1;
 }
@@ -50,9 +54,9 @@ int sourceLane(const Dpp &dpp, int lane) {
 
 const DppLanes &dppLanes(const Dpp &dpp) {
   static std::mutex mutex;
-  static auto *tables = new std::map<uint32_t, DppLanes>;
-  const uint32_t key = static_cast<uint32_t>(dpp.control) | uint32_t{dpp.argument} << 8 |
-                       uint32_t{dpp.rowMask} << 16 | uint32_t{dpp.bankMask} << 20;
+  static auto *tables = new std::map<uint64_t, DppLanes>;
+  const uint64_t key = static_cast<uint64_t>(dpp.control) | uint64_t{dpp.argument} << 8 |
+                       uint64_t{dpp.rowMask} << 32 | uint64_t{dpp.bankMask} << 36;
   const std::lock_guard<std::mutex> lock(mutex);
   const auto [it, isNew] = tables->try_emplace(key);
   DppLanes &table = it->second;
@@ -72,9 +76,9 @@ const DppLanes &dppLanes(const Dpp &dpp) {
 
 namespace {
 
-/// The lanes whose source lane exists and is active.
-uint64_t validLanes(const DppLanes &table, uint64_t exec) {
-  if (exec == ~uint64_t{0})
+/// The lanes whose source lane exists and is active, or is read although it is not.
+uint64_t validLanes(const DppLanes &table, uint64_t exec, bool fetchInactive) {
+  if (exec == ~uint64_t{0} || fetchInactive)
     return table.valid;
   uint64_t active = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -86,7 +90,7 @@ uint64_t validLanes(const DppLanes &table, uint64_t exec) {
 
 void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp, uint64_t exec) {
   const DppLanes &table = *dpp.lanes;
-  const uint64_t valid = validLanes(table, exec);
+  const uint64_t valid = validLanes(table, exec, dpp.fetchInactive);
   uint32_t copy[kLanes];
   for (unsigned i = 0; i < dwords; ++i, to += kLanes, from += kLanes) {
     std::memcpy(copy, from, sizeof copy);
@@ -97,7 +101,7 @@ void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp
 
 uint64_t dppWrittenLanes(const Dpp &dpp, uint64_t exec) {
   const DppLanes &table = *dpp.lanes;
-  return dpp.boundCtrl ? table.enabled : table.enabled & validLanes(table, exec);
+  return dpp.boundCtrl ? table.enabled : table.enabled & validLanes(table, exec, dpp.fetchInactive);
 }
 
 void sdwaSource(uint32_t *rows, SdwaSelect select, bool signExtend) {

@@ -95,6 +95,29 @@ void globalStore(Wave &wave, const Instruction &inst) {
                   MemoryFormat::unpack(inst.opcode->parameter));
 }
 
+/// gfx11's loads and stores by thread id: the scalar base, and a dword for each lane.
+void threadAddresses(const Wave &wave, const Instruction &inst, LaneAddresses &out) {
+  const FlatOperands operands = flatOperands(inst, true);
+  out.lanes = wave.exec();
+  const uint64_t base = (operands.base != nullptr ? readScalar64(wave, *operands.base) : 0) +
+                        static_cast<uint64_t>(int64_t{inst.modifiers.offset});
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    out.address[lane] = base + 4 * lane;
+}
+
+void threadLoad(Wave &wave, const Instruction &inst) {
+  LaneAddresses where;
+  threadAddresses(wave, inst, where);
+  loadGlobalRows(wave, inst, where, MemoryFormat());
+}
+
+void threadStore(Wave &wave, const Instruction &inst) {
+  LaneAddresses where;
+  threadAddresses(wave, inst, where);
+  const FlatOperands operands = flatOperands(inst, true);
+  storeGlobalRows(wave, inst, where, wave.row(operands.data->index), MemoryFormat());
+}
+
 uint32_t packAtomic(AtomicOperation operation, unsigned bytes) {
   return static_cast<uint32_t>(operation) | bytes << 8;
 }
@@ -106,7 +129,7 @@ void globalAtomicAt(Wave &wave, const Instruction &inst, const LaneAddresses &wh
   requireAligned(where, bytes);
   checkGlobal(wave, where, bytes, AccessKind::Atomic);
   uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
-  const bool compare = operation == AtomicOperation::CompareSwap;
+  const bool compare = comparesFirst(operation);
   forEachLane(where.lanes, [&](unsigned lane) {
     uint64_t data = 0;
     uint64_t data2 = 0;
@@ -213,7 +236,7 @@ void flatAtomic(Wave &wave, const Instruction &inst) {
   globalAtomicAt(wave, inst, lanes.global, rows);
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter & 0xffU);
   const unsigned bytes = inst.opcode->parameter >> 8;
-  const bool compare = operation == AtomicOperation::CompareSwap;
+  const bool compare = comparesFirst(operation);
   uint32_t *result = inst.dstCount != 0 ? wave.row(inst.dst[0].index) : nullptr;
   const auto local = [&](unsigned lane, uint8_t *cell) {
     uint64_t old = 0;
@@ -313,10 +336,13 @@ void addFlatMemoryOpcodes(OpcodeTable &table) {
   for (const char *name : {"ubyte", "sbyte", "ushort", "sshort", "dword"})
     table.add({std::string("scratch_load_lds_") + name, OpClass::Scratch, scratchLoadLds, nullptr,
                MemoryFormat::parse(name).pack(), Fidelity::Assumed});
+  table.add({"global_load_addtid_b32", OpClass::Global, threadLoad, nullptr, 0, Fidelity::Exact});
+  table.add({"global_store_addtid_b32", OpClass::Global, threadStore, nullptr, 0, Fidelity::Exact});
   static const char *const operations[] = {
-      "swap",    "cmpswap", "add",     "sub",        "smin",       "umin", "smax",
-      "umax",    "and",     "or",      "xor",        "inc",        "dec",  "add_f32",
-      "add_f64", "min_f64", "max_f64", "pk_add_f16", "pk_add_bf16"};
+      "swap",      "cmpswap", "add",     "sub",     "smin",        "umin",
+      "smax",      "umax",    "and",     "or",      "xor",         "inc",
+      "dec",       "add_f32", "min_f32", "max_f32", "cmpswap_f32", "cond_sub",
+      "sub_clamp", "add_f64", "min_f64", "max_f64", "pk_add_f16",  "pk_add_bf16"};
   for (const char *name : operations) {
     for (const bool wide : {false, true}) {
       const std::string full = std::string(name) + (wide ? "_x2" : "");

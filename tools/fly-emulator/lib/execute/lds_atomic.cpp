@@ -37,11 +37,16 @@ uint64_t update(Wave &wave, AtomicOperation operation, unsigned bytes, uint64_t 
   return old;
 }
 
+constexpr uint32_t kNewValueFirst = 1U << 16;
+bool newValueFirst(const Instruction &inst) {
+  return (inst.opcode->parameter & kNewValueFirst) != 0;
+}
+
 void atomic(Wave &wave, const Instruction &inst) {
   if (inst.modifiers.gds)
     throw Fault{"global data share (gds) is not modelled"};
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter & 0xffU);
-  const unsigned bytes = inst.opcode->parameter >> 8;
+  const unsigned bytes = inst.opcode->parameter >> 8 & 0xffU;
   LaneAddresses where;
   ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
   const uint32_t *data = wave.row(inst.src[1].index);
@@ -55,7 +60,8 @@ void atomic(Wave &wave, const Instruction &inst) {
   forEachLane(where.lanes, [&](unsigned lane) {
     uint64_t first = cellOf(data, lane, bytes);
     uint64_t other = second ? cellOf(data2, lane, bytes) : 0;
-    if (compare) // LDS lists the comparison first, memory the new value
+    // LDS lists the comparison first before gfx11, memory the new value.
+    if (compare && !newValueFirst(inst))
       std::swap(first, other);
     const uint64_t old = update(wave, operation, bytes, where.address[lane], lane, first, other);
     if (result != nullptr)
@@ -141,6 +147,21 @@ void addLdsAtomicOpcodes(OpcodeTable &table) {
         table.add({stem + row.type64, OpClass::Lds, atomic, nullptr, parameter(row.operation64, 8),
                    Fidelity::Exact});
     }
+  for (const char *form : {"", "rtn_"}) {
+    const std::string stem = std::string("ds_cmpstore_") + form;
+    const auto add = [&](const std::string &name, Op operation, unsigned bytes) {
+      table.add({name, OpClass::Lds, atomic, nullptr, parameter(operation, bytes) | kNewValueFirst,
+                 Fidelity::Exact});
+    };
+    add(stem + "b32", Op::CompareSwap, 4);
+    add(stem + "b64", Op::CompareSwap, 8);
+    add(stem + "f32", Op::CompareSwapF32, 4);
+    add(stem + "f64", Op::CompareSwapF64, 8);
+    table.add({std::string("ds_cond_sub_") + form + "u32", OpClass::Lds, atomic, nullptr,
+               parameter(Op::ConditionalSub, 4), Fidelity::Exact});
+    table.add({std::string("ds_sub_clamp_") + form + "u32", OpClass::Lds, atomic, nullptr,
+               parameter(Op::ClampedSub, 4), Fidelity::Exact});
+  }
   table.add({"ds_wrxchg_rtn_b32", OpClass::Lds, atomic, nullptr, parameter(Op::Swap, 4),
              Fidelity::Exact});
   table.add({"ds_wrxchg_rtn_b64", OpClass::Lds, atomic, nullptr, parameter(Op::Swap, 8),

@@ -78,6 +78,10 @@ OpcodeTable::OpcodeTable() {
   addBufferTypedOpcodes(*this);
   addLdsOpcodes(*this);
   addLdsAtomicOpcodes(*this);
+  addScalarFloatOpcodes(*this);
+  addRdnaControlOpcodes(*this);
+  addWaveMatrixOpcodes(*this);
+  addRenamedOpcodes(*this);
 }
 
 const Opcode *OpcodeTable::find(const std::string &mnemonic) const {
@@ -86,8 +90,14 @@ const Opcode *OpcodeTable::find(const std::string &mnemonic) const {
 }
 
 void OpcodeTable::add(Opcode opcode) {
-  std::string name = opcode.name;
+  std::string name = opcode.mnemonic();
   opcodes_.insert_or_assign(std::move(name), std::move(opcode));
+}
+
+void OpcodeTable::rename(const std::string &mnemonic, const std::string &operation) {
+  Opcode opcode = *find(operation);
+  opcode.spelling = mnemonic;
+  add(std::move(opcode));
 }
 
 } // namespace flyemu

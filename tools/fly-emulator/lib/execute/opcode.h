@@ -33,13 +33,16 @@ bool isVectorClass(OpClass cls);
 
 /// The semantics of one mnemonic.
 struct Opcode {
-  std::string name;
+  std::string name; ///< of the operation, as gfx9 spells it where gfx9 has it
   OpClass cls = OpClass::ScalarAlu;
   Handler handler = nullptr;
   const LaneRow *lanes = nullptr; ///< of vector ALU instructions
   uint32_t parameter = 0;         ///< the handler's own
   Fidelity fidelity = Fidelity::Exact;
   const char *refusal = nullptr; ///< why the opcode is not executed
+  std::string spelling = {};     ///< of the mnemonic, where it is another one
+
+  const std::string &mnemonic() const { return spelling.empty() ? name : spelling; }
 };
 
 /// All opcodes by mnemonic. Built once.
@@ -49,6 +52,8 @@ public:
 
   const Opcode *find(const std::string &mnemonic) const;
   void add(Opcode opcode);
+  /// The same operation under the name that a later instruction set gave it.
+  void rename(const std::string &mnemonic, const std::string &operation);
 
 private:
   OpcodeTable();
@@ -58,6 +63,10 @@ private:
 
 // Each file of execute/ contributes its rows.
 void addRefusedOpcodes(OpcodeTable &table);
+void addRenamedOpcodes(OpcodeTable &table);
+void addScalarFloatOpcodes(OpcodeTable &table);
+void addRdnaControlOpcodes(OpcodeTable &table);
+void addWaveMatrixOpcodes(OpcodeTable &table);
 void addScalarAluOpcodes(OpcodeTable &table);
 void addScalarCompareOpcodes(OpcodeTable &table);
 void addScalarControlOpcodes(OpcodeTable &table);

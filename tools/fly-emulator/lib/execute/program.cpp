@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/program.h"
 
+#include <algorithm>
+#include <set>
+
 #include "llvm/MC/MCInst.h"
 
 #include "execute/opcode.h"
@@ -30,6 +33,13 @@ bool isOrdered(const Instruction &inst) {
       name.find("_f16") != std::string::npos || name.find("_bf16") != std::string::npos;
   // Exchanges keep the last value, whatever the order leaves.
   return returns || floats || name.find("swap") != std::string::npos;
+}
+
+/// Does it synchronise workgroups, or could it? Atomic loads and stores for them carry sc1.
+bool isSynchronising(const Instruction &inst) {
+  const OpClass cls = inst.opcode->cls;
+  return (cls == OpClass::Global || cls == OpClass::Flat) &&
+         (inst.modifiers.sc1 || inst.opcode->name.find("atomic") != std::string::npos);
 }
 
 /// The number of SGPRs that an instruction needs. VCC, M0 and the like are always there.
@@ -63,10 +73,20 @@ uint32_t registersOf(const Instruction &inst, bool accumulation) {
 } // namespace
 
 Program::Program(const CodeObject &object, const std::string &arch)
-    : object_(object), disassembler_(Disassembler::forArch(arch)), decoder_([&]() -> Decoder {
-        const std::lock_guard<std::mutex> lock(disassembler_.mutex());
-        return Decoder(disassembler_);
+    : object_(object), arch_(arch), wide_(arch, 64) {
+  if (wide_.disassembler.generation() >= 10)
+    narrow_ = std::make_unique<Reader>(arch, 32);
+}
+
+Program::Reader::Reader(const std::string &arch, uint32_t lanes)
+    : disassembler(Disassembler::forArch(arch, lanes)), decoder([&]() -> Decoder {
+        const std::lock_guard<std::mutex> lock(disassembler.mutex());
+        return Decoder(disassembler);
       }()) {}
+
+Program::Reader &Program::readerAt(uint64_t elfAddress) {
+  return narrow_ != nullptr && object_.lanesAt(elfAddress) == 32 ? *narrow_ : wide_;
+}
 
 uint64_t Program::elfAddress(const Instruction &inst) const {
   return inst.address - reinterpret_cast<uint64_t>(object_.base());
@@ -90,11 +110,12 @@ Program::Block &Program::blockAt(uint64_t elfAddress) {
   block->indexOf.assign((block->end - block->begin + 3) / 4 + 1, ~0U);
   block->instructions.reserve((block->end - block->begin) / 6 + 2);
   {
-    const std::lock_guard<std::mutex> lock(disassembler_.mutex());
+    Reader &reader = readerAt(elfAddress);
+    const std::lock_guard<std::mutex> lock(reader.disassembler.mutex());
     for (uint64_t address = block->begin; address < block->end;) {
       Instruction inst;
       const uint32_t size =
-          decoder_.decode(object_.base() + address, block->end - address, address, inst);
+          reader.decoder.decode(object_.base() + address, block->end - address, address, inst);
       block->indexOf[(address - block->begin) / 4] =
           static_cast<uint32_t>(block->instructions.size());
       block->vgprs = std::max(block->vgprs, registersOf(inst, false));
@@ -102,6 +123,7 @@ Program::Block &Program::blockAt(uint64_t elfAddress) {
       block->sgprs = std::max(block->sgprs, scalarRegistersOf(inst));
       if (inst.opcode != nullptr) {
         block->ordered |= isOrdered(inst);
+        block->synchronising |= isSynchronising(inst);
         const std::string &name = inst.opcode->name;
         block->indirect |= name == "s_swappc_b64" || name == "s_setpc_b64" || name == "s_call_b64";
       }
@@ -143,14 +165,18 @@ const Instruction *Program::at(uint64_t hostAddress) {
   return find(blockAt(address), address);
 }
 
-bool Program::dependsOnOrder(uint64_t elfAddress) {
+bool Program::dependsOnOrder(uint64_t elfAddress) { return any(elfAddress, &Block::ordered); }
+
+bool Program::synchronises(uint64_t elfAddress) { return any(elfAddress, &Block::synchronising); }
+
+bool Program::any(uint64_t elfAddress, bool Block::*property) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Block &block = blockAt(elfAddress);
-  if (block.ordered || !block.indirect)
-    return block.ordered;
+  if (block.*property || !block.indirect)
+    return block.*property;
   for (uint64_t address = object_.textBegin(); address < object_.textEnd();) {
     const Block &other = blockAt(address);
-    if (other.ordered)
+    if (other.*property)
       return true;
     address = std::max(other.end, address + 4);
   }
@@ -163,6 +189,23 @@ std::vector<const Instruction *> Program::instructionsAt(uint64_t elfAddress) {
   std::vector<const Instruction *> out;
   for (size_t i = 0; i + 1 < block.instructions.size(); ++i)
     out.push_back(&block.instructions[i]);
+  return out;
+}
+
+std::vector<uint64_t> Program::functionsOf(uint64_t elfAddress) {
+  std::vector<uint64_t> out{elfAddress};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!blockAt(elfAddress).indirect)
+    return out;
+  std::set<uint64_t> kernels;
+  for (const KernelMetadata &kernel : object_.kernels())
+    kernels.insert(object_.entry(kernel));
+  for (uint64_t address = object_.textBegin(); address < object_.textEnd();) {
+    const FunctionAt function = object_.functionAt(address);
+    if (kernels.count(function.begin) == 0 && function.begin != elfAddress)
+      out.push_back(address);
+    address = std::max(function.end, address + 4);
+  }
   return out;
 }
 
@@ -180,13 +223,14 @@ const Instruction *Program::beyondRegisters(uint64_t elfAddress, uint32_t vgprs,
 }
 
 std::string Program::disassemble(const Instruction &inst) {
-  const std::lock_guard<std::mutex> lock(disassembler_.mutex());
-  llvm::MCInst mc;
   const uint64_t address = elfAddress(inst);
+  Disassembler &disassembler = readerAt(address).disassembler;
+  const std::lock_guard<std::mutex> lock(disassembler.mutex());
+  llvm::MCInst mc;
   const uint64_t available = object_.textEnd() > address ? object_.textEnd() - address : 0;
-  if (available == 0 || disassembler_.decode(mc, object_.base() + address, available, address) == 0)
+  if (available == 0 || disassembler.decode(mc, object_.base() + address, available, address) == 0)
     return "(no instruction)";
-  return disassembler_.text(mc, address);
+  return disassembler.text(mc, address);
 }
 
 std::string Program::location(uint64_t elfAddress) const {

@@ -29,9 +29,15 @@ public:
   /// Does the code at an ELF address and what it may call hold atomics whose result depends on the
   /// order of workgroups (floating point, or returning the old value)?
   bool dependsOnOrder(uint64_t elfAddress);
+  /// Does it hold atomics, or loads and stores of a scope that other workgroups are in?
+  bool synchronises(uint64_t elfAddress);
 
   /// The instructions of the function at an ELF address, without the one that ends the list.
   std::vector<const Instruction *> instructionsAt(uint64_t elfAddress);
+
+  /// Where the functions begin that code at an ELF address may run: its own, and where it calls
+  /// through registers all others that are no kernels.
+  std::vector<uint64_t> functionsOf(uint64_t elfAddress);
 
   /// The first instruction of that function that names a register beyond the given numbers of
   /// VGPRs, AccVGPRs and SGPRs, or null.
@@ -51,19 +57,30 @@ private:
     std::vector<Instruction> instructions;
     std::vector<uint32_t> indexOf; ///< by dword; ~0 inside an instruction
     bool ordered = false;
+    bool synchronising = false;
     bool indirect = false; ///< calls or jumps through registers
     uint32_t vgprs = 0;    ///< that instructions name
     uint32_t accVgprs = 0;
     uint32_t sgprs = 0;
   };
 
+  bool any(uint64_t elfAddress, bool Block::*property);
+  /// What code of waves of so many lanes is decoded with.
+  struct Reader {
+    Reader(const std::string &arch, uint32_t lanes);
+    Disassembler &disassembler;
+    Decoder decoder;
+  };
+
   Block &blockAt(uint64_t elfAddress);
+  Reader &readerAt(uint64_t elfAddress);
   void linkBranches(Block &block);
   const Instruction *find(const Block &block, uint64_t elfAddress) const;
 
   const CodeObject &object_;
-  Disassembler &disassembler_;
-  Decoder decoder_;
+  const std::string arch_;
+  Reader wide_;                    ///< of 64 lanes
+  std::unique_ptr<Reader> narrow_; ///< of 32, where the architecture has such waves
   std::mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Block>> blocks_; ///< by begin
 };

@@ -46,6 +46,16 @@ namespace {
   ROW(NAME, SOURCES64 const uint64_t exec = wave.exec(); const uint64_t r = __VA_ARGS__;           \
       writeScalar64(wave, inst.dst[0], r); wave.setScalar64(scalar::kExec, r); wave.scc = r != 0;)
 
+/// The same for waves of 32 lanes.
+#define SAVEEXEC32(NAME, ...)                                                                      \
+  ROW(NAME, SOURCES32 const uint32_t exec = wave.scalar[scalar::kExec];                            \
+      const auto r = static_cast<uint32_t>(__VA_ARGS__); writeScalar(wave, inst.dst[0], exec);     \
+      wave.scalar[scalar::kExec] = r; wave.scc = r != 0;)
+#define WREXEC32(NAME, ...)                                                                        \
+  ROW(NAME, SOURCES32 const uint32_t exec = wave.scalar[scalar::kExec];                            \
+      const auto r = static_cast<uint32_t>(__VA_ARGS__); writeScalar(wave, inst.dst[0], r);        \
+      wave.scalar[scalar::kExec] = r; wave.scc = r != 0;)
+
 int32_t s32(uint32_t v) { return static_cast<int32_t>(v); }
 int64_t s64(uint64_t v) { return static_cast<int64_t>(v); }
 uint32_t popcount(uint64_t v) { return static_cast<uint32_t>(__builtin_popcountll(v)); }
@@ -135,7 +145,9 @@ int32_t simm16(const Instruction &inst) { return static_cast<int16_t>(inst.immed
 /// An index relative to M0 into the scalar registers.
 unsigned relativeIndex(const Wave &wave, const Operand &operand, unsigned dwords) {
   const uint64_t index = uint64_t{operand.index} + wave.scalar[scalar::kM0];
-  if (!operand.isScalarRegister() || index + dwords > scalar::kFlatScratch)
+  const unsigned end =
+      wave.launch->generation >= 10 ? unsigned{scalar::kVcc} : unsigned{scalar::kFlatScratch};
+  if (!operand.isScalarRegister() || index + dwords > end)
     throw Fault{"M0 leads a relative scalar access out of the register file"};
   return static_cast<unsigned>(index);
 }
@@ -270,6 +282,31 @@ constexpr struct {
     SAVEEXEC("s_orn1_saveexec_b64", ~a | exec),
     WREXEC("s_andn1_wrexec_b64", ~a &exec),
     WREXEC("s_andn2_wrexec_b64", a & ~exec),
+    SAVEEXEC32("s_and_saveexec_b32", a &exec),
+    SAVEEXEC32("s_or_saveexec_b32", a | exec),
+    SAVEEXEC32("s_xor_saveexec_b32", a ^ exec),
+    SAVEEXEC32("s_andn2_saveexec_b32", a & ~exec),
+    SAVEEXEC32("s_orn2_saveexec_b32", a | ~exec),
+    SAVEEXEC32("s_nand_saveexec_b32", ~(a &exec)),
+    SAVEEXEC32("s_nor_saveexec_b32", ~(a | exec)),
+    SAVEEXEC32("s_xnor_saveexec_b32", ~(a ^ exec)),
+    SAVEEXEC32("s_andn1_saveexec_b32", ~a &exec),
+    SAVEEXEC32("s_orn1_saveexec_b32", ~a | exec),
+    WREXEC32("s_andn1_wrexec_b32", ~a &exec),
+    WREXEC32("s_andn2_wrexec_b32", a & ~exec),
+    MOVE32("s_pack_hl_b32_b16", a >> 16 | b << 16),
+    MOVE64("s_add_nc_u64", a + b),
+    MOVE64("s_sub_nc_u64", a - b),
+    MOVE64("s_mul_u64", a *b),
+    // Both indices are in M0: the source's in [9:0], the destination's in [25:16].
+    ROW("s_movrelsd_2_b32", const uint32_t m0 = wave.scalar[scalar::kM0];
+        const uint32_t from = inst.src[0].index + (m0 & 0x3ffU);
+        const uint32_t to = inst.dst[0].index + (m0 >> 16 & 0x3ffU);
+        if (from >= scalar::kVcc ||
+            to >=
+                scalar::
+                    kVcc) throw Fault{"M0 leads a relative scalar access out of the register file"};
+        wave.scalar[to] = wave.scalar[from];),
     ROW("s_movrels_b32",
         writeScalar(wave, inst.dst[0], wave.scalar[relativeIndex(wave, inst.src[0], 1)]);),
     ROW("s_movrels_b64",

@@ -69,6 +69,10 @@ constexpr unsigned kLdsAlloc = 6;
 constexpr unsigned kIbStatus = 7;
 constexpr unsigned kShMemBases = 15;
 constexpr unsigned kXccId = 20;
+constexpr unsigned kRdnaHwId1 = 23;
+constexpr unsigned kRdnaHwId2 = 24;
+constexpr unsigned kShaderCycles = 29;
+constexpr unsigned kShaderCyclesHigh = 30;
 } // namespace hwreg
 
 struct Field {
@@ -96,6 +100,15 @@ uint32_t readHardware(const Wave &wave, unsigned id) {
            static_cast<uint32_t>(wave.launch->sharedBase >> 48) << 16;
   case hwreg::kHwId: // wave slot 0 to 9 of a SIMD 0 to 3
     return (wave.index / 4 % 10) | (wave.index % 4) << 4;
+  case hwreg::kRdnaHwId1: // wave slot of a SIMD, as gfx9's
+    return (wave.index / 4 % 16) | (wave.index % 4) << 8;
+  case hwreg::kRdnaHwId2:
+    return 0;
+  case hwreg::kShaderCycles: // 20 bits on gfx11, the low ones of two registers on gfx12
+    return static_cast<uint32_t>(wave.executed) &
+           (wave.launch->generation >= 12 ? 0xffffffffU : 0xfffffU);
+  case hwreg::kShaderCyclesHigh:
+    return static_cast<uint32_t>(wave.executed >> 32);
   case hwreg::kXccId:
     return 0;
   case hwreg::kLdsAlloc:

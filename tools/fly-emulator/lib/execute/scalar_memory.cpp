@@ -21,6 +21,8 @@ constexpr uint32_t parameterOf(Space space, uint32_t what) {
 Space spaceOf(const Instruction &inst) { return static_cast<Space>(inst.opcode->parameter >> 16); }
 uint32_t whatOf(const Instruction &inst) { return inst.opcode->parameter & 0xffffU; }
 
+void loadSmall(Wave &wave, const Instruction &inst);
+
 /// Where an access begins, and how many bytes from there on are in bounds.
 struct Place {
   uint64_t address;
@@ -36,14 +38,31 @@ Place placeOf(const Wave &wave, const Instruction &inst, unsigned base) {
     offset = uint64_t{readScalar(wave, inst.src[base + 1])} * (space == Space::Scratch ? 64 : 1);
   if (inst.immediateCount > 1)
     offset += static_cast<uint64_t>(inst.immediate[0]);
+  const uint64_t align = inst.opcode->handler == loadSmall ? 0 : 3;
   if (space != Space::Buffer)
-    return {(readScalar64(wave, inst.src[base]) + offset) & ~uint64_t{3}, ~uint64_t{0}};
+    return {(readScalar64(wave, inst.src[base]) + offset) & ~align, ~uint64_t{0}};
   const uint32_t *descriptor = wave.scalar + inst.src[base].index;
   const uint64_t start = (descriptor[0] | uint64_t{descriptor[1]} << 32) & 0xfffffffffffcULL;
   const uint32_t stride = descriptor[1] >> 16 & 0x3fffU;
   const uint64_t size = stride == 0 ? descriptor[2] : uint64_t{descriptor[2]} * stride;
-  offset &= ~uint64_t{3};
+  offset &= ~align;
   return {start + offset, offset < size ? size - offset : 0};
+}
+
+/// gfx12's loads of a byte or a short. Parameter: bytes, and 8 where the sign is extended.
+void loadSmall(Wave &wave, const Instruction &inst) {
+  const unsigned bytes = whatOf(inst) & 7U;
+  const bool isSigned = (whatOf(inst) & 8U) != 0;
+  const Place place = placeOf(wave, inst, 0);
+  uint32_t value = 0;
+  if (place.limit >= bytes) {
+    checkScalar(wave, inst, place.address, bytes, AccessKind::Load);
+    std::memcpy(&value, reinterpret_cast<const void *>(place.address), bytes);
+  }
+  if (isSigned)
+    value = bytes == 1 ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(value)})
+                       : static_cast<uint32_t>(int32_t{static_cast<int16_t>(value)});
+  writeScalar(wave, inst.dst[0], value);
 }
 
 /// Whole dwords in bounds.
@@ -116,7 +135,8 @@ void addScalarMemoryOpcodes(OpcodeTable &table) {
   static const struct {
     const char *suffix;
     uint32_t dwords;
-  } widths[] = {{"dword", 1}, {"dwordx2", 2}, {"dwordx4", 4}, {"dwordx8", 8}, {"dwordx16", 16}};
+  } widths[] = {{"dword", 1},   {"dwordx2", 2}, {"dwordx3", 3},
+                {"dwordx4", 4}, {"dwordx8", 8}, {"dwordx16", 16}};
   static const struct {
     const char *prefix;
     Space space;
@@ -128,15 +148,20 @@ void addScalarMemoryOpcodes(OpcodeTable &table) {
     for (const auto &width : widths) {
       const uint32_t parameter = parameterOf(space.space, width.dwords);
       const std::string prefix = space.prefix;
-      if (space.space != Space::Scratch || width.dwords <= 4)
+      if (space.space != Space::Scratch || (width.dwords <= 4 && width.dwords != 3))
         table.add({prefix + "load_" + width.suffix, OpClass::ScalarMemory, load, nullptr, parameter,
                    space.fidelity});
-      if (width.dwords <= 4)
+      if (width.dwords <= 4 && width.dwords != 3)
         table.add({prefix + "store_" + width.suffix, OpClass::ScalarMemory, store, nullptr,
                    parameter, space.fidelity});
     }
     if (space.space == Space::Scratch)
       continue;
+    for (const char *name : {"u8", "i8", "u16", "i16"})
+      table.add({std::string(space.prefix) + "load_" + name, OpClass::ScalarMemory, loadSmall,
+                 nullptr,
+                 parameterOf(space.space, (name[1] == '8' ? 1U : 2U) | (name[0] == 'i' ? 8U : 0U)),
+                 space.fidelity});
     for (const char *name : {"swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and",
                              "or", "xor", "inc", "dec"})
       for (const char *wide : {"", "_x2"}) {

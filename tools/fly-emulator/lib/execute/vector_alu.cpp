@@ -30,10 +30,9 @@ bool isFloat(Type type) {
   return type == Type::F16 || type == Type::BF16 || type == Type::F32 || type == Type::F64;
 }
 
-/// The bits of an operand as rows, without any modifier. Registers are used in place.
-const uint32_t *fetchRows(Wave &wave, const Operand &operand, unsigned dwords, uint32_t *buffer) {
-  if (operand.isVector())
-    return wave.row(operand.index);
+/// An operand that is no vector register as rows: the same value in every lane.
+[[gnu::noinline]] const uint32_t *splatRows(Wave &wave, const Operand &operand, unsigned dwords,
+                                            uint32_t *buffer) {
   const auto splat = wave.launch->helpers->splat;
   if (operand.kind == OperandKind::Scalar) {
     for (unsigned i = 0; i < dwords; ++i)
@@ -48,6 +47,12 @@ const uint32_t *fetchRows(Wave &wave, const Operand &operand, unsigned dwords, u
       splat(buffer + i * kLanes, 0);
   }
   return buffer;
+}
+
+/// The bits of an operand as rows, without any modifier. Registers are used in place.
+inline const uint32_t *fetchRows(Wave &wave, const Operand &operand, Type type, uint32_t *buffer) {
+  return operand.isVector() ? wave.row(operand.index)
+                            : splatRows(wave, operand, dwordsOf(type), buffer);
 }
 
 void copyRows(uint32_t *to, const uint32_t *from, unsigned dwords) {
@@ -111,7 +116,7 @@ const uint32_t *fetchSource(Wave &wave, const Instruction &inst, const LaneRow &
   const Operand &operand = inst.src[index];
   const Type type = kernel.src[index];
   const unsigned dwords = dwordsOf(type);
-  const uint32_t *rows = fetchRows(wave, operand, dwords, buffer);
+  const uint32_t *rows = fetchRows(wave, operand, type, buffer);
   if ((kernel.flags & kOwnOpSel) != 0)
     return rows;
   const Modifiers &m = inst.modifiers;
@@ -143,7 +148,7 @@ const uint32_t *fetchSource(Wave &wave, const Instruction &inst, const LaneRow &
     }
     return rows;
   }
-  if (isHalf(type) && (modifiers & modifier::kOpSel) != 0 && m.encoding == Encoding::Plain) {
+  if (isHalf(type) && (modifiers & modifier::kOpSel) != 0 && m.encoding != Encoding::Sdwa) {
     if (rows != buffer)
       copyRows(buffer, rows, dwords);
     for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -298,12 +303,14 @@ private:
   bool changed_ = false;
 };
 
+constexpr uint32_t kFloatMode = 0xff;        ///< MODE's rounding and denormals
 constexpr uint32_t kDefaultFloatMode = 0xf0; ///< round to nearest, keep denormals
 constexpr uint32_t kKeepHalfSources = 1U << 6;
 constexpr uint32_t kKeepHalfResults = 1U << 7;
 
-void fillArguments(const Wave &wave, const Instruction &inst, const LaneRow &kernel,
-                   LaneArguments &x) {
+template <bool plain>
+[[gnu::always_inline]] inline void fillArguments(const Wave &wave, const Instruction &inst,
+                                                 const LaneRow &kernel, LaneArguments &x) {
   x.exec = wave.exec();
   x.maskIn = 0;
   x.maskOut = 0;
@@ -313,11 +320,13 @@ void fillArguments(const Wave &wave, const Instruction &inst, const LaneRow &ker
   x.ocp = wave.launch->ocpFloat8;
   x.fp16Overflow = (wave.mode & (1U << 23)) != 0;
   x.bitOp3 = inst.modifiers.bitOp3;
+  x.byteSelect = inst.modifiers.byteSelect;
+  x.generation = static_cast<uint8_t>(wave.launch->generation);
   x.opSel = 0;
   x.opSelHi = 0;
   x.neg = 0;
   x.abs = 0;
-  if ((kernel.flags & kOwnOpSel) != 0)
+  if (!plain && (kernel.flags & kOwnOpSel) != 0)
     for (unsigned i = 0; i < inst.srcCount; ++i) {
       const uint8_t bits = inst.src[i].modifiers;
       x.opSel |= static_cast<uint8_t>(((bits & modifier::kOpSel) != 0 ? 1U : 0U) << i);
@@ -328,7 +337,7 @@ void fillArguments(const Wave &wave, const Instruction &inst, const LaneRow &ker
   if ((kernel.flags & kReadsVcc) != 0)
     x.maskIn = wave.vcc();
   if ((kernel.flags & kCarryIn) != 0)
-    x.maskIn = readScalar64(wave, inst.src[kernel.srcCount]);
+    x.maskIn = readMask(wave, inst.src[kernel.srcCount]);
 }
 
 /// The lanes that an instruction writes: EXEC, without those that DPP turns off.
@@ -341,12 +350,12 @@ void writeMasks(Wave &wave, const Instruction &inst, const LaneRow &kernel, uint
                 uint64_t mask) {
   if ((kernel.flags & kCompare) != 0) {
     const uint64_t result = mask & lanes;
-    writeScalar64(wave, inst.dst[0], result);
+    writeMask(wave, inst.dst[0], result);
     if ((kernel.flags & kCompareExec) != 0)
-      wave.setScalar64(scalar::kExec, result);
+      wave.setExec(result);
   } else if ((kernel.flags & kCarryOut) != 0) {
     // Lanes that don't execute give zero.
-    writeScalar64(wave, inst.dst[1], mask & lanes);
+    writeMask(wave, inst.dst[1], mask & lanes);
   }
 }
 
@@ -400,22 +409,31 @@ void executeIndexed(Wave &wave, const Instruction &inst) {
   wave.mode |= kIndexedRegisters;
 }
 
-void executeVectorAlu(Wave &wave, const Instruction &inst) {
-  if ((wave.mode & kIndexedRegisters) != 0) {
-    executeIndexed(wave, inst);
-    return;
-  }
+/// An operation's result in rows of its own: nothing is written yet.
+struct Evaluation {
+  alignas(64) Rows result;
+  uint64_t lanes;
+  uint64_t mask;
+};
+
+[[noreturn, gnu::noinline]] void refuse(const char *fault) { throw Fault{fault}; }
+
+// `plain`: known to be without modifiers (Instruction::simple) and in the default float mode, as
+// nearly all are. Inlined where those run, since a call and a way through memory for each of them
+// cost a tenth of their time.
+template <bool plain>
+[[gnu::always_inline]] inline void evaluateHere(Wave &wave, const Instruction &inst, Rows &result,
+                                                uint64_t &lanes, uint64_t &mask) {
   const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
   alignas(64) Rows buffers[4];
-  alignas(64) Rows result;
   LaneArguments x;
   x.d = result;
   for (unsigned i = 0; i < kernel.srcCount; ++i)
-    x.s[i] = inst.simple ? fetchRows(wave, inst.src[i], dwordsOf(kernel.src[i]), buffers[i])
-                         : fetchSource(wave, inst, kernel, i, buffers[i]);
-  fillArguments(wave, inst, kernel, x);
-  const uint64_t lanes = writtenLanes(inst, x.exec);
-  if ((wave.mode & 0xffU) == kDefaultFloatMode) {
+    x.s[i] = plain || inst.simple ? fetchRows(wave, inst.src[i], kernel.src[i], buffers[i])
+                                  : fetchSource(wave, inst, kernel, i, buffers[i]);
+  fillArguments<plain>(wave, inst, kernel, x);
+  lanes = plain ? x.exec : writtenLanes(inst, x.exec);
+  if (plain || (wave.mode & kFloatMode) == kDefaultFloatMode) {
     kernel.function(x);
   } else {
     const Type type = kernel.dst == Type::Mask || !isFloat(kernel.dst) ? kernel.src[0] : kernel.dst;
@@ -428,26 +446,105 @@ void executeVectorAlu(Wave &wave, const Instruction &inst) {
     if (isFloatHalf(kernel.dst) && (wave.mode & kKeepHalfResults) == 0)
       flushHalves(result, kernel.dst == Type::PkF16);
   }
-  if (x.fault != nullptr)
-    throw Fault{x.fault};
-  writeMasks(wave, inst, kernel, lanes, x.maskOut);
+  if (x.fault != nullptr) [[unlikely]]
+    refuse(x.fault);
+  mask = x.maskOut;
+}
+
+template <bool plain>
+[[gnu::always_inline]] inline void writeBackHere(Wave &wave, const Instruction &inst, Rows &result,
+                                                 uint64_t lanes, uint64_t mask) {
+  const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
+  if ((kernel.flags & (kCompare | kCarryOut)) != 0)
+    writeMasks(wave, inst, kernel, lanes, mask);
   if (kernel.dst == Type::Mask)
     return;
   const Operand &dst = inst.dst[0];
   uint32_t *rows = wave.row(dst.index);
-  if (!inst.simple) {
+  if (!plain && !inst.simple) {
     const Modifiers &m = inst.modifiers;
     if (m.outputModifier != 0 || (m.clamp && (kernel.flags & kOwnClamp) == 0))
       finishFloat(result, kernel.dst, m, wave.mode);
     if (m.encoding == Encoding::Sdwa)
       sdwaResult(result, rows, m.sdwa);
-    else if ((kernel.flags & kPreservesHigh) != 0)
+    else if (inst.mergesHalf)
       mergeHalf(result, rows,
                 (kernel.flags & kWritesHigh) != 0 ||
                     ((kernel.flags & kOwnOpSel) == 0 &&
                      (inst.src[0].modifiers & modifier::kOpSelHi) != 0));
   }
   wave.launch->helpers->blend(rows, result, lanes, dwordsOf(kernel.dst));
+}
+
+template <bool plain>
+[[gnu::always_inline]] inline void executeHere(Wave &wave, const Instruction &inst) {
+  // Apart, so that what no lane kernel has a pointer to stays in registers.
+  alignas(64) Rows result;
+  uint64_t lanes;
+  uint64_t mask;
+  evaluateHere<plain>(wave, inst, result, lanes, mask);
+  writeBackHere<plain>(wave, inst, result, lanes, mask);
+}
+
+[[gnu::noinline]] void executeUnusual(Wave &wave, const Instruction &inst) {
+  if ((wave.mode & kIndexedRegisters) != 0)
+    executeIndexed(wave, inst);
+  else
+    executeHere<false>(wave, inst);
+}
+
+void executeVectorAlu(Wave &wave, const Instruction &inst) {
+  if (inst.simple && (wave.mode & (kFloatMode | kIndexedRegisters)) == kDefaultFloatMode)
+    executeHere<true>(wave, inst);
+  else
+    executeUnusual(wave, inst);
+}
+
+void evaluate(Wave &wave, const Instruction &inst, Evaluation &out) {
+  evaluateHere<false>(wave, inst, out.result, out.lanes, out.mask);
+}
+void writeBack(Wave &wave, const Instruction &inst, Evaluation &value) {
+  writeBackHere<false>(wave, inst, value.result, value.lanes, value.mask);
+}
+
+/// VOPD: both operations read their sources before either writes.
+void executeDual(Wave &wave, const Instruction &inst) {
+  Evaluation values[2];
+  for (unsigned i = 0; i < 2; ++i)
+    evaluate(wave, inst.parts[i], values[i]);
+  for (unsigned i = 0; i < 2; ++i)
+    writeBack(wave, inst.parts[i], values[i]);
+}
+
+/// What the first operation of a dual instruction can be.
+constexpr const char *kDualOperations[] = {
+    "fmac_f32",    "fmaak_f32",        "fmamk_f32",       "mul_f32",         "add_f32", "sub_f32",
+    "subrev_f32",  "mul_dx9_zero_f32", "mov_b32",         "cndmask_b32",     "max_f32", "min_f32",
+    "max_num_f32", "min_num_f32",      "dot2acc_f32_f16", "dot2acc_f32_bf16"};
+
+/// gfx12's v_s_exp_f32 and the like: the vector operation on a scalar register.
+void executeScalarLane(Wave &wave, const Instruction &inst) {
+  Evaluation value;
+  evaluate(wave, inst, value);
+  const auto &kernel = *static_cast<const LaneRow *>(inst.lanes);
+  if (inst.modifiers.outputModifier != 0 || inst.modifiers.clamp)
+    finishFloat(value.result, kernel.dst, inst.modifiers, wave.mode);
+  writeScalar(wave, inst.dst[0], value.result[0]);
+}
+
+/// gfx12's s_cmp_lt_f32 and the like.
+void executeScalarComparison(Wave &wave, const Instruction &inst) {
+  Evaluation value;
+  evaluate(wave, inst, value);
+  wave.scc = (value.mask & 1U) != 0;
+}
+
+/// s_cvt_hi_f32_f16: of the upper half.
+void executeScalarHigh(Wave &wave, const Instruction &inst) {
+  Instruction moved = inst;
+  moved.src[0].kind = OperandKind::Constant;
+  moved.src[0].constant = readScalar(wave, inst.src[0]) >> 16;
+  executeScalarLane(wave, moved);
 }
 
 } // namespace
@@ -470,7 +567,7 @@ unsigned dwordsOf(Type type) {
   }
 }
 
-void prepareVectorAlu(Instruction &inst, bool shortEncoding) {
+void prepareVectorAlu(Instruction &inst, bool shortEncoding, uint32_t generation, uint32_t lanes) {
   const LaneRow &kernel = *inst.opcode->lanes;
   inst.lanes = &kernel;
   if (inst.modifiers.encoding == Encoding::Dpp)
@@ -478,17 +575,24 @@ void prepareVectorAlu(Instruction &inst, bool shortEncoding) {
   Operand vcc;
   vcc.kind = OperandKind::Scalar;
   vcc.index = scalar::kVcc;
-  vcc.dwords = 2;
-  if ((kernel.flags & kCompare) != 0 && inst.dstCount == 0)
-    inst.dst[inst.dstCount++] = vcc;
+  vcc.dwords = lanes == 32 ? 1 : 2;
+  const bool scalarResult = inst.opcode->cls == OpClass::ScalarAlu; // SCC
+  if ((kernel.flags & kCompare) != 0 && inst.dstCount == 0 && !scalarResult) {
+    inst.dst[inst.dstCount] = vcc;
+    if ((kernel.flags & kCompareExec) != 0 && generation >= 10) // writes EXEC and nothing else
+      inst.dst[inst.dstCount].index = scalar::kExec;
+    ++inst.dstCount;
+  }
   if ((kernel.flags & kCarryOut) != 0 && inst.dstCount == 1)
     inst.dst[inst.dstCount++] = vcc;
   if ((kernel.flags & kCarryIn) != 0 && inst.srcCount == kernel.srcCount)
     inst.src[inst.srcCount++] = vcc;
   if ((kernel.flags & kReadsDst) != 0 && inst.srcCount + 1 == kernel.srcCount)
     inst.src[inst.srcCount++] = inst.dst[0];
-  const bool half = (kernel.flags & kPreservesHigh) != 0;
-  bool plain = inst.modifiers.encoding == Encoding::Plain && !half &&
+  // gfx9 clears the other half in most instructions, RDNA in none.
+  inst.mergesHalf =
+      (kernel.flags & kPreservesHigh) != 0 || (generation >= 10 && isHalf(kernel.dst));
+  bool plain = inst.modifiers.encoding == Encoding::Plain && !inst.mergesHalf &&
                (kernel.flags & kOwnOpSel) == 0 && inst.modifiers.outputModifier == 0 &&
                (!inst.modifiers.clamp || (kernel.flags & kOwnClamp) != 0);
   for (unsigned i = 0; i < kernel.srcCount; ++i) {
@@ -516,6 +620,43 @@ void addVectorAluOpcodes(OpcodeTable &table) {
       opcode.fidelity = row.fidelity;
       table.add(opcode);
     }
+  for (const char *name : kDualOperations) {
+    Opcode opcode;
+    opcode.name = std::string("v_dual_") + name;
+    opcode.cls = OpClass::VectorAlu;
+    opcode.handler = executeDual;
+    table.add(opcode);
+  }
+}
+
+void addScalarFloatOpcodes(OpcodeTable &table) {
+  const auto add = [&](const std::string &name, const std::string &vector, Handler handler) {
+    Opcode opcode = *table.find(vector);
+    opcode.name = name;
+    if (opcode.cls == OpClass::VectorAlu)
+      opcode.cls = OpClass::ScalarAlu;
+    opcode.handler = handler;
+    table.add(opcode);
+  };
+  for (const std::string type : {"_f32", "_f16"}) {
+    for (const char *name : {"exp", "log", "rcp", "rsq", "sqrt"})
+      add(std::string("v_s_") + name + type, std::string("v_") + name + type, executeScalarLane);
+    for (const char *name : {"add", "sub", "mul", "min_num", "max_num", "minimum", "maximum",
+                             "fmac", "ceil", "floor", "trunc", "rndne"})
+      add(std::string("s_") + name + type, std::string("v_") + name + type, executeScalarLane);
+    for (const char *name : {"min", "max"})
+      add(std::string("s_") + name + type, std::string("v_") + name + "_num" + type,
+          executeScalarLane);
+    for (const char *name :
+         {"lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt"})
+      add(std::string("s_cmp_") + name + type, std::string("v_cmp_") + name + type,
+          executeScalarComparison);
+  }
+  for (const char *name : {"fmaak_f32", "fmamk_f32", "cvt_f32_i32", "cvt_f32_u32", "cvt_i32_f32",
+                           "cvt_u32_f32", "cvt_f16_f32", "cvt_f32_f16"})
+    add(std::string("s_") + name, std::string("v_") + name, executeScalarLane);
+  add("s_cvt_pk_rtz_f16_f32", "v_cvt_pkrtz_f16_f32", executeScalarLane);
+  add("s_cvt_hi_f32_f16", "v_cvt_f32_f16", executeScalarHigh);
 }
 
 } // namespace flyemu

@@ -13,6 +13,7 @@ unsigned dwordsOf(Type type);
 
 /// After decoding: check an instruction's operands against its lane kernel, fill in the VCC that
 /// short encodings imply, and see whether it needs the general path.
-void prepareVectorAlu(Instruction &inst, bool shortEncoding);
+/// `generation` and `lanes` are of the instruction set and of the wave.
+void prepareVectorAlu(Instruction &inst, bool shortEncoding, uint32_t generation, uint32_t lanes);
 
 } // namespace flyemu

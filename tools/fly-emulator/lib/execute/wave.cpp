@@ -53,6 +53,12 @@ uint32_t readScalar(const Wave &wave, const Operand &operand) {
   throw Fault{"an operand is missing"};
 }
 
+uint64_t readMask(const Wave &wave, const Operand &operand) {
+  if (operand.dwords == 1 && operand.isScalarRegister())
+    return wave.scalar[operand.index];
+  return readScalar64(wave, operand) & wave.laneMask;
+}
+
 uint64_t readScalar64(const Wave &wave, const Operand &operand) {
   switch (operand.kind) {
   case OperandKind::Scalar:

@@ -61,22 +61,29 @@ struct LaunchState {
   const LaneHelpers *helpers = nullptr;
   GlobalSync *globalSync = nullptr;
   bool ocpFloat8 = false;
-  bool checkLds = false; ///< LDS out of bounds is an error, not the hardware's zero
+  uint32_t generation = 9;    ///< of the instruction set: 9, 11, 12
+  bool checkLds = false;      ///< LDS out of bounds is an error, not the hardware's zero
+  uint64_t arguments = 0;     ///< address of the kernel's arguments
+  uint64_t argumentBytes = 0; ///< that it declares
   uint64_t sharedBase = uint64_t{1} << 56;
   uint64_t privateBase = uint64_t{2} << 56;
   uint64_t instructionLimit = 0;
   uint64_t realTime = 0; ///< of the device's clock when the launch began
 };
 
-/// The architectural state of one wave of 64 lanes.
+/// The architectural state of one wave. Registers have room for 64 lanes; `lanes` of them belong to
+/// the wave, and the upper half of its masks is no part of them where that is 32.
 struct Wave {
   alignas(64) uint32_t scalar[scalar::kCount];
-  uint32_t *vector = nullptr; ///< kVectorRows rows of 64 lanes
+  uint32_t *vector = nullptr;       ///< kVectorRows rows of kLanes lanes
+  uint64_t laneMask = ~uint64_t{0}; ///< the lanes that the wave has
   const Instruction *next = nullptr;
   bool scc = false;
   WaveState state = WaveState::Ready;
-  bool yield = false; ///< leave the run loop after this instruction
-  uint32_t mode = 0;  ///< the MODE register
+  bool signalled = false;  ///< has said that it arrived at a barrier (s_barrier_signal)
+  bool yield = false;      ///< leave the run loop after this instruction
+  bool skipMatrix = false; ///< pass over matrix instructions: only addresses are of interest
+  uint32_t mode = 0;       ///< the MODE register
   uint32_t trapStatus = 0;
   uint32_t index = 0; ///< in its group
   uint64_t executed = 0;
@@ -97,8 +104,13 @@ struct Wave {
   void setScalar64(unsigned index64, uint64_t value) {
     std::memcpy(scalar + index64, &value, sizeof value);
   }
-  uint64_t exec() const { return scalar64(scalar::kExec); }
-  uint64_t vcc() const { return scalar64(scalar::kVcc); }
+  uint32_t lanes() const { return laneMask >> 32 != 0 ? 64 : 32; }
+  uint64_t exec() const { return scalar64(scalar::kExec) & laneMask; }
+  uint64_t vcc() const { return scalar64(scalar::kVcc) & laneMask; }
+  /// EXEC_HI is a register like others where the wave has 32 lanes.
+  void setExec(uint64_t lanes) {
+    setScalar64(scalar::kExec, (scalar64(scalar::kExec) & ~laneMask) | (lanes & laneMask));
+  }
   uint32_t *row(unsigned index64) { return vector + size_t{index64} * kLanes; }
   const uint32_t *row(unsigned index64) const { return vector + size_t{index64} * kLanes; }
 };
@@ -110,7 +122,8 @@ struct WorkGroup {
   uint32_t ldsBytes = 0;
   Wave *waves = nullptr;
   uint32_t waveCount = 0;
-  uint64_t barriers = 0; ///< passed so far
+  uint64_t barriers = 0;     ///< passed so far
+  uint32_t setUpScalars = 0; ///< SGPRs that its waves begin with, one bit each
 };
 
 /// A 32-bit source: scalar register, constant, special.
@@ -123,6 +136,14 @@ inline void writeScalar(Wave &wave, const Operand &operand, uint32_t value) {
 }
 inline void writeScalar64(Wave &wave, const Operand &operand, uint64_t value) {
   wave.setScalar64(operand.index, value);
+}
+/// One bit a lane: a pair of registers, or a single one where the wave has 32 lanes.
+uint64_t readMask(const Wave &wave, const Operand &operand);
+inline void writeMask(Wave &wave, const Operand &operand, uint64_t mask) {
+  if (operand.dwords == 1)
+    writeScalar(wave, operand, static_cast<uint32_t>(mask));
+  else
+    writeScalar64(wave, operand, mask);
 }
 
 } // namespace flyemu

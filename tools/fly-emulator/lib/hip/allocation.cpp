@@ -3,10 +3,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 
+#include "hip/device_failure.h"
 #include "hip/runtime.h"
 #include "support/format.h"
 
@@ -21,6 +24,13 @@ struct Block {
 struct Blocks {
   std::mutex mutex;
   std::map<uint64_t, Block> byAddress;
+  std::deque<std::pair<uint64_t, size_t>> freed; ///< addresses that are kept, and bytes
+
+  bool isFreed(uint64_t address) const {
+    return std::any_of(freed.begin(), freed.end(), [&](const auto &one) {
+      return address >= one.first && address < one.first + one.second;
+    });
+  }
 };
 Blocks &blocks() {
   // Never destroyed: clients free memory from their own static destructors.
@@ -33,11 +43,33 @@ std::shared_mutex &memoryMutex() {
   return *mutex;
 }
 
+/// The contents go, and the addresses stay taken for a while: a pointer that is used after its
+/// memory has been freed shall not lead into somebody else's. Blocks are locked.
+void quarantine(const MemoryRange &range, size_t bytes) {
+  constexpr size_t kKept = 1024;
+  void *memory = reinterpret_cast<void *>(range.begin);
+  if (mmap(memory, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+           0) == MAP_FAILED) {
+    munmap(memory, bytes);
+    return;
+  }
+  MemoryMap::instance().quarantine(range);
+  std::deque<std::pair<uint64_t, size_t>> &freed = blocks().freed;
+  freed.emplace_back(range.begin, bytes);
+  if (freed.size() <= kKept)
+    return;
+  const auto [oldest, size] = freed.front();
+  freed.pop_front();
+  MemoryMap::instance().forget(oldest);
+  munmap(reinterpret_cast<void *>(oldest), size);
+}
+
 } // namespace
 
 void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
   Runtime &runtime = Runtime::instance();
   const Device &device = runtime.device(runtime.current());
+  requireUnfailed(device.ordinal);
   if (bytes == 0)
     return nullptr;
   const uint64_t used = MemoryMap::instance().allocated(device.ordinal);
@@ -62,6 +94,8 @@ void *allocate(size_t bytes, MemoryKind kind, unsigned flags) {
   range.device = device.ordinal;
   range.flags = flags;
   range.name = kind == MemoryKind::Host ? "host allocation" : "device allocation";
+  if (kind == MemoryKind::Device) // hosts write into the others without a call
+    range.written = std::make_shared<WrittenBytes>(range.begin, bytes);
   {
     const std::lock_guard<std::mutex> lock(blocks().mutex);
     blocks().byAddress[range.begin].bytes = pages;
@@ -80,7 +114,7 @@ bool release(void *pointer, MemoryKind kind) {
   const auto found = blocks().byAddress.find(begin);
   if (found == blocks().byAddress.end() || !MemoryMap::instance().remove(begin, kind))
     return false;
-  munmap(pointer, found->second.bytes + kPageBytes);
+  quarantine(range, found->second.bytes + kPageBytes);
   blocks().byAddress.erase(found);
   return true;
 }
@@ -88,6 +122,8 @@ bool release(void *pointer, MemoryKind kind) {
 bool isBehindAllocation(uint64_t address) {
   MemoryRange range;
   const std::lock_guard<std::mutex> lock(blocks().mutex);
+  if (blocks().isFreed(address))
+    return true;
   auto next = blocks().byAddress.upper_bound(address);
   if (next == blocks().byAddress.begin())
     return false;
@@ -115,8 +151,20 @@ SharedMemory::Name shareAllocation(uint64_t begin) {
     shared.write(memory);
     shared.map(memory);
     block.shared.emplace(std::move(shared));
+    MemoryMap::instance().noteWritten(begin, block.bytes); // other processes write there too
   }
   return block.shared->name();
+}
+
+bool sharesMemory() {
+  for (const MemoryRange &range : MemoryMap::instance().view()->ranges())
+    if (range.kind == MemoryKind::Imported)
+      return true;
+  const std::lock_guard<std::mutex> lock(blocks().mutex);
+  for (const auto &[begin, block] : blocks().byAddress)
+    if (block.shared)
+      return true;
+  return false;
 }
 
 bool isShared(uint64_t begin, const SharedMemory::Name &name) {

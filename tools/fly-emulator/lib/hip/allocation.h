@@ -20,16 +20,19 @@ constexpr size_t kPitchAlignment = 256;
 void *allocate(size_t bytes, MemoryKind kind, unsigned flags);
 
 /// Give an allocation back, when the kernels that run have ended; false where none of that kind
-/// begins there.
+/// begins there. The addresses of the latest that were freed are not given out again.
 bool release(void *pointer, MemoryKind kind);
 
-/// Does the address lie in what belongs to nobody behind an allocation?
+/// Does the address lie in what belongs to nobody: behind an allocation, or in a freed one?
 bool isBehindAllocation(uint64_t address);
 
 /// The name under which other processes find the allocation that begins there, whose memory moves
 /// into a shared file when it is first asked for. EmulatorError (hipErrorInvalidValue) for what is
 /// no allocation.
 SharedMemory::Name shareAllocation(uint64_t begin);
+
+/// Is any memory shared with other processes?
+bool sharesMemory();
 
 /// The allocation of this process that has that name; false if it is gone.
 bool isShared(uint64_t begin, const SharedMemory::Name &name);

@@ -9,6 +9,7 @@
 
 #include "device/memory_map.h"
 #include "hip/allocation.h"
+#include "hip/device_failure.h"
 #include "hip/graph.h"
 #include "hip/runtime.h"
 #include "support/format.h"
@@ -69,15 +70,19 @@ void checkExtent(const void *pointer, size_t bytes, const char *what) {
 }
 
 void copy(void *to, const void *from, size_t bytes) {
+  requireUnfailed(Runtime::instance().current());
   if (bytes == 0)
     return;
   checkExtent(from, bytes, "a copy from memory");
   checkExtent(to, bytes, "a copy to memory");
   const auto memory = useMemory();
   std::memmove(to, from, bytes);
+  MemoryMap::instance().noteCopied(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from),
+                                   bytes);
 }
 
 void fill(void *to, const void *element, size_t elementBytes, size_t count) {
+  requireUnfailed(Runtime::instance().current());
   require(count <= SIZE_MAX / elementBytes, hipErrorInvalidValue, "a fill of too many elements");
   checkExtent(to, count * elementBytes, "a fill");
   const auto memory = useMemory();
@@ -87,6 +92,7 @@ void fill(void *to, const void *element, size_t elementBytes, size_t count) {
   else
     for (size_t i = 0; i < count; ++i)
       std::memcpy(bytes + i * elementBytes, element, elementBytes);
+  MemoryMap::instance().noteWritten(reinterpret_cast<uint64_t>(to), count * elementBytes);
 }
 
 } // namespace flyemu

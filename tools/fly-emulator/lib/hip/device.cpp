@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "hip/device_failure.h"
 #include "hip/device_properties.h"
 #include "hip/runtime.h"
 
@@ -91,11 +92,12 @@ FLYEMU_API hipError_t hipDeviceGetPCIBusId(char *id, int length, int device) {
 }
 
 FLYEMU_API hipError_t hipDeviceSynchronize() {
-  return guarded([] { runtime().devices(); });
+  return guarded([] { requireUnfailed(runtime().current()); });
 }
 
+/// Memory and modules stay: clients free them themselves, before or after.
 FLYEMU_API hipError_t hipDeviceReset() {
-  return guarded([] { runtime().devices(); });
+  return guarded([] { forgetDeviceFailure(runtime().current()); });
 }
 
 FLYEMU_API hipError_t hipDriverGetVersion(int *version) {
@@ -244,7 +246,7 @@ FLYEMU_API hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned *
 }
 /// A primary context has nothing of its own here: what there is belongs to its device.
 FLYEMU_API hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) {
-  return guarded([&] { runtime().device(device); });
+  return guarded([&] { forgetDeviceFailure(runtime().device(device).ordinal); });
 }
 FLYEMU_API hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned) {
   return guarded([&] {

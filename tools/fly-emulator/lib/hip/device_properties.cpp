@@ -33,7 +33,7 @@ hipDeviceProp_tR0600 propertiesOf(const Device &device) {
   p.maxSharedMemoryPerMultiProcessor = a.ldsBytes;
   p.regsPerBlock = kRegistersPerBlock;
   p.regsPerMultiprocessor = 2 * kRegistersPerBlock;
-  p.warpSize = 64;
+  p.warpSize = static_cast<int>(a.lanes);
   p.memPitch = 2147483647;
   p.maxThreadsPerBlock = kThreadsPerBlock;
   for (int &dim : p.maxThreadsDim)
@@ -47,8 +47,9 @@ hipDeviceProp_tR0600 propertiesOf(const Device &device) {
   p.l2CacheSize = static_cast<int>(a.l2Bytes);
   p.totalConstMem = 2147483647;
   // "gfx942": major 9, minor 4 (stepping 2).
-  p.major = a.name[3] - '0';
-  p.minor = a.name[4] - '0';
+  // "gfx1201": major 12, minor 0 (stepping 1).
+  p.major = static_cast<int>(a.generation);
+  p.minor = a.name[std::strlen(a.name) - 2] - '0';
   p.textureAlignment = 256;
   p.texturePitchAlignment = 256;
   p.multiProcessorCount = static_cast<int>(a.computeUnits);

@@ -12,6 +12,8 @@
 
 using namespace flyemu;
 
+FLYEMU_API hipError_t hipInit(unsigned flags);
+
 // Arguments are ignored, so that one signature serves all.
 #define FLYEMU_NOT_OFFERED(NAME)                                                                   \
   FLYEMU_API hipError_t NAME() { return notSupported(#NAME); }
@@ -47,6 +49,24 @@ FLYEMU_API hipError_t hipGetProcAddress(const char *name, void **function, int v
 FLYEMU_API hipError_t hipGetDriverEntryPoint(const char *name, void **function, uint64_t flags,
                                              int *status) {
   return hipGetProcAddress(name, function, 0, flags, status);
+}
+
+/// Numbers of functions, as tracing libraries get them from HIP: none is given out here.
+FLYEMU_API const char *hipApiName(uint32_t) { return "unknown"; }
+FLYEMU_API hipError_t hip_init() { return hipInit(0); }
+
+/// The headers that HIP's run-time compiler has compiled beforehand; there is none here.
+FLYEMU_API void __hipGetPCH(const char **headers, unsigned *size) {
+  *headers = nullptr;
+  *size = 0;
+}
+
+/// Bits of each channel, and of what kind they are.
+struct hipChannelFormatDesc {
+  int x, y, z, w, kind;
+};
+FLYEMU_API hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, int kind) {
+  return {x, y, z, w, kind};
 }
 
 FLYEMU_API hipError_t hipProfilerStart() { return hipSuccess; }
@@ -93,3 +113,4 @@ FLYEMU_API hipError_t hipDeviceGetByPCIBusId(int *device, const char *id) {
 }
 
 FLYEMU_PER_THREAD(hipGetDriverEntryPoint)
+FLYEMU_PER_THREAD(hipGetProcAddress)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Error names and texts, and the thread's last error.
+#include "hip/device_failure.h"
 #include "hip/runtime.h"
 
 namespace {
@@ -110,9 +111,14 @@ const struct {
      "the graph update was not performed because it included changes which violated constraints"},
     {hipError_t(911), "hipErrorInvalidChannelDescriptor", "invalid channel descriptor"},
     {hipError_t(912), "hipErrorInvalidTexture", "invalid texture"},
+    // 914 to 916, and 1054 as it is here: HIP 10.
+    {hipError_t(914), "hipErrorInvalidResourceType", "invalid resource type"},
+    {hipError_t(915), "hipErrorInvalidResourceConfiguration", "invalid resource configuration"},
+    {hipError_t(916), "hipErrorStreamDetached", "the stream has been detached from its context"},
     {hipError_t(1052), "hipErrorRuntimeMemory", "runtime memory call returned error"},
     {hipError_t(1053), "hipErrorRuntimeOther", "runtime call other than memory returned error"},
-    {hipError_t(1054), "hipErrorTbd", "marks the end of the range of error codes"},
+    {hipError_t(1054), "hipErrorInvalidClusterSize", "invalid cluster size"},
+    {hipError_t(1055), "hipErrorTbd", "marks the end of the range of error codes"},
     {hipErrorUnknown, "hipErrorUnknown", "unknown error"},
 };
 
@@ -141,10 +147,21 @@ FLYEMU_API hipError_t hipDrvGetErrorString(hipError_t error, const char **text) 
   return hipSuccess;
 }
 
-FLYEMU_API hipError_t hipGetLastError() {
+/// A device that has failed is the last error of every thread that uses it, however often it is
+/// asked for.
+FLYEMU_API hipError_t hipPeekAtLastError() {
   const hipError_t last = flyemu::threadErrors().last;
+  if (last != hipSuccess)
+    return last;
+  try {
+    return flyemu::deviceFailure(flyemu::Runtime::instance().current());
+  } catch (const flyemu::EmulatorError &) {
+    return hipSuccess; // no devices yet: nothing can have failed
+  }
+}
+FLYEMU_API hipError_t hipGetLastError() {
+  const hipError_t last = hipPeekAtLastError();
   flyemu::threadErrors().last = hipSuccess;
   return last;
 }
-FLYEMU_API hipError_t hipPeekAtLastError() { return flyemu::threadErrors().last; }
 FLYEMU_API hipError_t hipExtGetLastError() { return hipGetLastError(); }

@@ -2,9 +2,12 @@
 //
 // The functions of fly_emulator/extensions.h.
 #include "fly_emulator/extensions.h"
+#include "check/code_check.h"
 #include "device/memory_map.h"
+#include "hip/device_failure.h"
 #include "hip/inspection.h"
 #include "hip/runtime.h"
+#include "predict/prediction_log.h"
 #include "sanitize/report_log.h"
 
 using namespace flyemu;
@@ -95,6 +98,16 @@ FLYEMU_API int flyemu_set_instruction_limit(unsigned long long limit) {
   return guarded([&] { Runtime::instance().setInstructionLimit(limit); });
 }
 
+FLYEMU_API int flyemu_set_time_limit(unsigned long long seconds) {
+  return guarded([&] { Runtime::instance().setTimeLimit(seconds); });
+}
+
+FLYEMU_API int flyemu_set_read_granularity(unsigned bytes) {
+  return guarded([&] { Runtime::instance().setReadGranularity(bytes); });
+}
+
+FLYEMU_API void flyemu_forget_failures() { forgetDeviceFailure(-1); }
+
 FLYEMU_API int flyemu_set_sanitizers(const char *comma_separated) {
   return guarded([&] {
     require(comma_separated != nullptr, hipErrorInvalidValue,
@@ -140,6 +153,7 @@ FLYEMU_API int flyemu_register_tensor(const void *low, size_t bytes, int read_on
     tensor->itemBytes = item_bytes;
     tensor->shape.assign(shape, shape + rank);
     tensor->strides.assign(byte_strides, byte_strides + rank);
+    tensor->findGaps();
     registerRange("flyemu_register_tensor", low, bytes, read_only, name, std::move(tensor));
   });
 }
@@ -180,13 +194,12 @@ FLYEMU_API const char *flyemu_trace_json(unsigned long long launch) {
     const auto profile = ProfileLog::instance().find(launch == 0 ? threadErrors().profile : launch);
     require(profile != nullptr, hipErrorInvalidValue,
             "flyemu_trace_json: no profile of that launch is kept");
-    std::string trace = profile->traceJson();
-    require(!trace.empty(), hipErrorInvalidValue,
-            profile->timelineForgotten
+    require(!profile->trace.empty(), hipErrorInvalidValue,
+            profile->traceForgotten
                 ? "flyemu_trace_json: only the last four launches keep their trace"
                 : "flyemu_trace_json: the launch was profiled without a trace "
                   "(flyemu_set_profiling(2) or FLYDSL_EMU_PROFILE=2 records one)");
-    return trace;
+    return profile->trace.json();
   });
 }
 
@@ -198,10 +211,91 @@ FLYEMU_API const char *flyemu_disassemble(const void *image, size_t bytes, const
   return answer([&] { return disassembleImage(image, bytes, arch != nullptr ? arch : ""); });
 }
 
+FLYEMU_API int flyemu_set_code_check(int enabled) {
+  return guarded([&] { Runtime::instance().setChecksCode(enabled != 0); });
+}
+
+FLYEMU_API const char *flyemu_check_json(const void *image, size_t bytes, const char *arch) {
+  return answer([&] { return checkImage(image, bytes, arch != nullptr ? arch : ""); });
+}
+
 FLYEMU_API const char *flyemu_code_object_json(const void *image, size_t bytes) {
   return answer([&] { return describeImage(image, bytes); });
 }
 
 FLYEMU_API const char *flyemu_opcodes_json(const char *arch) {
   return answer([&] { return describeOpcodes(arch != nullptr ? arch : ""); });
+}
+
+FLYEMU_API int flyemu_set_prediction(const char *device, int sampled, int warm, int trace) {
+  return guarded([&] {
+    if (device == nullptr) {
+      Runtime::instance().setPrediction(nullptr);
+      return;
+    }
+    auto options = std::make_shared<PredictionOptions>();
+    if (*device != '\0') {
+      const DeviceModel *model = findDeviceModel(device);
+      if (model == nullptr)
+        throw EmulatorError(hipErrorInvalidValue, std::string("there is no model of the device ") +
+                                                      device +
+                                                      "; there are: " + deviceModelNames());
+      options->device = *model;
+    }
+    options->sampled = sampled != 0;
+    options->warm = warm != 0;
+    options->trace = trace != 0;
+    Runtime::instance().setPrediction(options);
+  });
+}
+
+FLYEMU_API int flyemu_set_prediction_parameter(const char *name, double value) {
+  return guarded([&] {
+    const auto present = Runtime::instance().prediction();
+    require(present != nullptr && present->device.name != nullptr && name != nullptr,
+            hipErrorInvalidValue,
+            "flyemu_set_prediction_parameter: no prediction for a named device is switched on");
+    auto options = std::make_shared<PredictionOptions>(*present);
+    require(setParameter(options->device, name, value), hipErrorInvalidValue,
+            "flyemu_set_prediction_parameter: no parameter of that name");
+    Runtime::instance().setPrediction(options);
+  });
+}
+
+FLYEMU_API const char *flyemu_prediction_json() { return threadErrors().prediction.c_str(); }
+
+FLYEMU_API unsigned long long flyemu_prediction_count() {
+  return PredictionLog::instance().count();
+}
+
+FLYEMU_API const char *flyemu_predictions_json(unsigned long long after) {
+  return answer([&] { return PredictionLog::instance().jsonAfter(after); });
+}
+
+FLYEMU_API const char *flyemu_prediction_trace_json(unsigned long long number) {
+  return answer([&] {
+    const auto trace =
+        PredictionLog::instance().trace(number == 0 ? threadErrors().predictionNumber : number);
+    require(
+        trace != nullptr, hipErrorInvalidValue,
+        "flyemu_prediction_trace_json: that launch was predicted without a trace, or is not one "
+        "of the last four with one");
+    return trace->json();
+  });
+}
+
+FLYEMU_API const char *flyemu_device_models_json() {
+  return answer([] { return deviceModelsJson(); });
+}
+
+FLYEMU_API const char *flyemu_predict_again(void *module) {
+  return answer([&] {
+    const auto *loaded = static_cast<const Module *>(module);
+    const auto options = Runtime::instance().prediction();
+    require(Runtime::instance().isModule(static_cast<Module *>(module)) &&
+                loaded->predictor != nullptr && options != nullptr,
+            hipErrorInvalidValue, "flyemu_predict_again: that module has no predicted launch");
+    loaded->predictor->setDevice(options->device);
+    return loaded->predictor->predict().json();
+  });
 }

@@ -32,7 +32,7 @@ Contents contentsOf(const Module &module, const KernelMetadata &kernel) {
     if (inst->opcode == nullptr)
       continue;
     const std::string &name = inst->opcode->name;
-    contents.names[inst->opcode->fidelity].insert(name);
+    contents.names[inst->opcode->fidelity].insert(inst->opcode->mnemonic());
     contents.classes.insert(inst->opcode->cls);
     const bool memory = inst->opcode->cls == OpClass::Global || inst->opcode->cls == OpClass::Flat;
     contents.atomics |= memory && in(name, "atomic");

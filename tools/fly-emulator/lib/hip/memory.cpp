@@ -92,6 +92,9 @@ FLYEMU_API hipError_t hipMallocHost(void **pointer, size_t bytes) {
 FLYEMU_API hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned flags) {
   return hipHostMalloc(pointer, bytes, flags);
 }
+FLYEMU_API hipError_t hipExtHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+  return hipHostMalloc(pointer, bytes, flags);
+}
 FLYEMU_API hipError_t hipMemAllocHost(void **pointer, size_t bytes) {
   return hipHostMalloc(pointer, bytes, 0);
 }

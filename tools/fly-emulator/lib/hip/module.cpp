@@ -127,9 +127,8 @@ int residentGroups(const ihipModuleSymbol_t &function, int threads, size_t dynam
   const Architecture &architecture =
       *Runtime::instance().device(function.module->device).architecture;
   const KernelMetadata &kernel = *function.kernel;
-  const uint64_t lds = kernel.groupSegmentSize + dynamicLds;
   const Occupancy occupancy = occupancyOf(architecture, *function.module->object, kernel,
-                                          static_cast<uint32_t>(threads), lds);
+                                          static_cast<uint32_t>(threads), dynamicLds);
   return static_cast<int>(occupancy.groups);
 }
 
@@ -346,6 +345,26 @@ FLYEMU_API hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned 
     return launch(function, grid, block, static_cast<uint32_t>(dynamicLds), stream, parameters,
                   extra, false);
   });
+}
+
+/// Its older name.
+FLYEMU_API hipError_t hipHccModuleLaunchKernel(hipFunction_t function, unsigned globalX,
+                                               unsigned globalY, unsigned globalZ, unsigned blockX,
+                                               unsigned blockY, unsigned blockZ, size_t dynamicLds,
+                                               hipStream_t stream, void **parameters, void **extra,
+                                               hipEvent_t start, hipEvent_t stop) {
+  return hipExtModuleLaunchKernel(function, globalX, globalY, globalZ, blockX, blockY, blockZ,
+                                  dynamicLds, stream, parameters, extra, start, stop, 0);
+}
+
+/// The name of a kernel; null for what is no kernel.
+FLYEMU_API const char *hipKernelNameRef(hipFunction_t function) {
+  const char *name = nullptr;
+  guarded([&] { name = functionOf(function).kernel->name.c_str(); });
+  return name;
+}
+FLYEMU_API const char *hipKernelNameRefByPtr(const void *hostFunction, hipStream_t) {
+  return hipKernelNameRef(static_cast<hipFunction_t>(const_cast<void *>(hostFunction)));
 }
 
 // The same for a host stub, as compiled HIP programs call them.

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <thread>
 
+#include "check/code_check.h"
 #include "device/memory_map.h"
 #include "hip/allocation.h"
+#include "hip/device_failure.h"
 #include "hip/offload_bundle.h"
 #include "support/environment.h"
 
@@ -15,7 +17,18 @@ namespace flyemu {
 namespace {
 
 thread_local int currentDevice = 0;
+
+/// Reads beyond an allocation stay in its last page, which is there.
+uint32_t requireGranularity(uint64_t bytes) {
+  if (bytes == 0 || bytes > kPageBytes || (bytes & (bytes - 1)) != 0)
+    throw EmulatorError(hipErrorInvalidValue,
+                        "FLYDSL_EMU_READ_GRANULARITY: expected a power of two from 1 (exact) to " +
+                            std::to_string(kPageBytes) + ", got " + std::to_string(bytes));
+  return static_cast<uint32_t>(bytes);
+}
+
 constexpr uint64_t kDefaultInstructionLimit = uint64_t{1} << 31;
+constexpr uint64_t kDefaultSeconds = 300;
 
 } // namespace
 
@@ -65,11 +78,15 @@ void Runtime::initialise() {
   options_.seed = environmentNumber("FLYDSL_EMU_SEED", 0);
   options_.instructionLimit =
       environmentNumber("FLYDSL_EMU_MAX_INSTRUCTIONS", kDefaultInstructionLimit);
+  options_.seconds = environmentNumber("FLYDSL_EMU_MAX_SECONDS", kDefaultSeconds);
+  options_.readGranularity =
+      requireGranularity(environmentNumber("FLYDSL_EMU_READ_GRANULARITY", 1));
   const uint64_t threads =
       environmentNumber("FLYDSL_EMU_THREADS", std::max(1U, std::thread::hardware_concurrency()));
   options_.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 256));
   sanitizers_ = sanitizer::parse(environmentString("FLYDSL_EMU_SANITIZE", "none"));
   saveFolder_ = environmentString("FLYDSL_EMU_SAVE", "");
+  checksCode_ = environmentNumber("FLYDSL_EMU_CHECK_CODE", 0) != 0;
   reportOptions_.stopAtFirst = environmentNumber("FLYDSL_EMU_STOP_AT_FIRST", 0) != 0;
   reportOptions_.mostReports = static_cast<uint32_t>(
       std::clamp<uint64_t>(environmentNumber("FLYDSL_EMU_MAX_REPORTS", 100), 1, 100000));
@@ -113,6 +130,7 @@ void Runtime::setDevices(const std::string &list) {
   }
   devices_ = std::move(devices);
   currentDevice = 0;
+  forgetDeviceFailure(-1);
 }
 
 int Runtime::current() {
@@ -155,6 +173,11 @@ Module *Runtime::load(const void *image, size_t size) {
     throw;
   }
   module->program = std::make_unique<Program>(*module->object, architecture.name);
+  if (checksCode())
+    if (const std::string found = checkText(*module->program); !found.empty())
+      throw EmulatorError(hipErrorInvalidImage, "the code was checked (FLYDSL_EMU_CHECK_CODE), and "
+                                                "some path through it goes wrong:\n" +
+                                                    found);
   linkManagedVariables(*module->object);
   MemoryRange range;
   range.begin = reinterpret_cast<uint64_t>(module->object->base());
@@ -162,7 +185,16 @@ Module *Runtime::load(const void *image, size_t size) {
   range.kind = MemoryKind::CodeObject;
   range.device = ordinal;
   range.name = "code object";
+  range.writable = false;
   MemoryMap::instance().add(range);
+  range.writable = true;
+  range.name = "variables of a code object";
+  const uint64_t base = range.begin;
+  for (const auto &[begin, end] : module->object->writable()) {
+    range.begin = base + begin;
+    range.end = base + end;
+    MemoryMap::instance().add(range);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   return *modules_.insert(module.release()).first;
 }
@@ -174,8 +206,10 @@ void Runtime::unload(Module *module) {
     if (modules_.erase(module) == 0)
       throw EmulatorError(hipErrorInvalidHandle, "no module that is loaded");
   }
-  MemoryMap::instance().remove(reinterpret_cast<uint64_t>(module->object->base()),
-                               MemoryKind::CodeObject);
+  const auto base = reinterpret_cast<uint64_t>(module->object->base());
+  for (const auto &[begin, end] : module->object->writable())
+    MemoryMap::instance().remove(base + begin, MemoryKind::CodeObject);
+  MemoryMap::instance().remove(base, MemoryKind::CodeObject);
   delete module;
 }
 
@@ -202,6 +236,19 @@ void Runtime::setInstructionLimit(uint64_t limit) {
   options_.instructionLimit = limit == 0 ? kDefaultInstructionLimit : limit;
 }
 
+void Runtime::setTimeLimit(uint64_t seconds) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  options_.seconds = seconds;
+}
+
+void Runtime::setReadGranularity(uint64_t bytes) {
+  const uint32_t granularity = requireGranularity(bytes);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  options_.readGranularity = granularity;
+}
+
 unsigned Runtime::sanitizers() {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
@@ -226,6 +273,18 @@ void Runtime::setReportOptions(const ReportOptions &options) {
   reportOptions_ = options;
 }
 
+bool Runtime::checksCode() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  return checksCode_;
+}
+
+void Runtime::setChecksCode(bool checks) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  initialise();
+  checksCode_ = checks;
+}
+
 std::string Runtime::saveFolder() {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
@@ -242,6 +301,16 @@ Profiling Runtime::profiling() {
   const std::lock_guard<std::mutex> lock(mutex_);
   initialise();
   return profiling_;
+}
+
+std::shared_ptr<const PredictionOptions> Runtime::prediction() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return prediction_;
+}
+
+void Runtime::setPrediction(std::shared_ptr<const PredictionOptions> options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  prediction_ = std::move(options);
 }
 
 void Runtime::setProfiling(Profiling profiling) {

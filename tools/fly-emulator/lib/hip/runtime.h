@@ -15,6 +15,7 @@
 #include "device/launch.h"
 #include "execute/program.h"
 #include "hip/hip_types.h"
+#include "predict/prediction.h"
 #include "profile/profile_log.h"
 #include "sanitize/report.h"
 #include "support/error.h"
@@ -35,6 +36,8 @@ struct Module {
   std::vector<std::unique_ptr<ihipModuleSymbol_t>> functions;
   std::mutex fidelityMutex;
   std::map<const KernelMetadata *, std::string> fidelity; ///< made at a kernel's first launch
+  /// What the last predicted launch recorded, to be predicted again with other constants.
+  std::shared_ptr<Predictor> predictor;
 };
 
 class Runtime {
@@ -56,15 +59,23 @@ public:
   LaunchOptions launchOptions();
   void setSeed(uint64_t seed);
   void setInstructionLimit(uint64_t limit);
+  void setTimeLimit(uint64_t seconds);
+  void setReadGranularity(uint64_t bytes);
   unsigned sanitizers();
   void setSanitizers(unsigned sanitizers);
   ReportOptions reportOptions();
   void setReportOptions(const ReportOptions &options);
+  /// Is code checked when it is loaded?
+  bool checksCode();
+  void setChecksCode(bool checks);
   /// Where launches are saved; empty for nowhere.
   std::string saveFolder();
   void setSaveFolder(std::string folder);
   Profiling profiling();
   void setProfiling(Profiling profiling);
+  /// Whether launches are predicted, and how; null if not.
+  std::shared_ptr<const PredictionOptions> prediction();
+  void setPrediction(std::shared_ptr<const PredictionOptions> options);
 
 private:
   void initialise();
@@ -77,8 +88,10 @@ private:
   LaunchOptions options_;
   unsigned sanitizers_ = 0;
   ReportOptions reportOptions_;
+  bool checksCode_ = false;
   std::string saveFolder_;
   Profiling profiling_ = Profiling::Off;
+  std::shared_ptr<const PredictionOptions> prediction_;
 };
 
 /// This thread's errors: what flyemu_last_error and hipGetLastError give.
@@ -88,6 +101,8 @@ struct ThreadErrors {
   // What the last launch left, as JSON, and the answer to the last question for a text.
   std::string reports = "[]";
   uint64_t profile = 0; ///< number in the log of profiles
+  std::string prediction = "{}";
+  uint64_t predictionNumber = 0;
   std::string fidelity = "{}";
   std::string answer;
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "hip/device_failure.h"
 #include "hip/functions.h"
 #include "hip/graph.h"
 #include "hip/ipc.h"
@@ -34,6 +35,7 @@ struct ihipStream_t {
 
 struct ihipEvent_t {
   unsigned flags = 0;
+  int device = 0; ///< of the stream that it was last recorded on
   bool recorded = false;
   std::shared_ptr<Capture> capture; ///< that it was recorded in
   std::vector<hipGraphNode *> tails;
@@ -117,6 +119,7 @@ namespace flyemu {
 
 void enqueue(hipStream_t stream, hipGraphNodeType type, std::function<void()> work) {
   Capture *capture = captureOf(stream);
+  requireUnfailed(deviceOf(stream));
   if (capture == nullptr) {
     work();
     return;
@@ -181,15 +184,16 @@ FLYEMU_API hipError_t hipStreamDestroy(hipStream_t stream) {
   });
 }
 FLYEMU_API hipError_t hipStreamSynchronize(hipStream_t stream) {
-  return guarded([&] { refuseWhileCapturing(stream); });
+  return guarded([&] {
+    refuseWhileCapturing(stream);
+    requireUnfailed(deviceOf(stream));
+  });
 }
-FLYEMU_API hipError_t hipStreamQuery(hipStream_t stream) {
-  return guarded([&] { refuseWhileCapturing(stream); });
-}
+FLYEMU_API hipError_t hipStreamQuery(hipStream_t stream) { return hipStreamSynchronize(stream); }
 /// An event of a capture brings the stream into it.
 FLYEMU_API hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
   return guarded([&] {
-    checkStream(stream);
+    requireUnfailed(deviceOf(stream));
     const ihipEvent_t &waited = events().check(event);
     if (waited.capture == nullptr)
       return;
@@ -309,6 +313,12 @@ FLYEMU_API hipError_t hipThreadExchangeStreamCaptureMode(int *mode) {
     std::swap(*mode, current);
   });
 }
+/// Of HIP's older clients: the number itself, -1 for a stream that is none.
+FLYEMU_API int hipGetStreamDeviceId(hipStream_t stream) {
+  int device = -1;
+  guarded([&] { device = deviceOf(stream); });
+  return device;
+}
 FLYEMU_API hipError_t hipStreamGetId(hipStream_t stream, unsigned long long *id) {
   return guarded([&] {
     checkStream(stream);
@@ -338,8 +348,9 @@ FLYEMU_API hipError_t hipEventDestroy(hipEvent_t event) {
 }
 FLYEMU_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
   return guarded([&] {
-    checkStream(stream);
+    requireUnfailed(deviceOf(stream));
     ihipEvent_t &recorded = events().check(event);
+    recorded.device = deviceOf(stream);
     recorded.capture = isDefault(stream) ? nullptr : stream->capture;
     recorded.tails = recorded.capture != nullptr ? stream->tails : std::vector<hipGraphNode *>();
     recorded.recorded = true;
@@ -350,11 +361,9 @@ FLYEMU_API hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stre
   return hipEventRecord(event, stream);
 }
 FLYEMU_API hipError_t hipEventSynchronize(hipEvent_t event) {
-  return guarded([&] { events().check(event); });
+  return guarded([&] { requireUnfailed(events().check(event).device); });
 }
-FLYEMU_API hipError_t hipEventQuery(hipEvent_t event) {
-  return guarded([&] { events().check(event); });
-}
+FLYEMU_API hipError_t hipEventQuery(hipEvent_t event) { return hipEventSynchronize(event); }
 FLYEMU_API hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop) {
   return guarded([&] {
     require(milliseconds != nullptr, hipErrorInvalidValue, "hipEventElapsedTime: null pointer");
@@ -364,6 +373,7 @@ FLYEMU_API hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start,
             "hipEventElapsedTime: an event with hipEventDisableTiming");
     require(first.recorded && last.recorded, hipErrorInvalidHandle,
             "hipEventElapsedTime: an event that was never recorded");
+    requireUnfailed(last.device);
     *milliseconds = std::chrono::duration<float, std::milli>(last.time - first.time).count();
   });
 }

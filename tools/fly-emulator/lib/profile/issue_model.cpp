@@ -12,6 +12,7 @@
 
 #include "code_object/code_object.h"
 #include "decode/disassembler.h"
+#include "device/architecture.h"
 #include "execute/matrix_shape.h"
 #include "execute/opcode.h"
 #include "execute/program.h"
@@ -19,7 +20,10 @@
 namespace flyemu {
 namespace {
 
-constexpr uint32_t kUnit = 4; ///< cycles of one unit of LLVM's model
+/// Cycles of one unit of LLVM's model: a wave of 64 lanes on a SIMD of 16; RDNA's has 32.
+uint32_t unitCycles(const Architecture &architecture) {
+  return architecture.generation < 10 ? 4 : 1;
+}
 
 bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -36,11 +40,11 @@ const llvm::MCSchedClassDesc *schedClass(const Disassembler &disassembler, const
 }
 
 /// What LLVM's model says.
-void modelCost(const Program &program, const Instruction &inst, IssueCost &cost) {
+void modelCost(const Program &program, const Instruction &inst, uint32_t unit, IssueCost &cost) {
   const CodeObject &object = program.object();
-  Disassembler &disassembler = Disassembler::forArch(object.arch());
-  const std::lock_guard<std::mutex> lock(disassembler.mutex());
   const uint64_t address = program.elfAddress(inst);
+  Disassembler &disassembler = Disassembler::forArch(object.arch(), object.lanesAt(address));
+  const std::lock_guard<std::mutex> lock(disassembler.mutex());
   llvm::MCInst mc;
   if (disassembler.decode(mc, object.base() + address, object.textEnd() - address, address) == 0)
     return;
@@ -49,9 +53,9 @@ void modelCost(const Program &program, const Instruction &inst, IssueCost &cost)
     return;
   const llvm::MCSubtargetInfo &subtarget = disassembler.subtarget();
   const double throughput = llvm::MCSchedModel::getReciprocalThroughput(subtarget, *desc);
-  cost.issue = kUnit * std::max(1U, static_cast<uint32_t>(std::lround(throughput)));
+  cost.issue = unit * std::max(1U, static_cast<uint32_t>(std::lround(throughput)));
   const int latency = llvm::MCSchedModel::computeInstrLatency(subtarget, *desc);
-  cost.latency = std::max(cost.issue, kUnit * static_cast<uint32_t>(std::max(1, latency)));
+  cost.latency = std::max(cost.issue, unit * static_cast<uint32_t>(std::max(1, latency)));
 }
 
 IssueUnit unitOf(OpClass cls) {
@@ -93,15 +97,26 @@ bool hasEightBits(const Instruction &inst) {
   return inst.modifiers.cbsz < 2 || inst.modifiers.blgp < 2;
 }
 
-void matrixCost(const Instruction &inst, IssueCost &cost) {
+/// WMMA and SWMMAC, "v_wmma_f32_16x16x16_f16": AMD's cycles, the same for both widths of waves.
+void waveMatrixCost(const Instruction &inst, uint32_t generation, IssueCost &cost) {
+  const std::string &name = inst.opcode->name;
+  const auto has = [&](const char *part) { return name.find(part) != std::string::npos; };
+  const uint32_t k = has("16x16x64") ? 64 : has("16x16x32") ? 32 : 16;
+  cost.flops = uint64_t{2} * 16 * 16 * k;
+  const bool halves = has("_f16") || has("_bf16");
+  cost.issue = generation < 12 ? (has("iu4") ? 16 : 32) : (halves ? 16 : 8);
+  cost.latency = std::max(cost.latency, cost.issue);
+}
+
+void matrixCost(const Instruction &inst, uint32_t unit, IssueCost &cost) {
   MatrixShape shape;
   if (!MatrixShape::parse(inst.opcode->name, shape))
     return;
   cost.flops = uint64_t{2} * shape.m * shape.n * shape.k * shape.blocks;
   if (shape.anyFormat && hasEightBits(inst)) {
     const uint32_t passes = shape.m == 32 ? 16 : 8;
-    cost.latency += passes * kUnit - cost.issue;
-    cost.issue = passes * kUnit;
+    cost.latency += passes * unit - cost.issue;
+    cost.issue = passes * unit;
   }
 }
 
@@ -127,22 +142,34 @@ const char *unitName(IssueUnit unit) {
 
 IssueCost issueCost(const Program &program, const Instruction &inst) {
   const Opcode &opcode = *inst.opcode;
+  const Architecture &architecture = *findArchitecture(program.object().arch());
+  const uint32_t unit = unitCycles(architecture);
+  const bool rdna = architecture.generation >= 10;
   IssueCost cost;
+  cost.issue = cost.slot = cost.latency = unit;
   cost.unit = unitOf(opcode.cls);
-  modelCost(program, inst, cost);
-  if (opcode.cls == OpClass::Matrix)
-    matrixCost(inst, cost);
+  modelCost(program, inst, unit, cost);
+  const bool wide = rdna && cost.unit == IssueUnit::Vector &&
+                    program.object().lanesAt(program.elfAddress(inst)) == 64;
+  if (opcode.cls == OpClass::Matrix && rdna)
+    waveMatrixCost(inst, architecture.generation, cost);
+  else if (opcode.cls == OpClass::Matrix)
+    matrixCost(inst, unit, cost);
   else if (isQuarterRate(opcode))
-    cost.issue = 4 * kUnit;
+    cost.issue = 4 * unit;
   else if (opcode.name == "s_nop")
-    cost.issue = kUnit * (static_cast<uint32_t>(inst.immediate[0] & 0xf) + 1);
+    cost.issue = unit * (static_cast<uint32_t>(inst.immediate[0] & 0xf) + 1);
   else if (opcode.name == "s_sleep")
-    cost.issue = std::max<uint32_t>(kUnit, 64 * static_cast<uint32_t>(inst.immediate[0] & 0x7f));
-  if (opcode.cls == OpClass::VectorAlu || opcode.cls == OpClass::Transcendental ||
-      opcode.cls == OpClass::Control || opcode.cls == OpClass::Branch ||
-      opcode.cls == OpClass::Barrier)
-    cost.latency = cost.issue; // in order, and done when the next one issues
-  cost.slot = opcode.cls == OpClass::Matrix ? kUnit : cost.issue;
+    cost.issue = std::max<uint32_t>(unit, 64 * static_cast<uint32_t>(inst.immediate[0] & 0x7f));
+  if (wide)
+    cost.issue *= 2;
+  // In order, and done when the next one issues; RDNA's vector results come later (LLVM has when).
+  const bool later =
+      rdna && (opcode.cls == OpClass::VectorAlu || opcode.cls == OpClass::Transcendental);
+  if (cost.unit == IssueUnit::Vector || opcode.cls == OpClass::Control ||
+      opcode.cls == OpClass::Branch || opcode.cls == OpClass::Barrier)
+    cost.latency = later ? std::max(cost.latency, cost.issue) : cost.issue;
+  cost.slot = opcode.cls == OpClass::Matrix ? unit : cost.issue;
   return cost;
 }
 

@@ -35,6 +35,9 @@ struct IssueCost {
 ///   formats, which are what LLVM's model holds for all;
 /// - s_nop and s_sleep take what they are asked for.
 ///
+/// On RDNA the unit is one cycle, vector instructions of a wave of 64 lanes take two of them (a
+/// dual instruction counts as one), and matrix instructions the cycles that AMD publishes.
+///
 /// The cycles of the matrix instructions of gfx942 are those that AMD publishes; a test compares
 /// all of them. Thread-safe.
 IssueCost issueCost(const Program &program, const Instruction &inst);

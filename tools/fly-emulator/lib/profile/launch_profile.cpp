@@ -35,22 +35,16 @@ std::string loopJson(const LoopProfile &loop) {
          loop.counters.json() + "}";
 }
 
-/// How many of a unit a compute unit has.
-uint64_t unitsOf(IssueUnit unit) {
-  return unit == IssueUnit::Lds || unit == IssueUnit::Memory ? 1 : kSimds;
-}
-
 std::string timelineJson(const LaunchProfile &profile) {
   const Timeline &t = profile.timeline;
-  std::string out = format("{\"cycles\": %llu, \"groups\": %zu, \"waves\": %zu, \"truncated\": %s",
-                           number(t.cycles), profile.timelineGroups.size(), t.waves.size(),
-                           t.truncated ? "true" : "false");
+  std::string out = "{\"device\": " + jsonString(t.device) +
+                    format(", \"cycles\": %llu, \"groups\": %u, \"waves\": %u, \"truncated\": %s",
+                           number(t.cycles), t.groups, t.waves, t.truncated ? "true" : "false");
   out += ", \"busy\": {";
-  for (unsigned u = 0; u < static_cast<unsigned>(IssueUnit::Sequencer); ++u) {
-    const auto unit = static_cast<IssueUnit>(u);
-    const uint64_t whole = t.cycles * unitsOf(unit);
-    out += format("%s\"%s\": %.4f", u == 0 ? "" : ", ", unitName(unit),
-                  whole == 0 ? 0.0 : static_cast<double>(t.busy[u]) / static_cast<double>(whole));
+  for (size_t i = static_cast<size_t>(Resource::Scalar); i < kResources; ++i) {
+    const auto resource = static_cast<Resource>(i);
+    const char *name = resource == Resource::L1 ? "memory" : resourceName(resource);
+    out += format("%s\"%s\": %.4f", resource == Resource::Scalar ? "" : ", ", name, t.busy[i]);
   }
   out += "}, \"stalled\": {";
   for (size_t r = 1; r < kStallReasons; ++r)
@@ -62,7 +56,7 @@ std::string timelineJson(const LaunchProfile &profile) {
 } // namespace
 
 uint64_t LaunchProfile::estimatedCycles() const {
-  if (timelineGroups.empty())
+  if (timeline.groups == 0)
     return 0;
   const uint64_t atOnce = uint64_t{std::max(1U, occupancy.groups)} * computeUnits;
   return timeline.cycles * ((geometry.groupCount() + atOnce - 1) / atOnce);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "device/launch.h"
+#include "predict/compute_unit.h"
 #include "profile/counters.h"
 #include "profile/occupancy.h"
-#include "profile/timeline.h"
 
 namespace flyemu {
 
@@ -37,6 +37,20 @@ struct LoopProfile {
   uint64_t stalled = 0; ///< of these, waiting
 };
 
+/// The workgroups that share one compute unit, over time, as the time model has it
+/// (predict/compute_unit.h) for the best known device of the architecture.
+struct Timeline {
+  std::string device;
+  uint32_t groups = 0;
+  uint32_t waves = 0;
+  uint64_t cycles = 0;                      ///< until the last wave ends
+  std::array<double, kResources> busy = {}; ///< share of the time, by Resource
+  std::array<uint64_t, kStallReasons> stalls = {};
+  std::vector<uint64_t> stalledAt; ///< cycles, by instruction of the profile
+  std::vector<uint64_t> elapsedAt; ///< cycles stalled and in the issue slot, alike
+  bool truncated = false;          ///< waves ended before they did
+};
+
 /// What a launch did: nothing in it refers to the module, which may be unloaded.
 struct LaunchProfile {
   std::string kernel;
@@ -52,9 +66,9 @@ struct LaunchProfile {
   Occupancy occupancy;
   std::vector<InstructionProfile> instructions; ///< by address
   std::vector<LoopProfile> loops;
-  Timeline timeline; ///< its instructions are those above
-  std::vector<std::array<uint32_t, 3>> timelineGroups;
-  bool timelineForgotten = false; ///< its events were dropped to save memory
+  Timeline timeline;
+  UnitTrace trace;             ///< empty unless asked for
+  bool traceForgotten = false; ///< dropped to save memory
 
   /// Estimated cycles of the whole launch: the timeline's, for as many rounds of workgroups as the
   /// device's compute units need.
@@ -62,9 +76,6 @@ struct LaunchProfile {
   /// The profile as a JSON object; see docs/emulator/profiling.md. `launch`: its number in the
   /// log; 0 leaves it out.
   std::string json(uint64_t launch = 0) const;
-  /// The timeline as trace events (chrome://tracing, Perfetto), one track a wave.
-  /// The empty string if no events were kept.
-  std::string traceJson() const;
 };
 
 } // namespace flyemu

@@ -7,7 +7,7 @@ namespace flyemu {
 namespace {
 
 constexpr size_t kKept = 1024;
-constexpr size_t kTimelinesKept = 4;
+constexpr size_t kTracesKept = 4;
 
 } // namespace
 
@@ -23,14 +23,13 @@ uint64_t ProfileLog::add(LaunchProfile profile) {
   profiles_.push_back(std::move(kept));
   if (profiles_.size() > kKept)
     profiles_.pop_front();
-  if (profiles_.size() > kTimelinesKept) {
-    // Readers may hold it: a copy without events takes its place.
-    std::shared_ptr<LaunchProfile> &old = profiles_[profiles_.size() - kTimelinesKept - 1];
-    if (!old->timeline.waves.empty()) {
+  if (profiles_.size() > kTracesKept) {
+    // Readers may hold it: a copy without a trace takes its place.
+    std::shared_ptr<LaunchProfile> &old = profiles_[profiles_.size() - kTracesKept - 1];
+    if (!old->trace.empty()) {
       auto shorter = std::make_shared<LaunchProfile>(*old);
-      for (WaveTimeline &wave : shorter->timeline.waves)
-        wave.events = {};
-      shorter->timelineForgotten = true;
+      shorter->trace = UnitTrace();
+      shorter->traceForgotten = true;
       old = std::move(shorter);
     }
   }

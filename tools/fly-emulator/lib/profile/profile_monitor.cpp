@@ -2,10 +2,14 @@
 #include "profile/profile_monitor.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "execute/opcode.h"
 #include "execute/program.h"
+#include "predict/compute_unit.h"
+#include "predict/memory_model.h"
 #include "profile/bank_conflicts.h"
 #include "profile/loops.h"
 
@@ -20,26 +24,17 @@ public:
   ProfileObserver(uint32_t banks, const std::vector<MemoryRange> &internal)
       : banks_(banks), internal_(internal) {}
 
-  void record(WorkGroup &group, size_t eventsOfWave) {
-    recorded.waves.resize(group.waveCount);
-    std::copy(group.id, group.id + 3, recorded.id.begin());
-    mostEvents_ = eventsOfWave;
-  }
-
   void before(Wave &wave, const Instruction &inst) override {
     Counters &c = counters[&inst];
     ++c.instructions;
     c.lanes += static_cast<uint64_t>(__builtin_popcountll(wave.exec()));
-    if (recorded.waves.empty())
-      return;
-    std::vector<RecordedEvent> &events = recorded.waves[wave.index];
-    if (events.size() < mostEvents_)
-      events.push_back({&inst, 0});
-    else
-      recorded.truncated = true;
+    if (path != nullptr)
+      path->before(wave, inst);
   }
   void after(Wave &, const Instruction &) override {}
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    if (path != nullptr)
+      path->globalAccess(wave, inst, access);
     Counters &c = counters[&inst];
     const auto lanes = static_cast<uint64_t>(__builtin_popcountll(access.lanes));
     if (inst.opcode->cls == OpClass::ScalarMemory) {
@@ -51,11 +46,11 @@ public:
       c.bytesLoaded += lanes * access.bytes;
     if (access.kind != AccessKind::Load)
       c.bytesStored += lanes * access.bytes;
-    const uint64_t segments = memorySegments(access.address, access.lanes, access.bytes);
-    c.transactions += segments;
-    busy(wave, inst, segments);
+    c.transactions += memorySegments(access.address, access.lanes, access.bytes);
   }
   void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    if (path != nullptr)
+      path->ldsAccess(wave, inst, access);
     Counters &c = counters[&inst];
     ++c.ldsAccesses;
     c.ldsBytes += static_cast<uint64_t>(__builtin_popcountll(access.lanes)) * access.bytes;
@@ -64,13 +59,14 @@ public:
     c.ldsConflictCycles += cost.conflicts;
     if (!phasesAreMeasured(access.bytes, load, banks_))
       phasesAssumed = true;
-    if (inst.opcode->cls == OpClass::Lds)
-      busy(wave, inst, uint64_t{cost.phases} + cost.conflicts);
   }
-  void barrier(WorkGroup &) override {}
+  void barrier(WorkGroup &group) override {
+    if (path != nullptr)
+      path->barrier(group);
+  }
 
   std::unordered_map<const Instruction *, Counters> counters;
-  RecordedGroup recorded;
+  std::unique_ptr<Observer> path; ///< of a workgroup that is recorded
   bool phasesAssumed = false;
 
 private:
@@ -79,17 +75,9 @@ private:
       return address >= range.begin && address < range.end;
     });
   }
-  void busy(const Wave &wave, const Instruction &inst, uint64_t cycles) {
-    if (recorded.waves.empty() || recorded.waves[wave.index].empty())
-      return;
-    RecordedEvent &event = recorded.waves[wave.index].back();
-    if (event.inst == &inst)
-      event.busy += static_cast<uint32_t>(cycles);
-  }
 
   const uint32_t banks_;
   const std::vector<MemoryRange> &internal_;
-  size_t mostEvents_ = 0;
 };
 
 InstructionProfile describe(const CodeObject &object, Program &program, const Instruction &inst,
@@ -143,28 +131,28 @@ void ProfileMonitor::begin(const CodeObject &object, Program &program, const Ker
   geometry_ = geometry;
   const Architecture &architecture = *findArchitecture(object.arch());
   banks_ = architecture.ldsBanks;
-  occupancy_ = occupancyOf(architecture, object, kernel, geometry.threads(),
-                           uint64_t{kernel.groupSegmentSize} + geometry.dynamicLds);
+  paths_.begin(object, program, kernel, geometry, state);
+  std::unordered_map<uint64_t, bool> recorded;
+  const uint32_t groups = std::max(1U, paths_.occupancy().groups);
+  for (uint32_t i = 0; i < groups; ++i)
+    recorded.emplace(i, true);
+  paths_.watchOnly(std::move(recorded));
+  paths_.keepAtMost(kMostEvents / groups);
   for (const MemoryRange &range : state.memory->ranges())
     if (range.kind == MemoryKind::Internal)
       internal_.push_back(range);
 }
 
-uint64_t ProfileMonitor::indexOf(const WorkGroup &group) const {
-  return group.id[0] + uint64_t{geometry_.groups[0]} *
-                           (group.id[1] + uint64_t{geometry_.groups[1]} * group.id[2]);
-}
-
 std::unique_ptr<Observer> ProfileMonitor::observe(WorkGroup &group) {
   auto observer = std::make_unique<ProfileObserver>(banks_, internal_);
-  const uint64_t traced = std::max(1U, occupancy_.groups);
-  if (indexOf(group) < traced)
-    observer->record(group, kMostEvents / (traced * group.waveCount));
+  observer->path = paths_.observe(group);
   return observer;
 }
 
 void ProfileMonitor::finished(WorkGroup &group, Observer &observer) {
   auto &own = static_cast<ProfileObserver &>(observer);
+  if (own.path != nullptr)
+    paths_.finished(group, *own.path);
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto &[inst, counted] : own.counters) {
     auto &entry = counters_[inst->address];
@@ -172,8 +160,6 @@ void ProfileMonitor::finished(WorkGroup &group, Observer &observer) {
     entry.second.add(counted);
   }
   phasesAssumed_ |= own.phasesAssumed;
-  if (!own.recorded.waves.empty())
-    recorded_[indexOf(group)] = std::move(own.recorded);
 }
 
 LaunchProfile ProfileMonitor::take() {
@@ -195,34 +181,63 @@ LaunchProfile ProfileMonitor::take() {
   out.computeUnits = architecture.computeUnits;
   out.clockKHz = architecture.clockKHz;
   out.phasesAssumed = phasesAssumed_;
-  out.occupancy = occupancy_;
+  out.occupancy = paths_.occupancy();
 
-  Trace trace;
   std::vector<const Instruction *> executed;
-  std::unordered_map<const Instruction *, uint32_t> indices;
   for (const auto &[address, entry] : counters_) {
     const IssueCost cost = issueCost(*program_, *entry.first);
-    indices[entry.first] = static_cast<uint32_t>(executed.size());
     executed.push_back(entry.first);
-    trace.instructions.push_back({entry.first, cost});
     out.instructions.push_back(describe(*object_, *program_, *entry.first, cost, entry.second));
   }
-  for (auto &[index, recorded] : recorded_) {
-    Trace::Group group;
-    group.truncated = recorded.truncated;
-    for (const auto &wave : recorded.waves) {
-      group.waves.emplace_back();
-      for (const RecordedEvent &event : wave)
-        group.waves.back().push_back({indices.at(event.inst), event.busy});
-    }
-    out.timelineGroups.push_back(recorded.id);
-    trace.groups.push_back(std::move(group));
-  }
-  recorded_.clear();
-  out.timeline = simulate(trace, keepEvents_);
+  simulate(out);
   for (const Loop &loop : findLoops(executed))
     out.loops.push_back(describe(*object_, *program_, loop, out));
   return out;
+}
+
+void ProfileMonitor::simulate(LaunchProfile &out) {
+  paths_.settlePlaces();
+  const DeviceModel &device = *findDeviceModel(out.arch);
+  std::vector<RecordedPath *> groups;
+  for (const auto &group : paths_.groups())
+    groups.push_back(group.get());
+  std::sort(groups.begin(), groups.end(),
+            [](const RecordedPath *a, const RecordedPath *b) { return a->index < b->index; });
+  const std::vector<const RecordedPath *> paths(groups.begin(), groups.end());
+  const auto count = static_cast<double>(geometry_.groupCount());
+  const auto slots = std::max<uint32_t>(1, static_cast<uint32_t>(groups.size()));
+  const double active = std::min(device.units, std::ceil(count / slots));
+  traceMemory(device, groups, {}, geometry_.groupCount(), paths_.ranges(),
+              std::min(device.units / device.xcds * slots, std::ceil(count / device.xcds)), false);
+  UnitRun run = runComputeUnit(device, shareOf(device, active), paths_.instructions(), paths, slots,
+                               slots, keepEvents_ ? kMostEvents : 0);
+  Timeline &timeline = out.timeline;
+  timeline.device = device.name;
+  timeline.groups = static_cast<uint32_t>(groups.size());
+  timeline.waves = static_cast<uint32_t>(run.waves.size());
+  timeline.cycles = run.cycles;
+  for (size_t i = 0; i < kResources; ++i)
+    timeline.busy[i] = busyShare(device, run, static_cast<Resource>(i));
+  timeline.stalls = run.stalls;
+  timeline.truncated = paths_.truncated();
+  for (const auto &[address, entry] : counters_) {
+    const size_t slot = paths_.slotOf(*entry.first);
+    const auto &stalls = run.stalledAt[slot];
+    timeline.stalledAt.push_back(std::accumulate(stalls.begin(), stalls.end(), uint64_t{0}));
+    timeline.elapsedAt.push_back(run.elapsedAt[slot]);
+  }
+  if (!keepEvents_)
+    return;
+  out.trace.kernel = out.kernel;
+  out.trace.arch = out.arch;
+  out.trace.note =
+      std::string("emulated: cycles that the time model predicts for a compute unit of ") +
+      device.name + ", shown as microseconds";
+  out.trace.truncated = timeline.truncated || run.truncated;
+  out.trace.instructions = paths_.names();
+  for (const RecordedPath *group : paths)
+    out.trace.groups.push_back(group->index);
+  out.trace.waves = std::move(run.waves);
 }
 
 } // namespace flyemu

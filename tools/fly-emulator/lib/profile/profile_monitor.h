@@ -8,22 +8,11 @@
 #include <vector>
 
 #include "device/launch_monitor.h"
+#include "predict/recording.h"
 #include "profile/counters.h"
 #include "profile/launch_profile.h"
 
 namespace flyemu {
-
-/// One instruction that a wave executed; `busy` counts the cycles of its LDS or memory accesses.
-struct RecordedEvent {
-  const Instruction *inst;
-  uint32_t busy;
-};
-
-struct RecordedGroup {
-  std::array<uint32_t, 3> id = {};
-  std::vector<std::vector<RecordedEvent>> waves;
-  bool truncated = false;
-};
 
 /// Counts what a launch executes, for each instruction, and records the waves of the first
 /// workgroups, as many as share a compute unit.
@@ -42,20 +31,20 @@ public:
   LaunchProfile take();
 
 private:
-  uint64_t indexOf(const WorkGroup &group) const;
+  /// The workgroups of one compute unit, simulated. Later than the instructions of the profile.
+  void simulate(LaunchProfile &out);
 
   const bool keepEvents_;
   const CodeObject *object_ = nullptr;
   Program *program_ = nullptr;
   const KernelMetadata *kernel_ = nullptr;
   LaunchGeometry geometry_;
-  Occupancy occupancy_;
+  PathRecorder paths_;                ///< of the first workgroups
   std::vector<MemoryRange> internal_; ///< kernel arguments and the like
   uint32_t banks_ = 32;
   bool phasesAssumed_ = false;
   std::mutex mutex_;
   std::map<uint64_t, std::pair<const Instruction *, Counters>> counters_; ///< by address
-  std::map<uint64_t, RecordedGroup> recorded_;                            ///< by index
 };
 
 } // namespace flyemu

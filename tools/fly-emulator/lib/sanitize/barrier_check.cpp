@@ -10,17 +10,16 @@ void BarrierCheck::before(Wave &wave, const Instruction &inst) {
     launched_[wave.index] = wave.exec();
   if (inst.opcode->cls == OpClass::Barrier) {
     last_[wave.index] = &inst;
-    if ((sanitizers_ & sanitizer::kBarrier) == 0)
-      return;
     const uint64_t missing = launched_[wave.index] & ~wave.exec();
-    if (missing != 0)
+    if (missing != 0 && (sanitizers_ & sanitizer::kBarrier) != 0)
       sink_.add({"barrier", wave, inst, __builtin_ctzll(missing)}, [] {
         return std::string("a barrier in divergent code: some lanes of the wave are switched off");
       });
     // A wave comes to a barrier after another one has ended without it.
     if (ended_ != nullptr)
       reportEnded(wave, inst, ended_);
-  } else if (inst.opcode->name == "s_endpgm" && (sanitizers_ & sanitizer::kBarrier) != 0) {
+  } else if (inst.opcode->cls == OpClass::Control && (sanitizers_ & sanitizer::kLint) != 0 &&
+             inst.opcode->name == "s_endpgm") {
     for (uint32_t i = 0; i < wave.group->waveCount; ++i)
       if (wave.group->waves[i].state == WaveState::AtBarrier)
         reportEnded(wave, inst, last_[i]);
@@ -44,9 +43,9 @@ void BarrierCheck::passed(WorkGroup &group) {
 }
 
 void BarrierCheck::reportEnded(Wave &wave, const Instruction &inst, const Instruction *other) {
-  sink_.add({"barrier", wave, inst, -1, other}, [] {
-    return std::string("a wave ends while another one of its workgroup waits at a barrier: not all "
-                       "waves reach it (deadlock)");
+  sink_.add({"lint", wave, inst, -1, other}, [] {
+    return std::string("a wave ends without a barrier that another one of its workgroup waits at: "
+                       "it no longer counts there, so that the barrier lets the others pass");
   });
 }
 

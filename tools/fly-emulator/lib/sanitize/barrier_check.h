@@ -8,9 +8,9 @@
 
 namespace flyemu {
 
-/// Barriers where a wave is divergent, or that only some of the waves reach (on hardware: a hang,
-/// or a barrier that lets others through). Waves of a workgroup may wait at different places, since
-/// hardware counts arrivals: pipelines do so on purpose, and only the lint tells of it.
+/// Barriers where a wave is divergent. Waves of a workgroup may wait at different places, since
+/// hardware counts arrivals, and may end before a barrier, which then no longer counts them:
+/// pipelines and masked tails do so on purpose, and only the lint tells of it.
 class BarrierCheck {
 public:
   BarrierCheck(ReportSink &sink, unsigned sanitizers, const WorkGroup &group)

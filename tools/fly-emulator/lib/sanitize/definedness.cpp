@@ -71,17 +71,16 @@ bool hasRow(const MatrixShape &shape, uint64_t rows, unsigned dword, unsigned la
 
 } // namespace
 
-Definedness::Definedness() : vector_(kVectorRows, 0) {
+Definedness::Definedness(uint32_t setUpScalars) : vector_(kVectorRows, 0) {
   vector_[0] = kAll;
   undefined_.fill(~0U);
-  // What the launch sets up: user and system SGPRs lie below the first that code may use freely.
-  // Reading a later one is harmless arithmetic until it matters, and the compiler knows them all.
-  constexpr unsigned kSetUp = 16 + 6;
   const auto define = [&](unsigned first, unsigned end) {
     for (unsigned s = first; s < end; ++s)
       undefined_[s] = 0;
   };
-  define(0, kSetUp);
+  for (unsigned s = 0; s < 32; ++s)
+    if ((setUpScalars >> s & 1U) != 0)
+      define(s, s + 1);
   define(scalar::kFlatScratch, scalar::kVcc);
   define(scalar::kTtmp, scalar::kTtmp + 16);
   define(scalar::kExec, scalar::kExec + 2);
@@ -107,7 +106,7 @@ uint64_t Definedness::lanesOf(const Operand &operand, unsigned dword) const {
     return operand.index + dword < kVectorRows ? vector_[operand.index + dword] : 0;
   if (operand.isScalarRegister()) {
     const unsigned index = operand.index + (dword < operand.dwords ? dword : 0U);
-    return index >= scalar::kCount || undefined_[index] == 0 ? kAll : 0;
+    return index >= scalar::kNull || undefined_[index] == 0 ? kAll : 0;
   }
   return scalar(operand) ? kAll : 0;
 }
@@ -190,14 +189,14 @@ bool Definedness::scalar(const Operand &operand) const {
            (operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_);
   if (!operand.isScalarRegister())
     return true;
-  for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kCount; ++i)
+  for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kNull; ++i)
     if (undefined_[operand.index + i] != 0)
       return false;
   return true;
 }
 
 bool Definedness::vccZero(const Wave &wave) const {
-  const uint64_t undefined = pairAt(scalar::kVcc);
+  const uint64_t undefined = pairAt(scalar::kVcc) & wave.laneMask;
   return undefined == 0 || (wave.vcc() & ~undefined) != 0;
 }
 
@@ -286,16 +285,20 @@ void Definedness::sources(const Wave &wave, const Instruction &inst) {
   if (kernel != nullptr && (kernel->flags & kCompareExec) != 0)
     execBits_ = exec_ & ~all;
   if (name == "v_readlane_b32" || name == "v_readfirstlane_b32") {
-    const unsigned lane = name == "v_readlane_b32" ? readScalar(wave, inst.src[1]) & 63U
-                          : exec_ == 0             ? 0U
-                                                   : static_cast<unsigned>(__builtin_ctzll(exec_));
+    const unsigned lane = name == "v_readlane_b32"
+                              ? readScalar(wave, inst.src[1]) & (wave.lanes() - 1)
+                          : exec_ == 0 ? 0U
+                                       : static_cast<unsigned>(__builtin_ctzll(exec_));
     const bool known =
         inst.src[0].isVector() ? (lanes(inst.src[0]) >> lane & 1U) != 0 : scalar(inst.src[0]);
     const auto spilled =
         inst.src[0].isVector() ? spilled_.find(kLanes * inst.src[0].index + lane) : spilled_.end();
-    resultBits_.fill(known ? 0 : spilled != spilled_.end() ? spilled->second : kAll);
+    if (name == "v_readlane_b32" && !scalar(inst.src[1]))
+      resultBits_.fill(kAll);
+    else
+      resultBits_.fill(known ? 0 : spilled != spilled_.end() ? spilled->second : kAll);
   } else if (name == "v_writelane_b32") {
-    written_ = uint64_t{1} << (readScalar(wave, inst.src[1]) & 63U);
+    written_ = uint64_t{1} << (readScalar(wave, inst.src[1]) & (wave.lanes() - 1));
   }
 }
 
@@ -461,7 +464,8 @@ void Definedness::moveSpills(const Instruction &inst) {
 void Definedness::noteSpill(const Wave &wave, const Instruction &inst) {
   const auto bits = static_cast<uint32_t>(undefinedBits(inst.src[0]));
   if (bits != 0)
-    spilled_[kLanes * inst.dst[0].index + (readScalar(wave, inst.src[1]) & 63U)] = bits;
+    spilled_[kLanes * inst.dst[0].index + (readScalar(wave, inst.src[1]) & (wave.lanes() - 1))] =
+        bits;
 }
 
 void Definedness::forget(const Operand &operand, unsigned dword, uint64_t lanes,
@@ -471,6 +475,13 @@ void Definedness::forget(const Operand &operand, unsigned dword, uint64_t lanes,
   vector_[operand.index + dword] &= ~lanes;
   if (origin != nullptr)
     origins_[operand.index + dword] = *origin;
+}
+
+void Definedness::forgetScalar(const Operand &operand, unsigned dword, const Origin &origin) {
+  if (!operand.isScalarRegister() || operand.index + dword >= scalar::kCount)
+    return;
+  undefined_[operand.index + dword] = ~0U;
+  origins_[kScalarKeys + operand.index + dword] = origin;
 }
 
 const Origin *Definedness::originAt(unsigned key) const {

@@ -10,11 +10,12 @@
 
 namespace flyemu {
 
-/// The load that brought something from LDS that nobody wrote.
+/// The load that brought something from LDS or device memory that nobody wrote.
 struct Origin {
   const Instruction *inst = nullptr;
-  uint64_t byte = 0; ///< of LDS
+  uint64_t byte = 0; ///< of LDS, or its address
   int lane = 0;
+  bool global = false; ///< from device memory
 };
 
 /// Which registers of a wave hold something that was written: lanes of vector registers, bits of
@@ -30,7 +31,8 @@ struct Origin {
 /// that are asked to mark uninitialised memory that they keep in registers move it into those.
 class Definedness {
 public:
-  Definedness();
+  /// `setUpScalars`: the SGPRs that a wave begins with, one bit each.
+  explicit Definedness(uint32_t setUpScalars);
 
   /// Lanes where all dwords of an operand are defined (all or none for scalars).
   uint64_t lanes(const Operand &operand) const;
@@ -51,7 +53,9 @@ public:
   /// Lanes of a dword of a destination that turned out to be undefined after all, and why (or
   /// null).
   void forget(const Operand &operand, unsigned dword, uint64_t lanes, const Origin *origin);
-  /// What an undefined operand, SCC or EXEC goes back to; null where that is no load from LDS.
+  /// The same of a scalar destination: all bits of a dword.
+  void forgetScalar(const Operand &operand, unsigned dword, const Origin &origin);
+  /// What an undefined operand, SCC or EXEC goes back to; null where that is no load.
   const Origin *originOf(const Operand &operand) const;
   const Origin *originOfScc() const { return originAt(kSccKey); }
   const Origin *originOfVcc() const { return originAt(kScalarKeys + scalar::kVcc); }
@@ -89,7 +93,7 @@ private:
 
   std::vector<uint64_t> vector_;                   ///< lanes that are defined, for each row
   std::array<uint32_t, scalar::kCount> undefined_; ///< bits of each scalar register
-  std::map<unsigned, Origin> origins_;             ///< of what came undefined out of LDS
+  std::map<unsigned, Origin> origins_;             ///< of what came undefined out of memory
   Origin execOrigin_;                              ///< of what the last instruction made EXEC from
   /// Lanes of which one half is defined, for rows that have such: low, high.
   std::map<uint32_t, std::array<uint64_t, 2>> halves_;

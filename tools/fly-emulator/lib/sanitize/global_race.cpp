@@ -3,6 +3,7 @@
 
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
+#include "sanitize/lane_conflict.h"
 #include "support/format.h"
 
 namespace flyemu {
@@ -17,24 +18,6 @@ uint32_t bytesAt(uint64_t address, uint8_t bytes) {
   return value;
 }
 
-/// The registers that a plain store takes its bytes from, and by how many bits they are shifted: by
-/// the time that the store is looked at, another workgroup may have stored there too. Null where it
-/// converts, or was cut at a bound.
-const uint32_t *storedRows(const Wave &wave, const Instruction &inst, const LaneAccess &access,
-                           unsigned &shift) {
-  const std::string &name = inst.opcode->name;
-  const bool buffer = name.rfind("buffer_store", 0) == 0;
-  const bool plain =
-      buffer || name.rfind("global_store", 0) == 0 || name.rfind("flat_store", 0) == 0;
-  if (access.kind != AccessKind::Store || !plain || name.find("format") != std::string::npos)
-    return nullptr;
-  const Operand &data = inst.src[buffer ? 0 : 1];
-  if (!data.isVector() || (access.bytes + 3) / 4 != data.dwords)
-    return nullptr;
-  shift = name.find("d16_hi") != std::string::npos ? 16 : 0;
-  return wave.row(data.index);
-}
-
 uint32_t maskOf(uint8_t bytes) {
   uint32_t mask = 0;
   for (unsigned i = 0; i < 4; ++i)
@@ -45,121 +28,226 @@ uint32_t maskOf(uint8_t bytes) {
 } // namespace
 
 struct GlobalRaceCheck::Part {
+  Wave &wave;
+  const Instruction &inst;
   AccessKind kind;
-  bool atomic; ///< or a load or store of a scope that other workgroups are in
-  unsigned lane;
-  uint64_t dword;
-  uint8_t bytes;  ///< of the dword, one bit each
-  uint32_t value; ///< of those bytes, after the access
+  Scope scope;
+  ReleaseOrder &order;
+  bool either = false;
+  unsigned lane = 0;
+  uint64_t dword = 0;
+  uint8_t bytes = 0;  ///< of the dword, one bit each
+  uint32_t value = 0; ///< what a plain store puts there
+
+  bool writes() const { return kind != AccessKind::Load; }
+  bool plainLoad() const { return kind == AccessKind::Load && scope == Scope::None; }
+  /// In no order, on the same bytes, and not both atomic?
+  bool conflicts(const Touch &touch) const {
+    if ((touch.bytes & bytes) == 0)
+      return false;
+    const Scope enough = order.isOwn(touch.wave) ? Scope::WorkGroup : Scope::Device;
+    const bool atomic = scope >= enough && touch.scope >= enough && !(either && touch.either);
+    return !atomic && !order.isBefore(touch, wave.index, plainLoad());
+  }
+  bool sameValue(const Cell &cell, const Touch &writer) const {
+    return kind == AccessKind::Store && ((value ^ cell.value) & maskOf(bytes & writer.bytes)) == 0;
+  }
+  Touch touch() const {
+    Touch now;
+    now.wave = order.numberOf(wave.index);
+    now.sequence = order.sequence(wave.index);
+    // Behind its signal a wave is in no order any more with what the others do behind the barrier.
+    now.epoch = order.epoch() + (wave.signalled ? 1 : 0);
+    now.counted = countsAsStore(inst);
+    now.store = writes();
+    now.coherent = scope == Scope::Device;
+    now.inst = &inst;
+    now.scope = scope;
+    now.either = either;
+    now.bytes = bytes;
+    return now;
+  }
 };
 
 uint64_t GlobalRaceCheck::numberOf(const WorkGroup &group) {
-  return (uint64_t{group.id[2]} << 42) | (uint64_t{group.id[1]} << 21) | group.id[0];
+  // 27 bits of x, with the five of the wave: more workgroups than that are never run.
+  return (uint64_t{group.id[2]} << 43) | (uint64_t{group.id[1]} << 27) | group.id[0];
 }
 
-void GlobalRaceCheck::meet(GroupClock &clock) {
+void GlobalRaceCheck::meet(uint32_t wave, ReleaseOrder &order) {
   const std::lock_guard<std::mutex> lock(meetingMutex_);
-  clock.synchronise(meeting_);
+  order.acquire(wave, meeting_, true);
+  order.release(wave, meeting_);
+}
+
+GlobalRaceCheck::Scope GlobalRaceCheck::scopeOf(const Instruction &inst, AccessKind kind) {
+  if (kind == AccessKind::Atomic || inst.modifiers.sc1)
+    return Scope::Device;
+  return inst.modifiers.sc0 ? Scope::WorkGroup : Scope::None;
+}
+
+GlobalRaceCheck::Page &GlobalRaceCheck::pageOf(uint64_t number, Cache &cache) {
+  auto &[cached, page] = cache.pages[number % cache.pages.size()];
+  if (page == nullptr || cached != number) {
+    Shard &shard = shards_[number % shards_.size()];
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    std::unique_ptr<Page> &slot = shard.pages[number];
+    if (slot == nullptr)
+      slot = std::make_unique<Page>();
+    cached = number;
+    page = slot.get();
+  }
+  return *page;
 }
 
 void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access,
-                             GroupClock &clock) {
-  Part part{access.kind, access.kind == AccessKind::Atomic || inst.modifiers.sc1, 0, 0, 0, 0};
-  unsigned shift = 0;
-  const uint32_t *rows = storedRows(wave, inst, access, shift);
+                             ReleaseOrder &order, Cache &cache) {
+  checkGlobalLanes(sink_, wave, inst, access);
+  const StoredRows data = storedToGlobal(wave, inst, access);
+  const bool either = isEither(access.kind);
+  Part part{wave,  inst,  access.kind, either ? Scope::Device : scopeOf(inst, access.kind),
+            order, either};
+  std::unique_lock<std::mutex> lock;
+  uint64_t locked = ~uint64_t{0};
+  Page *page = nullptr;
   forEachLane(access.lanes, [&](unsigned lane) {
     const uint64_t begin = access.address[lane];
     const uint64_t end = begin + access.bytes;
     part.lane = lane;
     for (part.dword = begin / 4; part.dword * 4 < end; ++part.dword) {
+      const uint64_t number = part.dword / kPageDwords;
+      if (number != locked) {
+        if (lock.owns_lock())
+          lock.unlock();
+        page = &pageOf(number, cache);
+        lock = std::unique_lock<std::mutex>(page->mutex);
+        locked = number;
+      }
       part.bytes = 0;
       for (unsigned i = 0; i < 4; ++i)
         if (part.dword * 4 + i >= begin && part.dword * 4 + i < end)
           part.bytes |= static_cast<uint8_t>(1U << i);
-      part.value = rows == nullptr ? bytesAt(part.dword * 4, part.bytes) : 0;
-      for (unsigned i = 0; i < 4 && rows != nullptr; ++i)
-        if ((part.bytes >> i & 1U) != 0) {
-          const uint64_t at = part.dword * 4 + i - begin;
-          const uint32_t word = rows[at / 4 * kLanes + lane];
-          part.value |= (word >> (8 * (at % 4) + shift) & 0xffU) << (8 * i);
-        }
-      check(wave, inst, part, clock);
+      part.value = 0;
+      // By the time that a store is looked at, another workgroup may have stored there too.
+      if (access.kind == AccessKind::Store && data.rows == nullptr)
+        part.value = bytesAt(part.dword * 4, part.bytes);
+      else if (access.kind == AccessKind::Store)
+        for (unsigned i = 0; i < 4; ++i)
+          if ((part.bytes >> i & 1U) != 0)
+            part.value |= uint32_t{data.byte(part.dword * 4 + i - begin, lane)} << (8 * i);
+      visit(part, *page);
     }
   });
 }
 
-void GlobalRaceCheck::check(Wave &wave, const Instruction &inst, const Part &part,
-                            GroupClock &clock) {
-  Shard &shard = shards_[part.dword / 16 % shards_.size()];
-  const std::lock_guard<std::mutex> lock(shard.mutex);
-  Cell &cell = shard.cells[part.dword];
-  const bool writes = part.kind != AccessKind::Load;
-  const uint32_t value = part.value;
-  const auto concurrent = [&](const Touch &touch) {
-    return (touch.bytes & part.bytes) != 0 && !clock.isAfter(touch.group, touch.time);
-  };
-  const auto sameValue = [&](const Touch &writer) {
-    return part.kind == AccessKind::Store &&
-           ((value ^ cell.value) & maskOf(part.bytes & writer.bytes)) == 0;
-  };
-  const Touch *other = nullptr;
-  const char *what = nullptr;
-  const Instruction *plainLoad = nullptr; // where the other side is atomic
-  for (const Touch &writer : cell.writers)
-    if (other == nullptr && concurrent(writer) && !(part.atomic && writer.atomic) &&
-        !sameValue(writer)) {
-      other = &writer;
-      what = writes ? "two workgroups write different values to the same memory"
-                    : "a workgroup reads what another one writes";
-      plainLoad = !writes && writer.atomic ? &inst : nullptr;
-    }
-  for (const Touch &reader : cell.readers)
-    if (other == nullptr && writes && concurrent(reader)) {
-      other = &reader;
-      what = "a workgroup writes what another one reads";
-      plainLoad = part.atomic ? reader.inst : nullptr;
-    }
-  if (what != nullptr) {
-    const uint64_t address = part.dword * 4;
-    const auto lane = static_cast<int>(part.lane);
-    sink_.add({"race", wave, inst, lane, other->inst, true, address, plainLoad}, [&] {
-      return format("%s, at %s: %s", what, hex(address).c_str(),
-                    wave.launch->memory->describe(address, 4).c_str());
-    });
+void GlobalRaceCheck::visit(const Part &part, Page &page) {
+  Cell &cell = page.cells[part.dword % kPageDwords];
+  check(part, cell);
+  record(part, cell);
+  if (part.scope == Scope::None)
+    return;
+  // What does not return a value shows nothing of what came before.
+  WaveTimes &times = page.released[part.dword];
+  if (part.kind == AccessKind::Load || (part.kind == AccessKind::Atomic && part.inst.dstCount != 0))
+    part.order.acquire(part.wave.index, times, false);
+  if (part.writes())
+    part.order.release(part.wave.index, times);
+}
+
+void GlobalRaceCheck::check(const Part &part, const Cell &cell) {
+  // A place that the wave stored to, or somebody before it, holds that value: where others store
+  // there too, they store the same, or that is a finding.
+  bool known = false;
+  if (part.kind == AccessKind::Load)
+    for (const Touch &writer : cell.writers)
+      known |= writer.plain() && (part.bytes & ~writer.bytes) == 0 &&
+               part.order.isBefore(writer, part.wave.index, true);
+  for (const Touch &writer : cell.writers) {
+    const bool plain = writer.plain();
+    if (!part.conflicts(writer) || (plain && (known || part.sameValue(cell, writer))))
+      continue;
+    const bool own = part.order.isOwn(writer.wave);
+    const char *what = part.writes()
+                           ? own ? "two waves of a workgroup write different values to the same "
+                                   "memory without a barrier between them"
+                                 : "two workgroups write different values to the same memory"
+                       : own ? "a wave reads what another one of its workgroup writes without a "
+                               "barrier between them"
+                             : "a workgroup reads what another one writes";
+    return report(part, writer, what,
+                  !part.writes() && writer.scope == Scope::Device ? &part.inst : nullptr);
   }
-  const Touch now{clock.self, clock.time, &inst, part.bytes, part.atomic};
-  if (part.atomic)
-    clock.synchronise(shard.atomics[part.dword]);
-  if (!writes) {
-    if (part.atomic)
-      return; // does not race with atomic writes, and plain ones are found from their side
-    record(cell.readers, now);
+  if (part.writes())
+    checkReaders(part, cell);
+}
+
+void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell) {
+  for (const Touch &reader : cell.readers) {
+    if (!part.conflicts(reader))
+      continue;
+    // It read what it had stored itself, and this is the same value.
+    bool stored = false;
+    for (const Touch &writer : cell.writers)
+      stored |= writer.wave == reader.wave && (reader.bytes & ~writer.bytes) == 0 &&
+                part.sameValue(cell, writer);
+    if (!stored)
+      return report(part, reader,
+                    part.order.isOwn(reader.wave)
+                        ? "a wave writes what another one of its workgroup reads without a barrier "
+                          "between them"
+                        : "a workgroup writes what another one reads",
+                    part.kind == AccessKind::Atomic ? reader.inst : nullptr);
+  }
+}
+
+void GlobalRaceCheck::report(const Part &part, const Touch &other, const char *what,
+                             const Instruction *plainLoad) {
+  const uint64_t address = part.dword * 4;
+  const auto lane = static_cast<int>(part.lane);
+  sink_.add({"race", part.wave, part.inst, lane, other.inst, true, address, plainLoad}, [&] {
+    const bool own = part.order.isOwn(other.wave);
+    return format("%s%s, at %s: %s", what,
+                  own ? "" : part.order.missing(other, part.wave.index).c_str(),
+                  hex(address).c_str(), part.wave.launch->memory->describe(address, 4).c_str());
+  });
+}
+
+void GlobalRaceCheck::record(const Part &part, Cell &cell) {
+  if (!part.writes()) {
+    // Atomic loads do not race with atomic writes, and plain ones are found from their side.
+    if (part.scope != Scope::Device)
+      keep(cell.readers, part);
     return;
   }
   const uint32_t mask = maskOf(part.bytes);
-  cell.value = (cell.value & ~mask) | (value & mask);
-  for (Touch &writer : cell.writers)
-    writer.bytes &= static_cast<uint8_t>(~part.bytes); // what it wrote there is gone
-  record(cell.writers, now);
+  if (part.kind == AccessKind::Store)
+    cell.value = (cell.value & ~mask) | (part.value & mask);
+  keep(cell.writers, part);
 }
 
-/// Keeps the newest touch of each of two groups; bytes that a group touched at an earlier time of
-/// its clock are forgotten.
-void GlobalRaceCheck::record(Touches &touches, const Touch &now) {
-  Touch *place = &touches.back();
-  for (Touch &touch : touches)
-    if (touch.group == now.group) {
-      const uint8_t earlier = touch.time == now.time ? touch.bytes : uint8_t{0};
+/// What happened before this access need not be remembered: whatever is in no order with that is in
+/// none with this either. Of the others, those of two waves (three that read) are kept.
+template <size_t Count>
+void GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part) {
+  const Touch now = part.touch();
+  Touch *place = nullptr;
+  for (Touch &touch : touches) {
+    if (touch.bytes == 0) {
+      place = place == nullptr ? &touch : place;
+      continue;
+    }
+    if (touch.wave == now.wave) {
+      // Bytes of one row are touched one by one.
+      const bool together = touch.scope == now.scope && part.order.unreleased(touch);
+      const auto bytes = static_cast<uint8_t>(touch.bytes | now.bytes);
       touch = now;
-      touch.bytes |= earlier;
+      touch.bytes = together ? bytes : now.bytes;
       return;
     }
-  for (Touch &touch : touches)
-    if (touch.bytes == 0) {
+    if ((touch.bytes & ~now.bytes) == 0 && part.order.isBefore(touch, part.wave.index, true))
       place = &touch;
-      break;
-    }
-  *place = now;
+  }
+  *(place != nullptr ? place : &touches.back()) = now;
 }
 
 } // namespace flyemu

@@ -25,6 +25,33 @@ bool accessesMemory(const Opcode &opcode) {
   }
 }
 
+Operand scalarOperand(uint16_t index) {
+  Operand operand;
+  operand.kind = OperandKind::Scalar;
+  operand.dwords = 1;
+  operand.index = index;
+  return operand;
+}
+const Operand kM0 = scalarOperand(scalar::kM0);
+
+/// Does it use M0 without naming it?
+bool usesM0(const Instruction &inst) {
+  const Opcode &opcode = *inst.opcode;
+  const auto has = [&](const char *part) { return opcode.name.find(part) != std::string::npos; };
+  switch (opcode.cls) {
+  case OpClass::Global:
+  case OpClass::Scratch:
+    return inst.modifiers.lds || has("_lds_");
+  case OpClass::Lds:
+    return has("addtid") || has("append") || has("consume");
+  case OpClass::ScalarAlu:
+  case OpClass::VectorAlu:
+    return has("movrel");
+  default:
+    return false;
+  }
+}
+
 std::string nameOf(const Operand &operand, unsigned dword) {
   if (operand.isVector())
     return operand.index >= kFirstAccVgpr ? format("a%u", operand.index - kFirstAccVgpr + dword)
@@ -34,13 +61,16 @@ std::string nameOf(const Operand &operand, unsigned dword) {
 
 } // namespace
 
-/// What comes from LDS that nobody wrote is reported where it was loaded.
+/// What comes from memory that nobody wrote is reported where it was loaded.
 void InitCheck::add(Wave &wave, const Instruction &inst, const Origin *origin, const char *what) {
   if (origin == nullptr) {
     sink_.add({"init", wave, inst, -1}, [&] { return std::string(what); });
     return;
   }
   sink_.add({"init", wave, *origin->inst, origin->lane, nullptr, true, origin->byte}, [&] {
+    if (origin->global)
+      return "memory that nobody wrote is read, " + wave.launch->memory->describe(origin->byte, 1) +
+             ": " + what;
     return format("LDS byte %llu is read and was never written: %s",
                   static_cast<unsigned long long>(origin->byte), what);
   });
@@ -53,6 +83,8 @@ void InitCheck::require(Wave &wave, const Instruction &inst, const Definedness &
   if (missing == 0)
     return;
   if (const Origin *origin = defined.originOf(operand); origin != nullptr) {
+    if (origin->global && inst.opcode->cls == OpClass::Matrix)
+      return;
     add(wave, inst, origin, (std::string(role) + " comes from it").c_str());
     return;
   }
@@ -71,6 +103,8 @@ void InitCheck::checkSinks(Wave &wave, const Instruction &inst, const Definednes
   const Opcode &opcode = *inst.opcode;
   const std::string &name = opcode.name;
   const uint64_t exec = wave.exec();
+  if (usesM0(inst) && !defined.scalar(kM0))
+    add(wave, inst, defined.originOf(kM0), "M0, which the instruction uses, was never written");
   if (accessesMemory(opcode)) {
     // Spills move whatever a register holds: what a scratch store stores is no finding.
     const unsigned first = opcode.cls == OpClass::Scratch && inst.dstCount == 0 ? 1 : 0;
@@ -102,6 +136,12 @@ void InitCheck::before(Wave &wave, const Instruction &inst) {
   checkSinks(wave, inst, defined);
   defined.prepare(wave, inst);
   lds_.begin();
+  global_.begin();
+}
+
+void InitCheck::globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  if (!global_.access(wave, inst, access))
+    add(wave, inst, &global_.origin(), "an atomic access changes it");
 }
 
 void InitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) {
@@ -112,7 +152,7 @@ void InitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess 
       if (lds_.touchesUnwritten(access, lane, origin.byte))
         add(wave, inst, &origin, "an atomic access changes it");
     });
-  lds_.access(inst, access, waves_[wave.index]);
+  lds_.access(inst, access, waves_[wave.index], global_.lanes());
 }
 
 void InitCheck::after(Wave &wave, const Instruction &inst) {
@@ -120,6 +160,7 @@ void InitCheck::after(Wave &wave, const Instruction &inst) {
   if (!defined.commit(wave, inst))
     add(wave, inst, defined.originOfExec(), "EXEC comes from a value that was never written");
   lds_.hand(inst, defined);
+  global_.hand(inst, defined);
 }
 
 } // namespace flyemu

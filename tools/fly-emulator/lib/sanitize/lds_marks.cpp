@@ -33,20 +33,20 @@ bool LdsMarks::touchesUnwritten(const LaneAccess &access, unsigned lane, uint64_
   return false;
 }
 
-void LdsMarks::access(const Instruction &inst, const LaneAccess &access,
-                      const Definedness &defined) {
+void LdsMarks::access(const Instruction &inst, const LaneAccess &access, const Definedness &defined,
+                      uint64_t unwritten) {
   if (access.kind == AccessKind::Load)
     load(inst, access);
   else
-    store(inst, access, defined);
+    store(inst, access, defined, unwritten);
   ++accesses_;
 }
 
-void LdsMarks::store(const Instruction &inst, const LaneAccess &access,
-                     const Definedness &defined) {
+void LdsMarks::store(const Instruction &inst, const LaneAccess &access, const Definedness &defined,
+                     uint64_t unwritten) {
   // The data of anything but a plain store had to be defined.
   const unsigned data = inst.opcode->name == "ds_write_addtid_b32" ? 0 : 1 + accesses_;
-  const uint64_t read = follows(inst) ? defined.lanesRead(inst, data) : access.lanes;
+  const uint64_t read = follows(inst) ? defined.lanesRead(inst, data) : access.lanes & ~unwritten;
   forEachLane(access.lanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < access.bytes && access.address[lane] + i < bytes_.size(); ++i) {
       const uint64_t known =

@@ -18,8 +18,9 @@ public:
 
   /// Before an instruction: it has loaded nothing yet.
   void begin();
-  /// One of its accesses.
-  void access(const Instruction &inst, const LaneAccess &access, const Definedness &defined);
+  /// One of its accesses; `unwritten`: lanes whose data came from memory that nobody wrote.
+  void access(const Instruction &inst, const LaneAccess &access, const Definedness &defined,
+              uint64_t unwritten);
   /// After it: the lanes of what it loaded into its destination that are undefined.
   void hand(const Instruction &inst, Definedness &defined) const;
 
@@ -32,7 +33,8 @@ public:
 private:
   static constexpr unsigned kMostDwords = 4;
 
-  void store(const Instruction &inst, const LaneAccess &access, const Definedness &defined);
+  void store(const Instruction &inst, const LaneAccess &access, const Definedness &defined,
+             uint64_t unwritten);
   void load(const Instruction &inst, const LaneAccess &access);
 
   enum class State : uint8_t { Defined, Undefined, Unwritten };

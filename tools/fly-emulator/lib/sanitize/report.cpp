@@ -13,10 +13,15 @@ namespace {
 constexpr struct {
   const char *name;
   unsigned bit;
-} kNames[] = {{"memory", sanitizer::kMemory},   {"race", sanitizer::kRace},
-              {"init", sanitizer::kInit},       {"wait", sanitizer::kWait},
-              {"barrier", sanitizer::kBarrier}, {"lint", sanitizer::kLint},
-              {"all", sanitizer::kAll},         {"none", 0}};
+} kNames[] = {{"memory", sanitizer::kMemory},
+              {"race", sanitizer::kRace},
+              {"init", sanitizer::kInit},
+              {"wait", sanitizer::kWait},
+              {"barrier", sanitizer::kBarrier},
+              {"hazard", sanitizer::kHazard},
+              {"lint", sanitizer::kLint},
+              {"all", sanitizer::kAll},
+              {"none", 0}};
 
 /// The order of waves in a launch.
 uint64_t rank(const uint32_t *block, uint32_t wave) {
@@ -54,7 +59,7 @@ unsigned sanitizer::parse(const std::string &list) {
     if (!known)
       throw EmulatorError(hipErrorInvalidValue,
                           "no sanitizer '" + word +
-                              "' (memory, race, init, wait, barrier, lint, all, none)");
+                              "' (memory, race, init, wait, barrier, hazard, lint, all, none)");
   }
   return bits;
 }
@@ -108,7 +113,7 @@ void ReportSink::describe(const Finding &finding, Report &report) const {
   report.address = finding.address;
   if (finding.lane < 0)
     return;
-  const uint32_t flat = report.wave * kLanes + static_cast<uint32_t>(finding.lane);
+  const uint32_t flat = report.wave * finding.wave.lanes() + static_cast<uint32_t>(finding.lane);
   const uint32_t *size = geometry_.groupSize;
   report.thread[0] = flat % size[0];
   report.thread[1] = flat / size[0] % size[1];

@@ -22,8 +22,9 @@ constexpr unsigned kRace = 2;
 constexpr unsigned kInit = 4;
 constexpr unsigned kWait = 8;
 constexpr unsigned kBarrier = 16;
-constexpr unsigned kAll = 31;
 constexpr unsigned kLint = 32; ///< what is known to go wrong on silicon; not one of "all"
+constexpr unsigned kHazard = 64;
+constexpr unsigned kAll = kMemory | kRace | kInit | kWait | kBarrier | kHazard;
 
 /// "memory,race", "all", "none" to bits; EmulatorError for another word.
 unsigned parse(const std::string &list);

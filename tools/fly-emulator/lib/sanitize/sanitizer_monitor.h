@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "device/launch_monitor.h"
+#include "hazard/hazard_facts.h"
 #include "sanitize/global_race.h"
+#include "sanitize/polling.h"
 #include "sanitize/report.h"
 
 namespace flyemu {
@@ -21,6 +23,7 @@ public:
   std::unique_ptr<Observer> observe(WorkGroup &group) override;
   void finished(WorkGroup &group, Observer &observer) override;
 
+  bool needsOrder() const override { return (sanitizers_ & sanitizer::kRace) != 0; }
   void failed(const Wave &wave, const Instruction &inst, const Fault &fault) override;
 
   std::vector<Report> take(uint64_t &dropped) { return sink_.take(dropped); }
@@ -30,6 +33,8 @@ private:
   std::string arch_;
   ReportSink sink_;
   GlobalRaceCheck globalRaces_;
+  std::unique_ptr<HazardFactsTable> hazardFacts_;
+  Polling polling_;
 };
 
 } // namespace flyemu

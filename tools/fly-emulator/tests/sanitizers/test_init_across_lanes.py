@@ -32,6 +32,7 @@ MOVES = [
     ("v_mov_b32_dpp v5, v4 wave_rol:1 row_mask:0xf bank_mask:0xf", False, None),  # lane 31 reads lane 32
     ("v_mov_b32 v5, 0\n  v_mov_b32_dpp v5, v4 row_shr:1 row_mask:0xf bank_mask:0xf", True, None),
     ("v_readlane_b32 s8, v4, 3\n  v_mov_b32 v5, s8", True, None),
+    ("v_readlane_b32 s8, v4, m0\n  v_mov_b32 v5, s8", False, None),  # M0 was never written
     ("v_readlane_b32 s8, v4, 33\n  v_mov_b32 v5, s8", False, None),
     ("v_readfirstlane_b32 s8, v4\n  v_mov_b32 v5, s8", True, None),
     ("ds_swizzle_b32 v5, v4 offset:swizzle(REVERSE,32)", True, None),

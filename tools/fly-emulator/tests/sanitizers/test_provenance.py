@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from assembly import kernel_f
 
 from flydsl.emulator import sanitize
-from flydsl.emulator.device import EmulatorError, Module
+from flydsl.emulator.device import Emulator, EmulatorError, Module
 
 HEADER = (Path(__file__).parents[1] / "data" / "device.h").read_text()
 ROWS = """
@@ -55,6 +56,20 @@ def test_off_by_one_into_the_next_tensor(build: Callable[..., Module], arch: str
     assert found.reports[0].thread == (63, 0, 0)
     source = HEADER + ROWS
     assert found.reports[0].line == source[: source.index("a[i + by]")].count("\n") + 1
+
+
+def test_a_mapping_around_a_tensor_hides_nothing(emulator: Emulator, build: Callable[..., Module], arch: str) -> None:
+    """Memory whose bounds are unknown (a kernel was given an address in it) is there, and no tensor's."""
+    heap = np.zeros(4096, np.float32)
+    a, out = heap[1024:1088], np.zeros(64, np.float32)
+    kernel = build(HEADER + ROWS, arch).kernel("shift")
+    emulator.call("flyemu_register_memory", ctypes.c_void_p(heap.ctypes.data), ctypes.c_size_t(heap.nbytes), 0, b"heap")
+    try:
+        with sanitize("memory") as found, pytest.raises(EmulatorError, match=r"pointer into 'a' lies 4 bytes past"):
+            kernel(1, 64, a, out, 64, 1, names=["a", "b", "n", "by"])
+    finally:
+        emulator.library.flyemu_unregister_memory(ctypes.c_void_p(heap.ctypes.data))
+    assert found.reports[0].thread == (63, 0, 0)
 
 
 VECTOR_ADDRESS = """

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import variables
 from .config import Config
-from .files import canonical_json, faithful, write_json
+from .files import canonical_json, faithful, read_file, write_json
 from .parameters import Parameters
 from .tensors import is_tensor, shape_of, unwrapped
 
@@ -120,7 +120,7 @@ def load(reference: Reference, parameters: Parameters, given: Mapping[str, Any])
     warning in the log.
     """
     try:
-        text = reference.path.read_text(encoding="utf-8")
+        text = read_file(reference.path).decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -145,6 +145,8 @@ def _decoded(text: str, reference: Reference, parameters: Parameters, given: Map
         same = False
     if not same:
         raise ValueError(f"it is for {body.get('identity')!r}, this call is {reference.identity!r}")
+    if not faithful(body.get("config")):  # a NaN, say: Python reads it, and no call could do anything with it
+        raise ValueError(f"its configuration is {body.get('config')!r}, which is not JSON")
     config = Config.from_dict(body.get("config"))  # type: ignore[arg-type]  # it says what else it got
     for name in config.kwargs:
         if not parameters.accepts(name):

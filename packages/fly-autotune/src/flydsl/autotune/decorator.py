@@ -41,7 +41,7 @@ def autotune(
     for real calls.
 
     Args:
-        configs: the configurations, or a function of the call's arguments that returns them.
+        configs: the configurations, a function of the call's arguments that returns them, or a `Search`.
         key: parameters whose value the choice depends on; of a tensor its shape.
         warmup: calls before measuring.
         rep: calls that are measured.

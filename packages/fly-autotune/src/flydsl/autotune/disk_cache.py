@@ -1,82 +1,114 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best configurations of one function on disk: `<cache folder>/<function name>.json`.
+"""The best configurations of one function on disk: its part of the database in the cache folder.
 
-The file is a JSON object from the JSON text of a key (a list of texts) to a configuration's `to_dict()`. Anything else
-in it is ignored, as is a file that cannot be read; the next result replaces it.
+What is wrong with a folder or file is said in the log, once; results then hold for this process.
 """
 
 from __future__ import annotations
 
-import json
 import logging
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 from . import variables
 from .config import Config
-from .files import exclusive, faithful, write_json
+from .database import Database, Result, newest
+from .files import faithful
 from .key import Key
+from .results import BEST, EVALUATED, ROLES
 
 __all__ = ["DiskCache"]
 
 _log = logging.getLogger("flydsl")
+_said: set[tuple[Path, str]] = set()
 
 
 class DiskCache:
-    """The file of one function."""
+    """The results of one function."""
 
     def __init__(self, function_name: str) -> None:
-        # A lambda's name and the like are fine; only a separator would lead out of the folder.
-        self._name = f"{function_name.replace('/', '_')}.json"
-        self._seen: tuple[Path, int, int] | None = None
+        self._name = function_name
+        self._seen: tuple[Any, ...] | None = None
+
+    @property
+    def _database(self) -> Database:
+        """That of the folder that the environment names now."""
+        return Database(variables.CACHE_DIR.get())
 
     @property
     def path(self) -> Path:
-        """The file, in the folder that the environment names now."""
-        return variables.CACHE_DIR.get() / self._name
+        """The JSON file of the function; the database is beside it."""
+        return self._database.file_of(self._name)
 
     def changes(self) -> dict[Key, Config]:
-        """What the file holds, if it is another than at the last call."""
-        path = self.path
-        try:
-            facts = path.stat()
-        except OSError:
-            return {}
-        seen = (path, facts.st_mtime_ns, facts.st_ino)
-        if seen == self._seen:
+        """What is kept, if that is something else than at the last call."""
+        database = self._database
+        seen = (database.path, *database.state(self._name))
+        if seen == self._seen or not any(seen[1:]):
             return {}
         self._seen = seen
+        try:
+            results = database.results(self._name)
+        except (OSError, sqlite3.Error) as error:
+            self._say(database, f"autotune: what is kept in {database.folder} is not used: {error}")
+            return {}
         found = {}
-        for text, entry in self._read(path).items():
-            try:
-                key = json.loads(text)
-                if isinstance(key, list) and all(isinstance(part, str) for part in key):
-                    found[tuple(key)] = Config.from_dict(entry)
-            except (TypeError, ValueError):
-                continue
+        for key, one in newest(results).items():
+            config = _config_of(one)
+            if config is not None:
+                found[key] = config
         return found
 
-    def add(self, key: Key, config: Config) -> None:
-        """Write a result, beside those that other processes wrote.
+    def add(self, key: Key, config: Config, milliseconds: float, measure: str) -> None:
+        """Write a result, beside those that other processes wrote (`Result` says what the arguments mean).
 
-        A configuration that would not come back from the file as it is, or a folder that cannot be written, is said in
-        the log; the result holds for this process.
+        A configuration that would not come back from the file as it is is not written.
         """
         entry = config.to_dict()
         if not faithful(entry):
             _log.warning("autotune: %r is not kept on disk: JSON does not preserve its values", config)
             return
-        path = self.path
+        self._add(Result(self._name, key, entry, milliseconds, measure))
+
+    def evaluations(self, key: Key) -> list[Result]:
+        """What was evaluated for a key since the last result for it; of each configuration the newest comes last."""
+        database = self._database
         try:
-            with exclusive(path):
-                write_json(path, {**self._read(path), json.dumps(list(key)): entry})
-        except OSError as error:
-            _log.warning("autotune: %s cannot be written (%s): the result holds for this process", path, error)
+            results = [one for one in database.results(self._name, ROLES) if one.key == key]
+        except FileNotFoundError:
+            return []
+        except (OSError, sqlite3.Error) as error:
+            self._say(database, f"autotune: what is kept in {database.folder} is not used: {error}")
+            return []
+        ended = max((one.found for one in results if one.role == BEST), default="")
+        found = sorted(
+            (one for one in results if one.role == EVALUATED and one.found > ended), key=lambda one: one.found
+        )
+        return [one for one in found if _config_of(one) is not None]
+
+    def add_evaluation(self, key: Key, config: Config, milliseconds: float | None, measure: str, error: str) -> None:
+        """Write what one configuration took, or why it failed (None)."""
+        self._add(Result(self._name, key, config.to_dict(), milliseconds, measure, role=EVALUATED, error=error))
+
+    def _add(self, result: Result) -> None:
+        database = self._database
+        try:
+            database.add([result])
+        except (OSError, sqlite3.Error) as error:
+            path = database.file_of(self._name)
+            self._say(database, f"autotune: {path} cannot be written ({error}): results hold for this process")
 
     @staticmethod
-    def _read(path: Path) -> dict[str, Any]:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return content if isinstance(content, dict) else {}
+    def _say(database: Database, text: str) -> None:
+        if (database.folder, text) not in _said:
+            _said.add((database.folder, text))
+            _log.warning("%s", text)
+
+
+def _config_of(result: Result) -> Config | None:
+    """The configuration of a row; a database that another program wrote may hold anything."""
+    try:
+        return Config.from_dict(result.config)
+    except (TypeError, ValueError):
+        return None

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON files that several processes write: whole or not at all, and values that survive the way there and back."""
+"""Files that several processes write: whole or not at all, and values that survive the way there and back."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["canonical_json", "exclusive", "faithful", "write_json"]
+__all__ = ["canonical_json", "exclusive", "faithful", "read_file", "write_json"]
+
+_PATIENCE = 60.0  # seconds for a lock: whoever has it writes for milliseconds
 
 
 def canonical_json(value: Any) -> str:
@@ -43,8 +47,21 @@ def _same(read: Any, written: Any) -> bool:
     return bool(read == written)
 
 
+def read_file(path: Path, *, links: bool = True) -> bytes:
+    """The bytes of a regular file; without `links`, of one that is really there.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file (to open a FIFO would wait for its writer).
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read()
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Put a value into a file, in the place of what was there.
+    """Put a value into a file, in the place of what was there; it is on the disk before it has the name.
 
     Raises:
         OSError: the folder cannot be made or written.
@@ -55,7 +72,9 @@ def write_json(path: Path, value: Any) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(value, file, indent=2, sort_keys=True, allow_nan=False)
             file.write("\n")
-        os.chmod(partial, 0o644)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
         os.replace(partial, path)
     except BaseException:
         with suppress(OSError):
@@ -65,12 +84,26 @@ def write_json(path: Path, value: Any) -> None:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Keep other processes that call this for the same file out of a `with` block, by a lock file beside it.
+    """Keep others that call this for the same lock file out of a `with` block; nothing is written to that file.
 
     Raises:
-        OSError: the lock file cannot be made.
+        OSError: the file cannot be made, is a link or no regular file.
+        TimeoutError: another process has had the lock for a minute.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(f"{path.name}.lock"), "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"another process holds {path}") from None
+                time.sleep(0.01)
         yield
+    finally:
+        os.close(descriptor)

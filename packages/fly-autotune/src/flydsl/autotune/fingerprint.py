@@ -68,7 +68,14 @@ def toolchain_fingerprint() -> str:
 
 
 def source_fingerprint(fn: Any, target: Any) -> str:
-    """A hash of the code that is tuned: of a `@flyc.jit` function all that it reaches, else the function's own text."""
+    """A hash of the code that is tuned: of a `@flyc.jit` function all that it reaches, else the function's own text.
+
+    A function with an attribute `source_digest`, a text, is taken at its word: one that launches kernels of a library
+    depends on more than its own text.
+    """
+    told = getattr(fn, "source_digest", None)
+    if isinstance(told, str) and told:
+        return told
     digest = layers.source_digest(fn)
     if digest is not None:
         return digest
@@ -121,9 +128,10 @@ def device_fingerprint() -> str:
 def device_text(device: runtime.Device | None) -> str:
     """What tells a device from others: what was measured on one says little about another.
 
-    It has the word "emulated" for a device of the emulator, and is empty where there is none.
+    Its last words are "emulated, model …" for a device of the emulator, with what names the model that predicts: what
+    another version predicted says nothing. It is empty where there is no device.
     """
     if device is None:
         return ""
-    kind = "emulated" if device.emulated else "hip"
+    kind = f"emulated, model {layers.prediction_model()}" if device.emulated else "hip"
     return f"{device.name}, {device.arch}, {device.compute_units} compute units, {kind}"

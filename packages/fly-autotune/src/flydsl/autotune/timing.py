@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`do_bench`: what a call costs, measured on hardware, estimated on an emulated device."""
+"""`do_bench`: what a call costs, measured on hardware, predicted on an emulated device."""
 
 from __future__ import annotations
 
@@ -7,17 +7,33 @@ import logging
 import math
 import os
 import statistics
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import flydsl.runtime as runtime
 
 from . import events, layers
 
-__all__ = ["do_bench"]
+__all__ = ["do_bench", "sampling"]
 
 _log = logging.getLogger("flydsl")
+# Launches are predicted for the whole process, and what runs beside a measured call makes it slower.
+_one_at_a_time = threading.RLock()
+_sampled: ContextVar[bool] = ContextVar("flydsl_autotune_sampled", default=False)
+
+
+@contextmanager
+def sampling(on: bool) -> Iterator[None]:
+    """Have `do_bench` run only the workgroups that the emulator's model wants, in a `with` block."""
+    token = _sampled.set(on)
+    try:
+        yield
+    finally:
+        _sampled.reset(token)
 
 
 def do_bench(
@@ -27,10 +43,12 @@ def do_bench(
 
     On hardware: device time between events of HIP, in at most five batches of calls, each figure the mean of a batch.
 
-    On an emulated device: no time at all but an estimate, the sum over the launches of the emulator's issue-cycle
-    estimate at the clock of the device that is emulated. It does not vary, so `fn` is called once, whatever the counts
-    are. It ranks kernels; it says nothing about the time that a call takes on hardware. When `fn` launches no kernel
-    there is nothing to estimate: then it is the wall-clock time of the calls, and the log warns of it.
+    On an emulated device: the time that the emulator predicts for the launches on the device that is emulated, summed
+    (docs/emulator/prediction.md says how, and how far off predictions are). It does not vary, so `fn` is called once,
+    whatever the counts are. When `fn` launches no kernel there is nothing to predict: then it is the wall-clock time of
+    the calls, and the log warns of it.
+
+    One measurement runs at a time in a process: threads wait for each other.
 
     Args:
         fn: what is measured; takes nothing.
@@ -53,7 +71,8 @@ def do_bench(
     if os.environ.get("COMPILE_ONLY", "").lower() in ("1", "true", "yes", "on"):
         raise RuntimeError("do_bench: COMPILE_ONLY is set, so no kernel runs and there is nothing to measure")
     emulated = runtime.current_device().emulated
-    measured = _estimated(fn, warmup, rep) if emulated else events.times(fn, warmup, rep)
+    with _one_at_a_time:
+        measured = _predicted(fn, warmup, rep) if emulated else events.times(fn, warmup, rep)
     if quantiles is None:
         return statistics.median(measured)
     return [_quantile(sorted(measured), one) for one in quantiles]
@@ -72,18 +91,18 @@ def _quantile(ordered: Sequence[float], quantile: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def _estimated(fn: Callable[[], object], warmup: int, rep: int) -> list[float]:
-    with layers.emulator_profile() as session:
+def _predicted(fn: Callable[[], object], warmup: int, rep: int) -> list[float]:
+    with layers.emulator_prediction(sampled=_sampled.get()) as session:
         fn()
         runtime.synchronize_device()
     launches = session.launches
     if not launches:
         _log.warning(
-            "do_bench: no kernel ran on the emulated device: this is the wall-clock time of the host, not an estimate"
+            "do_bench: no kernel ran on the emulated device: this is the wall-clock time of the host, not a prediction"
         )
         return _wall_clock(fn, warmup, rep)
-    seconds = sum(one.estimated_cycles / one.data["device"]["clock_hz"] for one in launches)
-    _log.info("do_bench: emulated: estimated %.6g ms for %d launches; not a time", seconds * 1e3, len(launches))
+    seconds = sum(one.seconds for one in launches)
+    _log.info("do_bench: emulated: predicted %.6g ms for %d launches; not measured", seconds * 1e3, len(launches))
     return [seconds * 1e3]
 
 

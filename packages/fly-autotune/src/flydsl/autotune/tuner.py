@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from types import MethodType
 from typing import Any
@@ -21,15 +22,22 @@ from .files import canonical_json, faithful
 from .key import Key, make_key
 from .options import call_options
 from .parameters import Parameters
+from .search.ledger import Ledger
+from .search.methods import Exhaustive, Method
+from .search.progress import Progress
+from .search.run import Outcome, run
+from .search.spec import Search
+from .search.sweep import Description
 from .streams import timed_on
 from .timing import do_bench as measure
+from .timing import sampling
 
 __all__ = ["Autotuner", "Measured"]
 
 Measured = tuple[Config, float]
 """A configuration and its time in milliseconds."""
 
-Configs = Sequence[Config] | Callable[..., Sequence[Config]]
+Configs = Sequence[Config] | Callable[..., Sequence[Config]] | Search
 
 
 class Autotuner:
@@ -64,7 +72,8 @@ class Autotuner:
             raise TypeError(f"@autotune decorates a function, not {type(fn).__name__}")
         functools.update_wrapper(self, fn, updated=())
         self.fn = fn
-        self.configs: Configs = configs if callable(configs) else _checked_configs(configs, "configs")
+        ready = callable(configs) or isinstance(configs, Search)
+        self.configs: Configs = configs if ready else _checked_configs(configs, "configs")
         self.key = list(_names("key", key))
         self.warmup, self.rep = warmup, rep
         self.prune_configs_by = prune_configs_by
@@ -127,9 +136,9 @@ class Autotuner:
                 known = self._remembered(key)
                 if known is not None:
                     return known
-            best = self._tune(args, kwargs, given)
+            best, milliseconds, measured_by = self._tune(args, kwargs, given, key)
             self.cache[key] = best
-            self._disk.add(key, best)
+            self._disk.add(key, best, milliseconds, measured_by)
             if forced and reference is not None:
                 artifacts.save(reference, best, given)
         return best
@@ -140,20 +149,26 @@ class Autotuner:
         return self.cache.get(key)
 
     def _read_disk(self) -> None:
-        """Take over what the file has and this process does not know, but no configuration that was withdrawn."""
+        """Take over what is kept and this process does not know.
+
+        Not taken are a configuration that was withdrawn, and one with names that the function does not take.
+        """
         changes = self._disk.changes()
         if not changes:
             return
-        listed = () if callable(self.configs) else self.configs
+        search = self.configs if isinstance(self.configs, Search) else None
+        listed = () if callable(self.configs) or isinstance(self.configs, Search) else self.configs
         offered = {canonical_json(one.to_dict()): one for one in listed if faithful(one.to_dict())}
         for key, config in changes.items():
-            known = offered.get(canonical_json(config.to_dict()), None if listed else config)
-            if known is not None:
+            known: Config | None = offered.get(canonical_json(config.to_dict()), None if listed else config)
+            if search is not None and not search.offers(config):
+                known = None
+            if known is not None and all(map(self._parameters.accepts, known.kwargs)):
                 self.cache.setdefault(key, known)
 
     @property
     def _cache_file(self) -> Path:
-        """Where results are kept."""
+        """The function's JSON file, beside the database that counts."""
         return self._disk.path
 
     def _make_key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
@@ -201,39 +216,99 @@ class Autotuner:
 
     # -- tuning --------------------------------------------------------------------------------------------------------
 
-    def _tune(self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> Config:
-        configs = self._candidates(args, kwargs, given)
-        print(f"[autotune] tuning {len(configs)} configs...", flush=True)
-        emulated = self._do_bench is measure and runtime.current_device().emulated
-        unit = " (emulated estimate)" if emulated else ""
-        measured: list[Measured] = []
-        failure: Exception | None = None
+    def _tune(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any], key: Key
+    ) -> tuple[Config, float, str]:
+        """The best configuration, its milliseconds, and how they were found out (as `results.Result` has it)."""
+        candidates = self._candidates(args, kwargs, given)
+        search = self.configs if isinstance(self.configs, Search) else None
+        measured_by = self.measure
+        unit = " (predicted)" if measured_by == "predicted" else ""
+        budget = len(candidates) if search is None else search.budget(len(candidates))
+        progress = Progress(budget, unit, running=search is not None)
+        method: Method = Exhaustive(candidates)
+        ledger = seconds = None
+        if search is None:
+            progress.begin(f"{budget} configs")
+        else:
+            progress.begin(f"{search.name}{budget} of {len(candidates)} configs, {search.method}")
+            estimates = search.estimates(candidates, self._parameters.complete(given))
+            method, seconds = search.start(candidates, estimates), search.seconds
+            ledger = Ledger(self._disk, key, measured_by)
         snapshot = self._snapshot_tensors(given)
         try:
-            for index, config in enumerate(configs, start=1):
-                place = f"[autotune]   [{index}/{len(configs)}] {config!r} ->"
-                try:
-                    milliseconds = self._bench_one(config, args, kwargs, snapshot)
-                except Exception as error:  # whatever a candidate does wrong, others may be right
-                    print(f"{place} FAILED: {error}", flush=True)
-                    failure = error
-                else:
-                    print(f"{place} {_text(milliseconds)}{unit}", flush=True)
-                    measured.append((config, milliseconds))
+            measured, failure = run(
+                method,
+                lambda config: self._evaluate(config, args, kwargs, snapshot),
+                progress,
+                budget=budget,
+                seconds=seconds,
+                ledger=ledger,
+            )
         finally:
             tensors.restore(given, snapshot)
+        best, milliseconds = self._best_of(measured, failure, budget)
+        progress.end(best, milliseconds)
+        return best, milliseconds, measured_by
+
+    @property
+    def measure(self) -> str:
+        """How the current device's times are found out, as `results.Result` has it."""
+        if self._do_bench is not measure:
+            return "own"
+        return "predicted" if runtime.current_device().emulated else "device"
+
+    def _evaluate(
+        self, config: Config, args: tuple[Any, ...], kwargs: dict[str, Any], snapshot: Mapping[str, Any]
+    ) -> Outcome:
+        sampled = isinstance(self.configs, Search) and self.configs.sampled
+        try:
+            with sampling(sampled):
+                return Outcome(self._bench_one(config, args, kwargs, snapshot))
+        except Exception as error:  # whatever a candidate does wrong, others may be right
+            return Outcome(None, str(error), error)
+
+    def describe(self, args: tuple[Any, ...]) -> Description:
+        """What a sweep over machines has to know of a call with these arguments.
+
+        Raises:
+            TypeError: `select_config` chooses: only this process can.
+        """
+        if self.select_config is not None:
+            raise TypeError(f"sweep: {self._parameters.function_name} has a select_config, which a sweep does not ask")
+        given = self._parameters.given(args, {})
+        candidates = self._candidates(args, {}, given)
+        search = self.configs if isinstance(self.configs, Search) else Search(candidates)
+        estimates = search.estimates(candidates, self._parameters.complete(given))
+        # Functions of the search may be ones that pickle does not know; what they had to say is said.
+        plain = replace(search, space=candidates, estimate=None)
+        key = self._make_key(args, {})
+        name = self._parameters.function_name
+        return Description(name, key, self.measure, plain, tuple(candidates), estimates)
+
+    def evaluate(self, config: Config, args: tuple[Any, ...]) -> Outcome:
+        """Compile and measure one configuration for a call; the tensors are as they were afterwards."""
+        given = self._parameters.given(args, {})
+        snapshot = self._snapshot_tensors(given)
+        try:
+            return self._evaluate(config, args, {}, snapshot)
+        finally:
+            tensors.restore(given, snapshot)
+
+    def _best_of(self, measured: list[Measured], failure: Outcome | None, count: int) -> Measured:
         if not measured:
+            error = None if failure is None else failure.exception
+            what = "" if failure is None else failure.error if error is None else f"{type(error).__name__}: {error}"
             raise RuntimeError(
-                f"All autotune configs failed: {self._parameters.function_name}(), {len(configs)} configs; "
-                f"the last: {type(failure).__name__}: {failure}"
-            ) from failure
-        best, milliseconds = self._selected(measured)
-        print(f"[autotune] best: {best!r} ({_text(milliseconds)}{unit})", flush=True)
-        return best
+                f"All autotune configs failed: {self._parameters.function_name}(), {count} configs; the last: {what}"
+            ) from error
+        return self._selected(measured)
 
     def _candidates(self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> list[Config]:
         name = self._parameters.function_name
-        if callable(self.configs):
+        if isinstance(self.configs, Search):
+            configs = self.configs.candidates(self._parameters.complete(given))
+        elif callable(self.configs):
             configs = _checked_configs(self.configs(*args, **kwargs), "configs")
         else:
             configs = list(self.configs)
@@ -298,12 +373,11 @@ class Autotuner:
                 tensors.zero(name, given[name])
 
     def __repr__(self) -> str:
-        count = "computed" if callable(self.configs) else len(self.configs)
+        if isinstance(self.configs, Search):
+            count = self.configs.method
+        else:
+            count = "computed" if callable(self.configs) else str(len(self.configs))
         return f"<@autotune {self._parameters.function_name}, {count} configs, key={self.key}>"
-
-
-def _text(milliseconds: float) -> str:
-    return f"{milliseconds:.3f} ms" if milliseconds >= 1 else f"{milliseconds:.4g} ms"
 
 
 def _names(what: str, names: Sequence[str] | None) -> Iterator[str]:

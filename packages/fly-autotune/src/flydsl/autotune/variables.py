@@ -21,7 +21,7 @@ CACHE_DIR = register(
         "FLYDSL_AUTOTUNE_CACHE_DIR",
         default="~/.flydsl/autotune",
         group=_GROUP,
-        help="Where the best configurations are kept, one JSON file per function.",
+        help="Where results are kept: a database, and one JSON file per function with the best configurations.",
     )
 )
 CONFIG_DIR = register(

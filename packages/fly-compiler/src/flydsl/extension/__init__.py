@@ -10,3 +10,4 @@ from flydsl.expr.coop import universal
 sys.modules[f"{__name__}.coop"] = coop
 sys.modules[f"{__name__}.coop.universal"] = universal
 sys.modules[f"{__name__}.random"] = random
+sys.modules[f"{__name__}.random.universal"] = random.universal

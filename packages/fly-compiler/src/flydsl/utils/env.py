@@ -44,6 +44,15 @@ BACKEND = register(string("FLYDSL_COMPILE_BACKEND", default="rocm", group=_COMPI
 LLVM_DIR = register(
     string("FLYDSL_COMPILE_LLVM_DIR", group=_COMPILE, help="A folder whose bin/mlir-opt makes the device code.")
 )
+CACHE_MAX_SIZE = register(
+    string(
+        "FLYDSL_CACHE_MAX_SIZE",
+        default="10G",
+        group=_COMPILE,
+        attribute="cache_max_size",
+        help="The most that the artifacts on disk take, such as 500M; what was used longest ago goes. 0 is no limit.",
+    )
+)
 EXTRA_SOURCE_DIRS = register(
     string(
         "FLYDSL_EXTRA_SOURCE_DIRS",

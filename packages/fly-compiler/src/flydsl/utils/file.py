@@ -41,6 +41,8 @@ def atomic_write(path: str | os.PathLike[str], *, mode: str, encoding: str | Non
             yield file
             file.flush()
             os.fchmod(file.fileno(), _MODE)
+            # A rename may reach the disk before the content does: after a crash the file would be there, and empty.
+            os.fsync(file.fileno())
         os.replace(partial, target)
     except BaseException:
         with suppress(OSError):

@@ -13,8 +13,8 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl._mlir import ir
+from flydsl.call.arguments import ScalarSpec, StreamSpec, classify, constexpr_key
 from flydsl.compiler import JitArgumentRegistry, protocol
-from flydsl.compiler.arguments import ScalarSpec, StreamSpec, classify, constexpr_key
 
 
 @pytest.mark.parametrize(

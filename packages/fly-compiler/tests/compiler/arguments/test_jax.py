@@ -94,7 +94,7 @@ def test_what_is_refused_names_the_argument():
     ):
         with pytest.raises(TypeError, match=message):
             copy(bad, out)
-    with pytest.raises(RuntimeError, match=r"argument 'x': a tensor of shape .* has no axis of stride 1"):
+    with pytest.raises(RuntimeError, match=r"argument 'x': a tensor without axes \(0-d\) has no layout"):
         copy(jnp.float32(3), out)
     with pytest.raises(TypeError, match=r"argument 'x': .*Tracer is neither a JitArgument"):
         jax.jit(lambda x: copy(x, out))(jnp.arange(64.0))

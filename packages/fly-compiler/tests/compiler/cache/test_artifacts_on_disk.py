@@ -18,7 +18,7 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.cache import CacheFolderError, store
+from flydsl.compile.cache import CacheFolderError, store
 
 PROGRAM = """
 import sys, torch

@@ -11,8 +11,9 @@ import time
 
 import pytest
 
-from flydsl.compiler.cache.folder import CacheFolderError, private_folder
-from flydsl.compiler.cache.lock import exclusive
+from flydsl.compile.cache import folder
+from flydsl.compile.cache.folder import CacheFolderError, check_parents, private_folder
+from flydsl.compile.cache.lock import exclusive
 
 
 def test_a_new_folder_is_private(tmp_path):
@@ -43,10 +44,43 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         private_folder(tmp_path / "file" / "cache")
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_parent_that_others_may_write_to_is_refused(tmp_path, mode, monkeypatch):
+    monkeypatch.setattr(folder, "_is_own_group", lambda group: False)
+    path = private_folder(tmp_path / "open" / "below" / "cache")
+    check_parents(path)
+    (tmp_path / "open").chmod(mode)
+    with pytest.raises(CacheFolderError, match=rf"lies in .*/open, which others may write to \(mode {mode:04o}\)"):
+        check_parents(path)
+    (tmp_path / "open").chmod(0o1777)  # as /tmp: nobody can rename what belongs to others
+    check_parents(path)
+
+
+def test_a_link_is_followed_to_where_it_leads(tmp_path):
+    private_folder(tmp_path / "open" / "cache")
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to(tmp_path / "open" / "cache")
+    with pytest.raises(CacheFolderError, match=r"lies in .*/open, which others may write to"):
+        check_parents(tmp_path / "link")
+
+
+def test_new_parents_are_writable_by_their_owner_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        path = private_folder(tmp_path / "a" / "b" / "cache")
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)] == [
+        0o700,
+        0o755,
+        0o755,
+    ]
+
+
 _HOLD = """
 import sys, time
 from pathlib import Path
-from flydsl.compiler.cache.lock import exclusive
+from flydsl.compile.cache.lock import exclusive
 with exclusive(Path(sys.argv[1]), timeout=5, what="holding"):
     print("held", flush=True)
     time.sleep(60)

@@ -267,7 +267,6 @@ def test_const_expr_of_a_run_time_value(trace, use):
 @pytest.mark.parametrize(
     ("statement", "match"),
     [
-        ("assert n > 3", "dynamic 'Boolean' as Python bool during tracing: an assert is decided by Python"),
         ("match n:\n        case 1: pass", "dynamic 'Int32' as Python bool during tracing: match is decided by Python"),
         ("n in (1, 2)", "during tracing: `in` is decided by Python"),
         ("[x for x in (1, 2) if n > x]", "during tracing: the filter of a comprehension is decided by Python"),

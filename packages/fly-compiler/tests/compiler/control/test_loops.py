@@ -422,3 +422,36 @@ def test_annotated_assignments_in_run_time_loops(trace, use):
         use(total)
 
     assert trace(function, [fx.Int32]).text.count("scf.for") == 1
+
+
+def test_a_step_of_unknown_sign_counts_down_by_a_mirrored_loop(trace, use):
+    def function(n, step):
+        for i in range(10, n, step):
+            use(i)
+
+    assert trace(function, [Int32, Int32]).text.count("arith.xori") == 4, "three bounds, and the variable in the body"
+
+
+class Sum:
+    """A helper of plain Python that keeps a value of the kernel."""
+
+    def __init__(self):
+        self.total, self.width = Float32(0.0), 4
+
+    def add(self, value):
+        self.total = self.total + value
+
+
+def test_attributes_that_a_method_assigns_are_carried(trace, use):
+    def function(n, x):
+        found = Sum()
+        for i in range(n):
+            found.add(x)
+            assert found.width == 4, "a number of Python stays one"
+        if n > 3:
+            found.add(x)
+        use(found.total)
+
+    text = trace(function, [Int32, Float32]).text
+    assert re.search(r"scf.for .* iter_args\(.*\) -> \(f32\)", text)
+    assert re.search(r"scf.if .* -> \(f32\)", text)

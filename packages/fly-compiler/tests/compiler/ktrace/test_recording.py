@@ -10,7 +10,7 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compiler.ktrace.capture import reset_all
+from flydsl.call.ktrace.capture import reset_all
 
 BLOCK = 128  # two waves
 
@@ -143,7 +143,7 @@ def test_the_hint_alone(monkeypatch):
 def test_compiled_functions_record_and_are_not_for_c(monkeypatch, tmp_path):
     monkeypatch.setenv("FLYDSL_KTRACE_ENABLE", "1")
     x = zeros()
-    compiled = flyc.compile(busy, x, 2, 1)
+    compiled = flyc.compile.only(busy, x, 2, 1)
     compiled(x, 2, 1)
     assert fx.ktrace.summary()["waves"] == 2
     assert set(compiled.note["ktrace"]["events"]) == {"begin", "loop", "step", "tail", "second"}

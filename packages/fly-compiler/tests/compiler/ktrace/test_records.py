@@ -8,12 +8,12 @@ import struct
 
 import pytest
 
-from flydsl.compiler.ktrace.capture import summarised
-from flydsl.compiler.ktrace.names import event_id, name_of, remember
-from flydsl.compiler.ktrace.perfetto import trace_events, write_trace
-from flydsl.compiler.ktrace.records import KINDS, decode_wave
-from flydsl.compiler.ktrace.settings import KtraceSettings, blocks_text, ktrace_settings
-from flydsl.compiler.ktrace.spans import spans_of
+from flydsl.call.ktrace.capture import summarised
+from flydsl.call.ktrace.perfetto import trace_events, write_trace
+from flydsl.call.ktrace.records import KINDS, decode_wave
+from flydsl.call.ktrace.spans import spans_of
+from flydsl.trace.event_names import event_id, name_of, remember
+from flydsl.trace.event_settings import KtraceSettings, blocks_text, ktrace_settings
 
 FIRST = 520  # slot of the wave in these tests
 

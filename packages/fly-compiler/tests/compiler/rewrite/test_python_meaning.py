@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from flydsl.compiler.rewrite import rewrite_function
+from flydsl.frontend.rewrite import rewrite_function
 
 
 def rewritten(function):

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import linecache
 import traceback
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from types import FunctionType
 
 import pytest
 
-from flydsl.compiler.rewrite import RewriteError, SourceUnavailableError, find_source, rewrite_function
+from flydsl.frontend.rewrite import RewriteError, SourceUnavailableError, find_source, rewrite_function
 
 
 def cell(text, name="<ipython-input-7-abc>"):
@@ -65,6 +68,58 @@ def test_a_changed_file_is_noticed():
     linecache.cache["<cell-changed>"] = (len(text), None, text.splitlines(keepends=True), "<cell-changed>")
     with pytest.raises(SourceUnavailableError, match=r"changed after it was imported"):
         rewrite_function(namespace["f"], decorated=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a + 1", "a + 2"),
+        ("a + 1", "a - 1"),
+        ("a + 1", "a + 1.0"),
+        ("a * 0.0", "a * -0.0"),
+        ("a.x", "a.y"),
+        ("max(a, 1)", "min(a, 1)"),
+        ("[n + 1 for n in a]", "[n + 2 for n in a]"),
+        ("(lambda n: n + 1)(a)", "(lambda n: n + 2)(a)"),
+        ("a < 1", "a <= 1"),
+        ("f(a=1)", "f(b=1)"),
+    ],
+)
+def test_a_body_that_changed_in_the_file_is_noticed(tmp_path, before, after):
+    """Python runs what it imported; only the body changed, and each line stands where it stood."""
+    path = tmp_path / "edited.py"
+    text = "def f(a):\n    if a:\n        return {}\n    return 2\n"
+    path.write_text(text.format(before))
+    specification = spec_from_file_location("edited", path)
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    path.write_text(text.format(after))
+    with pytest.raises(SourceUnavailableError, match=r"'f' is not at .*edited\.py:1 any more.*changed after"):
+        find_source(module.f)
+    path.write_text(text.format(before))
+    linecache.checkcache(str(path))
+    assert find_source(module.f).node.name == "f"
+
+
+def test_replaced_constants_are_noticed():
+    f = cell("def f(a):\n    return 1 if a else 2\n", "<cell-constants>")["f"]
+    assert find_source(f)
+    f.__code__ = f.__code__.replace(co_consts=tuple(5 if one == 1 else one for one in f.__code__.co_consts))
+    with pytest.raises(SourceUnavailableError, match="code was replaced"):
+        find_source(f)
+
+
+@pytest.mark.parametrize("name", ["argparse", "dataclasses", "inspect", "typing", "json.decoder", "functools", "enum"])
+def test_code_of_the_standard_library_is_what_its_source_says(name):
+    """Closures, private names, super(), lambdas, decorators, nested classes, names of imported modules, recursion."""
+    module = import_module(name)
+    functions = [one for one in vars(module).values() if isinstance(one, FunctionType)]
+    for kind in [one for one in vars(module).values() if isinstance(one, type)]:
+        functions += [one for one in vars(kind).values() if isinstance(one, FunctionType)]
+    functions = [one for one in functions if one.__module__ == name and one.__code__.co_filename == module.__file__]
+    assert len(functions) > 3
+    for one in functions:
+        assert find_source(one).node.name == one.__code__.co_name
 
 
 def refused(text, match):

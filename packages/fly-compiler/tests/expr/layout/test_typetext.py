@@ -3,7 +3,7 @@
 
 import pytest
 
-from flydsl.expr.layout import typetext as tt
+from flydsl.expr.values.layout import typetext as tt
 
 
 @pytest.mark.parametrize(

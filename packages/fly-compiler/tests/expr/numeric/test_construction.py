@@ -220,3 +220,32 @@ def test_raw_integers_extend_as_the_destination_says():
         fx.Uint64(k.args[0])
         fx.Int64(k.args[0])
         assert k.count("arith.extui") == k.count("arith.extsi") == 1
+
+
+def test_numbers_beyond_64_bits_need_a_type():
+    with pytest.raises(OverflowError, match=r"does not fit 64 bits.*Int128"):
+        fx.Int32(1) + 2**70
+    with pytest.raises(OverflowError, match="does not fit 64 bits"):
+        fx.as_numeric(-(2**63) - 1)
+    assert (fx.Uint64(1) + (2**64 - 1)).value == 0
+
+
+def test_classes_equal_the_dtypes_of_frameworks():
+    """`if t.dtype == torch.float32` in a kernel was false without a word."""
+    torch = pytest.importorskip("torch")
+    np = pytest.importorskip("numpy")
+    same = {
+        fx.Float32: (torch.float32, np.dtype("float32"), np.float32),
+        fx.BFloat16: (torch.bfloat16,),
+        fx.Boolean: (torch.bool, np.dtype(bool), np.bool_),
+        fx.Uint8: (torch.uint8, np.dtype("uint8"), np.uint8),
+        fx.Float8E4M3FNUZ: (torch.float8_e4m3fnuz,),
+        fx.Index: (),
+    }
+    for cls in same:
+        for other, names in same.items():
+            assert all((cls == name) is (cls is other) for name in names)
+            assert all((cls != name) is (cls is not other) for name in names)
+    assert torch.float32 == fx.Float32
+    assert fx.Float32 not in (None, float, "float32", fx.Float16)
+    assert {fx.Float32: 1}[fx.Float32] == 1

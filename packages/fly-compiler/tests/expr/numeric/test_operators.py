@@ -97,6 +97,25 @@ def test_static_folding_has_python_semantics():
         fx.Int32(1) // 0
 
 
+def test_the_sign_of_a_constant_divisor_saves_comparisons():
+    for divisor, comparisons in ((8, 1), (-3, 1), (None, 2)):
+        with kernel("i32", "i32") as k:
+            fx.Int32(k.args[0]) % (fx.Int32(k.args[1]) if divisor is None else divisor)
+            assert (k.count("arith.cmpi"), k.count("arith.remsi")) == (comparisons, 1)
+    with kernel("i32", "index") as k:
+        fx.Uint32(k.args[0]) % 8, fx.Index(k.args[1]) % 8
+        assert k.count("arith.cmpi") == 0
+
+
+def test_truncating_division_of_constants():
+    assert [fx.truncdiv(a, b).value for a, b in ((7, 2), (-7, 2), (7, -2), (-7, -2))] == [3, -3, -3, 3]
+    assert [fx.fmod(a, b).value for a, b in ((7, 5), (-7, 5), (7, -5), (-7, -5))] == [2, -2, 2, -2]
+    assert fx.fmod(fx.Uint8(200), fx.Uint8(7)).dtype is fx.Uint8
+    for function in (fx.truncdiv, fx.fmod):
+        with pytest.raises(ZeroDivisionError, match="by zero"):
+            function(1, 0)
+
+
 def test_comparisons_give_booleans():
     for op in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
         result = op(fx.Int32(1), 2)

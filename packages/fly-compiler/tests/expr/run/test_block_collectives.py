@@ -248,6 +248,26 @@ def test_ranks_by_a_digit(algorithm):
     assert not counts or torch.equal(count[:16, 0], per_digit.int())
 
 
+@pytest.mark.parametrize("algorithm", list(coop.BlockRadixRankAlgorithm))
+def test_ranks_by_digits_of_several_rounds(algorithm):
+    x = ints(0, 1 << 20)
+    lanes = fx.num_warp_threads()
+
+    def body(v):
+        Rank = coop.BlockRadixRank[fx.Uint32, T, N, algorithm]
+        return Rank(v.bitcast(fx.Uint32), storage=storage(Rank), begin_bit=3, end_bit=20)
+
+    digits = x >> 3
+    digits[::2] &= 0xF  # equal ones, too
+    ranks = run(body, digits << 3)
+    if algorithm.name.startswith("MATCH"):
+        digits = digits.view(-1, lanes, N).transpose(1, 2).reshape(-1)
+        ranks = ranks.view(-1, lanes, N).transpose(1, 2)
+    expected = torch.empty(T * N, dtype=torch.int32)
+    expected[digits.flatten().sort(stable=True).indices] = torch.arange(T * N, dtype=torch.int32)
+    assert torch.equal(ranks.flatten(), expected)
+
+
 def test_ranks_by_wide_and_extracted_digits():
     x = ints(0, 1 << 12)
 

@@ -13,7 +13,12 @@ def ConvertFlyToROCDLPass : Pass<"convert-fly-to-rocdl"> {
     Expects what fly-layout-lowering leaves: pointer ops, views, atoms and atom calls. Pointers become LLVM pointers
     (buffer pointers a resource and an element offset), atoms their run-time state, and atom calls memory accesses and
     ROCDL intrinsics. Function signatures and launches are converted along.
+
+    A universal copy promises the natural alignment of what it moves. With exact-alignment, loads from global memory whose
+    type proves less than 4 bytes say so: scalar loads of the hardware drop the lowest bits of an address.
   }];
+  let options = [Option<"exactAlignment", "exact-alignment", "bool", "false",
+                        "Give loads of universal copies from global memory an alignment below 4 that their types prove">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::ROCDL::ROCDLDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
@@ -86,6 +91,16 @@ def FlyExpandArithPass : Pass<"fly-expand-arith"> {
   let options = [Option<"chip", "chip", "std::string", [{"gfx942"}], "the target's architecture">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def FlySCFToControlFlowPass : Pass<"fly-scf-to-cf"> {
+  let summary = "Lower structured control flow in time linear in the length of blocks";
+  let description = [{
+    Gives what convert-scf-to-cf gives, by the same patterns. That pass moves all that follows an op, for each op, and
+    keeps a record of each move: 20,000 unrolled branches took a minute and gigabytes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 #endif // FLY_CONVERSION_PASSES_TD

@@ -12,7 +12,7 @@ namespace fly {
 
 /// Calls `body`. Returns success when it returned normally, and an error with LLVM's own text when
 /// LLVM gave up: `report_fatal_error` ("Cannot select ..."), `exit`, or a crash signal raised on
-/// this thread.
+/// this thread. Running out of memory is one of those, with the text "out of memory".
 ///
 /// After a failure the stack frames of `body` are gone without having been unwound: the caller must
 /// not touch, nor destroy, an LLVM object that `body` was working on. Leaking them is the price of
@@ -24,6 +24,10 @@ namespace fly {
 /// What still ends the process: running out of stack, corrupted heaps, and whatever LLVM leaves
 /// undefined in a build without assertions.
 llvm::Error runGuarded(llvm::function_ref<void()> body);
+
+/// From now on LLVM raises std::bad_alloc where it runs out of memory outside of `runGuarded`,
+/// instead of ending the process. Calling it again does nothing.
+void raiseBadAlloc();
 
 } // namespace fly
 

@@ -17,7 +17,8 @@ namespace fly {
 llvm::Error linkElf(llvm::ArrayRef<llvm::StringRef> arguments);
 
 /// A directory of its own under the system's temporary folder, removed with everything in it on
-/// destruction.
+/// destruction. It is locked as long as it is used. What a killed process of this user has left
+/// behind is not, and goes when a process makes its first one.
 class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create();
@@ -31,8 +32,10 @@ public:
   llvm::SmallString<128> file(llvm::StringRef name) const;
 
 private:
-  explicit TemporaryDirectory(llvm::SmallString<128> path) : path(std::move(path)) {}
+  TemporaryDirectory(llvm::SmallString<128> path, int descriptor)
+      : path(std::move(path)), descriptor(descriptor) {}
   llvm::SmallString<128> path;
+  int descriptor; ///< carries the lock
 };
 
 /// Writes `contents` to the file `path`.

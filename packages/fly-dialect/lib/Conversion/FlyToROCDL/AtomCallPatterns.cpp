@@ -69,6 +69,17 @@ FailureOr<Value> createIntrinsic(OpBuilder &builder, Operation *call, const Twin
   return builder.create(state)->getResult(0);
 }
 
+/// What to say of the alignment of a load that `call` makes of `type`; 0 for the natural one.
+/// Vector memory, LDS and scratch take any address, but a load from global memory that is the same
+/// for all lanes becomes a scalar one if it is aligned to 4 bytes.
+static unsigned loadAlignment(Operation *call, fly::MemRefType type) {
+  constexpr int64_t scalarLoad = 4;
+  if (!call->hasAttr(kExactAlignment) || !type.isInSpace(fly::AddressSpace::Global))
+    return 0;
+  int64_t alignment = accessAlignment(type.getAlignment(), type.getSwizzle());
+  return alignment < scalarLoad ? alignment : 0;
+}
+
 Value readSource(OpBuilder &builder, const CopyCall &call, Type type) {
   if (call.source.isValue())
     return reinterpret(builder, call.loc(), call.source.converted, type);
@@ -76,7 +87,8 @@ Value readSource(OpBuilder &builder, const CopyCall &call, Type type) {
     return Value();
   Value address =
       swizzlePointer(builder, call.loc(), call.source.converted, call.source.memref().getSwizzle());
-  return LLVM::LoadOp::create(builder, call.loc(), type, address);
+  return LLVM::LoadOp::create(builder, call.loc(), type, address,
+                              loadAlignment(call.op, call.source.memref()));
 }
 
 CopyResult writeResult(OpBuilder &builder, const CopyCall &call, Value value) {
@@ -108,11 +120,37 @@ Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predica
   return LLVM::LoadOp::create(builder, loc, builder.getI1Type(), address);
 }
 
+/// The old value of a destination, of which LLVM knows nothing. Emits no instruction.
+///
+/// LLVM moves what is computed from a choice between a load and a constant into the branch of the
+/// load (folding it for the constant), and with it the wait for the load: every predicated load
+/// would be waited for before the next one is issued.
+Value opaqueOldValue(OpBuilder &builder, Location loc, Value old) {
+  Type type = old.getType();
+  int64_t bits = 0;
+  if (auto vector = dyn_cast<VectorType>(type); vector && vector.getElementType().isIntOrFloat())
+    bits = vector.getNumElements() * vector.getElementTypeBitWidth();
+  else if (type.isIntOrFloat())
+    bits = type.getIntOrFloatBitWidth();
+  // What a tuple of vector registers holds; and a register of 16 bits.
+  if (bits != 16 && (bits % 32 != 0 || bits == 0 || bits > 256))
+    return old;
+  Type word = builder.getIntegerType(bits == 16 ? 16 : 32);
+  Type registers = bits > 32 ? VectorType::get({bits / 32}, word) : word;
+  Value raw = type == registers ? old : LLVM::BitcastOp::create(builder, loc, registers, old);
+  raw = LLVM::InlineAsmOp::create(builder, loc, registers, raw, /*asm_string=*/"",
+                                  /*constraints=*/"=v,0", /*has_side_effects=*/false,
+                                  /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                  LLVM::AsmDialectAttr(), ArrayAttr())
+            .getResult(0);
+  return type == registers ? raw : LLVM::BitcastOp::create(builder, loc, type, raw);
+}
+
 /// Replaces the call `op` by its lowering, which a predicate makes conditional. Where it is false,
 /// a call with a result yields the destination's old value.
 LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation,
                               const CopyCall &call, const CallOperand &predicate) {
-  if (failed(checkContiguity(operation, call)))
+  if (failed(checkContiguity(operation, call)) || failed(checkSwizzles(operation, call)))
     return failure();
   Location loc = call.loc();
   if (!predicate) {
@@ -129,8 +167,11 @@ LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operatio
   if (!condition || (call.resultType && !call.destination.isValue()))
     return failure();
   SmallVector<Type, 1> types;
-  if (call.resultType)
+  Value old;
+  if (call.resultType) {
     types.push_back(call.resultType);
+    old = opaqueOldValue(rewriter, loc, call.destination.converted);
+  }
   auto branch = scf::IfOp::create(rewriter, loc, types, condition,
                                   /*withElseRegion=*/static_cast<bool>(call.resultType));
   rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -143,7 +184,7 @@ LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operatio
   }
   scf::YieldOp::create(rewriter, loc, *result);
   rewriter.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(rewriter, loc, call.destination.converted);
+  scf::YieldOp::create(rewriter, loc, old);
   rewriter.replaceOp(call.op, branch.getResults());
   return success();
 }
@@ -192,7 +233,8 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
 
 /// The lane values of an operand: itself, or what lies in a contiguous tensor in plain memory. Null
 /// when it is neither.
-Value loadFragment(OpBuilder &builder, Location loc, Value original, Value pointer) {
+Value loadFragment(OpBuilder &builder, Operation *call, Value original, Value pointer) {
+  Location loc = call->getLoc();
   auto type = dyn_cast<fly::MemRefType>(original.getType());
   if (!type)
     return pointer; // A value already.
@@ -205,8 +247,10 @@ Value loadFragment(OpBuilder &builder, Location loc, Value original, Value point
     return Value();
   Type element = getStorageType(type.getElementType());
   Type value = elements == 1 ? element : VectorType::get(elements, element);
+  if (failed(checkSwizzle(call, "operand", type, bitWidthOf(value))))
+    return Value();
   Value address = swizzlePointer(builder, loc, pointer, type.getSwizzle());
-  return LLVM::LoadOp::create(builder, loc, value, address);
+  return LLVM::LoadOp::create(builder, loc, value, address, loadAlignment(call, type));
 }
 
 /// Reads the operands of a call of a matrix atom, lowers it, and stores to `destination` if that is
@@ -220,8 +264,8 @@ FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor ad
        {std::tuple(&call.a, ValueRange(op.getA()), ValueRange(adaptor.getA())),
         std::tuple(&call.b, ValueRange(op.getB()), ValueRange(adaptor.getB()))})
     for (auto [original, value] : llvm::zip_equal(originals, values))
-      group->push_back(loadFragment(rewriter, loc, original, value));
-  call.c = loadFragment(rewriter, loc, op.getC(), adaptor.getC());
+      group->push_back(loadFragment(rewriter, op, original, value));
+  call.c = loadFragment(rewriter, op, op.getC(), adaptor.getC());
   if (!call.c || llvm::is_contained(call.a, Value()) || llvm::is_contained(call.b, Value()))
     return failure();
   FailureOr<Value> result = lowerMmaCall(rewriter, getAtomOperation(op.getAtom().getType()), call);
@@ -239,6 +283,9 @@ FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor ad
   Value pointer = destination.converted;
   if (!isa<LLVM::LLVMPointerType>(pointer.getType()) ||
       (destination.memref() && !isContiguous(destination.memref().getLayout())))
+    return failure();
+  if (destination.memref() &&
+      failed(checkSwizzle(op, "result", destination.memref(), bitWidthOf(result->getType()))))
     return failure();
   if (destination.memref())
     pointer = swizzlePointer(rewriter, loc, pointer, destination.memref().getSwizzle());

@@ -77,8 +77,12 @@ CopyResult lowerTensorLoad(mlir::OpBuilder &builder, CDNA5TensorLoadType operati
 CopyResult lowerTensorStore(mlir::OpBuilder &builder, CDNA5TensorStoreType operation,
                             const CopyCall &call);
 
+/// Marks calls whose loads get an alignment below that of scalar loads where no other is proved.
+inline constexpr llvm::StringLiteral kExactAlignment = "fly.exact_alignment";
+
 /// The data that a per-lane copy reads from its source, which is a value or plain memory, as
-/// `type`. Natural alignment. Null when the source is neither or has another width.
+/// `type`. Natural alignment, but for marked calls. Null when the source is neither or has another
+/// width.
 mlir::Value readSource(mlir::OpBuilder &builder, const CopyCall &call, mlir::Type type);
 /// Hands `value` on to where the call wants it: the result, or the plain memory of the destination.
 CopyResult writeResult(mlir::OpBuilder &builder, const CopyCall &call, mlir::Value value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies through buffer resources (contract section 6.3).
+// Copies through buffer resources.
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "AtomState.h"

@@ -2,6 +2,7 @@
 #include "Contiguity.h"
 #include "fly/Algebra/Compose.h"
 #include "fly/Algebra/Coordinates.h"
+#include "fly/Algebra/Modes.h"
 
 using namespace mlir;
 
@@ -70,6 +71,66 @@ LogicalResult checkContiguity(Type operation, const CopyCall &call) {
   return call.op->emitError("the copy moves ")
          << bits << " bits that lie side by side, but the elements of " << scattered
          << " do not; use a narrower copy";
+}
+
+bool keepsWhole(const Swizzle &swizzle, int64_t bits, int64_t alignment) {
+  if (swizzle.isTrivial())
+    return true;
+  if (swizzle.base < 0 || swizzle.base >= 31 || bits <= 0)
+    return false;
+  // What is as long as a divisor of the swizzle's pieces is taken to begin at a multiple of it.
+  const int64_t bytes = llvm::divideCeil(bits, 8), piece = int64_t(1) << swizzle.base;
+  return piece % bytes == 0 || (bytes <= piece && alignment % piece == 0);
+}
+
+LogicalResult checkSwizzle(Operation *op, StringRef operand, fly::MemRefType type, int64_t bits) {
+  const Swizzle &swizzle = type.getSwizzle();
+  if (keepsWhole(swizzle, bits, type.getAlignment()))
+    return success();
+  InFlightDiagnostic diagnostic = op->emitError("the access moves ")
+                                  << bits << " bits that lie side by side, but the swizzle "
+                                  << swizzle.str() << " of the " << operand << ' ' << type;
+  if (swizzle.base >= 0 && swizzle.base < 31)
+    diagnostic << " keeps only " << (int64_t(8) << swizzle.base)
+               << " together: the base of a pointer's swizzle counts bytes, 2^" << swizzle.base;
+  else
+    diagnostic << " has no such base";
+  return diagnostic << "; use a swizzle with a base of at least "
+                    << llvm::Log2_64_Ceil(llvm::divideCeil(bits, 8))
+                    << ", or a narrower atom or access";
+}
+
+/// Whether the lowering of an atom applies the swizzle of an operand.
+static bool appliesSwizzle(Type operation, bool isSource) {
+  if (isa<CDNA4LdsReadTransType>(operation))
+    return !isSource;
+  return isSource ||
+         !isa<CDNA3BufferCopyLDSType, CDNA4BufferLoadAsyncLDSType, CDNA4GlobalLoadAsyncLDSType>(
+             operation);
+}
+
+LogicalResult checkSwizzles(Type operation, const CopyCall &call) {
+  auto copy = dyn_cast<CopyOpTypeInterface>(operation);
+  if (!copy || copy.isWholeTileCopy())
+    return success();
+  for (const bool isSource : {true, false}) {
+    const CallOperand &operand = isSource ? call.source : call.destination;
+    fly::MemRefType type = operand.memref();
+    if (!type)
+      continue;
+    const StringRef name = isSource ? "source" : "destination";
+    if (type.getLayout().isComposed())
+      return call.op->emitError("the ") << name << ' ' << type
+                                        << " has a composed layout, which fly-layout-lowering or "
+                                           "fly.decomposition takes apart";
+    AlgebraContext sizes;
+    const Layout layout = isSource ? copy.getSourceBitLayout() : copy.getDestinationBitLayout();
+    const IntTuple bits = layoutSize(sizes, getMode(sizes, layout, {1}));
+    if (appliesSwizzle(operation, isSource) && !sizes.failed() && bits.isStaticLeaf() &&
+        failed(checkSwizzle(call.op, name, type, bits.staticValue())))
+      return failure();
+  }
+  return success();
 }
 
 } // namespace fly::rocdl

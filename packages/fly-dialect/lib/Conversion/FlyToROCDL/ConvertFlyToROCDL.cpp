@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "AtomCalls.h"
 #include "Patterns.h"
 #include "TypeConverter.h"
 #include "fly/Conversion/Passes.h"
@@ -46,8 +47,15 @@ void keepStream(gpu::LaunchFuncOp launch) {
 }
 
 struct ConvertFlyToROCDLPass : fly::impl::ConvertFlyToROCDLPassBase<ConvertFlyToROCDLPass> {
+  using ConvertFlyToROCDLPassBase::ConvertFlyToROCDLPassBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    if (exactAlignment)
+      getOperation()->walk([&](Operation *op) {
+        if (isa<CopyAtomCallOp, CopyAtomCallSSAOp, MmaAtomCallOp, MmaAtomCallSSAOp>(op))
+          op->setDiscardableAttr(kExactAlignment, UnitAttr::get(context));
+      });
     FlyToROCDLTypeConverter converter(context);
     ConversionTarget target(*context);
     target

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cdna4.lds_read_trans (contract section 6.3).
+// cdna4.lds_read_trans.
 #include "Addressing.h"
 #include "AtomCalls.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cdna3.mfma and cdna4.mfma_scale (contract section 6.4).
+// cdna3.mfma and cdna4.mfma_scale.
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "MatrixTypes.h"

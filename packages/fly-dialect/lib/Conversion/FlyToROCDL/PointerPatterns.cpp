@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Addressing.h"
+#include "Contiguity.h"
 #include "Patterns.h"
 #include "SharedMemory.h"
 #include "TypeConverter.h"
@@ -230,11 +231,7 @@ struct ExtractAlignedPointerLowering : OpConversionPattern<ExtractAlignedPointer
 
 /// Whether a swizzle moves an access of `type` as a whole: it must not permute bytes within it.
 bool swizzleKeepsWhole(Type type, const Swizzle &swizzle) {
-  if (swizzle.isTrivial() || !isa<VectorType>(type))
-    return true;
-  int64_t bytes = llvm::divideCeil(bitWidthOf(type), 8);
-  return swizzle.base >= 0 && swizzle.base < 31 && bytes > 0 &&
-         (int64_t(1) << swizzle.base) % bytes == 0;
+  return !isa<VectorType>(type) || keepsWhole(swizzle, bitWidthOf(type), /*alignment=*/1);
 }
 
 /// Where a buffer access through a converted pointer of this type goes.

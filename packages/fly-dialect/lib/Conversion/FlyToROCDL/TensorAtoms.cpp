@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cdna5.tensor_load and cdna5.tensor_store: tensor copies whose geometry is in the atom (contract
-// section 6.6).
+// cdna5.tensor_load and cdna5.tensor_store: tensor copies whose geometry is in the atom.
 #include "TensorAtoms.h"
 #include "Addressing.h"
 #include "AtomCalls.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gfx1250.tdm: a tensor copy whose geometry comes from the memref in global memory (contract
-// section 6.5).
+// gfx1250.tdm: a tensor copy whose geometry comes from the memref in global memory.
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "AtomState.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The descriptor of gfx1250's tensor data mover: four groups of 32-bit words (contract
-// section 6.5).
+// The descriptor of gfx1250's tensor data mover: four groups of 32-bit words.
 #ifndef FLY_LIB_CONVERSION_FLYTOROCDL_TENSORDESCRIPTOR_H
 #define FLY_LIB_CONVERSION_FLYTOROCDL_TENSORDESCRIPTOR_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atoms that every target has: universal_copy, universal_atomic, universal_fma (contract section
-// 4).
+// Atoms that every target has: universal_copy, universal_atomic, universal_fma.
 #include "Addressing.h"
 #include "AtomCalls.h"
 

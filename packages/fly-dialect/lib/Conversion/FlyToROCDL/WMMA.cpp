@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gfx11.wmma, gfx120x.wmma, gfx1250.wmma and gfx1250.wmma_scale (contract section 6.4).
+// gfx11.wmma, gfx120x.wmma, gfx1250.wmma and gfx1250.wmma_scale.
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "MatrixTypes.h"

@@ -4,12 +4,12 @@
 // algorithms of our own where MLIR's lose digits, and MLIR's expansions and approximations
 // elsewhere.
 #include "Patterns.h"
+#include "fly/Conversion/ControlFlow.h"
 #include "fly/Conversion/Passes.h"
 
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -260,14 +260,9 @@ private:
   /// The branches of the functions become blocks, as the rest of the control flow is by now. Inside
   /// of structured control flow they stay, for who lowers that.
   LogicalResult lowerBranches() {
-    MLIRContext *context = &getContext();
-    ConversionTarget target(*context);
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addDynamicallyLegalOp<scf::IfOp>(
-        [](scf::IfOp op) { return !isa<FunctionOpInterface>(op->getParentOp()); });
-    RewritePatternSet patterns(context);
-    populateSCFToControlFlowConversionPatterns(patterns);
-    return applyPartialConversion(getOperation(), target, std::move(patterns));
+    return fly::lowerToControlFlow(getOperation(), [](Operation *op) {
+      return isa<scf::IfOp>(op) && isa<FunctionOpInterface>(op->getParentOp());
+    });
   }
 
   LogicalResult convert() {

@@ -97,6 +97,105 @@ func.func @scattered(%a: !column) -> vector<4xf16> {
 
 // -----
 
+// A pointer's swizzle has to move what an atom moves as a whole, on either side and in every form.
+
+!copy = !fly.copy_atom<!fly.universal_copy<128>, 16>
+!plain = !fly.memref<f16, global, 8:1, align<16>>
+!fine = !fly.memref<f16, shared, 8:1, align<16>, S<3,3,3>>
+func.func @swizzle_finer_than_a_load(%a: !fine) -> vector<8xf16> {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{the access moves 128 bits that lie side by side, but the swizzle S<3,3,3> of the source '!fly.memref<f16, shared, 8:1, align<16>, S<3,3,3>>' keeps only 64 together: the base of a pointer's swizzle counts bytes, 2^3; use a swizzle with a base of at least 4, or a narrower atom or access}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call_ssa'}}
+  %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !fine) -> vector<8xf16>
+  return %v : vector<8xf16>
+}
+
+// -----
+
+!copy = !fly.copy_atom<!fly.universal_copy<128>, 16>
+!plain = !fly.memref<f16, global, 8:1, align<16>>
+!fine = !fly.memref<f16, shared, 8:1, align<16>, S<3,3,3>>
+func.func @swizzle_finer_than_a_copy_in_memory(%a: !plain, %b: !fine) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{the swizzle S<3,3,3> of the destination}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call'}}
+  fly.copy_atom_call(%atom, %a, %b) : (!copy, !plain, !fine) -> ()
+  return
+}
+
+// -----
+
+// In a buffer too, where the swizzle acts on the offset.
+
+!copy = !fly.copy_atom<!fly_rocdl.cdna3.buffer_copy<64>, 16>
+!buffer = !fly.memref<f16, #fly_rocdl.buffer_desc, 4:1, S<1,2,3>>
+func.func @swizzle_finer_than_a_buffer_load(%a: !buffer) -> vector<4xf16> {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{the access moves 64 bits that lie side by side, but the swizzle S<1,2,3> of the source}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call_ssa'}}
+  %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !buffer) -> vector<4xf16>
+  return %v : vector<4xf16>
+}
+
+// -----
+
+// The source of a load to LDS has its swizzle applied, the destination has not.
+
+!copy = !fly.copy_atom<!fly_rocdl.cdna4.global_load_async_lds<128>, 16>
+!fine = !fly.memref<f16, global, 8:1, align<16>, S<3,3,3>>
+!lds = !fly.memref<f16, shared, 8:1, align<16>, S<3,3,3>>
+func.func @swizzle_finer_than_a_load_to_lds(%a: !fine, %b: !lds) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{the swizzle S<3,3,3> of the source}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call'}}
+  fly.copy_atom_call(%atom, %a, %b) : (!copy, !fine, !lds) -> ()
+  return
+}
+
+// -----
+
+!mma = !fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>
+!fine = !fly.memref<f16, shared, 4:1, align<16>, S<3,2,3>>
+func.func @swizzle_finer_than_a_fragment(%a: !fine, %b: vector<4xf16>, %c: vector<4xf32>) -> vector<4xf32> {
+  %atom = fly.make_mma_atom : !mma
+  // expected-error @+2 {{the access moves 64 bits that lie side by side, but the swizzle S<3,2,3> of the operand}}
+  // expected-error @+1 {{failed to legalize operation 'fly.mma_atom_call_ssa'}}
+  %d = fly.mma_atom_call_ssa(%atom, %a, %b, %c) : (!mma, !fine, vector<4xf16>, vector<4xf32>) -> vector<4xf32>
+  return %d : vector<4xf32>
+}
+
+// -----
+
+// A piece of 12 bytes lies within one of 16 only if it begins there.
+
+!copy = !fly.copy_atom<!fly.universal_copy<96>, 32>
+!begins = !fly.memref<f32, shared, 3:1, align<16>, S<3,4,3>>
+!anywhere = !fly.memref<f32, shared, 3:1, S<3,4,3>>
+func.func @three_words(%a: !begins, %b: !anywhere) -> (vector<3xf32>, vector<3xf32>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !copy
+  %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !begins) -> vector<3xf32>
+  // expected-error @+2 {{the access moves 96 bits}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call_ssa'}}
+  %w = fly.copy_atom_call_ssa(%atom, %b) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !anywhere) -> vector<3xf32>
+  return %v, %w : vector<3xf32>, vector<3xf32>
+}
+
+// -----
+
+// The call would see where the first element lies, without the swizzle.
+
+!copy = !fly.copy_atom<!fly.universal_copy<128>, 16>
+!composed = !fly.memref<f16, shared, S<3,3,3> o 0 o 8:1, align<16>>
+func.func @composed(%a: !composed) -> vector<8xf16> {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  // expected-error @+2 {{has a composed layout, which fly-layout-lowering or fly.decomposition takes apart}}
+  // expected-error @+1 {{failed to legalize operation 'fly.copy_atom_call_ssa'}}
+  %v = fly.copy_atom_call_ssa(%atom, %a) {operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (!copy, !composed) -> vector<8xf16>
+  return %v : vector<8xf16>
+}
+
+// -----
+
 !tdm = !fly.copy_atom<!fly_rocdl.gfx1250.tdm<rank = 2, warps = 1, pad = 2, 1, cache = 0, barrier = false, timeout = false>, 16>
 
 func.func @padding(%g: !fly.memref<f16, global, (32,64):(1024,1)>, %s: !fly.memref<f16, shared, (32,64):(64,1)>) {

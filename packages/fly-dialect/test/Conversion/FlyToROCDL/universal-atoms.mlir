@@ -68,11 +68,15 @@ func.func @predicated(%a: !global, %r: !registers, %p: !flag, %q: i1, %old: vect
   // CHECK-NOT: else
   // CHECK: }
   fly.copy_atom_call(%atom, %a, %r, %p) : (!copy, !global, !registers, !flag) -> ()
+  // The old value is hidden from LLVM, or what is made of the result would move into the branch with its wait.
+  // CHECK: %[[WORDS:.*]] = llvm.bitcast %[[OLD]] : vector<8xf16> to vector<4xi32>
+  // CHECK: %[[HIDDEN:.*]] = llvm.inline_asm "", "=v,0" %[[WORDS]] : (vector<4xi32>) -> vector<4xi32>
+  // CHECK: %[[KEPT:.*]] = llvm.bitcast %[[HIDDEN]] : vector<4xi32> to vector<8xf16>
   // CHECK: %[[NEW:.*]] = scf.if %[[Q]] -> (vector<8xf16>) {
   // CHECK:   %[[LOADED:.*]] = llvm.load %[[A]]
   // CHECK:   scf.yield %[[LOADED]]
   // CHECK: } else {
-  // CHECK:   scf.yield %[[OLD]]
+  // CHECK:   scf.yield %[[KEPT]]
   // CHECK: }
   %v = fly.copy_atom_call_ssa(%atom, %a, %old, %q) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!copy, !global, vector<8xf16>, i1) -> vector<8xf16>
   // CHECK: return %[[NEW]]

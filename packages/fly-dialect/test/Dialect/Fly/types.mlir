@@ -90,3 +90,13 @@ func.func private @atoms(
   !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>>,
   !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>, !fly.tile<[*|*|*]>>,
   !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(4,4,1):(1,4,0)>, !fly.tile<[*|(16,2):(2,1)|*]>>)
+
+// -----
+
+// Layout and tile of a tiled_mma may stand without their `!fly.layout` and `!fly.tile`.
+// CHECK-LABEL: func.func private @short_forms(
+// CHECK-SAME: !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(1,4,1):(0,1,0)>>,
+// CHECK-SAME: !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, !fly.layout<(1,4,1):(0,1,0)>, !fly.tile<[*|(16,2):(2,1)|*]>>)
+func.func private @short_forms(
+  !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, <(1,4,1):(0,1,0)>>,
+  !fly.tiled_mma<!fly.mma_atom<!fly.universal_fma<1x1x1, (f32, f32) -> f32>>, <(1,4,1):(0,1,0)>, <[*|(16,2):(2,1)|*]>>)

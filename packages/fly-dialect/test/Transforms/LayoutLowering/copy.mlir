@@ -86,6 +86,29 @@ func.func @predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: 
 
 // -----
 
+!atom = !fly.copy_atom<!fly.universal_copy<128>, 32>
+!source = !fly.memref<f32, global, ((4,2),1):((1,16),0)>
+!fragment = !fly.memref<f32, register, ((4,2),1):((1,4),0)>
+
+// One predicate for each call of a nested mode, as of the modes behind it.
+// CHECK-LABEL: func.func @nested_predicate(
+// CHECK-SAME: %{{.+}}: !fly.ptr<i1, register>
+// CHECK-COUNT-2: fly.copy_atom_call(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) : (!fly.copy_atom<!fly.universal_copy<128>, 32>, !fly.memref<f32, global, 4:1>, !fly.memref<f32, register, 4:1>, !fly.memref<i1, register, 1:0>)
+// CHECK: return
+func.func @nested_predicate(%r: !fly.ptr<i1, register>, %p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %from = fly.static : !fly.layout<((4,2),1):((1,16),0)>
+  %to = fly.static : !fly.layout<((4,2),1):((1,4),0)>
+  %each = fly.static : !fly.layout<(2,1):(1,0)>
+  %src = fly.make_view(%p, %from) : (!fly.ptr<f32, global>, !fly.layout<((4,2),1):((1,16),0)>) -> !source
+  %dst = fly.make_view(%q, %to) : (!fly.ptr<f32, register>, !fly.layout<((4,2),1):((1,4),0)>) -> !fragment
+  %pred = fly.make_view(%r, %each) : (!fly.ptr<i1, register>, !fly.layout<(2,1):(1,0)>) -> !fly.memref<i1, register, (2,1):(1,0)>
+  fly.copy(%atom, %src, %dst, %pred) : (!atom, !source, !fragment, !fly.memref<i1, register, (2,1):(1,0)>) -> ()
+  return
+}
+
+// -----
+
 !atom = !fly.copy_atom<!fly.universal_copy<64>, 16>
 !copy = !fly.tiled_copy<!atom, !fly.layout<((2,4),4):((16,1),4)>, !fly.tile<[4|8]>>
 
@@ -157,5 +180,49 @@ func.func @dynamic(%n: i32, %p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, shared>
   %dst = fly.make_view(%q, %layout) : (!fly.ptr<f32, shared>, !fly.layout<(1,?):(0,1)>) -> !fly.memref<f32, shared, (1,?):(0,1)>
   // CHECK: fly.copy(
   fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, (1,?):(0,1)>, !fly.memref<f32, shared, (1,?):(0,1)>) -> ()
+  return
+}
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<128>, 16>
+!tile = !fly.memref<f16, shared, S<3,3,3> o ?{div=8} o 8:1, align<16>>
+!fragment = !fly.memref<f16, register, 8:1>
+
+// A call that is in the program already has the swizzle applied too; one without is left as it is.
+// CHECK-LABEL: func.func @one_call(
+// CHECK: arith.andi %{{.+}}, %{{.+}}
+// CHECK: arith.shrui
+// CHECK: %[[SWIZZLED:.+]] = arith.xori
+// CHECK: %[[TUPLE:.+]] = fly.make_int_tuple(%[[SWIZZLED]])
+// CHECK: fly.add_offset(%{{.+}}, %[[TUPLE]])
+// CHECK: fly.copy_atom_call(%{{.+}}, %{{.+}}, %{{.+}}) : (!fly.copy_atom<!fly.universal_copy<128>, 16>, !fly.memref<f16, register, 8:1>, !fly.memref<f16, shared, 8:1, align<16>>)
+// CHECK: return
+func.func @one_call(%p: !fly.ptr<f16, shared, align<16>>, %q: !fly.ptr<f16, register>, %i: i32) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !atom
+  %each = fly.static : !fly.layout<8:1>
+  %registers = fly.make_view(%q, %each) : (!fly.ptr<f16, register>, !fly.layout<8:1>) -> !fragment
+  %offset = fly.make_int_tuple(%i) : (i32) -> !fly.int_tuple<?{div=8}>
+  %s = fly.static : !fly.swizzle<S<3,3,3>>
+  %l = fly.make_composed_layout(%s, %offset, %each) : (!fly.swizzle<S<3,3,3>>, !fly.int_tuple<?{div=8}>, !fly.layout<8:1>) -> !fly.composed_layout<S<3,3,3> o ?{div=8} o 8:1>
+  %a = fly.make_view(%p, %l) : (!fly.ptr<f16, shared, align<16>>, !fly.composed_layout<S<3,3,3> o ?{div=8} o 8:1>) -> !tile
+  fly.copy_atom_call(%atom, %registers, %a) : (!atom, !fragment, !tile) -> ()
+  return
+}
+
+// -----
+
+!load = !fly.copy_atom<!fly.universal_copy<128>, 32>
+
+// One element in memory may stand for where an access of the whole fragment begins.
+// CHECK-LABEL: func.func @address(
+// CHECK: fly.copy_atom_call(
+func.func @address(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !load
+  %one = fly.static : !fly.layout<1:1>
+  %four = fly.static : !fly.layout<4:1>
+  %src = fly.make_view(%p, %one) : (!fly.ptr<f32, global>, !fly.layout<1:1>) -> !fly.memref<f32, global, 1:1>
+  %dst = fly.make_view(%q, %four) : (!fly.ptr<f32, register>, !fly.layout<4:1>) -> !fly.memref<f32, register, 4:1>
+  fly.copy(%atom, %src, %dst) : (!load, !fly.memref<f32, global, 1:1>, !fly.memref<f32, register, 4:1>) -> ()
   return
 }

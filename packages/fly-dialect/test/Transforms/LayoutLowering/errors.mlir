@@ -15,6 +15,74 @@ func.func @too_many_values(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register
 
 // -----
 
+!atom = !fly.copy_atom<!fly.universal_copy<32>, 32>
+
+// What one call would leave behind in memory counts as well as what does not fit the registers.
+func.func @too_many_values_in_memory(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %from = fly.static : !fly.layout<4:1>
+  %to = fly.static : !fly.layout<1:1>
+  %src = fly.make_view(%p, %from) : (!fly.ptr<f32, global>, !fly.layout<4:1>) -> !fly.memref<f32, global, 4:1>
+  %dst = fly.make_view(%q, %to) : (!fly.ptr<f32, register>, !fly.layout<1:1>) -> !fly.memref<f32, register, 1:1>
+  // expected-error@+1 {{source layout 4:1 holds 128 bits for one atom call, which moves 32}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, 4:1>, !fly.memref<f32, register, 1:1>) -> ()
+  // expected-error@+1 {{destination layout 4:1 holds 128 bits for one atom call, which moves 32}}
+  fly.copy(%atom, %dst, %src) : (!atom, !fly.memref<f32, register, 1:1>, !fly.memref<f32, global, 4:1>) -> ()
+  // expected-error@+1 {{source layout 4:1 holds 128 bits for one atom call, which moves 32}}
+  fly.copy(%atom, %src, %src) : (!atom, !fly.memref<f32, global, 4:1>, !fly.memref<f32, global, 4:1>) -> ()
+  return
+}
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<128>, 32>
+
+// Between two tensors in memory nothing else says how much is meant.
+func.func @too_few_values_in_memory(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, shared>) {
+  %atom = fly.make_copy_atom {valBits = 32 : i32} : !atom
+  %one = fly.static : !fly.layout<1:1>
+  %src = fly.make_view(%p, %one) : (!fly.ptr<f32, global>, !fly.layout<1:1>) -> !fly.memref<f32, global, 1:1>
+  %dst = fly.make_view(%q, %one) : (!fly.ptr<f32, shared>, !fly.layout<1:1>) -> !fly.memref<f32, shared, 1:1>
+  // expected-error@+1 {{source layout 1:1 holds 32 bits for one atom call, which moves 128}}
+  fly.copy(%atom, %src, %dst) : (!atom, !fly.memref<f32, global, 1:1>, !fly.memref<f32, shared, 1:1>) -> ()
+  return
+}
+
+// -----
+
+!atom = !fly.copy_atom<!fly.universal_copy<128>, 16>
+!fine = !fly.memref<f16, shared, S<3,2,3> o ?{div=8} o 8:1, align<16>>
+!misplaced = !fly.memref<f16, shared, S<3,3,3> o 68 o 8:1, align<16>>
+!mapped = !fly.memref<f16, shared, (4,4):(1,64) o ?{div=8} o 8:1, align<16>>
+!fragment = !fly.memref<f16, register, 8:1>
+
+// One call takes all of its elements from where the first one lies.
+func.func @torn_apart(%fine: !fly.ptr<f16, shared, align<16>>, %q: !fly.ptr<f16, register>, %i: i32) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !atom
+  %each = fly.static : !fly.layout<8:1>
+  %registers = fly.make_view(%q, %each) : (!fly.ptr<f16, register>, !fly.layout<8:1>) -> !fragment
+  %offset = fly.make_int_tuple(%i) : (i32) -> !fly.int_tuple<?{div=8}>
+  %s = fly.static : !fly.swizzle<S<3,2,3>>
+  %l = fly.make_composed_layout(%s, %offset, %each) : (!fly.swizzle<S<3,2,3>>, !fly.int_tuple<?{div=8}>, !fly.layout<8:1>) -> !fly.composed_layout<S<3,2,3> o ?{div=8} o 8:1>
+  %a = fly.make_view(%fine, %l) : (!fly.ptr<f16, shared, align<16>>, !fly.composed_layout<S<3,2,3> o ?{div=8} o 8:1>) -> !fine
+  // expected-error@+1 {{source layout S<3,2,3> o ?{div=8} o 8:1 does not keep the 128 bits that one atom call moves side by side: use an atom of fewer bits, at most 64, or in place of S<3,2,3> a swizzle with a base of at least 3, which counts elements}}
+  fly.copy(%atom, %a, %registers) : (!atom, !fine, !fragment) -> ()
+  // expected-error@+1 {{destination layout S<3,2,3> o ?{div=8} o 8:1 does not keep the 128 bits}}
+  fly.copy_atom_call(%atom, %registers, %a) : (!atom, !fragment, !fine) -> ()
+  %m = fly.static : !fly.layout<(4,4):(1,64)>
+  %n = fly.make_composed_layout(%m, %offset, %each) : (!fly.layout<(4,4):(1,64)>, !fly.int_tuple<?{div=8}>, !fly.layout<8:1>) -> !fly.composed_layout<(4,4):(1,64) o ?{div=8} o 8:1>
+  %c = fly.make_view(%fine, %n) : (!fly.ptr<f16, shared, align<16>>, !fly.composed_layout<(4,4):(1,64) o ?{div=8} o 8:1>) -> !mapped
+  // expected-error@+1 {{destination layout (4,4):(1,64) o ?{div=8} o 8:1 does not keep the 128 bits that one atom call moves side by side: use an atom of fewer bits}}
+  fly.copy(%atom, %registers, %c) : (!atom, !fragment, !mapped) -> ()
+  %o = fly.static : !fly.composed_layout<S<3,3,3> o 68 o 8:1>
+  %b = fly.make_view(%fine, %o) : (!fly.ptr<f16, shared, align<16>>, !fly.composed_layout<S<3,3,3> o 68 o 8:1>) -> !misplaced
+  // expected-error@+1 {{source layout S<3,3,3> o 68 o 8:1 does not keep the 128 bits}}
+  fly.copy(%atom, %b, %registers) : (!atom, !misplaced, !fragment) -> ()
+  return
+}
+
+// -----
+
 !atom = !fly.copy_atom<!fly.universal_copy<128>, 32>
 
 func.func @strided_atom(%p: !fly.ptr<f32, global>, %q: !fly.ptr<f32, register>) {

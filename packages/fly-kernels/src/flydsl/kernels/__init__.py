@@ -54,9 +54,14 @@ OPERATORS = {
 _WEIGHTS = ("ShuffledWeights", "shuffle_weight", "unshuffle_weight")  # of `common.shuffle`; they need no torch
 
 
+def operators_of(module: str) -> ModuleType:
+    """The module of that name in `flydsl.kernels.operators`, imported."""
+    return importlib.import_module(f"{__name__}.operators.{module}")
+
+
 def __getattr__(name: str) -> Any:
     if name in OPERATORS:
-        return getattr(importlib.import_module(f"{__name__}.operators.{OPERATORS[name]}"), name)
+        return getattr(operators_of(OPERATORS[name]), name)
     if name in _WEIGHTS:
         return getattr(importlib.import_module(f"{__name__}.common.shuffle"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; operators: {', '.join(OPERATORS)}")

@@ -8,7 +8,8 @@ Sub-packages, loaded on first use: `analysis` (coalescing, bank conflicts, injec
 `atoms` (tiled copies and MMAs, AMD's matrix instructions), `linear` (layouts as matrices over F2), `pictures`.
 """
 
-from __future__ import annotations
+# Without `from __future__ import annotations` here and in `above`: it is a module, a third of this package's import.
+from . import above
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ if TYPE_CHECKING:
     from .algebra.reshape import flat_layout, sort_modes, unflatten_layout, with_shape
     from .algebra.sizes import coprofile, coshape, cosize, depth, rank, size
     from .basis import Basis, E
-    from .composed import ComposedLayout
-    from .coord_tensor import CoordTensor, make_view
+    from .composed import ComposedLayout, CoordTensor
     from .coordinates import crd2crd
     from .errors import LayoutError, LayoutTypeError, ParseError
     from .functions import (
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         make_int_tuple,
         make_shape,
         make_stride,
+        make_view,
     )
     from .int_tuple import (
         compatible,
@@ -86,10 +87,10 @@ if TYPE_CHECKING:
     )
     from .layout import Layout, LayoutLike, is_layout
     from .modes import append, dice, get, group, prepend, replace, select, slice_, slice_and_offset, take, zip_
+    from .parsing import parse, parse_int_tuple, parse_tile
+    from .printing import text_of, to_dialect
     from .swizzle import CoordSwizzle, Swizzle
     from .symbolic import SymInt, dyn, sym, sym_apply
-    from .text.parsing import parse, parse_int_tuple, parse_tile
-    from .text.printing import text_of, to_dialect
     from .tile import Tile, make_tile
     from .tuple_arith import (
         ceil_div,
@@ -138,13 +139,12 @@ _EXPORTS = {
     ".algebra.reshape": "flat_layout sort_modes unflatten_layout with_shape",
     ".algebra.sizes": "coprofile coshape cosize depth rank size",
     ".basis": "Basis E",
-    ".composed": "ComposedLayout",
-    ".coord_tensor": "CoordTensor make_view",
+    ".composed": "ComposedLayout CoordTensor",
     ".coordinates": "crd2crd",
     ".errors": "LayoutError LayoutTypeError ParseError",
     ".functions": (
         "composed_get_inner composed_get_offset composed_get_outer crd2idx get_1d_coord get_flat_coord get_leaves "
-        "get_scalar get_shape get_stride idx2crd make_coord make_int_tuple make_shape make_stride "
+        "get_scalar get_shape get_stride idx2crd make_coord make_int_tuple make_shape make_stride make_view "
     ),
     ".int_tuple": (
         "compatible congruent elem_scale flatten has_none inner_product is_int_tuple is_static prefix_product "
@@ -152,10 +152,10 @@ _EXPORTS = {
     ),
     ".layout": "Layout LayoutLike is_layout",
     ".modes": "append dice get group prepend replace select slice_ slice_and_offset take zip_",
+    ".parsing": "parse parse_int_tuple parse_tile",
+    ".printing": "text_of to_dialect",
     ".swizzle": "CoordSwizzle Swizzle",
     ".symbolic": "SymInt dyn sym sym_apply",
-    ".text.parsing": "parse parse_int_tuple parse_tile",
-    ".text.printing": "text_of to_dialect",
     ".tile": "Tile make_tile",
     ".tuple_arith": (
         "ceil_div colex_less elem_less equal int_tuple_add int_tuple_div int_tuple_mod int_tuple_mul "
@@ -312,7 +312,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
     target = _ALIASES.get(name, name)
@@ -324,6 +324,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+above.register(__getattr__)
 
 
 def __dir__() -> list[str]:

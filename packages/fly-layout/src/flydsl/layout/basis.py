@@ -8,6 +8,7 @@ to coordinates instead of to offsets; `accumulate` is the sum that its evaluatio
 from __future__ import annotations
 
 from .errors import LayoutTypeError, fail
+from .printing import text_of
 from .symbolic import SymInt, is_scalar
 
 TYPE_CHECKING = False
@@ -88,10 +89,11 @@ class Basis:
         unit = f"E({', '.join(map(str, self._path))})"
         return unit if type(self._value) is int and self._value == 1 else f"{self._value!r} * {unit}"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        return text_of(self._value, names) + "".join([f"E{p}" for p in self._path])
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
 
 
 def E(*path: int) -> Any:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composed layouts: ``c -> inner(offset + outer(c))``."""
+"""What is built around a layout: composed layouts ``c -> inner(offset + outer(c))``, and coordinate tensors
+``c -> base + layout(c)``, which have no memory behind them.
+"""
 
 from __future__ import annotations
 
-from .basis import accumulate
+from . import above
+from .basis import accumulate, basis_get
 from .coordinates import evaluate
 from .errors import LayoutTypeError
 from .int_tuple import has_none, is_int_tuple, is_static, specialize_tuple
-from .layout import Layout, LayoutLike
+from .layout import Layout, LayoutLike, fixed
+from .printing import text_of
 from .swizzle import CoordSwizzle, Swizzle
 
 TYPE_CHECKING = False
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["ComposedLayout"]
+__all__ = ["ComposedLayout", "CoordTensor"]
 
 
 class ComposedLayout(LayoutLike):
@@ -82,21 +86,23 @@ class ComposedLayout(LayoutLike):
         """The index of a coordinate; with None in it, the sub-layout, the fixed part going into the offset."""
         crd = coord[0] if len(coord) == 1 else coord
         if crd is None or has_none(crd):
-            from .modes import slice_
-
-            return slice_(self, crd)
+            return self.slice(crd)
         outer = self._outer
         index = evaluate(crd, outer._shape, outer._stride) if isinstance(outer, Layout) else outer(crd)
         return self._inner(accumulate(self._offset, index))
+
+    def slice(self, coord: Any) -> ComposedLayout:
+        """See `flydsl.layout.slice_`; the fixed coordinates move into the offset of the innermost part."""
+        outer = self._outer
+        offset = accumulate(self._offset, fixed(outer, coord)) if isinstance(outer, Layout) else self._offset
+        return ComposedLayout(self._inner, offset, outer.slice(coord))
 
     def inverse(self) -> ComposedLayout:
         """The true inverse function of a bijection ``swizzle o offset o layout`` onto ``[0, n)``.
 
         Unlike `left_inverse`, which by the contract acts on the outer layout alone.
         """
-        from .algebra.inverse import inverse
-
-        return inverse(self)  # type: ignore[no-any-return]
+        return above.inverse(self)  # type: ignore[no-any-return]
 
     def specialize(self, **values: int) -> ComposedLayout:
         """The composed layout with named symbolic integers replaced."""
@@ -119,7 +125,115 @@ class ComposedLayout(LayoutLike):
     def __repr__(self) -> str:
         return f"ComposedLayout({self._inner!r}, {self._offset!r}, {self._outer!r})"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        outer = text_of(self._outer, names)
+        if isinstance(self._outer, ComposedLayout):
+            outer = f"[{outer}]"
+        return f"{text_of(self._inner, names)} o {text_of(self._offset, names)} o {outer}"
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
+
+
+class CoordTensor(LayoutLike):
+    """``c -> base + layout(c)``. With basis strides its elements are the coordinates of a larger tensor.
+
+    Slicing moves the fixed coordinates into the base, so a partition of a tensor keeps track of where it lies.
+    """
+
+    __slots__ = ("_base", "_layout")
+    _base: Any
+    _layout: Any
+
+    def __init__(self, base: Any, layout: Any) -> None:
+        if not isinstance(layout, (Layout, ComposedLayout)):
+            raise LayoutTypeError(f"CoordTensor: {layout!r} is no layout")
+        if base is None or not is_int_tuple(base):
+            raise LayoutTypeError(f"CoordTensor: base {base!r} is no int-tuple")
+        self._base = base
+        self._layout = layout
+
+    @property
+    def base(self) -> Any:
+        """Index or coordinate of the first element."""
+        return self._base
+
+    @property
+    def layout(self) -> Any:
+        """The layout on top of the base."""
+        return self._layout
+
+    @property
+    def shape(self) -> Any:
+        """Shape of the domain."""
+        return self._layout.shape
+
+    @property
+    def is_static(self) -> bool:
+        """True when no leaf is symbolic."""
+        return is_static(self._base) and bool(self._layout.is_static)
+
+    def lift(self, f: Callable[[Any], Any]) -> CoordTensor:
+        """The same base with ``f`` applied to the layout."""
+        return CoordTensor(self._base, self._layout.lift(f))
+
+    def plain(self) -> Layout:
+        """The outermost plain layout."""
+        return self._layout.plain()  # type: ignore[no-any-return]
+
+    def __call__(self, *coord: Any) -> Any:
+        """The element at a coordinate; with None in it, the sub-tensor."""
+        crd = coord[0] if len(coord) == 1 else coord
+        if crd is None or has_none(crd):
+            return self.slice(crd)
+        return accumulate(self._base, self._layout(crd))
+
+    def slice(self, coord: Any) -> CoordTensor:
+        """See `flydsl.layout.slice_`; the fixed coordinates move into the base."""
+        layout = self._layout
+        base = accumulate(self._base, fixed(layout, coord)) if isinstance(layout, Layout) else self._base
+        return CoordTensor(base, layout.slice(coord))
+
+    def _at(self, path: tuple[int, ...]) -> CoordTensor:
+        base = basis_get(path, self._base, "get") if type(self._base) is tuple else self._base
+        return CoordTensor(base, self._layout._at(path))
+
+    def decomposition(self) -> CoordTensor:
+        """The tensor with a composed layout's ``inner(offset)`` folded into the base and the plain layout kept.
+
+        Only the first element is sure to be the same: the fold assumes that the plain layout stays inside a part on
+        which ``inner`` is an offset.
+        """
+        layout = self._layout
+        if isinstance(layout, Layout):
+            return self
+        value: Any = 0
+        chain = []
+        while isinstance(layout, ComposedLayout):
+            chain.append(layout)
+            layout = layout.outer
+        for part in reversed(chain):
+            value = part.inner(accumulate(part.offset, value))
+        return CoordTensor(accumulate(self._base, value), layout)
+
+    def specialize(self, **values: int) -> CoordTensor:
+        """The tensor with named symbolic integers replaced."""
+        return CoordTensor(specialize_tuple(self._base, values), self._layout.specialize(**values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CoordTensor) and (self._base, self._layout) == (other._base, other._layout)
+
+    def __hash__(self) -> int:
+        return hash((self._base, self._layout))
+
+    def __reduce__(self) -> tuple[type[CoordTensor], tuple[Any, Any]]:
+        return (CoordTensor, (self._base, self._layout))
+
+    def __repr__(self) -> str:
+        return f"CoordTensor({self._base!r}, {self._layout!r})"
+
+    def _text(self, names: bool) -> str:
+        return f"coord_tensor<{text_of(self._base, names)}, {text_of(self._layout, names)}>"
+
+    def __str__(self) -> str:
+        return self._text(True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from .basis import accumulate
 from .errors import LayoutTypeError, fail
 from .int_tuple import flatten, prefix_product, product
+from .printing import Verbatim, text_of
 from .symbolic import SymInt, div_leaf, is_scalar, mod_leaf
 
 TYPE_CHECKING = False
@@ -113,8 +114,6 @@ def _split(crd: Any, shape: Any, stride: Any) -> Any:
 
 
 def _pair(shape: Any, stride: Any) -> Any:
-    from .text.printing import Verbatim, text_of
-
     return Verbatim(f"{text_of(shape)}:{text_of(stride)}")
 
 
@@ -147,6 +146,19 @@ def idx2crd_shape(index: Any, shape: Any, stride: Any) -> Any:
     if (type(stride) is int and stride == 0) or (type(shape) is int and shape == 0):
         raise fail("idx2crd", "extent or stride is 0, so there is no coordinate", index, _pair(shape, stride))
     return mod_leaf(div_leaf(index, stride), shape)
+
+
+def flat_coord(index: Any, shape: Any, stride: Any) -> Any:
+    """`idx2crd_shape` with every mode of the shape made one linear coordinate."""
+    coord = idx2crd_shape(index, shape, stride)
+    if type(shape) is not tuple:
+        return coord
+    return tuple([evaluate(c, s, prefix_product(s)) for c, s in zip(coord, shape)])
+
+
+def linear_coord(index: Any, shape: Any, stride: Any) -> Any:
+    """`idx2crd_shape` as one linear coordinate of the whole shape."""
+    return evaluate(idx2crd_shape(index, shape, stride), shape, prefix_product(shape))
 
 
 def split_index(index: Any, shape: Any) -> Any:

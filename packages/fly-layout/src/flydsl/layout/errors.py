@@ -6,6 +6,8 @@ Every message names the operation, its arguments in text form, and the condition
 
 from __future__ import annotations
 
+from .printing import text_of
+
 __all__ = ["LayoutError", "LayoutTypeError", "ParseError", "fail", "within"]
 
 
@@ -37,8 +39,6 @@ class ParseError(LayoutError):
 
 def fail(operation: str, condition: str, *arguments: object, kind: type[LayoutError] = LayoutError) -> LayoutError:
     """The error ``operation(arguments): condition``, for the caller to raise; arguments appear in text form."""
-    from .text.printing import text_of
-
     return kind(f"{operation}({', '.join(text_of(a) for a in arguments)}): {condition}")
 
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluation as free functions: coordinates to indices and back."""
+"""Free functions: evaluation, and the constructors and extractors that the language has."""
 
 from __future__ import annotations
 
-from .coordinates import evaluate, idx2crd_shape
+from .algebra.sizes import coprofile
+from .basis import Basis
+from .composed import ComposedLayout, CoordTensor
+from .coordinates import evaluate, flat_coord, idx2crd_shape, linear_coord
 from .errors import LayoutTypeError, fail
-from .int_tuple import flatten, is_int_tuple, prefix_product
+from .int_tuple import congruent, flatten, is_int_tuple, prefix_product
 from .layout import Layout, LayoutLike
 from .swizzle import CoordSwizzle, Swizzle
+from .symbolic import SymInt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ __all__ = [
     "make_int_tuple",
     "make_shape",
     "make_stride",
+    "make_view",
 ]
 
 
@@ -81,23 +86,17 @@ def idx2crd(index: Any, layout: Any, stride: Any = None) -> Any:
 def get_flat_coord(index: Any, layout: Any) -> Any:
     """`idx2crd` with every mode of the shape made one linear coordinate."""
     shape, strides = _parts("get_flat_coord", index, layout, None)
-    coord = idx2crd_shape(index, shape, strides)
-    if type(shape) is not tuple:
-        return coord
-    return tuple([evaluate(c, s, prefix_product(s)) for c, s in zip(coord, shape)])
+    return flat_coord(index, shape, strides)
 
 
 def get_1d_coord(index: Any, layout: Any) -> Any:
     """`idx2crd` as one linear coordinate of the whole shape."""
     shape, strides = _parts("get_1d_coord", index, layout, None)
-    return evaluate(idx2crd_shape(index, shape, strides), shape, prefix_product(shape))
+    return linear_coord(index, shape, strides)
 
 
 def get_leaves(t: Any, dynamic_only: bool = False) -> tuple[Any, ...]:
     """All leaves of an int-tuple, depth first; or only the symbolic ones."""
-    from .basis import Basis
-    from .symbolic import SymInt
-
     leaves = [x.value if isinstance(x, Basis) else x for x in flatten(t)]
     return tuple([x for x in leaves if isinstance(x, SymInt)] if dynamic_only else leaves)
 
@@ -156,12 +155,24 @@ def get_stride(layout: Any) -> Any:
     Raises:
         LayoutTypeError: a composed layout has no strides.
     """
-    from .coord_tensor import CoordTensor
-
     inside = layout.layout if isinstance(layout, CoordTensor) else layout
     if not isinstance(inside, Layout):
         raise fail("get_stride", "only plain layouts have strides", layout, kind=LayoutTypeError)
     return inside._stride
+
+
+def make_view(base: Any, layout: Any) -> CoordTensor:
+    """A `CoordTensor`, after checking that the base fits the co-domain of the layout.
+
+    Raises:
+        LayoutError: the layout has basis strides and the base is not congruent with its co-domain.
+    """
+    tensor = CoordTensor(base, layout)
+    if isinstance(layout, Layout):
+        profile = coprofile(layout)
+        if not congruent(base, profile):
+            raise fail("make_view", "the base is not congruent with the co-domain of the layout", base, layout)
+    return tensor
 
 
 def composed_get_inner(layout: Any) -> Any:
@@ -180,8 +191,6 @@ def composed_get_outer(layout: Any) -> Any:
 
 
 def _composed(operation: str, layout: Any) -> Any:
-    from .composed import ComposedLayout
-
     if not isinstance(layout, ComposedLayout):
         raise fail(operation, "the operand is no composed layout", layout, kind=LayoutTypeError)
     return layout

@@ -9,7 +9,7 @@ a nested structure has one spelling. The functions here are in terms of leaves a
 from __future__ import annotations
 
 from .basis import Basis, accumulate
-from .errors import LayoutTypeError, fail
+from .errors import LayoutError, LayoutTypeError, fail
 from .symbolic import SymInt
 
 TYPE_CHECKING = False
@@ -42,6 +42,14 @@ __all__ = [
 ]
 
 
+MAX_DEPTH = 64  # levels of nesting; deeper tuples are refused
+
+
+def too_deep(what: str) -> LayoutError:
+    """The error for a tuple that is nested deeper than `MAX_DEPTH`."""
+    return LayoutError(f"{what}: nested deeper than {MAX_DEPTH} levels")
+
+
 # -- structure -----------------------------------------------------------------------------------------------------
 def flatten(t: Any) -> tuple[Any, ...]:
     """The leaves, depth first, always as a flat tuple (a leaf gives a one-element tuple)."""
@@ -53,7 +61,10 @@ def flatten(t: Any) -> tuple[Any, ...]:
     else:
         return t
     out: list[Any] = []
-    _flatten_into(t, out)
+    try:
+        _flatten_into(t, out)
+    except RecursionError:
+        raise too_deep("flatten") from None
     return tuple(out)
 
 

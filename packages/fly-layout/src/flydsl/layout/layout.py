@@ -3,10 +3,22 @@
 
 from __future__ import annotations
 
+from . import above
 from .basis import Basis
-from .coordinates import dot, evaluate, linear
+from .coordinates import dot, evaluate, flat_coord, idx2crd_shape, linear, linear_coord, split_index
 from .errors import LayoutError, LayoutTypeError, fail
-from .int_tuple import depth_of, flatten, has_none, is_static, prefix_product, product, specialize_tuple
+from .int_tuple import (
+    MAX_DEPTH,
+    depth_of,
+    flatten,
+    has_none,
+    is_static,
+    prefix_product,
+    product,
+    specialize_tuple,
+    too_deep,
+)
+from .printing import text_of
 from .symbolic import SymInt
 
 TYPE_CHECKING = False
@@ -62,21 +74,17 @@ class LayoutLike:
 
     def cosize(self) -> Any:
         """One more than the index of the last coordinate; for basis strides the product over the co-domain."""
-        from .algebra.sizes import cosize
-
-        return cosize(self)
+        return above.cosize(self)
 
     def __getitem__(self, mode: int | tuple[int, ...] | list[int]) -> Self:
-        from .modes import get
-
         if type(mode) is int:
             n = len(self)
             if not -n <= mode < n:
                 raise IndexError(f"mode {mode} of {self}, which has rank {n}")
             if type(self.shape) is not tuple:
                 return self
-            return get(self, (mode % n,))  # type: ignore[no-any-return]
-        return get(self, tuple(mode))  # type: ignore[arg-type, no-any-return]
+            return self._at((mode % n,))  # type: ignore[no-any-return]
+        return above.get(self, tuple(mode))  # type: ignore[arg-type, no-any-return]
 
     def __iter__(self) -> Iterator[Self]:
         for i in range(len(self)):
@@ -85,112 +93,80 @@ class LayoutLike:
     # -- algebra, as methods; the free functions of the same names are the definitions -----------------------------
     def coalesce(self, pattern: Any = None) -> Self:
         """See `flydsl.layout.coalesce`."""
-        from .algebra.coalesce import coalesce
-
-        return coalesce(self, pattern)  # type: ignore[no-any-return]
+        return above.coalesce(self, pattern)  # type: ignore[no-any-return]
 
     def filter(self, pattern: Any = None) -> Self:
         """See `flydsl.layout.filter`."""
-        from .algebra.coalesce import filter
-
-        return filter(self, pattern)  # type: ignore[no-any-return]
+        return above.filter(self, pattern)  # type: ignore[no-any-return]
 
     def compose(self, other: Any) -> Any:
         """See `flydsl.layout.composition`; ``self.compose(other)`` is ``self`` after ``other``."""
-        from .algebra.composition import composition
-
-        return composition(self, other)
+        return above.composition(self, other)
 
     composition = compose
 
     def complement(self, codomain: Any = None) -> Any:
         """See `flydsl.layout.complement`."""
-        from .algebra.complement import complement
-
-        return complement(self, codomain)
+        return above.complement(self, codomain)
 
     def right_inverse(self) -> Any:
         """See `flydsl.layout.right_inverse`."""
-        from .algebra.inverse import right_inverse
-
-        return right_inverse(self)
+        return above.right_inverse(self)
 
     def left_inverse(self) -> Any:
         """See `flydsl.layout.left_inverse`."""
-        from .algebra.inverse import left_inverse
-
-        return left_inverse(self)
+        return above.left_inverse(self)
 
     def logical_divide(self, divisor: Any) -> Any:
         """See `flydsl.layout.logical_divide`."""
-        from .algebra.divide import logical_divide
-
-        return logical_divide(self, divisor)
+        return above.logical_divide(self, divisor)
 
     def zipped_divide(self, divisor: Any) -> Any:
         """See `flydsl.layout.zipped_divide`."""
-        from .algebra.divide import zipped_divide
-
-        return zipped_divide(self, divisor)
+        return above.zipped_divide(self, divisor)
 
     def tiled_divide(self, divisor: Any) -> Any:
         """See `flydsl.layout.tiled_divide`."""
-        from .algebra.divide import tiled_divide
-
-        return tiled_divide(self, divisor)
+        return above.tiled_divide(self, divisor)
 
     def flat_divide(self, divisor: Any) -> Any:
         """See `flydsl.layout.flat_divide`."""
-        from .algebra.divide import flat_divide
-
-        return flat_divide(self, divisor)
+        return above.flat_divide(self, divisor)
 
     def logical_product(self, tiler: Any) -> Any:
         """See `flydsl.layout.logical_product`."""
-        from .algebra.product import logical_product
-
-        return logical_product(self, tiler)
+        return above.logical_product(self, tiler)
 
     def blocked_product(self, tiler: Any) -> Any:
         """See `flydsl.layout.blocked_product`."""
-        from .algebra.product import blocked_product
-
-        return blocked_product(self, tiler)
+        return above.blocked_product(self, tiler)
 
     def raked_product(self, tiler: Any) -> Any:
         """See `flydsl.layout.raked_product`."""
-        from .algebra.product import raked_product
-
-        return raked_product(self, tiler)
+        return above.raked_product(self, tiler)
 
     def recast(self, old_bits: int, new_bits: int) -> Any:
         """See `flydsl.layout.recast_layout`."""
-        from .algebra.recast import recast_layout
-
-        return recast_layout(self, old_bits, new_bits)
+        return above.recast_layout(self, old_bits, new_bits)
 
     def with_shape(self, shape: Any) -> Any:
         """See `flydsl.layout.with_shape`."""
-        from .algebra.reshape import with_shape
-
-        return with_shape(self, shape)
+        return above.with_shape(self, shape)
 
     def slice(self, coord: Any) -> Any:
         """See `flydsl.layout.slice_`."""
-        from .modes import slice_
+        raise NotImplementedError
 
-        return slice_(self, coord)
+    def _at(self, path: tuple[int, ...]) -> Any:
+        """The sub-mode at a path that exists, see `flydsl.layout.get`."""
+        return self.lift(lambda layout: layout._at(path))
 
     # -- notebooks -----------------------------------------------------------------------------------------------
     def _repr_svg_(self) -> str | None:
-        from .pictures import notebook_svg
-
-        return notebook_svg(self)
+        return above.pictures.notebook_svg(self)  # type: ignore[no-any-return]
 
     def _repr_html_(self) -> str | None:
-        from .pictures import notebook_html
-
-        return notebook_html(self)
+        return above.pictures.notebook_html(self)  # type: ignore[no-any-return]
 
 
 class Layout(LayoutLike):
@@ -288,35 +264,45 @@ class Layout(LayoutLike):
                 if index is not None:
                     return index
         if crd is None or (type(crd) is tuple and has_none(crd)):
-            return sliced(self, crd)
+            return self.slice(crd)
         if type(crd) is tuple and not crd:
             raise fail("crd2idx", "an empty coordinate", self)
         return evaluate(crd, shape, self._stride)
 
     def idx2crd(self, index: Any) -> Any:
         """The natural coordinate of an index, where the layout is compact; see `flydsl.layout.idx2crd`."""
-        from .functions import idx2crd
-
-        return idx2crd(index, self)
+        return idx2crd_shape(index, self._shape, self._stride)
 
     get_hier_coord = idx2crd
 
     def get_flat_coord(self, index: Any) -> Any:
         """One linear coordinate per mode; see `flydsl.layout.get_flat_coord`."""
-        from .functions import get_flat_coord
-
-        return get_flat_coord(index, self)
+        return flat_coord(index, self._shape, self._stride)
 
     def get_1d_coord(self, index: Any) -> Any:
         """The linear coordinate of an index; see `flydsl.layout.get_1d_coord`."""
-        from .functions import get_1d_coord
+        return linear_coord(index, self._shape, self._stride)
 
-        return get_1d_coord(index, self)
+    def slice(self, coord: Any) -> Layout:
+        """The modes where ``coord`` is None, see `flydsl.layout.slice_`."""
+        shapes: list[Any] = []
+        strides: list[Any] = []
+        if not _keep_none(self._shape, self._stride, coord, shapes, strides):
+            raise fail("slice", "the coordinate is not weakly congruent with the operand", self, coord)
+        if len(shapes) == 1:
+            return make(shapes[0], strides[0], self._static)
+        if not shapes:
+            raise fail("slice", "the coordinate keeps nothing", self, coord)
+        return make(tuple(shapes), tuple(strides), self._static)
+
+    def _at(self, path: tuple[int, ...]) -> Layout:
+        shape, stride = self._shape, self._stride
+        for p in path:
+            shape, stride = shape[p], stride[p]
+        return make(shape, stride, self._static)
 
     def coords(self) -> Iterator[Any]:
         """All coordinates, nested like the shape, leftmost mode fastest."""
-        from .coordinates import split_index
-
         for i in range(self._static_size("coords")):
             yield split_index(i, self._shape)
 
@@ -354,10 +340,11 @@ class Layout(LayoutLike):
     def __repr__(self) -> str:
         return f"Layout({self._shape!r}, {self._stride!r})"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        return f"{text_of(self._shape, names)}:{text_of(self._stride, names)}"
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
 
 
 def make(shape: Any, stride: Any, static: bool) -> Layout:
@@ -370,17 +357,9 @@ def make(shape: Any, stride: Any, static: bool) -> Layout:
     return self
 
 
-def sliced(x: Layout, coord: Any) -> Layout:
-    """The modes of a layout where ``coord`` is None, see `flydsl.layout.slice_`."""
-    shapes: list[Any] = []
-    strides: list[Any] = []
-    if not _keep_none(x._shape, x._stride, coord, shapes, strides):
-        raise fail("slice", "the coordinate is not weakly congruent with the operand", x, coord)
-    if len(shapes) == 1:
-        return make(shapes[0], strides[0], x._static)
-    if not shapes:
-        raise fail("slice", "the coordinate keeps nothing", x, coord)
-    return make(tuple(shapes), tuple(strides), x._static)
+def fixed(layout: Layout, coord: Any) -> Any:
+    """The index of the coordinates that a slice fixes."""
+    return evaluate(coord, layout._shape, layout._stride)
 
 
 def _keep_none(shape: Any, stride: Any, coord: Any, shapes: list[Any], strides: list[Any]) -> bool:
@@ -413,29 +392,33 @@ def is_layout(x: object) -> bool:
     return isinstance(x, LayoutLike)
 
 
-def _static_pair(shape: tuple[Any, ...], stride: tuple[Any, ...]) -> bool:
+def _static_pair(shape: tuple[Any, ...], stride: tuple[Any, ...], level: int = 1) -> bool:
     """True when both are non-empty, congruent, all plain ints, and no extent is negative."""
     if len(shape) != len(stride) or not shape:
         return False
+    if level > MAX_DEPTH:
+        raise too_deep("Layout")
     for s, d in zip(shape, stride):
         if type(s) is int:
             if type(d) is int and s >= 0:
                 continue
             return False
-        if type(s) is not tuple or type(d) is not tuple or not _static_pair(s, d):
+        if type(s) is not tuple or type(d) is not tuple or not _static_pair(s, d, level + 1):
             return False
     return True
 
 
-def _static_compact(shape: tuple[Any, ...], start: int) -> tuple[Any, int] | None:
+def _static_compact(shape: tuple[Any, ...], start: int, level: int = 1) -> tuple[Any, int] | None:
     """Column-major strides from ``start`` on, and the stride after them; None unless all extents are ints >= 0."""
+    if level > MAX_DEPTH:
+        raise too_deep("Layout")
     strides: list[Any] = []
     for s in shape:
         if type(s) is int and s >= 0:
             strides.append(start)
             start *= s
         elif type(s) is tuple:
-            inner = _static_compact(s, start)
+            inner = _static_compact(s, start, level + 1)
             if inner is None:
                 return None
             strides.append(inner[0])
@@ -447,9 +430,7 @@ def _static_compact(shape: tuple[Any, ...], start: int) -> tuple[Any, int] | Non
 
 def _checked(shape: Any, stride: Any) -> tuple[Any, Any, bool]:
     if isinstance(shape, str) and stride is None:
-        from .text.parsing import parse
-
-        parsed = parse(shape)
+        parsed = above.parse(shape)
         if type(parsed) is tuple or isinstance(parsed, (int, SymInt)):
             parsed = Layout(parsed)
         if not isinstance(parsed, Layout):
@@ -465,12 +446,14 @@ def _checked(shape: Any, stride: Any) -> tuple[Any, Any, bool]:
     return shape, stride, static
 
 
-def _normalize(what: str, t: Any, shape: Any, stride: Any) -> Any:
+def _normalize(what: str, t: Any, shape: Any, stride: Any, level: int = 1) -> Any:
     """Tuples (also named ones) of ints, SymInts and, in strides, basis elements; index types become ints."""
     if isinstance(t, tuple):
+        if level > MAX_DEPTH:
+            raise too_deep("Layout")
         if not t:
             raise LayoutError(f"Layout({shape!r}, {stride!r}): the {what} has an empty tuple")
-        return tuple([_normalize(what, x, shape, stride) for x in t])
+        return tuple([_normalize(what, x, shape, stride, level + 1) for x in t])
     if type(t) is int or isinstance(t, SymInt):
         value: Any = t
     elif isinstance(t, Basis):

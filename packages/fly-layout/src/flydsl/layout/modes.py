@@ -7,11 +7,9 @@ layout. A single mode that remains is unwrapped, except by `group`.
 
 from __future__ import annotations
 
-from .basis import accumulate, basis_get
-from .coordinates import evaluate
 from .errors import LayoutTypeError, fail
 from .int_tuple import is_int_tuple
-from .layout import Layout, LayoutLike, make, sliced
+from .layout import Layout, LayoutLike, fixed, make
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +51,6 @@ def get(x: Any, mode: int | Sequence[int]) -> Any:
     Raises:
         LayoutError: the path is longer than the depth at that place, or a mode is out of range.
     """
-    from .coord_tensor import CoordTensor
-
     path = (mode,) if type(mode) is int else tuple(mode)  # type: ignore[arg-type]
     at = x.shape if isinstance(x, LayoutLike) else x
     for p in path:
@@ -64,15 +60,7 @@ def get(x: Any, mode: int | Sequence[int]) -> Any:
             raise fail("get", f"mode {p} of path {list(path)} is out of range, there are {len(at)}", x)
         at = at[p]
 
-    def follow(t: Any) -> Any:
-        for p in path:
-            t = t[p]
-        return t
-
-    if isinstance(x, CoordTensor):
-        base = basis_get(path, x.base, "get") if type(x.base) is tuple else x.base
-        return CoordTensor(base, _both(x.layout, follow))
-    return _both(x, follow)
+    return x._at(path) if isinstance(x, LayoutLike) else at
 
 
 def take(x: Any, begin: int, end: int) -> Any:
@@ -216,19 +204,8 @@ def slice_(x: Any, coord: Any) -> Any:
     Raises:
         LayoutError: nothing is kept, or ``coord`` is not weakly congruent with ``x``.
     """
-    from .composed import ComposedLayout
-    from .coord_tensor import CoordTensor
-
-    if isinstance(x, Layout):
-        return sliced(x, coord)
-    if isinstance(x, CoordTensor):
-        if isinstance(x.layout, Layout):
-            return CoordTensor(accumulate(x.base, _fixed(coord, x.layout)), slice_(x.layout, coord))
-        return CoordTensor(x.base, slice_(x.layout, coord))
-    if isinstance(x, ComposedLayout):
-        if isinstance(x.outer, Layout):
-            return ComposedLayout(x.inner, accumulate(x.offset, _fixed(coord, x.outer)), slice_(x.outer, coord))
-        return ComposedLayout(x.inner, x.offset, slice_(x.outer, coord))
+    if isinstance(x, LayoutLike):
+        return x.slice(coord)
     if not is_int_tuple(x):
         raise fail("slice", "the operand is no int-tuple or layout", x, coord, kind=LayoutTypeError)
     return _sliced(x, coord, x)
@@ -236,11 +213,7 @@ def slice_(x: Any, coord: Any) -> Any:
 
 def slice_and_offset(coord: Any, layout: Layout) -> tuple[Layout, Any]:
     """The sub-layout that `slice_` keeps, and the index of the coordinates that it fixed."""
-    return slice_(layout, coord), _fixed(coord, layout)
-
-
-def _fixed(coord: Any, layout: Layout) -> Any:
-    return evaluate(coord, layout._shape, layout._stride)
+    return slice_(layout, coord), fixed(layout, coord)
 
 
 def _sliced(t: Any, coord: Any, whole: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .basis import Basis
 from .errors import LayoutError, LayoutTypeError, fail
-from .symbolic import SymInt, apply
+from .symbolic import SymInt, apply, swizzle_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,10 @@ class Swizzle:
     def __init__(self, bits: int, base: int, shift: int) -> None:
         if not (type(bits) is int and type(base) is int and type(shift) is int):
             raise LayoutTypeError(f"Swizzle({bits!r}, {base!r}, {shift!r}): the parameters are integers")
-        if bits < 0 or base < 0 or (bits and base + shift < 0):
-            raise LayoutError(f"Swizzle({bits}, {base}, {shift}): bits, base and base + shift must not be negative")
         self._bits = bits
         self._base = base
         self._shift = shift
-        self._source = ((1 << bits) - 1) << (base + shift) if bits else 0
+        self._source = swizzle_source(bits, base, shift)
 
     @property
     def bits(self) -> int:
@@ -99,8 +97,11 @@ class Swizzle:
     def __repr__(self) -> str:
         return f"Swizzle({self._bits}, {self._base}, {self._shift})"
 
-    def __str__(self) -> str:
+    def _text(self, names: bool) -> str:
         return f"S<{self._bits},{self._base},{self._shift}>"
+
+    def __str__(self) -> str:
+        return self._text(True)
 
 
 class CoordSwizzle:
@@ -192,10 +193,12 @@ class CoordSwizzle:
     def __repr__(self) -> str:
         return f"CoordSwizzle{self._key()!r}"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        row, col = ", ".join(map(str, self._row_path)), ", ".join(map(str, self._col_path))
+        return f"CS<{self._bits},{self._row_base},[{row}],{self._col_base},[{col}]>"
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
 
 
 def _replace(t: Any, path: tuple[int, ...], value: Any) -> Any:

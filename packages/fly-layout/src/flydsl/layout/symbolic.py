@@ -99,10 +99,16 @@ def _shape_div(a: int, b: int) -> int:
     return static_ceil_div(a, b)
 
 
-def _swizzle(x: int, bits: int, base: int, shift: int) -> int:
-    from .swizzle import Swizzle
+def swizzle_source(bits: int, base: int, shift: int) -> int:
+    """The bits that a `Swizzle` reads, as a mask."""
+    if bits < 0 or base < 0 or (bits and base + shift < 0):
+        raise LayoutError(f"Swizzle({bits}, {base}, {shift}): bits, base and base + shift must not be negative")
+    return ((1 << bits) - 1) << (base + shift) if bits else 0
 
-    return int(Swizzle(bits, base, shift)(x))
+
+def _swizzle(x: int, bits: int, base: int, shift: int) -> int:
+    read = x & swizzle_source(bits, base, shift)
+    return x ^ (read >> shift if shift >= 0 else read << -shift)
 
 
 _EVALUATE: dict[str, Callable[..., int]] = {
@@ -126,7 +132,8 @@ _EVALUATE: dict[str, Callable[..., int]] = {
     "eq": lambda a, b: int(a == b),
     "and": lambda a, b: int(bool(a) and bool(b)),
 }
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%"}
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%"}  # in Python, for repr
+_OPERATORS = _INFIX | {"div": "/"}  # in the textual form
 
 
 class SymInt:
@@ -294,10 +301,36 @@ class SymInt:
             return f"({self._args[0]!r} {_INFIX[self._op]} {self._args[1]!r})"
         return f"sym_apply({self._op!r}, {', '.join(map(repr, self._args))})"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        width = ["i64"] if self._width == 64 else []
+        divisor = [f"div={self._div}"] if self._div != 1 else []
+        if not names or self._op == "dyn":
+            attributes = " ".join(width + divisor)
+            return "?{" + attributes + "}" if attributes else "?"
+        if self._op == "sym":
+            extent = [f"extent={self.extent}"] if self.extent is not None else []
+            attributes = " ".join(width + divisor + extent)
+            return f"{self.name}{{{attributes}}}" if attributes else str(self.name)
+        return "{" + _expression(self) + "}"
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
+
+
+def _expression(x: object) -> str:
+    """The text of an operand, without braces; negative integers are parenthesised."""
+    if not isinstance(x, SymInt):
+        return f"({x})" if isinstance(x, int) and x < 0 else str(x)
+    if x.op == "sym":
+        return str(x)
+    if x.op in _OPERATORS:
+        return _OPERATORS[x.op].join([_factor(a) for a in x.args])
+    return f"{x.op}({','.join([_expression(a) for a in x.args])})"
+
+
+def _factor(x: object) -> str:
+    text = _expression(x)
+    return f"({text})" if isinstance(x, SymInt) and x.op in _OPERATORS else text
 
 
 def sym(name: str, *, div: int = 1, width: int = 32, extent: int | None = None) -> SymInt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .errors import LayoutTypeError
 from .layout import Layout
+from .printing import text_of
 from .symbolic import SymInt
 
 TYPE_CHECKING = False
@@ -53,10 +54,11 @@ class Tile:
     def __repr__(self) -> str:
         return f"Tile({self._modes!r})"
 
-    def __str__(self) -> str:
-        from .text.printing import text_of
+    def _text(self, names: bool) -> str:
+        return _mode_text(self._modes, names)
 
-        return text_of(self)
+    def __str__(self) -> str:
+        return self._text(True)
 
 
 def make_tile(*modes: Any) -> Tile:
@@ -81,6 +83,12 @@ def _checked(mode: Any) -> Any:
             raise LayoutTypeError(f"Tile: extent {n} of a mode is not positive")
         return n
     raise LayoutTypeError(f"Tile: {mode!r} is no mode; write an integer, None, a Layout or a tuple of those")
+
+
+def _mode_text(mode: Any, names: bool) -> str:
+    if type(mode) is tuple:
+        return f"[{'|'.join([_mode_text(m, names) for m in mode])}]"
+    return text_of(mode, names)
 
 
 def tile_modes(tiler: Any) -> Any:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import device as device
     from ._library import include_dir, library_path
     from .artifact import Artifact, ArtifactFunction, load_artifact
+    from .autograd import is_seen_to_write, tell_autograd
     from .device_buffer import DeviceBuffer, synchronize_device
     from .device_runtime import (
         COMPILE_BACKEND_TO_RUNTIME_KIND,
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
         register_compile_runtime_mapping,
         register_device_runtime,
     )
-    from .errors import ArtifactError, DeviceError
+    from .errors import (
+        ArtifactError,
+        DeviceError,
+        LaunchError,
+        OutOfMemoryError,
+    )
     from .hardware import Device, current_device, devices, set_current_device, synchronize
-    from .note import read_note
+    from .note import read_note, seal_artifact
 
 __version__ = "0.1.0"
 
@@ -42,6 +48,8 @@ __all__ = [
     "DeviceBuffer",
     "DeviceError",
     "DeviceRuntime",
+    "LaunchError",
+    "OutOfMemoryError",
     "RocmDeviceRuntime",
     "RuntimePairingError",
     "current_device",
@@ -51,19 +59,23 @@ __all__ = [
     "ensure_compile_runtime_pairing_from_env",
     "get_device_runtime",
     "include_dir",
+    "is_seen_to_write",
     "library_path",
     "load_artifact",
     "read_note",
     "register_compile_runtime_mapping",
     "register_device_runtime",
+    "seal_artifact",
     "set_current_device",
     "synchronize",
     "synchronize_device",
+    "tell_autograd",
 ]
 
 _HOME = {
     "_library": ("include_dir", "library_path"),
     "artifact": ("Artifact", "ArtifactFunction", "load_artifact"),
+    "autograd": ("is_seen_to_write", "tell_autograd"),
     "device_buffer": ("DeviceBuffer", "synchronize_device"),
     "device_runtime": (
         "COMPILE_BACKEND_TO_RUNTIME_KIND",
@@ -76,9 +88,14 @@ _HOME = {
         "register_compile_runtime_mapping",
         "register_device_runtime",
     ),
-    "errors": ("ArtifactError", "DeviceError"),
+    "errors": (
+        "ArtifactError",
+        "DeviceError",
+        "LaunchError",
+        "OutOfMemoryError",
+    ),
     "hardware": ("Device", "current_device", "devices", "set_current_device", "synchronize"),
-    "note": ("read_note",),
+    "note": ("read_note", "seal_artifact"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -12,6 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from . import _library
+from .errors import refused
+
 Converter = Callable[[Any], Any]
 Plan = tuple[tuple[int, Converter], ...]
 """The arguments, by position, that must be converted; the others are passed as they are."""
@@ -59,7 +62,7 @@ def _capsule(tensor: Any) -> tuple[Any, bool]:
 
 
 def _refuse_read_only(where: str) -> ValueError:
-    return ValueError(f"{where}: expected a tensor that may be written, got a read-only one")
+    return refused(ValueError(f"{where}: expected a tensor that may be written, got a read-only one"))
 
 
 def _dlpack_converter(where: str, writes: bool) -> Converter:
@@ -69,7 +72,8 @@ def _dlpack_converter(where: str, writes: bool) -> Converter:
         try:
             capsule, read_only = _capsule(tensor)
         except (BufferError, TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(f"{where}: {type(tensor).__name__} cannot be passed by DLPack: {error}") from error
+            text = f"{where}: {type(tensor).__name__} cannot be passed by DLPack: {error}"
+            raise refused(TypeError(text)) from error
         if read_only and writes:
             raise _refuse_read_only(where)
         return from_dlpack(capsule)
@@ -96,9 +100,9 @@ def is_optional(converter: Converter) -> bool:
     return converter.__name__ == _ARRAY_CONVERTER
 
 
-def is_native(name: str, error: Exception) -> bool:
-    """Whether an exception comes from the native code of function `name`, not from tvm-ffi before it."""
-    return str(error).startswith((f"{name}():", f"{name}:"))
+def is_native(error: Exception) -> bool:
+    """Whether an exception was made from an error of native code: tvm-ffi keeps that with it."""
+    return hasattr(error, "__tvm_ffi_error__")
 
 
 def _is_instance(kind: type, module: str, name: str) -> bool:
@@ -148,17 +152,8 @@ def make_plan(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...]
     return tuple(converters)
 
 
-def explain(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...], error: Exception) -> Exception:
-    """A failed call's exception, with the argument named also where tvm-ffi gave up before the native checks."""
-    text = str(error)
-    if is_native(name, error):
-        if UNKNOWN_KIND not in text:
-            return error
-        for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):
-            if text.startswith(site(name, index, argument) + ":"):
-                kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-                return type(error)(text.replace(UNKNOWN_KIND, f"an object of type {kind}"))
-        return error
+def _not_passable(arguments: list[dict[str, Any]], given: tuple[Any, ...]) -> tuple[int, Exception] | None:
+    """The first tensor that tvm-ffi cannot pass as it is, with the reason; a call with it never reaches native code."""
     from_dlpack = importlib.import_module("tvm_ffi").from_dlpack
     for index, (argument, value) in enumerate(zip(arguments, given, strict=False)):
         if argument["kind"] != "tensor" or not hasattr(value, "__dlpack__"):
@@ -166,7 +161,48 @@ def explain(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...], 
         try:
             from_dlpack(value)
         except Exception as cause:
-            reason = str(cause).splitlines()[0] if str(cause) else type(cause).__name__
-            where = site(name, index, argument)
-            return TypeError(f"{where}: {type(value).__name__} cannot be passed by DLPack: {reason}")
+            return index, cause
+    return None
+
+
+def is_refusal(plan: Plan, arguments: list[dict[str, Any]], given: tuple[Any, ...], error: Exception) -> bool:
+    """Whether a call raised `error` because an argument that `plan` converts was passed as it is: nothing has run then.
+
+    What is not known for certain (a signal handler's exception, say, which may come when everything has run) is none.
+    """
+    if not plan:
+        return False
+    if is_native(error):
+        return isinstance(error, TypeError)  # FLYDSL_ERROR_TYPE, or tvm-ffi's own
+    converted = [index for index, _ in plan]
+    return (
+        _not_passable([arguments[index] for index in converted], tuple(given[index] for index in converted)) is not None
+    )
+
+
+def explain(name: str, arguments: list[dict[str, Any]], given: tuple[Any, ...], error: Exception) -> Exception:
+    """A failed call's exception as errors.py describes them, with the argument named also where tvm-ffi gave up before
+    the native checks.
+    """
+    if not is_native(error):
+        found = _not_passable(arguments, given)
+        if found is None:
+            return error
+        index, cause = found
+        reason = str(cause).splitlines()[0] if str(cause) else type(cause).__name__
+        where = site(name, index, arguments[index])
+        return refused(TypeError(f"{where}: {type(given[index]).__name__} cannot be passed by DLPack: {reason}"))
+    if isinstance(error, TypeError) and UNKNOWN_KIND in str(error):
+        error = TypeError(_with_type(str(error), given))
+    error.launched = _library.launched()  # type: ignore[attr-defined]
     return error
+
+
+def _with_type(text: str, given: tuple[Any, ...]) -> str:
+    """The text of a refusal, with the Python type of the argument that tvm-ffi wrapped without knowing it."""
+    index = _library.refused_argument()
+    if not 0 <= index < len(given):
+        return text
+    value = given[index]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    return text.replace(UNKNOWN_KIND, f"an object of type {kind}", 1)

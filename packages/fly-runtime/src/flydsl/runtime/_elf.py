@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading one section of an ELF file, with every bound checked: enough to read a note without loading the file."""
+"""Reading an ELF file, with every bound checked: enough to know an artifact without loading it."""
 
 from __future__ import annotations
 
 import platform
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .errors import ArtifactError
@@ -13,6 +14,7 @@ from .errors import ArtifactError
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
 _MAGIC = b"\x7fELF"
 _CLASS_64, _LITTLE_ENDIAN = 2, 1
 _SHARED_OBJECT = 3
@@ -22,13 +24,39 @@ _MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 224: "
 
 
 @dataclass(frozen=True)
+class Section:
+    """Where a section's bytes are in the file."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
 class ElfFile:
     """A 64-bit little-endian shared object, whose tables are known to lie within the file."""
 
     path: Path
     data: bytes
     machine: str
-    sections: dict[str, bytes]
+    sections: dict[str, Section]
+
+    def content(self, section: Section) -> bytes:
+        """A section's bytes."""
+        return self.data[section.offset : section.offset + section.size]
+
+    @cached_property
+    def exports(self) -> dict[str, int]:
+        """The symbols that the file defines for others, with the size of each in bytes."""
+        symbols, names = self.sections.get(".dynsym"), self.sections.get(".dynstr")
+        if symbols is None or names is None:
+            return {}
+        table, strings = self.content(symbols), self.content(names)
+        whole = len(table) - len(table) % _SYMBOL.size
+        found = {}
+        for name, info, _, section, _, size in _SYMBOL.iter_unpack(table[:whole]):
+            if section != 0 and info >> 4 != 0:  # neither undefined nor local
+                found[_name(strings, name)] = size
+        return found
 
 
 def _cut(path: Path, data: bytes, offset: int, size: int, what: str) -> bytes:
@@ -44,15 +72,11 @@ def _name(table: bytes, offset: int) -> str:
     return table[offset : end if end >= 0 else len(table)].decode(errors="replace")
 
 
-def read_elf(path: Path) -> ElfFile:
-    """Read a shared object's sections.
+def parse_elf(path: Path, data: bytes) -> ElfFile:
+    """Find a shared object's sections.
 
-    Raises ArtifactError for a file that cannot be read, is no 64-bit little-endian ELF shared object, or is truncated.
+    Raises ArtifactError for what is no 64-bit little-endian ELF shared object, or is truncated.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ArtifactError(f"{path}: cannot be read: {error.strerror or error}") from error
     if not data:
         raise ArtifactError(f"{path}: the file is empty")
     if data[:4] != _MAGIC:
@@ -78,12 +102,16 @@ def read_elf(path: Path) -> ElfFile:
     if names >= len(headers):
         raise ArtifactError(f"{path}: not an artifact: an ELF file without section names")
 
-    def content(index: int) -> bytes:
-        header = headers[index]
-        return b"" if header[1] == _NO_BITS else _cut(path, data, header[4], header[5], f"section {index}")
+    def section(index: int) -> Section:
+        kind, offset, size = headers[index][1], headers[index][4], headers[index][5]
+        if kind == _NO_BITS:
+            return Section(0, 0)
+        _cut(path, data, offset, size, f"section {index}")
+        return Section(offset, size)
 
-    name_table = content(names)
-    sections = {_name(name_table, header[0]): content(index) for index, header in enumerate(headers)}
+    name_table = section(names)
+    texts = data[name_table.offset : name_table.offset + name_table.size]
+    sections = {_name(texts, header[0]): section(index) for index, header in enumerate(headers)}
     return ElfFile(path, data, _MACHINES.get(machine, f"machine {machine}"), sections)
 
 

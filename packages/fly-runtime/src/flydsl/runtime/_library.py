@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import importlib.util
+import os
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-from .errors import DeviceError
+from .errors import DeviceError, LaunchError, OutOfMemoryError
 
 SONAME = "libflydsl_runtime.so.0"
+EMULATOR = "libfly_emulator.so"
 _ROOT = Path(__file__).resolve().parent
-_OK, _TYPE, _VALUE = 0, 1, 2
+OK, TYPE, VALUE, MEMORY, LAUNCH = 0, 1, 2, 4, 5  # FlyStatus
 
 _OUTPUT = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint64)
 
@@ -52,10 +53,23 @@ def include_dir() -> Path:
 
 
 def _emulator_library() -> Path | None:
-    """Where the wheel fly-emulator has its library; None when that wheel is not installed."""
-    if importlib.util.find_spec("flydsl.emulator") is None:
+    """Where the wheel fly-emulator has its library; None when that wheel is not installed.
+
+    Nothing of that wheel is imported: its library lies at a fixed place in it, as that of a vendor does on a machine.
+    Raises FileNotFoundError when it does not, or when FLYDSL_EMULATOR_LIBRARY names no file.
+    """
+    found = importlib.util.find_spec("flydsl.emulator")
+    if found is None:
         return None
-    return Path(importlib.import_module("flydsl.emulator").library_path())
+    chosen = os.environ.get("FLYDSL_EMULATOR_LIBRARY")
+    places = [chosen] if chosen else [f"{folder}/lib/{EMULATOR}" for folder in found.submodule_search_locations or ()]
+    for place in places:
+        if os.path.isfile(place):
+            return Path(place).resolve()
+    raise FileNotFoundError(
+        f"the emulator's shared library is missing; tried {', '.join(places)}. "
+        + ("FLYDSL_EMULATOR_LIBRARY names it" if chosen else "Reinstall fly-emulator (pip install fly-emulator)")
+    )
 
 
 def _open() -> ctypes.CDLL:
@@ -92,6 +106,8 @@ def _open() -> ctypes.CDLL:
     library.flydsl_set_output.restype = None
     library.flydsl_set_output(_write_output)
     library.flydsl_last_error.restype = ctypes.c_char_p
+    library.flydsl_last_error_launched.restype = ctypes.c_int32
+    library.flydsl_last_error_argument.restype = ctypes.c_int32
     library.flydsl_version.restype = ctypes.c_char_p
     emulator = _emulator_library()
     if emulator is not None:
@@ -115,9 +131,20 @@ def last_error() -> str:
     return text.decode(errors="replace")
 
 
+def launched() -> bool:
+    """Whether the call that failed last on this thread had given the device any work."""
+    return bool(load().flydsl_last_error_launched())
+
+
+def refused_argument() -> int:
+    """The argument, from 0, that the call which failed last on this thread refused; -1 for none."""
+    argument: int = load().flydsl_last_error_argument()
+    return argument
+
+
 def check(status: int) -> None:
-    """Raise what a status of the C interface stands for: TypeError, ValueError or DeviceError."""
-    if status == _OK:
+    """Raise what a status of the C interface stands for (errors.py)."""
+    if status == OK:
         return
-    kind = {_TYPE: TypeError, _VALUE: ValueError}.get(status, DeviceError)
-    raise kind(last_error())
+    kinds = {TYPE: TypeError, VALUE: ValueError, MEMORY: OutOfMemoryError, LAUNCH: LaunchError}
+    raise kinds.get(status, DeviceError)(last_error())

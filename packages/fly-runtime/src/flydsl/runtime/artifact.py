@@ -4,18 +4,27 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import functools
 import importlib
 import os
+import re
+import resource
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from . import _arguments, _elf, _library, hardware
-from .errors import ArtifactError
-from .note import parse_note
+from . import _arguments, _elf, _file, _library, hardware
+from .autograd import is_seen_to_write, tell_autograd
+from .errors import ArtifactError, DeviceError, LaunchError, OutOfMemoryError
+from .note import file_hash, parse_note
 
+_TABLE = "flydsl_artifact"
+_TABLE_BYTES = 64  # of a FlyArtifact
 _MOST_PLANS = 256  # argument type combinations that one function remembers
 
 
@@ -27,23 +36,30 @@ class ArtifactFunction:
     `ctypes.c_void_p` or None; streams are None, an address, or an object with `cuda_stream`.
 
     A call raises TypeError (number, kind or dtype of an argument), ValueError (rank, extent, stride, divisibility,
-    alignment, device or range; grid, block or LDS beyond the device) or RuntimeError (the device or its driver failed;
-    no code for this architecture). The text names the function, the argument or kernel, what was expected and what
-    came. After any of them the next call works.
+    alignment, device or range; grid, block or LDS beyond the device; an assertion of the host function), DeviceError
+    (no device; no code for this architecture; the device library failed), LaunchError (the device failed at what it
+    was given; an assertion of a kernel) or OutOfMemoryError. Its attribute `launched` says whether anything of the call
+    has run; nothing is ever launched a second time. The text names the function, the argument or kernel, what was
+    expected and what came. After any of them the next call works.
     """
 
-    __slots__ = ("_arguments", "_call", "_plans", "name", "note")
+    __slots__ = ("_arguments", "_call", "_plans", "_written", "name", "note")
 
     def __init__(self, note: dict[str, Any], address: int) -> None:
         self.note = note
         self.name: str = note["name"]
         self._arguments: list[dict[str, Any]] = note["arguments"]
         # The function needs no keep-alive: ctypes never closes the artifact's library.
-        self._call = importlib.import_module("tvm_ffi").core.Function.__from_extern_c__(address)
+        self._call = _tvm_ffi().core.Function.__from_extern_c__(address)
         self._plans: dict[tuple[type, ...], _arguments.Plan] = {}
+        entries = enumerate(self._arguments)
+        self._written = tuple(index for index, one in entries if is_seen_to_write(one))
 
     def __call__(self, *args: Any) -> None:
         """Call the function; the class says what it takes and raises."""
+        for index in self._written:
+            if index < len(args) and getattr(args[index], "requires_grad", False) is True:
+                tell_autograd(_arguments.site(self.name, index, self._arguments[index]), args[index])
         # The usual plan is empty: types that were seen before and need no conversion cost one lookup.
         passed = self._convert(args) if self._plans.get(tuple(map(type, args)), True) else args
         try:
@@ -53,7 +69,8 @@ class ArtifactFunction:
 
     def direct(self, args: tuple[Any, ...]) -> Callable[..., None] | None:
         """The native function, for a caller that counts tenths of a microsecond; None when arguments of these types
-        need conversions. What it raises goes to `recover`.
+        need conversions. What it raises goes to `recover`. It does not see whether a torch tensor requires grad: the
+        caller looks, and calls `tell_autograd` for those that are written.
         """
         plan = _arguments.make_plan(self.name, self._arguments, args)
         if len(args) != len(self._arguments) or not all(map(_arguments.is_optional, (one for _, one in plan))):
@@ -62,24 +79,24 @@ class ArtifactFunction:
         return native
 
     def recover(self, error: Exception, args: tuple[Any, ...]) -> None:
-        """Deal with what the native function raised for these arguments: convert them and call again when it was
-        refused before anything ran, else raise the exception that a call raises.
+        """Deal with what the native function raised for these arguments: convert them and call again when nothing has
+        run because one of them was refused as it is, else raise the exception that a call raises.
         """
-        if isinstance(error, TypeError) or not _arguments.is_native(self.name, error):
+        if _arguments.is_refusal(self._plan_for(args), self._arguments, args, error):
             self(*args)
         else:
             raise _arguments.explain(self.name, self._arguments, args, error) from None
 
     def _convert(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        plan = self._plans.get(tuple(map(type, args)))
-        if plan is None:
-            plan = self._plan(args)
         converted = list(args)
-        for index, convert in plan:
+        for index, convert in self._plan_for(args):
             converted[index] = convert(converted[index])
         return tuple(converted)
 
-    def _plan(self, args: tuple[Any, ...]) -> _arguments.Plan:
+    def _plan_for(self, args: tuple[Any, ...]) -> _arguments.Plan:
+        plan = self._plans.get(tuple(map(type, args)))
+        if plan is not None:
+            return plan
         hardware.devices()  # says in the log, once, which device library is used
         plan = _arguments.make_plan(self.name, self._arguments, args)
         if len(self._plans) >= _MOST_PLANS:
@@ -138,56 +155,134 @@ class Artifact:
         return f"<Artifact {self.note['name']} ({', '.join(self.note['architectures'])}) from {self.path}>"
 
 
-_opened: dict[tuple[Path, int, int], str] = {}
-_opening = threading.Lock()
+@dataclass(frozen=True)
+class _Loaded:
+    digest: str
+    library: ctypes.CDLL
 
 
-def _spelling(path: Path) -> str:
-    """A name to open a file by that no other file was opened by.
+_loaded: dict[tuple[int, int], _Loaded] = {}
+_loading = threading.Lock()
 
-    The loader takes a name that it has seen for the file that it has loaded, even when another file has that name by
-    now; a name it hasn't seen it looks up, and then knows files by their identity. So a replaced file gets a name of
-    its own: folder/./name, folder/././name, …
+
+def _renew_lock() -> None:
+    """In a process that was forked off while another thread held it."""
+    global _loading
+    _loading = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _new_name(descriptor: int) -> str:
+    """A name of an open file by which the loader has opened no file before.
+
+    The loader takes a name that it knows for the file that it has loaded by it, and descriptors get the numbers of
+    closed ones. So a number of ours goes into the name, in its binary digits: `/` is 0, `./` is 1.
     """
-    status = path.stat()
-    key = (path, status.st_dev, status.st_ino)
-    with _opening:
-        if key not in _opened:
-            before = sum(1 for known, _, _ in _opened if known == path)
-            _opened[key] = f"{path.parent}{'/.' * before}/{path.name}"
-        return _opened[key]
+    serial = "".join("./" if digit == "1" else "/" for digit in f"{len(_loaded) + 1:b}")
+    return f"/proc/self/fd/{serial}{descriptor}"
 
 
-def _symbol(library: ctypes.CDLL, path: Path, name: str) -> int:
+_HIGHEST = 1 << 12
+"""Of descriptors that libraries are loaded by: a higher one would make the process's table of descriptors large."""
+
+
+@contextmanager
+def _high_descriptor(descriptor: int) -> Iterator[int]:
+    """A copy of a descriptor whose number nobody gets when it is closed: the system gives the lowest one.
+
+    The loader keeps the name of a library, and who looks for debug information (tvm-ffi, for the backtrace of an error)
+    opens it again: under a number of now another file, a shorter one, that would end the process.
+    """
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = _HIGHEST if allowed == resource.RLIM_INFINITY else min(allowed, _HIGHEST)
+    try:
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(limit - 64, 0))
+    except OSError:  # so many are open
+        yield descriptor
+        return
+    try:
+        yield high
+    finally:
+        os.close(high)
+
+
+def _open_library(file: _file.OpenFile, digest: str) -> ctypes.CDLL:
+    """Have the system's loader load an open file with a certain hash, unless it has loaded it before.
+
+    The loader is given the open file, not its name, which may be another file's by now.
+    """
+    with _loading:
+        known = _loaded.get(file.identity)
+        if known is not None:
+            if known.digest != digest:
+                raise ArtifactError(
+                    f"{file.path}: refused: it was written over after this process had loaded it. Replace an artifact "
+                    "by renaming another one to its name"
+                )
+            return known.library
+        try:
+            with _high_descriptor(file.descriptor) as descriptor:
+                library = ctypes.CDLL(_new_name(descriptor), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            text = re.sub(r"^/proc/self/fd/[./]*\d+: ", "", str(error))
+            raise ArtifactError(f"{file.path}: cannot be loaded: {text}") from error
+        _loaded[file.identity] = _Loaded(digest, library)
+    if not file.is_unchanged():
+        raise ArtifactError(f"{file.path}: refused: it was written to while it was being loaded")
+    return library
+
+
+@functools.cache
+def _tvm_ffi() -> Any:
+    """The package tvm-ffi, told of the runtime's exceptions (`python_exception` in csrc/tvm_ffi.cpp)."""
+    package = importlib.import_module("tvm_ffi")
+    for kind in (DeviceError, LaunchError, OutOfMemoryError):
+        package.register_error(f"flydsl.{kind.__name__}", kind)
+    return package
+
+
+def _address(library: ctypes.CDLL, path: Path, name: str) -> int:
     try:
         return ctypes.addressof(ctypes.c_char.in_dll(library, name))
     except ValueError:
         raise ArtifactError(f"{path}: damaged: it exports no {name}") from None
 
 
+def _refuse_unusable(elf: _elf.ElfFile, note: dict[str, Any]) -> None:
+    """Raise ArtifactError for what this process cannot call, before anything of it runs."""
+    if elf.machine != _elf.host_machine():
+        raise ArtifactError(
+            f"{elf.path}: built for a {elf.machine} host ({note.get('host_triple', 'no host triple')}), "
+            f"but this process runs on {_elf.host_machine()}"
+        )
+    for name, size in ((_TABLE, _TABLE_BYTES), (f"__tvm_ffi_{note['entry']}", 0)):
+        if elf.exports.get(name, -1) < size:
+            raise ArtifactError(f"{elf.path}: damaged: it exports no {name}")
+
+
 def load_artifact(path: str | os.PathLike[str]) -> Artifact:
     """Load an artifact. No device is needed for that; code is loaded on a device at the first call there.
 
+    The file is opened once. Nothing of it runs before its hash and its symbols are found right, and unless only those
+    may write to it who could put code into this process anyway (docs/security.md).
+
     Raises ArtifactError, which names the file and what is wrong, for a file that `read_note` refuses, one for another
-    host architecture, one that the loader refuses, and one of another ABI version.
+    host architecture, one that others may write to or own, one that the loader refuses, and one of another ABI version.
     """
-    resolved = Path(path).absolute()
-    elf = _elf.read_elf(resolved)
-    note = parse_note(elf)
-    if elf.machine != _elf.host_machine():
-        raise ArtifactError(
-            f"{resolved}: built for a {elf.machine} host ({note.get('host_triple', 'no host triple')}), "
-            f"but this process runs on {_elf.host_machine()}"
-        )
-    runtime = _library.load()
-    importlib.import_module("tvm_ffi")
-    try:
-        library = ctypes.CDLL(_spelling(resolved), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    except OSError as error:
-        raise ArtifactError(f"{resolved}: cannot be loaded: {error}") from error
-    address = _symbol(library, resolved, "flydsl_artifact")
-    if runtime.flydsl_artifact_check(address) != 0:
-        raise ArtifactError(f"{resolved}: {_library.last_error()}")
+    with _file.opened(Path(path).absolute()) as file:
+        elf = _elf.parse_elf(file.path, file.data)
+        note = parse_note(elf)
+        _refuse_unusable(elf, note)
+        _file.refuse_untrusted(file)
+        runtime = _library.load()
+        library = _open_library(file, note.get("file_hash") or file_hash(file.data))
+    address = _address(library, file.path, _TABLE)
+    status = runtime.flydsl_artifact_check(address)
+    if status == _library.VALUE:
+        raise ArtifactError(f"{file.path}: {_library.last_error()}")
+    _library.check(status)
     entry = note["entry"]
-    function = ArtifactFunction(note, _symbol(library, resolved, f"__tvm_ffi_{entry}"))
-    return Artifact(resolved, note, {entry: function}, address)
+    function = ArtifactFunction(note, _address(library, file.path, f"__tvm_ffi_{entry}"))
+    return Artifact(file.path, note, {entry: function}, address)

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from . import hardware
 from .architecture import processor, requested_arch
+from .chips import CHIPS
 from .errors import DeviceError
 
 DEFAULT_ARCH = "gfx942"
 
-SMEM_CAPACITY_MAP: dict[str, int] = {
-    "gfx942": 65536,
-    "gfx950": 163840,
-    "gfx1100": 65536,
-    "gfx1151": 65536,
-    "gfx1201": 65536,
-    "gfx1250": 327680,
-}
+SMEM_CAPACITY_MAP: dict[str, int] = {name: chip.lds_bytes for name, chip in CHIPS.items()}
 """LDS of one workgroup, in bytes, by processor."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +16,8 @@ from .architecture import processor, requested_arch
 from .errors import DeviceError
 
 _said = threading.Event()
+_SANITIZE = "FLYDSL_EMU_SANITIZE"
+_HINT = f"{_SANITIZE}=all has it look for wrong accesses, races and missing waits"
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,16 @@ def devices() -> tuple[Device, ...]:
         _said.set()
         import logging  # costs more than the rest of this module together
 
-        what = "emulated device (no AMD GPU is used)" if report["kind"] == "emulator" else "HIP device"
-        logging.getLogger("flydsl").info(
-            "%s: %s, from %s", what, ", ".join(device.arch for device in found), report["library"]
-        )
+        emulated = report["kind"] == "emulator"
+        what = "emulated device (no AMD GPU is used)" if emulated else "HIP device"
+        hint = f"; {_HINT}" if emulated and not os.environ.get(_SANITIZE) else ""
+        # Who did not ask for the emulator is told at a terminal without having to set up a log.
+        by_itself = not (variables.DEVICE.is_set() or variables.HIP_LIBRARY.is_set())
+        told = emulated and by_itself and sys.stderr is not None and sys.stderr.isatty()
+        logging.getLogger("flydsl").log(
+            logging.WARNING if told else logging.INFO,
+            "%s: %s, from %s%s", what, ", ".join(device.arch for device in found), report["library"], hint,
+        )  # fmt: skip
     return tuple(found)
 
 

@@ -18,7 +18,8 @@ inline float modified(const LaneArguments &x, float v) {
 
 /// One float to the byte of the destination that op_sel[3:2] names; the others stay.
 template <bool narrow> void stochasticByte(LaneArguments &x) {
-  const unsigned byte = (x.opSel >> 2 & 1U) + ((x.opSelHi & 1U) != 0 ? 2U : 0U);
+  const unsigned byte =
+      x.generation >= 12 ? x.byteSelect : (x.opSel >> 2 & 1U) + ((x.opSelHi & 1U) != 0 ? 2U : 0U);
   const SmallFormat &format = narrow ? bf8(x) : fp8(x);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const float a = modified(x, F32::load(x.s[0], lane));
@@ -44,8 +45,10 @@ struct Bf16Bits : U16 {
 };
 
 const LaneRow kRows[] = {
-    FLYEMU_ROW1("v_cvt_f32_fp8", F32, U32, 0, kExact, decodeSmall(a & 0xffU, fp8(x))),
-    FLYEMU_ROW1("v_cvt_f32_bf8", F32, U32, 0, kExact, decodeSmall(a & 0xffU, bf8(x))),
+    FLYEMU_ROW1("v_cvt_f32_fp8", F32, U32, 0, kExact,
+                decodeSmall(a >> (8 * x.byteSelect) & 0xffU, fp8(x))),
+    FLYEMU_ROW1("v_cvt_f32_bf8", F32, U32, 0, kExact,
+                decodeSmall(a >> (8 * x.byteSelect) & 0xffU, bf8(x))),
     {"v_cvt_pk_f32_fp8",
      [](LaneArguments &x) {
        for (unsigned lane = 0; lane < kLanes; ++lane) {

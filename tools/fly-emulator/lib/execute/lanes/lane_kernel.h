@@ -63,8 +63,10 @@ struct LaneArguments {
   uint8_t opSel;
   uint8_t opSelHi;
   uint8_t neg;
-  uint8_t abs;    ///< or neg_hi
-  uint8_t bitOp3; ///< truth table of v_bitop3
+  uint8_t abs;        ///< or neg_hi
+  uint8_t bitOp3;     ///< truth table of v_bitop3
+  uint8_t byteSelect; ///< which byte of a source or result (gfx12)
+  uint8_t generation; ///< of the instruction set: 9, 11, 12
 };
 
 using LaneFunction = void (*)(LaneArguments &);

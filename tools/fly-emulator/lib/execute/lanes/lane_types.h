@@ -308,6 +308,14 @@ template <typename T> [[gnu::always_inline]] inline T maxMode(T a, T b, bool iee
   return isNan(a) && isNan(b) && ieee ? quiet(a) : r;
 }
 
+/// gfx12's minimum_number and maximum_number: without a mode, and of two NaNs the first, quieted.
+template <typename T> [[gnu::always_inline]] inline T minNumber(T a, T b) {
+  return isNan(a) && isNan(b) ? quiet(a) : minimumNumber(a, b);
+}
+template <typename T> [[gnu::always_inline]] inline T maxNumber(T a, T b) {
+  return isNan(a) && isNan(b) ? quiet(a) : maximumNumber(a, b);
+}
+
 template <typename T> [[gnu::always_inline]] inline T smaller(T a, T b) { return a < b ? a : b; }
 template <typename T> [[gnu::always_inline]] inline T larger(T a, T b) { return a > b ? a : b; }
 template <typename T> [[gnu::always_inline]] inline T bounded(T v, T low, T high) {

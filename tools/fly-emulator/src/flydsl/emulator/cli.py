@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fly-emu``: run, profile, check, replay, disassemble and describe code objects from the command line."""
+"""``fly-emu``: run, profile, check, replay, extract, disassemble and describe code objects from the command line."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from flydsl.emulator import cli_predict
 from flydsl.emulator.cli_arguments import check_arguments, read_argument
+from flydsl.emulator.code_objects import code_objects_in, is_host_file
 from flydsl.emulator.device import Emulator, EmulatorError
+
+_IMAGE = "code object (.hsaco), offload bundle, or artifact of FlyDSL (.so)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,16 +71,17 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(command=function)
-        command.add_argument("image", type=Path, help="the code object (HSACO) or offload bundle")
-        command.add_argument("arguments", nargs="*", help="x.npy, out=y.npy (written back), or type:value (i32:7)")
-        command.add_argument("--kernel", help="name of the kernel (default: the only one)")
-        command.add_argument("--grid", type=_extents, default=(1, 1, 1), help="blocks, X[,Y[,Z]]")
-        command.add_argument("--block", type=_extents, default=(64, 1, 1), help="threads of a block, X[,Y[,Z]]")
-        command.add_argument("--lds", type=_count, default=0, help="dynamic LDS, bytes")
-        command.add_argument("--arch", help="architecture (default: the code object's)")
+        command.add_argument("image", type=Path, help=_IMAGE)
+        _add_launch(command)
         _add_options(command)
         if name == "run":
             command.add_argument("--save", type=Path, help="save the launch into this folder, for fly-emu replay")
+    text = "predict the time of a kernel on a device, or of recorded launches"
+    command = commands.add_parser("predict", help=text, description=text)
+    command.set_defaults(command=_predict)
+    command.add_argument("image", type=Path, nargs="?", help=_IMAGE)
+    _add_launch(command)
+    cli_predict.add_options(command)
     text = "run a saved launch again"
     replay = commands.add_parser("replay", help=text, description=text)
     replay.set_defaults(command=_replay)
@@ -88,17 +93,35 @@ def _parser() -> argparse.ArgumentParser:
     for name, function, text in (
         ("disasm", _disassemble, "print the code with source lines"),
         ("info", _info, "print the kernels, their resources and arguments"),
+        ("check", _check, "check waits and wait states on every path, without running anything"),
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.set_defaults(command=function)
-        command.add_argument("image", type=Path, help="the code object (HSACO)")
-        command.add_argument("--arch", default="", help="refuse another architecture")
+        command.add_argument("image", type=Path, help="code object (.hsaco), or artifact of FlyDSL (.so)")
+        command.add_argument("--arch", default="", help="that of an artifact's; refuse another architecture")
         command.add_argument("--json", action="store_true", help="print JSON")
+    text = "write the code objects of an artifact, a .hsaco file for each architecture"
+    extract = commands.add_parser("extract", help=text, description=text)
+    extract.set_defaults(command=_extract)
+    extract.add_argument(
+        "image", type=Path, help="an artifact of FlyDSL: what flyc.compile(...).path names, or an export"
+    )
+    extract.add_argument("--arch", default="", help="only this one")
+    extract.add_argument("--out", type=Path, help="the folder (default: that of the artifact)")
     return parser
 
 
+def _add_launch(command: argparse.ArgumentParser) -> None:
+    command.add_argument("arguments", nargs="*", help="x.npy, out=y.npy (written back), or type:value (i32:7)")
+    command.add_argument("--kernel", help="name of the kernel (default: the only one)")
+    command.add_argument("--grid", type=_extents, default=(1, 1, 1), help="blocks, X[,Y[,Z]]")
+    command.add_argument("--block", type=_extents, default=(64, 1, 1), help="threads of a block, X[,Y[,Z]]")
+    command.add_argument("--lds", type=_count, default=0, help="dynamic LDS, bytes")
+    command.add_argument("--arch", help="architecture (default: the code object's)")
+
+
 def _add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--sanitize", default="none", help="memory,race,init,wait,barrier,lint or all")
+    command.add_argument("--sanitize", default="none", help="memory,race,init,wait,barrier,hazard,lint or all")
     command.add_argument("--stop-at-first", action="store_true", help="end at the first finding")
     command.add_argument("--seed", type=_count, help="interleaving of waves (0: program order, the default)")
     command.add_argument("--orders", type=int, default=1, help="run under N orders and report outputs that differ")
@@ -148,21 +171,73 @@ def _prepare(options: argparse.Namespace, emulator: Emulator, profiling: bool) -
         raise ValueError(f"--orders {options.orders}: at least one")
 
 
-def _describe(path: Path, emulator: Emulator) -> tuple[bytes, dict[str, Any]]:
-    """The file, and what is in it."""
+_WHERE_FROM = (
+    "compilers write code objects as .hsaco files; `fly-emu extract` takes them out of an artifact of FlyDSL, which "
+    "flyc.compile(function, ...).path and .export(...) name"
+)
+
+
+def _read_image(path: Path, emulator: Emulator, arch: str | None) -> bytes:
+    """The code object of a file: the file itself, or that of an artifact for the architecture.
+
+    Raises:
+        ValueError: the file is of the host and has no code object, or several and `arch` does not say which.
+    """
     image = path.read_bytes()
+    if not is_host_file(image):
+        return image
+    found = _code_objects(image, emulator)
+    if not found:
+        hint = _WHERE_FROM
+        if b".hip_fatbin\0" in image:
+            hint = f"take its code objects out with llvm-objcopy --dump-section .hip_fatbin=bundle {path}"
+        raise ValueError(f"{path}: a program or library of the host without a code object that lies open in it; {hint}")
+    wanted = [one for name, one in found if _is_arch(name, arch)]
+    if len(wanted) != 1:
+        what = f"it has code objects for {', '.join(name for name, _ in found)}"
+        raise ValueError(f"{path}: {what}: choose one with --arch, or write them out with `fly-emu extract {path}`")
+    return wanted[0]
+
+
+def _code_objects(image: bytes, emulator: Emulator) -> list[tuple[str, bytes]]:
+    """The code objects in a file of the host, with their architectures."""
+    return [(str(emulator.describe(one)["arch"]), one) for one in code_objects_in(image)]
+
+
+def _is_arch(name: str, wanted: str | None) -> bool:
+    return not wanted or name.split(":")[0] == wanted.split(":")[0]
+
+
+def _describe(path: Path, emulator: Emulator, arch: str | None = None) -> tuple[bytes, dict[str, Any]]:
+    """The code object of a file, and what is in it."""
+    image = _read_image(path, emulator, arch)
     try:
         return image, emulator.describe(image)
     except EmulatorError as error:
-        hint = ""
-        if image[:4] == b"\x7fELF" and b".hip_fatbin\0" in image:
-            hint = "; it is a program or library of the host with code objects inside: take them out with "
-            hint += f"llvm-objcopy --dump-section .hip_fatbin=bundle {path}"
+        hint = "" if image[:4] == b"\x7fELF" else f"; {_WHERE_FROM}"
         raise ValueError(f"{path}: {error.report}{hint}") from None
 
 
+def _extract(options: argparse.Namespace) -> int:
+    emulator, image = Emulator(), options.image.read_bytes()
+    found = _code_objects(image, emulator)
+    chosen = [(name, one) for name, one in found if _is_arch(name, options.arch)]
+    if not chosen:
+        has = f"it has {', '.join(name for name, _ in found)}" if found else f"it has no code object; {_WHERE_FROM}"
+        raise ValueError(f"{options.image}: {has}")
+    folder = options.out or options.image.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (name, one) in enumerate(chosen):
+        several = sum(other == name for other, _ in chosen) > 1  # a program of several sources
+        ending = f"{name.replace(':', '_')}{f'.{number}' if several else ''}.hsaco"
+        path = folder / f"{options.image.stem}.{ending}"
+        path.write_bytes(one)
+        print(path)
+    return 0
+
+
 def _launch(options: argparse.Namespace, emulator: Emulator, seed: int) -> list[tuple[Any, Path | None]]:
-    image, description = _describe(options.image, emulator)
+    image, description = _describe(options.image, emulator, options.arch)
     emulator.set_devices(options.arch or description["arch"])
     emulator.set_seed(seed)
     kernel = _kernel_of(options, description)
@@ -183,6 +258,18 @@ def _run(options: argparse.Namespace) -> int:
 
 def _profile(options: argparse.Namespace) -> int:
     return _run_orders(options, profiling=True)
+
+
+def _predict(options: argparse.Namespace) -> int:
+    if options.records is not None:
+        return cli_predict.predict_records(options)
+    if options.devices:
+        return cli_predict.list_devices(options.json)
+    if options.image is None:
+        raise ValueError("predict: which code object? (or --records, or --devices)")
+    _, description = _describe(options.image, Emulator())
+    arch = options.arch or description["arch"]
+    return cli_predict.predict_launch(options, arch, lambda emulator: _launch(options, emulator, 0))
 
 
 def _run_orders(options: argparse.Namespace, profiling: bool) -> int:
@@ -216,7 +303,7 @@ def _replay(options: argparse.Namespace) -> int:
     emulator = Emulator()
     launch = SavedLaunch.load(options.launch)
     if options.code is not None:
-        launch = launch.with_code(options.code.read_bytes())
+        launch = launch.with_code(_read_image(options.code, emulator, launch.arch))
     _prepare(options, emulator, options.profile)
     seed = launch.seed if options.seed is None else options.seed
     first = launch.replay(seed=seed)
@@ -286,7 +373,7 @@ def _show(
 
 def _disassemble(options: argparse.Namespace) -> int:
     emulator = Emulator()
-    image, _ = _describe(options.image, emulator)
+    image, _ = _describe(options.image, emulator, options.arch)
     text = emulator.library.flyemu_disassemble(image, ctypes.c_size_t(len(image)), options.arch.encode())
     if text is None:
         raise EmulatorError(200, "hipErrorInvalidImage", emulator.library.flyemu_last_error().decode())
@@ -294,8 +381,23 @@ def _disassemble(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check(options: argparse.Namespace) -> int:
+    """Exit status 1 when something was found."""
+    from flydsl.emulator.checking import check_code
+
+    image, _ = _describe(options.image, Emulator(), options.arch)
+    kernels = check_code(image, options.arch)
+    if options.json:
+        print(json.dumps([dataclasses.asdict(kernel) | {"unchecked": kernel.unchecked} for kernel in kernels]))
+    else:
+        print("\n".join(map(str, kernels)))
+    return 1 if any(kernel.findings for kernel in kernels) else 0
+
+
 def _info(options: argparse.Namespace) -> int:
-    _, description = _describe(options.image, Emulator())
+    _, description = _describe(options.image, Emulator(), options.arch)
+    if not _is_arch(description["arch"], options.arch):
+        raise ValueError(f"{options.image}: it is for {description['arch']}, not {options.arch}")
     if options.json:
         print(json.dumps(description))
         return 0

@@ -121,13 +121,20 @@ class Emulator:
             "flyemu_save_folder",
             "flyemu_reports_json_after",
             "flyemu_disassemble",
+            "flyemu_check_json",
             "flyemu_code_object_json",
             "flyemu_opcodes_json",
+            "flyemu_prediction_json",
+            "flyemu_predict_again",
+            "flyemu_predictions_json",
+            "flyemu_prediction_trace_json",
+            "flyemu_device_models_json",
             "hipGetErrorName",
         ):
             with contextlib.suppress(AttributeError):
                 getattr(self.library, function).restype = ctypes.c_char_p
         self.library.flyemu_profile_count.restype = ctypes.c_ulonglong
+        self.library.flyemu_prediction_count.restype = ctypes.c_ulonglong
         self.library.flyemu_seed.restype = ctypes.c_ulonglong
         self.library.flyemu_report_count.restype = ctypes.c_ulonglong
 
@@ -142,6 +149,8 @@ class Emulator:
         if code != 0:
             report = self._text("flyemu_last_error")
             name = self.library.hipGetErrorName(code).decode()
+            # Who gets the exception knows; the next launch may be a better one.
+            self.library.flyemu_forget_failures()
             raise EmulatorError(code, name, report)
 
     def set_devices(self, *architectures: str) -> None:
@@ -168,8 +177,16 @@ class Emulator:
         """The most instructions a wave may execute (0: the default)."""
         self.call("flyemu_set_instruction_limit", ctypes.c_ulonglong(limit))
 
+    def set_time_limit(self, seconds: int) -> None:
+        """The longest that a launch may take (300 by default; 0: no limit)."""
+        self.call("flyemu_set_time_limit", ctypes.c_ulonglong(seconds))
+
+    def set_read_granularity(self, bytes_: int) -> None:
+        """Let kernels read up to the next multiple of `bytes_` (a power of two) beyond an array; 1: not a byte."""
+        self.call("flyemu_set_read_granularity", ctypes.c_uint(bytes_))
+
     def set_sanitizers(self, *sanitizers: str) -> None:
-        """Switch sanitizers on: memory, race, init, wait, barrier, lint, or all (the first five); no name for off."""
+        """Switch sanitizers on: memory, race, init, wait, barrier, hazard, lint, or all (all but lint); none: off."""
         self.call("flyemu_set_sanitizers", (",".join(sanitizers) or "none").encode())
 
     def sanitizers(self) -> list[str]:
@@ -218,6 +235,49 @@ class Emulator:
         """The waves of a launch over time, as trace events; 0 is the last launch of this thread."""
         return self._answer("flyemu_trace_json", ctypes.c_ulonglong(launch))
 
+    def set_prediction(
+        self, device: str | None, *, sampled: bool = False, warm: bool = False, trace: bool = False
+    ) -> None:
+        """Predict the time of later launches on a device ("MI300X", "gfx942"); None switches it off.
+
+        `sampled`: execute only the workgroups that the model wants, so that what kernels compute is incomplete.
+        `warm`: their data are in the Infinity Cache as far as they fit. `trace`: keep the waves over time.
+        """
+        name = None if device is None else device.encode()
+        self.call("flyemu_set_prediction", name, int(sampled), int(warm), int(trace))
+
+    def set_prediction_parameter(self, name: str, value: float) -> None:
+        """Change a constant of the model that `set_prediction` chose, for calibration."""
+        self.call("flyemu_set_prediction_parameter", name.encode(), ctypes.c_double(value))
+
+    def prediction(self) -> dict[str, Any]:
+        """The prediction of the last launch of this thread; empty if it was not predicted."""
+        value: dict[str, Any] = json.loads(self._text("flyemu_prediction_json"))
+        return value
+
+    def prediction_count(self) -> int:
+        """How many launches of this process were predicted."""
+        return int(self.library.flyemu_prediction_count())
+
+    def predictions(self, after: int = 0) -> list[dict[str, Any]]:
+        """The predictions of launches after the first `after` of this process (the last 1024 are kept)."""
+        value: list[dict[str, Any]] = json.loads(self._answer("flyemu_predictions_json", ctypes.c_ulonglong(after)))
+        return value
+
+    def prediction_trace(self, number: int = 0) -> str:
+        """The waves of a prediction's busiest compute unit over time, as trace events; 0: the last of this thread."""
+        return self._answer("flyemu_prediction_trace_json", ctypes.c_ulonglong(number))
+
+    def device_models(self) -> dict[str, dict[str, Any]]:
+        """The devices of the time model: architecture, published facts with their sources, fitted constants."""
+        value: dict[str, dict[str, Any]] = json.loads(self._answer("flyemu_device_models_json"))
+        return value
+
+    def predict_again(self, module: Module) -> dict[str, Any]:
+        """The last prediction of a module's launch, made again with the constants of now."""
+        value: dict[str, Any] = json.loads(self._answer("flyemu_predict_again", module._handle))
+        return value
+
     def reports(self) -> list[dict[str, Any]]:
         """What the sanitizers found in the last launch of this thread."""
         value: list[dict[str, Any]] = json.loads(self._text("flyemu_reports_json"))
@@ -251,6 +311,16 @@ class Emulator:
         """Architecture, version and kernels (resources, arguments) of a code object."""
         value: dict[str, Any] = json.loads(self._answer("flyemu_code_object_json", image, ctypes.c_size_t(len(image))))
         return value
+
+    def check(self, image: bytes, arch: str = "") -> dict[str, Any]:
+        """What some path through the code of each kernel does wrong, without running it (see `checking`)."""
+        size = ctypes.c_size_t(len(image))
+        value: dict[str, Any] = json.loads(self._answer("flyemu_check_json", image, size, arch.encode()))
+        return value
+
+    def set_code_check(self, enabled: bool) -> None:
+        """Check code whenever it is loaded (see `check`), and refuse it with what was found."""
+        self.call("flyemu_set_code_check", int(enabled))
 
     def load(self, image: bytes, device: int = 0) -> Module:
         """Load a code object (or an offload bundle) for a device."""

@@ -5,8 +5,8 @@ Two ways to break one:
 
 - its Python source, a line at a time (`Break`, `check_break`): an index off by one, a barrier left out, an accumulator
   that nobody fills;
-- its machine code (`drop_each`): every s_barrier or s_waitcnt of a saved launch left out in turn, which no source line
-  stands for.
+- its machine code (`drop_each`): every wait, barrier, write-back and invalidation of a saved launch left out in turn,
+  which no source line stands for.
 
 A table of breaks of a kernel is a test of it (packages/fly-kernels/tests/broken is one):
 
@@ -33,6 +33,8 @@ from flydsl.emulator.launch_file import SavedLaunch
 from flydsl.emulator.sanitizing import Report, sanitize
 
 _S_NOP = 0xBF800000
+_S_TRAP = 0xBF920002  # of gfx9
+_S_TRAP_RDNA = 0xBF900002
 
 
 @dataclass(frozen=True)
@@ -164,51 +166,141 @@ def _split(source: str) -> tuple[str, int]:
     return Path(file).name, int(line or 0)
 
 
+SYNCHRONISATION = (
+    *("s_waitcnt", "s_barrier", "buffer_wbl2", "buffer_inv"),  # gfx9
+    *("s_waitcnt_vscnt", "buffer_gl0_inv", "buffer_gl1_inv"),  # gfx11
+    *("s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt", "s_wait_loadcnt_dscnt"),  # gfx12
+    *("s_wait_storecnt_dscnt", "s_barrier_signal", "global_inv", "global_wb"),
+)
+"""What machine code orders its accesses with: waits, barriers, and the caches that agents write back or invalidate.
+
+A barrier in two halves (gfx12) is left out as a whole, from its `s_barrier_signal` on.
+"""
+
+_FIELDS = {  # of a wait for two counters, which all ones does not wait for
+    "gfx9": {"vmcnt(": 0xC00F, "lgkmcnt(": 0x0F00},
+    "gfx11": {"vmcnt(": 0xFC00, "lgkmcnt(": 0x03F0},
+    "s_wait_loadcnt_dscnt": {"loadcnt": 0x3F00, "dscnt": 0x003F},
+    "s_wait_storecnt_dscnt": {"storecnt": 0x3F00, "dscnt": 0x003F},
+}
+
+
 @dataclass(frozen=True)
-class Dropped:
-    """An instruction that was left out, and what the sanitizers say then."""
+class Drop:
+    """One instruction of a kernel's code that can be left out, or one counter of an s_waitcnt."""
 
     address: int
+    size: int  # bytes
     text: str
     source: str  # "file:line", may be empty
+    keeps: int | None = None  # the word of the wait that is left
+    also: int | None = None  # the address of the barrier's other half
+    trap: int = _S_TRAP
+
+    def __str__(self) -> str:
+        left = "" if self.keeps is None else f" (only one counter: leaves 0x{self.keeps:04x})"
+        return f"0x{self.address:x} {self.text}{left}"
+
+    def apply(self, code: bytes) -> bytes:
+        """The code object without it: s_nop 0 in its place, so that nothing moves."""
+        words = [_S_NOP] * (self.size // 4) if self.keeps is None else [self.keeps]
+        changed = _with_words(code, self.address, words)
+        return changed if self.also is None else _with_words(changed, self.also, [_S_NOP])
+
+    def halt(self, code: bytes) -> bytes:
+        """The code object with s_trap in its place: a launch that comes there fails."""
+        return _with_words(code, self.address, [self.trap])
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """What was left out, and what the sanitizers say then."""
+
+    drop: Drop
     reports: tuple[Report, ...]
 
+    @property
+    def text(self) -> str:
+        """The instruction that was left out."""
+        return self.drop.text
 
-def drop_each(launch: SavedLaunch, mnemonic: str) -> list[Dropped]:
-    """Replay a saved launch once for each instruction of this mnemonic in its kernel, with s_nop in its place.
 
-    `mnemonic` is one of 32 bits that has no result: s_barrier, s_waitcnt. Not every wait and barrier is needed: some
-    drops are without a finding.
+def drops(code: bytes, arch: str, kernel: str, *mnemonics: str) -> list[Drop]:
+    """What can be left out of a kernel: each instruction of these mnemonics (`SYNCHRONISATION` unless given).
+
+    They are ones without a result. A wait for two memory counters is there three times: whole, and with only one of
+    the two left.
     """
-    emulator = Emulator()
-    text = emulator.library.flyemu_disassemble(launch.code, len(launch.code), launch.arch.encode())
-    found, source = [], ""
-    inside = False
-    for line in text.decode().splitlines():
+    text = Emulator().library.flyemu_disassemble(code, len(code), arch.encode()).decode()
+    out: list[Drop] = []
+    source, inside = "", False
+    lines = text.splitlines()
+    trap = _S_TRAP if arch.startswith("gfx9") else _S_TRAP_RDNA
+    addresses = [int(line.split()[0], 16) if re.match(r"  [0-9a-f]{4,}  ", line) else None for line in lines]
+
+    def rest(number: int) -> Iterator[tuple[int, str]]:
+        """The instructions behind a line."""
+        for address, line in zip(addresses[number + 1 :], lines[number + 1 :], strict=True):
+            if address is not None:
+                yield address, line
+
+    for number, line in enumerate(lines):
+        at = addresses[number]
         if line.endswith(":") and not line.startswith(" "):
-            inside = line[:-1] == launch.kernel
+            inside = line[:-1] == kernel
         elif line.startswith("  ; "):
             source = line[4:]
-        elif inside and line.split()[1] == mnemonic:
-            address, _, rest = line.strip().partition("  ")
-            found.append((int(address, 16), rest, source))
-    out = []
-    for address, instruction, source in found:
-        changed = launch.with_code(_with_nop(launch.code, address))
-        with sanitize("all", raises=False) as reports, contextlib.suppress(RuntimeError):
-            changed.replay()
-        out.append(Dropped(address, instruction, source, tuple(reports.reports)))
+        elif inside and at is not None and line.split()[1] in (mnemonics or SYNCHRONISATION):
+            behind = next((one for one in addresses[number + 1 :] if one is not None), at + 4)
+            instruction = line.strip().partition("  ")[2]
+            mnemonic = line.split()[1]
+            also = None
+            if mnemonic == "s_barrier_signal":
+                also = next((one for one, text in rest(number) if text.split()[1] == "s_barrier_wait"), None)
+            out.append(Drop(at, behind - at, instruction, source, None, also, trap))
+            fields = _FIELDS.get(mnemonic, _FIELDS["gfx11" if arch.startswith("gfx11") else "gfx9"])
+            if all(counter in instruction for counter in fields):
+                wait = _word_at(code, at)
+                out += [Drop(at, 4, instruction, source, wait | field, None, trap) for field in fields.values()]
     return out
 
 
-def _with_nop(code: bytes, address: int) -> bytes:
-    """The code object with s_nop 0 at an address."""
+def drop_each(launch: SavedLaunch, *mnemonics: str, seed: int = 0) -> list[Dropped]:
+    """Replay a saved launch once for each instruction of these mnemonics in its kernel, without it (see `drops`).
+
+    `seed` chooses the order of waves. Not every wait and barrier is needed: some drops are without a finding.
+    """
+    emulator = Emulator()
+    out = []
+    emulator.set_seed(seed)
+    try:
+        for drop in drops(launch.code, launch.arch, launch.kernel, *mnemonics):
+            changed = launch.with_code(drop.apply(launch.code))
+            with sanitize("all", raises=False) as found, contextlib.suppress(RuntimeError):
+                changed.replay()
+            out.append(Dropped(drop, tuple(found.reports)))
+    finally:
+        emulator.set_seed(0)
+    return out
+
+
+def _place_of(code: bytes, address: int) -> int:
+    """Where in the file the code object holds an address."""
     (offset,) = struct.unpack_from("<Q", code, 32)  # e_phoff, and 56 bytes for each of e_phnum headers
     (count,) = struct.unpack_from("<H", code, 56)
     for index in range(count):
         kind, _, at, begin, _, size = struct.unpack_from("<IIQQQQ", code, offset + 56 * index)
         if kind == 1 and begin <= address < begin + size:
-            changed = bytearray(code)
-            struct.pack_into("<I", changed, at + address - begin, _S_NOP)
-            return bytes(changed)
+            return int(at + address - begin)
     raise ValueError(f"no segment of the code object holds address 0x{address:x}")
+
+
+def _word_at(code: bytes, address: int) -> int:
+    (word,) = struct.unpack_from("<I", code, _place_of(code, address))
+    return int(word)
+
+
+def _with_words(code: bytes, address: int, words: Sequence[int]) -> bytes:
+    changed = bytearray(code)
+    struct.pack_into(f"<{len(words)}I", changed, _place_of(code, address), *words)
+    return bytes(changed)

@@ -4,24 +4,29 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from flydsl.emulator.profiling import Counters, Profile
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from flydsl.emulator.profiling import Counters, Profile
+
 _MOST_LINES = 25
+_UNBOUND = 10_000  # columns; tables take what they need
 
 
 def print_profile(profile: Profile, console: Console | None = None, least_bytes: int | None = None) -> None:
     """Print a profile; `least_bytes`: what the algorithm must move at least, for the roofline."""
     from rich.console import Console
 
-    console = console or Console()
+    if console is None:
+        console = Console()
+        if not (console.is_terminal or console.is_jupyter or "COLUMNS" in os.environ):
+            console = Console(width=_UNBOUND)  # of a file or pipe, rich would make 80 columns, and cut what is longer
     occupancy, timeline = profile.occupancy, profile.timeline
     console.print(
         f"[bold]{profile.kernel}[/bold] on emulated {profile.arch}, grid {profile.grid}, block {profile.block}\n"
@@ -59,7 +64,7 @@ def _counters(title: str, first: str, rows: Iterable[tuple[str, Counters]]) -> T
     from rich.table import Table
 
     table = Table(title=title)
-    table.add_column(first)
+    table.add_column(first, overflow="fold")  # on a narrow terminal too, a line is told by its end
     for name in ("instructions", "bytes loaded", "bytes stored", "coalescing", "LDS conflicts", "issue cycles", "MFMA"):
         table.add_column(name, justify="right")
     ordered = sorted(rows, key=lambda item: -item[1].issue_cycles)
@@ -85,7 +90,7 @@ def _loops(profile: Profile) -> Table:
 
     table = Table(title="loops")
     for name in ("loop", "source"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for name in ("code bytes", "iterations", "issue cycles", "MFMA share", "MFMA bound", "stalled"):
         table.add_column(name, justify="right")
     for loop in profile.loops:

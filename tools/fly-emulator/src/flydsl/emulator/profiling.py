@@ -20,7 +20,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _SEGMENT = 64  # bytes of a memory transaction
-# Peak bandwidth of HBM, bytes per second: MI300X and MI355X, from AMD's data sheets.
-_MEMORY_PEAK = {"gfx942": 5.3e12, "gfx950": 8.0e12}
 
 
 @dataclass(frozen=True)
@@ -144,12 +142,15 @@ class Occupancy:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The workgroups that share one compute unit, under the issue model.
+    """The first workgroups of the launch, as many as share a compute unit, under the time model of `device`
+    (docs/emulator/prediction.md): as they would be on a device that is full of such workgroups, with cold caches.
 
-    `cycles` until the last wave ends; `busy` is the share of that time, by unit (scalar, vector, matrix, lds, memory);
-    `stalled` the wave cycles that were waited, by reason. `truncated`: very long waves were cut off.
+    `cycles` until the last wave ends; `busy` is the share of that time, by unit (scalar, vector, matrix, lds, memory)
+    and by the unit's part of what all share (l2, mall, hbm); `stalled` the wave cycles that were waited, by reason.
+    `truncated`: very long waves were cut off.
     """
 
+    device: str
     cycles: int
     groups: int
     waves: int
@@ -189,6 +190,16 @@ class Roofline:
         """What takes longest: "memory", "matrix" or "issue"."""
         times = {"memory": self.memory_seconds, "matrix": self.matrix_seconds, "issue": self.issue_seconds}
         return max(times, key=lambda name: times[name])
+
+
+@lru_cache(maxsize=1)
+def _device_models() -> dict[str, dict[str, Any]]:
+    return Emulator().device_models()
+
+
+def _memory_peak(device: str) -> float:
+    """Bytes per second, as published."""
+    return float(_device_models()[device]["facts"]["hbm_gbs"]["value"]) * 1e9
 
 
 class Profile:
@@ -245,8 +256,8 @@ class Profile:
 
     @property
     def estimated_cycles(self) -> int:
-        """Cycles of the launch: the timeline's, for as many rounds as the compute units need. Caches and the
-        bandwidth of memory are not in it; `roofline` has the time that memory takes at least.
+        """Cycles of the launch: the timeline's, for as many rounds as the compute units need. `predict()` does better:
+        it takes workgroups of the whole grid.
         """
         return int(self.data["estimated_cycles"])
 
@@ -258,7 +269,7 @@ class Profile:
             bytes_moved=self.total.bytes_moved,
             least_bytes=least_bytes,
             flops=self.total.flops,
-            memory_seconds=self.total.bytes_moved / _MEMORY_PEAK[self.arch],
+            memory_seconds=self.total.bytes_moved / _memory_peak(self.timeline.device),
             matrix_seconds=self.total.mfma_cycles / (device["simds"] * device["compute_units"] * clock),
             issue_seconds=self.estimated_cycles / clock,
         )

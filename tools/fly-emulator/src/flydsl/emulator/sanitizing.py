@@ -14,11 +14,14 @@ for report in found.reports:              # of every launch in the block
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from flydsl.emulator.device import Emulator
+
+_VARIABLE = "FLYDSL_EMU_SANITIZE"
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,21 @@ class Findings:
 def sanitize(*sanitizers: str, raises: bool = True, stop_at_first: bool = False) -> Iterator[Findings]:
     """Check every launch of this process on the emulator while the block runs.
 
-    `sanitizers`: memory, race, init, wait, barrier, lint, or all (the first five; the default). With `raises`, a
+    `sanitizers`: memory, race, init, wait, barrier, hazard, lint, or all (all but lint; the default). With `raises`, a
     launch with findings fails (as `hipErrorLaunchFailure`, which the caller's runtime turns into its exception);
     without, it succeeds unless it cannot go on. `stop_at_first` ends a launch at its first finding. What was switched
     on before the block is so again after it.
+
+    FLYDSL_EMU_SANITIZE says so too while the block runs: compilers that look there mark registers that nobody writes,
+    so that `init` finds them in what is compiled in the block.
     """
     emulator = Emulator()
     before = emulator.sanitizers()
     options = emulator.report_options()
     found = Findings()
     emulator.set_sanitizers(*(sanitizers or ("all",)))
+    environment = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = ",".join(sanitizers or ("all",))
     emulator.set_report_options(stop_at_first=stop_at_first, most_reports=options["most_reports"], raises=raises)
     first = emulator.report_count()
     try:
@@ -95,4 +103,8 @@ def sanitize(*sanitizers: str, raises: bool = True, stop_at_first: bool = False)
     finally:
         found.reports.extend(Report.of(value) for value in emulator.reports_after(first))
         emulator.set_sanitizers(*before)
+        if environment is None:
+            os.environ.pop(_VARIABLE, None)
+        else:
+            os.environ[_VARIABLE] = environment
         emulator.set_report_options(**options)

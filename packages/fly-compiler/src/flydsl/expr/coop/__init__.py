@@ -17,7 +17,7 @@ from .universal import __all__ as _portable
 
 __all__ = ["universal", *_portable]
 
-_OF_LANES = ("BlockReduce", "BlockScan", "WarpReduce", "WarpReduceBatched", "WarpScan")
+_OF_LANES = ("BlockReduce", "BlockScan", "WarpReduce", "WarpReduceBatched", "WarpScan", "tiled_reduce")
 
 
 def _for_target(portable: Any) -> Any:

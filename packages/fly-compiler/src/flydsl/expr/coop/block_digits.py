@@ -7,15 +7,16 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from .. import _trace
-from ..gpu import barrier, lane_id
-from ..math import ctpop
-from ..memory import atomic_add
-from ..numeric.base import select, wrap
-from ..numeric.types import Boolean, Int32, Int64, Uint32, Uint64
-from ..storable import Array
-from ..struct import Struct
-from ..vector import ReductionOp
+from flydsl.trace import context as _trace
+
+from ..ops.gpu import barrier, lane_id
+from ..ops.math import ctpop
+from ..ops.memory import atomic_add
+from ..values.numeric.base import select, wrap
+from ..values.numeric.types import Boolean, Int32, Int64, Uint32, Uint64
+from ..values.storable import Array
+from ..values.struct import Struct
+from ..values.vector import ReductionOp
 from .block_scan import BlockScan
 from .key_order import to_bits
 from .specialise import Collective, packed, when
@@ -75,7 +76,7 @@ class BlockRadixRank(Collective):
     The result is the place of each key in the order of the digit that the bits are; equal digits keep their order,
     which is blocked, and by MATCH warp-striped. `BlockRadixRank.with_radix_bits(n)[...]` has room for digits of up to n
     bits; otherwise it is 8 bits, or 4 by BASIC and MEMOIZE, whose counters take 4 bytes per digit and thread. Wider
-    digits take several rounds (not by MATCH).
+    digits take several rounds.
     """
 
     parameters = ("items_per_thread",)
@@ -144,14 +145,13 @@ class BlockRadixRank(Collective):
             end_bit: the bit above the highest; by default that of the key, or `begin_bit` + `radix_bits`.
             digit_extractor: gives the digit of a key instead, an unsigned number below 2^radix_bits.
             radix_bits: the bits of a digit.
-            count_callback: gets the count of this thread's digits before the ranks are known; MATCH only.
+            count_callback: gets the count of this thread's digits before the ranks are known; MATCH in one round only.
             with_prefix: also return where digit t of thread t begins (0 for threads beyond the digits); one round only.
 
         Raises:
             ValueError: bits outside of the key, more than there is room for, or a callback without MATCH.
         """
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        storage = cls.storage_of(storage)
         if count_callback is not None and not cls._matches():
             raise ValueError(f"{cls.__name__}: count_callback needs a MATCH algorithm")
         room = cls._radix_bits()
@@ -160,7 +160,7 @@ class BlockRadixRank(Collective):
         width = radix_bits or end_bit - begin_bit if digit_extractor else end_bit - begin_bit
         if not (digit_extractor or 0 <= begin_bit < end_bit <= cls.dtype.width):
             raise ValueError(f"{cls.__name__} ranks by bits 0 to {cls.dtype.width}, got {begin_bit} to {end_bit}")
-        if width > room and (cls._matches() or digit_extractor or with_prefix):
+        if width > room and (count_callback or digit_extractor or with_prefix):
             raise ValueError(f"{cls.__name__} has room for digits of {room} bits, not {width}; see with_radix_bits")
         items = cls.items(keys)
         if digit_extractor is None:
@@ -171,44 +171,56 @@ class BlockRadixRank(Collective):
                 digits = [((1 << width) - 1) - digit for digit in digits]
         mask = (1 << width) - 1
         digits = [(digit.to(Uint64) if cls.dtype.width > 32 else digit.to(Uint32)) & mask for digit in digits]
-        if cls._matches():
-            ranks, prefix = cls._match([digit.to(Int32) for digit in digits], width, storage, count_callback)
-        else:
-            ranks, prefix = cls._rounds(digits, width, room, storage)
+        ranks, prefix = cls._rounds(digits, width, room, storage, count_callback)
         found = packed(ranks, keys)
         return (found, prefix) if with_prefix else found
 
     rank = _call
 
     @classmethod
-    def _rounds(cls, digits: list[Any], width: int, room: int, storage: Any) -> tuple[list[Any], Any]:
-        """Rank by the lowest `room` bits, then by the next ones of the items in that order, and so on."""
+    def _positions(cls) -> list[Any]:
+        """The positions of this thread's items in the order of a block that equal digits keep."""
         n, thread = cls.items_per_thread, cls.thread()
-        counters, order = storage.counters.peek(), storage.order.peek()
-        ranks = [thread * n + i for i in range(n)]
-        prefix: Any = Int32(0)
+        if not cls._matches():
+            return [thread * n + i for i in range(n)]
+        wave = cls.warp_threads
+        return [thread // wave * (wave * n) + i * wave + thread % wave for i in range(n)]
+
+    @classmethod
+    def _rounds(cls, digits: list[Any], width: int, room: int, storage: Any, callback: Any) -> tuple[list[Any], Any]:
+        """Rank by the lowest `room` bits, then by the next ones of the items in that order, and so on."""
+        order = storage.order.peek()
+        positions = cls._positions()
+        ranks: list[Any] = []
+        prefix: Any = None
         for first in range(0, width, room):
             bits = room if width - first > room else width - first
-            bins = 1 << bits
-            part = [(digit >> first).to(Int32) & (bins - 1) for digit in digits]
-            if first:  # bring the digits into the order so far
-                barrier()
-                for rank, digit in zip(ranks, part, strict=True):
-                    order[rank] = digit
-                barrier()
-                part = [order[thread * n + i] for i in range(n)]
-                barrier()
-            places = digit_ranks(cls, part, bins, storage.scan, counters, cls.algorithm is _Kind.MEMOIZE)
-            if first:
-                for i, place in enumerate(places):
-                    order[thread * n + i] = place
-                barrier()
-                places = [order[rank] for rank in ranks]
-            else:
-                inside = thread < bins
-                prefix = select(inside, counters[select(inside, thread * cls.block_threads, 0)], 0)
-            ranks = places
+            part = [(digit >> first).to(Int32) & ((1 << bits) - 1) for digit in digits]
+            if not first:
+                ranks, prefix = cls._one_round(part, bits, storage, callback)
+                continue
+            barrier()
+            for rank, digit in zip(ranks, part, strict=True):  # bring the digits into the order so far
+                order[rank] = digit
+            barrier()
+            part = [order[position] for position in positions]
+            barrier()
+            places, _ = cls._one_round(part, bits, storage, None)
+            for position, place in zip(positions, places, strict=True):
+                order[position] = place
+            barrier()
+            ranks = [order[rank] for rank in ranks]
         return ranks, prefix
+
+    @classmethod
+    def _one_round(cls, digits: list[Any], bits: int, storage: Any, callback: Any) -> tuple[list[Any], Any]:
+        """Return the ranks by these digits, and where digit t of thread t begins."""
+        if cls._matches():
+            return cls._match(digits, bits, storage, callback)
+        counters, thread, bins = storage.counters.peek(), cls.thread(), 1 << bits
+        places = digit_ranks(cls, digits, bins, storage.scan, counters, cls.algorithm is _Kind.MEMOIZE)
+        inside = thread < bins
+        return places, select(inside, counters[select(inside, thread * cls.block_threads, 0)], 0)
 
     @classmethod
     def _match(cls, digits: list[Any], width: int, storage: Any, callback: Any) -> tuple[list[Any], Any]:

@@ -11,8 +11,8 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from ..numeric.base import as_numeric, select
-from ..numeric.types import Int32
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Int32
 from .specialise import Collective, items_of, packed, permuted, when
 
 __all__ = ["BlockExchange", "BlockExchangeAlgorithm", "arrangement"]

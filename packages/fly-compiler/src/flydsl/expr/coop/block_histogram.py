@@ -6,11 +6,11 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..gpu import barrier
-from ..memory import atomic_add
-from ..numeric.types import Int32, Uint32
-from ..storable import Array
-from ..struct import Struct
+from ..ops.gpu import barrier
+from ..ops.memory import atomic_add
+from ..values.numeric.types import Int32, Uint32
+from ..values.storable import Array
+from ..values.struct import Struct
 from .block_neighbours import BlockShuffle
 from .block_radix import BlockRadixSort
 from .specialise import Collective, items_of, slots_struct, when
@@ -68,6 +68,7 @@ class BlockHistogram(Collective):
     @classmethod
     def composite(cls, value: Any, *, storage: Any) -> Any:
         """Add the items to the counts; return the array of counts."""
+        storage = cls.storage_of(storage)
         counts = cls.slots(storage)
         for item in items_of(value, cls.dtype):
             if cls.algorithm is BlockHistogramAlgorithm.ATOMIC:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..numeric.base import as_numeric
-from ..numeric.types import Int32
-from ..pointer import Pointer
-from ..tensor import Tensor, make_rmem_tensor
-from ..vector import Vector, VectorAlias
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int32
+from ..values.pointer import Pointer
+from ..values.tensor import Tensor, make_rmem_tensor
+from ..values.vector import Vector
+from ..values.vector_alias import VectorAlias
 from .block_exchange import arrangement
 from .specialise import Collective, permuted, when
 

@@ -7,12 +7,12 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import barrier
-from ..math import min
-from ..numeric.base import as_numeric, select
-from ..numeric.types import Boolean, Int32
-from ..storable import Array
-from ..struct import Struct
+from ..ops.gpu import barrier
+from ..ops.math import min
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Boolean, Int32
+from ..values.storable import Array
+from ..values.struct import Struct
 from .operator import identity_of
 from .specialise import Collective, items_of, packed
 
@@ -73,8 +73,7 @@ class BlockMergeSort(Collective):
             valid_items: how many of the block's items count; the others are taken as `oob_default`.
             oob_default: a key that no other comes after; needed with `compare_op`.
         """
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        storage = cls.storage_of(storage)
         if (values is None) is (cls.value_dtype is not None):
             raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
         less = compare_op or ((lambda a, b: _less(b, a)) if descending else _less)

@@ -8,9 +8,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import barrier
-from ..numeric.base import _class_of, as_numeric, select
-from ..numeric.types import Boolean
+from ..ops.gpu import barrier
+from ..values.numeric.base import _class_of, as_numeric, select
+from ..values.numeric.types import Boolean
 from .specialise import Collective, items_of, packed
 
 __all__ = ["BlockAdjacentDifference", "BlockDiscontinuity", "BlockShuffle", "BlockShuffleAlgorithm"]

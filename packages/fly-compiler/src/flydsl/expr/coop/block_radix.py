@@ -9,14 +9,14 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import scf
+from flydsl.trace.context import location
 
-from .._trace import location
-from ..gpu import barrier
-from ..numeric.base import as_numeric, select, wrap
-from ..numeric.types import Index, Int32
-from ..storable import Array
-from ..struct import Struct
-from ..vector import ReductionOp
+from ..ops.gpu import barrier
+from ..values.numeric.base import as_numeric, select, wrap
+from ..values.numeric.types import Index, Int32
+from ..values.storable import Array
+from ..values.struct import Struct
+from ..values.vector import ReductionOp
 from .block_digits import digit_ranks
 from .block_scan import BlockScan
 from .key_order import from_bits, to_bits, unsigned
@@ -58,8 +58,6 @@ class _Radix(Collective):
 
     @classmethod
     def _arrays(cls, storage: Any) -> tuple[Any, Any]:
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
         return storage.keys.peek(), storage.values.peek() if cls._payload() is not None else None
 
     @classmethod
@@ -149,6 +147,7 @@ class BlockRadixSort(_Radix):
             )
         if (values is None) is (cls.value_dtype is not None):
             raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
+        storage = cls.storage_of(storage)
         begin, end = cls._bits(begin_bit, end_bit)
         bits = [to_bits(key, descending) for key in cls.items(keys)]
         payload = [] if values is None else items_of(values, cls.value_dtype)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..gpu import barrier, shuffle_idx
-from ..memory import atomic_add
-from ..numeric.base import as_numeric, select
-from ..vector import ReductionOp
+from ..ops.gpu import barrier, shuffle_idx
+from ..ops.memory import atomic_add
+from ..values.numeric.base import as_numeric, select
+from ..values.vector import ReductionOp
 from .operator import combiner, identity_of
 from .specialise import Collective, items_of, when
 from .warp import warp_inclusive_scan, warp_reduce

@@ -6,12 +6,12 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..gpu import barrier
-from ..numeric.base import as_numeric, select
-from ..numeric.types import Int32
-from ..storable import Array
-from ..struct import Struct
-from ..vector import ReductionOp, Vector
+from ..ops.gpu import barrier
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Int32
+from ..values.storable import Array
+from ..values.struct import Struct
+from ..values.vector import ReductionOp, Vector
 from .block_scan import BlockScan
 from .specialise import Collective, items_of
 
@@ -73,7 +73,7 @@ class BlockRunLengthDecode(Collective):
     @classmethod
     def init_with_run_lengths(cls, values: Any, lengths: Any, *, storage: Any) -> Decoder:
         """Return a decoder of the runs, to take several windows of their items; arguments as of the call."""
-        cls._checked(storage)
+        storage = cls.storage_of(storage)
         counts = Vector.from_elements(cls._ints(lengths))
         scan: Any = BlockScan
         starts, total = scan[Int32, cls.block_size].exclusive_with_aggregate(
@@ -87,14 +87,9 @@ class BlockRunLengthDecode(Collective):
 
         Without `total`, the last run never ends.
         """
-        cls._checked(storage)
+        storage = cls.storage_of(storage)
         end = Int32(0x7FFFFFFF) if total is None else as_numeric(total).to(Int32)
         return Decoder(cls, cls.items(values), cls._ints(offsets), end, storage)
-
-    @classmethod
-    def _checked(cls, storage: Any) -> None:
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
 
     @classmethod
     def _ints(cls, value: Any) -> list[Any]:

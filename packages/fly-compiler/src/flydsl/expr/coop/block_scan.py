@@ -7,9 +7,10 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import barrier, shuffle_idx, shuffle_up
-from ..numeric.base import as_numeric, select
-from ..vector import Vector
+from ..ops.gpu import barrier, shuffle_idx
+from ..values.numeric.base import as_numeric, select
+from ..values.vector import Vector
+from .lanes import lane_before, last_lane
 from .operator import combiner, identity_of
 from .specialise import Collective, items_of, when
 from .warp import warp_inclusive_scan
@@ -151,9 +152,9 @@ class BlockScan(Collective):
     def _by_waves(cls, mine: Any, op: Any, slots: Any, thread: Any) -> tuple[Any, Any]:
         combine, lanes = combiner(op), cls.warp_threads
         plain = warp_inclusive_scan(mine, op, width=lanes)
-        previous = shuffle_up(plain, 1, lanes)
+        previous = lane_before(plain, lanes)
         if cls.num_warps == 1:
-            return previous, shuffle_idx(plain, lanes - 1, lanes)
+            return previous, last_lane(plain, lanes)
         warp, lane = thread // lanes, thread & (lanes - 1)
         with when(lane == lanes - 1):
             slots[warp] = plain
@@ -177,7 +178,7 @@ class BlockScan(Collective):
         for i in range(1, run):
             of_run = combine(of_run, slots[lane * run + i] if kept is None else kept[i])
         scanned = warp_inclusive_scan(of_run, op, width=lanes)
-        total = shuffle_idx(scanned, lanes - 1, lanes)
+        total = last_lane(scanned, lanes)
         # Before this thread: the runs before its own, then the part of its own run before it.
         own, place = thread // run, thread % run
         runs_before = shuffle_idx(scanned, select(own > 0, own - 1, own), lanes)

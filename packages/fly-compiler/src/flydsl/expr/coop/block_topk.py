@@ -7,14 +7,14 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import barrier
-from ..math import min
-from ..memory import atomic_add
-from ..numeric.base import as_numeric, select
-from ..numeric.types import Boolean, Int32
-from ..storable import Array
-from ..struct import Struct
-from ..vector import ReductionOp, Vector
+from ..ops.gpu import barrier
+from ..ops.math import min
+from ..ops.memory import atomic_add
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Boolean, Int32
+from ..values.storable import Array
+from ..values.struct import Struct
+from ..values.vector import ReductionOp, Vector
 from .block_merge import BlockMergeSort
 from .block_scan import BlockScan
 from .key_order import from_bits, to_bits, unsigned
@@ -34,7 +34,10 @@ class BlockTopKAlgorithm(enum.Enum):
 
 
 class BlockTopK(BlockMergeSort):
-    """`BlockTopK[dtype or (key, value), block_size, items_per_thread, algorithm](keys, k, values, storage=...)`.
+    """`BlockTopK[dtype, block_size, items_per_thread, algorithm](keys, k, storage=...)`.
+
+    For pairs, `BlockTopK[(key, value), ...](keys, k, values, storage=...)`: k comes second, while `max_pairs` and
+    `min_pairs` take it behind the values.
 
     The first k places of the blocked arrangement that comes back hold the k largest keys (or smallest): in order by
     MERGE, in the order they came by AIR. What the other places hold is not specified. With less than k valid items,
@@ -90,8 +93,7 @@ class BlockTopK(BlockMergeSort):
             return sort(keys, values, storage=storage, descending=largest, compare_op=compare_op, valid_items=num_valid)
         if compare_op is not None:
             raise TypeError("AIR selects by the bits of numbers; compare_op needs BlockTopKAlgorithm.MERGE")
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+        storage = cls.storage_of(storage)
         if (values is None) is (cls.value_dtype is not None):
             raise TypeError(f"{cls.__name__} takes keys{' and values' if cls.value_dtype else ''}")
         return cls._by_digits(keys, k, values, storage, largest, num_valid)

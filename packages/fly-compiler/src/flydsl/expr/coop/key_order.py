@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import numeric
-from ..numeric.base import select
-from ..numeric.meta import NumericMeta
+from ..values import numeric
+from ..values.numeric.base import select
+from ..values.numeric.meta import NumericMeta
 
 __all__ = ["from_bits", "to_bits", "unsigned"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a wave combines the values of its lanes: by shuffles everywhere, by DPP for 32-bit scalars on gfx9.
+"""How a wave combines the values of its lanes: by shuffles everywhere, by DPP on gfx9, which takes no LDS permutes.
 
 The functions of `fx.coop` choose by the target, those of `fx.coop.universal` always shuffle: `for_target` is what makes
 the first out of the second.
@@ -12,17 +12,20 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .. import _trace
-from .._build import attribute, build
-from ..gpu import lane_id, shuffle_up, shuffle_xor
-from ..numeric.base import select, wrap
-from ..numeric.types import Int32
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build
 
-__all__ = ["for_target", "reduce_lanes", "scan_lanes"]
+from ..ops.gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
+from ..values.numeric.base import select, wrap
+from ..values.numeric.types import Int16, Int32
+from ..values.vector import Vector
+
+__all__ = ["for_target", "lane_before", "last_lane", "reduce_lanes", "scan_lanes"]
 
 # DPP controls of gfx9: permutations within 4 lanes, mirrors of 8 and 16, shifts within 16, the last lane of the row(s).
 _SWAP_1, _SWAP_2, _HALF_MIRROR, _MIRROR = 0xB1, 0x4E, 0x141, 0x140
 _SHIFT_RIGHT, _LAST_OF_ROW, _LAST_OF_HALF = 0x110, 0x142, 0x143
+_WAVE_SHIFT_RIGHT = 0x138  # by one lane, through the whole wave
 _ROW = 16
 
 _Combine = Callable[[Any, Any], Any]
@@ -50,24 +53,59 @@ def for_target(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _has_dpp(value: Any) -> bool:
-    return _state.by_target and value.dtype.width == 32 and _trace.target().chip.startswith("gfx9")
+    return _state.by_target and value.dtype.width in (16, 32, 64) and _trace.target().chip.startswith("gfx9")
 
 
-def _moved(value: Any, control: int) -> Any:
-    """Return the value of the lane that a DPP control names; a lane without a source gets its own."""
+def _by_words(value: Any, move: Callable[[Any], Any]) -> Any:
+    """Return what `move` of values of 32 bits makes of a value of 16, 32 or 64."""
+    cls = value.dtype
+    if cls.width == 32:
+        return move(value)
+    if cls.width == 16:
+        return move(value.bitcast(Int16).to(Int32)).to(Int16).bitcast(cls)
+    words = Vector(value).bitcast(Int32)
+    return Vector.from_elements([move(word) for word in words]).bitcast(cls)[0]
+
+
+def _moved(value: Any, control: int, bound: bool = False) -> Any:
+    """Return the value of the lane that a DPP control names; a lane without a source gets its own, or 0 if `bound`.
+
+    LLVM makes a move and the operation that uses it one instruction where no lane keeps an old value (`bound`).
+    """
+    return _by_words(value, lambda word: _moved_word(word, control, bound))
+
+
+def _moved_word(value: Any, control: int, bound: bool) -> Any:
     operand = value.ir_value()
     attributes = {
         "dppCtrl": attribute(f"{control} : i32"),
         "rowMask": attribute("15 : i32"),
         "bankMask": attribute("15 : i32"),
-        "boundCtrl": attribute("false"),
+        "boundCtrl": attribute("true" if bound else "false"),
     }
     return wrap(value.dtype, build("rocdl.update.dpp", (operand, operand), operand.type, attributes))
 
 
 def _of_lane(value: Any, lane: int) -> Any:
+    return _by_words(value, lambda word: _word_of_lane(word, lane))
+
+
+def _word_of_lane(value: Any, lane: int) -> Any:
     operand = value.ir_value()
     return wrap(value.dtype, build("rocdl.readlane", (operand, Int32(lane).ir_value()), operand.type))
+
+
+def lane_before(value: Any, lanes: int) -> Any:
+    """Return the value of the lane before; what the first lane of a group gets is not said."""
+    if not _has_dpp(value):
+        return shuffle_up(value, 1, lanes)
+    return _moved(value, _WAVE_SHIFT_RIGHT if lanes > _ROW else _SHIFT_RIGHT + 1)
+
+
+def last_lane(value: Any, lanes: int) -> Any:
+    """Return the value of the last lane of the group, in every lane."""
+    whole_wave = lanes == _trace.target().warp_size
+    return _of_lane(value, lanes - 1) if whole_wave and _has_dpp(value) else shuffle_idx(value, lanes - 1, lanes)
 
 
 def reduce_lanes(value: Any, combine: _Combine, lanes: int) -> Any:
@@ -76,10 +114,11 @@ def reduce_lanes(value: Any, combine: _Combine, lanes: int) -> Any:
     if _has_dpp(value):
         for size, control in ((2, _SWAP_1), (4, _SWAP_2), (8, _HALF_MIRROR), (16, _MIRROR)):
             if lanes >= size:
-                value = combine(value, _moved(value, control))
-        if lanes == 64:  # every lane of a row has the row's combination
-            rows = [_of_lane(value, lane) for lane in range(0, lanes, _ROW)]
-            return combine(combine(rows[0], rows[1]), combine(rows[2], rows[3]))
+                value = combine(value, _moved(value, control, bound=True))
+        if lanes == 64:  # each row has its combination; the last lane of the wave sees that of all
+            for control in (_LAST_OF_ROW, _LAST_OF_HALF):
+                value = combine(value, _moved(value, control, bound=True))
+            return _of_lane(value, lanes - 1)
         offset = offset if lanes > _ROW else 0
     while offset and not (_has_dpp(value) and offset < _ROW):
         value = combine(value, shuffle_xor(value, offset, lanes))

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..math import max, min
-from ..numeric.meta import NumericMeta
-from ..vector import ReductionOp
+from ..ops.math import max, min
+from ..values.numeric.meta import NumericMeta
+from ..values.vector import ReductionOp
 
 __all__ = ["combiner", "identity_of"]
 

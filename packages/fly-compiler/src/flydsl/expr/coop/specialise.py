@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import build_op
+from flydsl.trace.diagnostics import where_text
 
-from .. import _trace
-from .._build import build_op
-from ..gpu import barrier, thread_idx
-from ..numeric.base import _class_of, as_numeric, select
-from ..numeric.meta import NumericMeta
-from ..storable import Array
-from ..struct import Empty, Struct, is_struct_type
-from ..vector import Vector
+from ..ops.gpu import barrier, thread_idx
+from ..values.numeric.base import _class_of, as_numeric, select
+from ..values.numeric.meta import NumericMeta
+from ..values.storable import Array
+from ..values.storage import storage_of_handles
+from ..values.struct import Empty, Struct, is_struct_type
+from ..values.vector import Vector
 
 __all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "permuted", "slots_struct", "when"]
 
@@ -176,11 +178,47 @@ class Collective(metaclass=CollectiveMeta):
         }  # fmt: skip
 
     @classmethod
+    def _check_block(cls) -> None:
+        trace = _trace.maybe_current()
+        scope = trace.kernel if trace is not None else None
+        if scope is None or scope.block_size is None or cls.extent != "block_size":
+            return
+        have = tuple(scope.block_size)
+        # One wave of many may work alone.
+        if have == cls.block_size or (cls.num_warps == 1 and have[0] > cls.block_threads):
+            return
+        # Another shape will do where `thread` numbers its threads one by one.
+        along_y = cls.block_size[0] if cls.block_size[1] > 1 else 0
+        along_z = cls.block_size[0] * cls.block_size[1] if cls.block_size[2] > 1 else 0
+        numbers = (
+            x + y * along_y + z * along_z for z in range(have[2]) for y in range(have[1]) for x in range(have[0])
+        )
+        if sorted(numbers) == list(range(cls.block_threads)):
+            return
+        raise ValueError(
+            f"{cls.__name__} works together in a workgroup of {cls.block_size} threads, but this one has {have}: "
+            f"specialise it for block_size={have}, or launch with block={cls.block_size}" + where_text()
+        )
+
+    @classmethod
+    def storage_of(cls, storage: Any) -> Any:
+        """Return the `Storage` of `SharedStorage` that was given as such, or as what its `peek()` returns.
+
+        Raises:
+            TypeError: it was not allocated for this class.
+            ValueError: the workgroup has another shape than the collective.
+        """
+        cls._check_block()
+        if getattr(type(storage), "target", None) is cls.SharedStorage:
+            return storage
+        if isinstance(storage, cls.SharedStorage):
+            return storage_of_handles(storage)
+        raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
+
+    @classmethod
     def slots(cls, storage: Any) -> Any:
         """Return the array of the storage; `TypeError` when it was not allocated for this class."""
-        if getattr(type(storage), "target", None) is not cls.SharedStorage:
-            raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
-        return storage.slots.peek()
+        return cls.storage_of(storage).slots.peek()
 
     @classmethod
     def items(cls, value: Any) -> list[Any]:

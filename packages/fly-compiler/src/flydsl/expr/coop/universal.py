@@ -12,6 +12,7 @@ from .block_reduce import BlockReduce, BlockReduceAlgorithm
 from .block_runs import BlockRunLengthDecode, BlockRunLengthDecodeAlgorithm
 from .block_scan import BlockScan, BlockScanAlgorithm
 from .block_topk import BlockTopK, BlockTopKAlgorithm
+from .tiled_reduce import tiled_reduce, tiled_reduce_storage
 from .warp import (
     warp_broadcast,
     warp_exclusive_scan,
@@ -74,6 +75,8 @@ __all__ = [
     "WarpScan",
     "WarpStore",
     "WarpStoreAlgorithm",
+    "tiled_reduce",
+    "tiled_reduce_storage",
     "warp_bitonic_sort",
     "warp_broadcast",
     "warp_exclusive_scan",

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from ..gpu import lane_id, shuffle_down, shuffle_idx, shuffle_up
-from ..math import cttz
-from ..numeric.base import as_numeric, select, wrap
-from ..numeric.types import Int32, Int64, Uint32, Uint64
-from ..vector import Vector
-from .lanes import reduce_lanes, scan_lanes
+from flydsl.trace import context as _trace
+
+from ..ops.gpu import lane_id, shuffle_down, shuffle_idx
+from ..ops.math import cttz
+from ..values.numeric.base import as_numeric, select, wrap
+from ..values.numeric.types import Int32, Int64, Uint32, Uint64
+from ..values.vector import Vector
+from .lanes import lane_before, last_lane, reduce_lanes, scan_lanes
 from .operator import combiner, identity_of
 
 __all__ = [
@@ -160,12 +161,13 @@ def _scans(
         plain = select(lane <= last, plain, shuffle_idx(plain, select(last < 0, last + 1, last), lanes))
     total = None
     if "aggregate" in wanted:
-        total = shuffle_idx(plain, last if valid_items is None else select(last < 0, last + 1, last), lanes)
+        from_lane = None if valid_items is None else select(last < 0, last + 1, last)
+        total = last_lane(plain, lanes) if from_lane is None else shuffle_idx(plain, from_lane, lanes)
     start = None if init is None else as_numeric(init).to(value.dtype)
     with_init = plain if start is None or "inclusive" not in wanted else combine(start, plain)
     if "exclusive" not in wanted:
         return with_init, None, total
-    before = shuffle_up(plain, 1, lanes)
+    before = lane_before(plain, lanes)
     first = _first(value, op, init)
     return with_init, select(lane == 0, first, before if start is None else combine(start, before)), total
 

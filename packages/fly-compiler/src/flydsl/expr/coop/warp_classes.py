@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..numeric.base import as_numeric
-from ..struct import Empty
+from ..values.numeric.base import as_numeric
+from ..values.struct import Empty
 from . import warp, warp_sort
 from .specialise import Collective
 
@@ -133,7 +133,7 @@ class WarpReduceBatched(WarpCollective):
 
     @classmethod
     def _vector(cls, value: Any) -> Any:
-        from ..vector import Vector
+        from ..values.vector import Vector
 
         return Vector.from_elements(cls.items(value))
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..gpu import block_dim, shuffle_idx, thread_idx
-from ..memory import AtomicOrdering, memory_fence
-from ..numeric.base import select
-from ..numeric.types import Int32
-from ..vector import Vector
+from ..ops.gpu import block_dim, shuffle_idx, thread_idx
+from ..ops.memory import AtomicOrdering, memory_fence
+from ..values.numeric.base import select
+from ..values.numeric.types import Int32
+from ..values.storable import Array
+from ..values.vector import Vector
 from .block_exchange import arrangement
 from .block_io import IO, load_items, store_items
 from .specialise import items_of, packed, permuted, slots_struct
@@ -71,13 +72,13 @@ class _ThroughLds(WarpCollective):
     @classmethod
     def slots(cls, storage: Any) -> Any:
         """Return the pointer to the group's slots; `TypeError` when the storage is of another class."""
-        target = getattr(type(storage), "target", None)
+        target = getattr(type(storage), "target", None) or type(storage)
         if target is cls.SharedStorage:
-            return storage.slots.peek().ptr
+            return cls.storage_of(storage).slots.peek().ptr
         if getattr(target, "dtype", None) is cls.SharedStorage:
             group = thread_idx.x + block_dim.x * (thread_idx.y + block_dim.y * thread_idx.z)
-            base = storage.peek().ptr
-            from ..pointer import recast_iter
+            base = storage.ptr if isinstance(storage, Array) else storage.peek().ptr
+            from ..values.pointer import recast_iter
 
             return recast_iter(cls.dtype, base) + group // cls.warp_threads * cls.storage_slots()
         raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage, or an fx.Array of them")

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..gpu import shuffle_xor
-from ..numeric.base import as_numeric, select
-from ..numeric.types import Int32
-from ..vector import Vector
+from ..ops.gpu import shuffle_xor
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Int32
+from ..values.vector import Vector
 from .warp import _lane, _width
 
 __all__ = ["warp_bitonic_sort", "warp_merge_sort"]

@@ -10,9 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from flydsl._mlir.dialects import rocdl as _dialect
-
-from .._dialect_proxy import proxy
+from ..ops.dialect_proxy import proxy
 from .buffer import (
     get_buffer_rsrc as get_buffer_rsrc,
 )
@@ -55,6 +53,8 @@ from .newer_ops import (
 from .newer_ops import (
     wave_barrier as wave_barrier,
 )
+from .schedule import Schedule as Schedule
+from .schedule import interleave as interleave
 from .sparse_mma import SMFMAC as SMFMAC
 from .swmmac import sparse_matrix_instruction
 from .waits import *  # noqa: F403
@@ -65,8 +65,8 @@ from .wmma_instructions import __all__ as _wmma_instructions
 __all__ = sorted(
     {
         *_copy_ops, *_lanes, *_memory, *_mma_ops, *_waits, *_wmma_instructions, "CacheModifier",
-        "SyncScope", "TargetAddressSpace", "call_intrinsic", "disable_xdl_arb_stall", "get_buffer_rsrc",
-        "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load", "wave_barrier",
+        "Schedule", "SyncScope", "TargetAddressSpace", "call_intrinsic", "disable_xdl_arb_stall", "get_buffer_rsrc",
+        "interleave", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load", "wave_barrier",
     }
 )  # fmt: skip
 
@@ -93,4 +93,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(fly_rocdl, name)
     found = matrix_instruction(name) or sparse_matrix_instruction(name) or newer_op(name)
-    return found if found is not None else proxy(_dialect, name, __name__)
+    if found is not None:
+        return found
+    from flydsl._mlir.dialects import rocdl  # a big module; kernels in layouts never need it
+
+    return proxy(rocdl, name, __name__)

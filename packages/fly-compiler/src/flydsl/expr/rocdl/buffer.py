@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import build, build_op, infer, parse_type
+from flydsl.trace.wrap import wrap_any
 
-from .. import _trace
-from .._build import build, build_op, infer, parse_type
-from ..layout.sizes import cosize
-from ..numeric.base import as_numeric
-from ..numeric.types import Int16, Int32, Int64
-from ..pointer import Pointer, pointer_type
-from ..tensor import Tensor, make_view
-from ..wrap import wrap_any
+from ..values.layout.sizes import cosize
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int16, Int32, Int64
+from ..values.pointer import Pointer, pointer_type
+from ..values.tensor import Tensor, make_view
 
 __all__ = ["get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "resource_flags", "s_buffer_load"]
 

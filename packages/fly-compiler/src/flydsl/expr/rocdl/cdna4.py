@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from ..numeric.base import as_numeric, wrap
-from ..numeric.types import BFloat16, Float32, Int32
+from flydsl.trace import context as _trace
+
+from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.types import BFloat16, Float32, Int32
 from .cdna3 import *  # noqa: F403 - gfx950 has all of gfx942
 from .cdna3 import __all__ as _cdna3
 from .copy_ops import (
@@ -58,7 +59,7 @@ def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
     arch = _trace.target()
     if arch.chip != "gfx950":
         raise ValueError(f"cvt_sr_f32_to_bf16 needs gfx950, but the kernel is compiled for {arch.name}")
-    from .._build import attribute, build, parse_type
+    from flydsl.trace.build import attribute, build, parse_type
 
     pair = parse_type("vector<2xbf16>")
     old = build("llvm.mlir.zero", (), pair)

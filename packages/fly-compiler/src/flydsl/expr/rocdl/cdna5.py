@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..atom import CopyAtom, make_copy_atom
-from ..layout import typetext as tt
-from ..numeric.base import as_numeric
-from ..numeric.types import Int32, Int64
-from ..ops import CopyOp, Needs
-from ..tensor import Tensor
+from ..ops.atom import CopyAtom, make_copy_atom
+from ..ops.atom_types import CopyOp, Needs
+from ..values.layout import typetext as tt
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int32, Int64
+from ..values.tensor import Tensor
 from .mma_ops import WMMA, WMMAScale
 from .tiled_tdm import TensorLoad, TensorStore, make_tiled_tdm_atom, tdm_partition
 

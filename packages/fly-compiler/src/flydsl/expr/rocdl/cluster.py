@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build_op
 
-from .. import _trace
-from .._build import attribute, build_op
-from ..numeric.base import wrap
-from ..numeric.types import Int32
+from ..values.numeric.base import wrap
+from ..values.numeric.types import Int32
 
 __all__ = [
     "CLUSTER_BARRIER_ID",

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..numeric.base import _class_of
-from ..ops import AtomicOp, CopyOp, Needs, check_bits
+from ..ops.atom_types import AtomicOp, CopyOp, Needs, check_bits, refuse_unsigned
+from ..values.numeric.base import _class_of
+from ..values.vector_alias import VectorAlias
 
 __all__ = [
     "BufferAtomic",
@@ -133,6 +134,8 @@ class BufferAtomic(CopyOp):
             names = " and ".join(one.value for one in allowed)
             kinds = "float" if element.is_float else "integer"
             raise ValueError(f"BufferAtomic has {names} of {kinds} values, not {kind.value} of {element.__name__}")
+        if kind is AtomicOp.Max:
+            refuse_unsigned(kind, element, "BufferAtomic")
         super().__init__(f"!fly_rocdl.cdna3.buffer_atomic<{kind.value}, {text}>")
 
 
@@ -153,8 +156,6 @@ def BufferAtomicMin(dtype: Any) -> BufferAtomic:
 
 def BufferAtomicPkAdd(dtype: Any) -> BufferAtomic:
     """Add pairs of 16-bit floats."""
-    from ..vector import VectorAlias
-
     return BufferAtomic(AtomicOp.Add, VectorAlias(dtype, 2))
 
 

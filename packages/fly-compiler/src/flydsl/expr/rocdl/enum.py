@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import enum
 
-from ..ops import SyncScope as _SyncScope
+from ..ops.atom_types import SyncScope as _SyncScope
+from ..values.address_space import register_target_space
 
 __all__ = ["CacheModifier", "SyncScope", "TargetAddressSpace"]
 
@@ -19,6 +20,10 @@ class TargetAddressSpace(enum.Enum):
     def attribute_text(self) -> str:
         """The spelling inside a type."""
         return self.value
+
+
+for _space in TargetAddressSpace:
+    register_target_space(_space.attribute_text, _space)
 
 
 class CacheModifier(enum.IntEnum):

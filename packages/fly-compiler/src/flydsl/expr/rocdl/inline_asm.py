@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace.build import attribute, build_op, parse_type
+from flydsl.trace.wrap import as_ir_value, wrap_any
 
-from .._build import attribute, build_op, parse_type
-from ..numeric.meta import NumericMeta
-from ..wrap import as_ir_value, wrap_any
+from ..values.numeric.meta import NumericMeta
 
 # Conversions that used to be inline assembly are found here too.
 from .lanes import cvt_off_f32_i4 as cvt_off_f32_i4
@@ -37,7 +37,7 @@ def inline_asm(
         side_effects: whether it may not be removed or moved.
 
     Returns:
-        Nothing, a value, or a tuple of values.
+        Nothing, a value, or a tuple of values; an LLVM pointer (a buffer resource) is a raw one.
     """
     kinds = list(result) if isinstance(result, (tuple, list)) else ([] if result is None else [result])
     types = [kind if isinstance(kind, ir.Type) else kind.ir_type for kind in kinds]
@@ -66,7 +66,7 @@ def inline_asm(
 
 def _typed(kind: Any, value: ir.Value) -> Any:
     if isinstance(kind, NumericMeta):
-        from ..numeric.base import wrap
+        from ..values.numeric.base import wrap
 
         return wrap(kind, value)
-    return wrap_any(value)
+    return value if str(value.type).startswith("!llvm.ptr") else wrap_any(value)

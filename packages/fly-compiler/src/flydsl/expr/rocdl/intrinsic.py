@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flydsl._mlir import ir
-
-from .._build import build_op
+from flydsl.trace.build import build_op
 
 __all__ = ["call_intrinsic"]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build, parse_type
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from .._build import attribute, build, parse_type
-from ..numeric.base import as_numeric, wrap
-from ..numeric.meta import NumericMeta
-from ..numeric.types import BFloat16, Float32, Int32
-from ..vector import _make
-from ..wrap import as_ir_value
+from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.meta import NumericMeta
+from ..values.numeric.types import BFloat16, Float32, Int32
+from ..values.vector import _make
 from .intrinsic import call_intrinsic
 
 __all__ = [
@@ -78,7 +78,7 @@ def ds_bpermute(res: Any, index: Any, src: Any) -> ir.Value:
 
 def wave_id() -> Any:
     """Return the number of the wave in its workgroup, `Int32`; the same in all its lanes."""
-    from ..gpu import block_dim, thread_idx
+    from ..ops.gpu import block_dim, thread_idx
 
     x, y, z = thread_idx
     linear = x + (y + z * block_dim.y) * block_dim.x

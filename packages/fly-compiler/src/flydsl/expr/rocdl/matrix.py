@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl._mlir.dialects import rocdl as _dialect
+from flydsl._mlir._mlir_libs._fly_emit import missing_instruction
+from flydsl.trace import context as _trace
+from flydsl.trace.build import build
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from .._build import build
-from ..numeric.base import Numeric
-from ..numeric.types import Int32
-from ..vector import Vector, _make
-from ..wrap import as_ir_value
+from ..values.numeric.base import Numeric
+from ..values.numeric.types import Int32
+from ..values.vector import Vector, _make
 
 __all__ = ["matrix_instruction"]
 
@@ -31,32 +31,25 @@ def _normal(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _operations() -> dict[str, str]:
+    from flydsl._mlir.dialects import rocdl  # a big module; kernels in layouts never need it
+
     found = {}
-    for name, item in vars(_dialect).items():
+    for name, item in vars(rocdl).items():
         operation = getattr(item, "OPERATION_NAME", None)
         if isinstance(operation, str) and name.startswith(_PREFIXES):
             found[_normal(name)] = operation
     return found
 
 
-# What gfx950 added to gfx942, by the shape in the name.
-_GFX950 = ("mfma.f32.16x16x32.f16", "mfma.f32.16x16x32.bf16", "mfma.f32.32x32x16.f16", "mfma.f32.32x32x16.bf16",
-           "mfma.i32.16x16x64.i8", "mfma.i32.32x32x32.i8", "mfma.scale.", "smfmac.f32.16x16x64.f16",
-           "smfmac.f32.16x16x64.bf16", "smfmac.f32.32x32x32.f16", "smfmac.f32.32x32x32.bf16", "smfmac.f32.16x16x128",
-           "smfmac.f32.32x32x64", "smfmac.i32.16x16x128", "smfmac.i32.32x32x64")  # fmt: skip
-_GFX942_ONLY = ("xf32",)
-
-
 def _check(operation: str) -> None:
     arch = _trace.target()
-    short = operation.removeprefix("rocdl.")
-    if arch.family != "cdna":
-        raise ValueError(f"{short} needs a CDNA GPU, but the kernel is compiled for {arch.name}; it has fx.rocdl.WMMA")
-    if short.startswith(_GFX950) and arch.chip != "gfx950":
-        smaller = "scales applied by hand" if "scale" in short else "the instruction of half the K"
-        raise ValueError(f"{short} needs gfx950, but the kernel is compiled for {arch.name}; use {smaller}")
-    if any(part in short for part in _GFX942_ONLY) and arch.chip == "gfx950":
-        raise ValueError(f"{short} needs gfx942; gfx950 has no xf32 instructions")
+    missing = missing_instruction(operation, arch.chip)
+    if missing is not None:
+        needs, instead = missing
+        raise ValueError(
+            f"{operation.removeprefix('rocdl.')} needs {needs}, but the kernel is compiled for {arch.name}; "
+            f"it has {instead}"
+        )
 
 
 def matrix_instruction(name: str) -> Callable[..., Any] | None:
@@ -81,7 +74,9 @@ def matrix_instruction(name: str) -> Callable[..., Any] | None:
             if not operation.startswith("rocdl.mfma.scale"):
                 operands += [cbsz, abid, blgp][len(operands) - 3 :] if 3 <= len(operands) < 6 else []
             return build(operation, [_operand(x) for x in operands], result)
-        if len(args) == 4 and isinstance(args[0], ir.Type):
+        if len(args) > 3 and isinstance(args[0], ir.Type):  # operand by operand, flags perhaps too
+            if len(args) > 4:
+                return build(operation, [_operand(x) for x in args[1:]], args[0])
             args = args[1:]
         if len(args) != 3:
             raise TypeError(f"{name} takes (result_type, [a, b, c, ...]) or (a, b, c), got {len(args)} arguments")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from .._build import attribute, build, build_op, parse_type
-from ..numeric.base import as_numeric
-from ..numeric.types import Int32
-from ..pointer import Pointer, to_llvm_ptr
-from ..wrap import as_ir_value
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int32
+from ..values.pointer import Pointer, to_llvm_ptr
+from . import buffer_words
 
 __all__ = [
     "asyncmark",
@@ -32,7 +33,10 @@ __all__ = [
 
 
 def _i32(value: Any) -> ir.Value:
-    return as_numeric(value).to(Int32).ir_value()
+    """Return an operand of 32 bits: a number or scalar; `None` is 0, an attribute (of a cache policy) its number."""
+    if isinstance(value, ir.Attribute):
+        value = ir.IntegerAttr(value).value
+    return as_numeric(0 if value is None else value).to(Int32).ir_value()
 
 
 def _pointer(value: Any) -> ir.Value:
@@ -46,13 +50,12 @@ def _type(res: Any) -> ir.Type:
 def raw_ptr_buffer_load(res: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> ir.Value:
     """Load a value of type `res` (numeric class, vector alias or MLIR type) at a byte offset."""
     operands = (as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
-    return build("rocdl.raw.ptr.buffer.load", operands, _type(res))
+    return buffer_words.load(_type(res), operands)
 
 
 def raw_ptr_buffer_store(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
     """Store a value at a byte offset."""
-    operands = (as_ir_value(vdata), as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
-    build_op("rocdl.raw.ptr.buffer.store", operands)
+    buffer_words.store(as_ir_value(vdata), (as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux)))
 
 
 def raw_ptr_buffer_load_lds(

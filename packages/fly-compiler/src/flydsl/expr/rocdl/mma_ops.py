@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from ..numeric.base import _class_of
-from ..numeric.meta import NumericMeta
-from ..numeric.types import (
+from flydsl.trace import context as _trace
+
+from ..ops.atom_types import MmaOp, Needs
+from ..values.numeric.base import _class_of
+from ..values.numeric.meta import NumericMeta
+from ..values.numeric.types import (
     BFloat16,
     Float4E2M1FN,
     Float6E2M3FN,
@@ -25,7 +27,6 @@ from ..numeric.types import (
     Int32,
     Uint8,
 )
-from ..ops import MmaOp, Needs
 
 __all__ = ["MFMA", "WMMA", "MFMAScale", "MFMA_Scale", "WMMAScale"]
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from ..numeric.base import as_numeric
-from ..numeric.meta import NumericMeta
-from ..numeric.types import Boolean, Int32
-from ..wrap import as_ir_value
+from ..values.numeric.base import as_numeric
+from ..values.numeric.meta import NumericMeta
+from ..values.numeric.types import Boolean, Int32
 from .intrinsic import call_intrinsic
 
 __all__ = ["disable_xdl_arb_stall", "newer_op", "wave_barrier"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..numeric.base import _class_of
-from ..numeric.meta import NumericMeta
-from ..numeric.types import (
+from ..ops.atom_types import MmaOp, Needs
+from ..values.numeric.base import _class_of
+from ..values.numeric.meta import NumericMeta
+from ..values.numeric.types import (
     BFloat16,
     Float8E4M3FN,
     Float8E4M3FNUZ,
@@ -18,7 +19,6 @@ from ..numeric.types import (
     Int8,
     Int32,
 )
-from ..ops import MmaOp, Needs
 
 __all__ = ["SMFMAC"]
 

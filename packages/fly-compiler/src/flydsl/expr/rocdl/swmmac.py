@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from ..numeric.types import Boolean
-from ..wrap import as_ir_value
+from ..values.numeric.types import Boolean
 from .intrinsic import call_intrinsic
 from .lanes import _type
 

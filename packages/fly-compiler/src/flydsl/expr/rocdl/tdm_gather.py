@@ -12,11 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace.build import attribute, build_op
 
-from .._build import attribute, build_op
-from ..numeric.base import as_numeric
-from ..numeric.types import Int32, Int64
-from .tdm_ops import _address, _high_word, _needs_tdm, _replaced, _u32, _words, add_addr_with_carry, padding_word
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int32, Int64
+from .tdm_descriptors import (
+    _address,
+    _high_word,
+    _needs_tdm,
+    _replaced,
+    _u32,
+    _words,
+    add_addr_with_carry,
+    padding_word,
+)
 
 __all__ = [
     "TDMGatherDescriptor",

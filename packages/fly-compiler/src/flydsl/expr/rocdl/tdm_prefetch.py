@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from .._build import attribute, build, build_op, parse_type
-from ..gpu import thread_idx
-from ..numeric.base import as_numeric
-from ..numeric.types import Int32, Int64
-from .tdm_ops import _address, _needs_tdm
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build, build_op, parse_type
+
+from ..ops.gpu import thread_idx
+from ..values.numeric.base import as_numeric
+from ..values.numeric.types import Int32, Int64
+from .tdm_descriptors import _address, _needs_tdm
 
 __all__ = ["PREFETCH_SCOPE_DEVICE", "PREFETCH_SCOPE_SE", "l2_prefetch_tile"]
 

@@ -8,20 +8,20 @@ import re
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, infer_op
 
-from .. import _trace
-from .._build import attribute, infer_op
-from ..atom import CopyAtom
-from ..layout import typetext as tt
-from ..layout.algebra import coalesce, logical_divide
-from ..layout.algebra import composition as compose
-from ..layout.construct import as_tile, make_layout, make_tile
-from ..layout.coordinates import crd2idx
-from ..layout.host import from_host
-from ..layout.modes import group
-from ..layout.modes import slice as take_slice
-from ..layout.objects import IntTuple, Layout
-from ..tensor import Tensor
+from ..ops.atom import CopyAtom
+from ..values.layout import typetext as tt
+from ..values.layout.algebra import coalesce, logical_divide
+from ..values.layout.algebra import composition as compose
+from ..values.layout.construct import as_tile, make_layout, make_tile
+from ..values.layout.coordinates import crd2idx
+from ..values.layout.host import from_host
+from ..values.layout.modes import group
+from ..values.layout.modes import slice as take_slice
+from ..values.layout.objects import IntTuple, Layout
+from ..values.tensor import Tensor
 
 __all__ = ["TensorLoad", "TensorStore", "make_tiled_tdm_atom", "tdm_partition"]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that every AMD target spells alike, and the target-neutral ones: the names of `fx.rocdl` in one place."""
 
-from ..ops import *  # noqa: F403 - a documented aggregation
-from ..ops import __all__ as _ops
+from ..ops.atom_types import *  # noqa: F403 - a documented aggregation
+from ..ops.atom_types import __all__ as _ops
 from .buffer import get_buffer_rsrc as get_buffer_rsrc
 from .buffer import make_buffer_ptr as make_buffer_ptr
 from .buffer import make_buffer_tensor as make_buffer_tensor

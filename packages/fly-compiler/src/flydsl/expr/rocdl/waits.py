@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _trace
-from .._build import attribute, build_op
-from ..numeric.base import Numeric
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build_op
+
+from ..values.numeric.base import Numeric
 
 __all__ = [
     "encode_waitcnt",
@@ -120,10 +121,15 @@ def emit_waitcnt(family: str, bitfield: Any, vmcnt: Any, lgkmcnt: Any, expcnt: A
     build_op("rocdl.s.waitcnt", (), (), {"bitfield": attribute(f"{value} : i32")})
 
 
+def check_class(name: str) -> None:
+    """Raise ValueError for what is no name of a scheduling class."""
+    if name not in _MASKS:
+        raise ValueError(f"unknown scheduling class '{name}'; there are {', '.join(_MASKS)}")
+
+
 def _mask(mask: Any) -> int:
     if isinstance(mask, str):
-        if mask not in _MASKS:
-            raise ValueError(f"unknown scheduling class '{mask}'; there are {', '.join(_MASKS)}")
+        check_class(mask)
         return _MASKS[mask]
     if isinstance(mask, (list, tuple, set)):
         bits = 0

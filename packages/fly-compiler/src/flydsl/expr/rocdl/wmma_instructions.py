@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl.trace import context as _trace
+from flydsl.trace.build import attribute, build
+from flydsl.trace.wrap import as_ir_value
 
-from .. import _trace
-from .._build import attribute, build
-from ..numeric.meta import NumericMeta
-from ..wrap import as_ir_value
+from ..values.numeric.meta import NumericMeta
 
 __all__ = ["wmma_f32_16x16x128_fp8_fp8", "wmma_scale_f32_16x16x128_f8f6f4", "wmma_scale_f32_32x16x128_f4"]
 

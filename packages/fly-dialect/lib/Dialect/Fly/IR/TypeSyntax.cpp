@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of the types (contract section 2).
+// Text of the types.
 
 #include "fly/Dialect/Fly/IR/AsmText.h"
 #include "fly/Dialect/Fly/IR/FlyTypes.h"
@@ -267,11 +267,12 @@ void MmaAtomType::print(AsmPrinter &printer) const { printer << '<' << getMmaOp(
 Type TiledMmaType::parse(AsmParser &parser) {
   MmaAtomType atom;
   LayoutType atomLayout;
+  // A layout or tile may also stand there without its `!fly.layout` or `!fly.tile`.
   if (parser.parseLess() || parser.parseType(atom) || parser.parseComma() ||
-      parser.parseType(atomLayout))
+      parser.parseCustomTypeWithFallback(atomLayout))
     return {};
   TileType permutation = TileType::get(parser.getContext(), Tile::keepAll(3));
-  if (succeeded(parser.parseOptionalComma()) && parser.parseType(permutation))
+  if (succeeded(parser.parseOptionalComma()) && parser.parseCustomTypeWithFallback(permutation))
     return {};
   if (parser.parseGreater())
     return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The target-neutral copy and matrix operations: syntax, verification and geometry (contract
-// sections 2.1 and 4).
+// The target-neutral copy and matrix operations: syntax, verification and geometry.
 
 #include "fly/Dialect/Fly/IR/FlyTypes.h"
 

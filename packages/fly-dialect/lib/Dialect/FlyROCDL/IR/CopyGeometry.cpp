@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Geometry and run-time state of the copy atoms (contract sections 6.2 and 6.3).
+// Geometry and run-time state of the copy atoms.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which copy operations exist, and their text (contract sections 6.2 and 6.3).
+// Which copy operations exist, and their text.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

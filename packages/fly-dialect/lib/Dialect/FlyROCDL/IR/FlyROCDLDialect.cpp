@@ -2,6 +2,8 @@
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
+#include "fly/Dialect/Fly/IR/Infer.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -56,10 +58,11 @@ void FlyROCDLDialect::registerTypes() {
 LogicalResult GetBufferRsrcOp::inferReturnTypes(MLIRContext *context,
                                                 std::optional<Location> location, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &inferredReturnTypes) {
-  Type source = adaptor.getSource().getType();
-  auto pointer = dyn_cast<PointerType>(source);
-  if (!pointer)
-    return emitOptionalError(location, "GetBufferRsrcOp: expected a fly.ptr, got ", source);
+  const OperandConstraint pointers = {"a fly.ptr", OperandConstraint::Single,
+                                      [](Type type) { return isa<PointerType>(type); }};
+  if (failed(checkOperands(location, getOperationName(), pointers, adaptor.getOperands())))
+    return failure();
+  auto pointer = cast<PointerType>(adaptor.getSource().getType());
   if (!isa<BufferDescAttr>(pointer.getAddressSpace()))
     return emitOptionalError(location,
                              "GetBufferRsrcOp: expected a buffer_desc address space pointer, got ",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread-value layouts and run-time state of the matrix atoms (contract section 6.4). They map
+// Thread-value layouts and run-time state of the matrix atoms. They map
 // (thread, value) to the column-major index of an (M,K), (N,K) or (M,N) matrix.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"

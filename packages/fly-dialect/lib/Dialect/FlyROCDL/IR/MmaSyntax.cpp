@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of the matrix operations (contract section 6.4).
+// Text of the matrix operations.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

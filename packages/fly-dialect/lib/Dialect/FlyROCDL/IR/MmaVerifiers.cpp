@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which matrix operations exist (contract section 6.4).
+// Which matrix operations exist.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

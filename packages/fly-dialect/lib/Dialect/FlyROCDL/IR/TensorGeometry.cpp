@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Geometry and run-time state of the tensor data movers (contract sections 6.5 and 6.6).
+// Geometry and run-time state of the tensor data movers.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Result types of make_tiled_tdm_load_atom and make_tiled_tdm_store_atom (contract section 6.6).
+// Result types of make_tiled_tdm_load_atom and make_tiled_tdm_store_atom.
 
 #include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Dialect/Fly/IR/Infer.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/TensorTiling.h"
 
@@ -47,14 +48,21 @@ template <typename Adaptor, typename MakeAtom>
 static LogicalResult inferTiledAtom(MLIRContext *context, std::optional<Location> location,
                                     StringRef name, Adaptor adaptor, MakeAtom makeAtom,
                                     SmallVectorImpl<Type> &results) {
-  auto tensor = dyn_cast<fly::MemRefType>(adaptor.getTensor().getType());
-  auto tiler = dyn_cast<TileType>(adaptor.getTiler().getType());
+  const OperandConstraint constraints[] = {
+      {"a tensor in memory", OperandConstraint::Single,
+       [](Type type) { return isa<fly::MemRefType>(type); }},
+      {"any type", OperandConstraint::Single, [](Type) { return true; }},
+      {"a tile", OperandConstraint::Single, [](Type type) { return isa<TileType>(type); }},
+  };
+  if (failed(checkOperands(location, name, constraints, adaptor.getOperands())))
+    return failure();
+  auto tensor = cast<fly::MemRefType>(adaptor.getTensor().getType());
+  auto tiler = cast<TileType>(adaptor.getTiler().getType());
   auto lds = dyn_cast<LayoutType>(adaptor.getLdsLayout().getType());
   if (!lds)
     return emitOptionalError(location, name, ": expected !fly.layout for the LDS layout, got ",
                              adaptor.getLdsLayout().getType());
-  if (!tensor || !tiler || tensor.getLayout().isComposed() ||
-      !tensor.isInSpace(AddressSpace::Global))
+  if (tensor.getLayout().isComposed() || !tensor.isInSpace(AddressSpace::Global))
     return emitOptionalError(location, name, ": expected a global tensor with a plain layout, got ",
                              adaptor.getTensor().getType());
   if (attributeOf(adaptor, adaptor.getInternalTypeAttr(), "internalType"))

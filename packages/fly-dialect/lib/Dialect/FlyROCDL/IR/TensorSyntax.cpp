@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tensor data movers exist, and their text (contract sections 6.5 and 6.6).
+// Which tensor data movers exist, and their text.
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 

@@ -7,11 +7,24 @@ their `get` takes the keywords of either spelling.
 
 from __future__ import annotations
 
+from .. import ir
 from .._established import established_names
 from .._mlir_libs import _flyROCDLDialect as _types
 from .._mlir_libs._flyROCDLDialect import *  # noqa: F403 (a documented aggregation)
 from ._fly_rocdl_ops_gen import *  # noqa: F403 (a documented aggregation)
 from ._fly_rocdl_ops_gen import _Dialect as _Dialect
+
+
+class _TargetAddressSpace:
+    """The address spaces that only AMD GPUs have, as attributes of the current context."""
+
+    @property
+    def BufferDesc(self) -> ir.Attribute:  # the name of the contract
+        """Buffer resources."""
+        return ir.Attribute.parse("#fly_rocdl.buffer_desc")
+
+
+TargetAddressSpace = _TargetAddressSpace()
 
 _BITS = {"bit_size": "bits"}
 _TENSOR = {"tile_shape": "shape", "data_type": "elem", "tensor2tdm": "tensor_to_tdm"}

@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..common.arch import COMPUTE_UNITS
+from ..common.defaults import defaults
 from .matrix import LANES, TILE
 
-_COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
 _USUAL_WAVES = 2  # of a SIMD
 _TWO_BLOCKS = 512  # query rows of 8 waves with two blocks each
 
@@ -65,6 +66,8 @@ def check_head_dim(head_dim: Any) -> None:
 def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
     """The configuration for a head size and a number of query rows of a workgroup, 32 to 256; 512 for heads of 64.
 
+    The numbers are those of "attention" in `defaults.json`.
+
     Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies: of 256 rows and 1024
     keys (D = 128) the emulator's timeline has the matrix unit busy for 0.72 (gfx942) and 0.51 (gfx950) of the time;
     with one wave of 64 rows, which issues 4 to 5 % less, for 0.61 and 0.45.
@@ -77,12 +80,17 @@ def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
     on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
     of keys and values passes through its registers.
     """
+    table = defaults("attention", "all")
+    usual, large, few = table["usual"], table["large_heads"], table["few_waves"]
     if head_dim == 64 and block_m == _TWO_BLOCKS:
-        return FlashConfig(query_blocks=2)
-    waves = max(1, min(block_m // TILE, 8))
+        return FlashConfig(**{**usual, **table["small_heads"]})
+    waves = max(1, block_m // TILE)
     if head_dim > 128:
-        return FlashConfig(waves=min(waves, 4), kv_tile=32, waves_per_eu=1)
-    return FlashConfig(waves=waves, kv_tile=64 if waves > 2 else 32)
+        return FlashConfig(**{**large, "waves": min(waves, large["waves"])})
+    waves = min(waves, usual["waves"])
+    return FlashConfig(
+        **{**usual, "waves": waves, "kv_tile": few["kv_tile"] if waves <= few["waves"] else usual["kv_tile"]}
+    )
 
 
 def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: int = 128, bias: bool = False) -> int:
@@ -91,7 +99,7 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
     512 for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much. 128 where
     twice as many workgroups still find a compute unit each; fewer only where a sequence has not more rows.
     """
-    units = _COMPUTE_UNITS.get(arch.split(":")[0], 256)
+    units = COMPUTE_UNITS.get(arch.split(":")[0], 256)
     rows = 256 if batch * num_heads * -(-seq_len // 128) > units else 128
     if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // 256) > units:
         rows = _TWO_BLOCKS

@@ -53,8 +53,9 @@ def build_flash_attn_func_module_primary(
             on, else 128.
         num_kv_heads: heads of K and V; a divisor of num_heads, by default as many.
         varlen: tokens of all sequences follow each other: Q and O are (all query tokens, num_heads, head_dim), K and V
-            (all keys, num_kv_heads, head_dim), LSE (num_heads, all query tokens). CuSeqQ and CuSeqKv say where each
-            sequence begins and the last ends; seq_len and seq_len_kv of the launch are the longest.
+            (all keys, num_kv_heads, head_dim), LSE (batch, num_heads, seq_len), of which rows past the end of a
+            sequence are not written. CuSeqQ and CuSeqKv say where each sequence begins and the last ends; seq_len and
+            seq_len_kv of the launch are the longest.
         return_lse: whether LSE is written.
         unsafe_fp_math, fast_fp_math, daz, path_tag, cross_seqlen, skip_kv_pad_mask: choose between variants that are
             one here: lengths of queries and keys may always differ, masks cost nothing where no key is masked, and

@@ -91,9 +91,9 @@ def flydsl_flash_attn_func(
         stream: where to launch.
 
     Returns:
-        The output, like q; with `return_lse` also f32 (B, H, Sq), or (H, all query tokens) for several lengths: the
+        The output, like q; with `return_lse` also f32 (B, H, Sq), with `max_seqlen_q` for Sq where lengths differ: the
         natural logarithm of the denominator with the scale folded in. Rows without a key are 0, and -inf (with `sink`,
-        the sink).
+        the sink) in LSE, which is -inf past the end of a sequence too.
 
     Raises:
         TypeError: a dtype that is not supported, or that differs.
@@ -127,6 +127,8 @@ def flydsl_flash_attn_func(
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
         raise ValueError(f"flash attention: 'out' must be contiguous, of shape {tuple(q.shape)} and dtype {q.dtype}")
     lse = _new(q, problem.lse_shape) if return_lse else None
+    if lse is not None and problem.form.varlen:
+        lse.fill_(-math.inf)
     if problem.batch and problem.seq_len and problem.seq_len_kv:
         arch, form = get_rocm_arch(), problem.form
         if bias is not None and bias.data_ptr() % 8:

@@ -66,8 +66,8 @@ def build_forward(
     zeros, and -inf in LSE.
 
     `form` says which of the six tensors behind LSE are used; in place of the others any tensor will do. With `varlen`
-    the first two modes of Q, O, K and V are one, and LSE is (num_heads, all query tokens). With `splits` O and LSE are
-    parts of the result (`Form`).
+    the first two modes of Q, O, K and V are one, and rows of LSE past the end of a sequence are not written. With
+    `splits` O and LSE are parts of the result (`Form`).
 
     Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads, and batches times splits.
 
@@ -167,6 +167,7 @@ def build_forward(
         column, half = lane % TILE, lane // TILE
         row0 = block * block_m + wave * rows_per_wave
 
+        lse_rows = seq_len  # of a head; of the longest sequence where they differ
         q_first, kv_first = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
         if fx.const_expr(form.varlen):
             q_start, seq_len = sequence(given["cu_seqlens_q"], batch)
@@ -311,12 +312,9 @@ def build_forward(
                 store.store((output[b][m] * inverse).to(output_type), row0 + b * TILE, at)
             if fx.const_expr(write_lse):
                 row = row0 + b * TILE + column
-                lines = (fx.Int64(sequence_out) * num_heads + fx.Int64(head)) * fx.Int64(seq_len)
-                if fx.const_expr(form.varlen):
-                    all_rows = one_of(given["cu_seqlens_q"], fx.grid_dim.z)
-                    lines = fx.Int64(head) * fx.Int64(all_rows) + q_first
+                lines = (fx.Int64(sequence_out) * num_heads + fx.Int64(head)) * fx.Int64(lse_rows)
                 lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
-                if (half == 0) & (row < seq_len):
+                if (half == 0) & (row < fx.min(seq_len, lse_rows)):
                     (lse + row).store(log2_sum if split else log2_sum * _LN_2)
         if fx.const_expr(form.counts):
             counters = fx.recast_iter(fx.Float32, given["debug_counts"].iter)

@@ -5,6 +5,8 @@ For a head x of D elements at position p, with the halves x1, x2 (NeoX):
 
     out1 = x1 · cos[p] - x2 · sin[p],   out2 = x2 · cos[p] + x1 · sin[p]      in f32, rounded once
 
+(with `round_each_operation`, after each operation).
+
 A thread holds 16 bytes of each half of a head, so the rotation needs nothing from other lanes. A workgroup has all
 heads of a token, or of several: the queries, then the keys, each together with the value of the same head
 (`rope_config`). The row of cosines and the row of sines of a token's position, and its slot, are read once, by the
@@ -74,6 +76,7 @@ def build_fused_rope_cache_module(
     reuse_freqs_front_part: bool = True,
     pos_dtype: str = "i32",
     config: RopeConfig | None = None,
+    round_each_operation: bool = False,
 ) -> Any:
     """Build the launcher of the rotation and the cache write.
 
@@ -97,7 +100,8 @@ def build_fused_rope_cache_module(
     With `apply_scale` the caches hold fp8 (E4M3: FNUZ on gfx942, OCP on gfx950; also as int8 or uint8 tensors): the
     rounded value divided by the scale, saturated. Without it they hold `dtype_str` and the scales are not read.
 
-    `config` is a division of tokens among workgroups other than the default.
+    `config` is a division of tokens among workgroups other than the default. `round_each_operation` rounds products and
+    sums to `dtype_str` one by one, as kernels do that compute in it: the same bits as theirs, and less exact.
 
     Raises ValueError for what is not supported: another dtype, interleaved pairs, a rotary_dim below head_dim, a
     head_dim that is not 16 times a power of two. ImportError without the compiler.
@@ -132,10 +136,18 @@ def build_fused_rope_cache_module(
     def store(start: Any, values: Any) -> None:
         fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)
 
+    def narrowed(values: Any) -> Any:
+        return round_to(values, element).to(fx.Float32)
+
     def rotated(first: Any, second: Any, tables: Any, lane: Any) -> tuple[Any, Any]:
-        """This thread's part of both halves, rounded."""
+        """This thread's part of both halves, rounded at the end, or after each operation."""
         first, second = first.to(fx.Float32), second.to(fx.Float32)
         cos, sin = (table.read(lane) for table in tables)
+        if round_each_operation:
+            other = (cos, sin) if reuse_freqs_front_part else [table.read(lane + lanes) for table in tables]
+            first_cos, second_sin = (narrowed(one) for one in (first * narrowed(cos), second * narrowed(sin)))
+            second_cos, first_sin = (narrowed(a * narrowed(b)) for a, b in zip((second, first), other, strict=True))
+            return round_to(first_cos - second_sin, element), round_to(second_cos + first_sin, element)
         low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
         if not reuse_freqs_front_part:
             cos, sin = (table.read(lane + lanes) for table in tables)
@@ -209,7 +221,9 @@ def build_fused_rope_cache_module(
             return fx.Vector.from_elements([one[i] for one in chunks for i in range(self.chunk)]).to(fx.Float32)
 
     @flyc.kernel(
-        name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}", known_block_size=(plan.block, 1, 1)
+        name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}"
+        + ("_rounded" if round_each_operation else ""),
+        known_block_size=(plan.block, 1, 1),
     )
     def rope_cache_kernel(
         Q: Any,
@@ -333,7 +347,7 @@ def build_fused_rope_cache_module(
             check(name, one, (frequencies,), None, element, fx.Float32)
         check("Positions", Positions, (), num_tokens, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
         check("SlotMapping", SlotMapping, (), num_tokens, fx.Int32, fx.Int64)
-        stored = (getattr(fx, target.fp8), fx.Int8) if apply_scale else (element,)
+        stored = (getattr(fx, target.fp8), fx.Int8, fx.Uint8) if apply_scale else (element,)
         check("KeyCache", KeyCache, key_block, None, *stored)
         check("ValueCache", ValueCache, value_block, None, *stored)
         for name, one in (("KScale", KScale), ("VScale", VScale)):

@@ -98,7 +98,7 @@ def varlen_problem(
             raise ValueError(f"flash attention: a sequence of {name!r} {length} tokens must be less than 2 GiB")
     heads, head_dim = int(q.shape[1]), int(q.shape[2])
     kv_heads = _heads(q, k, v, num_kv_heads)
-    lse_shape = (heads, int(q.shape[0]))
+    lse_shape = (batch, heads, max_seqlen_q)
     dtype, form = _dtype(q, k, v), Form(varlen=True)
     return Problem(batch, max_seqlen_q, heads, head_dim, longest_kv, kv_heads, dtype, lse_shape, form)
 

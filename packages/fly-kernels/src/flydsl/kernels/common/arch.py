@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 
@@ -22,9 +23,17 @@ class Architecture:
     lds_banks: int
 
 
+WRITTEN_FOR = ("gfx942", "gfx950")
+"""The chips that the kernels of this package are written for."""
+
+COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in WRITTEN_FOR}
+LDS_BYTES = {name: CHIPS[name].lds_bytes for name in WRITTEN_FOR}
+
+_FP8 = {"fnuz": ("Float8E4M3FNUZ", 240.0), "ocp": ("Float8E4M3FN", 448.0)}
+_CONVERT_BF16 = ("gfx950",)
 _KNOWN = {
-    "gfx942": Architecture("gfx942", 304, "Float8E4M3FNUZ", 240.0, False, 32),
-    "gfx950": Architecture("gfx950", 256, "Float8E4M3FN", 448.0, True, 64),
+    name: Architecture(name, COMPUTE_UNITS[name], *_FP8[CHIPS[name].fp8], name in _CONVERT_BF16, CHIPS[name].lds_banks)
+    for name in WRITTEN_FOR
 }
 
 

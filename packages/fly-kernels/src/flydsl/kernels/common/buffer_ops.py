@@ -7,7 +7,6 @@ Resources and the offsets in them that are called uniform are the same in all la
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from .language import fx
@@ -23,39 +22,23 @@ __all__ = [
     "pointer_at",
 ]
 
-_SPACES = {0: "!llvm.ptr", 1: "!llvm.ptr<1>", 3: "!llvm.ptr<3>", 5: "!llvm.ptr<5>"}
-
-
-def _dialect() -> Any:
-    return importlib.import_module("flydsl._mlir.dialects.llvm")
-
-
-def _type(text: str) -> Any:
-    return importlib.import_module("flydsl._mlir.ir").Type.parse(text)
-
-
-def _is_llvm_pointer(value: Any) -> bool:
-    return str(getattr(value, "type", "")).startswith("!llvm.ptr")
-
 
 def _as_pointer(what: str, base: Any) -> Any:
     """The language's pointer to the bytes at a tensor, a pointer, an LLVM pointer or an integer (global) address."""
     pointer = base.iter if isinstance(base, fx.Tensor) else base
     if isinstance(pointer, fx.Pointer):
         return fx.recast_iter(fx.Int8, pointer)
-    space: Any = fx.AddressSpace.Global
-    address: Any = fx.Int64
-    if _is_llvm_pointer(base):
-        text = str(base.type)
-        if text == _SPACES[3]:
-            space, address = fx.AddressSpace.Shared, fx.Int32
-        elif text not in (_SPACES[0], _SPACES[1]):
-            raise TypeError(f"{what}: an address in {text} is none of global or shared memory")
-        base = _dialect().ptrtoint(address.ir_type, base)
+    if fx.is_llvm_pointer(base):
+        try:
+            number = fx.llvm_pointer_to_int(base)
+        except TypeError as error:
+            raise TypeError(f"{what}: {error}") from None
+        space = fx.AddressSpace.Global if number.dtype is fx.Int64 else fx.AddressSpace.Shared
+        return fx.inttoptr(fx.PointerType.get(fx.Int8, space), number)
     number = fx.as_dsl_value(base)
     if not getattr(getattr(number, "dtype", None), "is_integer", False):
         raise TypeError(f"{what}: expected a tensor, a pointer or an integer address, got {type(base).__name__}")
-    return fx.inttoptr(fx.PointerType.get(fx.Int8, space), number.to(address))
+    return fx.inttoptr(fx.PointerType.get(fx.Int8, fx.AddressSpace.Global), number.to(fx.Int64))
 
 
 def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: int | None = None) -> Any:
@@ -94,17 +77,7 @@ def create_llvm_ptr(value: Any, address_space: int = 0) -> Any:
     Raises:
         ValueError: another address space.
     """
-    if address_space not in _SPACES:
-        raise ValueError(f"create_llvm_ptr: address space {address_space!r} is none of {', '.join(map(str, _SPACES))}")
-    kind = _type(_SPACES[address_space])
-    if isinstance(value, fx.Tensor):
-        value = value.iter
-    if isinstance(value, fx.Pointer):
-        value = value.llvm_ptr
-    if _is_llvm_pointer(value):
-        return value if value.type == kind else _dialect().addrspacecast(kind, value)
-    address = fx.Int64 if address_space < 2 else fx.Int32
-    return _dialect().inttoptr(kind, fx.as_dsl_value(value).to(address).ir_value())
+    return fx.llvm_pointer(value, address_space)
 
 
 def extract_base_index(tensor: Any, address_space: int = 1) -> Any:
@@ -130,14 +103,8 @@ def get_element_ptr(base: Any, byte_offset: Any = None, static_byte_offset: int 
         static_byte_offset: a Python int to add.
         elem_type: a numeric class or MLIR type in whose size both count; by default bytes.
     """
-    element = fx.Int8 if elem_type is None else elem_type
-    element = getattr(element, "ir_type", element)
-    pointer = base if _is_llvm_pointer(base) else create_llvm_ptr(base, 1)
     offset = static_byte_offset if byte_offset is None else fx.as_dsl_value(byte_offset) + static_byte_offset
-    if isinstance(offset, int):
-        return _dialect().GEPOp(pointer.type, pointer, [], [offset], element, None).result
-    dynamic = -(2**31)  # MLIR's mark for an index that is an operand
-    return _dialect().GEPOp(pointer.type, pointer, [offset.ir_value()], [dynamic], element, None).result
+    return fx.llvm_pointer_add(base, offset, elem_type)
 
 
 def create_buffer_resource(
@@ -215,11 +182,7 @@ def buffer_load(
         raise ValueError(f"buffer_load: a scalar load has 1 or 4 words, not {vec_width!r}")
     if dtype is not None and getattr(dtype, "ir_type", dtype) != fx.Int32.ir_type:
         raise TypeError(f"buffer_load: a scalar load gives Int32, not {dtype!r}; bitcast what it gives")
-    raw = _dialect().ptrtoint(_type("i128"), fx.as_ir_value(rsrc))
-    words = _dialect().bitcast(_type("vector<4xi32>"), raw)
-    operands = [words, (_int32(offset) * 4).ir_value(), fx.Int32(cache_modifier).ir_value()]
-    name, kind = ("i32", fx.Int32.ir_type) if vec_width == 1 else ("v4i32", _type("vector<4xi32>"))
-    return fx.as_dsl_value(fx.rocdl.call_intrinsic(f"llvm.amdgcn.s.buffer.load.{name}", operands, kind))
+    return fx.buffer_ops.scalar_buffer_load(rsrc, offset, vec_width, cache_modifier)
 
 
 def buffer_store(

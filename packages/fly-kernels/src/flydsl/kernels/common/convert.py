@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from .arch import architecture
@@ -39,11 +38,7 @@ def _reciprocal_of(value: Any) -> Any:
 def inverse_sqrt(value: Any) -> Any:
     """1 / sqrt(value) of a Float32 that is no denormal, within one unit of the last place: one instruction."""
     raw = value.ir_value()
-    return fx.Float32(_intrinsics().call_intrinsic("llvm.amdgcn.rsq", (raw,), raw.type))
-
-
-def _intrinsics() -> Any:
-    return importlib.import_module("flydsl.expr.rocdl.intrinsic")
+    return fx.Float32(fx.rocdl.call_intrinsic("llvm.amdgcn.rsq", (raw,), raw.type))
 
 
 def exp2(value: Any) -> Any:
@@ -58,7 +53,7 @@ def exp2(value: Any) -> Any:
 
 def _exp2_of(value: Any) -> Any:
     raw = value.ir_value()
-    return fx.Float32(_intrinsics().call_intrinsic("llvm.amdgcn.exp2", (raw,), raw.type))
+    return fx.Float32(fx.rocdl.call_intrinsic("llvm.amdgcn.exp2", (raw,), raw.type))
 
 
 def minus(values: Any, scalar: Any) -> Any:

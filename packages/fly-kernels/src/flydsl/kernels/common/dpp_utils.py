@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from .language import fx
@@ -20,9 +19,8 @@ _XOR = {
 
 
 def _update(value: Any, old: Any, control: int, row_mask: int, bank_mask: int, bound_control: bool) -> Any:
-    operations = importlib.import_module("flydsl._mlir.dialects.rocdl")
     raw = value.ir_value()
-    moved = operations.update_dpp(raw.type, old.ir_value(), raw, control, row_mask, bank_mask, bound_control)
+    moved = fx.rocdl.update_dpp(raw.type, old.ir_value(), raw, control, row_mask, bank_mask, bound_control)
     return type(value)(moved)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from .arch import architecture
@@ -73,10 +72,10 @@ def element_type(dtype: Any) -> Any:
     if name in _CLASSES:
         return getattr(fx, _CLASSES[name])
     kind = dtype() if callable(dtype) and not isinstance(dtype, type) else dtype
-    numeric = importlib.import_module("flydsl.expr.numeric.meta")
-    if isinstance(kind, importlib.import_module("flydsl._mlir.ir").Type):
-        return numeric.class_of_ir_type(kind)
-    raise ValueError(f"element type {dtype!r} is not known; use one of {', '.join(_CLASSES)}, fp8")
+    try:
+        return fx.Numeric.from_ir_type(kind)
+    except (TypeError, ValueError):
+        raise ValueError(f"element type {dtype!r} is not known; use one of {', '.join(_CLASSES)}, fp8") from None
 
 
 def get_dtype_str(dtype: Any) -> str:

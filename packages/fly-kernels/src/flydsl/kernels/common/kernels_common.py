@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -84,6 +83,4 @@ def stream_ptr_to_async_token(v: Any) -> Any:
 
     `v` is an `fx.Stream`, or the pointer (`!llvm.ptr`) to the stream.
     """
-    ir, builtin = (importlib.import_module(f"flydsl._mlir.{name}") for name in ("ir", "dialects.builtin"))
-    token = ir.Type.parse("!gpu.async.token")
-    return builtin.unrealized_conversion_cast([token], [fx.as_ir_value(v)])
+    return fx.Stream(v).async_token()

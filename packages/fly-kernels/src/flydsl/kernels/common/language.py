@@ -6,7 +6,7 @@ This wheel must import where only fly-runtime is installed, so no module of it m
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,14 @@ class _Lazy:
     Raises ImportError, with what to install, when the compiler is missing.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, load: Callable[[], ModuleType]) -> None:
+        self._load = load
         self._module: ModuleType | None = None
 
     def __getattr__(self, attribute: str) -> Any:
         if self._module is None:
             try:
-                self._module = importlib.import_module(self._name)
+                self._module = self._load()
             except ModuleNotFoundError as error:
                 if not (error.name or "").startswith("flydsl"):
                     raise
@@ -35,11 +35,23 @@ class _Lazy:
         return getattr(self._module, attribute)
 
 
+def _compiler() -> ModuleType:
+    import flydsl.compiler
+
+    return flydsl.compiler
+
+
+def _expr() -> ModuleType:
+    import flydsl.expr
+
+    return flydsl.expr
+
+
 if TYPE_CHECKING:
     import flydsl.compiler as flyc
     import flydsl.expr as fx
 else:
-    flyc = _Lazy("flydsl.compiler")
-    fx = _Lazy("flydsl.expr")
+    flyc = _Lazy(_compiler)
+    fx = _Lazy(_expr)
 
 __all__ = ["flyc", "fx"]

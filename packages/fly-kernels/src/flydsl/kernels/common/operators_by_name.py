@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from flydsl import kernels
 
 
 def operators_by_name(module: str, operators: str, names: Iterable[str]) -> Callable[[str], Any]:
@@ -17,7 +18,7 @@ def operators_by_name(module: str, operators: str, names: Iterable[str]) -> Call
 
     def find(name: str) -> Any:
         if name in known:
-            return getattr(importlib.import_module(f"flydsl.kernels.operators.{operators}"), name)
+            return getattr(kernels.operators_of(operators), name)
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return find

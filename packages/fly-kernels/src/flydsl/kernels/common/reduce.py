@@ -7,7 +7,6 @@ it needs neither LDS nor its latency; elsewhere it is a butterfly of shuffles.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from .dpp_utils import from_lane
@@ -26,10 +25,6 @@ _COMBINE = {
 _WITHIN_ROW = (0xB1, 0x4E, 0x141, 0x140)  # quad_perm [1,0,3,2], quad_perm [2,3,0,1], row_half_mirror, row_mirror
 _ACROSS_ROWS = (0x142, 0x143)  # row_bcast:15, row_bcast:31: the row before, the half before; lane 63 has seen all
 _SWIZZLE_XOR_16 = 0x401F  # ds_swizzle's bit mode: lane xor 16
-
-
-def _operations() -> Any:
-    return importlib.import_module("flydsl._mlir.dialects.rocdl")
 
 
 def _has_dpp() -> bool:
@@ -60,15 +55,14 @@ def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
         value = combine(value, from_lane(value, control))
     if width <= 16:
         return value
-    operations = _operations()
     if width == 32:
         raw = value.bitcast(fx.Int32).ir_value()
-        other = fx.Int32(operations.ds_swizzle(raw.type, raw, fx.Int32(_SWIZZLE_XOR_16).ir_value()))
+        other = fx.Int32(fx.rocdl.ds_swizzle(raw.type, raw, fx.Int32(_SWIZZLE_XOR_16).ir_value()))
         return combine(value, other.bitcast(type(value)))
     for control in _ACROSS_ROWS:
         value = combine(value, from_lane(value, control))
     raw = value.ir_value()
-    return type(value)(operations.readlane(raw.type, raw, fx.Int32(wave_size - 1).ir_value()))
+    return type(value)(fx.rocdl.readlane(raw.type, raw, fx.Int32(wave_size - 1).ir_value()))
 
 
 def block_reduce(value: Any, op: str, slots: Any, thread: Any, threads: int) -> Any:

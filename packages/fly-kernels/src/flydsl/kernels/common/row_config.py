@@ -1,30 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The default configuration of every row kernel, by architecture.
+"""The default configuration of every row kernel, by architecture: what `defaults.json` has as "rows".
 
-What length a row has is a matter of the plan (`plan_rows`): it divides short, long and longer rows differently.
+What length a row has is a matter of the plan (`plan_rows`): it divides short, long and longer rows differently. Why the
+defaults are what they are: a thread has 16 elements where 1024 threads suffice, so that a SIMD holds six to eight waves
+of any kernel and the loads of one overlap the reductions of others (tools/bench/row_times.py); a quantised output waits
+for its scale, so less is held; the backward of norms holds x, dy, gamma and each sum, one row a workgroup, so that
+nothing is added up between the rows of one.
 """
 
 from __future__ import annotations
 
 from .arch import architecture
 from .checks import chosen_config
+from .defaults import defaults
 from .row_plan import RowConfig
-
-# gfx942 and gfx950 have the same waves, workgroups and registers, so one table serves both.
-_CDNA3 = {
-    "softmax": RowConfig(),
-    "softmax_bwd": RowConfig(held=32),  # of y and of dy
-    # A row that one wave holds needs no barrier and the fewest instructions; gamma and beta stay beside it.
-    "norm": RowConfig(held=32, wave_aim=64, wave_limit=128),
-    "quantised_norm": RowConfig(held=28, wave_aim=64, wave_limit=128),  # the output waits for its scale
-    # Of x, of dy, of gamma and of each sum; one row a workgroup, so that nothing is added up between the rows of one.
-    "norm_bwd": RowConfig(elements=16, held=16, unroll=1, single=True),
-    "per_token_quant": RowConfig(),
-    "gated": RowConfig(),
-    "row_reduce": RowConfig(),
-    "argmax": RowConfig(),
-}
-_DEFAULTS = {"gfx942": _CDNA3, "gfx950": _CDNA3}
 
 
 def row_config(kernel: str, config: RowConfig | None = None) -> RowConfig:
@@ -32,4 +21,4 @@ def row_config(kernel: str, config: RowConfig | None = None) -> RowConfig:
 
     Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return chosen_config(config, _DEFAULTS[architecture().name][kernel])
+    return chosen_config(config, RowConfig(**defaults("rows", architecture().name)[kernel]))

@@ -26,16 +26,33 @@ MAX_THREADS = 1024
 
 @dataclass(frozen=True)
 class Step:
-    """What each thread moves in one access.
+    """What each thread moves in one access, or in several that are equally far apart: a tile of the row.
 
     `vector` elements, the `vector` times (`first` + t)-th of the row after `offset` for thread t. Where `groups` is
-    set, only the threads whose group is below it have something to move.
+    set, only the threads whose group is below it have something to move. Each of the `passes` after the first begins
+    `apart` groups later; `stretches`: the passes of a wave lie side by side, and then come those of the next wave.
     """
 
     vector: int
     first: Any
     offset: int = 0
     groups: int | None = None
+    passes: int = 1
+    apart: int = 0
+    stretches: bool = False
+
+    @property
+    def elements(self) -> int:
+        """How many elements a thread moves."""
+        return self.vector * self.passes
+
+    def layout_tv(self, threads: int) -> tuple[Any, Any]:
+        """Shape and stride of (thread, value) to the element of the tile, for `threads` threads."""
+        values = (self.vector, self.passes), (1, self.apart * self.vector)
+        if self.stretches:
+            waves = (WAVE, threads // WAVE), (self.vector, self.passes * WAVE * self.vector)
+            return (waves[0], values[0]), (waves[1], values[1])
+        return ((threads,), values[0]), ((self.vector,), values[1])
 
 
 @dataclass(frozen=True)
@@ -118,8 +135,19 @@ class RowPlan:
         return steps
 
     @property
+    def tiles(self) -> list[Step]:
+        """A row that is held: the accesses of whole vectors by all threads together, and what is left of the row."""
+        return [*self.run(0, self.full_steps), *self.last_steps]
+
+    def run(self, first: object, count: int) -> list[Step]:
+        """The accesses of whole vectors by all threads, `count` of them from group `first` on, as one tile."""
+        if not count:
+            return []
+        return [Step(self.vector, first, passes=count, apart=self.step_groups, stretches=self.stretches)]
+
+    @property
     def steps(self) -> list[Step]:
-        """All accesses to a row."""
+        """All accesses to a row, one by one."""
         return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
 
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a kernel walks over the rows of a matrix: the loads, stores and reductions of a thread, by a `RowPlan`.
 
-A kernel's body is written once, against `RowPlan.steps` (all static) or `stream` (a run-time loop).
+A row is a few tiles (`RowPlan.tiles`), or a run-time loop over tiles (`stream`). Each tile is spread over the threads
+of the row by a tiled copy, whose (thread, value) layout is the plan's: a thread's part of an argument is its partition
+of the tile, what sticks out of the row is told by the partition of the coordinates, and who exchanges what in a
+reduction follows from the layout of the threads.
 """
 
 from __future__ import annotations
@@ -12,12 +15,11 @@ from typing import Any
 
 from .convert import round_to
 from .language import fx
-from .opaque import opaque
-from .reduce import block_reduce, wave_reduce
 from .row_config import row_config
-from .row_plan import WAVE, RowConfig, RowPlan, Step, plan_rows
+from .row_plan import RowConfig, RowPlan, Step, plan_rows
 
 __all__ = [
+    "COMBINE",
     "RowConfig",
     "RowPlan",
     "RowThread",
@@ -33,12 +35,17 @@ __all__ = [
     "total",
 ]
 
-
-_REACH = 4096  # bytes that the offset in an instruction reaches, forward and backward
+# `nnan` keeps v_max from being preceded by an instruction that quiets its operands: 2 instructions a step become 1. A
+# NaN is then lost or passed on; the kernels carry NaN by the values themselves, not by the maximum.
+COMBINE = {
+    "add": lambda a, b: a + b,
+    "max": lambda a, b: fx.maxnumf(a, b, fastmath="nnan"),
+    "min": lambda a, b: fx.min(a, b),
+}
 
 
 class RowThread:
-    """This thread's place: `lane`, the group of the row that it moves first; and its reductions over the row.
+    """This thread's place: `lane`, its number among the threads of its row; and its reductions over the row.
 
     `first` is the row that the thread begins with. A workgroup that works on more than one set of rows, one after the
     other, calls `next_row` for each.
@@ -47,11 +54,8 @@ class RowThread:
     def __init__(self, plan: RowPlan) -> None:
         thread, block = fx.thread_idx.x, fx.block_idx.x
         self.plan = plan
-        self.thread = thread
         if plan.rows == 1:
             self.first, self.lane = block, thread
-            if plan.stretches:
-                self.lane = thread // WAVE * (plan.full_steps * WAVE) + thread % WAVE
         else:
             group = thread // plan.threads
             if plan.threads == fx.num_warp_threads():
@@ -61,31 +65,40 @@ class RowThread:
         self._used = 0
         self._turn: Any = None
         self._allocator: Any = None
-        self._anchors: dict[tuple[int, int], Any] = {}
 
-    def anchored(self, vector: int, anchor: int) -> Any:
-        """The index of the element `anchor` after this thread's first one in a row.
+    def slice(self, step: Step, element: Any) -> fx.ThrCopy:
+        """This thread's slice of the tiled copy that moves a tile of elements of a type."""
+        atom = fx.make_copy_atom(fx.UniversalCopy(step.vector * element.width), element)
+        layout = fx.make_layout(*step.layout_tv(self.plan.threads))
+        return fx.make_tiled_copy(atom, layout, (self.span(step),)).get_slice(self.lane)
 
-        It is opaque, and one value for all rows and arguments: what lies within reach of it, in either direction, is an
-        offset in the instruction. The compiler would add up one index for each.
-        """
-        if (vector, anchor) not in self._anchors:
-            index = opaque(self.lane * vector + anchor)
-            self._anchors[vector, anchor] = index.bitcast(fx.Uint32).to(fx.Int64)
-        return self._anchors[vector, anchor]
+    def span(self, step: Step) -> int:
+        """Elements of a tile."""
+        return step.elements * self.plan.threads
 
-    def next_row(self, turn: Any) -> None:
+    def columns(self, step: Step) -> list[Any]:
+        """The number in its row of each element that this thread has of a tile."""
+        start = step.first * step.vector + step.offset
+        part: Any = self.slice(step, fx.Int8).partition_S(fx.make_view(0, fx.make_layout(self.span(step), 1)))
+        places = [(index % step.vector, index // step.vector) for index in range(step.elements)]
+        return [part[place, 0].unpack() + start for place in places]
+
+    def next_row(self, turn: fx.Int32) -> None:
         """Begin with the row number `turn` (0, 1, …) of this thread, before its reductions."""
         self._used, self._turn = 0, turn
 
     def reduce(self, value: Any, op: str) -> Any:
-        """Reduce one Float32 or Int32 per thread over the threads of the row."""
-        wave_size = fx.num_warp_threads()
-        if self.plan.threads <= wave_size:
-            return wave_reduce(value, op, self.plan.threads)
-        return block_reduce(
-            value, op, self._take(self.plan.threads // wave_size, type(value)), self.thread, self.plan.threads
-        )
+        """Reduce one Float32 or Int32 per thread over the threads of the row: "add", "max" or "min".
+
+        NaN is no maximum.
+        """
+        kind = type(value)
+        threads = fx.make_layout((self.plan.threads, 1), (1, 0))
+        atom = fx.make_copy_atom(fx.UniversalCopy(kind.width), kind)
+        mine = fx.make_tiled_copy(atom, threads, (self.plan.threads,)).get_slice(self.lane)
+        waves = self.plan.threads // fx.num_warp_threads()
+        storage = self._take(waves, kind) if waves > 1 else None
+        return fx.coop.tiled_reduce(fx.Vector(value), COMBINE[op], mine, 0, storage=storage)
 
     def allocator(self) -> Any:
         """The LDS allocator of the kernel, which may have one only."""
@@ -102,7 +115,7 @@ class RowThread:
         self._used += 1
         return slots if self._turn is None else _Half(slots, (self._turn & 1) * waves)
 
-    def number(self, argument: Any, row: Any) -> Any:
+    def number(self, argument: fx.Tensor | fx.Pointer, row: int | fx.Int32) -> Any:
         """argument[row], of one number per row."""
         start = pointer(argument)
         return (start + row).load()
@@ -116,22 +129,23 @@ class RowThread:
         return self.reduce(highest(vectors), "max")
 
     def has(self, step: Step) -> Any:
-        """Whether this thread has something to move in a step of `last_steps`."""
-        return self.lane + step.first < step.groups
+        """Whether this thread has something to move in a tile of `last_steps`."""
+        assert step.groups is not None
+        return self.columns(step)[0] < step.groups * step.vector + step.offset
 
-    def only(self, step: Step, values: Any, other: float = 0.0) -> Any:
+    def only(self, step: Step, values: fx.Vector, other: float = 0.0) -> fx.Vector:
         """`values` where the thread has something to move, `other` elsewhere."""
         return values if step.groups is None else self.has(step).select(values, fx.full_like(values, other))
 
 
 def total(vectors: Iterable[Any]) -> Any:
     """The sum of all elements of vectors of Float32; as many additions as possible are of whole vectors."""
-    return _fold(vectors, lambda a, b: a + b, "add")
+    return _fold(vectors, COMBINE["add"], "add")
 
 
 def highest(vectors: Iterable[Any]) -> Any:
     """The maximum of all elements of vectors of Float32."""
-    return _fold(vectors, lambda a, b: fx.maxnumf(a, b, fastmath="nnan"), "max")
+    return _fold(vectors, COMBINE["max"], "max")
 
 
 def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -> Any:
@@ -155,8 +169,8 @@ def _fold(vectors: Iterable[Any], combine: Callable[[Any, Any], Any], op: str) -
 
 
 def _halved(vector: Any, combine: Callable[[Any, Any], Any]) -> Any:
-    """The vector folded onto its first two elements."""
-    while vector.numel > 2:
+    """The vector folded onto a few elements, by halves of an even number of them."""
+    while vector.numel > 2 and vector.numel % 4 == 0:
         half = vector.numel // 2
         low = vector.shuffle(vector, list(range(half)))
         vector = combine(low, vector.shuffle(vector, list(range(half, 2 * half))))
@@ -209,111 +223,99 @@ class RowView:
         other._start = self._start + elements
         return other
 
-    def _part(self, step: Step) -> Any:
-        plan, size = self._at.plan, self.element.width // 8
-        # Accesses of a wave that lie close to each other; else each would have an anchor, in a register, of its own.
-        close = plan.in_registers and (plan.threads <= WAVE or plan.stretches)
-        if close and step.vector > 1 and plan.columns * size > _REACH:
-            distance = step.first * step.vector  # from the thread's first element
-            anchor = (distance * size // (2 * _REACH) * 2 + 1) * _REACH // size
-            start = self._start + self._at.anchored(step.vector, anchor) + (distance - anchor)
-        else:
-            group = self._at.lane + step.first
-            start = self._start + (group * step.vector + step.offset)
-        return fx.make_view(start, fx.make_layout(step.vector, 1))
+    def _tile(self, step: Step) -> Any:
+        """The tile of the row as a tensor."""
+        start = self._start + (step.first * step.vector + step.offset)
+        return fx.make_view(start, fx.make_layout(self._at.span(step), 1))
 
-    def _atom(self, step: Step) -> Any:
-        return fx.make_copy_atom(fx.UniversalCopy(step.vector * self.element.width), self.element)
-
-    def load(self, step: Step, fill: float | int | None = 0) -> Any:
+    def load(self, step: Step, fill: float | int | None = 0) -> fx.Vector:
         """A vector of the element type; `fill` where the thread has nothing to move (None: anything)."""
-        fragment = fx.make_rmem_tensor(step.vector, self.element)
-        if step.groups is None:
-            fx.copy_atom_call(self._atom(step), self._part(step), fragment)
-        else:
-            if fill is not None:
-                fragment.fill(fill)
-            fx.copy_atom_call(self._atom(step), self._part(step), fragment, pred=self._predicate(step))
-        return fragment.load()
+        mine = self._at.slice(step, self.element)
+        source = mine.partition_S(self._tile(step))
+        fragment = fx.make_fragment_like(source)
+        if fill is not None and step.groups is not None:
+            fragment.fill(fill)
+        fx.copy(mine.tiled_copy, source, fragment, pred=self._predicate(step))
+        return fragment.load().reshape(step.elements)
 
-    def load_f32(self, step: Step, fill: float = 0.0) -> Any:
+    def load_f32(self, step: Step, fill: float = 0.0) -> fx.Vector:
         """The same, converted to Float32."""
         return self.load(step, fill).to(fx.Float32)
 
-    def store(self, step: Step, values: Any) -> None:
+    def store(self, step: Step, values: fx.Vector) -> None:
         """Convert to the element type (to nearest even) and store."""
-        fragment = fx.make_rmem_tensor(step.vector, self.element)
+        mine = self._at.slice(step, self.element)
+        target = mine.partition_D(self._tile(step))
+        fragment = fx.make_fragment_like(target)
         fragment.store(values if values.dtype is self.element else round_to(values, self.element))
-        if step.groups is None:
-            fx.copy_atom_call(self._atom(step), fragment, self._part(step))
-        else:
-            fx.copy_atom_call(self._atom(step), fragment, self._part(step), pred=self._predicate(step))
+        fx.copy(mine.tiled_copy, fragment, target, pred=self._predicate(step))
 
-    def load_one(self, index: Any, condition: Any) -> Any:
+    def load_one(self, index: int | fx.Int32, condition: fx.Boolean) -> fx.Numeric:
         """Element `index` of the row as Float32; 0, and no access, where the condition does not hold."""
         fragment = fx.make_rmem_tensor(1, self.element)
         fragment.fill(0)
-        fx.copy_atom_call(self._atom(_ONE), self._one(index), fragment, pred=_as_predicate(condition))
+        fx.copy(self._atom(), self._one(index), fragment, pred=_as_predicate(condition))
         return fragment.load().to(fx.Float32)[0]
 
-    def store_one(self, index: Any, value: Any, condition: Any) -> None:
+    def store_one(self, index: int | fx.Int32, value: fx.Numeric, condition: fx.Boolean) -> None:
         """Store a scalar of the element type where the condition holds."""
         fragment = fx.make_rmem_tensor(1, self.element)
         fragment.store(fx.Vector.from_elements([value]))
-        fx.copy_atom_call(self._atom(_ONE), fragment, self._one(index), pred=_as_predicate(condition))
+        fx.copy(self._atom(), fragment, self._one(index), pred=_as_predicate(condition))
+
+    def _atom(self) -> Any:
+        return fx.make_copy_atom(fx.UniversalCopy(self.element.width), self.element)
 
     def _one(self, index: Any) -> Any:
         return fx.make_view(self._start + index, fx.make_layout(1, 1))
 
     def _predicate(self, step: Step) -> Any:
-        return _as_predicate(self._at.has(step))
+        """Of one pass: only the last tiles of a row stick out of it."""
+        return None if step.groups is None else _as_predicate(self._at.has(step), (1, 1))
 
 
-_ONE = Step(1, 0)
-
-
-def _as_predicate(condition: Any) -> Any:
-    predicate = fx.make_rmem_tensor(1, fx.Boolean)
-    predicate[0] = condition
+def _as_predicate(condition: Any, shape: Any = 1) -> Any:
+    predicate = fx.make_rmem_tensor(shape, fx.Boolean)
+    predicate.fill(condition)
     return predicate
 
 
 def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:
-    """Run `body(state, step)` for every step of a row, most of them in a run-time loop; the last state.
+    """Run `body(state, tile)` for every tile of a row, most of them in a run-time loop; the last state.
 
-    The state is a list of values whose types do not change. Up to `plan.unroll` steps are one trip of the loop.
+    The state is a list of values whose types do not change. A tile has up to `plan.unroll` vectors of a thread.
     """
     unroll = plan.unroll
     while unroll > 1 and plan.full_steps < 2 * unroll:
         unroll //= 2  # a loop of one trip would be no loop, and its loads would all be in flight
     trips = plan.full_steps // unroll
     state = _loop(plan, state, body, trips, unroll)
-    rest = range(trips * unroll, plan.full_steps)
-    for step in [*(Step(plan.vector, one * plan.threads) for one in rest), *plan.last_steps]:
+    done = trips * unroll
+    for step in [*plan.run(done * plan.threads, plan.full_steps - done), *plan.last_steps]:
         state = body(state, step)
     return state
 
 
-def _loop(plan: RowPlan, state: Any, body: Any, trips: int, parts: int) -> Any:
+def _loop(plan: RowPlan, state: Any, body: Any, trips: int, passes: int) -> Any:
     # Without the hint LLVM unrolls short loops fully and spills.
     for trip in range(trips, unroll=1):  # type: ignore[call-overload]  # the language's range
-        for part in fx.range_constexpr(parts):
-            state = body(state, Step(plan.vector, (trip * parts + part) * plan.threads))
+        (step,) = plan.run(trip * (passes * plan.threads), passes)
+        state = body(state, step)
     return state
 
 
-def pointer(argument: Any) -> Any:
+def pointer(argument: fx.Tensor | fx.Pointer) -> Any:
     """Where an argument begins: a tensor's first element, or the pointer that it is."""
     return fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
 
 
-def row_start(argument: Any, row: Any, columns: int) -> Any:
+def row_start(argument: Any, row: int | fx.Int32, columns: int) -> Any:
     """Where a row of an (M, N) argument begins: by its stride, or by `columns` where it is flattened or a pointer."""
     strided = isinstance(argument, fx.Tensor) and fx.rank(argument) == 2
     return pointer(argument) + fx.Int64(row) * (argument.stride[0].unpack() if strided else columns)
 
 
-def store_scalar(argument: Any, index: Any, value: Any, at: RowThread) -> None:
+def store_scalar(argument: fx.Tensor | fx.Pointer, index: int | fx.Int32, value: fx.Numeric, at: RowThread) -> None:
     """argument[index] = value, by the first thread of the row."""
     start = pointer(argument)
     if at.lane == 0:

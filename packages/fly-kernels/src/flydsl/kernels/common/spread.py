@@ -32,6 +32,12 @@ class Spread:
 
         Begins and ends with the LDS free for anybody: it has barriers.
         """
+        for part in fx.range_constexpr(step.passes):
+            first = step.first + part * step.apart
+            mine = list(range(part * step.vector, (part + 1) * step.vector))
+            self._write_pass(Step(step.vector, first, step.offset, step.groups), values.shuffle(values, mine), put)
+
+    def _write_pass(self, step: Step, values: Any, put: Callable[[Any, Any], None]) -> None:
         lane, vector, threads = self._at.lane, step.vector, self._plan.threads
         start = step.first * vector + step.offset
         if vector == 1:

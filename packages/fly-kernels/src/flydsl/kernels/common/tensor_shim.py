@@ -46,7 +46,7 @@ _KEPT = "_run_compiled_for"  # attribute of a launcher: what was compiled, by ar
 
 
 def _run_compiled(exe: Any, *args: Any) -> None:
-    """Call a launcher: the first call compiles for the types of `args`, later ones go to what was compiled.
+    """Call a launcher: the first call compiles for the types of `args` and runs, later ones go to what was compiled.
 
     Where that takes no arguments of such types, the launcher itself is called, which compiles for them. Once compiled,
     addresses may be passed in the place of pointers. Under COMPILE_ONLY nothing runs.
@@ -56,10 +56,10 @@ def _run_compiled(exe: Any, *args: Any) -> None:
     kept = exe.__dict__.setdefault(_KEPT, {})
     arch = get_rocm_arch()
     if arch not in kept:
-        compiled = flyc.compile(exe, *args)
-        if compiled is None:
-            return
-        kept[arch] = compiled
+        compiled = flyc.compile(exe, *args)  # runs once
+        if compiled is not None:
+            kept[arch] = compiled
+        return
     try:
         kept[arch](*args)
     except TypeError:  # nothing has run when a type is refused

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .arch import architecture
 from .checks import chosen_config
+from .defaults import defaults
 from .row_plan import MAX_THREADS, WAVE
 
 
@@ -32,17 +33,9 @@ class WorkgroupConfig:
             raise ValueError(f"WorkgroupConfig: vectors must be 1 to 16, got {self.vectors}")
 
 
-# gfx942 and gfx950 have the same waves and workgroups, so one table serves both.
-_CDNA3 = {
-    "pointwise": WorkgroupConfig(vectors=4),  # independent loads that a thread has in flight
-    "per_block_quant": WorkgroupConfig(),
-}
-_DEFAULTS = {"gfx942": _CDNA3, "gfx950": _CDNA3}
-
-
 def workgroup_config(kernel: str, config: WorkgroupConfig | None = None) -> WorkgroupConfig:
-    """`config`, or where it is None the default of a kernel on the target.
+    """`config`, or where it is None the default of a kernel on the target ("workgroups" of `defaults.json`).
 
     Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return chosen_config(config, _DEFAULTS[architecture().name][kernel])
+    return chosen_config(config, WorkgroupConfig(**defaults("workgroups", architecture().name)[kernel]))

@@ -36,18 +36,17 @@ def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None
 
     def first_index(values: Any, largest: Any, at: RowThread, step: Step) -> Any:
         """The smallest index of this thread's elements that equal `largest`."""
-        start = (at.lane + step.first) * step.vector + step.offset
-        found = fx.Int32(_NOWHERE)
-        for index in fx.range_constexpr(step.vector - 1, -1, -1):
-            found = (values[index] == largest).select(start + index, found)
+        found, columns = fx.Int32(_NOWHERE), at.columns(step)
+        for index in fx.range_constexpr(step.elements - 1, -1, -1):
+            found = (values[index] == largest).select(columns[index], found)
         return found if step.groups is None else at.has(step).select(found, fx.Int32(_NOWHERE))
 
     def held(source: RowView, at: RowThread) -> Any:
-        values = [source.load(step, -math.inf) for step in plan.steps]
+        values = [source.load(step, -math.inf) for step in plan.tiles]
         values = [one.to(fx.Float32) for one in values]
         largest = at.max(values)
         found = fx.Int32(_NOWHERE)
-        for step, one in zip(plan.steps, values, strict=True):
+        for step, one in zip(plan.tiles, values, strict=True):
             found = fx.min(found, first_index(one, largest, at, step))
         return found
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.dtypes import float_type, rows_builder
+from ..common.functions import GRADIENTS, UNARY, function
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
-from .functions import GRADIENTS, UNARY, function
 
 
 @rows_builder
@@ -43,8 +43,8 @@ def build_gated_module(
             gates, target = RowView(X, at, at.first, columns=2 * N), RowView(Y, at, at.first)
             others = gates.shifted(N)
             if fx.const_expr(plan.in_registers):
-                pairs = [(gates.load(step), others.load(step)) for step in plan.steps]
-                for step, (gate, other) in zip(plan.steps, pairs, strict=True):
+                pairs = [(gates.load(step), others.load(step)) for step in plan.tiles]
+                for step, (gate, other) in zip(plan.tiles, pairs, strict=True):
                     target.store(step, apply(gate.to(fx.Float32)) * other.to(fx.Float32))
             else:
 
@@ -90,7 +90,7 @@ def build_gated_bwd_module(
                 return state
 
             if fx.const_expr(plan.in_registers):
-                for step in plan.steps:
+                for step in plan.tiles:
                     write([], step)
             else:
                 stream(plan, [], write)

@@ -13,11 +13,11 @@ from typing import Any
 
 from ..common.convert import round_to
 from ..common.dtypes import float_type
+from ..common.functions import BINARY, GRADIENTS, UNARY, function
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row
 from ..common.rows import pointer
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
-from .functions import BINARY, GRADIENTS, UNARY, function
 
 
 def build_unary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Any:
@@ -70,31 +70,45 @@ def _pointwise(apply: Any, name: str, dtype_str: str, config: WorkgroupConfig | 
     threads, vectors = config.threads, config.vectors
     vector = 128 // element.width
 
-    def move(sources: Any, target: Any, at: Any, width: int) -> None:
-        """Elements at to at + width - 1."""
-        layout = fx.make_layout(width, 1)
-        values = [fx.make_view(one + at, layout).load().to(fx.Float32) for one in sources]
-        fx.make_view(target + at, layout).store(round_to(apply(*values), element))
+    span = threads * vectors * vector
+
+    def move(sources: list[Any], target: Any, width: int, passes: int, end: Any) -> None:
+        """The elements before `end` of a tile of `threads` times `passes` vectors of `width`."""
+        layout = fx.make_layout(((threads,), (width, passes)), ((width,), (1, threads * width)))
+        atom, extent = fx.make_copy_atom(fx.UniversalCopy(width * element.width), element), threads * width * passes
+        copy = fx.make_tiled_copy(atom, layout, (extent,))
+        mine, tile = copy.get_slice(fx.thread_idx.x), fx.make_layout(extent, 1)
+        places: Any = mine.partition_S(fx.make_view(0, tile))
+        result = mine.partition_D(fx.make_view(target, tile))
+        inside = fx.make_rmem_tensor((passes, 1), fx.Boolean)
+        for index in fx.range_constexpr(passes):
+            inside[index, 0] = places[(0, index), 0].unpack() < end
+        values = []
+        for one in sources:
+            source = mine.partition_S(fx.make_view(one, tile))
+            fragment = fx.make_fragment_like(source)
+            fragment.fill(0)  # a function may branch on what it is given
+            fx.copy(copy, source, fragment, pred=inside)
+            values.append(fragment)
+        out = fx.make_fragment_like(result)
+        out.store(round_to(apply(*(one.load().reshape(width * passes).to(fx.Float32) for one in values)), element))
+        fx.copy(copy, out, result, pred=inside)
 
     @flyc.kernel(name=f"pointwise_{name}_{dtype_str}", known_block_size=(threads, 1, 1))
     def pointwise_kernel(inputs: Any, output: Any, count: fx.Int32) -> None:
-        sources, target = [pointer(one) for one in inputs], pointer(output)
-        thread, block = fx.thread_idx.x, fx.block_idx.x
-        groups = count // vector
-        for part in fx.range_constexpr(vectors):
-            group = (block * vectors + part) * threads + thread
-            if group < groups:
-                move(sources, target, group * vector, vector)
-        rest = groups * vector + thread
-        if block == 0 and rest < count:
-            move(sources, target, rest, 1)
+        start = fx.Int64(fx.block_idx.x) * span
+        left = (fx.Int64(count) - start).to(fx.Int32)
+        sources, target = [pointer(one) + start for one in inputs], pointer(output) + start
+        whole = left // vector * vector
+        move(sources, target, vector, vectors, whole)
+        if whole < span:  # the last workgroup: what no vector holds
+            move([one + whole for one in sources], target + whole, 1, 1, left - whole)
 
     def launch(inputs: dict[str, Any], outputs: dict[str, Any], count: Any, stream: Any) -> None:
         expect_count("count", count)
         for label, tensor in (inputs | outputs).items():
             expect_row(label, tensor, element, count)
         (output,) = outputs.values()
-        span = threads * vectors * vector
         grid = ((fx.Int64(count) + (span - 1)) // span).to(fx.Int32)  # a count may be next to 2^31
         pointwise_kernel(list(inputs.values()), output, count).launch(grid=(grid,), block=(threads,), stream=stream)
 

@@ -48,7 +48,7 @@ def build_row_reduce_module(
     def reduced(source: RowView) -> Any:
         """One Float32 per thread."""
         if plan.in_registers:
-            values = [source.load(step, neutral) for step in plan.steps]
+            values = [source.load(step, neutral) for step in plan.tiles]
             return fold(one.to(fx.Float32) for one in values)
 
         def add(state: list[Any], step: Step) -> list[Any]:

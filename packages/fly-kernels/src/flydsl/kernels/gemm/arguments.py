@@ -9,7 +9,16 @@ from ..common.arch import architecture
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import Epilogue
 
-__all__ = ["check_count", "check_matrix", "expect_operand", "expect_rows", "resource", "row_strides", "wanted_extras"]
+__all__ = [
+    "check_count",
+    "check_matrix",
+    "expect_operand",
+    "expect_rows",
+    "resource",
+    "row_strides",
+    "tile_tensor",
+    "wanted_extras",
+]
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
@@ -116,6 +125,16 @@ def resource(tensor: Any, row: Any, row_bytes: Any, size: Any, offset: Any = 0) 
 
     What lies past its end reads as zero and is not written.
     """
-    base = tensor if isinstance(tensor, fx.Pointer) else tensor.iter
-    start = fx.recast_iter(fx.Uint8, base) + (fx.Int64(row) * fx.Int64(row_bytes) + fx.Int64(offset))
+    start = _start(tensor, row, row_bytes, offset)
     return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)))
+
+
+def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> Any:
+    """What `resource` gives, as a buffer tensor of `element` with a layout."""
+    start = fx.recast_iter(element, _start(tensor, row, row_bytes, offset))
+    return fx.make_view(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)), layout)
+
+
+def _start(tensor: Any, row: Any, row_bytes: Any, offset: Any) -> Any:
+    base = tensor if isinstance(tensor, fx.Pointer) else tensor.iter
+    return fx.recast_iter(fx.Uint8, base) + (fx.Int64(row) * fx.Int64(row_bytes) + fx.Int64(offset))

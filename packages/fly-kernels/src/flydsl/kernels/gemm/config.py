@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..common.arch import COMPUTE_UNITS
 from ..common.checks import positive_integer
+from ..common.defaults import defaults, shape_class
 from ..common.utils import cdiv
 from .tile_gemm import ELEMENT_BYTES
 
 __all__ = ["COMPUTE_UNITS", "GemmConfig", "default_config"]
-
-COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}  # of MI300X and MI355X
-_MOST_SPLITS = 16
-_LEAST_SPLIT_BYTES = 1024  # of K that a part keeps, so that its main loop is one
-# (tile_m, tile_n) by how much data each load serves: the first that keeps every compute unit busy is taken.
-_TILES = ((128, 256), (128, 128), (64, 256), (64, 128), (64, 64))
 
 
 @dataclass(frozen=True)
@@ -58,16 +54,15 @@ class GemmConfig:
         depth = self.tile_k * ELEMENT_BYTES[in_dtype]
         if self.waves is None and self.k_waves != 1:
             raise ValueError(f"k_waves = {self.k_waves} needs waves, those along M and N")
-        along_n = grid[1] * self.k_waves  # once K is summed over
-        waves = grid[0] * along_n
+        waves = grid[0] * grid[1] * self.k_waves
         if waves not in (1, 2, 4, 8, 16):
             raise ValueError(
                 f"waves = {grid}, k_waves = {self.k_waves}: a workgroup has 1, 2, 4, 8 or 16 waves, not {waves}"
             )
         if self.tile_m % (16 * grid[0]):
             raise ValueError(f"tile_m = {self.tile_m} is no multiple of 16 rows for each of {grid[0]} waves")
-        if self.tile_n % (16 * along_n):
-            raise ValueError(f"tile_n = {self.tile_n} is no multiple of 16 columns for each of {along_n} waves")
+        if self.tile_n % (16 * grid[1]):
+            raise ValueError(f"tile_n = {self.tile_n} is no multiple of 16 columns for each of {grid[1]} waves")
         if depth % 64:
             raise ValueError(f"tile_k = {self.tile_k} {in_dtype} are {depth} bytes, no multiple of 64")
         if K % (self.split_k * self.tile_k):
@@ -94,7 +89,7 @@ class GemmConfig:
 
 
 def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConfig:
-    """The configuration for a shape class, where nobody has measured a better one.
+    """The configuration for a shape: what `defaults.json` has for its class, else by these rules, with its numbers.
 
     Up to 16 rows (decode) a tile is 16 x 64, up to 32 rows 32 x 64: then B is read once and nothing else matters. For
     more rows it is the largest tile of which there are as many as compute units. Where even the smallest leaves
@@ -106,22 +101,50 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         raise ValueError(f"GEMMs are written for {' and '.join(COMPUTE_UNITS)}, not for {arch}")
     if in_dtype not in ELEMENT_BYTES:
         raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
-    size, units = ELEMENT_BYTES[in_dtype], COMPUTE_UNITS[arch]
+    size, units, table = ELEMENT_BYTES[in_dtype], COMPUTE_UNITS[arch], defaults("gemm", arch)
     if K < 1 or K * size % 64:
         raise ValueError(f"K = {K} {in_dtype} are {K * size} bytes, no multiple of 64: pad K with zeros")
-    if M <= 32:
-        tile_m, tile_n = (16 if M <= 16 else 32), 64
+    tuned = _tuned(arch, in_dtype, M, N, K)
+    if tuned is not None:
+        return tuned
+    few = [tile for rows, tile in table["few_rows"] if rows >= M]
+    if few:
+        tile_m, tile_n = few[0]
     else:
-        busy = [tile for tile in _TILES if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= units]
-        tile_m, tile_n = busy[0] if busy else _TILES[-1]
+        # By how much data each load serves: the first that keeps every compute unit busy is taken.
+        busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= units]
+        tile_m, tile_n = busy[0] if busy else table["tiles"][-1]
     split = 1
     tiles = cdiv(max(M, 1), tile_m) * cdiv(N, tile_n)
     while (
-        2 * split <= _MOST_SPLITS
+        2 * split <= table["most_splits"]
         and 2 * split * tiles <= units
         and K * size % (2 * split * 64) == 0
-        and K * size // (2 * split) >= _LEAST_SPLIT_BYTES
+        and K * size // (2 * split) >= table["least_split_bytes"]  # a part keeps a main loop
     ):
         split *= 2
-    depth = next(one for one in (512, 256, 128, 64) if K * size // split % one == 0)
-    return GemmConfig(tile_m, tile_n, depth // size, split)
+    return GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
+
+
+def _depth(k_bytes: int) -> int:
+    """The longest step along K, in bytes, that a part of so many bytes is a multiple of."""
+    return next(one for one in (512, 256, 128, 64) if k_bytes % one == 0)
+
+
+def _tuned(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConfig | None:
+    """What was found for the class of a shape, if this shape can have it."""
+    size = ELEMENT_BYTES[in_dtype]
+    for found in defaults("gemm_shapes", arch) if M > 0 and N > 0 else ():
+        if found["in_dtype"] == in_dtype and found["class"] == shape_class(M, N, K):
+            values = dict(found["config"])
+            waves, split = values.pop("waves"), values["split_k"]
+            if K * size % (64 * split):
+                continue
+            depth = _depth(K * size // split) // size
+            config = GemmConfig(**values, tile_k=depth, waves=None if waves is None else (waves[0], waves[1]))
+            try:
+                config.check(arch, in_dtype, N, K, shuffled=False)
+            except ValueError:  # another shape of the class can have it
+                continue
+            return config
+    return None

@@ -12,17 +12,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..common.black_box import black_box
+from ..common.defaults import defaults
 from ..common.language import flyc, fx
-from ..common.mma.instructions import PACK_BYTES
+from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
 from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
+from ..common.mma.tiled_loop import BUFFERS, TiledLoop, operand_layout, tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
-from ..common.opaque import opaque
 from ..common.utils import cdiv
-from .arguments import check_count, check_matrix, expect_operand, expect_rows, resource, row_strides, wanted_extras
+from .arguments import (
+    check_count,
+    check_matrix,
+    expect_operand,
+    expect_rows,
+    resource,
+    row_strides,
+    tile_tensor,
+    wanted_extras,
+)
 from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
@@ -83,8 +94,34 @@ class TileGemm:
     partial: bool = False
 
     @property
+    def tiled(self) -> TiledLoop | None:
+        """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
+        size, found = A_BYTES[self.in_dtype], _tiled_form(self)
+        if found is None or not TiledLoop.exists(self.arch, self.in_dtype):
+            return None
+        step_bytes, waves = found
+        part, threads = self.K // self.split_k * size, WAVE * waves[0] * waves[1]
+        usual = self.buffers == BUFFERS and not self.direct and self.preload == (0, 0) and self.waves_per_eu == 1
+        fits = self.tile_m % (16 * waves[0]) == 0 and self.tile_n % (16 * waves[1]) == 0
+        even = self.tile_m * step_bytes % (threads * PACK_BYTES) == 0 and part % step_bytes == 0
+        kept = not self.shuffled_store or waves[0] == 1  # which wants the rows of a wave side by side
+        if not (usual and fits and even and kept and part >= 2 * step_bytes):
+            return None
+        tile = self.tile_m, self.tile_n, step_bytes // size
+        return TiledLoop(self.arch, self.in_dtype, tile, part // step_bytes, waves, self.fenced)
+
+    @property
     def plan(self) -> TilePlan:
         """Who does what in a tile; ValueError when its LDS does not suffice."""
+        tiled = self.tiled
+        if tiled is not None:
+            size = A_BYTES[self.in_dtype]
+            plan = TilePlan(
+                self.arch, self.tile_m, self.tile_n, self.K // self.split_k * size, tiled.tile[2] * size, BUFFERS,
+                matrix_product(self.arch, self.in_dtype, tiled.blocks), tiled.waves, self.shuffled,
+            )  # fmt: skip
+            plan.check()
+            return plan
         numbers: dict[str, Any] = {
             "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n,
             "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
@@ -104,6 +141,16 @@ class TileGemm:
         split = f"_split{self.split_k}" if self.split_k > 1 else ""
         tile = f"{self.tile_m}x{self.tile_n}x{self.tile_k}"
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
+
+
+def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int]] | None:
+    """(bytes of K in a step, waves) of the main loop in layouts, where the defaults have it for this tile."""
+    if gemm.waves is not None:
+        return None
+    for tile_m, tile_n, step_bytes in defaults("tiled_loops", gemm.arch):
+        if (tile_m, tile_n) == (gemm.tile_m, gemm.tile_n):
+            return step_bytes, (1, 4)
+    return None
 
 
 def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
@@ -146,13 +193,15 @@ def _check_size(gemm: TileGemm) -> None:
 
 
 def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
-    plan, used = gemm.plan, gemm.epilogue
+    plan, tiled, used = gemm.plan, gemm.tiled, gemm.epilogue
     size = A_BYTES[gemm.in_dtype]
     packed = 2 if gemm.in_dtype == "int4" else 1  # elements of B in a byte
     output = getattr(fx, OUTPUTS[gemm.out_dtype])
     out_size = output.width // 8
     column_tiles = cdiv(gemm.N, gemm.tile_n)
     ragged = gemm.N % gemm.tile_n != 0
+    part_k = gemm.K // gemm.split_k
+    in_loop = looped_bytes(plan) if tiled is None else tiled.looped
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
     def tile_gemm(
@@ -189,21 +238,37 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             return resource(B, first_column + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
 
         buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
-        loop = make_tile_loop(
-            plan, a, b, buffers, thread, a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload
-        )
-        sums = sum_over_k(loop, looped)
+        if tiled is not None:
+            a_layout = operand_layout(gemm.tile_m, part_k, a_row // size, tiled.pack, shuffled=False)
+            b_layout = operand_layout(gemm.tile_n, part_k, b_row // size, tiled.pack, shuffled=gemm.shuffled)
+            a_end, b_end = (rows - 1) * a_row + gemm.K * size, (columns - 1) * b_row + gemm.K * size
+            a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
+            b_tile = tile_tensor(B, tiled.element, first_column, b_row, b_end - b_first, b_first, b_layout)
+            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0], thread, looped)
+        else:
+            loop = make_tile_loop(
+                plan, a, b, buffers, thread,
+                a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload,
+            )  # fmt: skip
+            sums = sum_over_k(loop, looped)
         if fx.const_expr(plan.many_sums):
             fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
-        thread = opaque(thread)  # no address of the epilogue is held in a register through the loop
+        thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
         sums = sum_over_waves(plan, sums, buffers[0] if buffers else None, thread)
         wave = thread // WAVE
-        along_n = plan.waves[1] * plan.k_waves  # once K is summed over
+        along_n = plan.waves[1] * plan.column_parts  # once K is summed over
+        alone = plan.column_parts == plan.k_waves  # no other wave has the same part
+        if not alone:
+            share = wave % plan.k_waves
+            wave = wave // plan.k_waves * plan.column_parts + share % plan.column_parts
         first = first_row + part * M
 
         def output_at(tensor: Any, which: str) -> Any:
             stride = strides.get(which, gemm.N)
             extent = (rows - 1) * stride + columns
+            if which == "C" and not alone and not gemm.shuffled_store:  # the others' stores are past the end
+                stores = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
+                extent = extent * fx.Int32(stores)
             return resource(tensor, first, stride * out_size, extent * out_size, first_column * out_size)
 
         tile = OutputTile(
@@ -215,9 +280,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
             resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
             resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
-            wave // along_n * (gemm.tile_m // plan.waves[0]),
-            wave % along_n * (gemm.tile_n // along_n),
+            wave // along_n * (gemm.tile_m // plan.waves[0] if tiled is None else 16),
+            wave % along_n * (gemm.tile_n // along_n if tiled is None else 16),
             columns if ragged else None,
+            (16, 16) if tiled is None else (16 * plan.waves[0], 16 * plan.waves[1]),
         )
         if fx.const_expr(gemm.shuffled_store):
             store_shuffled(tile, plan, used, sums, buffers[0], thread)
@@ -241,7 +307,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             matrices["residual"] = extras["residual"]
         most_rows = max(gemm.tile_m, gemm.tile_n)
         strides = row_strides(matrices, {"A": gemm.K, "B": gemm.K, "C": gemm.N, "residual": gemm.N}, most_rows)
-        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(looped_bytes(plan))).launch(
+        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(in_loop)).launch(
             grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
 

@@ -97,9 +97,9 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             return centre, self.at.reduce(products, "add") * of_columns
 
     def held_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
-        steps = plan.steps
+        steps = plan.tiles
         gamma = [RowView(tensors.Gamma, at).load(step) for step in steps]
-        state = [fx.full(step.vector, 0.0, fx.Float32) for _ in range(sums) for step in steps]
+        state = [fx.full(step.elements, 0.0, fx.Float32) for _ in range(sums) for step in steps]
         state = all_rows(tensors, at, m_in, steps, gamma, state)
         spread = Spread(plan, at)
         for index, target in enumerate(targets(tensors)):
@@ -142,7 +142,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             partial = RowView(tensors.Partial, at, fx.block_idx.x, stride=norm.columns)
 
             def clear(state: list[Any], step: Step) -> list[Any]:
-                partial.store(step, fx.full(step.vector, 0.0, fx.Float32))
+                partial.store(step, fx.full(step.elements, 0.0, fx.Float32))
                 return state
 
             def accumulate(step: Step, dy: Any, products: Any) -> None:

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.arch import architecture
+from ..common.black_box import black_box_vector
 from ..common.convert import inverse_sqrt, minus, multiply_add_each, reciprocal, round_to
 from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
@@ -35,7 +36,9 @@ INT8_MAX = 127.0
 # Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
 _HELD_VALUES = {1024: 96}
 _HELD_VALUES_OF_FEWER = 160
-_RESIDENT_THREADS = 1024  # of a compute unit, that a launch is cut for: more rows than that take turns
+# Threads of a compute unit that a launch is cut for; more rows than that take turns. Four times what it has room for:
+# workgroups that end make room for others, whose loads then overlap the reductions of those that still run.
+_RESIDENT_THREADS = 8192
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,14 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     weights_of_a_row = 1 + norm.centred + norm.smooth
     held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
     keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values
+    # Kept weights of 16 bits stay 16 bits. Converted once, ahead of all rows, they would be waited for before the first
+    # row is asked for, and take twice the registers.
+    narrow = keep_weights and weight.width == 16
 
     def normalised(values: Any, mean: Any, rstd: Any, gamma: Any, beta: Any) -> Any:
         if element is fx.Float16:
             zero = fx.Float32(0.0)
-            # Weights that are kept are converted once for all rows.
-            slope = gamma * rstd if keep_weights else multiply_add_each(gamma, rstd, zero, fx.Float32)
+            slope = gamma * rstd if weight is fx.Float32 else multiply_add_each(gamma, rstd, zero, fx.Float32)
             kind = fx.Float32 if norm.quantised else element
             if norm.centred:
                 return multiply_add_each(minus(values, mean), slope, beta, kind)
@@ -170,13 +175,17 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             return self.gamma.load(step, None), beta, smooth
 
     def output_of(values: Any, mean: Any, rstd: Any, weights: tuple[Any, Any, Any]) -> Any:
-        gamma, beta, smooth = (None if one is None else one.to(fx.Float32) for one in weights)
+        if fx.const_expr(narrow):
+            raw = [None if one is None else black_box_vector(one) for one in weights]
+        else:
+            raw = list(weights)
+        gamma, beta, smooth = (None if one is None else one.to(fx.Float32) for one in raw)
         y = normalised(values, mean, rstd, gamma, beta)
         return y * smooth if norm.smooth else y
 
     def held_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights, kept: list[Any]) -> None:
         """A row that is in registers from its first to its last use."""
-        steps = plan.steps
+        steps = plan.tiles
         this = Row(tensors, at, row)
         values = this.load(steps)
         mean: Any = None
@@ -233,10 +242,10 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         def add(state: list[Any], step: Step) -> list[Any]:
             count, mean, squares = state
             (values,) = this.load([step])
-            added = fx.Float32(float(step.vector))
+            added = fx.Float32(float(step.elements))
             if step.groups is not None:
                 added = at.has(step).select(added, fx.Float32(0.0))
-            step_mean = values.reduce("add") * (1.0 / step.vector)
+            step_mean = values.reduce("add") * (1.0 / step.elements)
             within = minus(values, step_mean)
             own = (within * within).reduce("add")
             if step.groups is not None:
@@ -267,7 +276,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
                     streamed_row(tensors, at, at.first, weights)
 
     def rows_in_turn(tensors: SimpleNamespace, at: RowThread, m_in: Any, weights: Weights) -> None:
-        kept = [weights.load(step) for step in plan.steps]
+        kept = [weights.load(step) for step in plan.tiles]
         turn = fx.Int32(0)
         for row in range(at.first, m_in, fx.grid_dim.x * plan.rows):
             at.next_row(turn)

@@ -7,6 +7,8 @@ the rows' type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16.
 Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
 `forward.py` holds the algorithm and says what is moved.
 
+The builders of the backward kernels (`rmsnorm_bwd_kernel`) have their names here too, for code that looks for them.
+
 The operators of torch, by the names that existing code uses, are here too: `rmsnorm_fwd`, `rmsnorm_bwd`, `rmsnorm`,
 `fused_add_rmsnorm_fwd`, `fused_add_rmsnorm_bwd`, `fused_add_rmsnorm` (see `flydsl.kernels.operators`).
 """
@@ -21,6 +23,13 @@ from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
 from ..common.row_plan import RowConfig
 from .forward import EPS, ForwardNorm, block_of, forward_norm
+from .rmsnorm_bwd_kernel import build_fused_add_rmsnorm_bwd_module as build_fused_add_rmsnorm_bwd_module
+from .rmsnorm_bwd_kernel import (
+    build_fused_add_rmsnorm_bwd_two_stage_module as build_fused_add_rmsnorm_bwd_two_stage_module,
+)
+from .rmsnorm_bwd_kernel import build_rmsnorm_bwd_module as build_rmsnorm_bwd_module
+from .rmsnorm_bwd_kernel import build_rmsnorm_bwd_two_stage_module as build_rmsnorm_bwd_two_stage_module
+from .rmsnorm_bwd_kernel import is_rmsnorm_bwd_two_stage_vec_config as is_rmsnorm_bwd_two_stage_vec_config
 
 BLOCK_THREADS = 256
 

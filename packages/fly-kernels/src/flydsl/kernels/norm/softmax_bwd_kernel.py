@@ -47,11 +47,11 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig |
     plan = plan_rows(N, element.width, row_config("softmax_bwd", config))
 
     def held_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
-        dys = [dy_row.load(step) for step in plan.steps]
-        ys = [y_row.load(step) for step in plan.steps]
+        dys = [dy_row.load(step) for step in plan.tiles]
+        ys = [y_row.load(step) for step in plan.tiles]
         dys, ys = [one.to(fx.Float32) for one in dys], [one.to(fx.Float32) for one in ys]
         dot = at.sum(dy * y for dy, y in zip(dys, ys, strict=True))
-        for step, dy, y in zip(plan.steps, dys, ys, strict=True):
+        for step, dy, y in zip(plan.tiles, dys, ys, strict=True):
             dx_row.store(step, y * minus(dy, dot))
 
     def streamed_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:

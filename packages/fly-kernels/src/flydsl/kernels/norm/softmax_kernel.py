@@ -46,12 +46,12 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
         return exp2(minus(values, highest) * _LOG2_E)
 
     def held_row(source: RowView, target: RowView, at: RowThread) -> None:
-        values = [source.load(step, -math.inf) for step in plan.steps]
+        values = [source.load(step, -math.inf) for step in plan.tiles]
         values = [one.to(fx.Float32) for one in values]
         highest = at.max(values)
         values = [exponentials(one, highest) for one in values]
         scale = reciprocal(at.sum(values))
-        for step, one in zip(plan.steps, values, strict=True):
+        for step, one in zip(plan.tiles, values, strict=True):
             target.store(step, one * scale)
 
     def streamed_row(source: RowView, target: RowView, at: RowThread) -> None:

@@ -20,9 +20,8 @@ from ..common.checks import positive_integer
 from ..common.convert import reciprocal
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
-from ..common.reduce import wave_reduce
 from ..common.row_arguments import expect_count, expect_rows
-from ..common.rows import RowPlan, RowThread, RowView, Step, highest, row_start
+from ..common.rows import COMBINE, RowPlan, RowThread, RowView, Step, highest, row_start
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 from .codes import code
 
@@ -61,6 +60,12 @@ def build_per_block_quant_module(
     scales_of_row = -(-N // block)
     plan = RowPlan(columns=N, vector=vector, threads=threads, rows=1, in_registers=True)
 
+    def lanes_of_block(at: RowThread) -> Any:
+        """This thread's slice of the tile (lanes of a block, blocks of a workgroup), a number for each thread."""
+        layout = fx.make_layout(((lanes, threads // lanes), 1), ((1, lanes), 0))
+        atom = fx.make_copy_atom(fx.UniversalCopy(32), fx.Float32)
+        return fx.make_tiled_copy(atom, layout, (lanes, threads // lanes)).get_slice(at.lane)
+
     def quantise(at: RowThread, source: RowView, output: RowView, scales: Any, first: Any) -> None:
         """One vector of each thread, from the row's vector `first` on."""
         group = at.lane + first
@@ -70,7 +75,7 @@ def build_per_block_quant_module(
             last = [source.load_one(whole * vector + index, is_last) for index in range(rest)]
             filled = fx.Vector.from_elements([*last, *[fx.Float32(0.0)] * (vector - rest)])
             values = is_last.select(filled, values)
-        largest = wave_reduce(highest([fx.absf(values)]), "max", lanes)
+        largest = fx.coop.tiled_reduce(fx.Vector(highest([fx.absf(values)])), COMBINE["max"], lanes_of_block(at), 0)
         scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
         codes = target.encode(values * reciprocal(scale))
         output.store(step, codes)

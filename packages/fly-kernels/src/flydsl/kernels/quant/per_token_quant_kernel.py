@@ -47,10 +47,10 @@ def build_per_token_quant_module(
         return reciprocal(scale)
 
     def held_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
-        values = [source.load(step) for step in plan.steps]
+        values = [source.load(step) for step in plan.tiles]
         values = [one.to(fx.Float32) for one in values]
         inverse = step_of(at.max(fx.absf(one) for one in values), Scale, at)
-        for step, one in zip(plan.steps, values, strict=True):
+        for step, one in zip(plan.tiles, values, strict=True):
             output.store(step, target.encode(one * inverse))
 
     def streamed_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:

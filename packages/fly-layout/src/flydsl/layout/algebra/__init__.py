@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout algebra, one operation a file, in dependency order.
+"""The layout algebra, one operation a file. In the order in which they import each other:
 
-`sizes`, `coalesce`, `composition`, `complement`, `inverse`, `divide`, `product`, `recast`, `compact`, `reshape`,
-`common`.
+`sizes`, `coalesce`; `complement`, `composition`, `inverse`; `divide`; `product`; `common`, `compact`, `recast`,
+`reshape`.
 """

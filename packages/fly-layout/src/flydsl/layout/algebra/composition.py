@@ -7,7 +7,12 @@ Each leaf ``s:d`` of B walks over the coalesced modes of A. It takes ``m`` eleme
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
+from operator import mul
+
 from ..basis import Basis, basis_get
+from ..composed import ComposedLayout
 from ..errors import LayoutError, LayoutTypeError, fail
 from ..int_tuple import flatten
 from ..layout import Layout, LayoutLike, flat_of, make
@@ -15,6 +20,7 @@ from ..swizzle import CoordSwizzle, Swizzle
 from ..symbolic import SymInt, apply, ceil_div_leaf, exact_div_leaf
 from ..tile import Tile, tile_modes
 from .coalesce import merged, merged_symbolic
+from .sizes import coprofile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +34,8 @@ def composition(a: Any, b: Any) -> Any:
 
     Law: ``composition(A, B)(c) == A(B(c))`` for all coordinates c of B, and the result has the profile of B (refined,
     where a leaf of B spans several modes of A). Leaves of extent 1 get stride 0 and one-element tuples are unwrapped.
+    Past the end of A its last mode goes on; if that has extent 1 and no layout is the composition for it, the mode
+    before it does.
 
     Args:
         a: a layout, composed layout (its outer layout is composed), coordinate tensor or swizzle.
@@ -43,25 +51,15 @@ def composition(a: Any, b: Any) -> Any:
             return _compose(a, b)
         return _compose_other(a, b)
     if isinstance(a, (Swizzle, CoordSwizzle)):
-        from ..composed import ComposedLayout
-
         if isinstance(b, (Layout, ComposedLayout)):
-            return ComposedLayout(a, 0 if isinstance(a, Swizzle) else _zero_coordinate(b), b)
+            return ComposedLayout(a, 0 if isinstance(a, Swizzle) else coprofile(b), b)
         raise fail("composition", "a swizzle composes with a layout on its right", a, b, kind=LayoutTypeError)
     if isinstance(a, LayoutLike):
         return a.lift(lambda layout: composition(layout, b))
     raise fail("composition", "the left operand is no layout", a, b, kind=LayoutTypeError)
 
 
-def _zero_coordinate(b: LayoutLike) -> Any:
-    from .sizes import coprofile
-
-    return coprofile(b)
-
-
 def _compose_other(a: Layout, b: Any) -> Any:
-    from ..composed import ComposedLayout
-
     if b is None:
         return a
     if isinstance(b, int):
@@ -95,25 +93,44 @@ def _by_tile(a: Layout, modes: tuple[Any, ...]) -> Layout:
 
 # -- layout by layout ------------------------------------------------------------------------------------------------
 def _compose(a: Layout, b: Layout) -> Layout:
-    if a._static and b._static:
-        shape, stride = a._shape, a._stride
-        if type(shape) is int:
-            modes_s: Any = (shape,)
-            modes_d: Any = (stride,)
-        else:
-            fs, fd = flat_of(a)
-            if fs[-1] == 1:
-                fs = (*fs[:-1], 2)  # so that indices past the end of A still follow its last stride
-            modes_s, modes_d = merged(fs, fd)
-        reach = None if type(b._shape) is int or len(modes_s) == 1 else [0] * (2 * len(modes_s))
+    """Past its end A goes on with the stride of its last mode, also of a last mode of extent 1.
+
+    Where that leaves no composition, the mode before it goes on: modes of extent 1 do not decide whether there is one.
+    """
+    if not (a._static and b._static):
         try:
-            result = make(*_walk_all(modes_s, modes_d, b._shape, b._stride, reach), True)
-        except _Uneven as e:
-            raise _explain(e, a, b) from None
-        if reach:
-            _require_no_carry(reach, modes_s, a, b)
-        return result
-    return _compose_symbolic(a, b)
+            return _compose_symbolic(a, b)
+        except LayoutError:
+            if not any(_is(s, 1) for s in flatten(a._shape)):
+                raise
+        return _compose_symbolic(a, b, past_units=False)
+    if type(a._shape) is int:
+        return _compose_static((a._shape,), (a._stride,), a, b)
+    fs, fd = flat_of(a)
+    if fs[-1] == 1:
+        try:
+            return _compose_static(*merged((*fs[:-1], 2), fd), a, b)
+        except LayoutError:
+            pass
+    return _compose_static(*merged(fs, fd), a, b)
+
+
+def _compose_static(modes_s: Any, modes_d: Any, a: Layout, b: Layout) -> Layout:
+    """``modes_s:modes_d`` is A, coalesced; its last mode is taken as unbounded."""
+    reach = None if type(b._shape) is int or len(modes_s) == 1 else [0] * (2 * len(modes_s))
+    ends = None
+    if len(modes_s) > _FEW_MODES:
+        ends = list(accumulate(modes_s[:-1], mul))
+    try:
+        result = make(*_walk_all(modes_s, modes_d, b._shape, b._stride, reach, ends), True)
+    except _Uneven as e:
+        raise _explain(e, a, b) from None
+    if reach:
+        _require_no_carry(reach, modes_s, a, b)
+    return result
+
+
+_FEW_MODES = 16  # that are cheaper walked over than searched
 
 
 class _Uneven(Exception):
@@ -135,25 +152,33 @@ def _require_no_carry(reach: list[Any], modes_s: Any, a: Layout, b: Layout) -> N
             raise fail("composition", condition, a, b)
 
 
-def _walk_all(modes_s: Any, modes_d: Any, shape: Any, stride: Any, reach: list[Any] | None) -> tuple[Any, Any]:
+def _walk_all(
+    modes_s: Any, modes_d: Any, shape: Any, stride: Any, reach: list[Any] | None, ends: list[int] | None
+) -> tuple[Any, Any]:
     if type(shape) is not tuple:
-        return _walk(modes_s, modes_d, shape, stride, reach)
+        return _walk(modes_s, modes_d, shape, stride, reach, ends)
     if len(shape) == 1:
-        return _walk_all(modes_s, modes_d, shape[0], stride[0], reach)
+        return _walk_all(modes_s, modes_d, shape[0], stride[0], reach, ends)
     out_s = []
     out_d = []
     for s, d in zip(shape, stride):
         if type(s) is int:
-            rs, rd = _walk(modes_s, modes_d, s, d, reach)
+            rs, rd = _walk(modes_s, modes_d, s, d, reach, ends)
         else:
-            rs, rd = _walk_all(modes_s, modes_d, s, d, reach)
+            rs, rd = _walk_all(modes_s, modes_d, s, d, reach, ends)
         out_s.append(rs)
         out_d.append(rd)
     return tuple(out_s), tuple(out_d)
 
 
-def _walk(modes_s: Any, modes_d: Any, s: int, d: int, reach: list[Any] | None = None) -> tuple[Any, Any]:
-    """One static leaf of B over the coalesced modes of A, whose extents (but the last) are static."""
+def _walk(
+    modes_s: Any, modes_d: Any, s: int, d: int, reach: list[Any] | None = None, ends: list[int] | None = None
+) -> tuple[Any, Any]:
+    """One static leaf of B over the coalesced modes of A, whose extents (but the last) are static.
+
+    ``ends`` are the products of the extents up to each mode (but the last); with it, the modes that one step of the
+    leaf jumps over are found by bisection.
+    """
     if d == 0 or s <= 1:
         return s, 0
     last = len(modes_s) - 1
@@ -164,7 +189,12 @@ def _walk(modes_s: Any, modes_d: Any, s: int, d: int, reach: list[Any] | None = 
     rest, step, sign, place = s, d, 1, 0
     if d < 0:
         step, sign, place = -d, -1, last + 1
-    for i in range(last):
+    first = 0
+    if ends:
+        over = bisect_right(ends, step)
+        if over and ends[over - 1] and step % ends[over - 1] == 0:
+            first, step = over, step // ends[over - 1]
+    for i in range(first, last):
         extent = modes_s[i]
         if step >= extent:
             if extent == 0 or step % extent:
@@ -217,17 +247,20 @@ def _leaves(shape: Any, stride: Any, path: tuple[int, ...] = ()) -> list[tuple[l
 class _Target:
     """A (or the mode of A that a basis stride picks), coalesced, and how far B reaches into each of its modes."""
 
-    def __init__(self, shape: Any, stride: Any) -> None:
+    def __init__(self, shape: Any, stride: Any, past_units: bool) -> None:
         fs, fd = flatten(shape), flatten(stride)
-        if type(shape) is tuple and _is(fs[-1], 1):
+        if past_units and type(shape) is tuple and _is(fs[-1], 1):
             fs = (*fs[:-1], 2)
         self.extents, self.strides = merged_symbolic(fs, fd) if type(shape) is tuple else ([shape], [stride])
         self.reach: list[Any] = [0] * (2 * len(self.extents))
         self.static = all(type(x) is int for x in self.extents[:-1])
 
 
-def _compose_symbolic(a: Layout, b: Layout) -> Layout:
-    """The general form: conditions on symbolic values are assumed, and checked when the result is specialised."""
+def _compose_symbolic(a: Layout, b: Layout, past_units: bool = True) -> Layout:
+    """The general form: conditions on symbolic values are assumed, and checked when the result is specialised.
+
+    ``past_units``: past the end a last mode of extent 1 says how to go on.
+    """
     targets: dict[tuple[int, ...], _Target] = {}
 
     def leaf(s: Any, d: Any) -> tuple[Any, Any]:
@@ -237,7 +270,8 @@ def _compose_symbolic(a: Layout, b: Layout) -> Layout:
                 raise fail("composition", f"stride {d} of B picks a mode of A, which is a leaf", a, b)
             path, d = d.path, d.value
         if path not in targets:
-            targets[path] = _Target(basis_get(path, a._shape, "composition"), basis_get(path, a._stride, "composition"))
+            part = (basis_get(path, a._shape, "composition"), basis_get(path, a._stride, "composition"))
+            targets[path] = _Target(*part, past_units)
         if _is(d, 0):
             return s, 0
         target = targets[path]

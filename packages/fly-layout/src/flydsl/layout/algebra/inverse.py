@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..basis import Basis
+from ..composed import ComposedLayout
 from ..errors import fail
 from ..int_tuple import flatten
 from ..layout import Layout, flat_of, make
@@ -126,8 +127,6 @@ def inverse(a: Any) -> Any:
     Raises:
         LayoutError: the layout has no left inverse, or the swizzle is not its own inverse.
     """
-    from ..composed import ComposedLayout
-
     if isinstance(a, Layout):
         return left_inverse(a)
     if not isinstance(a, ComposedLayout) or not isinstance(a.outer, Layout):

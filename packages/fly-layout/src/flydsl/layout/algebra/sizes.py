@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..basis import Basis, accumulate
 from ..errors import LayoutTypeError, fail
-from ..int_tuple import flatten, product, transform_leaves
+from ..int_tuple import depth_of, flatten, product, transform_leaves
 from ..layout import Layout, LayoutLike, flat_of
 
 TYPE_CHECKING = False
@@ -26,8 +26,6 @@ def rank(x: Any) -> int:
 
 def depth(x: Any) -> int:
     """Nesting depth of an int-tuple or of a layout's shape; a leaf has depth 0."""
-    from ..int_tuple import depth_of
-
     return x.depth if isinstance(x, LayoutLike) else depth_of(x)
 
 

@@ -12,8 +12,8 @@ from ..coordinates import split_index
 from ..errors import LayoutError, LayoutTypeError, fail
 from ..int_tuple import flatten, unflatten
 from ..layout import Layout
+from ..printing import text_of
 from ..swizzle import CoordSwizzle, Swizzle
-from ..text.printing import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,12 +14,16 @@ from .tiled_copy import (
     TiledCopy,
     make_layout_tv,
     make_tiled_copy,
+    make_tiled_copy_tv,
+)
+from .tiled_mma import (
+    ThrMma,
+    TiledMma,
     make_tiled_copy_A,
     make_tiled_copy_B,
     make_tiled_copy_C,
-    make_tiled_copy_tv,
+    make_tiled_mma,
 )
-from .tiled_mma import ThrMma, TiledMma, make_tiled_mma
 
 __all__ = [
     "CopyAtom",

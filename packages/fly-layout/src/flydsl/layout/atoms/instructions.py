@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import LayoutError
 from ..layout import Layout
-from ..text.parsing import parse
+from ..parsing import parse
 from .mma_atom import MmaAtom
 
 __all__ = ["MatrixInstruction", "architectures", "matrix_instruction", "matrix_instructions"]

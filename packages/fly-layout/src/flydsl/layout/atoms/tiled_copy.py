@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import above
 from ..algebra.coalesce import coalesce
 from ..algebra.composition import composition
 from ..algebra.divide import join, zipped_divide
@@ -12,7 +13,7 @@ from ..algebra.inverse import right_inverse
 from ..algebra.product import logical_product, raked_product
 from ..algebra.recast import upcast
 from ..algebra.sizes import size
-from ..coord_tensor import CoordTensor
+from ..composed import CoordTensor
 from ..errors import LayoutError, fail
 from ..int_tuple import product
 from ..layout import Layout, LayoutLike
@@ -25,16 +26,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .tiled_mma import TiledMma
-
 __all__ = [
     "ThrCopy",
     "TiledCopy",
     "make_layout_tv",
     "make_tiled_copy",
-    "make_tiled_copy_A",
-    "make_tiled_copy_B",
-    "make_tiled_copy_C",
     "make_tiled_copy_tv",
 ]
 
@@ -166,9 +162,8 @@ class TiledCopy:
         return f"tiled_copy<{self.atom}, {self.layout_tv_tiled}, {self.tile_mn}>"
 
     def _repr_svg_(self) -> str:
-        from ..pictures import ownership
-
-        return ownership(self).svg()
+        svg: str = above.pictures.ownership(self).svg()
+        return svg
 
 
 def invert_tv(tv: Layout, elements: int) -> Layout:
@@ -233,21 +228,3 @@ def make_tiled_copy_tv(atom: CopyAtom, thr_layout: Layout, val_layout: Layout) -
     """`make_tiled_copy` on `make_layout_tv`."""
     tiler, tv = make_layout_tv(thr_layout, val_layout)
     return make_tiled_copy(atom, tv, tiler)
-
-
-def make_tiled_copy_A(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
-    """A copy in which each thread moves what it holds of A in ``mma``; the tile is (M, K)."""
-    m, _, k = mma.tile_size_mnk
-    return make_tiled_copy(atom, mma.tv_layout_A_tiled, (m, k))
-
-
-def make_tiled_copy_B(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
-    """The same for B; the tile is (N, K)."""
-    _, n, k = mma.tile_size_mnk
-    return make_tiled_copy(atom, mma.tv_layout_B_tiled, (n, k))
-
-
-def make_tiled_copy_C(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
-    """The same for C; the tile is (M, N)."""
-    m, n, _ = mma.tile_size_mnk
-    return make_tiled_copy(atom, mma.tv_layout_C_tiled, (m, n))

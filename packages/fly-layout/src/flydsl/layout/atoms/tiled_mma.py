@@ -1,31 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiled MMAs: an MMA atom spread over the waves of a workgroup."""
+"""Tiled MMAs: an MMA atom spread over the waves of a workgroup; the tiled copies that fit their operands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import above
 from ..algebra.compact import fragment_of
 from ..algebra.composition import composition
 from ..algebra.divide import join, logical_divide, zipped_divide
 from ..algebra.inverse import right_inverse
 from ..algebra.product import tiled_product
 from ..algebra.sizes import size
-from ..coord_tensor import CoordTensor
+from ..composed import CoordTensor
 from ..errors import LayoutError, fail
 from ..functions import idx2crd
 from ..int_tuple import product
 from ..layout import Layout, make
 from ..modes import slice_
 from ..tile import Tile, tile_modes
+from .copy_atom import CopyAtom
 from .mma_atom import MmaAtom
-from .tiled_copy import as_tensor, invert_tv
+from .tiled_copy import TiledCopy, as_tensor, invert_tv, make_tiled_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ThrMma", "TiledMma", "make_tiled_mma"]
+__all__ = [
+    "ThrMma",
+    "TiledMma",
+    "make_tiled_copy_A",
+    "make_tiled_copy_B",
+    "make_tiled_copy_C",
+    "make_tiled_mma",
+]
 
 # Which of M, N and K an operand's two axes are.
 _AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1), "D": (0, 1)}
@@ -181,9 +190,8 @@ class TiledMma:
         return f"tiled_mma<{self.atom}, {self.atom_layout}{permutation}>"
 
     def _repr_svg_(self) -> str:
-        from ..pictures import ownership
-
-        return ownership(self).svg()
+        svg: str = above.pictures.ownership(self).svg()
+        return svg
 
 
 @dataclass(frozen=True)
@@ -212,3 +220,21 @@ def make_tiled_mma(atom: MmaAtom, atom_layout: Layout, permutation: Any = None) 
     if type(modes) is not tuple or len(modes) != 3:
         raise fail("make_tiled_mma", "the permutation has one mode for each of M, N and K", Tile(modes))
     return TiledMma(atom, atom_layout, Tile(modes).modes)
+
+
+def make_tiled_copy_A(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
+    """A copy in which each thread moves what it holds of A in ``mma``; the tile is (M, K)."""
+    m, _, k = mma.tile_size_mnk
+    return make_tiled_copy(atom, mma.tv_layout_A_tiled, (m, k))
+
+
+def make_tiled_copy_B(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
+    """The same for B; the tile is (N, K)."""
+    _, n, k = mma.tile_size_mnk
+    return make_tiled_copy(atom, mma.tv_layout_B_tiled, (n, k))
+
+
+def make_tiled_copy_C(atom: CopyAtom, mma: TiledMma) -> TiledCopy:
+    """The same for C; the tile is (M, N)."""
+    m, n, _ = mma.tile_size_mnk
+    return make_tiled_copy(atom, mma.tv_layout_C_tiled, (m, n))

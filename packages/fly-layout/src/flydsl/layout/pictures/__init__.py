@@ -6,13 +6,12 @@ Each function here gives a `Picture`; its methods write it in one of the forms, 
 
 from __future__ import annotations
 
-from .banks import bank_map
-from .divides import divide
-from .grid import Cell, Grid, Picture
-from .layouts import show
+from .grid import Cell, Grid
+from .layouts import bank_map, divide, show
 from .notebook import notebook_html, notebook_svg
 from .ownership import ownership
 from .palette import PALETTE, color_of, ink_on
+from .picture import Picture
 
 __all__ = [
     "PALETTE",

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layout as a grid of indices."""
+"""Layouts as grids of cells: their indices, the banks of these, a layout before and after a divide."""
 
 from __future__ import annotations
 
-from ..errors import LayoutTypeError, fail
+from ..algebra.divide import logical_divide, zipped_divide
+from ..errors import LayoutError, LayoutTypeError, fail
 from ..int_tuple import product
-from ..layout import LayoutLike
-from ..text.printing import text_of
-from .grid import Cell, Grid, Picture
+from ..layout import Layout, LayoutLike
+from ..printing import text_of
+from ..tile import Tile
+from .grid import Cell, Grid
+from .picture import Picture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["layout_grid", "show"]
+__all__ = ["bank_map", "divide", "layout_grid", "show"]
 
 MAX_CELLS = 1 << 14
 
@@ -92,3 +95,78 @@ def breaks(shape: Any, count: int) -> frozenset[int]:
         return frozenset()
     step = product(shape[0])
     return frozenset(range(step, count, step)) if step > 1 else frozenset()
+
+
+def bank_map(layout: Any, elem_bits: int, *, banks: int = 32, base: int = 0, compare: Any = None) -> Picture:
+    """The bank of each element of a tile in LDS; a column of one colour is a conflict waiting for a column access.
+
+    Args:
+        layout: element indices; with a swizzle, what LDS really holds where.
+        elem_bits: width of an element.
+        banks: number of 4-byte banks.
+        base: byte address of element 0.
+        compare: a second layout (say, the same with a swizzle) drawn beside the first.
+
+    Raises:
+        LayoutError: see `show`; or the widths are not positive.
+    """
+    if elem_bits < 1 or banks < 1:
+        raise LayoutError(f"bank_map({layout}): elem_bits {elem_bits} and banks {banks} are positive")
+
+    def bank(index: int) -> int:
+        return (base * 8 + index * elem_bits) // 32 % banks
+
+    layouts = [layout] if compare is None else [layout, compare]
+    grids = [layout_grid(a, text_of(a), bank, lines=lambda index: (str(bank(index)),)) for a in layouts]
+    return Picture(tuple(grids), f"bank (of {banks}) of each {elem_bits}-bit element")
+
+
+def divide(layout: Any, divisor: Any) -> Picture:
+    """Left the layout with its tiles in colour, right its `zipped_divide`: a tile per column.
+
+    Elements of one tile have one colour on both sides.
+
+    Raises:
+        LayoutError: see `zipped_divide` and `show`.
+    """
+    check(layout)
+    zipped = zipped_divide(layout, divisor)
+    check(zipped)
+    # The divide of the identity says to which tile each linear coordinate belongs.
+    plain = layout.plain()
+    positions = zipped_divide(Layout(plain.shape), divisor)
+    per_tile = positions[0].size()
+    tile_of = {positions(i): i // per_tile for i in range(positions.size())}
+    before = layout_grid(layout, f"before: {text_of(layout)}", lambda _: None)
+    rows = len(before.rows)
+    colored = tuple(
+        tuple(Cell(cell.lines, tile_of.get(i + j * rows)) if cell is not None else None for j, cell in enumerate(row))
+        for i, row in enumerate(before.rows)
+    )
+    row_breaks, col_breaks = _tile_breaks(layout, divisor)
+    before = Grid(before.title, colored, before.row_labels, before.col_labels, row_breaks, col_breaks)
+    after = layout_grid(zipped, f"after: {text_of(zipped)}", lambda _: None)
+    after = Grid(
+        after.title,
+        tuple(tuple(Cell(c.lines, j) if c is not None else None for j, c in enumerate(row)) for row in after.rows),
+        after.row_labels,
+        after.col_labels,
+        after.row_breaks,
+        after.col_breaks,
+        "tile",
+    )
+    shown = Tile(divisor) if isinstance(divisor, tuple) else divisor
+    return Picture((before, after), f"zipped_divide({text_of(layout)}, {text_of(shown)})")
+
+
+def _tile_breaks(layout: Any, divisor: Any) -> tuple[frozenset[int], frozenset[int]]:
+    """Heavy lines around tiles that are contiguous blocks of rows and columns; none for others."""
+    divided = logical_divide(layout, divisor).plain()
+    if not isinstance(divisor, (tuple, Tile)) or divided.rank != 2 or type(divided.shape[0]) is not tuple:
+        return frozenset(), frozenset()
+    modes = divisor.modes if isinstance(divisor, Tile) else divisor
+    found = []
+    for i, m in enumerate((*modes, None)[:2]):
+        extent = product(divided[i].shape)
+        found.append(breaks((m, extent), extent) if isinstance(m, int) else frozenset())
+    return found[0], found[1]

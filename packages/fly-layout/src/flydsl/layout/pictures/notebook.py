@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from ..text.printing import text_of
-from .grid import Picture
+from ..printing import text_of
 from .layouts import show
+from .picture import Picture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from ..atoms.tiled_copy import TiledCopy, tile_extents
 from ..atoms.tiled_mma import TiledMma
 from ..errors import LayoutError, fail
 from ..layout import Layout
-from ..text.printing import text_of
-from .grid import Cell, Grid, Picture
+from ..printing import text_of
+from .grid import Cell, Grid
 from .layouts import MAX_CELLS, check
+from .picture import Picture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures as SVG."""
+"""Pictures as SVG, and HTML around it."""
 
 from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from .grid import Grid, Picture
-from .palette import color_of, ink_on
+from .grid import Grid
+from .palette import color_of, ink_on, number_of
 
-__all__ = ["to_svg"]
+__all__ = ["to_fragment", "to_html", "to_svg"]
 
 _FONT = 11  # pixels; a digit is about 0.6 of it wide
 _LINE = 13
@@ -17,37 +17,35 @@ _GAP = 36
 _WIDE = 1400  # grids that are wider together are put one below the other
 
 
-def to_svg(picture: Picture) -> str:
+def to_svg(grids: tuple[Grid, ...], caption: str) -> str:
     """One SVG document: the grids side by side (or, if wide, one below the other), the caption below."""
     body: list[str] = []
-    sizes = [_measure(g) for g in picture.grids]
+    sizes = [_measure(g) for g in grids]
     beside = sum(w + _GAP for w, _ in sizes) <= _WIDE
     x, y, right, bottom = _MARGIN, _MARGIN, 0, 0
-    for grid, (width, height) in zip(picture.grids, sizes):
+    for grid, (width, height) in zip(grids, sizes):
         _draw(grid, x, y, body)
         right, bottom = max(right, x + width), max(bottom, y + height)
         if beside:
             x += width + _GAP
         else:
             y += height + _GAP // 2
-    captions = "" if picture.caption in (g.title for g in picture.grids) else picture.caption
-    total_width = max(right + _MARGIN, round(len(captions) * _FONT * 0.62) + 2 * _MARGIN)
-    if captions:
+    below = "" if caption in (g.title for g in grids) else caption
+    total_width = max(right + _MARGIN, round(len(below) * _FONT * 0.62) + 2 * _MARGIN)
+    if below:
         bottom += _LINE + 6
-        body.append(f'<text class="t" x="{_MARGIN}" y="{bottom}">{escape(captions)}</text>')
+        body.append(f'<text class="t" x="{_MARGIN}" y="{bottom}">{escape(below)}</text>')
     total_height = bottom + _MARGIN
-    used = sorted(
-        {c.color for g in picture.grids for row in g.rows for c in row if c is not None and c.color is not None}
-    )
+    used = sorted({number_of(c.color) for g in grids for row in g.rows for c in row if c and c.color is not None})
     style = (
         f"text{{font:{_FONT}px ui-monospace,Menlo,Consolas,monospace;text-anchor:middle}}"
         ".t{text-anchor:start}.l{fill:#555}.g{fill:none;stroke:#999;stroke-width:.5}.b{fill:none;stroke:#000;stroke-width:2}"
-        + "".join(sorted({f".c{k % 32}{{fill:{color_of(k)}}}.i{k % 32}{{fill:{ink_on(color_of(k))}}}" for k in used}))
+        + "".join([f".c{k}{{fill:{color_of(k)}}}.i{k}{{fill:{ink_on(color_of(k))}}}" for k in used])
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width}" height="{total_height}" '
         f'viewBox="0 0 {total_width} {total_height}" role="img">'
-        f"<title>{escape(picture.caption)}</title><style>{style}</style>"
+        f"<title>{escape(caption)}</title><style>{style}</style>"
         f'<rect width="{total_width}" height="{total_height}" fill="#fff"/>' + "".join(body) + "</svg>"
     )
 
@@ -97,8 +95,8 @@ def _draw(grid: Grid, x0: int, y0: int, body: list[str]) -> None:
             x = left + j * w
             ink = ""
             if cell.color is not None:
-                fills.setdefault(cell.color % 32, []).append(f"M{x} {y}h{w}v{h}h-{w}z")
-                ink = f' class="i{cell.color % 32}"'
+                fills.setdefault(number_of(cell.color), []).append(f"M{x} {y}h{w}v{h}h-{w}z")
+                ink = f' class="i{number_of(cell.color)}"'
             first = y + (h - _LINE * len(cell.lines)) // 2 + _FONT
             for k, line in enumerate(cell.lines):
                 texts.append(f'<text{ink} x="{x + w // 2}" y="{first + k * _LINE}">{escape(line)}</text>')
@@ -112,3 +110,20 @@ def _draw(grid: Grid, x0: int, y0: int, body: list[str]) -> None:
     heavy += "".join([f"M{left} {top + i * h}H{right}" for i in sorted(grid.row_breaks)])
     body.append(f'<path class="g" d="{thin}"/><path class="b" d="{heavy}"/>')
     body.extend(texts)
+
+
+def to_fragment(svg: str) -> str:
+    """A ``figure`` element around an SVG document."""
+    return f'<figure style="margin:0;overflow:auto">{svg}</figure>'
+
+
+def to_html(svg: str, text: str, caption: str) -> str:
+    """A standalone page: the picture, zoomable by the browser, and its text form for copying."""
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(caption)}</title>"
+        "<style>body{font-family:system-ui,sans-serif;margin:1.5rem;color:#111;background:#fff}"
+        "figure{margin:0;overflow:auto}pre{overflow:auto;font-size:.85rem}</style></head><body>"
+        f"{to_fragment(svg)}<details><summary>as text</summary><pre>{escape(text)}</pre></details>"
+        "</body></html>\n"
+    )

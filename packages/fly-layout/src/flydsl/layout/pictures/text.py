@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from .grid import Grid, Picture
+from .grid import Grid
 
 __all__ = ["to_text"]
 
 
-def to_text(picture: Picture) -> str:
+def to_text(grids: tuple[Grid, ...], caption: str) -> str:
     """The grids one below the other, with rules at the heavy lines."""
-    parts = [_grid(g) for g in picture.grids]
-    if picture.caption not in (g.title for g in picture.grids):
-        parts.append(picture.caption)
+    parts = [_grid(g) for g in grids]
+    if caption not in (g.title for g in grids):
+        parts.append(caption)
     return "\n\n".join(parts)
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from .grid import Grid, Picture
-from .palette import color_of, ink_on
+from .grid import Grid
+from .palette import color_of, ink_on, number_of
 
 __all__ = ["to_tikz"]
 
@@ -25,17 +25,17 @@ def _escaped(text: str) -> str:
     return "".join(_SPECIAL.get(c, c) for c in text)
 
 
-def to_tikz(picture: Picture) -> str:
+def to_tikz(grids: tuple[Grid, ...], caption: str) -> str:
     """A ``tikzpicture``; one unit is one cell."""
-    used = sorted({c.color % 32 for g in picture.grids for row in g.rows for c in row if c and c.color is not None})
-    lines = [f"% {picture.caption}"]
+    used = sorted({number_of(c.color) for g in grids for row in g.rows for c in row if c and c.color is not None})
+    lines = [f"% {caption}"]
     lines += [rf"\definecolor{{fly{k}}}{{HTML}}{{{color_of(k)[1:].upper()}}}" for k in used]
-    longest = max([len(t) for g in picture.grids for row in g.rows for c in row if c for t in c.lines] + [1])
+    longest = max([len(t) for g in grids for row in g.rows for c in row if c for t in c.lines] + [1])
     lines.append(
         rf"\begin{{tikzpicture}}[x={max(0.55, 0.16 * longest + 0.2):.2f}cm,y=-0.6cm,font=\ttfamily\scriptsize]"
     )
     at = 0
-    for grid in picture.grids:
+    for grid in grids:
         lines += _grid(grid, at)
         at += len(grid.col_labels) + 2
     lines.append(r"\end{tikzpicture}")
@@ -56,7 +56,7 @@ def _grid(grid: Grid, x0: int) -> list[str]:
                 continue
             text = r"\\".join(map(_escaped, cell.lines))
             if cell.color is not None:
-                lines.append(rf"\fill[fly{cell.color % 32}] ({x0 + j},{i}) rectangle +(1,1);")
+                lines.append(rf"\fill[fly{number_of(cell.color)}] ({x0 + j},{i}) rectangle +(1,1);")
             ink = "white" if cell.color is not None and ink_on(color_of(cell.color)) == "#ffffff" else "black"
             lines.append(rf"\node[{ink},align=center] at ({x0 + j + 0.5},{i + 0.5}) {{{text}}};")
     lines.append(rf"\draw[very thin,gray] ({x0},0) grid[step=1] ({x0 + cols},{rows});")

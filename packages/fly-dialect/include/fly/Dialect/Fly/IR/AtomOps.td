@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atoms, their calls, and their tilings (contract section 5.15).
+// Atoms, their calls, and their tilings.
 
 #ifndef FLY_DIALECT_FLY_IR_ATOMOPS_TD
 #define FLY_DIALECT_FLY_IR_ATOMOPS_TD
@@ -46,20 +46,21 @@ def Fly_GetMmaAtomOp
 
 // --- calls ---------------------------------------------------------------------------------------
 
-def Fly_CopyAtomCallOp : Fly_Op<"copy_atom_call"> {
+def Fly_CopyAtomCallOp : Fly_Op<"copy_atom_call", [Fly_AnyEffect]> {
   let summary = "one call of a copy atom";
   let arguments = (ins Fly_CopyAtomType:$atom, Fly_Tensor:$src, Fly_Tensor:$dst,
                        Optional<Fly_MemRefType>:$pred);
 }
 
-def Fly_CopyAtomCallSSAOp : Fly_Op<"copy_atom_call_ssa", [AttrSizedOperandSegments]> {
+def Fly_CopyAtomCallSSAOp
+    : Fly_Op<"copy_atom_call_ssa", [AttrSizedOperandSegments, Fly_AnyEffect]> {
   let summary = "one call of a copy atom on values";
   let arguments = (ins Fly_CopyAtomType:$atom, AnyType:$src, Optional<AnyType>:$dst,
                        Optional<AnyType>:$pred);
   let results = (outs Optional<AnyType>:$result);
 }
 
-def Fly_MmaAtomCallOp : Fly_Op<"mma_atom_call", [AttrSizedOperandSegments]> {
+def Fly_MmaAtomCallOp : Fly_Op<"mma_atom_call", [AttrSizedOperandSegments, Fly_AnyEffect]> {
   let summary = "one call of a matrix atom";
   let description = "`a` and `b` are groups: the data, and what scaled atoms need besides.";
   let arguments = (ins Fly_MmaAtomType:$atom, Fly_MemRefType:$d, Variadic<Fly_MemRefType>:$a,
@@ -71,7 +72,7 @@ def Fly_MmaAtomCallOp : Fly_Op<"mma_atom_call", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Fly_MmaAtomCallSSAOp : Fly_Op<"mma_atom_call_ssa", [AttrSizedOperandSegments]> {
+def Fly_MmaAtomCallSSAOp : Fly_Op<"mma_atom_call_ssa", [AttrSizedOperandSegments, Fly_AnyEffect]> {
   let summary = "one call of a matrix atom on values";
   let arguments = (ins Fly_MmaAtomType:$atom, Optional<AnyType>:$d, Variadic<AnyType>:$a,
                        Variadic<AnyType>:$b, AnyType:$c);
@@ -162,13 +163,13 @@ def Fly_MmaMakeFragmentOp : Fly_AlgebraOp<"mma.make_fragment",
 
 // --- whole tensors -------------------------------------------------------------------------------
 
-def Fly_CopyOp : Fly_Op<"copy"> {
+def Fly_CopyOp : Fly_Op<"copy", [Fly_AnyEffect]> {
   let summary = "copies a tensor, one atom call per position of its modes 1 and up";
   let arguments = (ins Fly_CopyAtomOrTiledCopy:$atom, Fly_Tensor:$src, Fly_Tensor:$dst,
                        Optional<Fly_MemRefType>:$pred);
 }
 
-def Fly_GemmOp : Fly_Op<"gemm", [AttrSizedOperandSegments]> {
+def Fly_GemmOp : Fly_Op<"gemm", [AttrSizedOperandSegments, Fly_AnyEffect]> {
   let summary = "D = A * B^T + C on fragments, one atom call per (m, n, k)";
   let arguments = (ins Fly_MmaAtomOrTiledMma:$atom, Fly_MemRefType:$d, Variadic<Fly_MemRefType>:$a,
                        Variadic<Fly_MemRefType>:$b, Fly_MemRefType:$c,

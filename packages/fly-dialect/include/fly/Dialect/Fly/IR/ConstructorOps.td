@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that make tuples, layouts and tensors (contract section 5.3).
+// Ops that make tuples, layouts and tensors.
 
 #ifndef FLY_DIALECT_FLY_IR_CONSTRUCTOROPS_TD
 #define FLY_DIALECT_FLY_IR_CONSTRUCTOROPS_TD

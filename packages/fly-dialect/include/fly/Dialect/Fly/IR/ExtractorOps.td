@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that take tuples, layouts and tensors apart (contract section 5.4).
+// Ops that take tuples, layouts and tensors apart.
 
 #ifndef FLY_DIALECT_FLY_IR_EXTRACTOROPS_TD
 #define FLY_DIALECT_FLY_IR_EXTRACTOROPS_TD

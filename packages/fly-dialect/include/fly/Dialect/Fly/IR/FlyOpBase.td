@@ -53,6 +53,28 @@ class Fly_Op<string mnemonic, list<Trait> traits = []> : Op<Fly_Dialect, mnemoni
   }];
 }
 
+// A condition on a type as C++, in terms of `type`: one condition, or alternatives.
+class Fly_TypeCondition<Pred pred> {
+  list<Pred> alternatives = !if(!isa<Or>(pred), !cast<Or>(pred).children, [pred]);
+  code text = !subst("$_self", "type",
+      !interleave(!foreach(one, alternatives, !cast<CPred>(one).predExpr), " || "));
+}
+
+// The operands among `arguments` as initialisers of ::fly::OperandConstraint.
+class Fly_OperandConstraints<dag arguments> {
+  list<Constraint> all = !foreach(index, !range(!size(arguments)),
+                                  !getdagarg<Constraint>(arguments, index));
+  list<Constraint> operands = !filter(one, all, !isa<TypeConstraint>(one));
+  code text = !interleave(!foreach(one, operands,
+      "{\"" # one.summary # "\", ::fly::OperandConstraint::" #
+      !cond(!isa<Optional>(one): "Optional", !isa<Variadic>(one): "Variadic", true: "Single") #
+      ", [](::mlir::Type type) { return " # Fly_TypeCondition<one.predicate>.text # "; }}"), ", ");
+}
+
+// The effects of ops that touch memory, whatever the atom and the address space, and of those that
+// allocate it: no pass removes, merges or moves them. Existing tests count on finding them.
+defvar Fly_AnyEffect = MemoryEffects<[MemRead, MemWrite]>;
+
 // An op whose result types follow from its operand types and attributes. `inference` is a call of
 // one of the functions of fly/Dialect/Fly/IR/Infer.h, in terms of `location` and `adaptor`.
 class Fly_InferredOp<string mnemonic, string inference, list<Trait> traits = []>
@@ -61,8 +83,11 @@ class Fly_InferredOp<string mnemonic, string inference, list<Trait> traits = []>
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, Adaptor adaptor,
         ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
-      // Inference comes before verification, also from Python: attributes may be missing.
-      if (::llvm::failed(
+      // Inference comes before verification, also from Python: operands may be missing or of any
+      // type, and attributes may be missing.
+      if (::llvm::failed(::fly::checkOperands(location, $cppClass::getOperationName(), {}]
+      # Fly_OperandConstraints<arguments>.text # [{}, adaptor.getOperands())) ||
+          ::llvm::failed(
               adaptor.verify(location.value_or(::mlir::UnknownLoc::get(context)))))
         return ::llvm::failure();
       return ::fly::collectInferred(}] # inference # [{, inferredReturnTypes);

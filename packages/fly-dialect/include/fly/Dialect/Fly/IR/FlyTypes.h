@@ -31,8 +31,8 @@ int32_t getElementByteSize(mlir::Type elementType);
 
 namespace fly {
 
-/// Whether `type` describes its value completely, so that the value can be rebuilt from it
-/// (contract section 2.2). False for types of other dialects.
+/// Whether `type` describes its value completely, so that the value can be rebuilt from
+/// it. False for types of other dialects.
 bool isStaticType(mlir::Type type);
 
 /// The layout of a layout, composed_layout, memref or coord_tensor type; nothing for other types.

@@ -3,8 +3,9 @@
 // Result types of the ops of the fly dialect. One function per op, in terms of the types of its
 // operands and of its attributes, so that builders, verifiers, passes and Python share them.
 //
-// Operand types are those that the op's verifier admits; anything else, and any input for which the
-// operation is not defined, is reported at the location, if there is one, as `OpName: reason`.
+// Operand types are those that the op's verifier admits, which the generated inferReturnTypes has
+// checked (`checkOperands`). Any input for which the operation is not defined is reported at the
+// location, if there is one, as `OpName: reason`.
 
 #ifndef FLY_DIALECT_FLY_IR_INFER_H
 #define FLY_DIALECT_FLY_IR_INFER_H
@@ -13,6 +14,7 @@
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
 
 #include <optional>
 
@@ -23,7 +25,7 @@ using InferLocation = std::optional<mlir::Location>;
 using InferredType = mlir::FailureOr<mlir::Type>;
 using InferredTypes = mlir::FailureOr<llvm::SmallVector<mlir::Type>>;
 
-// --- constructors (contract section 5.3) ---
+// --- constructors ---
 InferredType inferMakeLayout(InferLocation loc, mlir::Type shape, mlir::Type stride);
 InferredType inferMakeLayoutLike(InferLocation loc, mlir::Type layout);
 InferredType inferMakeOrderedLayout(InferLocation loc, mlir::Type shape, mlir::Type order);
@@ -135,6 +137,20 @@ InferredType inferMmaMakeFragment(InferLocation loc, MmaOperand operand, mlir::T
                                   mlir::Type tensor, std::optional<int32_t> stages);
 
 // --- for the generated code ---
+/// What an op admits as one of its operands, as its definition says.
+struct OperandConstraint {
+  enum Arity { Single, Optional, Variadic };
+
+  llvm::StringLiteral summary;
+  Arity arity;
+  bool (*admits)(mlir::Type);
+};
+/// Whether `operands` are as many as `constraints` ask for (at most one of which is not Single),
+/// and of the types that they admit. Reports the first that is not, in the words of the verifier.
+llvm::LogicalResult checkOperands(InferLocation loc, llvm::StringRef opName,
+                                  llvm::ArrayRef<OperandConstraint> constraints,
+                                  mlir::ValueRange operands);
+
 inline llvm::LogicalResult collectInferred(InferredType type,
                                            llvm::SmallVectorImpl<mlir::Type> &types) {
   if (succeeded(type))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The algebra of layouts: composition, inverses, divides and products (contract sections 5.10 to
-// 5.13).
+// The algebra of layouts: composition, inverses, divides and products.
 
 #ifndef FLY_DIALECT_FLY_IR_LAYOUTALGEBRAOPS_TD
 #define FLY_DIALECT_FLY_IR_LAYOUTALGEBRAOPS_TD

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts as functions: sizes and coordinates (contract sections 5.8 and 5.9).
+// Layouts as functions: sizes and coordinates.
 
 #ifndef FLY_DIALECT_FLY_IR_LAYOUTFUNCTIONOPS_TD
 #define FLY_DIALECT_FLY_IR_LAYOUTFUNCTIONOPS_TD

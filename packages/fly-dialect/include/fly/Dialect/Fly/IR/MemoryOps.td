@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pointers and memory (contract section 5.14).
+// Pointers and memory.
 
 #ifndef FLY_DIALECT_FLY_IR_MEMORYOPS_TD
 #define FLY_DIALECT_FLY_IR_MEMORYOPS_TD
@@ -8,7 +8,7 @@
 include "fly/Dialect/Fly/IR/FlyOpBase.td"
 include "mlir/Dialect/LLVMIR/LLVMTypes.td"
 
-def Fly_MakePtrOp : Fly_Op<"make_ptr"> {
+def Fly_MakePtrOp : Fly_Op<"make_ptr", [Fly_AnyEffect]> {
   let summary = "allocates memory, or builds a pointer from the parts of a descriptor";
   let description = [{
     By the address space of the result: `register` and `shared` allocate, with the sizes in
@@ -61,15 +61,13 @@ def Fly_DecompositionOp
   let summary = "folds the inner part of a tensor's composed layout into its iterator";
 }
 
-// Loads and stores say nothing about their effects, so that no pass removes, merges or moves them.
-
-def Fly_PtrLoadOp : Fly_Op<"ptr.load"> {
+def Fly_PtrLoadOp : Fly_Op<"ptr.load", [Fly_AnyEffect]> {
   let summary = "loads a scalar or a vector through an iterator";
   let arguments = (ins Fly_Iterator:$ptr);
   let results = (outs AnyType:$result);
 }
 
-def Fly_PtrStoreOp : Fly_Op<"ptr.store"> {
+def Fly_PtrStoreOp : Fly_Op<"ptr.store", [Fly_AnyEffect]> {
   let summary = "stores a scalar or a vector through a pointer";
   let arguments = (ins AnyType:$value, Fly_PointerType:$ptr);
 }
@@ -80,32 +78,33 @@ def Fly_RecastIterOp : Fly_FoldableOp<"recast_iter"> {
   let results = (outs Fly_PointerType:$result);
 }
 
-def Fly_MemRefAllocaOp : Fly_Op<"memref.alloca"> {
+def Fly_MemRefAllocaOp : Fly_Op<"memref.alloca", [Fly_AnyEffect]> {
   let summary = "a register tensor of a layout";
   let arguments = (ins Fly_LayoutType:$layout);
   let results = (outs Fly_MemRefType:$result);
 }
 
 def Fly_MemRefLoadVecOp : Fly_InferredOp<"memref.load_vec",
-    "inferMemRefLoadVec(location, adaptor.getSource().getType())"> {
+    "inferMemRefLoadVec(location, adaptor.getSource().getType())", [Fly_AnyEffect]> {
   let summary = "all elements as a vector, in column-major order";
   let arguments = (ins Fly_Tensor:$source);
   let results = (outs AnyVectorOfNonZeroRank:$result);
 }
 
-def Fly_MemRefStoreVecOp : Fly_Op<"memref.store_vec"> {
+def Fly_MemRefStoreVecOp : Fly_Op<"memref.store_vec", [Fly_AnyEffect]> {
   let summary = "stores a vector to all elements, in column-major order";
   let arguments = (ins AnyVectorOfNonZeroRank:$vector, Fly_MemRefType:$dst);
 }
 
 def Fly_MemRefLoadOp : Fly_InferredOp<"memref.load",
-    "inferMemRefLoad(location, adaptor.getSource().getType(), adaptor.getCoord().getType())"> {
+    "inferMemRefLoad(location, adaptor.getSource().getType(), adaptor.getCoord().getType())",
+    [Fly_AnyEffect]> {
   let summary = "the element at a coordinate";
   let arguments = (ins Fly_Tensor:$source, Fly_IntTupleType:$coord);
   let results = (outs AnyType:$result);
 }
 
-def Fly_MemRefStoreOp : Fly_Op<"memref.store"> {
+def Fly_MemRefStoreOp : Fly_Op<"memref.store", [Fly_AnyEffect]> {
   let summary = "stores an element at a coordinate";
   let arguments = (ins AnyType:$value, Fly_MemRefType:$dst, Fly_IntTupleType:$coord);
 }

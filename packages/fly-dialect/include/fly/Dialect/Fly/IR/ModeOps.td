@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that pick, order and nest modes (contract sections 5.6 and 5.7).
+// Ops that pick, order and nest modes.
 
 #ifndef FLY_DIALECT_FLY_IR_MODEOPS_TD
 #define FLY_DIALECT_FLY_IR_MODEOPS_TD

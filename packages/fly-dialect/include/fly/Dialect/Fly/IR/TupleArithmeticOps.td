@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic on integer tuples (contract section 5.5).
+// Arithmetic on integer tuples.
 
 #ifndef FLY_DIALECT_FLY_IR_TUPLEARITHMETICOPS_TD
 #define FLY_DIALECT_FLY_IR_TUPLEARITHMETICOPS_TD

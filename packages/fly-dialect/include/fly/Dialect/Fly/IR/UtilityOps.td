@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Printing and what else belongs nowhere (contract section 5.16).
+// Printing and what else belongs nowhere.
 
 #ifndef FLY_DIALECT_FLY_IR_UTILITYOPS_TD
 #define FLY_DIALECT_FLY_IR_UTILITYOPS_TD
 
 include "fly/Dialect/Fly/IR/FlyOpBase.td"
 
-def Fly_PrintOp : Fly_Op<"print"> {
+def Fly_PrintOp : Fly_Op<"print", [Fly_AnyEffect]> {
   let summary = "prints values when it runs";
   let arguments = (ins StrAttr:$format, Variadic<AnyType>:$values);
 }

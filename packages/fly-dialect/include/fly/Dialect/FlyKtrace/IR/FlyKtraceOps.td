@@ -7,10 +7,11 @@ include "fly/Dialect/FlyKtrace/IR/FlyKtraceInterfaces.td"
 include "fly/Dialect/FlyKtrace/IR/FlyKtraceTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// An op that records an event. Its effects are unknown, so that no event is moved, merged or dropped.
+// An op that records an event. It reads and writes, so that no event is moved, merged or dropped.
 class FlyKtrace_EventOp<string mnemonic, string kind, dag what>
     : Op<FlyKtrace_Dialect, mnemonic,
-         [DeclareOpInterfaceMethods<FlyKtrace_EventOpInterface, ["getEventLabel", "getEventKind"]>]> {
+         [DeclareOpInterfaceMethods<FlyKtrace_EventOpInterface, ["getEventLabel", "getEventKind"]>,
+          MemoryEffects<[MemRead, MemWrite]>]> {
   // Which strings name a type of payload is known to the lowering.
   let arguments = !con(what, (ins Optional<I64>:$payload,
                                   DefaultValuedStrAttr<StrAttr, "uint64">:$payload_type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copy operations (contract sections 6.2 and 6.3).
+// Copy operations.
 
 #ifndef FLY_DIALECT_FLYROCDL_IR_COPYATOMS_TD
 #define FLY_DIALECT_FLYROCDL_IR_COPYATOMS_TD

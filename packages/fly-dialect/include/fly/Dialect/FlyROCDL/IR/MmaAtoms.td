@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix operations (contract section 6.4). Their common syntax is
+// Matrix operations. Their common syntax is
 // `<MxNxK, (A, B) -> C, key = value, ...>`, with every key in its order.
 
 #ifndef FLY_DIALECT_FLYROCDL_IR_MMAATOMS_TD

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor data movement of gfx1250: copies of whole tiles (contract sections 6.5 and 6.6).
+// Tensor data movement of gfx1250: copies of whole tiles.
 
 #ifndef FLY_DIALECT_FLYROCDL_IR_TENSORATOMS_TD
 #define FLY_DIALECT_FLYROCDL_IR_TENSORATOMS_TD

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that fit tensor copies of gfx1250 to a tensor and its tile in LDS (contract section 6.6).
+// Ops that fit tensor copies of gfx1250 to a tensor and its tile in LDS.
 
 #ifndef FLY_DIALECT_FLYROCDL_IR_TENSOROPS_TD
 #define FLY_DIALECT_FLYROCDL_IR_TENSOROPS_TD

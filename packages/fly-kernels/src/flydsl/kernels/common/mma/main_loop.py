@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..black_box import black_box, black_box_resource
 from ..language import fx
-from ..opaque import opaque, opaque_resource
 from .instructions import PACK_BYTES, unpack_int4
 from .mfma_preshuffle_pipeline import swizzle_chunk
 from .schedule import Step, VmemOrder, loads_of, stage_steps
@@ -144,7 +144,7 @@ def _spaced(
     Each has an offset of its own, or where vector registers are short a resource of its own in scalar registers.
     """
     if plan.many_sums:
-        return tuple([(opaque_resource(resource(rows * one)), 0) for one in range(count)]), (first,)
+        return tuple([(black_box_resource(resource(rows * one)), 0) for one in range(count)]), (first,)
     whole = resource(0)
     return tuple([(whole, one) for one in range(count)]), tuple(
         [first + row_bytes * (rows * one) for one in range(count)]
@@ -213,7 +213,7 @@ def sum_over_k(loop: TileLoop, looped: Any) -> dict[tuple[int, int], Any]:
         for next_a in range(first, looped + first, _round(plan) * plan.stage_bytes):
             inner = state.unpacked(values)
             # Constants stay in the instructions instead of in registers of their own.
-            bases = [opaque(one) for one in bases]
+            bases = [black_box(one) for one in bases]
             split = len(loop.a_offsets)
             here = replace(loop, a_offsets=tuple(bases[:split]), b_offsets=tuple(bases[split:]))
             # Where the reach of an instruction's own offset allows, all stages use one register.

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...elementwise.functions import UNARY
 from ..arch import architecture
 from ..convert import round_to
+from ..functions import UNARY
 from ..language import fx
 from .epilogue_walks import c_shuffle_epilog, default_epilog, mfma_epilog
 
@@ -109,6 +109,7 @@ class OutputTile:
         scale_b, bias: resources that begin at the tile's first column.
         row, column: the wave's first row and column in the tile.
         columns: how many columns the output has from the tile's first one on; None when the tile is inside it.
+        apart: from one of the wave's row blocks to the next, and from one of its column blocks to the next.
     """
 
     output: Any
@@ -122,6 +123,7 @@ class OutputTile:
     row: Any
     column: Any
     columns: Any = None
+    apart: tuple[int, int] = (16, 16)
 
 
 def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any) -> None:
@@ -133,8 +135,8 @@ def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, in
     size = tile.output.width // 8
     c_row = row * tile.c_stride
     for m, n, result in finished_columns(tile, epilogue, sums, lane):
-        at = column + n * 16
-        offset = inside(tile, at, (c_row + tile.c_stride * (m * 16) + at) * size)
+        at = column + n * tile.apart[1]
+        offset = inside(tile, at, (c_row + tile.c_stride * (m * tile.apart[0]) + at) * size)
         fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
 
 
@@ -148,18 +150,18 @@ def finished_columns(
     four = fx.VectorAlias(tile.output, 4)
     scales_b, biases = {}, {}
     for n in blocks:
-        at = column + n * 16
+        at = column + n * tile.apart[1]
         scales_b[n] = usual_nan(_load(fx.Float32x4, tile.scale_b, at * 4)) if epilogue.scaled else None
         biases[n] = _load(four, tile.bias, at * size) if epilogue.bias else None
     residual_row = row * tile.residual_stride
     for m in sorted({m for m, _ in sums}):
-        at_row = row + m * 16
+        at_row = row + m * tile.apart[0]
         scale_a = usual_nan(_load(fx.Float32, tile.scale_a, at_row * 4)) if epilogue.scaled else None
         for n in blocks:
-            at = column + n * 16
+            at = column + n * tile.apart[1]
             residual = None
             if fx.const_expr(epilogue.residual):
-                other = inside(tile, at, (residual_row + tile.residual_stride * (m * 16) + at) * size)
+                other = inside(tile, at, (residual_row + tile.residual_stride * (m * tile.apart[0]) + at) * size)
                 residual = _load(four, tile.residual, other)
             yield m, n, finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
 

@@ -43,7 +43,7 @@ def store_shuffled(
         for m in range(count):
             row = (wave_row * count + m) * 16 + lane % 16
             for n in sorted({n for _, n in results}):
-                column = tile.column + n * 16 + lane // 16 * 4
+                column = tile.column + n * tile.apart[1] + lane // 16 * 4
                 halves[(row * pieces + _swizzled(column // 8, row)) * 2 + (column // 4 + row) % 2] = results[
                     start + m, n
                 ].bitcast(fx.Int32)

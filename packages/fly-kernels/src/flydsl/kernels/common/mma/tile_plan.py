@@ -14,15 +14,16 @@ neither LDS nor a barrier in the loop, and a stage is as long as registers allow
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..arch import LDS_BYTES
 from .instructions import PACK_BYTES, MatrixProduct, matrix_product
 
 __all__ = ["LDS_BYTES", "WAVE", "TilePlan", "best_plan", "plan_tile"]
 
 WAVE = 64
-LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
 _SLOT = 4  # cycles of a wave's issue time that an instruction other than a matrix product takes
 _LONGEST_STAGE = 512  # bytes of K
 _LONGEST_PRIVATE_STAGE = 256  # bytes of K of one wave
@@ -100,6 +101,14 @@ class TilePlan:
         return self.tile_n // (16 * self.waves[1])
 
     @property
+    def column_parts(self) -> int:
+        """Parts of a wave's columns that the waves along K divide among them once K is summed over.
+
+        Where there are fewer parts than such waves, several have the same part, and the first of them stores it.
+        """
+        return math.gcd(self.k_waves, self.column_blocks)
+
+    @property
     def packs(self) -> int:
         """Packs that a lane has of one row in one stage."""
         return self.stage_bytes // (4 * PACK_BYTES * self.k_waves)
@@ -129,10 +138,10 @@ class TilePlan:
         """Chunks of LDS in which waves along K exchange sums: those of the buffers, or as many as they need."""
         if self.k_waves == 1:
             return 0
-        least = self.k_waves * self.threads  # one block of each wave to come
+        least = self.column_parts * self.threads  # one block of each wave to come
         if not self.private:
             return max(least, self.buffer_chunks * (1 if self.direct else self.buffers))
-        return least * min(self.row_blocks * self.column_blocks // self.k_waves, max(1, _SUM_CHUNKS // least))
+        return least * min(self.row_blocks * self.column_blocks // self.column_parts, max(1, _SUM_CHUNKS // least))
 
     @property
     def sum_registers(self) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sum over the waves that share K: each writes its sums to LDS and adds up a part of the columns of all.
 
-Afterwards columns are divided among the waves along K as they are among those along N, so what follows sees a grid of
-(waves along M, waves along N * waves along K). Parts are added in the order of K: the result does not depend on who
-comes first.
+Afterwards columns are divided among the waves along K as they are among those along N (`TilePlan.column_parts`), so
+what follows sees a grid of (waves along M, waves along N * parts). What waves have is added in the order of K: the
+result does not depend on who comes first.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
     """The sums of `main_loop.sum_over_k` over all waves along K, for (row block, column block) of the wave's own part.
 
     Args:
-        plan: the geometry; the column blocks of a wave are a multiple of `k_waves`.
+        plan: the geometry.
         sums: of this wave.
         lds: pointer to `plan.sum_chunks` chunks of 16 bytes, of which nobody but late readers of A has need.
         thread: index in the workgroup.
     """
     if plan.k_waves == 1:
         return {key: plan.product.exact(value) for key, value in sums.items()}
-    parts, kind = plan.k_waves, plan.product.accumulator
+    waves, parts, kind = plan.k_waves, plan.column_parts, plan.product.accumulator
     own = plan.column_blocks // parts
     blocks = [(m, n) for m in range(plan.row_blocks) for n in range(own)]
     at_once = plan.sum_chunks // (parts * plan.threads)
-    lane, part = thread % WAVE, thread // WAVE % parts
-    group = thread // (WAVE * parts) * (WAVE * parts)
+    lane, part = thread % WAVE, thread // WAVE % waves % parts
+    group = thread // (WAVE * waves) * (WAVE * waves)
     result: Sums = {}
     for start in range(0, len(blocks), at_once):
         fx.barrier()
@@ -45,7 +45,7 @@ def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
         fx.barrier()
         for slot, (m, n) in enumerate(some):
             first = lds + ((slot * parts + part) * plan.threads + group + lane)
-            values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(parts)]
+            values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(waves)]
             total = values[0]
             for value in values[1:]:
                 total = total + value

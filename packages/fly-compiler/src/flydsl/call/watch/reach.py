@@ -1,0 +1,600 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which objects of Python a traced function can have read: found by the names that its code uses.
+
+Code reads a global by its name, and an attribute by its name, or by a text that it has as a constant. So all that a
+function can read is found from its code, without running it: objects that are known (globals, closure variables,
+defaults, items of containers) are followed along those attributes that any reached code names. Where code looks
+attributes up by computed names (`getattr`, `vars`, …), all attributes of known objects count.
+
+It finds too much rather than too little: what is found is compared later, and what differs is traced anew.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import operator
+import os
+import sys
+import threading
+import weakref
+from abc import ABCMeta
+from collections import deque
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from contextvars import Context, ContextVar
+from enum import Enum
+from types import (
+    BuiltinMethodType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+from weakref import ReferenceType
+
+from . import states
+from .foreign import is_foreign, is_foreign_class
+from .place import MISSING, Absent, Attribute, Cell, Content, Item, Place, State
+
+__all__ = ["ATOMS", "CONTAINERS", "Reach", "data_attributes"]
+
+ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
+_PLAIN = frozenset(ATOMS)  # objects of classes derived from these have attributes
+CONTAINERS = (list, dict, set, deque, MappingProxyType)
+"""Containers whose items can change."""
+
+# Reads of attributes whose names the code does not have.
+_REFLECTIVE = frozenset(
+    (
+        *("__dict__", "__getattribute__", "__getstate__", "asdict", "astuple", "attrgetter", "dir", "dumps", "eval"),
+        *("exec", "fields", "getattr", "getattr_static", "getmembers", "globals", "hasattr", "locals"),
+        *("methodcaller", "pformat", "pprint", "vars"),
+    )
+)
+_WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "globals"])
+_RECORDS = frozenset(("_weakrefset", "argparse", "collections", "configparser", "functools", "types", "weakref"))
+"""Modules of Python whose objects hold what users put there."""
+_BOUND = (BuiltinMethodType, MethodWrapperType)
+_GETTERS = (operator.attrgetter, operator.methodcaller)
+_GUESSES = frozenset(("getattr", "hasattr"))
+_ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb"])
+_UNREAD = frozenset(
+    ("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__slots__", "__weakref__")
+)
+_DESCRIPTIVE = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
+"""What functions and classes say of themselves."""
+_DATACLASS_READS = frozenset(("__dataclass_fields__", "asdict", "astuple", "fields", "replace"))
+_PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_INSTANCE_TESTS = frozenset(["isinstance", "issubclass"])
+
+
+_NOTHING: dict[str, Any] = {}
+
+
+class Reach:
+    """What can be read from some roots.
+
+    Attributes:
+        places: where something was found, and what.
+        names: all names and texts that reached code has.
+        functions: the reached functions of the user's.
+        reflective: code looks up attributes by computed names.
+    """
+
+    def __init__(self, roots: Iterable[Any]) -> None:
+        self.names: set[str] = set()
+        self.functions: list[FunctionType] = []
+        self.reflective = False
+        self.places: list[Place] = []
+        self._texts: set[str] = set()
+        self._fails = False
+        self._matches_classes = False
+        self._guessed: set[str] = set()
+        self._reads_environment = False
+        self._has_abstract = False
+        self._seen: dict[int, Any] = {}
+        self._queue: list[Any] = []
+        self._holders: list[Any] = []
+        self._patched: list[ModuleType] = []
+        self._globals: dict[int, tuple[dict[str, Any], set[str]]] = {}
+        self._namespaces: dict[type, Mapping[str, Any]] = {}
+        self._done: set[tuple[int, str]] = set()
+        for one in roots:
+            self._add(one)
+        self._run()
+
+    def covers(self, value: Any) -> bool:
+        """Tell whether an object was reached."""
+        return id(value) in self._seen
+
+    def loads_global(self, namespace: Mapping[str, Any], name: str) -> bool:
+        """Tell whether a reached function reads a name of its module as a global, not just as an attribute."""
+        return any(one.__globals__ is namespace and _loads_global(one.__code__, name) for one in self.functions)
+
+    # -- the walk ------------------------------------------------------------------------------------------------------
+
+    def _add(self, value: Any) -> None:
+        if type(value) not in _PLAIN and id(value) not in self._seen:
+            self._seen[id(value)] = value
+            self._queue.append(value)
+
+    def _run(self) -> None:
+        """Follow everything until nothing new is found; names that come later count for objects found before."""
+        while True:
+            while self._queue:
+                self._visit(self._queue.pop())
+            before = len(self.names), len(self._seen), len(self._done)
+            for holder in list(self._holders):
+                self._expand(holder)
+            for module in list(self._patched):
+                self._expand_foreign(module)
+            for namespace, names in list(self._globals.values()):
+                self._read_globals(namespace, names | self._texts if "__globals__" in self.names else names)
+            if not self._queue and before == (len(self.names), len(self._seen), len(self._done)):
+                break
+        if self._reads_environment:
+            self.places.append(State("the environment variables", None, states.environment))
+        for name in sorted(states.SETTINGS.keys() & self.names):
+            self.places.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
+        if self._has_abstract and not _INSTANCE_TESTS.isdisjoint(self.names):
+            self.places.append(State("the classes registered with abstract ones", None, states.of_registry))
+
+    def _visit(self, value: Any) -> None:
+        kind = type(value)
+        if kind is FunctionType:
+            self._function(value)
+        elif kind is MethodType:
+            self._add(value.__func__)
+            self._add(value.__self__)
+        elif isinstance(value, ModuleType):
+            if is_foreign(value.__name__):
+                self._patched.append(value)
+            else:
+                self._holders.append(value)
+                if "__getattr__" in vars(value):
+                    self._item(f"{value.__name__}.__getattr__", vars(value), "__getattr__")
+        elif isinstance(value, type):
+            self._class(value)
+        elif kind in (staticmethod, classmethod):
+            self._add(value.__func__)
+        elif isinstance(value, property):
+            for one in (value.fget, value.fset):
+                self._add(one)
+        elif isinstance(value, functools.partial):
+            for one in (value.func, *value.args, *value.keywords.values()):
+                self._add(one)
+            for name in ("func", "args", "keywords"):
+                self.places.append(Attribute("arguments of a partial function", value, name))
+            self.places.append(Content("arguments of a partial function", value.keywords))
+            if vars(value):
+                self._holders.append(value)
+        elif kind is CellType:
+            self._cell("a closure variable", value)
+        elif kind in _BOUND:
+            self._add(value.__self__)
+        elif kind in _GETTERS:
+            self._getter(value)
+        elif isinstance(value, ReferenceType):
+            self.places.append(State("a weak reference", value, states.of_reference))
+            self._add(value() if isinstance(value, weakref.WeakMethod) else ReferenceType.__call__(value))
+        elif kind in _PROXIES:
+            with suppress(ReferenceError, AttributeError):
+                self._add(value.__reduce_ex__.__self__)  # a proxy passes everything on, so this is what it stands for
+        elif kind is GeneratorType:
+            self.places.append(State(f"where {value.__qualname__}() waits", value, states.of_generator))
+            if value.gi_frame is not None:
+                self._code(value.gi_code, value.gi_frame.f_globals)
+                for one in value.gi_frame.f_locals.values():
+                    self._add(one)
+        else:
+            self._object(value)
+
+    def _object(self, value: Any) -> None:
+        """Follow an instance: its class, its items, its content."""
+        kind = type(value)
+        label = f"an object of class {kind.__qualname__}"
+        if isinstance(value, tuple):
+            for one in tuple.__iter__(value):
+                self._add(one)
+        elif isinstance(value, frozenset):
+            for one in frozenset.__iter__(value):
+                self._add(one)
+        elif isinstance(value, CONTAINERS):
+            place = Content(label, value)
+            self.places.append(place)
+            for one in (*place.items, *place.value):
+                self._add(one)
+        elif isinstance(value, Enum):
+            self._item(f"the value of {value!r}", vars(value), "_value_")
+        elif isinstance(value, threading.local):
+            self.places.append(State(label, value, states.of_thread))
+            for one in vars(value).values():
+                self._add(one)
+        elif isinstance(value, ContextVar):
+            self.places.append(State(f"the context variable {value.name}", value, states.of_variable))
+            for one in states.value_of_variable(value):
+                self._add(one)
+        elif isinstance(value, Context):
+            self.places.append(State(label, value, states.of_context))
+            for one in value.values():
+                self._add(one)
+        elif isinstance(value, BaseException):
+            self.places.append(Attribute(f"the arguments of {label}", value, "args"))
+            self._add(value.args)
+        elif kind is type(os.environ):
+            self._reads_environment = True
+        read = states.reader_of(value)
+        if read is not None:
+            self.places.append(State(label, value, read))
+            if getattr(getattr(value, "dtype", None), "hasobject", False):
+                for one in value.flat:
+                    self._add(one)
+        own = own_attributes(value)
+        if own is not None:
+            self._add(own.get("__wrapped__"))
+        if kind.__module__.startswith(("flydsl.call.", "flydsl.compile.", "flydsl.compiler.")):
+            for name in ("func", "original", "jit", "__self__", "fixed_name", "known_block_size", "receiver"):
+                self._attribute_of_ours(value, name)
+            return
+        if not is_foreign_class(kind):
+            self._add(kind)
+            self.places.append(Attribute(f"the class of {label}", value, "__class__"))
+        if isinstance(value, Enum) and is_foreign_class(kind):
+            return
+        if own is not None:
+            self.places.append(Attribute(f"the attributes of {label}", value, "__dict__"))
+            self._holders.append(value)
+        elif not is_foreign_class(kind) or hasattr(kind, "__slots__"):
+            self._holders.append(value)
+
+    def _attribute_of_ours(self, value: Any, name: str) -> None:
+        """Follow a part of a `@flyc.kernel` or `@flyc.jit` function."""
+        own = own_attributes(value)
+        found = getattr(value, name, MISSING) if own is None else own.get(name, MISSING)
+        if found is not MISSING:
+            self._add(found)
+            if name not in ("receiver", "jit", "__self__"):
+                self.places.append(Attribute(f"{name} of {value!r}", value, name))
+            if isinstance(found, FunctionType):  # symbols are made of it
+                self.places.append(Attribute(f"the name of {value!r}", found, "__name__"))
+
+    def _getter(self, value: Any) -> None:
+        """Follow what `operator` makes of names: they count like those that code has."""
+        _, parts, *_ = value.__reduce__()
+        for one in parts:
+            if isinstance(one, str):
+                self.names |= set(one.split("."))
+            else:
+                self._add(one)
+
+    # -- code ----------------------------------------------------------------------------------------------------------
+
+    def _function(self, function: FunctionType) -> None:
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._cell(f"closure variable '{name}' of {function.__qualname__}()", cell)
+        self._add(vars(function).get("__wrapped__"))
+        module = function.__globals__.get("__name__", "")
+        if is_foreign(module):
+            self._reads_environment |= module == "os" and function.__name__ in _ENVIRONMENT
+            return
+        self.functions.append(function)
+        self._holders.append(function)
+        if function.__code__.co_filename != "<string>":  # what dataclasses and the like generate stays as it is
+            self.places.append(Attribute(f"the code of {function.__qualname__}()", function, "__code__"))
+        if function.__defaults__:
+            self.places.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__defaults__"))
+            for one in function.__defaults__:
+                self._add(one)
+        if function.__kwdefaults__:
+            self.places.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
+            self._add(function.__kwdefaults__)
+        self._code(function.__code__, function.__globals__)
+
+    def _code(self, code: CodeType, namespace: dict[str, Any]) -> None:
+        """Follow what code reads, whose globals are those of a module."""
+        names: set[str] = set()
+        texts: set[str] = set()
+        _names_of(code, names, texts)
+        self._environment_names(names)
+        self.reflective |= not _REFLECTIVE.isdisjoint(names)
+        self._matches_classes |= _matches_classes(code)
+        self._fails |= "AttributeError" in names
+        if not _GUESSES.isdisjoint(names):
+            self._guessed |= {one for one in texts if one.isidentifier()}
+        self._texts |= {one for one in texts if one.isidentifier()}
+        self.names |= names | self._texts
+        known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
+        # A tensor that happens to be called as an attribute is (`fx.thread_idx.x`) is no global that the code reads.
+        known |= _globals_of(code)
+        if not _WHOLE_MODULE.isdisjoint(names):
+            known |= self._texts | _data_names(namespace)
+        package = namespace.get("__package__") or ""
+        for one in names | texts:
+            for path in (one, f"{package}.{one.lstrip('.')}"):
+                found = sys.modules.get(path)
+                if found is not None:
+                    self._add(found)
+                    if not is_foreign(path):
+                        self._item(f"module '{path}'", sys.modules, path)
+
+    def _environment_names(self, names: set[str]) -> None:
+        self._reads_environment |= not _ENVIRONMENT.isdisjoint(names)
+
+    def _cell(self, label: str, cell: CellType) -> None:
+        if id(cell) in self._seen and self._seen[id(cell)] is not cell:
+            return
+        self._seen[id(cell)] = cell
+        if (id(cell), "") in self._done:
+            return
+        self._done.add((id(cell), ""))
+        place = Cell(label, cell)
+        self.places.append(place)
+        if place.value is not MISSING:
+            self._add(place.value)
+
+    def _read_globals(self, namespace: dict[str, Any], names: set[str]) -> None:
+        for name in names & namespace.keys():
+            self._item(f"global '{name}'", namespace, name, of_module=True)
+        known = vars(builtins)
+        hidden = (names & known.keys()) - namespace.keys()
+        self._without("a global", namespace, hidden)
+        for name in hidden:
+            self._item(f"built-in '{name}'", known, name)
+
+    def _item(self, label: str, mapping: Mapping[str, Any], name: str, *, of_module: bool = False) -> None:
+        if (id(mapping), name) not in self._done:
+            self._done.add((id(mapping), name))
+            value = mapping[name]
+            self.places.append(Item(label, mapping, name, value, is_global=of_module))
+            self._add(value)
+
+    def _members(self, cls: type) -> Mapping[str, Any]:
+        """Return the namespace of a class, the same object every time."""
+        return self._namespaces.setdefault(cls, cls.__dict__)
+
+    # -- attributes ----------------------------------------------------------------------------------------------------
+
+    def _class(self, cls: type) -> None:
+        self._has_abstract |= isinstance(cls, ABCMeta)
+        if is_foreign_class(cls):
+            if not cls.__flags__ & _IMMUTABLE:
+                self._holders.append(cls)
+            return
+        self._holders.append(cls)
+        self.places.append(Attribute(f"the bases of class {cls.__qualname__}", cls, "__mro__"))
+        for base in cls.__mro__:
+            self._add(base)
+        self._add(type(cls))
+        if isinstance(cls, type(Enum)):
+            for name in [one for one in vars(cls) if one.endswith("_map_")]:
+                self._item(f"{cls.__qualname__}.{name}", self._members(cls), name)
+        others = [vars(base) for base in cls.__mro__ if is_foreign_class(base)]
+        # Python calls these by itself, and code of base classes that is not followed calls what they have too.
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, (FunctionType, classmethod, staticmethod)) and (
+                (name.startswith("__") and name.endswith("__")) or any(name in one for one in others)
+            ):
+                self._item(f"{cls.__qualname__}.{name}", self._members(cls), name)
+
+    def _expand(self, holder: Any) -> None:
+        """Follow those attributes of an object that any code names."""
+        if isinstance(holder, type):
+            self._expand_class(holder)
+            return
+        own = own_attributes(holder)
+        if own is None:
+            own = _NOTHING
+        label = holder.__name__ if isinstance(holder, ModuleType) else f"an object of class {type(holder).__qualname__}"
+        if isinstance(holder, FunctionType):
+            label = f"{holder.__qualname__}()"
+        wanted = self.names & own.keys()
+        if self.reflective and not is_foreign_class(type(holder)):
+            wanted = set(own)
+        elif isinstance(holder, ModuleType):
+            wanted |= _data_names(own) if self.reflective else set()
+        elif any(base.__module__ in _RECORDS or _gets_attributes(base) for base in type(holder).__mro__):
+            wanted = set(own)
+        if isinstance(holder, FunctionType):
+            self._describe(label, holder)
+        for name in wanted - (_UNREAD - self.names):
+            self._item(f"attribute '{name}' of {label}", own, name)
+        absent: set[str] = set()
+        if not isinstance(holder, ModuleType):
+            for base in type(holder).__mro__:
+                if not is_foreign_class(base):
+                    absent |= self.names & vars(base).keys()
+                if base.__flags__ & _HEAP:
+                    self._read_slots(holder, base, label)
+        absent |= self._guessed
+        if self._fails:
+            absent |= self.names
+        if own is not _NOTHING:
+            self._without(f"an attribute of {label}", own, absent - own.keys() - _UNREAD)
+
+    def _expand_foreign(self, module: ModuleType) -> None:
+        """Look whether names of a module of somebody else's stay what they are; only users' objects are followed."""
+        own = vars(module)
+        for name in self.names & own.keys():
+            if not name.startswith("__"):
+                self._foreign_item(f"attribute '{name}' of {module.__name__}", own, name)
+
+    def _foreign_item(self, label: str, mapping: Mapping[str, Any], name: str) -> None:
+        """Look whether a name of somebody else's stays what it is, and follow what a user can have put there."""
+        if (id(mapping), name) in self._done:
+            return
+        self._done.add((id(mapping), name))
+        value = mapping[name]
+        self.places.append(Item(label, mapping, name, value, is_global=False))
+        if isinstance(value, (FunctionType, type)):
+            of_user = not is_foreign(getattr(value, "__module__", None) or "builtins")
+            followed = of_user or isinstance(value, type)
+        elif isinstance(value, CONTAINERS):
+            followed = value is not sys.modules and not label.partition(" of ")[2].startswith("flydsl.")
+        elif isinstance(value, ModuleType):
+            followed = True
+        else:
+            followed = not is_foreign_class(type(value))
+        if followed:
+            self._add(value)
+
+    def _subclasses(self, cls: type) -> None:
+        """Note which classes are derived from one, and follow them."""
+        for one in (cls, *type.__subclasses__(cls)):
+            self._add(one)
+        if (id(cls), "()") not in self._done:
+            self._done.add((id(cls), "()"))
+            self.places.append(State(f"the subclasses of {cls.__qualname__}", cls, states.of_subclasses))
+
+    def _describe(self, label: str, value: Any) -> None:
+        """Note what a function or class says of itself, if that is asked for."""
+        for name in _DESCRIPTIVE:
+            if name in self.names and (id(value), name) not in self._done:
+                self._done.add((id(value), name))
+                place = Attribute(f"{name} of {label}", value, name)
+                self.places.append(place)
+                if place.value is not MISSING:
+                    self._add(place.value)
+
+    def _expand_class(self, cls: type) -> None:
+        if is_foreign_class(cls):
+            members_of = self._members(cls)
+            for name in self.names & members_of.keys():
+                if not name.startswith("__"):
+                    self._foreign_item(f"{cls.__qualname__}.{name}", members_of, name)
+            return
+        self._describe(cls.__qualname__, cls)
+        if self._matches_classes:  # `case C(x)` reads the attribute that the class says
+            self.names |= {"__match_args__", *(vars(cls).get("__match_args__") or ())}
+        if "__subclasses__" in self.names:
+            self._subclasses(cls)
+        if "__dataclass_fields__" in vars(cls) and not _DATACLASS_READS.isdisjoint(self.names):
+            self._item(f"the fields of {cls.__qualname__}", self._members(cls), "__dataclass_fields__")
+        members = [(base, self._members(base)) for base in cls.__mro__ if not is_foreign_class(base)]
+        wanted = set().union(*(self.names & one.keys() for _, one in members))
+        if self.reflective:
+            wanted |= set().union(*(_data_names(one) for _, one in members))
+        wanted -= _UNREAD - (self.names & {"__annotations__", "__doc__"})
+        for base, one in members:
+            for name in wanted & one.keys():
+                self._item(f"{base.__qualname__}.{name}", one, name)
+            absent = wanted | self._guessed
+            self._without(f"an attribute of {base.__qualname__}", one, absent - one.keys())
+
+    def _read_slots(self, holder: Any, base: type, label: str) -> None:
+        for name, member in list(vars(base).items()):
+            if (
+                isinstance(member, MemberDescriptorType)
+                and (name in self.names or self.reflective)
+                and name != "__dict__"
+            ):
+                if (id(holder), name) in self._done:
+                    continue
+                self._done.add((id(holder), name))
+                place = Attribute(f"attribute '{name}' of {label}", holder, name)
+                self.places.append(place)
+                if place.value is not MISSING:
+                    self._add(place.value)
+
+    def _without(self, label: str, mapping: Mapping[str, Any], names: set[str]) -> None:
+        """Note that names are not there: a new attribute of a name hides what was found behind it."""
+        new = {one for one in names if (id(mapping), "-" + one) not in self._done}
+        if new:
+            self._done |= {(id(mapping), "-" + one) for one in new}
+            self.places.append(Absent(label, mapping, frozenset(new)))
+
+
+def _data_names(namespace: Mapping[str, Any]) -> set[str]:
+    """Return the names of values that are no code."""
+    code = (FunctionType, ModuleType, type)
+    return {
+        name
+        for name, value in list(namespace.items())
+        if not (name.startswith("__") and name.endswith("__")) and not isinstance(value, code)
+    }
+
+
+def _gets_attributes(cls: type) -> bool:
+    """Tell whether a class of somebody else's looks attributes up by itself."""
+    return "__getattr__" in vars(cls) and is_foreign_class(cls)
+
+
+def own_attributes(value: Any) -> dict[str, Any] | None:
+    """Return the dictionary of an object without running code of its class; `None` when it has none."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def data_attributes(value: Any, names: set[str] | None) -> dict[str, Any]:
+    """Return the attributes of an object that code can read: those of some names, or all."""
+    found = dict(own_attributes(value) or {})
+    for base in type(value).__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, MemberDescriptorType) and not is_foreign_class(base):
+                with suppress(AttributeError):
+                    found[name] = member.__get__(value)
+    if names is None or any(map(_gets_attributes, type(value).__mro__)):
+        return found
+    return {name: one for name, one in found.items() if name in names}
+
+
+def _names_of(code: CodeType, names: set[str], texts: set[str]) -> None:
+    names.update(code.co_names)
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            _names_of(one, names, texts)
+        elif isinstance(one, str):
+            texts.add(one)
+        elif isinstance(one, (tuple, frozenset)):
+            texts.update(part for part in one if isinstance(part, str))
+
+
+_OF_MODULE = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL")
+_LOADS = {dis.opmap[one]: one == "LOAD_GLOBAL" for one in _OF_MODULE if one in dis.opmap}
+"""Instructions that take a name of the module; true of the one whose number has a flag in its lowest bit."""
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+_HAS_FLAG = sys.version_info >= (3, 11)
+
+
+def _globals_of(code: CodeType) -> set[str]:
+    """Return the names that code, and code in it, looks up in its module."""
+    found: set[str] = set()
+    raw, extended = code.co_code, 0
+    for at in range(0, len(raw), 2):
+        operation, number = raw[at], raw[at + 1] | extended
+        extended = number << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation in _LOADS:
+            found.add(code.co_names[number >> 1 if _HAS_FLAG and _LOADS[operation] else number])
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            found |= _globals_of(one)
+    return found
+
+
+def _matches_classes(code: CodeType) -> bool:
+    return _MATCH_CLASS in code.co_code[::2] or any(
+        _matches_classes(one) for one in code.co_consts if isinstance(one, CodeType)
+    )
+
+
+def _loads_global(code: CodeType, name: str) -> bool:
+    if name in code.co_names and any(
+        one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL") and one.argval == name
+        for one in dis.get_instructions(code)
+    ):
+        return True
+    if not _WHOLE_MODULE.isdisjoint(code.co_names):
+        return True
+    return any(isinstance(one, CodeType) and _loads_global(one, name) for one in code.co_consts)

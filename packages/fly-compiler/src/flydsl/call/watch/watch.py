@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether everything that a compiled function was traced from still is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import reprlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from enum import Enum
+from itertools import chain
+from types import CodeType, FunctionType
+from typing import Any
+
+from .place import MISSING, Absent, Attribute, Cell, Content, Item, Place
+from .reach import ATOMS, CONTAINERS, Reach
+
+__all__ = ["Watch", "source_digest"]
+
+_INLINE = 64
+"""So many tests are spelled out in the generated call; more would make it slow to generate."""
+
+_PLAIN = (deque, dict, list, set)
+"""Containers of these very classes are compared many at once."""
+
+
+class Watch:
+    """What some roots read when they were traced.
+
+    Args:
+        roots: the function, and the classes that its arguments bring.
+    """
+
+    def __init__(self, roots: Iterable[Any]) -> None:
+        self.roots = list(roots)
+        self.reach = Reach(self.roots)
+        self._texts = {
+            id(one): reprlib.repr(one.value)
+            for one in self.reach.places
+            if isinstance(one, Item) and one.is_global and type(one.value) in (list, dict, set)
+        }
+
+    @property
+    def names(self) -> set[str] | None:
+        """The attributes that the code reads of objects; `None`: any."""
+        return None if self.reach.reflective else self.reach.names
+
+    def changed(self) -> list[Place]:
+        """Return the places that hold something else now."""
+        return [one for one in self.reach.places if one.changed()]
+
+    def tests(self, scope: dict[str, Any]) -> list[str]:
+        """Return expressions that are all true while nothing changed; what they name goes to `scope`."""
+        contents = [one for one in self.reach.places if isinstance(one, Content)]
+        places = [one for one in self.reach.places if not isinstance(one, Content)]
+        texts = [one.test(scope, number) for number, one in enumerate(places[:_INLINE])]
+        rest = places[_INLINE:] + contents
+        if rest:
+            scope["_fly_rest"] = _all_same(rest)
+            texts.append("_fly_rest()")
+        return texts
+
+    def error(self, places: list[Place]) -> str | None:
+        """Return what is wrong when data of a module was changed that the function has compiled in, else `None`.
+
+        Nothing is when code was replaced too, as in a notebook: what is traced anew for that reads the values of now.
+        """
+        if any(callable(one.value) for one in places):
+            return None
+        for one in places:
+            if not isinstance(one, Item) or not one.is_global or not _is_data(one.value):
+                continue
+            if one.value is not one.now() and self.reach.loads_global(one.mapping, one.name):
+                return f"global '{one.name}' = {_shown(one.value)}, which is now {_shown(one.now())}"
+        for one in self.reach.places:
+            text = self._texts.get(id(one))
+            if (
+                text is not None
+                and isinstance(one, Item)
+                and self._content_changed(one.value, places)
+                and self.reach.loads_global(one.mapping, one.name)
+            ):
+                return f"global '{one.name}' = {text}, which is now {_shown(one.value)}"
+        return None
+
+    def _content_changed(self, value: Any, places: list[Place]) -> bool:
+        """Tell whether the items of a container, or of containers in it, are among the changes."""
+        inside = [value]
+        seen: set[int] = set()
+        while inside:
+            one = inside.pop()
+            if id(one) in seen or type(one) not in (list, dict, set, tuple):
+                continue
+            seen.add(id(one))
+            if any(isinstance(place, Content) and place.container is one for place in places):
+                return True
+            inside += one.values() if isinstance(one, dict) else one
+        return False
+
+
+def same_value(place: Place) -> bool:
+    """Tell whether a place holds another object now that means the same to a trace: an equal number or text."""
+    now, before = place.now(), place.value
+    if type(now) is not type(before) or not isinstance(before, ATOMS):
+        return False
+    return repr(now) == repr(before)  # tells -0.0 from 0.0
+
+
+def _is_data(value: Any) -> bool:
+    """Tell whether a value is a constant: a number, a text, or a container; other objects can be replaced."""
+    return isinstance(value, (*ATOMS, *CONTAINERS, tuple, frozenset, Enum))
+
+
+def _shown(value: Any) -> str:
+    return reprlib.repr(value)
+
+
+def _all_same(places: list[Place]) -> Callable[[], bool]:
+    """Return a function that looks at many places."""
+    # All loops over places of a kind run in C.
+    by_kind: dict[Any, list[Any]] = {}
+    for one in places:
+        kind = (type(one), one.name) if isinstance(one, Attribute) and one.value is not MISSING else type(one)
+        by_kind.setdefault(kind, []).append(one)
+    items: list[Item] = by_kind.pop(Item, [])
+    columns: list[list[Any]] = [[one.mapping for one in items], [one.name for one in items]]
+    rows: list[tuple[Any, list[list[Any]], list[Any]]] = [(operator.getitem, columns, [one.value for one in items])]
+    for kind in [one for one in by_kind if isinstance(one, tuple)]:
+        found: list[Attribute] = by_kind.pop(kind)
+        rows.append((operator.attrgetter(kind[1]), [[one.holder for one in found]], [one.value for one in found]))
+    absent: list[Absent] = by_kind.pop(Absent, [])
+    apart = [(one.mapping.keys(), one.value) for one in absent]
+    contents: list[Content] = by_kind.pop(Content, [])
+    same_contents = _all_same_contents([one for one in contents if type(one.container) in _PLAIN])
+    by_kind[Content] = [one for one in contents if type(one.container) not in _PLAIN]
+    others = [one.changed for kind in by_kind.values() for one in kind]
+
+    def same() -> bool:
+        for look, arguments, values in rows:
+            if not all(map(operator.is_, map(look, *arguments), values)):
+                return False
+        for keys, names in apart:
+            if not keys.isdisjoint(names):
+                return False
+        return same_contents() and not any(changed() for changed in others)
+
+    return same
+
+
+def _all_same_contents(places: list[Content]) -> Callable[[], bool]:
+    """Return a function that looks at the items of many containers of Python's own classes."""
+    containers = [one.container for one in places]
+    lengths = [len(one.items) for one in places]
+    items = [item for one in places for item in one.items]
+    mappings = [one.container for one in places if type(one.container) is dict]
+    values = [value for one in places if type(one.container) is dict for value in one.value]
+
+    def same() -> bool:
+        try:  # equal lengths first: then each item is compared with the one that was in its place
+            return (
+                all(map(operator.eq, map(len, containers), lengths))
+                and all(map(operator.is_, chain.from_iterable(containers), items))
+                and all(map(operator.is_, chain.from_iterable(map(dict.values, mappings)), values))
+            )
+        except RuntimeError:  # one changes while it is looked at
+            return False
+
+    return same
+
+
+def source_digest(function: FunctionType) -> str:
+    """Return a hash of the code of a function and of all user code that it reaches, with the numbers and texts it uses.
+
+    It is the same in every process, and made to tell versions of a program apart; nothing relies on its seeing all.
+    """
+    reach = Reach([function])
+    kinds = (Item, Cell, Attribute, Content)
+    lines = [f"{one.__module__}.{one.__qualname__} {_code_text(one.__code__)}" for one in reach.functions]
+    for place in (one for one in reach.places if isinstance(one, kinds)):
+        values = place.value if isinstance(place, Content) else (place.value,)
+        if all(isinstance(one, ATOMS) for one in values):
+            lines.append(f"{place.label} {values!r}")
+    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _code_text(code: CodeType) -> str:
+    constants = [_code_text(one) if isinstance(one, CodeType) else _stable(one) for one in code.co_consts]
+    return f"{code.co_name} {code.co_code.hex()} {code.co_names} {constants}"
+
+
+def _stable(value: Any) -> str:
+    return f"frozenset {sorted(map(repr, value))}" if isinstance(value, frozenset) else repr(value)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compile backends: what turns traced modules into code for a kind of device. There is one, `rocm`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .base import ARTIFACT_KINDS, TO_BINARY, BaseBackend, DeviceTexts, GPUTarget, Stage, compile_backend_name
+from .rocm import RocmBackend
+
+__all__ = [
+    "ARTIFACT_KINDS",
+    "TO_BINARY",
+    "BaseBackend",
+    "DeviceTexts",
+    "GPUTarget",
+    "RocmBackend",
+    "Stage",
+    "compile_backend_name",
+    "current_target",
+    "get_backend",
+    "register_backend",
+]
+
+_backends: dict[str, type[BaseBackend]] = {"rocm": RocmBackend}
+
+
+def register_backend(name: str, cls: type[BaseBackend], *, force: bool = False) -> None:
+    """Register a backend.
+
+    Raises:
+        ValueError: the name is taken, unless `force`.
+    """
+    if name in _backends and not force:
+        raise ValueError(f"compile backend {name!r} is registered already; pass force=True to replace it")
+    _backends[name] = cls
+    _made.cache_clear()
+    if cls.device_api is not None:
+        from flydsl.runtime import register_compile_runtime_mapping
+
+        register_compile_runtime_mapping(name, cls.device_api)
+
+
+def get_backend(name: str | None = None, *, arch: str = "") -> BaseBackend:
+    """Return a backend, by default the one in use, for an architecture, by default the one that is asked for.
+
+    Raises:
+        ValueError: no backend has that name.
+    """
+    wanted = name or compile_backend_name()
+    if wanted not in _backends:
+        raise ValueError(f"unknown compile backend {wanted!r}; there are: {', '.join(sorted(_backends))}")
+    cls = _backends[wanted]
+    # Asked of an object, for classes whose detect_target is no static method.
+    return _made(cls, cls.make_target(arch) if arch else cls.__new__(cls).detect_target())
+
+
+@lru_cache(maxsize=32)
+def _made(cls: type[BaseBackend], target: GPUTarget) -> BaseBackend:
+    return cls(target)
+
+
+def current_target() -> GPUTarget:
+    """Return what the backend in use compiles for now."""
+    return get_backend().target

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a compile backend answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from flydsl.utils import env
+
+if TYPE_CHECKING:
+    from flydsl._mlir import ir
+
+__all__ = ["ARTIFACT_KINDS", "TO_BINARY", "BaseBackend", "DeviceTexts", "GPUTarget", "Stage", "compile_backend_name"]
+
+ARTIFACT_KINDS = ("hsaco",)
+"""The kinds of device code that an artifact can hold (docs/artifact.md)."""
+
+TO_BINARY = "gpu-module-to-binary"
+"""The stage of every pipeline that makes device code; those before it lower the program."""
+
+
+def compile_backend_name() -> str:
+    """Return the name of the backend in use (`FLYDSL_COMPILE_BACKEND`)."""
+    return str(env.compile.backend).strip().lower()
+
+
+@dataclass(frozen=True)
+class GPUTarget:
+    """A device to compile for: backend, architecture, lanes of a wave."""
+
+    backend: str
+    arch: str
+    warp_size: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the pipeline: the name that dumps and reports use, and its passes as text of the pass manager."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class DeviceTexts:
+    """Device code as text, for dumps: LLVM IR, and assembly with the lines it came from (`.file`, `.loc`)."""
+
+    llvm_ir: str
+    isa: str
+
+
+class BaseBackend(ABC):
+    """What a backend answers for one target: its stages, the kind of its code, and what runs it.
+
+    A backend may live in any package: `flydsl.compiler.register_backend` makes it known, and
+    `FLYDSL_COMPILE_BACKEND` chooses it.
+
+    Args:
+        target: what to compile for; by default what the environment and the devices ask for.
+
+    Attributes:
+        artifact_kind: the kind of its device code, one of `ARTIFACT_KINDS` for what shall be an artifact.
+        device_api: the kind of device runtime that runs it (`flydsl.runtime.register_device_runtime`); None where
+            `flydsl.runtime.register_compile_runtime_mapping` says it.
+    """
+
+    artifact_kind: ClassVar[str] = "hsaco"
+    device_api: ClassVar[str | None] = None
+
+    def __init__(self, target: GPUTarget | None = None) -> None:
+        self.target = self.detect_target() if target is None else target
+        if not self.supports_target(self.target):
+            raise ValueError(f"{type(self).__name__} compiles for no target {self.target}")
+
+    @classmethod
+    def make_target(cls, arch: str) -> GPUTarget:
+        """Return the target of an architecture's name."""
+        from flydsl.runtime.device import get_warp_size
+
+        return GPUTarget(compile_backend_name(), arch, get_warp_size(arch))
+
+    def hash(self) -> str:
+        """Return what of the backend and its target a cache key holds."""
+        return f"{type(self).__module__}.{type(self).__qualname__} {self.target}"
+
+    def stages(
+        self,
+        *,
+        hints: Mapping[str, Any],
+        opt_level: int,
+        debug_info: bool,
+        link_libs: Sequence[str] = (),
+        ktrace: bool = False,
+        mark_uninitialised: bool = False,
+    ) -> list[Stage]:
+        """Return the steps from a traced program to device code, in order; the last one is `TO_BINARY`.
+
+        By default, each of `pipeline_fragments` is a step. They know nothing of the last three arguments.
+
+        Args:
+            hints: effective compile hints.
+            opt_level: LLVM's level of optimisation.
+            debug_info: keep line tables.
+            link_libs: bitcode that external functions need.
+            ktrace: kernels record events.
+            mark_uninitialised: mark registers that are read before they are written.
+
+        Raises:
+            ValueError: something is asked for that the backend does not have.
+        """
+        asked = {
+            "bitcode of external functions": link_libs,
+            "events of fx.ktrace": ktrace,
+            "FLYDSL_EMU_SANITIZE=init": mark_uninitialised,
+        }
+        for what, wanted in asked.items():
+            if wanted:
+                raise ValueError(f"compile backend {self.target.backend!r} does not have {what}")
+        fragments = self.pipeline_fragments(compile_hints=hints)
+        return [Stage(text.partition("{")[0].strip(), text) for text in fragments]
+
+    def device_texts(self, module: ir.Module, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
+        """Return device code as text; the module is as before `TO_BINARY`, and stays so.
+
+        Raises:
+            DSLCompileError: code generation fails.
+            NotImplementedError: the backend has no texts.
+        """
+        raise NotImplementedError(f"compile backend {self.target.backend!r} cannot show its device code as text")
+
+    def external_binary(self, module: ir.Module, text: str, *, prefix: str, hints: Mapping[str, Any]) -> None:
+        """Do the stage `TO_BINARY` with another LLVM (`FLYDSL_COMPILE_LLVM_DIR`).
+
+        Args:
+            module: as before that stage.
+            text: its passes.
+            prefix: where the LLVM is.
+            hints: effective compile hints.
+
+        Raises:
+            NotImplementedError: the backend cannot.
+        """
+        raise NotImplementedError(
+            f"compile backend {self.target.backend!r} has no last step by another LLVM; unset FLYDSL_COMPILE_LLVM_DIR"
+        )
+
+    @staticmethod
+    @abstractmethod
+    def supports_target(target: GPUTarget) -> bool:
+        """Tell whether this backend compiles for `target`."""
+
+    @staticmethod
+    @abstractmethod
+    def detect_target() -> GPUTarget:
+        """Return the target that the environment and the devices ask for."""
+
+    @abstractmethod
+    def pipeline_fragments(self, *, compile_hints: Mapping[str, Any]) -> list[str]:
+        """Return the passes, as texts of MLIR's pass manager, in order."""
+
+    @abstractmethod
+    def gpu_module_targets(self) -> list[str]:
+        """Return the target attributes of the device module, as MLIR texts."""
+
+    @abstractmethod
+    def native_lib_patterns(self) -> list[str]:
+        """Return glob patterns of the native libraries that the result depends on."""
+
+    @abstractmethod
+    def jit_runtime_lib_basenames(self) -> list[str]:
+        """Return the names of the shared libraries that an artifact needs."""

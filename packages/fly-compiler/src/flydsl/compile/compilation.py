@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One specialisation, from a request to something to call: out of the disk cache, or compiled."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flydsl.runtime import Artifact, current_device, load_artifact, read_note
+from flydsl.trace.event_names import remember
+from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
+from flydsl.trace.hints import hints_key
+from flydsl.utils import env, log
+
+from .backends import BaseBackend, Stage, get_backend
+from .cache import ArtifactStore, UnwritableCacheError, digest_of, module_digest, toolchain_hash
+from .dumps import Dumps, wanted
+from .lifetimes import release
+from .module_inits import InitialisedFunction
+from .pipeline import StageTimes, emit, lower
+from .report import CompilationReport, record
+from .scratch import scratch_folder
+from .specs import ArgumentSpec
+from .target import Settings, marks_uninitialised
+from .tracing import KTRACE_BUFFER, Compilation, Static, trace_host
+
+__all__ = ["Compiled", "Request", "compile_request"]
+
+_SLOW_AFTER = 10.0
+# The host function computes grids and fills slots: a few nanoseconds, however much is spent on optimising it. LLVM's
+# level 2 would take half of the emission's time.
+_HOST_OPT_LEVEL = 0
+
+
+@dataclass
+class Request:
+    """What to compile.
+
+    Attributes:
+        function: the rewritten host function; it takes all parameters by position.
+        name: its name.
+        arguments: each parameter with its spec, or a `Static` with the Python value it has.
+        qualified_name: its module and qualified name, which the folder of its artifacts on disk is named after.
+        settings: what the environment asks for.
+        hints: effective compile hints.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    arguments: Sequence[tuple[str, Any]]
+    qualified_name: str
+    settings: Settings
+    hints: dict[str, Any]
+
+    def run_time(self) -> list[tuple[str, ArgumentSpec]]:
+        """Return the run-time arguments."""
+        found = [(name, spec) for name, spec in self.arguments if not isinstance(spec, Static)]
+        return found if self.ktrace is None else [*found, ("ktrace buffer", KTRACE_BUFFER)]
+
+    @property
+    def ktrace(self) -> KtraceSettings | None:
+        """How events of `fx.ktrace` are recorded, `None` when they are not."""
+        return ktrace_settings(self.hints)
+
+    @property
+    def backend(self) -> BaseBackend:
+        """What compiles it."""
+        return get_backend(self.settings.backend, arch=self.settings.arch)
+
+    def stages(self, compilation: Compilation) -> list[Stage]:
+        """Return the steps from what was traced to device code."""
+        return self.backend.stages(
+            hints=self.hints,
+            opt_level=self.settings.opt_level,
+            debug_info=self.settings.debug_info,
+            link_libs=compilation.link_libs,
+            ktrace=compilation.recording is not None,
+            mark_uninitialised=marks_uninitialised(),
+        )
+
+    def trace(self) -> Compilation:
+        """Trace the host function and its kernels."""
+        return trace_host(
+            self.function,
+            self.name,
+            self.arguments,
+            arch=self.settings.arch,
+            hints=self.hints,
+            ktrace=self.ktrace,
+        )[0]
+
+    def described(self) -> list[tuple[str, str]]:
+        """Return each argument's name, and its type or compile-time value as text."""
+        return [
+            (name, repr(spec.value) if isinstance(spec, Static) else spec.describe()) for name, spec in self.arguments
+        ]
+
+    def function_key(self) -> str:
+        """Return the hash that names the folder of all artifacts of this function, tool chain and target."""
+        return digest_of(self.qualified_name, toolchain_hash(), self.settings.key)
+
+    def key(self, compilation: Compilation) -> str:
+        """Return the hash of everything that the artifact depends on, which is what was traced and how it is compiled.
+
+        What the traced module says need not be said again: compile-time arguments, globals and helpers count as far as
+        they made a difference to it. Source locations are a part of it, because line tables and assertions show them.
+
+        Args:
+            compilation: the result of `trace`, before any pass.
+        """
+        parts = (
+            module_digest(compilation.module),
+            toolchain_hash(),
+            self.settings.key,
+            repr(hints_key(self.hints)),
+            repr(self.run_time()),
+            repr(self.ktrace),
+            self.backend.hash(),
+            repr(self.stages(compilation)),
+        )
+        return "sha256:" + digest_of(*parts, *compilation.quoted)
+
+
+@dataclass
+class Compiled:
+    """A specialisation that is ready.
+
+    Attributes:
+        request: what it was made for.
+        artifact: the loaded artifact, `None` under `COMPILE_ONLY`.
+        origin: `compiled` or `disk`.
+        path: the artifact's file.
+        key: its cache key.
+        store: where it lies on disk, `None` without a disk cache.
+        times: of each stage; of `trace` and `key` alone when it came from disk.
+        kernels: the `@flyc.kernel` functions that it launches.
+    """
+
+    request: Request
+    artifact: Artifact | None
+    origin: str
+    path: Path
+    key: str
+    store: ArtifactStore | None
+    times: StageTimes
+    callbacks: bool = False
+    """Whether Python has to be called with the module once it is loaded."""
+    kernels: Sequence[Any] = ()
+    initialised: InitialisedFunction | None = None
+    """The entry with those calls."""
+
+    @property
+    def function(self) -> Any:
+        """What to call with the run-time arguments, `None` under `COMPILE_ONLY`."""
+        if self.initialised is not None:
+            return self.initialised
+        return None if self.artifact is None else self.artifact.entry
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """The artifact's note (docs/artifact.md)."""
+        return self.artifact.note if self.artifact is not None else read_note(self.path)
+
+    def report(self, origin: str | None = None) -> CompilationReport:
+        """Return what is known of it, by default with the origin that it had at first."""
+        return CompilationReport(
+            self.request.name,
+            self.request.settings.arch,
+            origin or self.origin,
+            dict(self.times.seconds),
+            self.note["kernels"],
+            self.path,
+            self.key,
+            [f"{name}: {spec}" for name, spec in self.request.described()],
+            dict(self.times.processor_seconds),
+        )
+
+
+def compile_request(request: Request) -> Compiled:
+    """Return the specialisation, from disk if a valid artifact is there.
+
+    Raises:
+        DSLCompileError: the program cannot be compiled.
+        CacheFolderError: the cache folder cannot be trusted.
+        RuntimeError: `FLYDSL_RUNTIME_RUN_ONLY` is set and there is no artifact.
+        ValueError: `FLYDSL_RUNTIME_RUN_ONLY` together with dumping.
+    """
+    dumping = wanted()
+    run_only = env.runtime.run_only
+    if env.compile.llvm_dir and env.debug.dump_asm and not env.debug.dump_ir:
+        raise RuntimeError(
+            "FLYDSL_DEBUG_DUMP_ASM shows the code of this wheel's LLVM, not that of FLYDSL_COMPILE_LLVM_DIR; unset one "
+            "of the two"
+        )
+    if run_only and dumping:
+        raise ValueError(
+            "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
+        )
+    try:
+        compiled = _compile_or_load(request, dumping, run_only)
+    finally:
+        release()
+    if request.ktrace is not None:
+        remember(compiled.note.get("ktrace", {}).get("events", {}))
+    record(compiled.report())
+    return compiled
+
+
+def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compiled:
+    start = time.perf_counter()
+    with _said_when_slow(request.name):
+        times = StageTimes()
+        compilation: Compilation = times.timed("trace", request.trace)
+        key: str = times.timed("key", lambda: request.key(compilation))
+        found = _found_or_made(request, compilation, key, times, dumping, run_only)
+    found.kernels = [one.source for one in compilation.kernels]
+    if found.origin == "compiled":
+        log().info("compiled %s for %s in %.3f s", request.name, request.settings.arch, time.perf_counter() - start)
+    return found
+
+
+def _found_or_made(
+    request: Request, compilation: Compilation, key: str, times: StageTimes, dumping: bool, run_only: bool
+) -> Compiled:
+    load = not request.settings.compile_only
+    if compilation.externals:
+        log().info(
+            "%s is not cached on disk: it calls external functions (%s), whose code may change unseen",
+            request.name,
+            ", ".join(compilation.externals),
+        )
+    persistent = not compilation.externals and not dumping
+    root = Path(env.runtime.cache_dir)
+    store = ArtifactStore(root, request.name, request.function_key(), scratch_folder) if persistent else None
+    if run_only:
+        return _only_from_disk(request, store, key, load, times)
+    if store is not None and env.runtime.enable_cache:
+        try:
+            found, hit = store.get_or_make(key, lambda path: _build(request, compilation, key, path, times), load=load)
+        except UnwritableCacheError as error:
+            if not load:  # writing the cache is all that COMPILE_ONLY is for
+                raise
+            _say_unwritable(str(error))
+        else:
+            artifact = found if isinstance(found, Artifact) else None
+            path = store.path(key) if artifact is None else artifact.path
+            return Compiled(request, artifact, "disk" if hit else "compiled", path, key, store, times)
+    path = scratch_folder() / f"{key.rpartition(':')[2][:16]}-{next(_serial)}.so"
+    _build(request, compilation, key, path, times)
+    artifact = load_artifact(path) if load else None
+    made = Compiled(request, artifact, "compiled", path, key, None, times, bool(compilation.module_inits))
+    if artifact is not None and compilation.module_inits:
+        made.initialised = InitialisedFunction(artifact, compilation.module_inits)
+        made.initialised.prepare(current_device().index)
+    return made
+
+
+_serial = itertools.count()
+
+
+@functools.lru_cache(maxsize=64)
+def _say_unwritable(text: str) -> None:
+    log().warning("nothing is cached on disk: %s", text)
+
+
+def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, load: bool, times: StageTimes) -> Compiled:
+    root = Path(env.runtime.cache_dir)
+    if not root.is_dir() or not any(root.iterdir()):
+        raise RuntimeError(f"FLYDSL_RUNTIME_RUN_ONLY=1, but the cache folder {root} is empty or not there")
+    found = None if store is None else store.find(key, load=load)
+    if found is None or store is None:
+        where = root if store is None else store.path(key)
+        raise RuntimeError(
+            f"FLYDSL_RUNTIME_RUN_ONLY=1, but there is no artifact of {request.name}() for these arguments: {where} "
+            f"(key {key}, cache folder {root})"
+        )
+    return Compiled(request, found if isinstance(found, Artifact) else None, "disk", store.path(key), key, store, times)
+
+
+def _build(request: Request, compilation: Compilation, key: str, path: Path, times: StageTimes) -> None:
+    """Lower what was traced, and write the artifact."""
+    with compilation.context:
+        dumps = Dumps(compilation, request.backend, request.settings.opt_level) if wanted() else None
+        lowered = lower(compilation, request.backend, request.stages(compilation), times, dumps)
+        emit(
+            compilation,
+            request.backend,
+            lowered,
+            path,
+            arguments=request.run_time(),
+            key=key,
+            opt_level=_HOST_OPT_LEVEL,
+            times=times,
+        )
+
+
+@contextmanager
+def _said_when_slow(name: str) -> Iterator[None]:
+    """Say in the log that something is still being compiled when a block takes long."""
+    timer = threading.Timer(_SLOW_AFTER, _say_slow, (name,))
+    timer.daemon = True
+    try:  # before it starts: an interrupt may come in between
+        timer.start()
+        yield
+    finally:
+        timer.cancel()
+
+
+def _say_slow(name: str) -> None:
+    log().warning("still compiling %s after %.0f s ...", name, _SLOW_AFTER)

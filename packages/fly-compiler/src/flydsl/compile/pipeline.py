@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the traced module to an artifact: a backend's stages, one by one, and the emission."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _fly_emit
+from flydsl._mlir.passmanager import PassManager
+from flydsl.runtime import seal_artifact
+from flydsl.trace.diagnostics import Diagnostic, DSLCompileError, frames_of
+from flydsl.utils import env, log
+
+from .backends import ARTIFACT_KINDS, TO_BINARY, BaseBackend, Stage
+from .dumps import Dumps
+from .llvm_options import llvm_options
+from .note import argument_entries, build_note
+from .specs import ArgumentSpec
+from .tracing import Compilation
+
+__all__ = ["StageTimes", "emit", "lower"]
+
+
+@dataclass
+class StageTimes:
+    """Seconds that each stage of one compilation took, by the clock and of processor time."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    processor_seconds: dict[str, float] = field(default_factory=dict)
+
+    def timed(self, name: str, work: Callable[[], Any]) -> Any:
+        """Run `work` and add its duration under `name`."""
+        start, used = time.perf_counter(), time.process_time()
+        try:
+            return work()
+        finally:
+            self.processor_seconds[name] = self.processor_seconds.get(name, 0.0) + time.process_time() - used
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def _copied(module: ir.Module) -> ir.Module:
+    """Return a copy of a module."""
+    copy = ir.Module.create(module.operation.location)
+    for attribute in module.operation.attributes:
+        copy.operation.attributes[attribute] = module.operation.attributes[attribute]
+    with ir.InsertionPoint(copy.body):
+        for op in module.body.operations:
+            op.operation.clone()
+    return copy
+
+
+def lower(
+    compilation: Compilation, backend: BaseBackend, stages: Sequence[Stage], times: StageTimes, dumps: Dumps | None
+) -> ir.Module:
+    """Verify the traced module and run stages of a backend over a copy of it.
+
+    The traced module stays as it is: Python may still hold values of it, and print them.
+
+    Returns:
+        The lowered module.
+
+    Raises:
+        DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
+    """
+    traced, hints = compilation.module, compilation.hints
+    if dumps is not None:
+        dumps.stage("origin", traced)
+    if env.debug.print_origin_ir:
+        log().info("traced IR:\n%s", traced)
+    times.timed("verify", lambda: _checked(lambda: traced.operation.verify(), "the traced program is not valid"))
+    module = _copied(traced)
+    verify, print_all = env.debug.enable_verifier, env.debug.print_after_all
+    own_options = {} if env.compile.llvm_dir else hints.get("llvm_options") or {}
+    with llvm_options(own_options):
+        for stage in stages:
+            if stage.name == TO_BINARY and dumps is not None:
+                dumps.keep_device_code(module)
+            if stage.name == TO_BINARY and env.compile.llvm_dir:
+                times.timed(stage.name, lambda: _external_binary(compilation, backend, module, stage.text))  # noqa: B023
+                continue
+            manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
+            manager.enable_verifier(verify)
+            times.timed(
+                stage.name,
+                lambda: _checked(lambda: manager.run(module.operation), f"{stage.name} failed"),  # noqa: B023
+            )
+            if dumps is not None:
+                dumps.stage(stage.name, module)
+            if print_all:
+                log().info("after %s:\n%s", stage.name, module)
+    if dumps is not None:
+        dumps.device_code()
+    return module
+
+
+def _external_binary(compilation: Compilation, backend: BaseBackend, module: ir.Module, text: str) -> None:
+    if compilation.link_libs:
+        raise RuntimeError(
+            "FLYDSL_COMPILE_LLVM_DIR cannot be combined with bitcode that external functions link "
+            f"({', '.join(compilation.link_libs)}); unset it"
+        )
+    backend.external_binary(module, text, prefix=env.compile.llvm_dir, hints=compilation.hints)
+
+
+def _checked(work: Callable[[], Any], what: str) -> Any:
+    """Run MLIR code; what it reports becomes a `DSLCompileError` in the user's lines."""
+    try:
+        return work()
+    except ir.MLIRError as error:
+        found = [_diagnostic(one) for one in error.error_diagnostics if str(one.message) not in _EMPTY_MESSAGES]
+        raise DSLCompileError(*(found or [Diagnostic(f"{what}: {error}")])) from None
+
+
+_EMPTY_MESSAGES = ("An error happened while serializing the module.",)
+_QUOTES = "see current operation: "
+
+
+def _diagnostic(one: Any) -> Diagnostic:
+    """Return a finding of MLIR's without the notes that only quote its operation: the user's line says more."""
+    notes = [str(note.message) for note in one.notes]
+    kept = tuple(note for note in notes if not note.startswith(_QUOTES))
+    return Diagnostic(str(one.message), kept, frames_of(one.location))
+
+
+def emit(
+    compilation: Compilation,
+    backend: BaseBackend,
+    lowered: ir.Module,
+    path: Path,
+    *,
+    arguments: Sequence[tuple[str, ArgumentSpec]],
+    key: str,
+    opt_level: int,
+    times: StageTimes,
+) -> None:
+    """Write the artifact of a lowered module to `path`, by way of a temporary file beside it.
+
+    Args:
+        compilation: what was traced.
+        backend: what lowered it.
+        lowered: what `lower` returned.
+        path: the artifact's file.
+        arguments: names and specs of the run-time arguments.
+        key: the cache key.
+        opt_level: of LLVM, for the host function.
+        times: gets the duration.
+
+    Raises:
+        DSLCompileError: host code generation or linking fails, or an artifact cannot hold code of this kind.
+    """
+    if backend.artifact_kind not in ARTIFACT_KINDS:
+        raise DSLCompileError(
+            f"cannot write the artifact: compile backend {backend.target.backend!r} makes {backend.artifact_kind}, "
+            f"and artifacts hold {', '.join(ARTIFACT_KINDS)}"
+        )
+
+    def work() -> None:
+        objects = _fly_emit.code_objects(lowered)
+        entries = argument_entries(arguments, lowered, compilation.entry)
+        note = build_note(compilation, lowered, objects, entries, key)
+        _fly_emit.emit_artifact(
+            lowered,
+            entry=compilation.entry,
+            name=compilation.entry,
+            note=note,
+            output_path=str(path),
+            opt_level=opt_level,
+        )
+        seal_artifact(path)
+
+    try:
+        times.timed("emit", work)
+    except _fly_emit.EmitError as error:
+        raise DSLCompileError(f"cannot write the artifact: {error}") from None

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder where this process makes its files.
+
+It belongs to the process that made it: one that was forked off makes its own, and only its maker takes it away. Its
+maker holds a lock on it, which the kernel releases when the process ends, however it ends; a folder that nobody holds
+was left behind by a killed process, and goes when the next one is made.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import shutil
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["scratch_folder"]
+
+_PREFIX = "flydsl-scratch-"
+_ATTEMPTS = 10
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class _Scratch:
+    path: Path
+    descriptor: int  # of the folder; carries the lock
+    process: int
+
+    def is_there(self) -> bool:
+        """Whether the name still stands for the folder that was made."""
+        try:
+            return os.path.samestat(os.lstat(self.path), os.fstat(self.descriptor))
+        except OSError:
+            return False
+
+
+_current: _Scratch | None = None
+_lock = threading.Lock()
+
+
+def scratch_folder() -> Path:
+    """Return this process's folder for what is being made; it is private to the user, and goes with the process.
+
+    Raises:
+        OSError: it cannot be made; the text names the place.
+    """
+    global _current
+    with _lock:
+        if _current is None or not _current.is_there():
+            if _current is not None:
+                os.close(_current.descriptor)
+                _current = None
+            _sweep(Path(tempfile.gettempdir()))
+            _current = _make()
+        return _current.path
+
+
+def _make() -> _Scratch:
+    for _ in range(_ATTEMPTS):
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        try:
+            descriptor = os.open(path, _OPEN)
+        except FileNotFoundError:
+            continue  # swept by another process before it was locked
+        made = _Scratch(path, descriptor, os.getpid())
+        if _take(descriptor) is not False and made.is_there():
+            return made
+        os.close(descriptor)
+    raise OSError(f"cannot make a folder {_PREFIX}… in {tempfile.gettempdir()} that other processes leave alone")
+
+
+def _take(descriptor: int) -> bool | None:
+    """Lock a folder: whether that was possible, or `None` where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes of this user have left behind. What cannot be removed stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX):
+                with suppress(OSError):
+                    _remove_abandoned(entry)
+
+
+def _remove_abandoned(entry: os.DirEntry[str]) -> None:
+    if entry.stat(follow_symlinks=False).st_uid != os.geteuid():
+        return
+    descriptor = os.open(entry.path, _OPEN)
+    try:
+        if _take(descriptor) and os.path.samestat(os.lstat(entry.path), os.fstat(descriptor)):
+            shutil.rmtree(entry.path, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_own() -> None:
+    if _current is not None and _current.process == os.getpid() and _current.is_there():
+        shutil.rmtree(_current.path, ignore_errors=True)
+
+
+def _forget() -> None:
+    """In a process that was forked off: the folder is its parent's, and the lock may be another thread's."""
+    global _current, _lock
+    _lock = threading.Lock()
+    if _current is not None:
+        os.close(_current.descriptor)  # the parent's descriptor keeps the lock
+        _current = None
+
+
+atexit.register(_remove_own)
+os.register_at_fork(after_in_child=_forget)

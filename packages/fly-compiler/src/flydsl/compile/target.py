@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compiled for: the architecture, and the settings of the environment that change the result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from flydsl.utils import env
+
+__all__ = ["Settings", "environment_parts", "environment_token", "settings"]
+
+# Every variable that changes what a call does. `os.environ` encodes and decodes each access; a call that is compiled
+# already has a budget of microseconds, so the bytes underneath are compared.
+_VARIABLES = (
+    "ARCH",
+    "FLYDSL_GPU_ARCH",
+    "HSA_OVERRIDE_GFX_VERSION",
+    "FLYDSL_COMPILE_OPT_LEVEL",
+    "FLYDSL_COMPILE_BACKEND",
+    "FLYDSL_COMPILE_LLVM_DIR",
+    "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
+    "FLYDSL_DEBUG_MAX_LOC_DEPTH",
+    "FLYDSL_EXTRA_SOURCE_DIRS",
+    "COMPILE_ONLY",
+    "FLYDSL_EMU_SANITIZE",
+    "FLYDSL_KTRACE_ENABLE",
+    "FLYDSL_KTRACE_BUFFER_BYTES",
+    "FLYDSL_KTRACE_BLOCKS",
+)
+_raw: Any = getattr(os.environ, "_data", None)
+_keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()
+
+
+def environment_parts() -> tuple[Callable[[Any], Any], tuple[Any, ...]]:
+    """Return a look-up function and the names to look up: `tuple(map(*environment_parts()))` is the token."""
+    return (os.environ.get, _VARIABLES) if _raw is None else (_raw.get, _keys)
+
+
+def environment_token() -> tuple[Any, ...]:
+    """Return the present values of all variables that matter, as something to compare and hash."""
+    return tuple(map(*environment_parts()))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The environment's part of a compilation.
+
+    `key` names everything that the artifact depends on, `backend` the compile backend.
+    """
+
+    arch: str
+    opt_level: int
+    debug_info: bool
+    key: str
+    compile_only: bool
+    backend: str
+
+
+def marks_uninitialised() -> bool:
+    """Return whether the environment asks for the emulator's init sanitizer, which wants marks in the code."""
+    return not {"init", "all"}.isdisjoint(os.environ.get("FLYDSL_EMU_SANITIZE", "").replace(" ", "").split(","))
+
+
+def settings() -> Settings:
+    """Return the settings that the environment asks for now.
+
+    Raises:
+        ValueError: a variable has a value that is not valid.
+        RuntimeError: `FLYDSL_COMPILE_BACKEND` and `FLYDSL_RUNTIME_KIND` do not go together.
+    """
+    return _settings(environment_token())
+
+
+@lru_cache(maxsize=64)
+def _settings(token: tuple[Any, ...]) -> Settings:
+    from flydsl.runtime import ensure_compile_runtime_compatible
+
+    from .backends import compile_backend_name, get_backend
+    from .cache.toolchain import extra_sources_hash
+
+    ensure_compile_runtime_compatible(env.compile.backend)
+    arch = get_backend().target.arch
+    opt_level, debug_info = env.compile.opt_level, env.debug.enable_debug_info
+    extra = extra_sources_hash(env.compile.extra_source_dirs) if env.compile.extra_source_dirs else ""
+    llvm = ""
+    if env.compile.llvm_dir:
+        from .external_llvm import external_llvm_fingerprint
+
+        llvm = external_llvm_fingerprint(env.compile.llvm_dir)
+    # Kernels whose uninitialised registers are marked are other kernels than those that run otherwise.
+    depth = env.debug.max_loc_depth if debug_info else 0
+    key = repr((arch, opt_level, debug_info, depth, env.compile.backend, llvm, extra, marks_uninitialised()))
+    return Settings(
+        arch,
+        opt_level,
+        debug_info,
+        key,
+        compile_only=env.compile.compile_only,
+        backend=compile_backend_name(),
+    )

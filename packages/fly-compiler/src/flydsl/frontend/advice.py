@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hints for those who bring habits along: from Python, Triton, CUDA, CuTe and torch."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+
+from flydsl.trace.diagnostics import register_adviser
+
+__all__ = ["hints_for", "hints_for_line"]
+
+_NO_TORCH_TENSOR = (
+    "it is a view of memory with a layout, not a torch tensor: index it, t.load() and t.store(v), t.fill(value), "
+    "fx.size(t), fx.make_view"
+)
+_TRANSPOSED = (
+    "a view with the modes in another order is fx.make_view(fx.get_iter(t), fx.select(fx.get_layout(t), [1, 0]))"
+)
+_CONVERTED = "elements are converted when they are there: t[i].to(fx.Float16), or t.load().to(fx.Float16)"
+_ONLY_A_LOOP = (
+    "a range whose length is known only when the kernel runs is a loop of the kernel, `for i in range(n):` alone; not "
+    "in list(), enumerate(), zip(), reversed() or a comprehension"
+)
+_ONLY_WHILE_TRACING = (
+    "Python's lists, tuples and texts are indexed while tracing: put the numbers in registers, "
+    "fx.Vector.from_elements([...])[i], or in a tensor"
+)
+_BY_TEXT = (
+    (r"unsupported operand .*'Tensor'", "a tensor is memory: compute with what is in it, x[i] or x.load()"),
+    (r"unsupported operand .* /: 'IntTuple'", "extents are integers: divide them with // or fx.ceildiv"),
+    (r"'(Boolean|U?[Ii]nt\d+|B?Float\d+)' object is not subscriptable", "it is one number; a tensor was meant?"),
+    (r"'Storage\[.*item assignment", "a storage is written with .poke(value) and read with .peek()"),
+    (r"'IntTuple' object does not support item assignment", "shapes and layouts do not change: make another one"),
+    (r"'\w+\d*' object has no attribute 'item'", "inside a kernel a value is used as it is, without .item()"),
+    (
+        r"(?<!'Tensor' object has )no attribute '(float|half|bfloat16|int|long|double|astype|type|cast)'",
+        "convert with .to(fx.Float16)",
+    ),
+    (r"'Tensor' object has no attribute '(ndim|dim)'", "fx.rank(t) counts the modes of a tensor"),
+    (r"'Tensor' object has no attribute '(T|mT|t|transpose|permute|swapaxes)'", _TRANSPOSED),
+    (r"'Tensor' object has no attribute '(to|astype|type|cast|float|half|bfloat16|int|long|double)'", _CONVERTED),
+    (r"'Tensor' object has no attribute", _NO_TORCH_TENSOR),
+    (r"got torch\.\w+", "torch's types are for the host: fx.Float16, fx.Int32, ..."),
+    (
+        r"got 'Vector'",
+        "to store n lanes, slice the tensor: fx.logical_divide(t, fx.make_layout(n, 1))[None, i].store(v)",
+    ),
+    (
+        r"an int-tuple is made of integers, got Float",
+        "an index is an integer: divide with //, convert with .to(fx.Int32)",
+    ),
+    (
+        r"only integers, slices .* are valid indices",
+        "an array of NumPy is indexed while tracing: pass it to the kernel as a tensor",
+    ),
+    (r"argument of type 'Tensor' is not iterable", "search a tensor in a loop over its elements"),
+    (r"unsupported format string passed to", 'print the value when the kernel runs, fx.printf("{}", value)'),
+    (r"<class 'numpy\.(\w+)'>", "the types of NumPy are for the host: fx.Float16, fx.Int32, ..."),
+    (r"got 'Tuple3D'", "take one axis, for example fx.thread_idx.x"),
+    (r"doesn't define __round__", "fx.roundeven rounds halves to even as Python does, fx.round away from zero"),
+    (r"name '(thread|block)(Idx|Dim)' is not defined", "they are fx.thread_idx, fx.block_idx and fx.block_dim"),
+)
+
+_ELSEWHERE = {
+    "arange": "a thread computes one element: its number is fx.thread_idx.x",
+    "atomicAdd": "fx.atomic_add(fx.get_iter(tensor) + i, value)",
+    "cdiv": "fx.ceildiv(a, b)",
+    "constexpr": "fx.Constexpr",
+    "cp_async": "fx.rocdl.BufferCopyLDS128b() is the copy that goes to LDS by itself",
+    "dot": "fx.gemm(tiled_mma, d, a, b, c) on fragments",
+    "device_print": "fx.printf(...)",
+    "load": "x[i] for one element, fx.copy(atom, src, dst) for a tile",
+    "local_partition": "tiled_copy.get_slice(fx.thread_idx.x).partition_S(tile)",
+    "local_tile": "fx.zipped_divide(tensor, tile)[None, coordinate]",
+    "make_fragment": "fx.make_rmem_tensor(shape, dtype), or tiled_mma.make_fragment_A(tile)",
+    "make_tensor": "fx.make_view(pointer, layout)",
+    "num_programs": "fx.grid_dim.x",
+    "program_id": "fx.block_idx.x",
+    "shared_memory": "fx.SharedAllocator().allocate(fx.Array[dtype, n])",
+    "shfl_down_sync": "fx.gpu.shuffle_down(value, offset, width)",
+    "shfl_xor_sync": "fx.gpu.shuffle_xor(value, offset, width)",
+    "static_assert": "a plain assert, of what is known while tracing; fx.device_assert when the kernel runs",
+    "static_range": "fx.range_constexpr(...)",
+    "store": "x[i] = value for one element, fx.copy(atom, src, dst) for a tile",
+    "sum": "vector.reduce('add') in a thread, fx.coop.warp_reduce and fx.coop.BlockReduce among threads",
+    "sync_threads": "fx.barrier()",
+    "syncthreads": "fx.barrier()",
+    "where": "condition.select(a, b), or `a if condition else b`",
+    "zeros": "fx.full(shape, 0.0, dtype) makes a vector, fx.make_rmem_tensor(shape, dtype) registers to fill",
+}
+
+_MISSING = re.compile(r"module '(flydsl\.expr[\w.]*)' has no attribute '(\w+)'")
+
+
+def hints_for(text: str) -> list[str]:
+    """Return what to say besides the text of an exception."""
+    found = [hint for pattern, hint in _BY_TEXT if re.search(pattern, text)]
+    missing = _MISSING.search(text)
+    if missing is not None:
+        module, name = missing.groups()
+        if name in _ELSEWHERE:
+            return [*found, f"here it is {_ELSEWHERE[name]}"]
+        close = difflib.get_close_matches(name, dir(importlib.import_module(module)), n=3)
+        if close:
+            found.append(f"did you mean {' or '.join(close)}?")
+    return found
+
+
+_OF_BUILTINS = {
+    "all": "combine conditions with `and`, or lanes of a vector with .reduce",
+    "any": "combine conditions with `or`, or lanes of a vector with .reduce",
+    "bool": "compare, for example x != 0",
+    "complex": "there are no complex numbers",
+    "filter": "choose with condition.select(a, b)",
+    "float": "convert with .to(fx.Float32)",
+    "int": "convert with .to(fx.Int32)",
+    "max": "use fx.max(a, b)",
+    "min": "use fx.min(a, b)",
+    "sorted": "sort with fx.min and fx.max, or fx.coop.BlockRadixSort among threads",
+}
+_ASKED_BY_PYTHON = re.compile(r"as Python bool|has no Python (float|integer) representation")
+_CALL = re.compile(r"(?<![\w.])(math\.)?(\w+)\s*\(")
+_ID = re.compile(r"\b(thread|block|grid)_(id|dim)\s*\.\s*[xyz]\b")
+
+
+def hints_for_line(text: str, source: str) -> list[str]:
+    """Return what to say besides the text of an exception that came up in a piece of source: what fx has instead."""
+    if "object has no attribute" in text and (found := _ID.search(source)) is not None:
+        return [f"fx.{found[1]}_id('x') is a function, fx.{found[1]}_idx.x the index"]
+    if not _ASKED_BY_PYTHON.search(text):
+        return []
+    from flydsl.expr.ops import math
+
+    if "no Python integer" in text:
+        if "range(" in source:
+            return [_ONLY_A_LOOP]
+        if re.match(r"""["'].*["']\s*%""", source):
+            return ['print the value when the kernel runs, fx.printf("{}", value)']
+        if re.match(r"""[\w.]+\[|["'\[(]""", source):
+            return [_ONLY_WHILE_TRACING]
+    for module, name in _CALL.findall(source):
+        if module and name in math.__all__:
+            return [f"math.{name} computes on the host: use fx.{name}"]
+        if module and name in _OF_MATH:
+            return [f"math.{name} computes on the host: {_OF_MATH[name]}"]
+        if not module and name in _OF_BUILTINS:
+            return [f"Python's {name}() decides on the host: {_OF_BUILTINS[name]}"]
+    return []
+
+
+_OF_MATH = {"fabs": "use fx.absf", "pow": "use fx.powf, or **", "hypot": "use fx.sqrt(a * a + b * b)"}
+
+
+def _advise(text: str, source: str) -> list[str]:
+    return [*hints_for(text), *hints_for_line(text, source)]
+
+
+register_adviser(_advise)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Helpers that a traced function reaches: rewritten like the function itself, when they are called."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
+from flydsl.trace.library import MODULES
+
+from ..rewrite import SourceUnavailableError, find_source, is_rewritten, rewrite_function
+from ..rewrite.refusals import is_generator
+from .logic import is_dynamic
+
+__all__ = ["callee"]
+
+# Packages whose functions never see run-time control flow of a kernel, or bring their own.
+_FOREIGN = frozenset(sys.stdlib_module_names) | {"numpy", "torch", "jax", "jaxlib", "ml_dtypes", "tvm_ffi", "pytest"}
+_OWN = (*MODULES, "flydsl._mlir", "flydsl.layout", "flydsl.runtime")
+_USER_MODULES = frozenset({"__main__"})
+
+_helpers: WeakKeyDictionary[FunctionType, tuple[CodeType, Any, Any, FunctionType]] = WeakKeyDictionary()
+"""The rewritten form of each helper, and what it was made from: IPython's autoreload replaces code of functions."""
+
+
+def callee(function: Any) -> Any:
+    """Return what to call for `function` in traced code."""
+    kind = type(function)
+    if kind is FunctionType:
+        return _helper(function)
+    if kind is MethodType:
+        inner = function.__func__
+        if type(inner) is FunctionType:
+            rewritten = _helper(inner)
+            return function if rewritten is inner else MethodType(rewritten, function.__self__)
+    elif kind is BuiltinMethodType:
+        if type(function.__self__) is dict and function.__name__ in ("get", "pop", "setdefault"):
+            return _lookup(function)
+    elif not isinstance(function, type):
+        method = getattr(kind, "__call__", None)  # noqa: B004 - the function itself is wanted, not whether there is one
+        if type(method) is FunctionType:
+            rewritten = _helper(method)
+            return function if rewritten is method else MethodType(rewritten, function)
+    return function
+
+
+def _lookup(method: Any) -> Any:
+    """Return a method of a dict that finds by key, which refuses run-time keys: it would give its default."""
+
+    def call(*arguments: Any) -> Any:
+        if arguments and is_dynamic(arguments[0]):
+            raise compile_error(
+                f"the key of dict.{method.__name__}() is a run-time {type(arguments[0]).__name__}: {NO_LOOKUP}"
+            )
+        return method(*arguments)
+
+    return call
+
+
+def _helper(function: FunctionType) -> FunctionType:
+    code, defaults, by_name = function.__code__, function.__defaults__, function.__kwdefaults__
+    known = _helpers.get(function)
+    if known is None or known[0] is not code or known[1] is not defaults or known[2] is not by_name:
+        known = _helpers[function] = (code, defaults, by_name, _rewritten(function))
+    return known[3]
+
+
+def _rewritten(function: FunctionType) -> FunctionType:
+    module = function.__globals__.get("__name__", "")
+    root = module.split(".", 1)[0]
+    if (root in _FOREIGN and module not in _USER_MODULES) or is_rewritten(function):
+        return function
+    if root == "flydsl" and ".".join(module.split(".")[:2]) in _OWN:
+        return function
+    try:
+        source = find_source(function)
+        if not isinstance(source.node, ast.Lambda) and is_generator(source.node):
+            return function
+        return rewrite_function(function, decorated=False)
+    except SourceUnavailableError:
+        return function  # runs as it is; a run-time condition in it raises there

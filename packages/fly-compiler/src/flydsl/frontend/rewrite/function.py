@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a function object to its rewritten form: same globals, same closure cells, same lines, new code."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from flydsl.utils import env, log
+
+from .refusals import is_generator
+from .source import FunctionSource, find_source
+from .syntax import OPS, REGION, RewriteError, completed, copied, located
+from .transformer import FunctionTransformer
+
+__all__ = ["is_form_of", "is_rewritten", "rewrite_function", "rewritten_source"]
+
+_FACTORY = "__fly_factory"
+# The rewritten function's name inside the factory: under its own it would hide a global of that name from its body, as
+# the function itself is when it calls itself.
+_INNER = "__fly_function"
+
+# Code objects of rewritten functions and of everything nested in them. They are compared by identity (code objects
+# compare by content), so they are kept alive here.
+_rewritten: dict[int, CodeType] = {}
+_originals: dict[int, CodeType] = {}
+_by_original: dict[tuple[int, bool, bool], tuple[CodeType, CodeType]] = {}
+
+
+def is_form_of(rewritten: FunctionType | None, function: FunctionType) -> bool:
+    """Tell whether `rewritten` was made from `function` as it is now, whose code and defaults can be replaced."""
+    return (
+        rewritten is not None
+        and _originals.get(id(rewritten.__code__), rewritten.__code__) is function.__code__
+        and rewritten.__defaults__ is function.__defaults__
+        and rewritten.__kwdefaults__ is function.__kwdefaults__
+    )
+
+
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_rewritten(function: FunctionType) -> bool:
+    """Tell whether `function` already is, or was defined inside, rewritten code."""
+    return id(function.__code__) in _rewritten
+
+
+def rewrite_function(function: FunctionType, *, decorated: bool, keep_value: bool = True) -> FunctionType:
+    """Return `function` with its control flow rewritten.
+
+    The result shares globals, defaults and closure cells with the original, and reports the original's file and lines.
+
+    Args:
+        function: a Python function.
+        decorated: it is a kernel or jit function: every `range` and `while` is a run-time loop.
+        keep_value: its result is used (not so for kernels, whose `return` just leaves).
+
+    Raises:
+        SourceUnavailableError: its source cannot be found.
+        RewriteError: it holds a construct that no traced function can have.
+    """
+    if is_rewritten(function):
+        return function
+    key = (id(function.__code__), decorated, keep_value)
+    known = _by_original.get(key)
+    if known is None:
+        code = _rewrite_code(function, decorated, keep_value)
+        _by_original[key] = known = (function.__code__, code)
+        _originals[id(code)] = function.__code__
+    return _with_code(function, known[1])
+
+
+def rewritten_source(function: FunctionType, *, decorated: bool = True, keep_value: bool = True) -> str:
+    """Return the rewritten function as Python text, for `FLYDSL_DEBUG_AST_DIFF` and for people."""
+    return ast.unparse(_rewrite_tree(function, find_source(function), decorated, keep_value))
+
+
+_operations: list[ModuleType] = []
+
+
+def register_operations(module: ModuleType) -> None:
+    """Say which module has the operations that rewritten code calls (`flydsl.frontend.control`)."""
+    _operations[:] = [module]
+
+
+def _with_code(function: FunctionType, code: CodeType) -> FunctionType:
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[OPS] = CellType(_operations[0])
+    result = FunctionType(
+        code,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells[name] for name in code.co_freevars),
+    )
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__qualname__ = function.__qualname__
+    result.__module__ = function.__module__
+    result.__doc__ = function.__doc__
+    result.__annotations__ = function.__annotations__
+    return result
+
+
+def _rewrite_tree(
+    function: FunctionType, source: FunctionSource, decorated: bool, keep_value: bool
+) -> ast.FunctionDef | ast.Lambda:
+    """Rewrite the tree of `source` in place and return it."""
+    node = source.node
+    try:
+        if isinstance(node, ast.AsyncFunctionDef):
+            raise RewriteError(f"'{node.name}' is async: a traced function runs at once and cannot await").at(node)
+        if isinstance(node, ast.FunctionDef):
+            if function.__code__.co_flags & _SUSPENDS and is_generator(node):
+                raise RewriteError(
+                    f"'{node.name}' is a generator; in a traced function `yield` can only end the body of a loop "
+                    "with init="
+                ).at(node)
+            node.decorator_list, node.returns = [], None
+        _strip_signature(node.args)
+        transformer = FunctionTransformer(_namespace(function), decorated=decorated, keep_value=keep_value)
+        transformer.function(node)
+    except RewriteError as error:
+        raise error.in_file(source.filename) from None
+    return node
+
+
+def _strip_signature(arguments: ast.arguments) -> None:
+    """Defaults and annotations belong to the function object, which keeps them; here they would be evaluated again."""
+    for one in ast.walk(arguments):
+        if isinstance(one, ast.arg):
+            one.annotation = None
+    arguments.defaults = [located(ast.Constant(None), one) for one in arguments.defaults]
+    arguments.kw_defaults = [one and located(ast.Constant(None), one) for one in arguments.kw_defaults]
+
+
+def _namespace(function: FunctionType) -> dict[str, Any]:
+    names = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # not bound yet; it certainly is no module
+            names[name] = None
+    return names
+
+
+def _log_difference(before: ast.AST, after: ast.AST, name: str) -> None:
+    written, rewritten = (ast.unparse(one).splitlines() for one in (before, after))
+    difference = "\n".join(difflib.unified_diff(written, rewritten, "written", "rewritten", lineterm=""))
+    log().info("rewriting of %s:\n%s", name, difference)
+
+
+def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> CodeType:
+    source = find_source(function)
+    written = copied(source.node) if env.debug.ast_diff else None
+    node = _rewrite_tree(function, source, decorated, keep_value)
+    if written is not None:
+        _log_difference(written, node, function.__qualname__)
+    original = function.__code__
+    # A factory whose parameters are the free variables makes them free in the compiled function again; it never runs.
+    free = [ast.arg(name) for name in dict.fromkeys([*original.co_freevars, OPS])]
+    arguments = ast.arguments(posonlyargs=[], args=free, kwonlyargs=[], kw_defaults=[], defaults=[])
+    inner: ast.stmt
+    if isinstance(node, ast.Lambda):
+        inner = located(ast.Expr(node), node)
+    else:
+        inner, node.name = node, _INNER
+    factory = ast.FunctionDef(_FACTORY, arguments, [inner], [])
+    factory.type_params = []  # type: ignore[attr-defined]
+    outer: ast.stmt = located(factory, node)
+    if source.class_name is not None:  # private names are mangled with the name of the class
+        holder = ast.ClassDef(source.class_name, [], [], [outer], [])
+        holder.type_params = []  # type: ignore[attr-defined]
+        outer = located(holder, node)
+    module = completed(ast.Module([outer], []))
+    flags = original.co_flags & 0x1FF0000  # the `from __future__` features of the file
+    compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
+    name = "<lambda>" if isinstance(node, ast.Lambda) else _INNER
+    code = _renamed(_find(_find(compiled, _FACTORY), name), original)
+    _register(code)
+    return code
+
+
+def _find(code: CodeType, name: str) -> CodeType:
+    stack = [code]
+    while stack:
+        one = stack.pop(0)
+        for constant in one.co_consts:
+            if isinstance(constant, CodeType):
+                if constant.co_name == name:
+                    return constant
+                stack.append(constant)
+    raise AssertionError(f"no code named {name}")
+
+
+def _renamed(code: CodeType, original: CodeType) -> CodeType:
+    """Give the deferred operands their region name, and the function its qualified one."""
+    code = _regions_named(code).replace(co_name=original.co_name)
+    if hasattr(original, "co_qualname"):
+        return code.replace(co_qualname=original.co_qualname)  # type: ignore[call-arg, unused-ignore]
+    return code
+
+
+def _regions_named(code: CodeType) -> CodeType:
+    constants = tuple(_regions_named(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    name = code.co_name
+    if name == "<lambda>" and REGION in code.co_varnames:
+        name = f"{REGION}_operand"
+    return code.replace(co_consts=constants, co_name=name)
+
+
+def _register(code: CodeType) -> None:
+    _rewritten[id(code)] = code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _register(constant)

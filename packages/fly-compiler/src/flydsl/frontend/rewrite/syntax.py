@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small syntax trees that the rewriting steps share, and the questions they ask of user trees."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+__all__ = [
+    "OPS",
+    "REGION",
+    "RewriteError",
+    "assign",
+    "call_op",
+    "children_of",
+    "completed",
+    "constant",
+    "copied",
+    "is_explicit_loop",
+    "is_named_call",
+    "is_plain_test",
+    "is_range_loop",
+    "load",
+    "located",
+    "own_statements_of",
+    "region_lambda",
+    "statements_in",
+    "store",
+]
+
+OPS = "__fly_ops__"
+"""The name under which rewritten code finds `flydsl.frontend.control`."""
+REGION = "__fly_region"
+"""Prefix of the functions that control-flow bodies become (`flydsl.trace.context.REGION_PREFIX`)."""
+
+_N = TypeVar("_N", bound=ast.AST)
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+class RewriteError(SyntaxError):
+    """A construct that cannot be used in a traced function; carries file, line and column like any `SyntaxError`."""
+
+    def __str__(self) -> str:
+        if self.filename is None:
+            return str(self.msg)
+        stripped = (self.text or "").strip()
+        lines = [str(self.msg), f'  File "{self.filename}", line {self.lineno}']
+        if stripped:
+            indent = len(self.text or "") - len((self.text or "").lstrip())
+            lines += [f"    {stripped}", "    " + " " * max(0, (self.offset or 1) - 1 - indent) + "^"]
+        return "\n".join(lines)
+
+    def at(self, node: ast.AST) -> RewriteError:
+        """Set the position to that of `node`, and return the error for raising."""
+        self.lineno = getattr(node, "lineno", None)
+        self.offset = getattr(node, "col_offset", -1) + 1
+        self.end_lineno = getattr(node, "lineno", None)  # a caret under the first line is enough
+        return self
+
+    def in_file(self, filename: str) -> RewriteError:
+        """Set file and source line, once it is known where the tree came from."""
+        self.filename = filename
+        self.text = linecache.getline(filename, self.lineno or 0)
+        return self
+
+
+class LoopTargetError(RewriteError, TypeError):
+    """A loop over `range` with more than one loop variable."""
+
+
+def located(node: _N, origin: ast.AST) -> _N:
+    """Give `node`, and everything new inside it, the position of `origin`.
+
+    What has a position already is left alone, with all that is inside it: it is the user's, or was located before.
+    """
+    place = {name: getattr(origin, name) for name in _POSITION if hasattr(origin, name)}
+    new: list[ast.AST] = [node]
+    while new:
+        one = new.pop()
+        if "lineno" in one._attributes:
+            for name, value in place.items():
+                setattr(one, name, value)
+        new += [child for child in children_of(one) if not hasattr(child, "lineno")]
+    return node
+
+
+def copied(node: _N) -> _N:
+    """Return a copy of a tree: its fields and positions.
+
+    What tools attach to nodes beside those stays behind. `ast.parse` gives every tree of the process the same `Load`
+    and `Store` nodes, and a traceback of IPython sets `.parent` on them: to follow that would never end.
+    `copy.deepcopy` follows it too, and takes ten times as long.
+    """
+    copy = type(node)()
+    for name in (*node._fields, *node._attributes):
+        if not hasattr(node, name):
+            continue
+        value = getattr(node, name)
+        if isinstance(value, ast.AST):
+            value = copied(value)
+        elif isinstance(value, list):
+            value = [copied(one) if isinstance(one, ast.AST) else one for one in value]
+        setattr(copy, name, value)
+    return copy
+
+
+def load(name: str) -> ast.Name:
+    """Return a read of `name`."""
+    return ast.Name(name, ast.Load())
+
+
+def constant(value: Any) -> ast.Constant:
+    """Return a constant; tuples of constants are fine for the compiler too."""
+    return ast.Constant(value)
+
+
+def store(name: str) -> ast.Name:
+    """Return `name` as an assignment target."""
+    return ast.Name(name, ast.Store())
+
+
+def assign(name: str, value: ast.expr, origin: ast.AST) -> ast.Assign:
+    """Return `name = value` at the position of `origin`."""
+    return located(ast.Assign([store(name)], value), origin)
+
+
+def call_op(operation: str, arguments: Iterable[ast.expr], origin: ast.AST) -> ast.Call:
+    """Return a call of one of the trace-time operations."""
+    function = ast.Attribute(load(OPS), operation, ast.Load())
+    return located(ast.Call(function, list(arguments), []), origin)
+
+
+def region_lambda(body: ast.expr) -> ast.Lambda:
+    """Return a lambda for a lazily evaluated operand; its argument marks it as a region (see `function.py`)."""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[], vararg=ast.arg(REGION), kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return located(ast.Lambda(arguments, body), body)
+
+
+# Fields that hold texts, or nodes that say no more than their class: whether a name is read, which operator it is.
+_PLAIN_FIELDS = frozenset(("arg", "attr", "ctx", "id", "kind", "level", "module", "op", "ops", "type_comment"))
+_BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases"))
+_child_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: (), ast.Name: ()}
+_statement_fields: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """Return the direct children of a node, without operators and without whether a name is read or stored.
+
+    `ast.iter_child_nodes` takes most of the time that it takes to rewrite a function.
+    """
+    found: list[ast.AST] = []
+    kind = type(node)
+    fields = _child_fields.get(kind)
+    if fields is None:
+        fields = _child_fields[kind] = tuple(one for one in node._fields if one not in _PLAIN_FIELDS)
+    for name in fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def completed(node: _N) -> _N:
+    """Give each node without a position that of the node around it, as `ast.fix_missing_locations` does."""
+    stack: list[tuple[ast.AST, tuple[int, ...]]] = [(node, (1, 0, 1, 0))]
+    while stack:
+        one, place = stack.pop()
+        if "lineno" in one._attributes:
+            mine: list[int] = []
+            for name, outer in zip(_POSITION, place, strict=True):
+                value = getattr(one, name, None)
+                if value is None:
+                    setattr(one, name, outer)
+                    value = outer
+                mine.append(value)
+            place = tuple(mine)
+        stack += [(child, place) for child in children_of(one)]
+    return node
+
+
+def own_statements_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield `node` and all that is inside it, without entering nested functions, lambdas and classes."""
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(children_of(one))
+
+
+def statements_in(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield those of `nodes` and of what is inside them that are statements (or their handlers and cases).
+
+    As `own_statements_of`, nested functions and classes are not entered; expressions, most of all nodes, neither.
+    """
+    stack = list(nodes)
+    while stack:
+        one = stack.pop()
+        yield one
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        kind = type(one)
+        fields = _statement_fields.get(kind)
+        if fields is None:
+            fields = _statement_fields[kind] = tuple(name for name in one._fields if name in _BLOCKS)
+        if fields and not isinstance(one, ast.expr):
+            for name in fields:
+                stack += getattr(one, name)
+
+
+def is_named_call(node: ast.AST, name: str) -> bool:
+    """Tell whether `node` is `name(...)` or `something.name(...)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    return (isinstance(function, ast.Name) and function.id == name) or (
+        isinstance(function, ast.Attribute) and function.attr == name
+    )
+
+
+def is_plain_test(test: ast.AST) -> bool:
+    """Tell whether a condition is known to be plain Python from the source alone: `const_expr(...)` or a literal."""
+    return is_named_call(test, "const_expr") or isinstance(test, ast.Constant)
+
+
+def is_range_loop(node: ast.For) -> bool:
+    """Tell whether a loop is written over `range(...)`, the form that becomes a run-time loop."""
+    return isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
+
+
+def is_explicit_loop(node: ast.For) -> bool:
+    """Tell whether a range loop carries explicit state (`range(..., init=[...])`)."""
+    return is_range_loop(node) and any(keyword.arg == "init" for keyword in node.iter.keywords)  # type: ignore[attr-defined]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making MLIR operations, types and attributes with the least Python per op.
+
+`Operation.create` is called directly: the generated op classes cost several times as much, and tracing is most of what
+a compilation costs. Every op gets the user's source location.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from flydsl._mlir import ir
+
+from .context import location, plain_location, state, where
+from .operands import check_operands
+
+__all__ = [
+    "attribute",
+    "build",
+    "build_once",
+    "build_op",
+    "build_symbol",
+    "infer",
+    "infer_op",
+    "parse_type",
+    "vector_type",
+]
+
+_create = ir.Operation.create
+
+
+def _own(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return the operands, which must be of the program that is being traced: MLIR takes that for granted."""
+    trace = state.trace
+    if trace is not None:
+        context = trace.context
+        if ir.Context.current is not context:
+            raise RuntimeError(
+                "another MLIR context was entered inside this kernel; leave it before the next operation of the "
+                "language"
+            )
+        for one in operands:
+            if one.context is not context:
+                raise RuntimeError(
+                    f"this value of type {one.type} is from another trace: a value belongs to the compilation that "
+                    "made it. Compute it in this kernel, or pass it as a parameter; do not keep it in a global, an "
+                    "attribute or a default"
+                )
+    return operands
+
+
+def build_op(
+    name: str,
+    operands: Sequence[Any],
+    results: Sequence[ir.Type] = (),
+    attributes: dict[str, ir.Attribute] | None = None,
+    regions: int = 0,
+) -> ir.Operation:
+    """Create an operation at the current insertion point with the user's location."""
+    return _create(
+        name, results=results, operands=_own(operands), attributes=attributes, regions=regions, loc=location()
+    ).operation
+
+
+def build(
+    name: str, operands: Sequence[Any], result: ir.Type, attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    """Create an operation of one result and return it."""
+    operands = _own(operands)
+    return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
+
+
+def build_symbol(
+    name: str, results: Sequence[ir.Type], attributes: dict[str, ir.Attribute], operands: Sequence[Any] = ()
+) -> ir.Operation:
+    """Create an operation that is, or will become, a symbol of the module; see `plain_location`."""
+    return _create(name, results=results, operands=operands, attributes=attributes, loc=plain_location()).operation
+
+
+def build_once(key: Any, name: str, result: ir.Type, attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
+    """Create an operation without operands that always gives the same value; in a kernel only the first time.
+
+    There it goes to the start of the entry block, which dominates everything. `key` identifies the value.
+    """
+    trace = state.trace
+    scope = None if trace is None else trace.kernel
+    if scope is None:
+        return _create(name, results=(result,), attributes=attributes, loc=location()).results[0]
+    known = scope.hoisted.get(key)
+    if known is None:
+        at = ir.InsertionPoint.at_block_begin(scope.entry)
+        made = _create(name, results=(result,), attributes=attributes, loc=location(), ip=at)
+        known = scope.hoisted[key] = made.results[0]
+    return known
+
+
+def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Operation:
+    """Create an operation whose result types the dialect infers.
+
+    Raises:
+        TypeError: an operand is of a kind that the operation does not take.
+        ValueError: the dialect refuses the operands; the message is the dialect's reason and the user's line.
+    """
+    check_operands(name, _own(operands))
+    try:
+        return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
+    except Exception as error:
+        raise ValueError(_refusal(name, operands, error)) from None
+
+
+def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
+    """Create an operation of one result whose type the dialect infers; errors as `infer_op`."""
+    return infer_op(name, operands, attributes).results[0]
+
+
+def _refusal(name: str, operands: Sequence[Any], error: Exception) -> str:
+    """Return what the dialect said, without the frame that MLIR puts around it, and where the user's code is."""
+    heard = [str(diagnostic.message) for diagnostic in getattr(error, "error_diagnostics", ())]
+    reason = "; ".join(heard) or str(error)
+    operation = name.removeprefix("fly.")
+    reason = re.sub(r"^\w+Op: ", "", reason)  # the C++ name of the operation
+    got = ", ".join(str(value.type) for value in operands)
+    return f"{operation}: {reason} (operands: {got}) at {where()}"
+
+
+def parse_type(text: str) -> ir.Type:
+    """Return the MLIR type that `text` spells, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.Type.parse(text)
+    known = trace.types.get(text)
+    if known is None:
+        known = trace.types[text] = ir.Type.parse(text, trace.context)
+    return known
+
+
+def attribute(text: str) -> ir.Attribute:
+    """Return the MLIR attribute that `text` spells, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.Attribute.parse(text)
+    key = ("attribute", text)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = ir.Attribute.parse(text, trace.context)
+    return known
+
+
+def vector_type(count: int, element: ir.Type) -> ir.Type:
+    """Return `vector<count x element>`, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.VectorType.get([count], element)
+    key = (count, element)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = ir.VectorType.get([count], element)
+    return known

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a kernel was traced from and however it is changed, no code of before the change runs after it."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import json
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from edits import EDITS as COMMON
+from edits_rare import RARE
+
+EDITS = {one.name: one for one in [*COMMON, *RARE]}
+assert len(EDITS) == len(COMMON) + len(RARE)
+BEFORE, AFTER = 3, 5
+
+PROGRAM = """
+import importlib, json, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+found = {}
+for stem in json.loads(sys.argv[2]):
+    x = np.zeros(1, np.float32)
+    launch = importlib.import_module(stem).launch
+    launch(x)
+    found[stem] = (float(x[0]), launch.report(x).key, launch.cache_info().hits)
+print(json.dumps(found))
+"""
+
+
+def write(folder, number, names=tuple(EDITS)):
+    """Write the programs of some edits, with a number, and return the stems of their files."""
+    stems = {}
+    for index, name in enumerate(names):
+        stem = f"case_{index}"
+        for path, text in zip((f"{stem}.py", f"{stem}_other.py"), EDITS[name].texts(stem, number), strict=True):
+            (folder / path).write_text(text)
+        stems[stem] = name
+    return stems
+
+
+def process(folder, stems):
+    """Run all programs in one new process; value, key and hits of each."""
+    command = [sys.executable, "-B", "-c", PROGRAM, str(folder), json.dumps(list(stems))]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        env={**os.environ, "FLYDSL_COMPILE_OPT_LEVEL": "0"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {stems[stem]: tuple(values) for stem, values in json.loads(done.stdout.splitlines()[-1]).items()}
+
+
+def test_edits_between_processes(tmp_path):
+    stems = write(tmp_path, BEFORE)
+    first = process(tmp_path, stems)
+    again = process(tmp_path, stems)
+    assert {name for name, (_, key, hits) in again.items() if (key, hits) != (first[name][1], 1)} == set()
+    write(tmp_path, AFTER)
+    edited = process(tmp_path, stems)
+    assert {name for name in EDITS if int(first[name][0]) != BEFORE} == set()
+    assert {name: edited[name][0] for name in EDITS if int(edited[name][0]) != AFTER} == {}
+    assert {name for name in EDITS if edited[name][1] == first[name][1]} == set()
+
+
+@pytest.fixture
+def loaded(tmp_path, monkeypatch):
+    """Import the program of an edit: its main and its other module."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = []
+
+    def load(name):
+        stem = f"inside_{len(made)}_{list(EDITS).index(name)}"
+        for path, text in zip((f"{stem}.py", f"{stem}_other.py"), EDITS[name].texts(stem, BEFORE), strict=True):
+            (tmp_path / path).write_text(text)
+        made.extend((stem, f"{stem}_other"))
+        importlib.invalidate_caches()
+        return importlib.import_module(stem), importlib.import_module(f"{stem}_other")
+
+    yield load
+    for one in made:
+        sys.modules.pop(one, None)
+
+
+@pytest.mark.parametrize("name", [name for name, one in EDITS.items() if one.change])
+def test_changes_in_a_process_are_seen_or_refused(name, loaded, monkeypatch):
+    monkeypatch.setenv("CASE", "")
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setitem(sys.modules, "case_mod", None)
+    for one in (math, builtins):
+        monkeypatch.setattr(one, "case", None, raising=False)
+    main, other = loaded(name)
+    x = np.zeros(1, np.float32)
+    main.launch(x)
+    main.launch(x)
+    assert (int(x[0]), main.launch.cache_info().currsize, main.launch.misses) == (BEFORE, 1, 1)
+    exec(EDITS[name].change, {"m": main, "o": other, "V": AFTER, "os": os, "functools": __import__("functools")})
+    try:
+        main.launch(x)
+    except RuntimeError as error:
+        assert "was compiled with global '" in str(error)  # noqa: PT017 - to refuse is right too
+        assert EDITS[name].frozen
+    else:
+        assert not EDITS[name].frozen
+        assert int(x[0]) == AFTER

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands between MLIR's Python bindings and some functions of the C interface (the linker's
+// --wrap), so that no order of calls from Python makes MLIR, which is built without assertions,
+// read what is not there:
+//  - a builder that infers result types refuses operands that the op does not admit;
+//  - an `arith.select` that MLIR's verifier of it would not survive is not made;
+//  - a message is UTF-8, whatever names it quotes;
+//  - bytecode is read by a child process, which may die of it;
+//  - an erased operation stays in memory, out of its block and without operands, until its context
+//    goes: Python may still hold values of it, and other operations may use its results.
+
+#include "mlir-c/Diagnostics.h"
+#include "mlir-c/IR.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+extern "C" {
+MlirOperation __real_mlirOperationCreate(MlirOperationState *state);
+void __real_mlirOperationDestroy(MlirOperation operation);
+void __real_mlirContextDestroy(MlirContext context);
+MlirModule __real_mlirModuleCreateParse(MlirContext context, MlirStringRef text);
+MlirOperation __real_mlirOperationCreateParse(MlirContext context, MlirStringRef text,
+                                              MlirStringRef name);
+void __real_mlirDiagnosticPrint(MlirDiagnostic diagnostic, MlirStringCallback callback,
+                                void *userData);
+}
+
+using namespace mlir;
+
+namespace {
+
+/// Erased operations by their context.
+class Graveyard {
+public:
+  static Graveyard &get() {
+    static Graveyard instance;
+    return instance;
+  }
+
+  void bury(Operation *operation) {
+    operation->remove(); // Nothing happens when it is detached.
+    operation->dropAllReferences();
+    std::lock_guard<std::mutex> lock(mutex);
+    erased[operation->getContext()].push_back(operation);
+  }
+
+  void clear(MLIRContext *context) {
+    std::vector<Operation *> operations;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (auto found = erased.find(context); found != erased.end()) {
+        operations = std::move(found->second);
+        erased.erase(found);
+      }
+    }
+    for (Operation *operation : operations) {
+      operation->dropAllUses();
+      __real_mlirOperationDestroy(wrap(operation));
+    }
+  }
+
+private:
+  std::mutex mutex;
+  std::unordered_map<MLIRContext *, std::vector<Operation *>> erased;
+};
+
+/// Runs the verifier of the op that `state` describes, with `results` results of no type, and
+/// returns its first complaint.
+std::string complaintWith(unsigned results, const MlirOperationState &state,
+                          RegisteredOperationName name) {
+  OperationState probe(unwrap(state.location), name);
+  for (intptr_t index = 0; index < state.nOperands; ++index)
+    probe.operands.push_back(unwrap(state.operands[index]));
+  for (intptr_t index = 0; index < state.nAttributes; ++index)
+    probe.addAttribute(unwrap(state.attributes[index].name),
+                       unwrap(state.attributes[index].attribute));
+  MLIRContext *context = name.getContext();
+  for (unsigned index = 0; index < results; ++index)
+    probe.addTypes(NoneType::get(context));
+  std::string complaint;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (complaint.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      complaint = diagnostic.str();
+    return success();
+  });
+  Operation *operation = Operation::create(probe);
+  if (succeeded(name.verifyInvariants(operation)))
+    complaint.clear();
+  operation->destroy();
+  return complaint;
+}
+
+/// Whether inference may look at the operands of `state`. Reports why it may not.
+bool admitsOperands(const MlirOperationState &state) {
+  std::optional<RegisteredOperationName> name =
+      RegisteredOperationName::lookup(unwrap(state.name), unwrap(state.location).getContext());
+  if (!name || !name->hasInterface<InferTypeOpInterface>() || state.nRegions || state.nSuccessors)
+    return true;
+  // The fly dialects check for themselves. These infer from traits alone, which check, too.
+  StringRef dialect = name->getDialectNamespace();
+  if (dialect.starts_with("fly") || dialect == "arith" || dialect == "math" || dialect == "index")
+    return true;
+  constexpr unsigned mostResults = 2; // of ops that infer a fixed number
+  for (unsigned results = 0; results <= mostResults; ++results) {
+    std::string complaint = complaintWith(results, state, *name);
+    StringRef text = complaint;
+    // A complaint about results is about those that were made up here.
+    if ((text.contains("operand") || text.contains("attribute")) && !text.contains("result")) {
+      mlir::emitError(unwrap(state.location)) << complaint;
+      return false;
+    }
+    if (!text.contains("result"))
+      break;
+  }
+  return true;
+}
+
+/// Whether `arith.select` of these operands, a condition and two values, survives its verifier:
+/// that of MLIR 22 reads the shape of the values if the condition has one, whether they have or
+/// not. Reports why not.
+bool survivesVerifier(TypeRange operands, TypeRange results, Location where) {
+  if (operands.empty() || !isa<ShapedType>(operands.front()))
+    return true;
+  for (Type value : llvm::concat<const Type>(SmallVector<Type>(operands.drop_front()),
+                                             SmallVector<Type>(results)))
+    if (!isa<ShapedType>(value)) {
+      mlir::emitError(where) << "'arith.select' op has a condition of type " << operands.front()
+                             << ", but a value of type " << value << ": values of vectors of "
+                             << "conditions are vectors";
+      return false;
+    }
+  return true;
+}
+
+bool survivesVerifier(const MlirOperationState &state) {
+  if (unwrap(state.name) != "arith.select")
+    return true;
+  SmallVector<Type> operands, results;
+  for (intptr_t index = 0; index < state.nOperands; ++index)
+    operands.push_back(unwrap(state.operands[index]).getType());
+  for (intptr_t index = 0; index < state.nResults; ++index)
+    results.push_back(unwrap(state.results[index]));
+  return survivesVerifier(operands, results, unwrap(state.location));
+}
+
+/// The same of each one in `text`, which is read without the verifier for that.
+bool survivesVerifier(StringRef text, MLIRContext *context) {
+  if (!text.contains("arith.select"))
+    return true;
+  Block block;
+  {
+    // What else is wrong the reader proper says.
+    ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+    if (failed(parseSourceString(text, &block, ParserConfig(context, /*verifyAfterParse=*/false))))
+      return true;
+  }
+  return !block
+              .walk([](Operation *operation) {
+                bool survives = operation->getName().getStringRef() != "arith.select" ||
+                                survivesVerifier(operation->getOperandTypes(),
+                                                 operation->getResultTypes(), operation->getLoc());
+                return survives ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// Seconds that the bytecode of one module may take to be read.
+constexpr unsigned mostSeconds = 120;
+
+/// Writes all of `text`; a reader that went away is none of the writer's concern.
+void writeAll(int file, StringRef text) {
+  while (!text.empty()) {
+    ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return;
+    text = text.drop_front(written);
+  }
+}
+
+/// The body of the child: writes 'M' and the text of what `bytecode` holds to `file`, or 'E' and
+/// MLIR's first complaint.
+void convertBytecode(StringRef bytecode, const DialectRegistry &registry, bool unregistered,
+                     int file) {
+  // A context of its own: the locks and threads of the parent's may be in use by threads that the
+  // child does not have.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(unregistered);
+  std::string complaint = "E";
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (complaint.size() == 1 && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      complaint += diagnostic.str();
+    return success();
+  });
+  Block block;
+  if (failed(parseSourceString(bytecode, &block, ParserConfig(&context))) || block.empty())
+    return writeAll(file, complaint);
+  std::string text = "M";
+  llvm::raw_string_ostream stream(text);
+  for (Operation &operation : block) {
+    operation.print(stream, OpPrintingFlags().printGenericOpForm().enableDebugInfo());
+    stream << '\n';
+  }
+  writeAll(file, text);
+}
+
+/// Returns the text of what `bytecode` holds; nothing, with the reason reported to `context`, when
+/// that cannot be read.
+///
+/// MLIR's reader believes counts and indices that it finds, and so writes to memory that is not
+/// its own. Hence the bytes are read by a child process only. It may die of them.
+std::optional<std::string> textOfBytecode(StringRef bytecode, MLIRContext *context) {
+  auto refuse = [&](const llvm::Twine &reason) {
+    mlir::emitError(UnknownLoc::get(context)) << "damaged bytecode: " << reason;
+    return std::nullopt;
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC))
+    return refuse("no pipe for the process that reads it: " + llvm::Twine(std::strerror(errno)));
+  DialectRegistry registry;
+  context->getDialectRegistry().appendTo(registry);
+  pid_t child = ::fork();
+  if (child < 0) {
+    int error = errno;
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return refuse("no process that reads it: " + llvm::Twine(std::strerror(error)));
+  }
+  if (!child) {
+    // Dies silently: without a core, and without handlers and messages of the parent's.
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM, SIGPIPE})
+      ::signal(signal, SIG_DFL);
+    if (int null = ::open("/dev/null", O_WRONLY); null >= 0)
+      ::dup2(null, STDERR_FILENO);
+    ::alarm(mostSeconds);
+    convertBytecode(bytecode, registry, context->allowsUnregisteredDialects(), ends[1]);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string answer;
+  char buffer[1 << 14];
+  for (;;) {
+    ssize_t count = ::read(ends[0], buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      break;
+    answer.append(buffer, count);
+  }
+  ::close(ends[0]);
+  int status = 0;
+  pid_t reaped;
+  while ((reaped = ::waitpid(child, &status, 0)) < 0 && errno == EINTR)
+    ;
+  // Where SIGCHLD is ignored, there is no status; `answer` is whole when it ends as it should.
+  if (reaped == child && status) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+      return refuse("reading it took more than " + llvm::Twine(mostSeconds) + " s");
+    return refuse("it ends the process that reads it");
+  }
+  StringRef text = answer;
+  if (text.consume_front("E"))
+    return refuse(text);
+  if (!text.consume_front("M") || !text.ends_with("\n"))
+    return refuse("it ends the process that reads it");
+  return text.str();
+}
+
+/// Calls `parse` with `text`, or with the text of the bytecode that `text` is.
+template <typename Result>
+Result parseGuarded(MlirContext context, MlirStringRef text,
+                    llvm::function_ref<Result(MlirStringRef)> parse) {
+  if (!isBytecode(llvm::MemoryBufferRef(unwrap(text), "bytecode")))
+    return survivesVerifier(unwrap(text), unwrap(context)) ? parse(text) : Result{nullptr};
+  std::optional<std::string> converted = textOfBytecode(unwrap(text), unwrap(context));
+  if (!converted)
+    return {nullptr};
+  // Parsers of text want a null character behind it, which std::string has.
+  return parse(wrap(StringRef(*converted)));
+}
+
+} // namespace
+
+extern "C" {
+
+MlirModule __wrap_mlirModuleCreateParse(MlirContext context, MlirStringRef text) {
+  return parseGuarded<MlirModule>(context, text, [&](MlirStringRef safe) {
+    return __real_mlirModuleCreateParse(context, safe);
+  });
+}
+
+MlirOperation __wrap_mlirOperationCreateParse(MlirContext context, MlirStringRef text,
+                                              MlirStringRef name) {
+  return parseGuarded<MlirOperation>(context, text, [&](MlirStringRef safe) {
+    return __real_mlirOperationCreateParse(context, safe, name);
+  });
+}
+
+MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
+  if (survivesVerifier(*state) && (!state->enableResultTypeInference || admitsOperands(*state)))
+    return __real_mlirOperationCreate(state);
+  // As mlirOperationCreate does.
+  std::free(state->results);
+  std::free(state->operands);
+  std::free(state->regions);
+  std::free(state->successors);
+  std::free(state->attributes);
+  return {nullptr};
+}
+
+void __wrap_mlirDiagnosticPrint(MlirDiagnostic diagnostic, MlirStringCallback callback,
+                                void *userData) {
+  std::string text;
+  __real_mlirDiagnosticPrint(
+      diagnostic,
+      [](MlirStringRef part, void *whole) {
+        static_cast<std::string *>(whole)->append(part.data, part.length);
+      },
+      &text);
+  text = llvm::json::fixUTF8(text);
+  callback(wrap(StringRef(text)), userData);
+}
+
+void __wrap_mlirOperationDestroy(MlirOperation operation) {
+  Graveyard::get().bury(unwrap(operation));
+}
+
+void __wrap_mlirContextDestroy(MlirContext context) {
+  Graveyard::get().clear(unwrap(context));
+  __real_mlirContextDestroy(context);
+}
+
+} // extern "C"

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds what Python holds of IR that was freed behind its back, and wraps (the linker's --wrap) the
+// functions of the C interface that free it: passes, rewriters, symbol tables, blocks and modules.
+
+#include "LiveHandles.h"
+
+#include "mlir-c/Pass.h"
+#include "mlir-c/Rewrite.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+
+using namespace mlir;
+
+namespace fly::python {
+
+namespace {
+
+constexpr const char *kByPass =
+    "the operation has been invalidated: a pass or a pattern removed or replaced it; take it from "
+    "the module again";
+constexpr const char *kTable = "the symbol table is from before a pass; make a new one";
+constexpr const char *kErased = "the operation has been invalidated: it was erased";
+constexpr const char *kWithModule =
+    "the operation has been invalidated: its module is gone; keep a reference to the module";
+
+/// Calls `found` for each operation, block, argument and operand of the tree of `root`, with what
+/// it belongs to.
+void walkPointers(Operation *root,
+                  llvm::function_ref<void(LiveHandle::Kind, const void *, Operation *)> found,
+                  bool operands) {
+  using Kind = LiveHandle::Kind;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    found(Kind::Operation, op, op);
+    if (operands)
+      for (OpOperand &operand : op->getOpOperands())
+        found(Kind::Operand, &operand, op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        found(Kind::Block, &block, op);
+        for (BlockArgument argument : block.getArguments())
+          found(Kind::Argument, argument.getAsOpaquePointer(), op);
+      }
+  });
+}
+
+/// What tells an operation from another one that was put in its place in memory. What cannot be
+/// told apart so counts as the same.
+llvm::hash_code identity(Operation *op) {
+  llvm::hash_code result = llvm::hash_combine(
+      op->getName().getAsOpaquePointer(), op->getLoc().getAsOpaquePointer(), op->getNumRegions(),
+      op->getNumSuccessors(), llvm::hash_combine_range(op->getResultTypes()));
+  // Passes change attributes of functions and modules in place; those have a name.
+  if (op->getNumRegions())
+    return llvm::hash_combine(result,
+                              op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()));
+  return llvm::hash_combine(
+      result, OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::ignoreHashValue));
+}
+
+} // namespace
+
+/// The list, and the runs that are going on.
+class LiveHandles {
+public:
+  /// Watches the handles into the tree of `root` while something changes that.
+  class Watch {
+  public:
+    explicit Watch(Operation *root) : root(root), outer(innermost), since(numbers) {
+      innermost = this;
+      if (!first)
+        return;
+      const Index held;
+      walkPointers(
+          root,
+          [&](LiveHandle::Kind kind, const void *pointer, Operation *op) {
+            held.forEach(kind, pointer, [&](LiveHandle *handle) {
+              // The root itself stays; a table of its symbols may not.
+              if (pointer != root || handle->kind() == LiveHandle::Kind::SymbolTable)
+                before.try_emplace(handle, identity(op));
+            });
+          },
+          held.operands);
+    }
+
+    ~Watch() {
+      innermost = outer;
+      // Handles made meanwhile are in no order with what was freed: they have to be found, too.
+      const bool made = first && first->number > since;
+      if (before.empty() && !made)
+        return;
+      Operation *top = root;
+      while (made && top->getParentOp())
+        top = top->getParentOp();
+      llvm::DenseMap<LiveHandle *, bool> alive;
+      const Index held;
+      walkPointers(
+          top,
+          [&](LiveHandle::Kind kind, const void *pointer, Operation *op) {
+            held.forEach(kind, pointer, [&](LiveHandle *handle) {
+              auto known = before.find(handle);
+              if (known == before.end() || (handle->kind() != LiveHandle::Kind::SymbolTable &&
+                                            known->second == identity(op)))
+                alive[handle] = true;
+            });
+          },
+          held.operands);
+      for (LiveHandle *handle = first, *next; handle; handle = next) {
+        next = handle->next;
+        if ((handle->number > since || before.contains(handle)) && !alive.contains(handle))
+          handle->invalidate(handle->kind() == LiveHandle::Kind::SymbolTable ? kTable : kByPass);
+      }
+    }
+
+    Watch(const Watch &) = delete;
+    Watch &operator=(const Watch &) = delete;
+
+  private:
+    friend class LiveHandles;
+    Operation *root;
+    Watch *outer;
+    uint64_t since;
+    llvm::DenseMap<LiveHandle *, llvm::hash_code> before;
+  };
+
+  /// Invalidates the handles to what `root` holds, and to itself.
+  static void forget(Operation *root, const char *why) {
+    if (!first || !root)
+      return;
+    const Index held;
+    walkPointers(
+        root,
+        [&](LiveHandle::Kind kind, const void *pointer, Operation *) {
+          held.forEach(kind, pointer, [&](LiveHandle *handle) { handle->invalidate(why); });
+        },
+        held.operands);
+  }
+
+  /// Invalidates the handles of one kind to `pointer`.
+  static void forget(LiveHandle::Kind kind, const void *pointer, const char *why) {
+    for (LiveHandle *handle = first, *next; handle; handle = next) {
+      next = handle->next;
+      if (handle->kind() == kind && handle->pointer() == pointer)
+        handle->invalidate(why);
+    }
+  }
+
+  static void add(LiveHandle *handle) {
+    nanobind::ft_lock_guard guard(mutex);
+    handle->number = ++numbers;
+    handle->previous = nullptr;
+    handle->next = first;
+    if (first)
+      first->previous = handle;
+    first = handle;
+  }
+
+  static void remove(LiveHandle *handle) {
+    nanobind::ft_lock_guard guard(mutex);
+    for (Watch *watch = innermost; watch; watch = watch->outer)
+      watch->before.erase(handle);
+    (handle->previous ? handle->previous->next : first) = handle->next;
+    if (handle->next)
+      handle->next->previous = handle->previous;
+    handle->number = 0;
+  }
+
+private:
+  /// All handles by what they point to.
+  struct Index {
+    Index() {
+      for (LiveHandle *handle = first; handle; handle = handle->next) {
+        handles[handle->pointer()].push_back(handle);
+        operands |= handle->kind() == LiveHandle::Kind::Operand;
+      }
+    }
+
+    void forEach(LiveHandle::Kind kind, const void *pointer,
+                 llvm::function_ref<void(LiveHandle *)> visit) const {
+      auto found = handles.find(pointer);
+      if (found == handles.end())
+        return;
+      for (LiveHandle *handle : found->second)
+        if (handle->kind() == kind || (kind == LiveHandle::Kind::Operation &&
+                                       handle->kind() == LiveHandle::Kind::SymbolTable))
+          visit(handle);
+    }
+
+    llvm::DenseMap<const void *, llvm::SmallVector<LiveHandle *, 1>> handles;
+    bool operands = false;
+  };
+
+  // The newest is first. Python's lock protects them; without it, `mutex` does.
+  static inline LiveHandle *first = nullptr;
+  static inline Watch *innermost = nullptr;
+  static inline uint64_t numbers = 0;
+  static inline nanobind::ft_mutex mutex;
+};
+
+LiveHandle::LiveHandle(Kind kind, const void *pointer) : held(pointer), what(kind) { list(); }
+
+LiveHandle::LiveHandle(const LiveHandle &other)
+    : held(other.held), gone(other.gone), what(other.what) {
+  list();
+}
+
+LiveHandle &LiveHandle::operator=(const LiveHandle &other) {
+  if (this == &other)
+    return *this;
+  unlist();
+  held = other.held;
+  gone = other.gone;
+  what = other.what;
+  list();
+  return *this;
+}
+
+void LiveHandle::list() {
+  if (held && !gone)
+    LiveHandles::add(this);
+}
+
+void LiveHandle::unlist() {
+  if (number)
+    LiveHandles::remove(this);
+}
+
+void LiveHandle::invalidate(const char *why) {
+  unlist();
+  gone = why;
+}
+
+void LiveHandle::raise(const char *reason) { throw std::runtime_error(reason); }
+
+const void *blockArgumentOf(MlirValue value) {
+  Value known = value.ptr ? unwrap(value) : Value();
+  return isa_and_present<BlockArgument>(known) ? known.getAsOpaquePointer() : nullptr;
+}
+
+const void *operationOf(MlirSymbolTable table) {
+  return table.ptr ? unwrap(table)->getOp() : nullptr;
+}
+
+} // namespace fly::python
+
+using fly::python::LiveHandle;
+using fly::python::LiveHandles;
+
+extern "C" {
+MlirLogicalResult __real_mlirPassManagerRunOnOp(MlirPassManager manager, MlirOperation operation);
+MlirLogicalResult __real_mlirApplyPatternsAndFoldGreedily(MlirModule module,
+                                                          MlirFrozenRewritePatternSet patterns,
+                                                          MlirGreedyRewriteDriverConfig config);
+MlirLogicalResult
+__real_mlirApplyPatternsAndFoldGreedilyWithOp(MlirOperation operation,
+                                              MlirFrozenRewritePatternSet patterns,
+                                              MlirGreedyRewriteDriverConfig config);
+void __real_mlirWalkAndApplyPatterns(MlirOperation operation, MlirFrozenRewritePatternSet patterns);
+void __real_mlirRewriterBaseEraseOp(MlirRewriterBase rewriter, MlirOperation operation);
+void __real_mlirRewriterBaseReplaceOpWithOperation(MlirRewriterBase rewriter,
+                                                   MlirOperation operation, MlirOperation other);
+void __real_mlirRewriterBaseReplaceOpWithValues(MlirRewriterBase rewriter, MlirOperation operation,
+                                                intptr_t count, MlirValue const *values);
+void __real_mlirSymbolTableErase(MlirSymbolTable table, MlirOperation operation);
+void __real_mlirBlockEraseArgument(MlirBlock block, unsigned index);
+void __real_mlirModuleDestroy(MlirModule module);
+
+MlirLogicalResult __wrap_mlirPassManagerRunOnOp(MlirPassManager manager, MlirOperation operation) {
+  LiveHandles::Watch watch(unwrap(operation));
+  return __real_mlirPassManagerRunOnOp(manager, operation);
+}
+
+MlirLogicalResult __wrap_mlirApplyPatternsAndFoldGreedily(MlirModule module,
+                                                          MlirFrozenRewritePatternSet patterns,
+                                                          MlirGreedyRewriteDriverConfig config) {
+  LiveHandles::Watch watch(unwrap(mlirModuleGetOperation(module)));
+  return __real_mlirApplyPatternsAndFoldGreedily(module, patterns, config);
+}
+
+MlirLogicalResult
+__wrap_mlirApplyPatternsAndFoldGreedilyWithOp(MlirOperation operation,
+                                              MlirFrozenRewritePatternSet patterns,
+                                              MlirGreedyRewriteDriverConfig config) {
+  LiveHandles::Watch watch(unwrap(operation));
+  return __real_mlirApplyPatternsAndFoldGreedilyWithOp(operation, patterns, config);
+}
+
+void __wrap_mlirWalkAndApplyPatterns(MlirOperation operation,
+                                     MlirFrozenRewritePatternSet patterns) {
+  LiveHandles::Watch watch(unwrap(operation));
+  __real_mlirWalkAndApplyPatterns(operation, patterns);
+}
+
+void __wrap_mlirRewriterBaseEraseOp(MlirRewriterBase rewriter, MlirOperation operation) {
+  LiveHandles::forget(unwrap(operation), fly::python::kByPass);
+  __real_mlirRewriterBaseEraseOp(rewriter, operation);
+}
+
+void __wrap_mlirRewriterBaseReplaceOpWithOperation(MlirRewriterBase rewriter,
+                                                   MlirOperation operation, MlirOperation other) {
+  LiveHandles::forget(unwrap(operation), fly::python::kByPass);
+  __real_mlirRewriterBaseReplaceOpWithOperation(rewriter, operation, other);
+}
+
+void __wrap_mlirRewriterBaseReplaceOpWithValues(MlirRewriterBase rewriter, MlirOperation operation,
+                                                intptr_t count, MlirValue const *values) {
+  LiveHandles::forget(unwrap(operation), fly::python::kByPass);
+  __real_mlirRewriterBaseReplaceOpWithValues(rewriter, operation, count, values);
+}
+
+void __wrap_mlirSymbolTableErase(MlirSymbolTable table, MlirOperation operation) {
+  LiveHandles::forget(unwrap(operation), fly::python::kErased);
+  __real_mlirSymbolTableErase(table, operation);
+}
+
+void __wrap_mlirBlockEraseArgument(MlirBlock block, unsigned index) {
+  if (index >= unwrap(block)->getNumArguments())
+    throw std::out_of_range("the block has no such argument");
+  LiveHandles::forget(LiveHandle::Kind::Argument,
+                      unwrap(block)->getArgument(index).getAsOpaquePointer(),
+                      "the argument was erased from its block");
+  __real_mlirBlockEraseArgument(block, index);
+}
+
+void __wrap_mlirModuleDestroy(MlirModule module) {
+  LiveHandles::forget(unwrap(mlirModuleGetOperation(module)), fly::python::kWithModule);
+  __real_mlirModuleDestroy(module);
+}
+
+} // extern "C"

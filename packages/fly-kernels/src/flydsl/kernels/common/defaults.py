@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The defaults of all kernels: one reviewed data file, `defaults.json`, by family and architecture.
+
+What is a number that tuning may find better stands there; what follows from a shape by reasoning is code, in the
+family's own configuration module. `gemm_shapes` are findings: the best configuration by predicted time for a class of
+shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes. `tiled_loops` are tiles
+of GEMMs (rows, columns, bytes of K in a step) for which the main loop in layouts takes less predicted time than the
+other one at every number of rows, which `tools/bench/gemm_loops.py` compares.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+__all__ = ["defaults", "shape_class"]
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(resources.files("flydsl.kernels").joinpath("defaults.json").read_text("utf-8"))
+    return table
+
+
+def defaults(family: str, arch: str) -> Any:
+    """What the file says of a family of kernels on an architecture.
+
+    Raises KeyError for a family, or an architecture of it, that the file does not have.
+    """
+    return _table()[family][arch]
+
+
+def shape_class(*extents: int) -> list[int]:
+    """The extents rounded up to powers of two: shapes of one class share a configuration."""
+    return [1 << (extent - 1).bit_length() for extent in extents]

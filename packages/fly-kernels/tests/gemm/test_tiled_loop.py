@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main loop in layouts, on tiles and waves beyond those that the defaults give it, against float64."""
+
+import pytest
+import torch
+from references import Problem
+
+from flydsl.kernels.common.mma.tiled_loop import TiledLoop
+from flydsl.kernels.gemm import tile_gemm
+from flydsl.kernels.gemm.config import GemmConfig
+from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
+from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+
+
+@pytest.fixture
+def loops(monkeypatch):
+    """`loops(step_bytes, waves)`: every tile that can have it gets this form; returns the list of those that did."""
+
+    def force(step_bytes, waves=(1, 4)):
+        used = []
+        monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (step_bytes, waves))
+        found = tile_gemm.tiled_loop
+        monkeypatch.setattr(tile_gemm, "tiled_loop", lambda loop, *rest: (used.append(loop), found(loop, *rest))[1])
+        return used
+
+    return force
+
+
+def types(arch):
+    return [one for one in ("bf16", "fp16", "fp8", "int8") if TiledLoop.exists(arch, one)]
+
+
+def check_shuffled(run, arch, shape, tile, in_dtype, out_dtype="bf16", epilogue="none", **options):
+    problem = Problem(*shape, in_dtype, out_dtype, arch=arch, epilogue=epilogue, seed=sum(shape))
+    kernel = compile_preshuffle_gemm(
+        N=problem.N, K=problem.K, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], in_dtype=in_dtype,
+        out_dtype=out_dtype, epilogue=epilogue, **options,
+    )  # fmt: skip
+    c = problem.output()
+    run(kernel, *problem.arguments(c), writes=[c])
+    problem.check(c)
+    return kernel, problem
+
+
+@pytest.mark.parametrize(
+    ("tile", "waves", "step_bytes"),
+    [((64, 64), (1, 4), 128), ((32, 128), (1, 4), 256), ((64, 128), (2, 2), 256), ((128, 64), (4, 1), 128),
+     ((64, 64), (1, 2), 128), ((64, 128), (2, 4), 256)],
+)  # fmt: skip
+def test_atoms_tiles_waves_and_steps(run, arch, loops, tile, waves, step_bytes):
+    rows = tile[0] + 3  # the last tile has three rows
+    for in_dtype in types(arch):
+        used = loops(step_bytes, waves)
+        size = 2 if in_dtype in ("bf16", "fp16") else 1
+        K = 5 * step_bytes // size
+        check_shuffled(run, arch, (rows, tile[1], K), (*tile, step_bytes // size), in_dtype)
+        assert [(one.steps, one.waves) for one in used] == [(5, waves)]
+
+
+@pytest.mark.parametrize("steps", [2, 3, 4, 6, 7])
+def test_any_number_of_steps(run, arch, loops, steps):
+    used = loops(128)
+    check_shuffled(run, arch, (37, 64, 64 * steps), (64, 64, 64), "bf16", "fp16")
+    assert [one.steps for one in used] == [steps]
+
+
+@pytest.mark.parametrize(
+    ("why", "shape", "tile"),
+    [("one step", (16, 64, 64), (64, 64, 64)), ("half a step", (16, 64, 96), (64, 64, 32)),
+     ("rows that threads do not share evenly", (16, 64, 256), (48, 64, 64))],
+)  # fmt: skip
+def test_what_it_does_not_take_the_other_loop_does(run, arch, loops, why, shape, tile):
+    used = loops(128)
+    if why.startswith("rows"):
+        problem = Problem(*shape, "bf16", arch=arch)
+        config = GemmConfig(*tile)
+        kernel, c = compile_gemm(N=64, K=256, config=config, in_dtype="bf16", out_dtype="bf16"), problem.output()
+        empty = torch.empty(0)
+        extras = (empty, empty, problem.bias, problem.bias, empty)
+        run(kernel, c, problem.a, problem.b, *extras, problem.M, writes=[c])
+        problem.check(c)
+    else:
+        check_shuffled(run, arch, shape, tile, "bf16")
+    assert not used
+
+
+@pytest.mark.parametrize("epilogue", ["bias", "bias_gelu"])
+@pytest.mark.parametrize("waves", [(1, 4), (2, 2)])
+def test_epilogues_know_whose_rows_and_columns_they_have(run, arch, loops, waves, epilogue):
+    used = loops(128, waves)
+    check_shuffled(run, arch, (70, 128, 512), (64, 128, 128), "int8", "fp16", epilogue)
+    assert len(used) == 1
+
+
+def test_unscheduled(run, arch, loops):
+    used = loops(128)
+    check_shuffled(run, arch, (66, 128, 512), (64, 128, 128), "bf16", enable_scheduler=False)
+    assert [one.scheduled for one in used] == [False]
+
+
+@pytest.mark.parametrize("split_k", [1, 2])
+@pytest.mark.parametrize("N", [68, 192])
+def test_row_major_ragged_and_split(run, arch, loops, N, split_k):
+    used = loops(128)
+    problem = Problem(70, N, 512, "bf16", "f32", arch=arch, seed=N)
+    config = GemmConfig(64, 128, 64, split_k)
+    kernel = compile_gemm(N=N, K=512, config=config, in_dtype="bf16", out_dtype="f32")
+    c, empty = problem.output(), torch.empty(0)
+    workspace = torch.empty(split_k * 70, N) if split_k > 1 else empty
+    writes = [c, workspace] if split_k > 1 else [c]
+    run(kernel, c, problem.a, problem.b, empty, empty, problem.bias, problem.bias, workspace, 70, writes=writes)
+    problem.check(c)
+    assert [one.steps for one in used] == [8 // split_k]
+
+
+def test_rows_apart(run, arch, loops):
+    used = loops(128)
+    problem = Problem(33, 128, 256, "bf16", arch=arch)
+    kernel = compile_gemm(N=128, K=256, config=GemmConfig(64, 128, 64), in_dtype="bf16", out_dtype="bf16")
+    wide_a, wide_b = (torch.full((one.shape[0], 264), float("nan"), dtype=one.dtype) for one in (problem.a, problem.b))
+    wide_a[:, :256], wide_b[:, :256] = problem.a, problem.b
+    c, empty = problem.output(), torch.empty(0)
+    extras = (empty, empty, problem.bias, problem.bias, empty)
+    run(kernel, c, wide_a[:, :256], wide_b[:, :256], *extras, problem.M, writes=[c])
+    problem.check(c)
+    assert len(used) == 1
+
+
+def test_results_by_way_of_lds(run, arch, loops):
+    import flydsl.compiler as flyc
+    import flydsl.expr as fx
+
+    used = loops(128)
+    problem = Problem(70, 128, 512, "bf16", arch=arch)
+    launch = build_preshuffle_gemm(
+        N=128, K=512, tile_m=64, tile_n=128, tile_k=128, in_dtype="bf16", out_dtype="bf16", shuffled_store=True
+    )
+
+    @flyc.jit
+    def gemm(C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, M: fx.Int32, stream: fx.Stream = fx.Stream(None)):
+        launch(C, A, B, M, fx.Int32(128), stream)
+
+    c = problem.output()
+    run(gemm, *problem.arguments(c)[:3], problem.M, writes=[c])
+    problem.check(c)
+    assert len(used) == 1
+
+
+@pytest.mark.parametrize("step_bytes", [128, 256])
+def test_no_bank_conflicts_and_full_lines(run, counters, arch, loops, step_bytes):
+    loops(step_bytes)
+    kernel, problem = check_shuffled(run, arch, (64, 256, 1024), (64, 256, 128), "bf16")
+    total = counters(kernel, *problem.arguments(problem.output()))["total"]
+    assert total["lds_conflict_cycles"] == 0
+    operands = (problem.a.numel() + problem.b.numel()) * 2
+    assert operands <= total["bytes_loaded"] <= operands + 1024  # kernel arguments
+    assert total["bytes_stored"] == 64 * 256 * 2
+
+
+def test_tiles_of_the_defaults_have_it(arch):
+    tiles = tile_gemm.defaults("tiled_loops", arch)
+    assert tiles
+    for tile_m, tile_n, step_bytes in tiles:
+        gemm = tile_gemm.TileGemm(
+            arch=arch, N=tile_n, K=1024, in_dtype="bf16", out_dtype="bf16", tile_m=tile_m, tile_n=tile_n, tile_k=64,
+            epilogue=tile_gemm.Epilogue(), shuffled=True,
+        )  # fmt: skip
+        assert gemm.tiled is not None
+        assert gemm.tiled.tile == (tile_m, tile_n, step_bytes // 2)
+        assert gemm.plan.threads == 256

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chips that kernels run on: what is fixed by each, in one table.
+
+The compiler, the kernel library and the benchmarks read it; the tables of the packages that depend on nothing (the
+layout algebra, the emulator) are held against it by `tests/integration/test_chips.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CHIPS", "Chip"]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One chip, by its processor's name; `None` stands for what is not known.
+
+    Attributes:
+        name: of the processor, "gfx942".
+        product: that it is best known for, whose compute units are counted.
+        wave: lanes of a wave, where compilers have the choice.
+        lds_bytes: of a workgroup, at most.
+        lds_banks: of 4 bytes each.
+        lds_granule: bytes in which LDS is given out.
+        compute_units: of the product; of RDNA workgroup processors, as HIP counts them.
+        simds: of a compute unit.
+        waves: of a SIMD, at most.
+        workgroups: of more than one wave on a compute unit, at most: it has as many barriers (LLVM's
+            `getMaxWorkGroupsPerCU`).
+        fp8: "fnuz" or "ocp", the 8-bit floats that its instructions take; "" where they take none.
+        matrix: the family of its matrix instructions.
+    """
+
+    name: str
+    product: str
+    wave: int
+    lds_bytes: int
+    lds_banks: int
+    lds_granule: int | None
+    compute_units: int | None
+    simds: int
+    waves: int
+    workgroups: int
+    fp8: str
+    matrix: str
+
+
+CHIPS = {
+    chip.name: chip
+    for chip in (
+        Chip("gfx942", "MI300X", 64, 64 << 10, 32, 512, 304, 4, 8, 16, "fnuz", "mfma"),
+        Chip("gfx950", "MI355X", 64, 160 << 10, 64, 1280, 256, 4, 8, 16, "ocp", "mfma"),
+        Chip("gfx1100", "RX 7900 XTX", 32, 64 << 10, 32, 1024, 48, 4, 16, 32, "", "wmma"),
+        Chip("gfx1151", "Radeon 8060S", 32, 64 << 10, 32, 1024, 20, 4, 16, 32, "", "wmma"),
+        Chip("gfx1201", "RX 9070 XT", 32, 64 << 10, 32, 1024, 32, 4, 16, 32, "ocp", "wmma"),
+        Chip("gfx1250", "", 32, 320 << 10, 64, None, None, 4, 16, 32, "ocp", "wmma"),
+    )
+}
+"""By name. A chip that is not here is compiled for, but nothing is known of it."""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of chips and what other packages say of them are one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from flydsl.kernels.common import arch as kernels
+from flydsl.layout.analysis.lds import lds_phases
+from flydsl.runtime.chips import CHIPS
+from flydsl.runtime.device import get_warp_size
+from flydsl.trace.arch import describe
+
+EMULATED = ("gfx942", "gfx950", "gfx1100", "gfx1201")
+
+
+@pytest.fixture(scope="module")
+def emulated():
+    """What HIP's functions say of the emulated devices, by architecture."""
+    code = "import json; from flydsl.runtime import hardware; print(json.dumps(hardware.describe()['devices']))"
+    settings = {**os.environ, "FLYDSL_DEVICE": "emulator", "FLYDSL_EMU_DEVICES": ",".join(EMULATED)}
+    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
+    return {one["arch"]: one for one in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("name", EMULATED)
+def test_the_emulator(emulated, name):
+    chip, device = CHIPS[name], emulated[name]
+    assert (device["lds_bytes"], device["warp_size"], device["compute_units"]) == (
+        chip.lds_bytes,
+        chip.wave,
+        chip.compute_units,
+    )
+    assert chip.product in device["name"]
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_the_layout_algebra(name):
+    family = name if name in ("gfx942", "gfx950", "gfx1250") else name[:5]
+    wave = CHIPS[name].wave
+    assert lds_phases(family, "read", 32, wave).banks in (32, CHIPS[name].lds_banks)
+    assert lds_phases(family, "read", 128, wave).banks == CHIPS[name].lds_banks
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_the_compiler_and_the_runtime(name):
+    found = describe(name)
+    assert (found.warp_size, found.lds_bytes) == (CHIPS[name].wave, CHIPS[name].lds_bytes)
+    assert get_warp_size(name) == CHIPS[name].wave
+
+
+@pytest.mark.parametrize("name", kernels.WRITTEN_FOR)
+def test_the_kernels(monkeypatch, name):
+    monkeypatch.setenv("ARCH", name)
+    found = kernels.architecture()
+    assert (found.compute_units, found.lds_banks) == (CHIPS[name].compute_units, CHIPS[name].lds_banks)
+    assert ("FNUZ" in found.fp8) == (CHIPS[name].fp8 == "fnuz")

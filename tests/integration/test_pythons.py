@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels that claim every Python from 3.10 on: each Python at hand, with the newest and the oldest dependencies.
+
+What the compiler of this environment's Python exported runs there. fly-dialect, and so the compiler, is built for one
+Python; its wheel says so.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from kernels import scale
+
+import flydsl.compiler as flyc
+
+WHEELS = Path(__file__).resolve().parents[2] / "build" / "wheels"
+PACKAGES = ("fly-layout", "fly-runtime", "fly-autotune", "fly-kernels", "fly-emulator")
+SMOKE = """
+import json, pathlib, sys
+import numpy as np
+import flydsl.autotune, flydsl.emulator, flydsl.kernels, flydsl.layout as layout, flydsl.runtime as runtime
+
+artifact = runtime.load_artifact(sys.argv[1])
+a = np.random.default_rng(3).standard_normal(1000, dtype=np.float32)
+b = np.full(1000, np.nan, dtype=np.float32)
+artifact(a, b, 1.5, 1000)
+try:
+    artifact(a, b, "1.5", 1000)
+    refused = False
+except TypeError as error:
+    refused = "factor" in str(error)
+print(json.dumps({
+    "python": sys.version_info[:2],
+    "error": float(np.abs(b - a * np.float32(1.5)).max()),
+    "device": repr(runtime.current_device()),
+    "refused": refused,
+    "size": layout.size(layout.make_layout((4, 8), (8, 1))),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    path = tmp_path_factory.mktemp("export") / "scale.so"
+    flyc.compile.only(scale, torch.ones(8), torch.ones(8), 2.0, 8).export(path)
+    return path
+
+
+def uv(*words):
+    program = os.environ.get("HATCH_ENV_TYPE_VIRTUAL_UV_PATH") or shutil.which("uv")
+    if program is None:
+        pytest.fail("uv is not on PATH: run this through tools/dev test integration")
+    return subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+
+
+def python_at_hand(version):
+    """An interpreter of that version: one that uv finds, or one of pyenv that is not on PATH; None without any."""
+    found = uv("python", "find", "--no-python-downloads", version)
+    if found.returncode == 0:
+        return found.stdout.strip()
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    return next(iter(sorted(root.glob(f"versions/{version}.*/bin/python"), reverse=True)), None)
+
+
+def wheel(name):
+    found = sorted(WHEELS.glob(f"{name}-*/*.whl"), key=lambda path: path.stat().st_mtime)
+    assert found, f"tools/dev build {name} was not run"
+    return found[-1]  # the newest: this run installed it
+
+
+@pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
+@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
+def test_an_artifact_runs(tmp_path, artifact, version, resolution):
+    interpreter = python_at_hand(version)
+    if interpreter is None:
+        pytest.skip(f"no Python {version} on this machine")
+    made = uv("venv", "--quiet", "--no-python-downloads", "--python", interpreter, tmp_path / "env")
+    assert made.returncode == 0, made.stderr
+    python = tmp_path / "env" / "bin" / "python"
+    # Of the dependencies only what is built: the oldest that a Python has.
+    options = ("--quiet", "--python", python, "--resolution", resolution, "--only-binary", ":all:")
+    installed = uv("pip", "install", *options, "numpy>=1.26", *map(wheel, PACKAGES))
+    assert installed.returncode == 0, installed.stderr
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [python, "-I", "-c", SMOKE, artifact], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["python"] == [int(part) for part in version.split(".")]
+    assert said["error"] == 0
+    assert "emulated" in said["device"]
+    assert said["refused"]
+    assert said["size"] == 32

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Predicted time and issue cycles of our kernels, the peer's code objects and Triton's, on problems of full size.
+
+    tools/dev bench predicted --records records.json --objects folder --triton-venv build/bench-triton
+    tools/dev bench predicted --records records.json --objects folder --only softmax --no-page
+
+The problems are those of recorded launches of the peer (the format of `fly-emu predict --records`; records and objects
+are not part of the repository), the newest of each kernel that we have too: GEMM with preshuffled B, attention,
+softmax, RMSNorm. Ours has the tile of the peer's; of Triton's candidates the fastest by prediction counts. All three
+run on the same model of the same device (docs/emulator/prediction.md): a sample of their workgroups, tensors of zeros.
+That results are right is tested elsewhere. Issue cycles are those of all waves, from the same sample.
+
+The table goes to docs/benchmarks/predicted.md, where a run with --only renews its rows. Nothing is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "benchmarks" / "predicted.md"
+DEVICES = {"gfx942": "MI325X", "gfx950": "MI355X"}
+_GEMM = re.compile(r"(\d+)x(\d+)x(\d+)_tile(\d+)x(\d+)x(\d+)(_2tg)?$")
+_ROWS = re.compile(r"(\d+)x(\d+)$")
+_ATTENTION = re.compile(r"B(\d+)S(\d+)H(\d+)Hkv(\d+)D(\d+)_causal$")
+
+
+_HEAD = """# Predicted time on problems of full size
+
+Written by `tools/bench/predicted.py`; a run with `--only` renews a part. **Predicted, not measured**: by the time
+model, whose errors against published timings [its page](../emulator/prediction.md) has. Microseconds, with the bound in
+brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The problems are
+those of the peer's code objects that we have a kernel for. Ours has the peer's tile, which is not always our best; of
+Triton's candidates the fastest counts. A ratio below 1 says that ours is faster.
+
+| device | kernel | problem | ours | issue | peer | issue | Triton | issue | ours / peer | ours / Triton |
+|---|---|---|---|---|---|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Our launch on a problem, and Triton's candidates for it."""
+
+    run: Callable[[], Any]
+    triton: tuple[Any, ...]
+
+
+def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
+    """C = A B^T with preshuffled B, for a dtype that we have."""
+    import torch
+    from kernel_cases import gemm as cases
+
+    from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
+
+    m, n, k, *tile = (int(one) for one in match.groups()[:6])
+    dtype, asynchronous = record["dtype"], record["op"] == "gemm_async"
+    if dtype not in cases.DTYPES or record["op"] not in ("gemm", "gemm_async"):
+        return None
+    if asynchronous and record["arch"] != "gfx950":  # whose loads into LDS are wide enough for ours
+        return None
+    kind = {"fp8": cases._FP8[record["arch"]], "int8": torch.int8, "bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
+    options = {"use_async_copy": True, "waves_per_eu": 2} if asynchronous else {}
+    launch = compile_preshuffle_gemm(
+        N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], in_dtype=dtype, out_dtype="bf16", **options
+    )
+    a, b = (torch.zeros(rows, k, dtype=torch.uint8 if dtype == "fp8" else kind).view(kind) for rows in (m, n))
+    c, empty = torch.zeros(m, n, dtype=torch.bfloat16), torch.empty(0)
+    scaled = dtype in ("fp8", "int8")
+    scale_a, scale_b = (torch.ones(m), torch.ones(n)) if scaled else (empty, empty)
+    arguments = {"a": a, "b": b, "c": c, "scale_a": torch.ones(m), "scale_b": torch.ones(n), "m": m, "n": n, "k": k}
+    triton = () if options else cases._triton(arguments, scaled)
+    return Problem(lambda: launch(c, a, b, scale_a, scale_b, empty, m, n), triton)
+
+
+def rows(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
+    """Softmax or RMSNorm over the last extent."""
+    import torch
+    from kernel_cases import rows as cases
+    from kernel_cases.model import TORCH, TritonKernel, power_of_two
+
+    from flydsl.kernels.norm.rmsnorm_kernel import build_rmsnorm_module
+    from flydsl.kernels.norm.softmax_kernel import build_softmax_module
+
+    operation, count, columns = record["op"], int(match[1]), int(match[2])
+    x, y = (torch.zeros(count, columns, dtype=TORCH[record["dtype"]]) for _ in range(2))
+    if operation == "softmax":
+        softmax = build_softmax_module(count, columns, record["dtype"])
+        inputs, extra, run = {"x": x}, {}, lambda: softmax(x, y, count)
+    elif operation == "rmsnorm":
+        weight = torch.zeros(columns, dtype=x.dtype)
+        rmsnorm = build_rmsnorm_module(columns, record["dtype"])
+        inputs, extra, run = {"x": x, "weight": weight}, {"eps": cases.EPS}, lambda: rmsnorm(x, weight, y, count)
+    else:
+        return None
+    constants = {"COLUMNS": columns, "BLOCK": power_of_two(columns)}
+    triton = tuple(
+        TritonKernel(operation, {**inputs, "y": y, **extra}, constants, (count, 1, 1), warps) for warps in (4, 8, 16)
+    )
+    return Problem(run, triton)
+
+
+def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
+    """Causal attention, forward."""
+    import torch
+    from kernel_cases import attention as cases
+    from kernel_cases.model import TORCH, TritonKernel
+
+    from flydsl.kernels.attention.config import default_config
+    from flydsl.kernels.attention.flash_attn_kernel import build_dense
+
+    batch, length, heads, kv_heads, head = (int(one) for one in match.groups())
+    if record["op"] != "flash_attn":
+        return None
+    kind = TORCH[record["dtype"]]
+    q, out = (torch.zeros(batch, length, heads, head, dtype=kind) for _ in range(2))
+    k, v = (torch.zeros(batch, length, kv_heads, head, dtype=kind) for _ in range(2))
+    lse = torch.zeros(batch, heads, length)
+    config = default_config(head, 128 if length <= 256 else 256)
+    launch = build_dense(heads, kv_heads, head, record["dtype"], True, False, None, config)
+    arguments = {"q": q, "k": k, "v": v, "out": out, "lse": lse, "queries": length, "keys": length, "scale": head**-0.5}
+    constants = {"HEADS": heads, "KV_HEADS": kv_heads, "HEAD": head, "CAUSAL": True}
+    triton = tuple(
+        TritonKernel("attention", arguments, {**constants, "BLOCK_M": m, "BLOCK_N": n},
+                     (-(-length // m), batch * heads, 1), warps)
+        for m, n, warps in cases.BLOCKS
+    )  # fmt: skip
+    return Problem(lambda: launch(q, k, v, out, lse, batch, length, length), triton)
+
+
+def problem_of(record: dict[str, Any]) -> Problem | None:
+    """Ours for a record; None for a kernel that we do not have, or not with these settings."""
+    for pattern, build in ((_GEMM, gemm), (_ATTENTION, attention), (_ROWS, rows)):
+        if match := pattern.match(record["shape"]):
+            return build(record, match)
+    return None
+
+
+def newest(records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The last recorded version of each kernel on the devices of `DEVICES`."""
+    last = {record["id"].rsplit("__", 1)[0]: record for record in records if record["arch"] in DEVICES}
+    yield from last.values()
+
+
+def figures(prediction: Any) -> dict[str, Any]:
+    """What the table has of a prediction (its JSON object)."""
+    data = prediction.data
+    return {
+        "us": data["time_us"],
+        "error": data["error"],
+        "bound": data["bound"],
+        "waves": data["occupancy"]["waves_per_simd"],
+        "issue_cycles": data["issue_cycles"],
+    }
+
+
+def work(options: argparse.Namespace) -> None:
+    """All problems of one architecture (in a process of its own: the architecture is that of a process)."""
+    from kernel_cases import measure
+    from row_times import triton_of
+
+    from flydsl.emulator.device import Emulator
+    from flydsl.emulator.predicting import Prediction, predict
+    from flydsl.emulator.records import is_warm, predict_record
+
+    arch = options.arch[0]
+    results = []
+    for record in newest(json.loads(options.records.read_text())["records"]):
+        if record["arch"] != arch or not re.search(options.only, record["id"]):
+            continue
+        problem = problem_of(record)
+        if problem is None:
+            continue
+        with predict(DEVICES[arch], sampled=True, warm=is_warm(record)) as session:
+            problem.run()
+        # The device of the process is one of our architecture: the record's launches run on it, too.
+        theirs = Prediction(predict_record(Emulator(), record, options.objects)["launches"][0])
+        row = {
+            "device": DEVICES[arch],
+            "kernel": f"{record['op'].replace('_', ' ')} {record['dtype']}",
+            "shape": record["shape"].replace("_", ", "),
+            "ours": figures(session.last),
+            "peer": figures(theirs),
+        }
+        if options.triton_venv is not None and problem.triton:
+            with tempfile.TemporaryDirectory() as folder:
+                requests = [one.request(arch) for one in problem.triton]
+                answers = measure.build_triton(options.triton_venv / "bin" / "python", requests, Path(folder))
+                best = triton_of(arch, SimpleNamespace(triton=problem.triton), answers)
+            if best is not None:
+                row["triton"] = {**figures(best[0]), "choice": best[1]}
+        results.append(row)
+        print(_line(row), flush=True)
+    Path(options.worker).write_text(json.dumps(results))
+
+
+def _cell(one: dict[str, Any] | None) -> str:
+    return "" if one is None else f"{one['us']:.4g} ({one['bound']}) | {one['issue_cycles'] / 1e6:,.4g}"
+
+
+def _line(row: dict[str, Any]) -> str:
+    triton = row.get("triton")
+    ratio = f"{row['ours']['us'] / row['peer']['us']:.2f} | "
+    ratio += f"{row['ours']['us'] / triton['us']:.2f}" if triton else ""
+    cells = [row["device"], row["kernel"], row["shape"], _cell(row["ours"]), _cell(row["peer"])]
+    return f"| {' | '.join(cells)} | {_cell(triton) if triton else ' | '} | {ratio} |"
+
+
+def page(lines: list[str]) -> str:
+    """The page of the documentation: rows that are there, renewed or followed by these."""
+    present = PAGE.read_text().splitlines() if PAGE.exists() else []
+    found = [line for line in present if line.startswith(tuple(f"| {name} |" for name in DEVICES.values()))]
+    # A row is known by its device, kernel and problem.
+    table = {tuple(line.split("|")[1:4]): line for line in [*found, *lines]}
+    return _HEAD + "\n".join(table.values()) + "\n"
+
+
+def main() -> int:
+    """A process for each architecture; then the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--records", type=Path, required=True, help="recorded launches of the peer (JSON)")
+    parser.add_argument("--objects", type=Path, required=True, help="the folder of their code objects")
+    parser.add_argument("--arch", nargs="+", choices=sorted(DEVICES), default=sorted(DEVICES))
+    parser.add_argument("--only", default="", metavar="REGEX", help="only records whose id matches")
+    parser.add_argument("--triton-venv", type=Path, metavar="DIR", help="environment with Triton; made if missing")
+    parser.add_argument("--no-page", action="store_true", help="print only")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(options)
+        return 0
+    if options.triton_venv is not None:
+        from kernels import make_triton
+
+        options.triton_venv = options.triton_venv.resolve()
+        make_triton(options.triton_venv)
+    results: list[dict[str, Any]] = []
+    for arch in options.arch:
+        with tempfile.TemporaryDirectory() as folder:
+            result = Path(folder) / "result.json"
+            variables = {**os.environ, "ARCH": arch, "FLYDSL_GPU_ARCH": arch, "FLYDSL_EMU_DEVICES": arch}
+            command = [sys.executable, str(HERE / "predicted.py"), "--worker", str(result), "--arch", arch]
+            command += ["--records", str(options.records), "--objects", str(options.objects), "--only", options.only]
+            command += ["--triton-venv", str(options.triton_venv)] if options.triton_venv else []
+            subprocess.run(command, env=variables, check=True)
+            results += json.loads(result.read_text())
+    if not options.no_page:
+        PAGE.write_text(page([_line(row) for row in results]))
+        print(f"written: {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "predict/device_model.h"
+#include "predict/recording.h"
+
+namespace flyemu {
+
+/// What the caches of one XCD do for the workgroups that it holds at once.
+struct MemoryTraffic {
+  double sampledGroups = 0;
+  std::array<double, kLevels> lines = {}; ///< loads, by Level, of all sampled groups
+  double stores = 0;                      ///< lines
+  double atomics = 0;                     ///< lines
+  double hbmShare = 1;                    ///< of the lines that L2 misses
+  double footprintBytes = 0;              ///< that the launch reads, estimated
+  double uniqueShareBetweenXcds = 1;      ///< lines of another XCD that this one does not ask for
+};
+
+/// Send the accesses of the groups of one XCD through the caches of their compute units and the
+/// XCD's L2, in the order of their times, and write each line's level into the groups.
+///
+/// `residents`: groups of XCD 0 that run at the same time, dealt out to its compute units in turn.
+/// `others`: some of the next XCD, whose common lines tell how much is read
+/// by several XCDs. `warm`: the launch ran before and its data are in the Infinity Cache as far as
+/// they fit.
+MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedPath *> &residents,
+                          const std::vector<RecordedPath *> &others, uint64_t launchGroups,
+                          const std::vector<PlacedRange> &ranges, double residentsOfXcd, bool warm);
+
+} // namespace flyemu

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <unordered_set>
+
+#include "execute/program.h"
+#include "support/format.h"
+
+namespace flyemu {
+namespace {
+
+constexpr uint64_t kSpread = 48;                       ///< workgroups over the whole grid
+constexpr uint64_t kOthers = 4;                        ///< of the next XCD
+constexpr uint64_t kResidentInstructions = 60'000'000; ///< of waves, for the groups of an XCD
+constexpr double kUniform = 1.05; ///< longest over shortest workgroup, below which all are alike
+constexpr double kIdle = 0.2;     ///< of the longest: workgroups that have nothing to do
+
+/// Lines that workgroups ask L2, the Infinity Cache and HBM for, by cycle of issue.
+struct Demand {
+  double l2 = 0;
+  double mall = 0;
+  double hbm = 0;
+
+  Demand(const std::array<double, kLevels> &lines, double cycles) {
+    const auto at = [&](Level level) { return lines[static_cast<size_t>(level)] / cycles; };
+    hbm = at(Level::Hbm);
+    mall = hbm + at(Level::Mall);
+    l2 = mall + at(Level::L2) + at(Level::L2BehindMall) + at(Level::L2BehindHbm);
+  }
+};
+
+/// Bandwidth goes to those who ask for it: a workgroup that needs more than the others of its time
+/// (the first of an expert's rows, say) gets more than an equal part.
+void scaleToDemand(UnitShare &share, const MemoryTraffic &traffic, double cyclesOfTraffic,
+                   const std::vector<const RecordedPath *> &paths) {
+  std::array<double, kLevels> lines = {};
+  double cycles = 0;
+  for (const RecordedPath *path : paths) {
+    cycles += static_cast<double>(path->issueCycles);
+    for (const MemoryAccess &access : path->accesses)
+      if (access.kind == AccessKind::Load)
+        for (uint32_t i = 0; i < access.lines; ++i)
+          lines[path->lines[access.first + i] & ((1U << kLevelBits) - 1)] += 1;
+  }
+  const Demand own(lines, cycles);
+  const Demand others(traffic.lines, cyclesOfTraffic);
+  const auto scale = [](double &perLine, double theirs, double ours) {
+    constexpr double kMost = 2; // a sample of a few workgroups is no reason for more
+    if (theirs > 0 && ours > 0)
+      perLine *= std::min(kMost, theirs / ours);
+  };
+  scale(share.l2Cycles, others.l2, own.l2);
+  scale(share.mallCycles, others.mall, own.mall);
+  scale(share.hbmCycles, others.hbm, own.hbm);
+}
+
+} // namespace
+
+std::string Prediction::bound() const {
+  constexpr double kBusy = 0.5;
+  for (const auto &[name, microseconds] : bounds)
+    if (name == "tail" && microseconds > kBusy * seconds * 1e6)
+      return name;
+  Resource most = Resource::Vector;
+  for (size_t i = static_cast<size_t>(Resource::Vector); i < kResources; ++i)
+    if (busy[i] > busy[static_cast<size_t>(most)])
+      most = static_cast<Resource>(i);
+  return busy[static_cast<size_t>(most)] < kBusy ? "latency" : resourceName(most);
+}
+
+uint64_t Predictor::resident() const {
+  return static_cast<uint64_t>(options_.device.units) * std::max(1U, recorder_.occupancy().groups);
+}
+
+std::vector<RecordedPath *> Predictor::find(const std::vector<uint64_t> &indices) {
+  std::map<uint64_t, RecordedPath *> byIndex;
+  for (const auto &group : recorder_.groups()) {
+    RecordedPath *&entry = byIndex[group->index];
+    if (entry == nullptr || group->detailed)
+      entry = group.get();
+  }
+  std::vector<RecordedPath *> out;
+  for (const uint64_t index : indices)
+    if (const auto found = byIndex.find(index); found != byIndex.end())
+      out.push_back(found->second);
+  return out;
+}
+
+/// The generation of workgroups that stands for the launch: the one of a typical sampled group.
+void Predictor::chooseBase() {
+  std::vector<RecordedPath *> groups = find(spread_);
+  uint64_t longest = 0;
+  for (const RecordedPath *group : groups)
+    longest = std::max(longest, group->issueCycles);
+  std::vector<RecordedPath *> working;
+  for (RecordedPath *group : groups)
+    if (static_cast<double>(group->issueCycles) >= kIdle * static_cast<double>(longest))
+      working.push_back(group);
+  std::sort(working.begin(), working.end(), [](const RecordedPath *a, const RecordedPath *b) {
+    return a->issueCycles != b->issueCycles ? a->issueCycles < b->issueCycles : a->index < b->index;
+  });
+  const uint64_t centre = working.empty() ? 0 : working[working.size() / 2]->index;
+  base_ = centre / resident() * resident();
+}
+
+void Predictor::chooseSpread() {
+  const uint64_t count = recorder_.geometry().groupCount();
+  const uint64_t samples = std::min(kSpread, count);
+  for (uint64_t i = 0; i < samples; ++i) { // one of each stratum, at a place of its own
+    const uint64_t begin = i * count / samples;
+    const uint64_t length = (i + 1) * count / samples - begin;
+    spread_.push_back(begin + (i * 0x9e3779b97f4a7c15ULL >> 33) % length);
+  }
+}
+
+/// Those of compute unit 0 of XCD 0, as the device deals workgroups out.
+void Predictor::chooseDetail() {
+  const uint64_t stride = static_cast<uint64_t>(options_.device.units);
+  for (uint64_t j = 0; j < std::max(1U, recorder_.occupancy().groups); ++j)
+    if (base_ + stride * j < recorder_.geometry().groupCount())
+      detail_.push_back(base_ + stride * j);
+}
+
+/// Those of XCD 0, and some of the next one.
+void Predictor::chooseResidents(uint64_t most) {
+  const uint64_t count = recorder_.geometry().groupCount();
+  const auto xcds = static_cast<uint64_t>(options_.device.xcds);
+  for (uint64_t j = 0; j < std::min(resident() / xcds, most); ++j)
+    if (base_ + xcds * j < count)
+      residents_.push_back(base_ + xcds * j);
+  for (const uint64_t index : detail_) // they are simulated, so their lines have to be known
+    if (std::find(residents_.begin(), residents_.end(), index) == residents_.end())
+      residents_.push_back(index);
+  const uint64_t step = std::max<uint64_t>(1, residents_.size() / kOthers);
+  for (uint64_t i = 0; i < kOthers; ++i)
+    if (base_ + xcds * i * step + 1 < count)
+      others_.push_back(base_ + xcds * i * step + 1);
+}
+
+std::vector<uint64_t> Predictor::nextBatch() {
+  switch (stage_) {
+  case Stage::Spread:
+    stage_ = Stage::Detail;
+    recorder_.setDetailed(false);
+    chooseSpread();
+    return spread_;
+  case Stage::Detail:
+    stage_ = Stage::Residents;
+    chooseBase();
+    chooseDetail();
+    recorder_.setDetailed(true);
+    return detail_; // again in detail, where the spread has one already
+  case Stage::Residents: {
+    stage_ = Stage::Done;
+    uint64_t instructions = 1;
+    for (const RecordedPath *group : find(detail_))
+      instructions = std::max(instructions, group->instructions);
+    chooseResidents(std::max<uint64_t>(detail_.size(), kResidentInstructions / instructions));
+    recorder_.setDetailed(false);
+    std::unordered_set<uint64_t> seen(spread_.begin(), spread_.end());
+    seen.insert(detail_.begin(), detail_.end());
+    std::vector<uint64_t> fresh;
+    for (const auto *list : {&residents_, &others_})
+      for (const uint64_t index : *list)
+        if (seen.insert(index).second)
+          fresh.push_back(index);
+    return fresh;
+  }
+  case Stage::Done:
+    break;
+  }
+  return {};
+}
+
+void Predictor::chooseUpFront() {
+  constexpr uint64_t kResidents = 64;
+  chooseSpread();
+  base_ = recorder_.geometry().groupCount() / 2 / resident() * resident();
+  chooseDetail();
+  chooseResidents(kResidents);
+  std::unordered_map<uint64_t, bool> watched;
+  for (const auto *list : {&spread_, &residents_, &others_})
+    for (const uint64_t index : *list)
+      watched.emplace(index, false);
+  for (const uint64_t index : detail_)
+    watched[index] = true;
+  recorder_.watchOnly(std::move(watched));
+}
+
+/// Begin and end of each workgroup, in cycles, where they differ: each goes, in order, to the XCD
+/// of its number and there to the slot that is free first. In a last round that does not fill the
+/// device they have more of it for themselves.
+Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double meanLength) const {
+  std::map<uint64_t, double> lengths;
+  for (const auto &group : recorder_.groups())
+    lengths[group->index] = static_cast<double>(group->issueCycles) / meanLength;
+  const uint64_t count = recorder_.geometry().groupCount();
+  const auto xcds = static_cast<uint64_t>(options_.device.xcds);
+  const uint64_t slots = resident() / xcds;
+  std::vector<std::priority_queue<double, std::vector<double>, std::greater<>>> free(xcds);
+  constexpr uint64_t kSpans = 1 << 16;
+  const uint64_t step = (count + kSpans - 1) / kSpans; // the schedule shows one of so many
+  Schedule out;
+  std::vector<std::pair<uint64_t, double>> samples;
+  for (const uint64_t index : spread_)
+    if (const auto found = lengths.find(index); found != lengths.end())
+      samples.emplace_back(*found);
+  std::sort(samples.begin(), samples.end());
+  for (uint64_t i = 0; i < count; ++i) {
+    // One of the samples around its place: lengths may change along the grid, or within a stride.
+    constexpr size_t kAround = 9;
+    const size_t around = std::min(kAround, samples.size());
+    const size_t stratum = i * samples.size() / count;
+    const size_t first = std::min(samples.size() - around, stratum - std::min(stratum, around / 2));
+    const size_t chosen = first + (i * 0x9e3779b97f4a7c15ULL >> 40) % around;
+    auto &queue = free[i % xcds];
+    double begin = 0;
+    if (queue.size() >= slots) {
+      begin = queue.top();
+      queue.pop();
+    }
+    const uint64_t round = i / resident() * resident();
+    const double full =
+        std::min(1.0, static_cast<double>(count - round) / static_cast<double>(resident()));
+    const double cycles = aloneCycles + full * (roundCycles - aloneCycles);
+    const double done = begin + samples[chosen].second * cycles;
+    queue.push(done);
+    out.cycles = std::max(out.cycles, done);
+    if (i % step == 0)
+      out.spans.push_back({begin, done, static_cast<double>(step)});
+  }
+  return out;
+}
+
+/// The same where they are alike: the device is full, round by round, but for the last.
+Schedule Predictor::rounds(double working, double unitCycles) const {
+  Schedule out;
+  out.cycles = unitCycles;
+  const auto fits = static_cast<double>(resident());
+  const double count = std::max(1.0, std::ceil(working / fits));
+  for (double round = 0; round < count; ++round)
+    out.spans.push_back({round * unitCycles / count, (round + 1) * unitCycles / count,
+                         std::min(fits, working - round * fits)});
+  return out;
+}
+
+/// Mean waves on a SIMD, in equal parts of the time.
+static std::vector<double> occupancyOver(const Schedule &schedule, double wavesOfGroup,
+                                         double simds) {
+  constexpr size_t kParts = 32;
+  std::vector<double> out(kParts);
+  const double part = schedule.cycles / kParts;
+  if (part <= 0)
+    return out;
+  for (const auto &[begin, done, groups] : schedule.spans) {
+    const auto first = static_cast<size_t>(begin / part);
+    for (size_t i = first; i < kParts && static_cast<double>(i) * part < done; ++i) {
+      const double from = std::max(begin, static_cast<double>(i) * part);
+      const double to = std::min(done, static_cast<double>(i + 1) * part);
+      out[i] += std::max(0.0, to - from) / part * groups * wavesOfGroup / simds;
+    }
+  }
+  return out;
+}
+
+Prediction Predictor::predict() {
+  recorder_.settlePlaces();
+  const DeviceModel &device = options_.device;
+  Prediction out;
+  out.kernel = recorder_.kernel().name;
+  out.device = device.name;
+  out.constants = fittedParameters(device);
+  out.groups = recorder_.geometry().groupCount();
+  out.occupancy = recorder_.occupancy();
+  for (const auto &group : recorder_.groups()) {
+    ++out.groupsExecuted;
+    out.instructionsExecuted += group->instructions;
+  }
+  const auto count = static_cast<double>(out.groups);
+  const uint32_t slots = std::max(1U, out.occupancy.groups);
+  const double unitsOfXcd = device.units / device.xcds;
+
+  // Lengths.
+  const std::vector<RecordedPath *> spread = find(spread_);
+  double shortest = HUGE_VAL, longest = 0;
+  for (const RecordedPath *group : spread) {
+    const auto length = static_cast<double>(group->issueCycles);
+    shortest = std::min(shortest, length);
+    longest = std::max(longest, length);
+  }
+  out.uniform = longest <= kUniform * shortest;
+
+  const std::vector<RecordedPath *> residents = find(residents_);
+  out.traffic =
+      traceMemory(device, residents, find(others_), out.groups, recorder_.ranges(),
+                  std::min(unitsOfXcd * slots, std::ceil(count / device.xcds)), options_.warm);
+  std::vector<const RecordedPath *> paths;
+  double pathLength = 0;
+  for (const RecordedPath *group : find(detail_))
+    if (group->detailed && static_cast<double>(group->issueCycles) >= kIdle * longest) {
+      paths.push_back(group);
+      pathLength += static_cast<double>(group->issueCycles);
+    }
+  if (paths.empty())
+    for (const RecordedPath *group : find(detail_)) {
+      paths.push_back(group);
+      pathLength += static_cast<double>(group->issueCycles);
+    }
+  pathLength /= static_cast<double>(paths.size());
+
+  double working = 0; // workgroups that have something to do
+  for (const RecordedPath *group : spread)
+    working += static_cast<double>(group->issueCycles) >= kIdle * longest ? 1.0 : 0.0;
+  working = std::max(1.0, count * working / static_cast<double>(spread.size()));
+  for (const RecordedPath *path : paths)
+    for (const auto &wave : path->waves)
+      for (const PathEvent &event : wave)
+        out.issueCycles += recorder_.instructions()[event.instruction].cost.issue;
+  out.issueCycles *= working / static_cast<double>(paths.size());
+  const double active = std::min(device.units, working);
+  const auto perUnit =
+      static_cast<uint32_t>(std::ceil(std::ceil(working / device.xcds) / unitsOfXcd));
+  // The busiest unit's part of what all share grows with its part of the workgroups.
+  UnitShare share = shareOf(device, std::min(active, working / perUnit));
+  double cyclesOfTraffic = 0;
+  for (const RecordedPath *group : residents)
+    cyclesOfTraffic += static_cast<double>(group->issueCycles);
+  scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
+  const auto fits = static_cast<double>(resident());
+  const double tail = std::fmod(working, fits); // workgroups of a last round that is not full
+  if (working > fits && tail > 0)
+    share.tailScale = tail / device.units;
+  out.groupsPerUnit = working / device.units;
+  // The first round begins in step, and the last one ends with units of its own: the pace is that
+  // of the rounds between.
+  constexpr uint32_t kRounds = 4;
+  const uint32_t simulated =
+      perUnit < (kRounds + 1) * slots ? perUnit : kRounds * slots + perUnit % slots;
+  constexpr size_t kTraced = size_t{1} << 20; ///< instructions of waves
+  out.run = runComputeUnit(device, share, recorder_.instructions(), paths, slots, simulated,
+                           options_.trace ? kTraced : 0);
+  const std::vector<uint64_t> &ends = out.run.groupEnds;
+  const size_t ended = ends.size() / slots; // whole rounds
+  out.roundCycles = static_cast<double>(out.run.cycles);
+  if (ended >= 2) {
+    const size_t last = std::max<size_t>(2, ended - 1);
+    out.roundCycles = static_cast<double>(ends[last * slots - 1] - ends[slots - 1]) /
+                      static_cast<double>(last - 1);
+  }
+  for (const Resource shared : {Resource::L2, Resource::Hbm}) // no round is faster than its writes
+    out.roundCycles = std::max(out.roundCycles, out.run.busy[static_cast<size_t>(shared)] * slots /
+                                                    std::max(simulated, slots));
+  const UnitRun alone =
+      runComputeUnit(device, shareOf(device, 1), recorder_.instructions(), {paths.front()}, 1, 1);
+  Schedule schedule;
+  if (out.uniform || perUnit <= slots) {
+    out.unitCycles =
+        static_cast<double>(out.run.cycles) + out.roundCycles * (perUnit - simulated) / slots;
+    if (!out.uniform) // the longest one decides
+      out.unitCycles *= std::max(1.0, longest / pathLength);
+    schedule = rounds(working, out.unitCycles);
+  } else {
+    // Throughput of whole compute units, and the tail where the last ones are long or alone.
+    schedule = listSchedule(
+        out.roundCycles, std::min(out.roundCycles, static_cast<double>(alone.cycles)), pathLength);
+    out.unitCycles = schedule.cycles;
+  }
+  const double wavesOfGroup =
+      std::ceil(recorder_.geometry().threads() / static_cast<double>(recorder_.lanes()));
+  out.occupancyOverTime = occupancyOver(schedule, wavesOfGroup, device.units * kSimds);
+  // What all matrix units of the device do on average decides: power is the device's.
+  const double matrix = out.run.busy[static_cast<size_t>(Resource::Matrix)] / simulated * working /
+                        (std::max(1.0, out.unitCycles) * device.units * kSimds);
+  out.clockGHz = device.clockGHz * (1 - device.throttle * matrix);
+  out.seconds = device.launchNs * 1e-9 + out.unitCycles / out.clockGHz * 1e-9;
+
+  for (size_t i = 0; i < kResources; ++i)
+    out.busy[i] = busyShare(device, out.run, static_cast<Resource>(i));
+  const double cycleUs = 1e-3 / out.clockGHz;
+  const double launchUs = device.launchNs * 1e-3;
+  for (size_t i = 0; i < kResources; ++i)
+    out.bounds.emplace_back(resourceName(static_cast<Resource>(i)),
+                            launchUs + out.busy[i] * out.unitCycles * cycleUs);
+  out.bounds.emplace_back("latency",
+                          launchUs + static_cast<double>(alone.cycles) * cycleUs *
+                                         std::ceil(static_cast<double>(perUnit) / slots));
+  out.bounds.emplace_back("launch", launchUs);
+  const double lost = working > fits ? 1 - out.groupsPerUnit / perUnit : 0;
+  out.bounds.emplace_back("tail", lost * out.unitCycles * cycleUs);
+  out.error = calibratedError(device, out.bound());
+  describeStalls(out);
+  if (options_.trace)
+    out.trace = makeTrace(out.run, paths);
+  return out;
+}
+
+/// Where waves of the run waited, by source line and by instruction.
+void Predictor::describeStalls(Prediction &out) {
+  const auto sum = [](const Stalls &stalls) {
+    return std::accumulate(stalls.begin(), stalls.end(), uint64_t{0});
+  };
+  std::map<std::string, Stalls> lines;
+  std::vector<std::pair<uint64_t, size_t>> places; // cycles, dword of the text
+  for (size_t slot = 0; slot < out.run.stalledAt.size(); ++slot) {
+    const Stalls &stalls = out.run.stalledAt[slot];
+    if (sum(stalls) == 0)
+      continue;
+    places.emplace_back(sum(stalls), slot);
+    const Instruction &inst = *recorder_.instructions()[slot].inst;
+    const uint64_t address = recorder_.program().elfAddress(inst);
+    const std::string line = recorder_.object().sourceLine(address);
+    Stalls &entry = lines[line.empty() ? recorder_.program().location(address) : line];
+    for (size_t r = 0; r < kStallReasons; ++r)
+      entry[r] += stalls[r];
+  }
+  constexpr size_t kMost = 16;
+  out.stalledLines.assign(lines.begin(), lines.end());
+  std::sort(out.stalledLines.begin(), out.stalledLines.end(), [&](const auto &a, const auto &b) {
+    return sum(a.second) != sum(b.second) ? sum(a.second) > sum(b.second) : a.first < b.first;
+  });
+  if (out.stalledLines.size() > kMost)
+    out.stalledLines.resize(kMost);
+  std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  for (size_t i = 0; i < std::min(kMost, places.size()); ++i) {
+    const size_t slot = places[i].second;
+    out.stalledInstructions.emplace_back(
+        nameOf(recorder_.object(), recorder_.program(), *recorder_.instructions()[slot].inst),
+        out.run.stalledAt[slot]);
+  }
+}
+
+std::shared_ptr<const UnitTrace>
+Predictor::makeTrace(UnitRun &run, const std::vector<const RecordedPath *> &paths) {
+  auto trace = std::make_shared<UnitTrace>();
+  trace->kernel = recorder_.kernel().name;
+  trace->arch = recorder_.object().arch();
+  trace->note = std::string("predicted for ") + options_.device.name +
+                ": cycles of the busiest compute unit, shown as microseconds";
+  trace->truncated = run.truncated;
+  trace->instructions = recorder_.names();
+  trace->waves = std::move(run.waves);
+  run.waves.clear();
+  uint32_t groups = 0;
+  for (const WaveTimeline &wave : trace->waves)
+    groups = std::max(groups, wave.group + 1);
+  for (uint32_t i = 0; i < groups; ++i)
+    trace->groups.push_back(paths[i % paths.size()]->index);
+  return trace;
+}
+
+static std::string stallsJson(const Stalls &stalls, bool zeros) {
+  std::string out = "{";
+  for (size_t r = 1; r < kStallReasons; ++r)
+    if (zeros || stalls[r] != 0)
+      out += format("%s\"%s\": %llu", out.size() == 1 ? "" : ", ",
+                    stallName(static_cast<StallReason>(r)),
+                    static_cast<unsigned long long>(stalls[r]));
+  return out + "}";
+}
+
+std::string Prediction::json() const {
+  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  std::string out = "{\"predicted\": true, \"kernel\": " + jsonString(kernel) +
+                    ", \"device\": " + jsonString(device);
+  out += format(", \"time_us\": %.4f, \"error\": %.3f, \"bound\": \"%s\", \"clock_ghz\": %.4f, "
+                "\"unit_cycles\": %.1f, \"round_cycles\": %.1f, \"groups\": %llu, "
+                "\"groups_per_unit\": %.3f, \"uniform\": %s, \"groups_executed\": %llu, "
+                "\"instructions_executed\": %llu, \"issue_cycles\": %.0f",
+                seconds * 1e6, error, bound().c_str(), clockGHz, unitCycles, roundCycles,
+                number(groups), groupsPerUnit, uniform ? "true" : "false", number(groupsExecuted),
+                number(instructionsExecuted), issueCycles);
+  out += format(", \"occupancy\": {\"waves_per_simd\": %u, \"groups_per_compute_unit\": %u, "
+                "\"limited_by\": \"%s\"}",
+                occupancy.waves, occupancy.groups, occupancy.limit);
+  out += ", \"busy\": {";
+  for (size_t i = 0; i < kResources; ++i)
+    out += format("%s\"%s\": %.4f", i == 0 ? "" : ", ", resourceName(static_cast<Resource>(i)),
+                  busy[i]);
+  out += "}, \"bounds_us\": {";
+  for (const auto &[name, microseconds] : bounds)
+    out += (name == bounds.front().first ? "" : ", ") + jsonString(name) +
+           format(": %.4f", microseconds);
+  out += "}, \"occupancy_over_time\": [";
+  for (size_t i = 0; i < occupancyOverTime.size(); ++i)
+    out += format("%s%.4f", i == 0 ? "" : ", ", occupancyOverTime[i]);
+  out += "], \"stalled\": " + stallsJson(run.stalls, true);
+  constexpr const char *kNames[kLevels] = {"l1",
+                                           "l2",
+                                           "mall",
+                                           "hbm",
+                                           "l2_behind_mall",
+                                           "l2_behind_hbm",
+                                           "l1_behind_l2",
+                                           "l1_behind_mall",
+                                           "l1_behind_hbm"};
+  out += format(", \"wave_cycles\": %llu, \"loads\": {", number(run.waveCycles));
+  for (size_t i = 0; i < traffic.lines.size(); ++i)
+    out += format("%s\"%s\": %.0f", i == 0 ? "" : ", ", kNames[i], traffic.lines[i]);
+  out += format("}, \"stores\": %.0f, \"atomics\": %.0f, \"resident_groups_sampled\": %.0f, "
+                "\"hbm_share\": %.4f, \"footprint_bytes\": %.0f, \"unique_between_xcds\": %.4f",
+                traffic.stores, traffic.atomics, traffic.sampledGroups, traffic.hbmShare,
+                traffic.footprintBytes, traffic.uniqueShareBetweenXcds);
+  out += ", \"constants\": {";
+  for (const auto &[name, value] : constants)
+    out +=
+        (name == constants.front().first ? "" : ", ") + jsonString(name) + format(": %.6g", value);
+  out += "}, \"stalled_at\": [";
+  for (const auto &[line, stalls] : stalledLines)
+    out += (&line == &stalledLines.front().first ? "[" : ", [") + jsonString(line) +
+           format(", %llu, ", number(std::accumulate(stalls.begin(), stalls.end(), uint64_t{0}))) +
+           stallsJson(stalls, false) + "]";
+  out += "], \"stalled_instructions\": [";
+  for (const auto &[inst, stalls] : stalledInstructions)
+    out += std::string(&inst == &stalledInstructions.front().first ? "" : ", ") +
+           format("{\"address\": %llu, \"text\": ", number(inst.address)) + jsonString(inst.text) +
+           ", \"source\": " + jsonString(inst.source) +
+           ", \"stalled\": " + stallsJson(stalls, false) + "}";
+  return out + "]}";
+}
+
+} // namespace flyemu

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sanitize/hazard_check.h"
+
+#include "support/format.h"
+
+namespace flyemu {
+
+void HazardCheck::before(Wave &wave, const Instruction &inst) {
+  const auto report = [&](const HazardRule &rule, const HazardEvent &event, unsigned states,
+                          unsigned needed) {
+    const bool lint = rule.lintFrom != 0 && states >= rule.lintFrom;
+    const unsigned wanted = lint ? sanitizer::kLint : sanitizer::kHazard;
+    if ((sanitizers_ & wanted) == 0)
+      return;
+    sink_.add({lint ? "lint" : "hazard", wave, inst, -1, event.facts->inst}, [&] {
+      return format("%s: %u wait state%s between the two, %u are needed (s_nop)", rule.what, states,
+                    states == 1 ? "" : "s", needed);
+    });
+  };
+  waves_[wave.index].step(facts_.of(inst), facts_.gfx950(), report);
+}
+
+void RdnaHazardCheck::before(Wave &wave, const Instruction &inst) {
+  auto [it, isNew] = facts_.try_emplace(&inst);
+  if (isNew)
+    it->second = rdnaFacts(inst);
+  const RdnaHazard *hazard =
+      waves_[wave.index].step(it->second, wave.launch->generation, wave.lanes());
+  if (hazard != nullptr)
+    sink_.add({"hazard", wave, inst, -1, hazard->earlier},
+              [&] { return std::string(hazard->what); });
+}
+
+} // namespace flyemu

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sanitize/outstanding.h"
+
+#include <algorithm>
+
+#include "execute/memory_access.h"
+#include "execute/opcode.h"
+
+namespace flyemu {
+namespace {
+
+bool countsAsVector(OpClass cls) {
+  return cls == OpClass::Global || cls == OpClass::Flat || cls == OpClass::Scratch;
+}
+bool countsAsLocal(OpClass cls) { return cls == OpClass::Lds || cls == OpClass::Flat; }
+
+/// The oldest that may be left are those behind the first `keep`.
+void retireInOrder(std::deque<Outstanding::Operation> &queue, uint32_t keep) {
+  while (queue.size() > keep)
+    queue.pop_front();
+}
+
+} // namespace
+
+bool Outstanding::isDirect(const Instruction &inst) {
+  return inst.opcode->cls == OpClass::Global || inst.opcode->cls == OpClass::Scratch;
+}
+
+/// Of `keep` that may be left, all could be LDS accesses, while the scalar ones came back first.
+void Outstanding::retireLocal(std::deque<Operation> &local, size_t keep) {
+  if (keep == 0)
+    return local.clear();
+  keep += static_cast<size_t>(std::count_if(
+      local.begin(), local.end(), [](const Operation &operation) { return operation.scalar; }));
+  for (size_t i = 0; local.size() > keep && i < local.size();)
+    if (local[i].scalar)
+      ++i;
+    else
+      local.erase(local.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void Outstanding::before(const Wave &wave, const Instruction &inst) {
+  if (inst.opcode->cls != OpClass::Wait) {
+    if (signals(inst))
+      arrive(waves_[wave.index]);
+    return;
+  }
+  Counters &counters = waves_[wave.index];
+  const WaitCounts counts = waitCounts(inst, wave.launch->generation);
+  retireInOrder(counters.vector, counts.loads);
+  retireInOrder(counters.stores, counts.stores);
+  if (counts.local != WaitCounts::kAny)
+    retireLocal(counters.local, counts.local);
+  if (counts.scalars == 0) // they return in any order
+    counters.scalars.clear();
+}
+
+bool Outstanding::signals(const Instruction &inst) {
+  return inst.opcode->cls == OpClass::Control &&
+         inst.opcode->name.rfind("s_barrier_signal", 0) == 0;
+}
+
+void Outstanding::arrive(Counters &counters) const {
+  Arrival arrival;
+  arrival.retired = retired(counters);
+  arrival.retiredStores = retiredStores(counters);
+  arrival.localRetired = localRetired(counters);
+  for (const Operation &operation : counters.local)
+    if (!operation.lds.empty())
+      arrival.unordered.push_back(operation);
+  counters.arrival = std::make_unique<Arrival>(std::move(arrival));
+}
+
+const Outstanding::Arrival &Outstanding::arrival(uint32_t wave) {
+  Counters &counters = waves_[wave];
+  if (counters.arrival == nullptr)
+    arrive(counters);
+  return *counters.arrival;
+}
+
+void Outstanding::barrier() {
+  for (Counters &counters : waves_)
+    counters.arrival.reset();
+}
+
+uint64_t Outstanding::retired(const Counters &counters) const {
+  return counters.vector.empty() ? counters.issued : counters.vector.front().sequence - 1;
+}
+uint64_t Outstanding::retiredStores(const Counters &counters) const {
+  if (!set_.separateStores())
+    return retired(counters);
+  return counters.stores.empty() ? counters.issued : counters.stores.front().sequence - 1;
+}
+uint64_t Outstanding::localRetired(const Counters &counters) {
+  for (const Operation &operation : counters.local)
+    if (!operation.scalar)
+      return operation.localSequence - 1;
+  return counters.localIssued;
+}
+
+void Outstanding::ldsAccess(const Wave &wave, const Instruction &inst, const LaneAccess &access) {
+  if (isDirect(inst))
+    return;
+  std::vector<LdsPart> &parts = waves_[wave.index].lds;
+  parts.push_back({access.kind, access.bytes, access.lanes, {}});
+  std::array<uint32_t, kLanes> &to = parts.back().address;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    to[lane] = static_cast<uint32_t>(access.address[lane]);
+}
+
+void Outstanding::after(const Wave &wave, const Instruction &inst) {
+  const OpClass cls = inst.opcode->cls;
+  Counters &counters = waves_[wave.index];
+  const Operand dst = inst.dstCount != 0 ? inst.dst[0] : Operand();
+  if (countsAsVector(cls)) {
+    const Counter counter = set_.home(countsAsStore(inst) ? Counter::Store : Counter::Load);
+    std::deque<Operation> &queue = counter == Counter::Store ? counters.stores : counters.vector;
+    if (queue.size() >= set_.most(counter)) // the counter would overflow: hardware waits
+      queue.pop_front();
+    queue.push_back({dst, &inst, false, {}, ++counters.issued, 0});
+  }
+  if (cls == OpClass::ScalarMemory && set_.separateScalars()) {
+    counters.scalars.push_back({dst, &inst, true, {}, 0, 0});
+    return;
+  }
+  if (countsAsLocal(cls) || cls == OpClass::ScalarMemory) {
+    // The same, where returns are in order.
+    while (counters.local.size() >= set_.most(Counter::Local) && !counters.local.front().scalar)
+      counters.local.pop_front();
+    const bool isScalar = cls == OpClass::ScalarMemory;
+    const uint64_t sequence = isScalar ? 0 : ++counters.localIssued;
+    counters.local.push_back({dst, &inst, isScalar, std::move(counters.lds), 0, sequence});
+    counters.lds.clear();
+    // Behind its signal a wave is past the barrier already, as far as the others know.
+    if (counters.arrival != nullptr && wave.signalled && !isScalar)
+      counters.arrival->unordered.push_back(counters.local.back());
+  }
+}
+
+} // namespace flyemu

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sanitize/polling.h"
+
+#include <algorithm>
+#include <bitset>
+#include <string>
+#include <vector>
+
+#include "execute/opcode.h"
+#include "execute/program.h"
+
+namespace flyemu {
+namespace {
+
+constexpr size_t kMostBody = 64; ///< instructions of a loop that waits
+
+using Code = std::vector<const Instruction *>;
+
+bool begins(const std::string &name, const char *prefix) { return name.rfind(prefix, 0) == 0; }
+bool has(const std::string &name, const char *part) { return name.find(part) != std::string::npos; }
+
+bool movesBetweenLanes(const std::string &name) {
+  return begins(name, "ds_bpermute") || begins(name, "ds_permute") || begins(name, "ds_swizzle");
+}
+
+bool isLdsAtomic(const Instruction &inst) {
+  const std::string &name = inst.opcode->name;
+  return inst.opcode->cls == OpClass::Lds && begins(name, "ds_") && !begins(name, "ds_read") &&
+         !begins(name, "ds_write") && !movesBetweenLanes(name) && !begins(name, "ds_gws") &&
+         name != "ds_nop";
+}
+
+/// What a result goes into, within a loop: registers, by number (vector rows first), and SCC.
+class Taint {
+public:
+  void add(const Operand &operand) {
+    each(operand, [&](size_t i) { bits_.set(i); });
+  }
+  bool has(const Operand &operand) const {
+    bool found = false;
+    each(operand, [&](size_t i) { found |= bits_.test(i); });
+    return found;
+  }
+  void addScc() { bits_.set(kScc); }
+  bool scc() const { return bits_.test(kScc); }
+  bool scalars(uint16_t first) const {
+    return bits_.test(kVectorRows + first) || bits_.test(kVectorRows + first + 1);
+  }
+  void addScalars(uint16_t first) {
+    bits_.set(kVectorRows + first);
+    bits_.set(kVectorRows + first + 1);
+  }
+
+private:
+  static constexpr size_t kScc = kVectorRows + scalar::kCount;
+  template <typename F> static void each(const Operand &operand, F &&f) {
+    if (operand.isVector())
+      for (unsigned i = 0; i < operand.dwords && operand.index + i < kVectorRows; ++i)
+        f(size_t{operand.index} + i);
+    else if (operand.isScalarRegister())
+      for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kCount; ++i)
+        f(size_t{kVectorRows} + operand.index + i);
+    else if (operand.kind == OperandKind::Special &&
+             operand.index == static_cast<uint16_t>(SpecialSource::Scc))
+      f(kScc);
+  }
+  std::bitset<kScc + 1> bits_;
+};
+
+/// Follow what `load` returns once around the loop: does the branch back depend on it?
+bool decides(const Code &code, size_t first, size_t load, size_t branch) {
+  Taint taint;
+  for (unsigned d = 0; d < code[load]->dstCount; ++d)
+    taint.add(code[load]->dst[d]);
+  // Twice, since the code behind the load may stand before it.
+  for (unsigned round = 0; round < 2; ++round)
+    for (size_t i = first; i < branch; ++i) {
+      const Instruction &inst = *code[i];
+      const std::string &name = inst.opcode->name;
+      bool reads = (has(name, "addc") || begins(name, "s_cselect")) && taint.scc();
+      for (unsigned s = 0; s < inst.srcCount; ++s)
+        reads |= taint.has(inst.src[s]);
+      if (inst.opcode->cls == OpClass::VectorAlu && begins(name, "v_cndmask") && inst.srcCount < 3)
+        reads |= taint.scalars(scalar::kVcc);
+      if (!reads)
+        continue;
+      for (unsigned d = 0; d < inst.dstCount; ++d)
+        taint.add(inst.dst[d]);
+      if (inst.opcode->cls == OpClass::ScalarAlu)
+        taint.addScc();
+      if (begins(name, "v_cmpx") || has(name, "saveexec"))
+        taint.addScalars(scalar::kExec);
+      if (begins(name, "v_cmp") && inst.dstCount == 0)
+        taint.addScalars(scalar::kVcc);
+    }
+  const std::string &name = code[branch]->opcode->name;
+  if (has(name, "scc"))
+    return taint.scc();
+  if (has(name, "vcc"))
+    return taint.scalars(scalar::kVcc);
+  if (has(name, "exec"))
+    return taint.scalars(scalar::kExec);
+  // Back in any case: then a branch out of the loop decides.
+  for (size_t i = first; i < branch; ++i)
+    if (code[i]->opcode->cls == OpClass::Branch &&
+        (taint.scc() || taint.scalars(scalar::kVcc) || taint.scalars(scalar::kExec)))
+      return true;
+  return false;
+}
+
+/// A loop that changes neither memory nor the address of the load, and meets no barrier.
+bool onlyWaits(const Code &code, size_t first, size_t load, size_t branch) {
+  for (size_t i = first; i <= branch; ++i) {
+    const Instruction &inst = *code[i];
+    switch (inst.opcode->cls) {
+    case OpClass::Lds:
+      if (i != load && !begins(inst.opcode->name, "ds_read") &&
+          !movesBetweenLanes(inst.opcode->name))
+        return false;
+      break;
+    case OpClass::Global:
+    case OpClass::Flat:
+    case OpClass::Scratch:
+      if (inst.dstCount == 0 || has(inst.opcode->name, "atomic"))
+        return false;
+      break;
+    case OpClass::Barrier:
+    case OpClass::Matrix:
+      return false;
+    default:
+      break;
+    }
+    for (unsigned d = 0; d < inst.dstCount; ++d) {
+      Taint written;
+      written.add(inst.dst[d]);
+      // Its address is the first source. The same address may be made again by a plain move.
+      const bool moves = begins(inst.opcode->name, "v_mov_b32") && !inst.src[0].isVector();
+      if (code[load]->srcCount != 0 && written.has(code[load]->src[0]) && !moves && i != load)
+        return false;
+    }
+  }
+  return true;
+}
+
+bool isSame(const Operand &a, const Operand &b) {
+  return a.kind == b.kind && a.index == b.index && a.dwords == b.dwords;
+}
+
+/// Compilers take the first round out of a loop: the same instruction, at the same address, a
+/// little before it. Null if there is none.
+const Instruction *firstRound(const Code &code, size_t loop, const Instruction &load) {
+  for (size_t i = loop; i-- > 0 && loop - i < kMostBody;) {
+    const Instruction &inst = *code[i];
+    if (inst.opcode == nullptr || inst.opcode->cls == OpClass::Barrier)
+      return nullptr;
+    if (inst.opcode == load.opcode && inst.srcCount == load.srcCount &&
+        inst.modifiers.offset == load.modifiers.offset && isSame(inst.src[0], load.src[0]))
+      return &inst;
+    Taint written;
+    for (unsigned d = 0; d < inst.dstCount; ++d)
+      written.add(inst.dst[d]);
+    if (load.srcCount == 0 || written.has(load.src[0]))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void Polling::find(Program &program, uint64_t elfAddress) {
+  for (const uint64_t function : program.functionsOf(elfAddress))
+    findIn(program.instructionsAt(function));
+}
+
+void Polling::findIn(const Code &code) {
+  for (size_t i = 0; i < code.size(); ++i) {
+    const Instruction &inst = *code[i];
+    if (inst.opcode == nullptr || inst.opcode->cls != OpClass::Lds)
+      continue;
+    const bool atomic = isLdsAtomic(inst);
+    any_ |= atomic;
+    if ((!atomic && !begins(inst.opcode->name, "ds_read")) || inst.dstCount == 0)
+      continue;
+    for (size_t b = i; b < code.size() && b < i + kMostBody; ++b) {
+      const Instruction *target = code[b]->target;
+      if (code[b]->opcode == nullptr)
+        break;
+      if (code[b]->opcode->cls != OpClass::Branch || target == nullptr ||
+          target->address > inst.address)
+        continue;
+      const auto at = std::find(code.begin(), code.end(), target);
+      if (at == code.end())
+        break;
+      const auto first = static_cast<size_t>(at - code.begin());
+      if (b - first < kMostBody && onlyWaits(code, first, i, b) && decides(code, first, i, b)) {
+        polls_.insert(&inst);
+        if (const Instruction *before = firstRound(code, first, inst); before != nullptr)
+          polls_.insert(before);
+        any_ = true;
+      }
+      break;
+    }
+  }
+}
+
+} // namespace flyemu

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``fly-emu predict``: the predicted time of a kernel, or of recorded launches."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flydsl.emulator.device import Emulator, EmulatorError
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of `predict` beside those that describe a launch."""
+    command.add_argument("--device", help="such as MI325X (see --devices; default: the best known of the architecture)")
+    command.add_argument("--warm", action="store_true", help="the data are in the Infinity Cache as far as they fit")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--trace", type=Path, help="write the waves of a compute unit over time (ui.perfetto.dev)")
+    command.add_argument("--devices", action="store_true", help="list the devices, with the source of each fact")
+    command.add_argument("--records", type=Path, help="predict the launches of this file of recorded timings")
+    command.add_argument("--objects", type=Path, help="the folder with the code objects of --records")
+    command.add_argument("--out", type=Path, help="where the predictions of --records go, as JSON by id")
+    command.add_argument("--match", default="", help="only records whose id has this text in it")
+
+
+def predict_records(options: argparse.Namespace) -> int:
+    """Predict each record and write, by id: predicted time, error bar, bound and terms, or the reason for none."""
+    from flydsl.emulator.records import predict_record
+
+    if options.objects is None or options.out is None:
+        raise ValueError("--records needs --objects (the code objects) and --out (the predictions)")
+    records = json.loads(options.records.read_text())["records"]
+    emulator = Emulator()
+    results: dict[str, dict[str, Any]] = {}
+    for record in records:
+        if options.match not in record["id"]:
+            continue
+        try:
+            emulator.set_devices(record["arch"])
+            results[record["id"]] = predict_record(emulator, record, options.objects)
+        except (EmulatorError, OSError, ValueError) as error:
+            results[record["id"]] = {"error": str(error)}
+        answer = results[record["id"]]
+        told = f"{answer['predicted_us']:.4g} us, {answer['bound']}" if "predicted_us" in answer else answer["error"]
+        print(f"{record['id']}: {told}", file=sys.stderr)
+    options.out.write_text(json.dumps(results, indent=1))
+    failed = sum("predicted_us" not in result for result in results.values())
+    print(f"{len(results) - failed} launches predicted, {failed} not; written to {options.out}")
+    return 1 if failed else 0
+
+
+def list_devices(as_json: bool) -> int:
+    """Print the devices of the time model: each published fact with its source, and the fitted constants."""
+    models = Emulator().device_models()
+    if as_json:
+        print(json.dumps(models, indent=1))
+        return 0
+    for name, model in models.items():
+        print(f"{name} ({model['arch']})")
+        for fact, entry in model["facts"].items():
+            print(f"  {fact:22} {entry['value']:<12g} {entry['source']}")
+        for constant, value in model["constants"].items():
+            print(f"  {constant:22} {value:<12g} fitted or assumed: docs/emulator/prediction.md")
+    return 0
+
+
+def predict_launch(options: argparse.Namespace, arch: str, launch: Callable[[Emulator], Any]) -> int:
+    """Predict the launch that the command line describes; its results are not written, for only a sample runs."""
+    from flydsl.emulator.predicting import Prediction
+
+    emulator = Emulator()
+    emulator.set_prediction(options.device or arch, sampled=True, warm=options.warm, trace=options.trace is not None)
+    try:
+        launch(emulator)
+    finally:
+        emulator.set_prediction(None)
+    prediction = Prediction(emulator.prediction())
+    if options.trace is not None:
+        prediction.write_trace(options.trace)
+    print(prediction.to_json() if options.json else prediction.report())
+    return 0

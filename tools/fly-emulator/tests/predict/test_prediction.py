@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predicted times: what the model says of kernels whose bound is known by construction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from assembly import aligned_words, kernel_f
+from conftest import ARCHITECTURES
+
+from flydsl.emulator import Prediction, predict, profile, sanitize
+from flydsl.emulator.cli import main
+from flydsl.emulator.device import Emulator, EmulatorError, Module
+
+DEVICES = {"gfx942": "MI325X", "gfx950": "MI355X"}
+COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
+HBM_BYTES_PER_SECOND = {"gfx942": 6.0e12, "gfx950": 8.0e12}
+MATRIX = "  v_mfma_f32_32x32x8_f16 v[24:39], v[2:3], v[8:9], v[24:39]\n"
+COPY = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 4, v0
+  s_mul_i32 s8, s2, 4096
+  v_add_u32 v1, v1, s8
+  s_waitcnt lgkmcnt(0)
+  global_load_dwordx4 v[2:5], v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_dwordx4 v1, v[2:5], s[6:7]
+"""  # 256 threads: 4 KiB a workgroup
+
+
+@pytest.fixture
+def own_devices(emulator: Emulator) -> Iterator[None]:
+    """The command line makes devices of its own: those of the tests come back."""
+    yield
+    emulator.set_devices(*ARCHITECTURES)
+
+
+def predicted(
+    build: Callable[..., Module],
+    arch: str,
+    code: str,
+    *,
+    threads: int = 256,
+    groups: int = 1,
+    words: int = 1024,
+    **how: bool,
+) -> Prediction:
+    kernel = build(kernel_f(code, arch, lds=4096), arch, "asm", ()).kernel("f")
+    x, y = aligned_words(words), aligned_words(words)
+    with predict(DEVICES[arch], **how) as session:
+        kernel(groups, threads, x, y)
+    return session.last
+
+
+def test_a_stream_takes_the_bandwidth_of_memory(build: Callable[..., Module], arch: str) -> None:
+    groups = 16384
+    got = predicted(build, arch, COPY, groups=groups, words=groups * 1024, sampled=True)
+    least = 2 * groups * 4096 / HBM_BYTES_PER_SECOND[arch]
+    assert got.bound == "hbm"
+    assert least < got.seconds < 2 * least
+    assert got.data["groups_executed"] < groups / 10
+
+
+def test_matrix_work_takes_the_cycles_of_its_unit(build: Callable[..., Module], arch: str) -> None:
+    rounds, chain = 8, 400
+    got = predicted(build, arch, MATRIX * chain, groups=COMPUTE_UNITS[arch] * rounds, sampled=True)
+    cycles = rounds * chain * 32  # 256 threads: a wave on each SIMD, whatever shares it
+    assert got.bound == "matrix"
+    assert 0.99 * cycles < got.data["unit_cycles"] < 1.1 * cycles  # nobody waits for the last result
+    assert got.data["clock_ghz"] < {"gfx942": 2.1, "gfx950": 2.4}[arch], "the clock falls under matrix load"
+
+
+def test_twice_the_work_takes_twice_the_time(build: Callable[..., Module], arch: str) -> None:
+    once = predicted(build, arch, MATRIX * 400, groups=COMPUTE_UNITS[arch] * 16, sampled=True)
+    twice = predicted(build, arch, MATRIX * 400, groups=COMPUTE_UNITS[arch] * 32, sampled=True)
+    assert twice.data["unit_cycles"] == pytest.approx(2 * once.data["unit_cycles"], rel=0.05)
+
+
+def test_one_workgroup_more_than_fits_begins_another_round(build: Callable[..., Module], arch: str) -> None:
+    units = COMPUTE_UNITS[arch]
+    code = MATRIX * 400
+    full = predicted(build, arch, code, groups=units, sampled=True)
+    more = predicted(build, arch, code, groups=units + 1, sampled=True)
+    assert more.data["unit_cycles"] > 1.8 * full.data["unit_cycles"]
+
+
+def test_lines_that_waves_share_come_once(build: Callable[..., Module], arch: str) -> None:
+    """All workgroups read the same 4 KiB: nobody waits for memory's bandwidth."""
+    shared = COPY.replace("s_mul_i32 s8, s2, 4096", "s_mov_b32 s8, 0")
+    got = predicted(build, arch, shared, groups=16384, words=1024, sampled=True)
+    loads = got.data["loads"]
+    assert loads["hbm"] + loads["mall"] <= 4096 / 128
+    assert got.data["footprint_bytes"] <= 4096
+
+
+def test_warm_data_come_from_the_infinity_cache(build: Callable[..., Module], arch: str) -> None:
+    groups = 4096
+    cold = predicted(build, arch, COPY, groups=groups, words=groups * 1024, sampled=True)
+    warm = predicted(build, arch, COPY, groups=groups, words=groups * 1024, sampled=True, warm=True)
+    assert cold.data["loads"]["hbm"] > 0
+    assert warm.data["loads"]["hbm"] == 0
+    assert warm.seconds < cold.seconds
+
+
+def test_a_launch_in_full_is_right_and_predicted_alike(build: Callable[..., Module], arch: str) -> None:
+    groups = 2048
+    kernel = build(kernel_f(COPY, arch), arch, "asm", ()).kernel("f")
+    x, y = aligned_words(groups * 1024), aligned_words(groups * 1024)
+    x[:] = np.arange(x.size)
+    with predict(DEVICES[arch]) as session:
+        kernel(groups, 256, x, y)
+    assert np.array_equal(x, y)
+    sampled = predicted(build, arch, COPY, groups=groups, words=groups * 1024, sampled=True)
+    assert session.seconds == pytest.approx(sampled.seconds, rel=0.1)
+
+
+def test_sanitizers_go_with_a_launch_in_full(build: Callable[..., Module], arch: str) -> None:
+    kernel = build(kernel_f(COPY, arch), arch, "asm", ()).kernel("f")
+    with sanitize("all", raises=False) as found, predict() as session:
+        kernel(256, 256, aligned_words(256 * 1024), aligned_words(256 * 1024))
+    assert not found.reports
+    assert session.last.seconds > 0
+
+
+def test_workgroups_that_differ(build: Callable[..., Module], arch: str) -> None:
+    """Half of the workgroups end at once: they take no time."""
+    code = f"  s_and_b32 s3, s2, 512\n  s_cmp_eq_u32 s3, 0\n  s_cbranch_scc1 .Ldone\n{MATRIX * 400}.Ldone:\n"
+    half = predicted(build, arch, code, groups=16384, sampled=True)
+    whole = predicted(build, arch, MATRIX * 400, groups=16384, sampled=True)
+    assert not half.data["uniform"]
+    assert whole.data["uniform"]
+    assert 0.4 * whole.seconds < half.seconds < 0.8 * whole.seconds
+
+
+def test_predictions_repeat_exactly(build: Callable[..., Module], arch: str) -> None:
+    first, again = (predicted(build, arch, COPY, groups=2048, words=2048 * 1024, sampled=True) for _ in range(2))
+    assert first.data == again.data
+
+
+def test_where_the_host_has_a_tensor_does_not_matter(build: Callable[..., Module], arch: str) -> None:
+    """A device would have it at the begin of a page."""
+    kernel = build(kernel_f(COPY, arch), arch, "asm", ()).kernel("f")
+    found = []
+    for words_aside in (0, 4, 20):  # 16 and 80 bytes into a line
+        x, y = (aligned_words(512 * 1024 + words_aside)[words_aside:] for _ in range(2))
+        with predict(DEVICES[arch], sampled=True) as session:
+            kernel(512, 256, x, y)
+        found.append(session.last.data)
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_clock_follows_what_all_units_do_on_average(build: Callable[..., Module], arch: str) -> None:
+    """A second round with one workgroup leaves the device idle half of the time."""
+    units = COMPUTE_UNITS[arch]
+    boost = {"gfx942": 2.1, "gfx950": 2.4}[arch]
+    full, more = (
+        predicted(build, arch, MATRIX * 400, groups=groups, sampled=True).data["clock_ghz"]
+        for groups in (units, units + 1)
+    )
+    assert boost - more == pytest.approx((boost - full) / 2, rel=0.1)
+
+
+def test_the_report_says_predicted_where_and_why(build: Callable[..., Module]) -> None:
+    got = predicted(build, "gfx942", COPY, groups=2048, words=2048 * 1024)
+    assert str(got).startswith("f on MI325X: predicted ")
+    assert f"(within {got.error:.0%})" in str(got)
+    assert "waves waited for: memory" in got.report()
+    assert json.loads(got.to_json())["predicted"] is True
+
+
+def test_every_bound_has_its_time(build: Callable[..., Module], arch: str) -> None:
+    """The bound is the longest of the resources' times, no resource takes longer than the launch, and one round of
+    single workgroups takes what a workgroup alone does."""
+    got = predicted(build, arch, MATRIX * 400, groups=COMPUTE_UNITS[arch] * 8, sampled=True)
+    resources = {name: got.bounds[name] for name in ("vector", "matrix", "lds", "l1", "l2", "mall", "hbm")}
+    assert max(resources, key=lambda name: resources[name]) == got.bound == "matrix"
+    assert all(seconds <= 1.001 * got.seconds for seconds in resources.values())
+    assert resources["matrix"] == pytest.approx(got.seconds, rel=0.05)
+    assert got.bounds["launch"] <= got.bounds["hbm"] < 0.5 * got.seconds
+    alone = predicted(build, arch, MATRIX * 400, groups=1, sampled=True)
+    assert alone.bounds["latency"] == pytest.approx(alone.seconds, rel=1e-3)
+
+
+def test_issue_cycles_are_those_of_the_profile(build: Callable[..., Module], arch: str) -> None:
+    """Of all workgroups, from the few that are looked at."""
+    got = predicted(build, arch, MATRIX * 40 + COPY, groups=64, words=64 * 1024, sampled=True)
+    kernel = build(kernel_f(MATRIX * 40 + COPY, arch, lds=4096), arch, "asm", ()).kernel("f")
+    with profile() as session:
+        kernel(64, 256, aligned_words(64 * 1024), aligned_words(64 * 1024))
+    assert got.data["issue_cycles"] == session.last.total.issue_cycles
+
+
+def test_a_last_round_with_one_workgroup_is_the_tail(build: Callable[..., Module], arch: str) -> None:
+    units, slots = COMPUTE_UNITS[arch], 8  # workgroups of 256 threads at once on a compute unit
+    full, more = (
+        predicted(build, arch, MATRIX * 400, groups=groups, sampled=True)
+        for groups in (units * slots, units * slots + 1)
+    )
+    assert full.bounds["tail"] == 0
+    assert more.bounds["tail"] > 0
+    assert full.occupancy_over_time == pytest.approx([8.0] * 32), "waves a SIMD"
+    assert more.occupancy_over_time[0] == pytest.approx(8.0)
+    assert more.occupancy_over_time[-1] < 0.1
+
+
+def test_where_waves_wait_is_told_by_instruction_and_reason(build: Callable[..., Module], arch: str) -> None:
+    got = predicted(build, arch, COPY, groups=2048, words=2048 * 1024, sampled=True)
+    most = got.stalled_instructions[0]
+    assert most["text"] == "s_waitcnt vmcnt(0)"
+    assert set(most["stalled"]) == {"memory"}
+    of_instructions = sum(sum(one["stalled"].values()) for one in got.stalled_instructions)
+    assert of_instructions == sum(got.stalled.values()), "nine instructions: all are listed"
+    assert sum(cycles for _, cycles in got.stalled_at) == of_instructions
+    assert dict(got.stall_reasons)[got.stalled_at[0][0]]["memory"] == most["stalled"]["memory"]
+    assert f"{most['address']:#x} s_waitcnt vmcnt(0)" in got.report()
+
+
+def test_the_python_line_of_a_stall(build: Callable[..., Module], arch: str) -> None:
+    """Line tables of the code object name the source; `#line` makes it what the compiler of the language writes."""
+    code = """
+__attribute__((amdgpu_kernel)) void f(const unsigned *x, unsigned *y) {
+  unsigned i = __builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x();
+  unsigned loaded = x[i];
+#line 42 "kernel.py"
+  y[i] = loaded * 3;
+}
+"""
+    x, y = aligned_words(512 * 256), aligned_words(512 * 256)
+    with predict(DEVICES[arch], sampled=True) as session:
+        build(code, arch).kernel("f")(512, 256, x, y)
+    got = session.last
+    assert got.stalled_at[0][0].endswith("kernel.py:42")
+    assert got.stalled_instructions[0]["source"].endswith("kernel.py:42")
+
+
+def test_trace_of_a_prediction(build: Callable[..., Module], arch: str, tmp_path: Path) -> None:
+    got = predicted(build, arch, COPY, groups=4096, words=4096 * 1024, sampled=True, trace=True)
+    got.write_trace(tmp_path / "trace.json")
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    assert trace["otherData"]["note"].startswith(f"predicted for {DEVICES[arch]}")
+    slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    stalled = sum(event["dur"] for event in slices if event["cat"] == "stall")
+    assert stalled == sum(got.stalled.values())
+    waves = [event["args"]["waves"] for event in trace["traceEvents"] if event["ph"] == "C"]
+    assert max(waves) == 32, "eight workgroups of four waves"
+    assert waves[-1] == 0
+    later = predicted(build, arch, COPY, groups=64, words=64 * 1024, sampled=True)
+    with pytest.raises(EmulatorError, match="without a trace"):
+        later.write_trace(tmp_path / "none.json")
+
+
+def test_other_memory_of_the_process_does_not_matter(build: Callable[..., Module], arch: str) -> None:
+    """Where a prediction has a tensor depends on what the launch accesses, not on what else is registered."""
+    shared = COPY.replace("s_mul_i32 s8, s2, 4096", "s_mov_b32 s8, 0")  # few lines: the place of each matters
+    kernel = build(kernel_f(shared, arch), arch, "asm", ()).kernel("f")
+    found = []
+    for _ in range(3):
+        kept = [aligned_words(4096) for _ in range(4)]  # another place in the host's memory each time
+        build(kernel_f(COPY, arch, vgprs=32, accum=32), arch, "asm", ())
+        with predict(DEVICES[arch], sampled=True) as session:
+            kernel(300, 256, kept[-1], kept[-2])
+        found.append(session.last.data)
+    assert found[0] == found[1] == found[2]
+
+
+def test_refusals(build: Callable[..., Module]) -> None:
+    with (
+        pytest.raises(
+            EmulatorError,
+            match=r"no model of the device MI1000; there are: MI300X, .*RX 9070 XT",
+        ),
+        predict("MI1000"),
+    ):
+        pass
+    kernel = build(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()).kernel("f")
+    x, y = aligned_words(1024), aligned_words(1024)
+    with pytest.raises(EmulatorError, match="another architecture"), predict("MI355X"):
+        kernel(1, 256, x, y)
+    with pytest.raises(EmulatorError, match="not checked by sanitizers"), sanitize("all"), predict(sampled=True):
+        kernel(1, 256, x, y)
+    with predict("MI300X") as session:
+        pass
+    with pytest.raises(LookupError, match="no kernel was launched"):
+        _ = session.last
+
+
+@pytest.mark.usefixtures("own_devices")
+def test_command_line(compile_object: Callable[..., bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx950"), "gfx950", "asm", ()))
+    np.save(tmp_path / "x.npy", np.zeros(4096, np.uint32))
+    options = ["predict", str(tmp_path / "k.hsaco"), str(tmp_path / "x.npy"), str(tmp_path / "x.npy")]
+    assert main([*options, "--grid", "4", "--block", "256"]) == 0
+    assert "f on MI355X: predicted" in capsys.readouterr().out
+    assert main([*options, "--grid", "4", "--block", "256", "--device", "MI300X"]) == 1
+    assert "another architecture" in capsys.readouterr().err
+    assert main([*options, "--grid", "4", "--block", "256", "--trace", str(tmp_path / "trace.json")]) == 0
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    capsys.readouterr()
+    assert main(["predict", "--devices"]) == 0
+    assert "AMD Instinct MI325X data sheet" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("own_devices")
+def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
+    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
+    pointer = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
+    launch = {
+        "object": "k.hsaco",
+        "kernel": "f",
+        "grid_workgroups": [1024, 1, 1],
+        "block": [256, 1, 1],
+        "dynamic_lds": 0,
+        "args": [{**pointer, "offset": 0}, {**pointer, "offset": 8}],
+    }
+    record = {
+        "id": "copy",
+        "shape": "4MiB",
+        "arch": "gfx942",
+        "device": {"name": "MI325X"},
+        "work": {},
+        "timing": {"cache": "same buffers every iteration"},
+        "launches": [launch],
+    }
+    other = {**record, "id": "other", "arch": "gfx1250"}
+    (tmp_path / "records.json").write_text(json.dumps({"records": [record, other]}))
+    out = tmp_path / "out.json"
+    status = main(
+        ["predict", "--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)]
+    )
+    results = json.loads(out.read_text())
+    assert status == 1
+    assert "predicted_us" not in results["other"]
+    assert "gfx1250" in results["other"]["error"]
+    copy = results["copy"]
+    assert copy["predicted_us"] > 0
+    assert copy["error_us"] > 0
+    assert copy["bound"]
+    assert copy["launches"][0]["loads"]["hbm"] == 0, "the buffers of the iteration before"

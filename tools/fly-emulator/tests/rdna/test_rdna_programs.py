@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The random C programs of tests/differential on waves of 32 and of 64 lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from differential.test_random_programs import _FLOAT, LEVELS, Generator, initial_counters, inputs_of, run_on_host
+
+from flydsl.emulator import sanitize
+from flydsl.emulator.device import Emulator, Module
+from rdna.harness import WAVES
+
+
+def check(seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
+    source = Generator(seed).program()
+    words = inputs_of(seed)
+    want, want_counters = run_on_host(source, tmp_path, words)
+    width = "-mwavefrontsize64" if lanes == 64 else "-mno-wavefrontsize64"
+    module = build(source, arch, flags=(LEVELS[seed % len(LEVELS)], width, *_FLOAT))
+    out, counters = np.zeros_like(want), initial_counters()
+    emulator.set_seed(seed % 3)
+    with sanitize():  # LLVM's code keeps all hazards and waits
+        module.kernel("run")(*want.shape[:2], words, out, counters)
+    np.testing.assert_array_equal(out, want, err_msg=f"program {seed}")
+    np.testing.assert_array_equal(counters, want_counters, err_msg=f"program {seed}")
+
+
+@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize("seed", range(2000, 2006))
+def test_program(
+    seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path
+) -> None:
+    check(seed, arch, lanes, build, emulator, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize("seed", range(2100, 2200))
+def test_many_programs(
+    seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path
+) -> None:
+    check(seed, arch, lanes, build, emulator, tmp_path)
