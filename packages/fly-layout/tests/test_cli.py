@@ -122,9 +122,9 @@ def test_lists_instructions(capsys):
 
 def test_as_a_module():
     done = subprocess.run(
-        [sys.executable, "-m", "flydsl.layout", "coalesce", "(2,4):(1,2)"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "flydsl.layout", "coalesce", "(2,4):(1,2)"], capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stdout) == (0, "8:1\n")
-    done = subprocess.run([sys.executable, "-m", "flydsl.layout"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "flydsl.layout"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     assert "usage" in done.stderr

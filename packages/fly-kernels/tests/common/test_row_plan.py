@@ -41,7 +41,7 @@ def moved(plan):
     return count
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(1, 9000), st.sampled_from([16, 32]), CONFIGS)
 def test_every_element_is_moved_once(columns, bits, config):
     plan = plan_rows(columns, bits, config)

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from cost import lines
 from hypothesis import given
 from laws.strategies import gapped_layouts, layouts
 
@@ -48,9 +47,9 @@ def test_swizzle_onto_a_full_period_is_bijective():
     ],
 )
 def test_large_layouts_cost_what_small_ones_cost(text, injective):
-    start = time.perf_counter()
-    assert is_injective(parse(text)) is injective
-    assert time.perf_counter() - start < 0.5
+    layout = parse(text)
+    assert lines(lambda: is_injective(layout), 10_000) > 0
+    assert is_injective(layout) is injective
 
 
 def test_basis_strides():

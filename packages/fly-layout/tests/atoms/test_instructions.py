@@ -170,5 +170,5 @@ def test_llvm_takes_each_instruction_with_these_registers(arch, wave):
     attributes = [f"-mattr=+wavefrontsize{wave}"] if arch.startswith("gfx1") else []
     processor = f"-mcpu={PROCESSOR.get(arch, arch)}"
     command = [LLVM_MC, "-triple=amdgcn-amd-amdhsa", processor, *attributes, "-filetype=null"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[:3000]

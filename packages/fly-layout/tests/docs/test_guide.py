@@ -57,7 +57,7 @@ def test_only_languages_that_are_executed_or_plain():
 
 def test_pictures_are_fresh_and_used():
     done = subprocess.run(
-        [sys.executable, str(GUIDE / "draw.py"), "--check"], capture_output=True, text=True, timeout=120
+        [sys.executable, str(GUIDE / "draw.py"), "--check"], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     used = {m for p in PAGES for m in re.findall(r"\(pictures/([\w-]+)\.svg\)", p.read_text(encoding="utf-8"))}
