@@ -56,7 +56,7 @@ def compile_object(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., by
             path.write_text(source)
             target = ("-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-nogpulib")
             command = [tool("clang"), *target, *flags, str(path), "-o", str(output)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
             assert done.returncode == 0, done.stderr
         return output.read_bytes()
 

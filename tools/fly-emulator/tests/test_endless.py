@@ -27,9 +27,9 @@ ENDLESS = {
     "store": "v_add_u32 v1, 1, v1\n  ds_write_b32 v0, v1",
     "matrix": "v_mfma_f32_32x32x8_f16 v[32:47], v[16:17], v[18:19], v[32:47]\n  v_add_u32 v1, 1, v1",
 }
-#: In a process of its own: SIGINT comes half a second after the launch began, and the launch may take a second more.
+#: In a process of its own: SIGINT comes half a second after the launch began. Without it the launch would not end.
 CLIENT = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 import numpy as np
 from flydsl.emulator.device import Emulator
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
@@ -38,15 +38,12 @@ emulator.set_devices("gfx942")
 if sys.argv[2] == "all":
     emulator.set_sanitizers("all")
 kernel = emulator.load(open(sys.argv[1], "rb").read()).kernel("f")
-x, sent = np.zeros(1024, np.uint32), []
-def interrupt():
-    sent.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(0.5, interrupt).start()
+x = np.zeros(1024, np.uint32)
+emulator.set_time_limit(0)
 try:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     kernel(3, 256, x, x.copy())
 except KeyboardInterrupt:
-    assert time.monotonic() - sent[0] < 1.0, time.monotonic() - sent[0]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert emulator.library.hipDeviceSynchronize() == 0  # the user's wish is no failure of the device
     print("interrupted")
@@ -62,7 +59,7 @@ def test_ctrl_c_ends_a_launch(compile_object: Callable[..., bytes], tmp_path: Pa
         [sys.executable, "-c", CLIENT, str(image), sanitizers],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         env={**os.environ, "FLYDSL_EMULATOR_LIBRARY": library_path(), "FLYDSL_EMU_THREADS": "2"},
     )
     assert done.stdout == "interrupted\n", done.stderr

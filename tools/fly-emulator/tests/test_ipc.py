@@ -64,7 +64,7 @@ def test_a_sum_over_processes(compile_object: Callable[..., bytes], tmp_path: Pa
         )
     try:
         for process in ranks:
-            printed, errors = process.communicate(timeout=120)
+            printed, errors = process.communicate(timeout=600)
             assert process.returncode == 0, errors[-3000:]
             assert printed.strip() == "all right"
     finally:
@@ -168,7 +168,7 @@ def test_memory_of_another_process(hip: ctypes.CDLL) -> None:
         for function in (hip.hipEventQuery, hip.hipEventSynchronize, hip.hipEventDestroy):
             assert function(known) == 0
         process.stdin.close()
-        process.wait(timeout=60)
+        process.wait(timeout=600)
     assert ctypes.string_at(pointer, 5000) == b"\7" * 5000  # what is open stays
     assert hip.hipIpcCloseMemHandle(pointer) == 0
     assert hip.hipIpcOpenMemHandle(ctypes.byref(pointer), memory, 1) == INVALID_HANDLE
@@ -244,7 +244,7 @@ def test_kernels_of_two_devices_wait_for_each_other(
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(600)
     else:
         codes = [hip.hipModuleLaunchCooperativeKernelMultiDevice(launches, 2, 0)] * 2
         twice = (MultiDeviceLaunch * 2)(launches[0], launches[0])

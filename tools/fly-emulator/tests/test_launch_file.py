@@ -66,7 +66,7 @@ def test_replay_in_another_process(build: Callable[..., Module], arch: str, tmp_
         "sys.stdout.buffer.write(SavedLaunch.load(sys.argv[1]).replay()['out'])\n"
     )
     (path,) = tmp_path.glob("*.flylaunch")
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == out.tobytes() == rows[0].tobytes()
 
@@ -136,7 +136,7 @@ def test_environment_variable(compile_object: Callable[..., bytes], tmp_path: Pa
         done = subprocess.run(
             [sys.executable, "-c", script, str(image)],
             env={**os.environ, "FLYDSL_EMU_SAVE": str(folder), "FLYDSL_GPU_ARCH": "gfx942"},
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
     assert "cannot save the launch of vector_add" in done.stderr

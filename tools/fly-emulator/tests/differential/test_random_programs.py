@@ -49,7 +49,7 @@ def run_on_host(source: str, tmp_path: Path, words: np.ndarray) -> tuple[np.ndar
     path.write_text(source)
     clang = "clang-22"
     command = [clang, "-O1", "-shared", "-fPIC", *_FLOAT, *_HOST, str(path), "-o", str(library), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     out, counters = np.zeros((BLOCKS, THREADS, OUTPUTS), np.uint32), initial_counters()
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (words, out, counters)]

@@ -103,7 +103,7 @@ print(hashlib.sha256(c.tobytes() + s.tobytes()).hexdigest())
     for threads, isa in [("1", "baseline"), ("4", "baseline"), ("1", "avx2"), ("4", "avx512")]:
         environment = {**os.environ, "FLYDSL_EMU_THREADS": threads, "FLYDSL_EMU_ISA": isa}
         done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600
         )
         if done.returncode != 0 and "this machine has no such variant" in done.stderr:
             continue

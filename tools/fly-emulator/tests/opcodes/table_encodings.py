@@ -180,6 +180,6 @@ def cases() -> list[Case]:
 def _accepted(lines: list[str], arch: str) -> set[int]:
     """The lines that assemble."""
     command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=null"]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=600)
     refused = {int(line) - 1 for line in re.findall(r"^<stdin>:(\d+):\d+: error:", done.stderr, re.M)}
     return set(range(len(lines))) - refused

@@ -77,7 +77,7 @@ def is_old_name(name: str) -> bool:
 def accepted(mnemonics: list[str], arch: str) -> set[str]:
     """The mnemonics that LLVM's assembler has for an architecture, operands aside."""
     command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=null"]
-    done = subprocess.run(command, input="\n".join(mnemonics), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, input="\n".join(mnemonics), capture_output=True, text=True, timeout=600)
     refused = {
         mnemonics[int(line) - 1]
         for line, message in re.findall(r"^<stdin>:(\d+):\d+: error: (.*)$", done.stderr, re.M)
