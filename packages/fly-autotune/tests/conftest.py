@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,14 @@ def cache_folder(tmp_path, monkeypatch):
     folder = tmp_path / "autotune"
     monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def same_numbers():
+    """Random numbers are those of the test alone, whatever ran before it in this process."""
+    random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(scope="session", autouse=True)

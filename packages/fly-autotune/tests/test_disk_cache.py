@@ -170,7 +170,7 @@ def test_processes_write_beside_each_other(cache_folder, tmp_path):
         subprocess.Popen([sys.executable, str(program), str(first)], stdout=subprocess.DEVNULL, env={**os.environ})
         for first in range(3)
     ]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0, 0]
+    assert [process.wait(timeout=600) for process in processes] == [0, 0, 0]
     written = json.loads((cache_folder / "kernel.json").read_text())
     assert sorted(int(json.loads(key)[0]) for key in written) == list(range(60))
     assert not [path for path in cache_folder.iterdir() if path.name.startswith(".kernel")]

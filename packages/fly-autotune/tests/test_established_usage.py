@@ -98,7 +98,7 @@ def test_settings_are_found_without_importing_the_tuner():
     code = "from flydsl.utils import env; print(env.autotune.config_dir)"
     environment = {**os.environ, "FLYDSL_AUTOTUNE_CONFIG_DIR": "shipped"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.stdout == "shipped\n", done.stderr
 

@@ -48,6 +48,6 @@ def test_guide(tmp_path, monkeypatch, capfd):
 
 def test_example():
     (example,) = (PACKAGE / "examples").glob("[0-9]*.py")
-    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("PASS") == 4

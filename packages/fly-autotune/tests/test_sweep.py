@@ -62,13 +62,14 @@ def test_processes_evaluate_each_once(processes, notes, cache_folder, capsys):
 
 def test_a_broken_pool_loses_nothing_and_the_next_goes_on(notes, cache_folder):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        killer = threading.Thread(target=kill_who_waits, args=(notes, 5))
+        killer = threading.Thread(target=kill_who_waits, args=(notes, 5, cache_folder, 1))
         killer.start()
         with pytest.raises(RuntimeError, match=r"the search ended .BrokenProcessPool.*which are kept"):
             sweep(problem("made_up", folder=str(notes), waits_for=5), pool, width=2)
         killer.join()
     known = {one.config["BLOCK"] for one in rows(cache_folder, EVALUATED)}
     assert known
+    assert 5 not in known
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         best, _, _ = sweep(problem("made_up", folder=str(notes), waits_for=5), pool, width=2)
     assert best == Config(BLOCK=6)
@@ -76,12 +77,15 @@ def test_a_broken_pool_loses_nothing_and_the_next_goes_on(notes, cache_folder):
     assert len(rows(cache_folder, EVALUATED)) == len(BLOCKS)
 
 
-def kill_who_waits(notes, block):
-    """Kill the process that waits in the evaluation of a block, once others have ended some."""
-    deadline = time.monotonic() + 120
+def kill_who_waits(notes, block, cache_folder, count):
+    """Kill the process that waits in the evaluation of a block, once so many others are in the database.
+
+    What a worker has found and nobody has fetched yet goes with it, so the others must have been fetched.
+    """
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         waiting = list(Path(notes).glob(f"begun-{block}-*"))
-        if waiting and len(done(notes)) >= 2:
+        if waiting and cache_folder.exists() and len(rows(cache_folder, EVALUATED)) >= count:
             os.kill(int(waiting[0].name.split("-")[2]), signal.SIGKILL)
             return
         time.sleep(0.05)
@@ -89,12 +93,16 @@ def kill_who_waits(notes, block):
 
 def test_a_dask_cluster_of_which_a_worker_is_killed(notes, cache_folder, monkeypatch):
     distributed = pytest.importorskip("distributed")
+    import dask
+
     monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(cache_folder))
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     with (
+        dask.config.set(patient),
         distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        killer = threading.Thread(target=kill_who_waits, args=(notes, 4))
+        killer = threading.Thread(target=kill_who_waits, args=(notes, 4, cache_folder, len(BLOCKS) - 1))
         killer.start()
         best, milliseconds, _ = sweep(
             problem("made_up", folder=str(notes), waits_for=4), client.get_executor(), measure="own", width=3
