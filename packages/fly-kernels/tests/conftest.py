@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -75,6 +76,14 @@ def _watched(emulator: Any) -> Any:
     if emulator is not None:
         emulator.set_seed(0)
         emulator.set_profiling(False)
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers() -> None:
+    """Random numbers are those of the test alone, whatever ran before it in this process."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
 
 
 def poison(tensor: torch.Tensor) -> torch.Tensor:

@@ -87,7 +87,7 @@ def run_script(tmp_path):
         path.write_text(textwrap.dedent(text))
         environment = {**os.environ, **variables}
         return subprocess.run(
-            [sys.executable, str(path)], capture_output=True, text=True, check=False, env=environment, timeout=300
+            [sys.executable, str(path)], capture_output=True, text=True, check=False, env=environment, timeout=600
         )
 
     return run

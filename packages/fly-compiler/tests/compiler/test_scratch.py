@@ -157,7 +157,7 @@ def test_parent_and_child_compile_after_a_fork(tmp_path):
         env={**os.environ, "FLYDSL_RUNTIME_ENABLE_CACHE": "0"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -34,4 +34,4 @@ def test_whole_programs(seed):
 
 
 def test_some_whole_programs():
-    assert "'compiled'" in survive(HERE / "fuzz_compiler.py", 2, 40, timeout=300)
+    assert "'compiled'" in survive(HERE / "fuzz_compiler.py", 2, 40, timeout=600)

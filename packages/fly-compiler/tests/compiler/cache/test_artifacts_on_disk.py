@@ -57,7 +57,7 @@ def program(tmp_path):
 
 def outcome(process):
     """Origin, path and content of a finished process."""
-    out, errors = process.communicate(timeout=120)
+    out, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     origin, path, content, info = out.strip().split("|")
     return origin, Path(path), content, info
@@ -114,11 +114,11 @@ def test_a_process_killed_while_compiling_leaves_a_usable_cache(program, tmp_pat
 
 def test_run_only(program):
     process = program(3, FLYDSL_RUNTIME_RUN_ONLY="1")
-    assert "RUN_ONLY=1, but the cache folder" in process.communicate(timeout=120)[1]
+    assert "RUN_ONLY=1, but the cache folder" in process.communicate(timeout=600)[1]
     outcome(program(3))
     assert outcome(program(3, FLYDSL_RUNTIME_RUN_ONLY="1"))[0] == "disk"
     process = program(4, FLYDSL_RUNTIME_RUN_ONLY="1")
-    assert "there is no artifact of fill() for these arguments" in process.communicate(timeout=120)[1]
+    assert "there is no artifact of fill() for these arguments" in process.communicate(timeout=600)[1]
 
 
 @flyc.kernel

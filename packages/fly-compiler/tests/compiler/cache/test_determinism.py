@@ -42,7 +42,7 @@ print(json.dumps(sorted([*name, key] for name, key in keys.items())))
 def keys(seed, order):
     variables = {**os.environ, "PYTHONHASHSEED": seed, "ARCH": "gfx942"}
     command = [sys.executable, "-c", PROGRAM, str(_BENCH), order]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -53,7 +53,7 @@ def process(folder, stems):
         capture_output=True,
         text=True,
         check=False,
-        timeout=500,
+        timeout=1800,
         env={**os.environ, "FLYDSL_COMPILE_OPT_LEVEL": "0"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
