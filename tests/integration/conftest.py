@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every test compiles into a cache of its own."""
 
+import random
+
+import numpy as np
 import pytest
+import torch
 
 
 def pytest_configure(config):
@@ -19,3 +23,11 @@ def private_cache(tmp_path_factory):
         folder.chmod(0o700)
         patch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def same_numbers():
+    """Random numbers are those of the test alone, whatever ran before it."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)

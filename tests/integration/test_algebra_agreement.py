@@ -89,7 +89,7 @@ def test_dialect_and_library_agree(seed, tmp_path):
     rows.fill(60)
     for operation, lines in rows.tables.items():
         (tmp_path / f"{operation}.txt").write_text("\n".join(lines) + "\n")
-    done = subprocess.run([program, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([program, str(tmp_path)], capture_output=True, text=True, timeout=600)
     total = sum(map(len, rows.tables.values()))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert f"{total} rows" in done.stdout + done.stderr

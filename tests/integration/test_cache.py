@@ -34,7 +34,7 @@ def start(folder, **extra):
 
 def call(folder, **extra):
     process = start(folder, **extra)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
 
@@ -75,7 +75,7 @@ def test_killed_during_a_compile(folder, delay):
 def test_two_processes_at_once(folder):
     processes = [start(folder) for _ in range(3)]
     for process in processes:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == 0, err
         assert "right" in out
     assert len(artifacts(folder)) == 1

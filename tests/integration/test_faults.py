@@ -74,7 +74,7 @@ def swept(shims, tmp_path):
         done = inject.run(
             shims,
             PROLOGUE + script,
-            timeout=300 if step != 1 else 3000,  # most of it is waiting for the disk
+            timeout=1800 if step != 1 else 6000,
             SWEEP=setting,
             FLYDSL_RUNTIME_CACHE_DIR=str(cache),
             TMPDIR=str(tmp_path),

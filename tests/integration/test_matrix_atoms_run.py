@@ -19,7 +19,7 @@ def test_matrix_atoms(arch: str) -> None:
         env={**os.environ, "ARCH": arch, "FLYDSL_GPU_ARCH": arch},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.split("\n")[-2] == f"{ATOMS[arch]} atoms"

@@ -87,7 +87,7 @@ def test_an_artifact_runs(tmp_path, artifact, version, resolution):
     assert installed.returncode == 0, installed.stderr
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
-        [python, "-I", "-c", SMOKE, artifact], capture_output=True, text=True, env=environment, timeout=300
+        [python, "-I", "-c", SMOKE, artifact], capture_output=True, text=True, env=environment, timeout=600
     )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])

@@ -26,7 +26,7 @@ def in_service(code, *arguments):
         capture_output=True,
         text=True,
         env=environment,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
