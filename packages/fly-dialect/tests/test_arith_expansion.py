@@ -113,9 +113,9 @@ def library(folder: Path) -> ctypes.CDLL:
         PassManager.parse(PIPELINE).run(module.operation)
         (folder / "m.mlir").write_text(str(module))
     translate = [tool("mlir-translate"), "--mlir-to-llvmir", str(folder / "m.mlir"), "-o", str(folder / "m.ll")]
-    subprocess.run(translate, check=True, timeout=60)
+    subprocess.run(translate, check=True, timeout=600)
     compile_ = [tool("clang"), "-O2", "-shared", "-fPIC", "-Wno-override-module", str(folder / "m.ll"), "-o"]
-    subprocess.run([*compile_, str(folder / "m.so")], check=True, timeout=60)
+    subprocess.run([*compile_, str(folder / "m.so")], check=True, timeout=600)
     return ctypes.CDLL(str(folder / "m.so"))
 
 

@@ -19,5 +19,5 @@ def test_pages_are_up_to_date() -> None:
     found = next((tree / "fly-opt" for tree in trees if (tree / "fly-opt").is_file()), shutil.which("fly-opt"))
     if found:
         command += ["--fly-opt", str(found)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr + f"\nrun {GENERATOR}"

@@ -252,7 +252,7 @@ gpu.module @m [#rocdl.target<chip = "gfx942">] {{
         print(type(error).__name__, str(error)[:200])
 '''
     done = subprocess.run(
-        [sys.executable, "-"], input=program, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-"], input=program, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     # Reporting the error may run out of memory, too, inside the bindings.

@@ -21,5 +21,5 @@ def test_lit(test: Path, tmp_path: Path) -> None:
         sys.executable, "-c", "from lit.main import main; main()",
         "-v", "--param", f"exec_root={tmp_path}", str(SUITE / test),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -16,6 +16,6 @@ def test_program(name: str) -> None:
     program = next((str(tree / name) for tree in BUILD_TREES if (tree / name).is_file()), shutil.which(name))
     assert program, f"{name} is neither in {', '.join(map(str, BUILD_TREES))} nor on PATH; build the package first"
     data = PACKAGE / "test" / "LayoutAlgebra" / "data"
-    done = subprocess.run([program, str(data)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([program, str(data)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert " 0 failed" in done.stdout + done.stderr, done.stdout[-400:]

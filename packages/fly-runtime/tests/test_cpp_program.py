@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(program: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+    return subprocess.run([program], env={**os.environ, **settings}, capture_output=True, text=True, timeout=600)
 
 
 def test_program_runs(program: Path, doubles: Path) -> None:

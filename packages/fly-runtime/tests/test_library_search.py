@@ -196,7 +196,7 @@ def test_at_a_terminal_it_says_that_it_emulates(asked_for: bool) -> None:
         settings["FLYDSL_DEVICE"] = "emulator"
     code = "from flydsl import runtime; runtime.current_device(); runtime.devices()"
     with os.fdopen(ours, "rb"):
-        done = subprocess.run([sys.executable, "-c", code], env=settings, stderr=theirs, timeout=120, check=False)
+        done = subprocess.run([sys.executable, "-c", code], env=settings, stderr=theirs, timeout=600, check=False)
         os.set_blocking(ours, False)
         os.close(theirs)
         try:
