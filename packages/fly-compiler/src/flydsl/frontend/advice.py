@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hints for those who bring habits along: from Python, Triton, CUDA, CuTe and torch."""
+"""Hints for idioms of other languages: Python, Triton, CUDA, CuTe and torch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Habits of plain Python, numpy and torch that mean something else, or nothing, in a kernel."""
+"""Idioms of plain Python, numpy and torch that mean something else, or nothing, in a kernel."""
 
 from __future__ import annotations
 
