@@ -279,7 +279,7 @@ def test_is_static_type(text: str, expected: bool) -> None:
     assert fly.is_static_type(ir.Type.parse(text)) is expected
 
 
-def test_established_names() -> None:
+def test_aliases_of_types() -> None:
     from flydsl._mlir.dialects import fly_rocdl
 
     narrow, wide = ir.Type.parse("f8E4M3FN"), ir.F32Type.get()

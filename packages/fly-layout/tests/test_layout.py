@@ -91,7 +91,7 @@ class TestEvaluation:
         a = Layout("(2,(2,2)):(4,(2,1))")
         assert [a(c) for c in a.coords()] == list(a.indices()) == [a(i) for i in range(8)]
 
-    def test_established_examples(self):
+    def test_functions_of_the_dialect(self):
         a = Layout((8, 16), (1, 8))
         assert fl.crd2idx((3, 5), a) == 43
         assert fl.idx2crd(43, a) == (3, 5)

@@ -32,7 +32,7 @@ def test_import_is_lean():
     assert result.stdout.strip() == "[]"
 
 
-def test_established_spellings():
+def test_compatibility_paths():
     from flydsl.expr import arith, buffer_ops, const_expr, gpu, math, range_constexpr, rocdl, vector
     from flydsl.expr.numeric import Float32
     from flydsl.expr.typing import T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The row-wise scaled fp8 GEMM against float64, by its established names."""
+"""The row-wise scaled fp8 GEMM against float64, by its public names."""
 
 import pytest
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch arguments by the names under which kernels import them."""
 
-from .established.jit_argument import *  # noqa: F403
-from .established.jit_argument import __all__ as __all__
+from .compat.jit_argument import *  # noqa: F403
+from .compat.jit_argument import __all__ as __all__

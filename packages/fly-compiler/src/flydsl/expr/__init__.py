@@ -23,8 +23,8 @@ from . import math as math
 from . import numeric as numeric
 from . import typing as typing
 from . import vector as vector
-from .established import builders as _builders
-from .established.arith_value import ArithValue as ArithValue
+from .compat import builders as _builders
+from .compat.arith_value import ArithValue as ArithValue
 from .ops.arith import cmpf as cmpf
 from .ops.arith import cmpi as cmpi
 from .ops.arith import constant_vector as constant_vector

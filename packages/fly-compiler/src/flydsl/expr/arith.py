@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .established.arith_value import ArithValue as ArithValue
+from .compat.arith_value import ArithValue as ArithValue
 from .ops.arith import *  # noqa: F403
 from .ops.arith import __all__ as _all
 from .ops.arith import __doc__ as __doc__

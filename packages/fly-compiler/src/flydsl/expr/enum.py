@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The enumerations of the language under an established module path; all are names of `flydsl.expr`."""
+"""The enumerations of the language under a compatibility path; all are names of `flydsl.expr`."""
 
 from .ops.atom_types import AtomicOp, CachePolicy, SyncScope
 from .ops.memory import AtomicOrdering

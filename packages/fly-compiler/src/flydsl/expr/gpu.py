@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .established.forward import forward
+from .compat.forward import forward
 from .ops.gpu import *  # noqa: F403
 from .ops.gpu import __all__ as __all__
 from .ops.gpu import __doc__ as __doc__

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the language under an established module path; all are names of `flydsl.expr`."""
+"""The functions of the language under a compatibility path; all are names of `flydsl.expr`."""
 
-from .established.forward import forward
+from .compat.forward import forward
 
 __getattr__ = forward(__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension libraries under their established paths: `flydsl.extension.coop` is `flydsl.expr.coop`, and so on."""
+"""The extension libraries under compatibility paths: `flydsl.extension.coop` is `flydsl.expr.coop`, and so on."""
 
 import sys
 

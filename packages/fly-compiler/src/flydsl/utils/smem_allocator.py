@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`SmemAllocator`: shared memory by byte offsets, for code written earlier."""
 
-from flydsl.expr.established.smem_allocator import *  # noqa: F403
-from flydsl.expr.established.smem_allocator import __all__ as __all__
-from flydsl.expr.established.smem_allocator import __doc__ as __doc__
+from flydsl.expr.compat.smem_allocator import *  # noqa: F403
+from flydsl.expr.compat.smem_allocator import __all__ as __all__
+from flydsl.expr.compat.smem_allocator import __doc__ as __doc__

@@ -151,7 +151,7 @@ def test_transpose_lds():
 
 def test_smem_alloc_gemm():
     """A GEMM by raw MFMA intrinsics, with two stages in LDS of the older allocator."""
-    # established SmemAllocator + raw MFMA intrinsics, ping-pong
+    # SmemAllocator + raw MFMA intrinsics, ping-pong
     M = N = 32
     K = 64
     allocator = SmemAllocator(None, arch="gfx942", global_sym_name="smem_pp")

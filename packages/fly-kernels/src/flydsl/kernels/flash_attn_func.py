@@ -44,7 +44,7 @@ def build_flash_attn_func_module(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         batch_size: fx.Int32,
         seq_len: fx.Int32,
         stream: fx.Stream = fx.Stream(None),

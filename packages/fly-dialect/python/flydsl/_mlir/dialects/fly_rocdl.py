@@ -8,7 +8,7 @@ their `get` takes the keywords of either spelling.
 from __future__ import annotations
 
 from .. import ir
-from .._established import established_names
+from .._aliases import aliases
 from .._mlir_libs import _flyROCDLDialect as _types
 from .._mlir_libs._flyROCDLDialect import *  # noqa: F403 (a documented aggregation)
 from ._fly_rocdl_ops_gen import *  # noqa: F403 (a documented aggregation)
@@ -28,7 +28,7 @@ TargetAddressSpace = _TargetAddressSpace()
 
 _BITS = {"bit_size": "bits"}
 _TENSOR = {"tile_shape": "shape", "data_type": "elem", "tensor2tdm": "tensor_to_tdm"}
-_ESTABLISHED = {
+_ALIASES = {
     "CopyOpCDNA3BufferAtomicType": ("CDNA3BufferAtomicType", {"atomic_op": "op", "val_type": "value_type"}),
     "CopyOpCDNA3BufferCopyLDSType": ("CDNA3BufferCopyLDSType", _BITS),
     "CopyOpCDNA3BufferCopyType": ("CDNA3BufferCopyType", {**_BITS, "cache_modifier": "cache"}),
@@ -49,4 +49,4 @@ _ESTABLISHED = {
     "MmaOpGFX1250_WMMAType": ("GFX1250WMMAType", {}),
 }
 
-globals().update(established_names(_types, _ESTABLISHED))
+globals().update(aliases(_types, _ALIASES))

@@ -112,7 +112,7 @@ def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_
     """The configuration that a builder's caller asks for.
 
     `block_m`: query rows of a workgroup; None for 256 from 32 heads on, else 128. `waves_per_eu`: None and 2, the
-    established default, stand for that of the head size, which is 1 from 160 on, where two waves would not fit.
+    default of callers, stand for that of the head size, which is 1 from 160 on, where two waves would not fit.
 
     Raises ValueError for numbers that there is no configuration for.
     """

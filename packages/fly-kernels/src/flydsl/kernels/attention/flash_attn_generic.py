@@ -90,7 +90,7 @@ def build_flash_attn_func_module_primary(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         LSE: fx.Tensor,
         CuSeqQ: fx.Tensor,
         CuSeqKv: fx.Tensor,

@@ -107,7 +107,7 @@ def build_flash_attn_dualwave_swp_module(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         LSE: fx.Tensor,
         CuSeqQ: fx.Tensor,
         CuSeqKv: fx.Tensor,
@@ -125,7 +125,7 @@ def build_flash_attn_dualwave_swp_module(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         LSE: fx.Tensor,
         CuSeqQ: fx.Tensor,
         CuSeqKv: fx.Tensor,

@@ -46,7 +46,7 @@ def build_split_forward(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         LSE: fx.Tensor,
         Parts: fx.Tensor,
         PartsLSE: fx.Tensor,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The builder of attention with a sliding window; `flash_attn_kernel` has the kernel.
 
-The name is the established one: the kernel is right on gfx942 too.
+The name is the one that callers import: the kernel is right on gfx942 too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def build_gqa_attn(
         Q: fx.Tensor,
         K: fx.Tensor,
         V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the established name
+        O: fx.Tensor,  # noqa: E741 - the public name
         Q_stride1: fx.Int32,
         K_stride1: fx.Int32,
         V_stride1: fx.Int32,

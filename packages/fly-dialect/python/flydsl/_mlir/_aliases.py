@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second names of types: those that kernels in use give them, with the keywords of their `get`."""
+"""Aliases of types: the names that kernels in use give them, with the keywords of their `get`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 Names = Mapping[str, tuple[str, Mapping[str, str]]]
-"""Established name to our name and the keywords that are called otherwise here."""
+"""Alias to our name and the keywords that are called otherwise here."""
 
 
 def _with_keywords(get: Callable[..., Any], keywords: Mapping[str, str]) -> Callable[..., Any]:
@@ -20,8 +20,8 @@ def _with_keywords(get: Callable[..., Any], keywords: Mapping[str, str]) -> Call
     return renamed
 
 
-def established_names(types: ModuleType, names: Names) -> dict[str, Any]:
-    """Return the types under their established names; their `get` takes the keywords of either spelling from now on."""
+def aliases(types: ModuleType, names: Names) -> dict[str, Any]:
+    """Return the types under their aliases; their `get` takes the keywords of either spelling from now on."""
     found = {}
     for name, (own, keywords) in names.items():
         found[name] = kind = getattr(types, own)
