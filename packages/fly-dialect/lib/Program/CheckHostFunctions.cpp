@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "MemoryAccess.h"
+#include "ElementEffects.h"
 
 #include "fly/Program/Passes.h"
 

@@ -46,7 +46,7 @@ std::vector<fly::PipelineStage> fly::rocdlPipeline(const ROCDLPipelineOptions &o
   auto addPass = [&](StringRef name) { add(name, name); };
 
   add("fly-rewrite-func-signature",
-      "func.func(fly-check-host-functions),fly-argument-access,fly-rewrite-func-signature");
+      "func.func(fly-check-host-functions),fly-argument-effects,fly-rewrite-func-signature");
   addPass("fly-canonicalize");
   addPass("fly-rocdl-expand-ops");
   addPass("fly-layout-lowering");

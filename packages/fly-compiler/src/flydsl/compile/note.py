@@ -17,25 +17,25 @@ from .cache.toolchain import package_versions
 from .specs import ArgumentSpec
 from .tracing import Compilation
 
-__all__ = ["argument_accesses", "argument_entries", "build_note"]
+__all__ = ["argument_effects", "argument_entries", "build_note"]
 
 
-_ACCESS, _MESSAGES = "fly.argument_access", "fly.messages"  # what passes say of the program (docs/dialect/passes.md)
+_EFFECTS, _MESSAGES = "fly.argument_effects", "fly.messages"  # what passes say of the program (docs/dialect/passes.md)
 
 
-def argument_accesses(module: ir.Module, entry: str) -> list[str]:
+def argument_effects(module: ir.Module, entry: str) -> list[str]:
     """Return what happens to the memory behind each parameter of a host function: `read`, `may_write` or `write`.
 
     Args:
-        module: after the pass `fly-argument-access`, or any later one.
+        module: after the pass `fly-argument-effects`, or any later one.
         entry: the name of the host function.
     """
     host = next(
         op
         for op in module.body.operations
-        if _ACCESS in op.operation.attributes and ir.StringAttr(op.operation.attributes["sym_name"]).value == entry
+        if _EFFECTS in op.operation.attributes and ir.StringAttr(op.operation.attributes["sym_name"]).value == entry
     )
-    return [str(ir.StringAttr(one).value) for one in ir.ArrayAttr(host.operation.attributes[_ACCESS])]
+    return [str(ir.StringAttr(one).value) for one in ir.ArrayAttr(host.operation.attributes[_EFFECTS])]
 
 
 def argument_entries(
@@ -49,12 +49,12 @@ def argument_entries(
         entry: the name of its host function.
     """
     entries = [one for name, spec in arguments for one in spec.note(name)]
-    for one, access in zip(entries, argument_accesses(lowered, entry), strict=False):  # a hidden stream has no entry
+    for one, effect in zip(entries, argument_effects(lowered, entry), strict=False):  # a hidden stream has no entry
         if one["kind"] != "tensor":
             continue
-        if access == "read":
+        if effect == "read":
             one["access"] = "read"
-        elif access == "write":
+        elif effect == "write":
             one["written"] = True
     return entries
 

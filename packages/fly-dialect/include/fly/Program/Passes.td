@@ -16,11 +16,11 @@ def FlyCheckHostFunctionsPass : Pass<"fly-check-host-functions", "::mlir::func::
   }];
 }
 
-def FlyArgumentAccessPass : Pass<"fly-argument-access", "::mlir::ModuleOp"> {
+def FlyArgumentEffectsPass : Pass<"fly-argument-effects", "::mlir::ModuleOp"> {
   let summary = "Find out which tensors a program only reads, and which it writes";
   let description = [{
     Each parameter of a func.func is followed through launches and through the ops that make views of it. The attribute
-    `fly.argument_access` of the function says of each what happens to the memory behind it: "read", "write", or
+    `fly.argument_effects` of the function says of each what happens to the memory behind it: "read", "write", or
     "may_write" when it goes where it cannot be followed, to an address as a number or a buffer resource. Runs on the
     program as it was traced.
   }];

@@ -13,7 +13,7 @@
 // RDNA: convert-gpu-to-rocdl{{.*}}chipset=gfx1201{{ }}
 // RDNA: rocdl-attach-target{{.*}}chip=gfx1201-w7900{{.*}}wave64=false
 // OPTIONS: fly-check-host-functions
-// OPTIONS: fly-argument-access,
+// OPTIONS: fly-argument-effects,
 // OPTIONS: fly-rewrite-func-signature
 // OPTIONS: convert-fly-ktrace-to-rocdl{chip=gfx1250}
 // OPTIONS: fly-mark-uninitialised

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef FLY_LIB_PROGRAM_MEMORYACCESS_H
-#define FLY_LIB_PROGRAM_MEMORYACCESS_H
+#ifndef FLY_LIB_PROGRAM_ELEMENTEFFECTS_H
+#define FLY_LIB_PROGRAM_ELEMENTEFFECTS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -14,4 +14,4 @@ mlir::Value writtenOperand(mlir::Operation *op);
 
 } // namespace fly
 
-#endif // FLY_LIB_PROGRAM_MEMORYACCESS_H
+#endif // FLY_LIB_PROGRAM_ELEMENTEFFECTS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "MemoryAccess.h"
+#include "ElementEffects.h"
 
 #include "fly/Dialect/Fly/IR/FlyOps.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
@@ -12,7 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace fly {
-#define GEN_PASS_DEF_FLYARGUMENTACCESSPASS
+#define GEN_PASS_DEF_FLYARGUMENTEFFECTSPASS
 #include "fly/Program/Passes.h.inc"
 } // namespace fly
 
@@ -20,20 +20,20 @@ using namespace mlir;
 
 namespace {
 
-constexpr StringLiteral accessAttribute = "fly.argument_access";
+constexpr StringLiteral effectsAttribute = "fly.argument_effects";
 
-enum class Access { Read, MayWrite, Write };
+enum class Effect { Read, MayWrite, Write };
 
-StringRef textOf(Access access) {
-  switch (access) {
-  case Access::Read:
+StringRef textOf(Effect effect) {
+  switch (effect) {
+  case Effect::Read:
     return "read";
-  case Access::MayWrite:
+  case Effect::MayWrite:
     return "may_write";
-  case Access::Write:
+  case Effect::Write:
     return "write";
   }
-  llvm_unreachable("all accesses are above");
+  llvm_unreachable("all effects are above");
 }
 
 bool isRegister(Type type) {
@@ -48,12 +48,12 @@ class Follower {
 public:
   explicit Follower(SymbolTableCollection &symbols) : symbols(symbols) {}
 
-  Access follow(BlockArgument argument) {
+  Effect follow(BlockArgument argument) {
     values.insert(argument);
     for (size_t next = 0; next != values.size(); ++next)
       for (OpOperand &use : values[next].getUses()) {
-        found = std::max(found, accessOf(use));
-        if (found == Access::Write)
+        found = std::max(found, effectOf(use));
+        if (found == Effect::Write)
           return found;
       }
     return found;
@@ -61,21 +61,21 @@ public:
 
 private:
   /// What one use does itself; what it makes of the value is added to `values`.
-  Access accessOf(OpOperand &use) {
+  Effect effectOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
-      return accessOfLaunch(launch, use);
+      return effectOfLaunch(launch, use);
     if (Value written = fly::writtenOperand(op))
-      return use.get() == written ? Access::Write : Access::Read;
+      return use.get() == written ? Effect::Write : Effect::Read;
     if (fly::accessesElements(op) || isa<fly::PrintOp>(op))
-      return Access::Read;
+      return Effect::Read;
     if (!isa<fly::FlyDialect, fly::rocdl::FlyROCDLDialect>(op->getDialect()) ||
         op->getNumResults() == 0)
-      return Access::MayWrite;
+      return Effect::MayWrite;
     for (Value result : op->getResults())
       if (!followView(result))
-        return Access::MayWrite;
-    return Access::Read;
+        return Effect::MayWrite;
+    return Effect::Read;
   }
 
   /// An operation made a view of a tensor, or facts about it: false where it may end up anywhere,
@@ -91,34 +91,34 @@ private:
                fly::CoordTensorType, fly::SwizzleType>(type);
   }
 
-  Access accessOfLaunch(gpu::LaunchFuncOp launch, OpOperand &use) {
+  Effect effectOfLaunch(gpu::LaunchFuncOp launch, OpOperand &use) {
     OperandRange operands = launch.getKernelOperands();
     const unsigned first = operands.empty() ? 0 : operands.getBeginOperandIndex();
     if (use.getOperandNumber() < first || use.getOperandNumber() >= first + operands.size())
-      return Access::Read;
+      return Effect::Read;
     auto kernel = symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(launch, launch.getKernelAttr());
     if (!kernel || kernel.getNumArguments() != operands.size())
-      return Access::MayWrite;
+      return Effect::MayWrite;
     values.insert(kernel.getArgument(use.getOperandNumber() - first));
-    return Access::Read;
+    return Effect::Read;
   }
 
   SymbolTableCollection &symbols;
   llvm::SetVector<Value> values;
-  Access found = Access::Read;
+  Effect found = Effect::Read;
 };
 
-struct ArgumentAccessPass : fly::impl::FlyArgumentAccessPassBase<ArgumentAccessPass> {
+struct ArgumentEffectsPass : fly::impl::FlyArgumentEffectsPassBase<ArgumentEffectsPass> {
   void runOnOperation() override {
     SymbolTableCollection symbols;
     Builder builder(&getContext());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      SmallVector<StringRef> accesses;
+      SmallVector<StringRef> effects;
       for (BlockArgument argument : function.getArguments())
-        accesses.push_back(textOf(Follower(symbols).follow(argument)));
-      function->setAttr(accessAttribute, builder.getStrArrayAttr(accesses));
+        effects.push_back(textOf(Follower(symbols).follow(argument)));
+      function->setAttr(effectsAttribute, builder.getStrArrayAttr(effects));
     }
   }
 };

@@ -9,7 +9,7 @@ import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl._mlir.passmanager import PassManager
 from flydsl.call.arguments import Dynamic, ScalarSpec, TensorSpec
-from flydsl.compile.note import argument_accesses
+from flydsl.compile.note import argument_effects
 from flydsl.compile.tracing import trace_host
 from flydsl.expr import buffer_ops
 
@@ -30,8 +30,8 @@ def verdicts(body):
     arguments = [("x", VECTOR), ("y", VECTOR), ("n", ScalarSpec("int32"))]
     compilation, _ = trace_host(host.func, "host", arguments, arch="gfx942", hints={})
     with compilation.context:
-        PassManager.parse("builtin.module(fly-argument-access)").run(compilation.module.operation)
-    return [access == "read" for access in argument_accesses(compilation.module, "host")[:2]]
+        PassManager.parse("builtin.module(fly-argument-effects)").run(compilation.module.operation)
+    return [effect == "read" for effect in argument_effects(compilation.module, "host")[:2]]
 
 
 def store(x, y, n):
@@ -79,13 +79,13 @@ def resources(x, y, n):
     buffer_ops.buffer_store(fx.Float32(1.0), buffer_ops.create_buffer_resource(x), n)
 
 
-def carried(x, y, n):
+def branches(x, y, n):
     t = x
     if n > 3:
         t = y
     t[n] = fx.Float32(1.0)
 
 
-@pytest.mark.parametrize("body", [address, resources, carried])
+@pytest.mark.parametrize("body", [address, resources, branches])
 def test_what_cannot_be_followed_counts_as_written(body):
     assert verdicts(body) == [False, False]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --fly-argument-access --split-input-file | FileCheck %s
+// RUN: fly-opt %s --fly-argument-effects --split-input-file | FileCheck %s
 
 !tensor = !fly.memref<f32, global, ?:1>
 
@@ -23,7 +23,7 @@ gpu.module @kernels {
 }
 // Each through the launch: read, written through a view, made an address; a scalar and a stream are no memory.
 // CHECK: func.func @host
-// CHECK-SAME: attributes {fly.argument_access = ["read", "write", "may_write", "read", "read"]}
+// CHECK-SAME: attributes {fly.argument_effects = ["read", "write", "may_write", "read", "read"]}
 func.func @host(%read: !tensor, %written: !tensor, %lost: !tensor, %n: i32, %stream: !llvm.ptr) {
   %one = arith.constant 1 : index
   gpu.launch_func <%stream : !llvm.ptr> @kernels::@kernel blocks in (%one, %one, %one) threads in (%one, %one, %one)
@@ -32,7 +32,7 @@ func.func @host(%read: !tensor, %written: !tensor, %lost: !tensor, %n: i32, %str
 }
 // The worst of several launches counts, whatever the position of the argument.
 // CHECK: func.func @twice
-// CHECK-SAME: attributes {fly.argument_access = ["write", "read", "read"]}
+// CHECK-SAME: attributes {fly.argument_effects = ["write", "read", "read"]}
 func.func @twice(%x: !tensor, %n: i32, %stream: !llvm.ptr) {
   %one = arith.constant 1 : index
   gpu.launch_func <%stream : !llvm.ptr> @kernels::@views blocks in (%one, %one, %one) threads in (%one, %one, %one)
@@ -42,9 +42,9 @@ func.func @twice(%x: !tensor, %n: i32, %stream: !llvm.ptr) {
   return
 }
 // What goes into control flow is not followed.
-// CHECK: func.func @carried
-// CHECK-SAME: attributes {fly.argument_access = ["may_write", "may_write"]}
-func.func @carried(%x: !tensor, %if: i1) {
+// CHECK: func.func @yielded
+// CHECK-SAME: attributes {fly.argument_effects = ["may_write", "may_write"]}
+func.func @yielded(%x: !tensor, %if: i1) {
   %t = scf.if %if -> !tensor {
     scf.yield %x : !tensor
   } else {
