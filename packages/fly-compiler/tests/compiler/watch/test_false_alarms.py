@@ -44,7 +44,7 @@ def test_globals_of_inner_functions_count():
 
 
 def test_a_function_that_reads_nothing_that_is_watched(monkeypatch):
-    """A host function inside the library has no place that a user changes: its test is empty, and empty is true."""
+    """A host function inside the library reads nothing that a user changes: its test is empty, and empty is true."""
     monkeypatch.setattr(Watch, "tests", lambda watch, scope: [])
     first, second = torch.zeros(4), torch.zeros(4)
 

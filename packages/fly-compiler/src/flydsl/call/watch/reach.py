@@ -42,7 +42,7 @@ from weakref import ReferenceType
 
 from . import states
 from .foreign import is_foreign, is_foreign_class
-from .place import MISSING, Absent, Attribute, Cell, Content, Item, Place, State
+from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item, State
 
 __all__ = ["ATOMS", "CONTAINERS", "Reach", "data_attributes"]
 
@@ -85,7 +85,7 @@ class Reach:
     """What can be read from some roots.
 
     Attributes:
-        places: where something was found, and what.
+        guards: where something was found, and what.
         names: all names and texts that reached code has.
         functions: the reached functions of the user's.
         reflective: code looks up attributes by computed names.
@@ -95,7 +95,7 @@ class Reach:
         self.names: set[str] = set()
         self.functions: list[FunctionType] = []
         self.reflective = False
-        self.places: list[Place] = []
+        self.guards: list[Guard] = []
         self._texts: set[str] = set()
         self._fails = False
         self._matches_classes = False
@@ -143,11 +143,11 @@ class Reach:
             if not self._queue and before == (len(self.names), len(self._seen), len(self._done)):
                 break
         if self._reads_environment:
-            self.places.append(State("the environment variables", None, states.environment))
+            self.guards.append(State("the environment variables", None, states.environment))
         for name in sorted(states.SETTINGS.keys() & self.names):
-            self.places.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
+            self.guards.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
         if self._has_abstract and not _INSTANCE_TESTS.isdisjoint(self.names):
-            self.places.append(State("the classes registered with abstract ones", None, states.of_registry))
+            self.guards.append(State("the classes registered with abstract ones", None, states.of_registry))
 
     def _visit(self, value: Any) -> None:
         kind = type(value)
@@ -174,8 +174,8 @@ class Reach:
             for one in (value.func, *value.args, *value.keywords.values()):
                 self._add(one)
             for name in ("func", "args", "keywords"):
-                self.places.append(Attribute("arguments of a partial function", value, name))
-            self.places.append(Content("arguments of a partial function", value.keywords))
+                self.guards.append(Attribute("arguments of a partial function", value, name))
+            self.guards.append(Content("arguments of a partial function", value.keywords))
             if vars(value):
                 self._holders.append(value)
         elif kind is CellType:
@@ -185,13 +185,13 @@ class Reach:
         elif kind in _GETTERS:
             self._getter(value)
         elif isinstance(value, ReferenceType):
-            self.places.append(State("a weak reference", value, states.of_reference))
+            self.guards.append(State("a weak reference", value, states.of_reference))
             self._add(value() if isinstance(value, weakref.WeakMethod) else ReferenceType.__call__(value))
         elif kind in _PROXIES:
             with suppress(ReferenceError, AttributeError):
                 self._add(value.__reduce_ex__.__self__)  # a proxy passes everything on, so this is what it stands for
         elif kind is GeneratorType:
-            self.places.append(State(f"where {value.__qualname__}() waits", value, states.of_generator))
+            self.guards.append(State(f"where {value.__qualname__}() waits", value, states.of_generator))
             if value.gi_frame is not None:
                 self._code(value.gi_code, value.gi_frame.f_globals)
                 for one in value.gi_frame.f_locals.values():
@@ -210,32 +210,32 @@ class Reach:
             for one in frozenset.__iter__(value):
                 self._add(one)
         elif isinstance(value, CONTAINERS):
-            place = Content(label, value)
-            self.places.append(place)
-            for one in (*place.items, *place.value):
+            guard = Content(label, value)
+            self.guards.append(guard)
+            for one in (*guard.items, *guard.value):
                 self._add(one)
         elif isinstance(value, Enum):
             self._item(f"the value of {value!r}", vars(value), "_value_")
         elif isinstance(value, threading.local):
-            self.places.append(State(label, value, states.of_thread))
+            self.guards.append(State(label, value, states.of_thread))
             for one in vars(value).values():
                 self._add(one)
         elif isinstance(value, ContextVar):
-            self.places.append(State(f"the context variable {value.name}", value, states.of_variable))
+            self.guards.append(State(f"the context variable {value.name}", value, states.of_variable))
             for one in states.value_of_variable(value):
                 self._add(one)
         elif isinstance(value, Context):
-            self.places.append(State(label, value, states.of_context))
+            self.guards.append(State(label, value, states.of_context))
             for one in value.values():
                 self._add(one)
         elif isinstance(value, BaseException):
-            self.places.append(Attribute(f"the arguments of {label}", value, "args"))
+            self.guards.append(Attribute(f"the arguments of {label}", value, "args"))
             self._add(value.args)
         elif kind is type(os.environ):
             self._reads_environment = True
         read = states.reader_of(value)
         if read is not None:
-            self.places.append(State(label, value, read))
+            self.guards.append(State(label, value, read))
             if getattr(getattr(value, "dtype", None), "hasobject", False):
                 for one in value.flat:
                     self._add(one)
@@ -248,11 +248,11 @@ class Reach:
             return
         if not is_foreign_class(kind):
             self._add(kind)
-            self.places.append(Attribute(f"the class of {label}", value, "__class__"))
+            self.guards.append(Attribute(f"the class of {label}", value, "__class__"))
         if isinstance(value, Enum) and is_foreign_class(kind):
             return
         if own is not None:
-            self.places.append(Attribute(f"the attributes of {label}", value, "__dict__"))
+            self.guards.append(Attribute(f"the attributes of {label}", value, "__dict__"))
             self._holders.append(value)
         elif not is_foreign_class(kind) or hasattr(kind, "__slots__"):
             self._holders.append(value)
@@ -264,9 +264,9 @@ class Reach:
         if found is not MISSING:
             self._add(found)
             if name not in ("receiver", "jit", "__self__"):
-                self.places.append(Attribute(f"{name} of {value!r}", value, name))
+                self.guards.append(Attribute(f"{name} of {value!r}", value, name))
             if isinstance(found, FunctionType):  # symbols are made of it
-                self.places.append(Attribute(f"the name of {value!r}", found, "__name__"))
+                self.guards.append(Attribute(f"the name of {value!r}", found, "__name__"))
 
     def _getter(self, value: Any) -> None:
         """Follow what `operator` makes of names: they count like those that code has."""
@@ -290,13 +290,13 @@ class Reach:
         self.functions.append(function)
         self._holders.append(function)
         if function.__code__.co_filename != "<string>":  # what dataclasses and the like generate stays as it is
-            self.places.append(Attribute(f"the code of {function.__qualname__}()", function, "__code__"))
+            self.guards.append(Attribute(f"the code of {function.__qualname__}()", function, "__code__"))
         if function.__defaults__:
-            self.places.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__defaults__"))
+            self.guards.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__defaults__"))
             for one in function.__defaults__:
                 self._add(one)
         if function.__kwdefaults__:
-            self.places.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
+            self.guards.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
             self._add(function.__kwdefaults__)
         self._code(function.__code__, function.__globals__)
 
@@ -337,10 +337,10 @@ class Reach:
         if (id(cell), "") in self._done:
             return
         self._done.add((id(cell), ""))
-        place = Cell(label, cell)
-        self.places.append(place)
-        if place.value is not MISSING:
-            self._add(place.value)
+        guard = Cell(label, cell)
+        self.guards.append(guard)
+        if guard.value is not MISSING:
+            self._add(guard.value)
 
     def _read_globals(self, namespace: dict[str, Any], names: set[str]) -> None:
         for name in names & namespace.keys():
@@ -355,7 +355,7 @@ class Reach:
         if (id(mapping), name) not in self._done:
             self._done.add((id(mapping), name))
             value = mapping[name]
-            self.places.append(Item(label, mapping, name, value, is_global=of_module))
+            self.guards.append(Item(label, mapping, name, value, is_global=of_module))
             self._add(value)
 
     def _members(self, cls: type) -> Mapping[str, Any]:
@@ -371,7 +371,7 @@ class Reach:
                 self._holders.append(cls)
             return
         self._holders.append(cls)
-        self.places.append(Attribute(f"the bases of class {cls.__qualname__}", cls, "__mro__"))
+        self.guards.append(Attribute(f"the bases of class {cls.__qualname__}", cls, "__mro__"))
         for base in cls.__mro__:
             self._add(base)
         self._add(type(cls))
@@ -434,7 +434,7 @@ class Reach:
             return
         self._done.add((id(mapping), name))
         value = mapping[name]
-        self.places.append(Item(label, mapping, name, value, is_global=False))
+        self.guards.append(Item(label, mapping, name, value, is_global=False))
         if isinstance(value, (FunctionType, type)):
             of_user = not is_foreign(getattr(value, "__module__", None) or "builtins")
             followed = of_user or isinstance(value, type)
@@ -453,17 +453,17 @@ class Reach:
             self._add(one)
         if (id(cls), "()") not in self._done:
             self._done.add((id(cls), "()"))
-            self.places.append(State(f"the subclasses of {cls.__qualname__}", cls, states.of_subclasses))
+            self.guards.append(State(f"the subclasses of {cls.__qualname__}", cls, states.of_subclasses))
 
     def _describe(self, label: str, value: Any) -> None:
         """Note what a function or class says of itself, if that is asked for."""
         for name in _DESCRIPTIVE:
             if name in self.names and (id(value), name) not in self._done:
                 self._done.add((id(value), name))
-                place = Attribute(f"{name} of {label}", value, name)
-                self.places.append(place)
-                if place.value is not MISSING:
-                    self._add(place.value)
+                guard = Attribute(f"{name} of {label}", value, name)
+                self.guards.append(guard)
+                if guard.value is not MISSING:
+                    self._add(guard.value)
 
     def _expand_class(self, cls: type) -> None:
         if is_foreign_class(cls):
@@ -500,17 +500,17 @@ class Reach:
                 if (id(holder), name) in self._done:
                     continue
                 self._done.add((id(holder), name))
-                place = Attribute(f"attribute '{name}' of {label}", holder, name)
-                self.places.append(place)
-                if place.value is not MISSING:
-                    self._add(place.value)
+                guard = Attribute(f"attribute '{name}' of {label}", holder, name)
+                self.guards.append(guard)
+                if guard.value is not MISSING:
+                    self._add(guard.value)
 
     def _without(self, label: str, mapping: Mapping[str, Any], names: set[str]) -> None:
         """Note that names are not there: a new attribute of a name hides what was found behind it."""
         new = {one for one in names if (id(mapping), "-" + one) not in self._done}
         if new:
             self._done |= {(id(mapping), "-" + one) for one in new}
-            self.places.append(Absent(label, mapping, frozenset(new)))
+            self.guards.append(Absent(label, mapping, frozenset(new)))
 
 
 def _data_names(namespace: Mapping[str, Any]) -> set[str]:

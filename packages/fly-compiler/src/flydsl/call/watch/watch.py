@@ -13,7 +13,7 @@ from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
-from .place import MISSING, Absent, Attribute, Cell, Content, Item, Place
+from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item
 from .reach import ATOMS, CONTAINERS, Reach
 
 __all__ = ["Watch", "source_digest"]
@@ -37,7 +37,7 @@ class Watch:
         self.reach = Reach(self.roots)
         self._texts = {
             id(one): reprlib.repr(one.value)
-            for one in self.reach.places
+            for one in self.reach.guards
             if isinstance(one, Item) and one.is_global and type(one.value) in (list, dict, set)
         }
 
@@ -46,45 +46,45 @@ class Watch:
         """The attributes that the code reads of objects; `None`: any."""
         return None if self.reach.reflective else self.reach.names
 
-    def changed(self) -> list[Place]:
-        """Return the places that hold something else now."""
-        return [one for one in self.reach.places if one.changed()]
+    def changed(self) -> list[Guard]:
+        """Return the guards that fail: something else is there now."""
+        return [one for one in self.reach.guards if one.changed()]
 
     def tests(self, scope: dict[str, Any]) -> list[str]:
         """Return expressions that are all true while nothing changed; what they name goes to `scope`."""
-        contents = [one for one in self.reach.places if isinstance(one, Content)]
-        places = [one for one in self.reach.places if not isinstance(one, Content)]
-        texts = [one.test(scope, number) for number, one in enumerate(places[:_INLINE])]
-        rest = places[_INLINE:] + contents
+        contents = [one for one in self.reach.guards if isinstance(one, Content)]
+        guards = [one for one in self.reach.guards if not isinstance(one, Content)]
+        texts = [one.test(scope, number) for number, one in enumerate(guards[:_INLINE])]
+        rest = guards[_INLINE:] + contents
         if rest:
             scope["_fly_rest"] = _all_same(rest)
             texts.append("_fly_rest()")
         return texts
 
-    def error(self, places: list[Place]) -> str | None:
+    def error(self, guards: list[Guard]) -> str | None:
         """Return what is wrong when data of a module was changed that the function has compiled in, else `None`.
 
         Nothing is when code was replaced too, as in a notebook: what is traced anew for that reads the values of now.
         """
-        if any(callable(one.value) for one in places):
+        if any(callable(one.value) for one in guards):
             return None
-        for one in places:
+        for one in guards:
             if not isinstance(one, Item) or not one.is_global or not _is_data(one.value):
                 continue
             if one.value is not one.now() and self.reach.loads_global(one.mapping, one.name):
                 return f"global '{one.name}' = {_shown(one.value)}, which is now {_shown(one.now())}"
-        for one in self.reach.places:
+        for one in self.reach.guards:
             text = self._texts.get(id(one))
             if (
                 text is not None
                 and isinstance(one, Item)
-                and self._content_changed(one.value, places)
+                and self._content_changed(one.value, guards)
                 and self.reach.loads_global(one.mapping, one.name)
             ):
                 return f"global '{one.name}' = {text}, which is now {_shown(one.value)}"
         return None
 
-    def _content_changed(self, value: Any, places: list[Place]) -> bool:
+    def _content_changed(self, value: Any, guards: list[Guard]) -> bool:
         """Tell whether the items of a container, or of containers in it, are among the changes."""
         inside = [value]
         seen: set[int] = set()
@@ -93,15 +93,15 @@ class Watch:
             if id(one) in seen or type(one) not in (list, dict, set, tuple):
                 continue
             seen.add(id(one))
-            if any(isinstance(place, Content) and place.container is one for place in places):
+            if any(isinstance(guard, Content) and guard.container is one for guard in guards):
                 return True
             inside += one.values() if isinstance(one, dict) else one
         return False
 
 
-def same_value(place: Place) -> bool:
-    """Tell whether a place holds another object now that means the same to a trace: an equal number or text."""
-    now, before = place.now(), place.value
+def same_value(guard: Guard) -> bool:
+    """Tell whether there is another object now that means the same to a trace: an equal number or text."""
+    now, before = guard.now(), guard.value
     if type(now) is not type(before) or not isinstance(before, ATOMS):
         return False
     return repr(now) == repr(before)  # tells -0.0 from 0.0
@@ -116,11 +116,11 @@ def _shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _all_same(places: list[Place]) -> Callable[[], bool]:
-    """Return a function that looks at many places."""
-    # All loops over places of a kind run in C.
+def _all_same(guards: list[Guard]) -> Callable[[], bool]:
+    """Return a function that checks many guards."""
+    # All loops over guards of a kind run in C.
     by_kind: dict[Any, list[Any]] = {}
-    for one in places:
+    for one in guards:
         kind = (type(one), one.name) if isinstance(one, Attribute) and one.value is not MISSING else type(one)
         by_kind.setdefault(kind, []).append(one)
     items: list[Item] = by_kind.pop(Item, [])
@@ -148,13 +148,13 @@ def _all_same(places: list[Place]) -> Callable[[], bool]:
     return same
 
 
-def _all_same_contents(places: list[Content]) -> Callable[[], bool]:
+def _all_same_contents(guards: list[Content]) -> Callable[[], bool]:
     """Return a function that looks at the items of many containers of Python's own classes."""
-    containers = [one.container for one in places]
-    lengths = [len(one.items) for one in places]
-    items = [item for one in places for item in one.items]
-    mappings = [one.container for one in places if type(one.container) is dict]
-    values = [value for one in places if type(one.container) is dict for value in one.value]
+    containers = [one.container for one in guards]
+    lengths = [len(one.items) for one in guards]
+    items = [item for one in guards for item in one.items]
+    mappings = [one.container for one in guards if type(one.container) is dict]
+    values = [value for one in guards if type(one.container) is dict for value in one.value]
 
     def same() -> bool:
         try:  # equal lengths first: then each item is compared with the one that was in its place
@@ -177,10 +177,10 @@ def source_digest(function: FunctionType) -> str:
     reach = Reach([function])
     kinds = (Item, Cell, Attribute, Content)
     lines = [f"{one.__module__}.{one.__qualname__} {_code_text(one.__code__)}" for one in reach.functions]
-    for place in (one for one in reach.places if isinstance(one, kinds)):
-        values = place.value if isinstance(place, Content) else (place.value,)
+    for guard in (one for one in reach.guards if isinstance(one, kinds)):
+        values = guard.value if isinstance(guard, Content) else (guard.value,)
         if all(isinstance(one, ATOMS) for one in values):
-            lines.append(f"{place.label} {values!r}")
+            lines.append(f"{guard.label} {values!r}")
     return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -10,7 +10,7 @@ from flydsl._mlir import ir
 
 from .logic import truth
 from .merge import matched, none_error, poison, unbind
-from .places import Place, find_places, is_internal
+from .storage_locations import StorageLocation, find_storage_locations, is_internal
 from .region import Scratch, finish, terminate
 from .tree import Leaf, Node, Static, capture, is_same, leaves, match, rebuild
 
@@ -29,12 +29,12 @@ def if_(test: Any, then: _Region, otherwise: _Region | None, description: Any) -
             otherwise()
     else:
         regions = [then] if otherwise is None else [then, otherwise]
-        branch(condition, then, otherwise, find_places(description, *regions))
+        branch(condition, then, otherwise, find_storage_locations(description, *regions))
 
 
-def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, places: Sequence[Place]) -> None:
-    """Build a conditional whose regions may write `places`."""
-    before = [place.snapshot() for place in places]
+def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, storages: Sequence[StorageLocation]) -> None:
+    """Build a conditional whose regions may write `storages`."""
+    before = [storage.snapshot() for storage in storages]
     scratch = Scratch(2)
     with scratch.guarded():
         after: list[list[Node | None]] = []
@@ -42,10 +42,10 @@ def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, places
             with ir.InsertionPoint(scratch.block()):
                 if region is not None:
                     region()
-                after.append([place.snapshot() for place in places])
-            for place, node in zip(places, before, strict=True):
-                place.put_back(node)
-        merged, unbound = _merge(places, before, after[0], after[1])
+                after.append([storage.snapshot() for storage in storages])
+            for storage, node in zip(storages, before, strict=True):
+                storage.put_back(node)
+        merged, unbound = _merge(storages, before, after[0], after[1])
         yields: list[list[ir.Value]] = []
         for side, block in enumerate(scratch.blocks):
             with ir.InsertionPoint(block):
@@ -53,16 +53,16 @@ def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, places
             terminate(block, "scf.yield", yields[-1])
         results = finish(scratch, "scf.if", [condition], [value.type for value in yields[0]])
     for one in merged:
-        one.place.write(rebuild(one.reference, results))
-    for place, reason in unbound:
-        unbind(place, reason)
+        one.storage.write(rebuild(one.reference, results))
+    for storage, reason in unbound:
+        unbind(storage, reason)
 
 
 class _Merged:
     """A variable that both branches leave with one type."""
 
-    def __init__(self, place: Place, reference: Node, sides: tuple[list[Leaf] | None, list[Leaf] | None]) -> None:
-        self.place = place
+    def __init__(self, storage: StorageLocation, reference: Node, sides: tuple[list[Leaf] | None, list[Leaf] | None]) -> None:
+        self.storage = storage
         self.reference = reference
         self.sides = sides
 
@@ -75,37 +75,37 @@ class _Merged:
 
 
 def _merge(
-    places: Sequence[Place], before: list[Node | None], then: list[Node | None], other: list[Node | None]
-) -> tuple[list[_Merged], list[tuple[Place, str]]]:
+    storages: Sequence[StorageLocation], before: list[Node | None], then: list[Node | None], other: list[Node | None]
+) -> tuple[list[_Merged], list[tuple[StorageLocation, str]]]:
     merged: list[_Merged] = []
-    unbound: list[tuple[Place, str]] = []
+    unbound: list[tuple[StorageLocation, str]] = []
     none_names: list[str] = []
-    for place, entry, left, right in zip(places, before, then, other, strict=True):
+    for storage, entry, left, right in zip(storages, before, then, other, strict=True):
         if _unchanged(entry, left) and _unchanged(entry, right):
             continue
-        then_line, else_line = (*place.lines, 0, 0)[:2]
+        then_line, else_line = (*storage.lines, 0, 0)[:2]
         if left is None or right is None:
             present = left if left is not None else right
             if present is None:
-                unbound.append((place, "it was deleted in both branches of this run-time `if`"))
-            elif is_internal(place) and entry is None:
+                unbound.append((storage, "it was deleted in both branches of this run-time `if`"))
+            elif is_internal(storage) and entry is None:
                 sides = (None if left is None else list(leaves(left)), None if right is None else list(leaves(right)))
-                merged.append(_Merged(place, present, sides))
+                merged.append(_Merged(storage, present, sides))
             else:
                 which, line = ("then", then_line) if right is None else ("else", else_line)
-                unbound.append((place, _one_sided(which, line)))
+                unbound.append((storage, _one_sided(which, line)))
         elif entry is not None:
             if isinstance(entry, Static) and entry.value is None:
-                none_names.append(place.name)
+                none_names.append(storage.name)
                 continue
             both = (
-                matched(place, entry, left, "then-branch", then_line, "the region entry", 0),
-                matched(place, entry, right, "else-branch", else_line, "the region entry", 0),
+                matched(storage, entry, left, "then-branch", then_line, "the region entry", 0),
+                matched(storage, entry, right, "else-branch", else_line, "the region entry", 0),
             )
-            merged.append(_Merged(place, entry, both))
+            merged.append(_Merged(storage, entry, both))
         else:
-            found = matched(place, left, right, "else-branch", else_line, "the then-branch", then_line)
-            merged.append(_Merged(place, left, (match(left, left), found)))
+            found = matched(storage, left, right, "else-branch", else_line, "the then-branch", then_line)
+            merged.append(_Merged(storage, left, (match(left, left), found)))
     if none_names:
         raise none_error("if", none_names)
     return merged, unbound
@@ -136,12 +136,12 @@ def select(test: Any, then: _Region, otherwise: _Region) -> Any:
         for arm in (then, otherwise):
             with ir.InsertionPoint(scratch.block()):
                 nodes.append(capture(arm()))
-        place = Place("the value", (), lambda: None, lambda _: None)
+        storage = StorageLocation("the value", (), lambda: None, lambda _: None)
         sides = (
             match(nodes[0], nodes[0]),
-            matched(place, nodes[0], nodes[1], "conditional expression", 0, "the arm before `if`", 0),
+            matched(storage, nodes[0], nodes[1], "conditional expression", 0, "the arm before `if`", 0),
         )
-        merged = _Merged(place, nodes[0], sides)
+        merged = _Merged(storage, nodes[0], sides)
         yields: list[list[ir.Value]] = []
         for side, block in enumerate(scratch.blocks):
             with ir.InsertionPoint(block):

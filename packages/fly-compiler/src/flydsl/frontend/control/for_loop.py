@@ -16,9 +16,9 @@ from flydsl.trace.diagnostics import where_text
 from flydsl.utils import log
 
 from .branch import branch
-from .carried import Carried
+from .loop_carried import LoopCarriedValues
 from .logic import is_dynamic, running, stopped, truth
-from .places import Place, find_places
+from .storage_locations import StorageLocation, find_storage_locations
 from .region import Scratch, finish, terminate
 
 __all__ = ["counts_up", "for_range", "integer_value", "loop_bounds", "loop_hints", "python_loop", "run_time_loop"]
@@ -51,20 +51,20 @@ def for_range(
     elif not always and not keywords and not any(map(is_dynamic, arguments)):
         python_loop(range(*(operator.index(one) for one in arguments)), body, description, stop_flags)
     else:
-        run_time_loop(arguments, keywords, body, find_places(description, body), stop_flags)
+        run_time_loop(arguments, keywords, body, find_storage_locations(description, body), stop_flags)
 
 
 def python_loop(items: Any, body: _Body, description: Any, stop_flags: tuple[str, ...]) -> None:
     """Unroll a loop while tracing; once a run-time flag may have stopped it, the other iterations are guarded."""
-    places = {place.name: place for place in find_places((description[0], (), (), ()), body)} if stop_flags else {}
+    storages = {storage.name: storage for storage in find_storage_locations((description[0], (), (), ()), body)} if stop_flags else {}
     for item in items:
-        flags = [places[name].read() for name in stop_flags]
+        flags = [storages[name].read() for name in stop_flags]
         if stopped(*flags):
             return
         if any(map(is_dynamic, flags)):
             condition = truth(running(*flags), "a loop that was left")
             assert isinstance(condition, ir.Value)
-            branch(condition, lambda item=item: body(item), None, find_places(description, body))  # type: ignore[misc]
+            branch(condition, lambda item=item: body(item), None, find_storage_locations(description, body))  # type: ignore[misc]
         else:
             body(item)
 
@@ -155,10 +155,10 @@ def run_time_loop(
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
     body: _Body,
-    places: Sequence[Place],
+    storages: Sequence[StorageLocation],
     stop_flags: tuple[str, ...] = (),
 ) -> None:
-    """Build a loop whose body may write `places`; the other arguments are those of `for_range`."""
+    """Build a loop whose body may write `storages`; the other arguments are those of `for_range`."""
     start, stop, step = loop_bounds(arguments, where_text)
     hints = loop_hints(keywords)
     first, last, stride = _bound(start, "start"), _bound(stop, "stop"), _bound(step, "step")
@@ -175,9 +175,9 @@ def run_time_loop(
         value_of = lambda count: (Int32(count) ^ sign) - sign  # noqa: E731
         first, last, stride = ((Int32(one) ^ sign) - sign for one in (first, last, stride))
         first, last, stride = first.ir_value(), last.ir_value(), stride.ir_value()
-    carried = Carried(places, "for-body")
+    carried_values = LoopCarriedValues(storages, "for-body")
     build_loop = _leaving_loop if stop_flags else _counted_loop
-    build_loop(first, last, stride, hints, lambda count: body(value_of(Int32(count))), carried, stop_flags)
+    build_loop(first, last, stride, hints, lambda count: body(value_of(Int32(count))), carried_values, stop_flags)
 
 
 def counts_up(value: ir.Value) -> bool:
@@ -205,29 +205,29 @@ def _counted_loop(
     stride: ir.Value,
     hints: dict[str, ir.Attribute] | None,
     body: Callable[[ir.Value], Any],
-    carried: Carried,
+    carried_values: LoopCarriedValues,
     stop_flags: tuple[str, ...],
 ) -> None:
-    init = carried.init()
+    init = carried_values.init()
     scratch = Scratch(1)
     try:
         with scratch.guarded():
             block = scratch.block([first.type, *(value.type for value in init)])
             with ir.InsertionPoint(block):
-                carried.enter(list(block.arguments)[1:])
+                carried_values.enter(list(block.arguments)[1:])
                 body(block.arguments[0])
-                yields = carried.leave(block, 1)
-            init += _add_late_arguments(block, carried)
+                yields = carried_values.leave(block, 1)
+            init += _add_late_arguments(block, carried_values)
             terminate(block, "scf.yield", yields)
             results = finish(scratch, "scf.for", [first, last, stride, *init], [value.type for value in init], hints)
     except BaseException:
-        carried.put_back()
+        carried_values.put_back()
         raise
-    carried.results(results)
+    carried_values.results(results)
 
 
-def _add_late_arguments(block: ir.Block, carried: Carried) -> list[ir.Value]:
-    late = carried.late_init()
+def _add_late_arguments(block: ir.Block, carried_values: LoopCarriedValues) -> list[ir.Value]:
+    late = carried_values.late_init()
     for value in late:
         block.add_argument(value.type, value.location)
     return late
@@ -239,36 +239,36 @@ def _leaving_loop(
     stride: ir.Value,
     hints: dict[str, ir.Attribute] | None,
     body: Callable[[ir.Value], Any],
-    carried: Carried,
+    carried_values: LoopCarriedValues,
     stop_flags: tuple[str, ...],
 ) -> None:
     """A loop with `break` or `return` in it: the count is carried, and the flags are part of the condition."""
-    init = [first, *carried.init()]
-    flags = {slot.place.name: slot.place for slot in carried.slots}
+    init = [first, *carried_values.init()]
+    flags = {slot.storage.name: slot.storage for slot in carried_values.slots}
     scratch = Scratch(2)
     try:
         with scratch.guarded():
             types = [value.type for value in init]
             head, block = scratch.block(types), scratch.block(types)
             with ir.InsertionPoint(block):
-                carried.enter(list(block.arguments)[1:])
+                carried_values.enter(list(block.arguments)[1:])
                 count = block.arguments[0]
                 body(count)
-                yields = [(Int32(count) + Int32(stride)).ir_value(), *carried.leave(block, 1)]
-            init += _add_late_arguments(block, carried)
+                yields = [(Int32(count) + Int32(stride)).ir_value(), *carried_values.leave(block, 1)]
+            init += _add_late_arguments(block, carried_values)
             for value in init[len(types) :]:
                 head.add_argument(value.type, value.location)
             with ir.InsertionPoint(head):
-                carried.enter(list(head.arguments)[1 : len(types)])
+                carried_values.enter(list(head.arguments)[1 : len(types)])
                 goes_on = Boolean(build("arith.cmpi", [head.arguments[0], last], Boolean.ir_type, _signed_less()))
                 goes_on = goes_on & running(*(flags[name].read() for name in stop_flags))
             terminate(head, "scf.condition", [goes_on.ir_value(), *head.arguments])
             terminate(block, "scf.yield", yields)
             results = finish(scratch, "scf.while", init, [value.type for value in init], hints)
     except BaseException:
-        carried.put_back()
+        carried_values.put_back()
         raise
-    carried.results(results[1:])
+    carried_values.results(results[1:])
 
 
 def _signed_less() -> dict[str, ir.Attribute]:

@@ -14,7 +14,7 @@ from typing import Any
 from .branch import branch
 from .for_loop import run_time_loop
 from .logic import truth
-from .places import Place
+from .storage_locations import StorageLocation
 from .while_loop import run_time_while
 
 __all__ = ["conditional", "counted_loop", "while_loop"]
@@ -28,10 +28,10 @@ class _Variables:
             raise ValueError(f"{len(names)} names ({', '.join(names)}) for {len(values)} values")
         self.names = list(names)
         self.values: dict[str, Any] = dict(zip(names, values, strict=True))
-        self.places = [self._place(name) for name in self.names]
+        self.storages = [self._storage(name) for name in self.names]
 
-    def _place(self, name: str) -> Place:
-        return Place(name, (), lambda: self.values[name], lambda value: self.values.__setitem__(name, value))
+    def _storage(self, name: str) -> StorageLocation:
+        return StorageLocation(name, (), lambda: self.values[name], lambda value: self.values.__setitem__(name, value))
 
     def call(self, region: Callable[..., Any], *leading: Any) -> Any:
         """Call a region with the present values; one that takes one argument more gets the names before them."""
@@ -92,7 +92,7 @@ def conditional(
     elif condition is False:
         else_region()
     else:
-        branch(condition, then_region, None if otherwise is None else else_region, variables.places)
+        branch(condition, then_region, None if otherwise is None else else_region, variables.storages)
     return variables.result()
 
 
@@ -110,7 +110,7 @@ def counted_loop(
     `hints` are `unroll` and `unroll_full`.
     """
     variables = _Variables(names, values)
-    run_time_loop((start, stop, step), hints, lambda i: variables.update(variables.call(body, i)), variables.places)
+    run_time_loop((start, stop, step), hints, lambda i: variables.update(variables.call(body, i)), variables.storages)
     return variables.result()
 
 
@@ -119,5 +119,5 @@ def while_loop(
 ) -> Any:
     """Return the values after a run-time loop that runs `body(*values)` while `test(*values)` is true."""
     variables = _Variables(names, values)
-    run_time_while(lambda: variables.call(test), lambda: variables.update(variables.call(body)), variables.places)
+    run_time_while(lambda: variables.call(test), lambda: variables.update(variables.call(body)), variables.storages)
     return variables.result()

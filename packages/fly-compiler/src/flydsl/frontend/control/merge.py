@@ -9,19 +9,19 @@ from flydsl._mlir import ir
 from flydsl.trace.build import build
 from flydsl.trace.diagnostics import note_unbound, user_location, where_text
 
-from .places import Place
+from .storage_locations import StorageLocation
 from .tree import Leaf, Mismatch, Node, Static, match
 
 __all__ = ["matched", "none_error", "poison", "unbind"]
 
 
 def matched(
-    place: Place, reference: Node, node: Node, part: str, line: int, against: str, other_line: int
+    storage: StorageLocation, reference: Node, node: Node, part: str, line: int, against: str, other_line: int
 ) -> list[Leaf]:
     """Return the leaves of `node`, which must fit `reference`.
 
     Args:
-        place: the variable.
+        storage: the variable.
         reference: what fixes structure and types.
         node: what a region left in the variable.
         part: the region, for messages: `then-branch`, `for-body` …
@@ -35,7 +35,7 @@ def matched(
     try:
         return match(reference, node)
     except Mismatch as difference:
-        name = _readable(place.name) + difference.path
+        name = _readable(storage.name) + difference.path
         expected, produced = difference.expected, difference.produced
         text = f"{part}: carried variable '{name}' does not match {against}: "
         text += f"expected dtype {expected}{_at(other_line)}, produced {produced}{_at(line)}"
@@ -68,12 +68,12 @@ def none_error(part: str, names: Sequence[str]) -> TypeError:
     )
 
 
-def unbind(place: Place, reason: str) -> None:
+def unbind(storage: StorageLocation, reason: str) -> None:
     """Remove a variable that has no value on every path, and remember why for the NameError that a read causes."""
-    from .places import UNBOUND
+    from .storage_locations import UNBOUND
 
-    place.write(UNBOUND)
-    note_unbound(place.name, reason, user_location())
+    storage.write(UNBOUND)
+    note_unbound(storage.name, reason, user_location())
 
 
 def poison(types: Sequence[ir.Type]) -> list[ir.Value]:

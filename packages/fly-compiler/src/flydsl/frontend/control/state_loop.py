@@ -12,9 +12,9 @@ from flydsl.expr.values.numeric import Index, Int64, Numeric, as_numeric
 from flydsl.trace.diagnostics import where_text
 from flydsl.trace.protocol import extract_to_ir_values
 
-from .carried import Carried
+from .loop_carried import LoopCarriedValues
 from .for_loop import integer_value, loop_bounds, loop_hints
-from .places import find_places
+from .storage_locations import find_storage_locations
 from .region import Scratch, finish, terminate
 
 __all__ = ["for_state"]
@@ -46,24 +46,24 @@ def for_state(
     state = _values(keywords.pop("init"), "init=")
     start, stop, step = (_index(one) for one in loop_bounds(arguments, where_text))
     hints = loop_hints(keywords)
-    carried = Carried(find_places(description, body), "for-body", lenient=True)
+    carried_values = LoopCarriedValues(find_storage_locations(description, body), "for-body", lenient=True)
     count = len(state)
-    init = [*state, *carried.init()]
+    init = [*state, *carried_values.init()]
     scratch = Scratch(1)
     try:
         with scratch.guarded():
             block = scratch.block([start.type, *(value.type for value in init)])
             with ir.InsertionPoint(block):
-                carried.enter(list(block.arguments)[1 + count :])
+                carried_values.enter(list(block.arguments)[1 + count :])
                 yielded = _values(body(block.arguments[0], list(block.arguments)[1 : 1 + count]), "yield")
                 _check(state, yielded)
-                yields = [*yielded, *carried.leave(block, 1 + count)]
+                yields = [*yielded, *carried_values.leave(block, 1 + count)]
             terminate(block, "scf.yield", yields)
             results = finish(scratch, "scf.for", [start, stop, step, *init], [value.type for value in init], hints)
     except BaseException:
-        carried.put_back()
+        carried_values.put_back()
         raise
-    carried.results(results[count:])
+    carried_values.results(results[count:])
     return results[0] if count == 1 else results[:count]
 
 

@@ -12,9 +12,9 @@ from flydsl.expr.values.numeric import Boolean
 from flydsl.trace.diagnostics import compile_error
 
 from .branch import branch
-from .carried import Carried
+from .loop_carried import LoopCarriedValues
 from .logic import is_dynamic, running, stopped, truth
-from .places import Place, find_places
+from .storage_locations import StorageLocation, find_storage_locations
 from .region import Scratch, finish, terminate
 
 __all__ = ["run_time_while", "while_"]
@@ -32,37 +32,37 @@ def while_(
         stop_flags: variables that end the loop when true.
         always: make a run-time loop even when the condition is a Python value.
     """
-    places = find_places(description, test, body)
-    if always or not _python_loop(test, body, places, stop_flags):
-        run_time_while(test, body, places, stop_flags)
+    storages = find_storage_locations(description, test, body)
+    if always or not _python_loop(test, body, storages, stop_flags):
+        run_time_while(test, body, storages, stop_flags)
 
 
 def run_time_while(
-    test: Callable[[], Any], body: Callable[[], Any], places: list[Place], stop_flags: tuple[str, ...] = ()
+    test: Callable[[], Any], body: Callable[[], Any], storages: list[StorageLocation], stop_flags: tuple[str, ...] = ()
 ) -> None:
-    """Build a loop whose condition and body may write `places`."""
-    carried = Carried(places, "while-body")
-    init = carried.init()
+    """Build a loop whose condition and body may write `storages`."""
+    carried_values = LoopCarriedValues(storages, "while-body")
+    init = carried_values.init()
     types = [value.type for value in init]
     scratch = Scratch(2)
     try:
         with scratch.guarded():
             head, block = scratch.block(types), scratch.block(types)
             with ir.InsertionPoint(head):
-                carried.enter(list(head.arguments))
-                flags = [place.read() for place in places if place.name in stop_flags]
-                condition = _condition(test, flags, places)
-                forwarded = carried.leave(head, 0)
+                carried_values.enter(list(head.arguments))
+                flags = [storage.read() for storage in storages if storage.name in stop_flags]
+                condition = _condition(test, flags, storages)
+                forwarded = carried_values.leave(head, 0)
                 if isinstance(condition, bool):
                     if condition and not stop_flags:
                         raise compile_error("this loop never ends: its condition is always true and nothing leaves it")
                     condition = Boolean(condition).ir_value()
             terminate(head, "scf.condition", [condition, *forwarded])
             with ir.InsertionPoint(block):
-                carried.enter(list(block.arguments))
+                carried_values.enter(list(block.arguments))
                 body()
-                yields = carried.leave(block, 0)
-            late = carried.late_init()
+                yields = carried_values.leave(block, 0)
+            late = carried_values.late_init()
             for value in late:
                 block.add_argument(value.type, value.location)
                 head.add_argument(value.type, value.location)
@@ -72,9 +72,9 @@ def run_time_while(
             terminate(block, "scf.yield", yields)
             results = finish(scratch, "scf.while", init, [value.type for value in init])
     except BaseException:
-        carried.put_back()
+        carried_values.put_back()
         raise
-    carried.results(results)
+    carried_values.results(results)
 
 
 def _forward_late(head: ir.Block, count: int) -> None:
@@ -87,7 +87,7 @@ def _forward_late(head: ir.Block, count: int) -> None:
         ir.Operation.create("scf.condition", operands=operands, loc=where)
 
 
-def _condition(test: Callable[[], Any], flags: list[Any], places: list[Place]) -> bool | ir.Value:
+def _condition(test: Callable[[], Any], flags: list[Any], storages: list[StorageLocation]) -> bool | ir.Value:
     """Return the condition; it is not computed any more once a flag has left the loop."""
     going_on = truth(running(*flags), "while")
     if not isinstance(going_on, ir.Value):
@@ -100,14 +100,14 @@ def _condition(test: Callable[[], Any], flags: list[Any], places: list[Place]) -
     def write(value: Any) -> None:
         cell.cell_contents = value
 
-    result = Place("the condition", (), lambda: cell.cell_contents, write)
-    branch(going_on, compute, None, [*places, result])
+    result = StorageLocation("the condition", (), lambda: cell.cell_contents, write)
+    branch(going_on, compute, None, [*storages, result])
     found = cell.cell_contents
     return truth(found, "while")
 
 
 def _python_loop(
-    test: Callable[[], Any], body: Callable[[], Any], places: list[Place], stop_flags: tuple[str, ...]
+    test: Callable[[], Any], body: Callable[[], Any], storages: list[StorageLocation], stop_flags: tuple[str, ...]
 ) -> bool:
     """Run the loop in Python as long as its condition is a Python value.
 
@@ -115,18 +115,18 @@ def _python_loop(
         Whether the loop ended; otherwise the condition turned out to be a run-time one, and nothing of this iteration
         has happened.
     """
-    by_name = {place.name: place for place in places}
+    by_name = {storage.name: storage for storage in storages}
     while True:
         flags = [by_name[name].read() for name in stop_flags]
         if stopped(*flags):
             return True
         if any(map(is_dynamic, flags)):
             return False
-        saved = [place.snapshot() for place in places]
+        saved = [storage.snapshot() for storage in storages]
         condition = test()
         if is_dynamic(condition):
-            for place, node in zip(places, saved, strict=True):
-                place.put_back(node)
+            for storage, node in zip(storages, saved, strict=True):
+                storage.put_back(node)
             return False
         if not condition:
             return True

@@ -14,7 +14,7 @@ from .syntax import OPS, children_of, own_statements_of, statements_in
 
 __all__ = ["ANY_ITEM", "Effects", "effects_of", "has_yield", "nested_nonlocals", "unread_names"]
 
-Place = tuple[str, ...]
+AttributePath = tuple[str, ...]
 """A dotted path, such as `("self", "acc")`; `ANY_ITEM` in it stands for the items of a container."""
 
 ANY_ITEM = "[]"
@@ -37,8 +37,8 @@ class Effects:
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
-        self.attributes: dict[Place, int] = {}
-        self.objects: dict[Place, int] = {}
+        self.attributes: dict[AttributePath, int] = {}
+        self.objects: dict[AttributePath, int] = {}
         self.has_call = False
         self.declared_global: set[str] = set()
         self.declared_nonlocal: set[str] = set()
@@ -63,15 +63,15 @@ class Effects:
                     self._add_call(child)
             return
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            place = _path(node)
-            if place is not None and ANY_ITEM in place:
-                self.objects[place[:-1]] = node.lineno
-            elif place is not None:
-                self.attributes[place] = node.lineno
+            path = _path(node)
+            if path is not None and ANY_ITEM in path:
+                self.objects[path[:-1]] = node.lineno
+            elif path is not None:
+                self.attributes[path] = node.lineno
         elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            place = _path(node.value)
-            if place is not None:
-                self.objects[place] = node.lineno
+            path = _path(node.value)
+            if path is not None:
+                self.objects[path] = node.lineno
         elif isinstance(node, ast.Call):
             self._add_call(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -99,11 +99,11 @@ class Effects:
                     self.add(default)
 
     def _add_call(self, node: ast.Call) -> None:
-        place = _path(node.func.value) if isinstance(node.func, ast.Attribute) else None
-        if place != (OPS,):
+        path = _path(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if path != (OPS,):
             self.has_call = True
-            if place is not None:
-                self.objects.setdefault(place, node.lineno)
+            if path is not None:
+                self.objects.setdefault(path, node.lineno)
 
 
 def effects_of(nodes: Iterable[ast.AST]) -> Effects:
@@ -114,7 +114,7 @@ def effects_of(nodes: Iterable[ast.AST]) -> Effects:
     return effects
 
 
-def _path(node: ast.AST) -> Place | None:
+def _path(node: ast.AST) -> AttributePath | None:
     parts: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         parts.append(node.attr if isinstance(node, ast.Attribute) else ANY_ITEM)

@@ -75,12 +75,12 @@ def located(node: _N, origin: ast.AST) -> _N:
 
     What has a position already is left alone, with all that is inside it: it is the user's, or was located before.
     """
-    place = {name: getattr(origin, name) for name in _POSITION if hasattr(origin, name)}
+    position = {name: getattr(origin, name) for name in _POSITION if hasattr(origin, name)}
     new: list[ast.AST] = [node]
     while new:
         one = new.pop()
         if "lineno" in one._attributes:
-            for name, value in place.items():
+            for name, value in position.items():
                 setattr(one, name, value)
         new += [child for child in children_of(one) if not hasattr(child, "lineno")]
     return node
@@ -170,17 +170,17 @@ def completed(node: _N) -> _N:
     """Give each node without a position that of the node around it, as `ast.fix_missing_locations` does."""
     stack: list[tuple[ast.AST, tuple[int, ...]]] = [(node, (1, 0, 1, 0))]
     while stack:
-        one, place = stack.pop()
+        one, position = stack.pop()
         if "lineno" in one._attributes:
             mine: list[int] = []
-            for name, outer in zip(_POSITION, place, strict=True):
+            for name, outer in zip(_POSITION, position, strict=True):
                 value = getattr(one, name, None)
                 if value is None:
                     setattr(one, name, outer)
                     value = outer
                 mine.append(value)
-            place = tuple(mine)
-        stack += [(child, place) for child in children_of(one)]
+            position = tuple(mine)
+        stack += [(child, position) for child in children_of(one)]
     return node
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places that were read: each knows what it held, can look again, and can say so in a line of generated code.
+"""Guards of what a trace read: each knows what was there, can look again, and can say so in a line of generated code.
 
 A comparison is by identity: equal values of other types (`1`, `1.0`, `True`) make other programs.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CellType, MappingProxyType
 from typing import Any
 
-__all__ = ["MISSING", "Absent", "Attribute", "Cell", "Content", "Item", "Place", "State"]
+__all__ = ["MISSING", "Absent", "Attribute", "Cell", "Content", "Guard", "Item", "State"]
 
 
 class _Missing:
@@ -21,11 +21,11 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
-"""What a place holds that is not there."""
+"""The value of what is not there."""
 
 
-class Place:
-    """One place.
+class Guard:
+    """One place that was read: a name, a closure cell, an attribute, the items of a container, a state.
 
     Attributes:
         label: what it is, for messages.
@@ -56,7 +56,7 @@ class Place:
         return f"not _fly_changed_{number}()"
 
 
-class Item(Place):
+class Item(Guard):
     """A name of a module, of an object's dictionary or of a class."""
 
     __slots__ = ("is_global", "mapping", "name")
@@ -79,7 +79,7 @@ class Item(Place):
         return f"{space}[{self.name!r}] is _fly_value_{number}"
 
 
-class Absent(Place):
+class Absent(Guard):
     """Names that were not there."""
 
     __slots__ = ("mapping",)
@@ -106,7 +106,7 @@ class Absent(Place):
         return f"{space}.keys().isdisjoint(_fly_value_{number})"
 
 
-class Cell(Place):
+class Cell(Guard):
     """A closure variable."""
 
     __slots__ = ("cell",)
@@ -131,7 +131,7 @@ class Cell(Place):
         return f"_fly_cell_{number}.cell_contents is _fly_value_{number}"
 
 
-class Attribute(Place):
+class Attribute(Guard):
     """An attribute that is found without running any code of the user's, such as a slot or `__code__`."""
 
     __slots__ = ("holder", "name")
@@ -161,7 +161,7 @@ class Attribute(Place):
 _BASES = (OrderedDict, dict, list, set, deque, MappingProxyType)
 
 
-class Content(Place):
+class Content(Guard):
     """The items of a container; of a mapping its keys, and its values as `value`.
 
     What a subclass redefines is not called: it is code of the user's.
@@ -197,7 +197,7 @@ class Content(Place):
             return True
 
 
-class State(Place):
+class State(Guard):
     """Something whose state has to be read as a whole: an array's content, the environment."""
 
     __slots__ = ("owner", "read")

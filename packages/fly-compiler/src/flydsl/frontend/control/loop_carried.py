@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables that a loop carries: block arguments inside, results outside."""
+"""The loop-carried values: block arguments inside, results outside."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ from dataclasses import dataclass, field
 from flydsl._mlir import ir
 
 from .merge import matched, none_error, poison, unbind
-from .places import Place, is_internal
+from .storage_locations import StorageLocation, is_internal
 from .tree import Leaf, Mismatch, Node, Static, is_same, leaves, match, rebuild
 
-__all__ = ["Carried"]
+__all__ = ["LoopCarriedValues"]
 
 
 @dataclass
 class _Slot:
-    """One place that is bound before the loop."""
+    """A storage location that is bound before the loop."""
 
-    place: Place
+    storage: StorageLocation
     entry: Node
     inside: Node | None = None
     """Its state when the body begins, made from block arguments."""
     end: list[Leaf] = field(default_factory=list)
     """What the body leaves, in the order of the entry's leaves."""
     changed: bool = False
-    """Some region left another value than it found. Otherwise the place keeps its value, a Python number for one."""
+    """Some region left another value than it found. Otherwise the location keeps its value, a Python number for one."""
 
 
-class Carried:
-    """The carried variables of one loop, from the values before it to those after it.
+class LoopCarriedValues:
+    """The loop-carried values of one loop, from those before it to those after it.
 
     The order of use: `init` (values for the operation), `enter` a block's arguments, trace, `leave` (what to yield),
     and after building the operation `results`.
 
     Args:
-        places: what the body may write.
+        storages: what the body may write.
         part: the construct, for messages: `for-body`, `while-body`.
         lenient: a variable whose type changes is a temporary of the body when the body does not read what it was before
             (loops with `init=`, which carry what they carry by name).
     """
 
-    def __init__(self, places: Sequence[Place], part: str, *, lenient: bool = False) -> None:
+    def __init__(self, storages: Sequence[StorageLocation], part: str, *, lenient: bool = False) -> None:
         self.part = part
         self.lenient = lenient
         self.slots: list[_Slot] = []
-        self.new: list[Place] = []
-        self.before = [(place, place.snapshot()) for place in places]
-        for place, entry in self.before:
+        self.new: list[StorageLocation] = []
+        self.before = [(storage, storage.snapshot()) for storage in storages]
+        for storage, entry in self.before:
             if entry is None:
-                self.new.append(place)
+                self.new.append(storage)
             else:
-                self.slots.append(_Slot(place, entry))
-        self._late: list[tuple[Place, Node]] = []
-        self._dropped: list[Place] = []
+                self.slots.append(_Slot(storage, entry))
+        self._late: list[tuple[StorageLocation, Node]] = []
+        self._dropped: list[StorageLocation] = []
 
     def init(self) -> list[ir.Value]:
         """Return the values before the loop, emitting constants at the current insertion point."""
@@ -64,13 +64,13 @@ class Carried:
         """Give the variables the values of block arguments."""
         rest = list(arguments)
         for slot in self.slots:
-            slot.place.write(rebuild(slot.entry, rest))
-            slot.inside = slot.place.snapshot()
+            slot.storage.write(rebuild(slot.entry, rest))
+            slot.inside = slot.storage.snapshot()
 
     def put_back(self) -> None:
         """Return all variables to what they were before the loop."""
-        for place, entry in self.before:
-            place.put_back(entry)
+        for storage, entry in self.before:
+            storage.put_back(entry)
 
     def leave(self, block: ir.Block, first_argument: int) -> list[ir.Value]:
         """Return what the body leaves in the variables, as values for the terminator of `block`.
@@ -90,33 +90,33 @@ class Carried:
             count = sum(len(leaf.types()) for leaf in leaves(slot.inside))
             arguments = [block.arguments[position + offset] for offset in range(count)]
             position += count
-            now = slot.place.snapshot()
+            now = slot.storage.snapshot()
             slot.changed = slot.changed or now is None or not is_same(slot.inside, now)
             if now is None:
-                self._dropped.append(slot.place)
+                self._dropped.append(slot.storage)
                 yields += arguments
                 continue
             if isinstance(slot.entry, Static) and slot.entry.value is None and not is_same(slot.entry, now):
                 if not self.lenient:
-                    none_names.append(slot.place.name)
-                self._dropped.append(slot.place)
+                    none_names.append(slot.storage.name)
+                self._dropped.append(slot.storage)
                 continue
             try:
                 slot.end = match(slot.entry, now)
             except Mismatch:
                 if self.lenient and not any(list(argument.uses) for argument in arguments):
-                    self._dropped.append(slot.place)
+                    self._dropped.append(slot.storage)
                     yields += arguments
                     continue
-                line = slot.place.lines[0] if slot.place.lines else 0
-                matched(slot.place, slot.entry, now, self.part, line, "the region entry", 0)
+                line = slot.storage.lines[0] if slot.storage.lines else 0
+                matched(slot.storage, slot.entry, now, self.part, line, "the region entry", 0)
             yields += [value for leaf in slot.end for value in leaf.extract()]
         if none_names:
             raise none_error(self.part, none_names)
-        for place in self.new:
-            found = place.snapshot()
-            if found is not None and is_internal(place) and any(True for _ in leaves(found)):
-                self._late.append((place, found))
+        for storage in self.new:
+            found = storage.snapshot()
+            if found is not None and is_internal(storage) and any(True for _ in leaves(found)):
+                self._late.append((storage, found))
                 yields += [value for leaf in leaves(found) for value in leaf.extract()]
         return yields
 
@@ -133,17 +133,17 @@ class Carried:
         rest = list(values)
         for slot in self.slots:
             value = rebuild(slot.entry, rest)
-            if slot.changed and slot.place not in self._dropped:
-                slot.place.write(value)
+            if slot.changed and slot.storage not in self._dropped:
+                slot.storage.write(value)
             else:
-                slot.place.put_back(slot.entry)
-        for place, node in self._late:
-            place.write(rebuild(node, rest))
-        late = [place for place, _ in self._late]
-        for place in [*self._dropped, *(one for one in self.new if one not in late)]:
-            unbind(place, self._reason(place))
+                slot.storage.put_back(slot.entry)
+        for storage, node in self._late:
+            storage.write(rebuild(node, rest))
+        late = [storage for storage, _ in self._late]
+        for storage in [*self._dropped, *(one for one in self.new if one not in late)]:
+            unbind(storage, self._reason(storage))
 
-    def _reason(self, place: Place) -> str:
+    def _reason(self, storage: StorageLocation) -> str:
         if self.lenient:
             return (
                 "it is assigned inside this loop, and a loop with init= gives back what `yield` names. Add it to init= "

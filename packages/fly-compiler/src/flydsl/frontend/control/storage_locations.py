@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The places that a region may write: variables (closure cells), attributes, and containers changed in place."""
+"""The storage locations that a region may write: variables (closure cells), attributes, and containers changed in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from flydsl.trace.diagnostics import compile_error
 from ..rewrite.names import ANY_ITEM
 from .tree import Node, Tree, capture, restore
 
-__all__ = ["UNBOUND", "Place", "find_places", "is_internal"]
+__all__ = ["UNBOUND", "StorageLocation", "find_storage_locations", "is_internal"]
 
 Description = tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]
 """What the rewriter says about a construct: `FunctionTransformer.description`."""
@@ -34,7 +34,7 @@ UNBOUND: Any = _Unbound()
 
 
 @dataclass
-class Place:
+class StorageLocation:
     """Something that holds a value and that a region may change.
 
     Attributes:
@@ -61,13 +61,13 @@ class Place:
         self.write(UNBOUND if node is None else restore(node))
 
 
-def is_internal(place: Place) -> bool:
-    """Tell whether a place is one of the rewriter's own variables."""
-    return place.name.startswith("__fly_")
+def is_internal(storage: StorageLocation) -> bool:
+    """Tell whether a storage location is one of the rewriter's own variables."""
+    return storage.name.startswith("__fly_")
 
 
-def find_places(description: Description, *regions: Callable[..., Any]) -> list[Place]:
-    """Return the places that the regions of a run-time construct may write.
+def find_storage_locations(description: Description, *regions: Callable[..., Any]) -> list[StorageLocation]:
+    """Return the storage locations that the regions of a run-time construct may write.
 
     Raises:
         DSLCompileError: a region assigns a global variable.
@@ -85,14 +85,14 @@ def find_places(description: Description, *regions: Callable[..., Any]) -> list[
         function = region
         assert isinstance(region, FunctionType)
         cells.update(zip(region.__code__.co_freevars, region.__closure__ or (), strict=True))
-    places = [_variable(name, tuple(lines), cells[name]) for name, *lines in names if name in cells]
-    covered = {place.name for place in places}
+    storages = [_variable(name, tuple(lines), cells[name]) for name, *lines in names if name in cells]
+    covered = {storage.name for storage in storages}
     for path, line in attributes:
         (holder,) = _resolve(path[:-1], cells, function) or (UNBOUND,)
         if holder is not UNBOUND and not isinstance(holder, type(builtins)):
-            places.append(_attribute(".".join(path), line, holder, path[-1]))
+            storages.append(_attribute(".".join(path), line, holder, path[-1]))
             covered.add(".".join(path))
-    seen = {id(one) for place in places if (one := place.read()) is not UNBOUND}
+    seen = {id(one) for storage in storages if (one := storage.read()) is not UNBOUND}
     for path, line in objects:
         name = ".".join(path).replace(f".{ANY_ITEM}", "[...]")
         for value in () if name in covered else _resolve(path, cells, function):
@@ -100,27 +100,27 @@ def find_places(description: Description, *regions: Callable[..., Any]) -> list[
                 continue
             if type(value) in (list, dict, SimpleNamespace):
                 seen.add(id(value))
-                places.append(Place(name, (line,), lambda value=value: value, lambda _: None, True))  # type: ignore[misc]
+                storages.append(StorageLocation(name, (line,), lambda value=value: value, lambda _: None, True))  # type: ignore[misc]
             elif len(path) == 1 and path[0] in cells and _is_foreign_value(value):
                 seen.add(id(value))
-                places.append(_variable(name, (line,), cells[path[0]]))
+                storages.append(_variable(name, (line,), cells[path[0]]))
             else:
                 found = [one for one in _attributes_of_methods(value) if f"{name}.{one}" not in covered]
-                places += [_attribute(f"{name}.{one}", line, value, one) for one in found]
+                storages += [_attribute(f"{name}.{one}", line, value, one) for one in found]
                 seen.add(id(value))
-    return _outermost(places)
+    return _outermost(storages)
 
 
-def _outermost(places: list[Place]) -> list[Place]:
-    """Leave out the containers that another place holds already."""
-    if len(places) < 2 or not any(place.in_place for place in places):
-        return places
+def _outermost(storages: list[StorageLocation]) -> list[StorageLocation]:
+    """Leave out the containers that another location holds already."""
+    if len(storages) < 2 or not any(storage.in_place for storage in storages):
+        return storages
     inside: set[int] = set()
-    for place in places:
-        value = place.read()
+    for storage in storages:
+        value = storage.read()
         if value is not UNBOUND:
             inside.update(id(one) for one in _containers_in(capture(value)))
-    return [place for place in places if not place.in_place or id(place.read()) not in inside]
+    return [storage for storage in storages if not storage.in_place or id(storage.read()) not in inside]
 
 
 def _containers_in(node: Node) -> Iterator[Any]:
@@ -165,7 +165,7 @@ def _assigned_in_methods(kind: type) -> frozenset[str]:
     )
 
 
-def _variable(name: str, lines: tuple[int, ...], cell: CellType) -> Place:
+def _variable(name: str, lines: tuple[int, ...], cell: CellType) -> StorageLocation:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -178,10 +178,10 @@ def _variable(name: str, lines: tuple[int, ...], cell: CellType) -> Place:
         elif read() is not UNBOUND:
             del cell.cell_contents
 
-    return Place(name, lines, read, write)
+    return StorageLocation(name, lines, read, write)
 
 
-def _attribute(name: str, line: int, holder: Any, attribute: str) -> Place:
+def _attribute(name: str, line: int, holder: Any, attribute: str) -> StorageLocation:
     def write(value: Any) -> None:
         if value is not UNBOUND:
             if getattr(holder, attribute, UNBOUND) is not value:
@@ -189,7 +189,7 @@ def _attribute(name: str, line: int, holder: Any, attribute: str) -> Place:
         elif hasattr(holder, attribute):
             delattr(holder, attribute)
 
-    return Place(name, (line,), lambda: getattr(holder, attribute, UNBOUND), write)
+    return StorageLocation(name, (line,), lambda: getattr(holder, attribute, UNBOUND), write)
 
 
 def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: FunctionType) -> list[Any]:
