@@ -418,16 +418,16 @@ def test_a_missing_barrier_is_found(emulator, tmp_path, old, new):
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("tile_walk", "diagonal + self._right + 1", "diagonal + self._right"),  # the diagonal itself is masked
+        ("tile_schedule", "diagonal + self._right + 1", "diagonal + self._right"),  # the diagonal itself is masked
         ("flash_attn_kernel", "total[b] * factor + added", "total[b] + added"),  # sums keep their old reference
-        ("tile_walk", "plain = high, high - 1", "plain = high, high"),  # the end of the keys is not masked
+        ("tile_schedule", "plain = high, high - 1", "plain = high, high"),  # the end of the keys is not masked
     ],
 )
 def test_a_wrong_kernel_fails_the_comparison(tmp_path, monkeypatch, name, old, new):
     module = broken(tmp_path, name, old, new)
-    if name == "tile_walk":
-        monkeypatch.setattr(flash_attn_kernel, "TileWalk", module.TileWalk)
-    build = build_dense if name == "tile_walk" else module.build_dense
+    if name == "tile_schedule":
+        monkeypatch.setattr(flash_attn_kernel, "TileSchedule", module.TileSchedule)
+    build = build_dense if name == "tile_schedule" else module.build_dense
     q, k, v = tensors(1, 100, 150, 1, 1, 64, "bf16")
     for causal in (False, True):
         out, lse = torch.empty_like(q), torch.empty(1, 1, 100)

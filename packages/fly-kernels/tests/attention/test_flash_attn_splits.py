@@ -10,21 +10,21 @@ from attention_references import DTYPES, check, tensors
 from flydsl.kernels.attention.config import FlashConfig, default_config
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.flash_attn_splits import build_split_forward
-from flydsl.kernels.attention.form import Form
+from flydsl.kernels.attention.variant import AttentionVariant
 
 
 def launch(run, q, k, v, causal, dtype, splits, config, sm_scale=None, **terms):
     """Both kernels in all orders of waves, into poisoned outputs and working memory."""
     batch, sq, heads, head_dim = q.shape
     skv, kv_heads = k.shape[1:3]
-    form = Form(
+    variant = AttentionVariant(
         splits=splits,
         bias="bias" in terms,
         bias_load=4 if skv % 4 == 0 else 1,
         alibi="alibi_slopes" in terms,
         sink="sink" in terms,
     )
-    kernel = build_split_forward(heads, kv_heads, head_dim, dtype, causal, True, sm_scale, config, form)
+    kernel = build_split_forward(heads, kv_heads, head_dim, dtype, causal, True, sm_scale, config, variant)
     out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
     parts = run.empty(q, (batch, splits, sq, heads, head_dim), torch.float32)
     parts_lse = run.empty(q, (batch, splits, heads, sq), torch.float32)
@@ -151,7 +151,7 @@ def test_launcher_refuses_tensors_that_it_would_misread(name, spoiled, error, sa
     given = {"Q": q, "K": k, "V": v, "O": torch.zeros_like(q), "LSE": torch.zeros(1, 2, 40)}
     given |= {"Parts": torch.zeros(1, 2, 40, 2, 64), "PartsLSE": torch.zeros(1, 2, 2, 40)}
     given[name] = spoiled(given[name])
-    kernel = build_split_forward(2, 2, 64, "f16", False, True, None, FlashConfig(waves=2), Form(splits=2))
+    kernel = build_split_forward(2, 2, 64, "f16", False, True, None, FlashConfig(waves=2), AttentionVariant(splits=2))
     with pytest.raises(error, match=said):
         kernel(*given.values(), q, q, q, q, 1, 40, 40)
     assert (given["O"] == 0).all()
@@ -160,7 +160,7 @@ def test_launcher_refuses_tensors_that_it_would_misread(name, spoiled, error, sa
 def test_parts_move_once(counters):
     """Of 128 rows: parts and logarithms are written and read once, in whole transactions, without bank conflicts."""
     q, k, v = tensors(1, 128, 512, 1, 1, 128, "bf16")
-    kernel = build_split_forward(1, 1, 128, "bf16", False, True, None, FlashConfig(waves=4), Form(splits=4))
+    kernel = build_split_forward(1, 1, 128, "bf16", False, True, None, FlashConfig(waves=4), AttentionVariant(splits=4))
     out, lse = torch.empty_like(q), torch.empty(1, 1, 128)
     parts, parts_lse = torch.empty(4 * 128 * 128), torch.empty(4 * 128)
     total = counters(kernel, q, k, v, out, lse, parts, parts_lse, q, q, q, q, 1, 128, 512)["total"]  # of the last one

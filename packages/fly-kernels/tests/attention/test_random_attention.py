@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention and rotary embedding of random shapes, types, forms and orders of waves."""
+"""Attention and rotary embedding of random shapes, types, variants and orders of waves."""
 
 import functools
 import math
@@ -14,8 +14,8 @@ from flydsl.kernels.attention.config import default_config
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.flash_attn_kernel import build_forward
 from flydsl.kernels.attention.flash_attn_splits import build_split_forward
-from flydsl.kernels.attention.form import Form
 from flydsl.kernels.attention.rope_config import RopeConfig
+from flydsl.kernels.attention.variant import AttentionVariant
 
 pytestmark = pytest.mark.fuzz
 
@@ -77,15 +77,18 @@ def test_windows(run, draws):
         sq, skv = draws.length(choose, 300), draws.length(choose, 600)
         window = tuple(choose.choice([0, choose.randrange(20), draws.length(choose, 600), 2**30]) for _ in range(2))
         rows = choose.choice([32, 64, 128, 256, 512] if head_dim == 64 else [32, 64, 128, 256])
-        form, config = Form(window=window, splits=choose.choice([1, 1, 2, 5])), default_config(head_dim, rows)
+        variant, config = (
+            AttentionVariant(window=window, splits=choose.choice([1, 1, 2, 5])),
+            default_config(head_dim, rows),
+        )
         q, k, v = tensors(1, sq, skv, 1, 1, head_dim, dtype, seed=seed, q_scale=choose.choice([1, 6]))
         out, lse = run.empty(q), run.empty(q, (1, 1, sq), torch.float32)
-        parts, parts_lse = (run.empty(q, (form.splits * n,), torch.float32) for n in (q.numel(), sq))
-        build = build_forward if form.splits == 1 else build_split_forward
-        kernel = build(1, 1, head_dim, dtype, causal, True, None, config, form)
-        between = (parts, parts_lse) if form.splits > 1 else (q, q)
-        writes = [out, lse, *(between if form.splits > 1 else ())]
-        said = f"seed {seed}: {sq, skv, head_dim} {dtype} {causal=} {rows=} {form=}"
+        parts, parts_lse = (run.empty(q, (variant.splits * n,), torch.float32) for n in (q.numel(), sq))
+        build = build_forward if variant.splits == 1 else build_split_forward
+        kernel = build(1, 1, head_dim, dtype, causal, True, None, config, variant)
+        between = (parts, parts_lse) if variant.splits > 1 else (q, q)
+        writes = [out, lse, *(between if variant.splits > 1 else ())]
+        said = f"seed {seed}: {sq, skv, head_dim} {dtype} {causal=} {rows=} {variant=}"
         try:
             run(kernel, q, k, v, out, lse, *between, q, q, q, q, 1, sq, skv, writes=writes, seeds=draws.orders(choose))
             compare_both(out, lse, q, k, v, causal, dtype, window=window)

@@ -11,15 +11,15 @@ from flydsl.kernels.attention import flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig, default_config
 from flydsl.kernels.attention.flash_attn_kernel import build_forward
 from flydsl.kernels.attention.flash_attn_splits import build_split_forward
-from flydsl.kernels.attention.form import Form
 from flydsl.kernels.attention.swa_gfx950 import build_gqa_attn
+from flydsl.kernels.attention.variant import AttentionVariant
 
 
-def launch(run, q, k, v, causal, dtype, form, config):
-    """The kernel of a form in all orders of waves, into poisoned outputs."""
+def launch(run, q, k, v, causal, dtype, variant, config):
+    """The kernel of a variant in all orders of waves, into poisoned outputs."""
     batch, sq, heads, head_dim = q.shape
     skv, kv_heads = k.shape[1:3]
-    kernel = build_forward(heads, kv_heads, head_dim, dtype, causal, True, None, config, form)
+    kernel = build_forward(heads, kv_heads, head_dim, dtype, causal, True, None, config, variant)
     out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
     run(kernel, q, k, v, out, lse, q, q, q, q, q, q, batch, sq, skv, writes=[out, lse])
     return out, lse
@@ -39,27 +39,27 @@ def launch(run, q, k, v, causal, dtype, form, config):
 )
 def test_windows(run, sq, skv, window):
     q, k, v = tensors(1, sq, skv, 1, 1, 64, "bf16", seed=sq + skv)
-    out, lse = launch(run, q, k, v, False, "bf16", Form(window=window), FlashConfig(waves=4))
+    out, lse = launch(run, q, k, v, False, "bf16", AttentionVariant(window=window), FlashConfig(waves=4))
     check(out, lse, q, k, v, False, "bf16", window=window)
 
 
 @pytest.mark.parametrize(("head_dim", "dtype"), [(128, "f16"), pytest.param(256, "bf16", marks=pytest.mark.slow)])
 def test_head_sizes_and_groups(run, head_dim, dtype):
     q, k, v = tensors(2, 40, 150, 2, 1, head_dim, dtype)
-    out, lse = launch(run, q, k, v, False, dtype, Form(window=(80, 10)), default_config(head_dim, 64))
+    out, lse = launch(run, q, k, v, False, dtype, AttentionVariant(window=(80, 10)), default_config(head_dim, 64))
     check(out, lse, q, k, v, False, dtype, window=(80, 10))
 
 
 def test_two_blocks_of_rows_a_wave(run):
     q, k, v = tensors(1, 513, 513, 1, 1, 64, "bf16")
-    out, lse = launch(run, q, k, v, False, "bf16", Form(window=(70, 40)), default_config(64, 512))
+    out, lse = launch(run, q, k, v, False, "bf16", AttentionVariant(window=(70, 40)), default_config(64, 512))
     check(out, lse, q, k, v, False, "bf16", window=(70, 40))
 
 
 def test_causal_within_a_window(run):
     """No key after the own one, whatever the window says."""
     q, k, v = tensors(1, 100, 290, 1, 1, 64, "f16")
-    out, lse = launch(run, q, k, v, True, "f16", Form(window=(150, 70)), FlashConfig(waves=2))
+    out, lse = launch(run, q, k, v, True, "f16", AttentionVariant(window=(150, 70)), FlashConfig(waves=2))
     check(out, lse, q, k, v, True, "f16", window=(150, 70))
 
 
@@ -68,8 +68,8 @@ def test_keys_outside_are_not_read(run):
     q, k, v = tensors(1, 128, 1024, 1, 1, 64, "bf16")
     k[:, :512], v[:, :512] = math.nan, math.nan
     counts = torch.zeros(2)
-    form = Form(window=(384, 0), counts=True)
-    kernel = build_forward(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=4), form)
+    variant = AttentionVariant(window=(384, 0), counts=True)
+    kernel = build_forward(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=4), variant)
     out = torch.empty_like(q)
     kernel(q, k, v, out, q, q, q, q, q, q, counts, 1, 128, 1024)
     check(out, None, q, k.nan_to_num(), v.nan_to_num(), False, "bf16", window=(384, 0))
@@ -79,8 +79,8 @@ def test_keys_outside_are_not_read(run):
 
 def test_window_with_splits(run):
     q, k, v = tensors(1, 100, 500, 2, 1, 64, "bf16")
-    form = Form(window=(300, 20), splits=3)
-    kernel = build_split_forward(2, 1, 64, "bf16", False, True, None, FlashConfig(waves=2), form)
+    variant = AttentionVariant(window=(300, 20), splits=3)
+    kernel = build_split_forward(2, 1, 64, "bf16", False, True, None, FlashConfig(waves=2), variant)
     out, lse = run.empty(q), run.empty(q, (1, 2, 100), torch.float32)
     parts, parts_lse = (run.empty(q, (3, 2, *more), torch.float32) for more in ((100, 64), (100,)))
     writes = [out, lse, parts, parts_lse]
@@ -91,8 +91,8 @@ def test_window_with_splits(run):
 def test_window_with_sequences_of_several_lengths(run):
     q, k, v = (one[0] for one in tensors(1, 140, 260, 1, 1, 64, "f16"))
     starts, starts_kv = (torch.tensor(n, dtype=torch.int32) for n in ([0, 70, 140], [0, 60, 260]))
-    form = Form(window=(50, 20), varlen=True)
-    kernel = build_forward(1, 1, 64, "f16", False, False, None, FlashConfig(waves=2), form)
+    variant = AttentionVariant(window=(50, 20), varlen=True)
+    kernel = build_forward(1, 1, 64, "f16", False, False, None, FlashConfig(waves=2), variant)
     out = run.empty(q)
     run(kernel, q, k, v, out, q, starts, starts_kv, q, q, q, q, 2, 70, 200, writes=[out])
     for rows, keys in ((slice(0, 70), slice(0, 60)), (slice(70, 140), slice(60, 260))):
@@ -102,7 +102,7 @@ def test_window_with_sequences_of_several_lengths(run):
 @pytest.mark.parametrize("window", [(-1, 0), (1,), 5, (1.0, 2), (True, 0), ()])
 def test_wrong_windows(window):
     with pytest.raises(ValueError, match="two non-negative numbers of keys"):
-        Form(window=window)
+        AttentionVariant(window=window)
 
 
 # -- the builder -------------------------------------------------------------------------------------------------------
@@ -192,10 +192,12 @@ def test_builder_refuses(changed, said):
         ("self._edge = fx.max(tiles_to(", "self._edge = fx.max(((lambda key: key // kv_tile))("),  # an edge not masked
     ],
 )
-def test_a_wrong_walk_fails_the_comparison(tmp_path, monkeypatch, old, new):
-    monkeypatch.setattr(flash_attn_kernel, "TileWalk", broken(tmp_path, "tile_walk", old, new).TileWalk)
+def test_a_wrong_schedule_fails_the_comparison(tmp_path, monkeypatch, old, new):
+    monkeypatch.setattr(flash_attn_kernel, "TileSchedule", broken(tmp_path, "tile_schedule", old, new).TileSchedule)
     q, k, v = tensors(1, 65, 515, 1, 1, 64, "bf16")
-    kernel = build_forward(1, 1, 64, "bf16", False, False, None, FlashConfig(waves=4), Form(window=(200, 0)))
+    kernel = build_forward(
+        1, 1, 64, "bf16", False, False, None, FlashConfig(waves=4), AttentionVariant(window=(200, 0))
+    )
     out = torch.empty_like(q)
     kernel(q, k, v, out, q, q, q, q, q, q, q, 1, 65, 515)
     with pytest.raises(AssertionError):
@@ -211,5 +213,5 @@ def test_a_wrong_walk_fails_the_comparison(tmp_path, monkeypatch, old, new):
 )
 def test_more_windows(run, sq, skv, window, head_dim, dtype):
     q, k, v = tensors(1, sq, skv, 1, 1, head_dim, dtype, seed=sq)
-    out, lse = launch(run, q, k, v, False, dtype, Form(window=window), default_config(head_dim, 256))
+    out, lse = launch(run, q, k, v, False, dtype, AttentionVariant(window=window), default_config(head_dim, 256))
     check(out, lse, q, k, v, False, dtype, window=window)

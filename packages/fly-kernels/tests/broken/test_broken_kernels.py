@@ -48,7 +48,7 @@ def softmax() -> None:
     build_softmax_module(16384, "f32")(x, torch.empty_like(x), 3)
 
 
-SPREAD, COLUMN_SUMS = "flydsl.kernels.common.spread", "flydsl.kernels.norm.column_sums"
+COALESCED_STORE, COLUMN_SUMS = "flydsl.kernels.common.coalesced_store", "flydsl.kernels.norm.column_sums"
 REDUCED = f"{ROWS}: return fx.coop.tiled_reduce("  # writes to LDS, and reads what other waves wrote
 HALVES = (  # what takes turns between two halves of LDS
     f"{ROWS}: return self._slots[self._start + index]",
@@ -155,13 +155,13 @@ def split_attention() -> None:
     """Two parts of four tiles of keys, and the kernel that combines them."""
     from flydsl.kernels.attention.config import FlashConfig
     from flydsl.kernels.attention.flash_attn_splits import build_split_forward
-    from flydsl.kernels.attention.form import Form
+    from flydsl.kernels.attention.variant import AttentionVariant
 
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(1, 200, 1, 64, generator=generator).bfloat16()
     out, parts, parts_lse = torch.empty_like(q), torch.empty(2 * q.numel()), torch.empty(2 * 200)
-    config, form = FlashConfig(waves=4), Form(splits=2)
-    kernel = build_split_forward(1, 1, 64, "bf16", False, False, None, config, form)
+    config, variant = FlashConfig(waves=4), AttentionVariant(splits=2)
+    kernel = build_split_forward(1, 1, 64, "bf16", False, False, None, config, variant)
     kernel(q, q, q, out, out, parts, parts_lse, out, out, out, out, 1, 200, 200)
 
 
@@ -327,9 +327,9 @@ KERNELS = [
         "rmsnorm_backward",
         rmsnorm_backward,
         (
-            Break(SPREAD, "fx.barrier()  # all vectors are there", "pass", "race", (TURNED, TO_SLOTS)),
-            Break(SPREAD, "fx.barrier()  # and all are read", "pass  #", "race", (TURNED, TO_SLOTS)),
-            Break(SPREAD, TO_SLOTS, "pass", "init", (TURNED,)),
+            Break(COALESCED_STORE, "fx.barrier()  # all vectors are there", "pass", "race", (TURNED, TO_SLOTS)),
+            Break(COALESCED_STORE, "fx.barrier()  # and all are read", "pass  #", "race", (TURNED, TO_SLOTS)),
+            Break(COALESCED_STORE, TO_SLOTS, "pass", "init", (TURNED,)),
             Break(COLUMN_SUMS, "slots[thread] = total", "pass", "init", ("total = total + slots[thread",)),
             Break(
                 COLUMN_SUMS, "fx.barrier()", "pass", "race", ("total = total + slots[thread", "slots[thread] = total")

@@ -16,7 +16,7 @@ from flydsl.compile.report import CompilationReport
 from flydsl.compile.target import settings
 from flydsl.compile.tracing import Static
 from flydsl.expr.values.typing import Stream
-from flydsl.frontend.rewrite import is_form_of, rewrite_function
+from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
 
@@ -115,7 +115,7 @@ class JitFunction(Typed[P, R]):
     @property
     def func(self) -> Callable[..., Any]:
         """The rewritten function."""
-        if self._rewritten is None or not is_form_of(self._rewritten, self.original):
+        if self._rewritten is None or not is_rewrite_of(self._rewritten, self.original):
             self._rewritten = rewrite_function(self.original, decorated=True)
         return self._rewritten
 

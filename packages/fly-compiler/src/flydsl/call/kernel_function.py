@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from flydsl.compile.tracing import Compilation, active
-from flydsl.frontend.rewrite import is_form_of, rewrite_function
+from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
 from flydsl.trace import context as _trace
 from flydsl.trace import hints as _hints
 from flydsl.trace.diagnostics import where_text
@@ -92,7 +92,7 @@ class KernelFunction(Typed[P, Launcher]):
     @property
     def traced(self) -> FunctionType:
         """The rewritten body."""
-        if self._traced is None or not is_form_of(self._traced, self.func):
+        if self._traced is None or not is_rewrite_of(self._traced, self.func):
             self._traced = rewrite_function(self.func, decorated=True, keep_value=False)
         return self._traced
 

@@ -15,7 +15,7 @@ __all__ = ["Typed"]
 P = ParamSpec("P")
 R = TypeVar("R")
 Rest = ParamSpec("Rest")
-Form = TypeVar("Form", covariant=True)
+Signature = TypeVar("Signature", covariant=True)
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
@@ -30,11 +30,11 @@ K = TypeVar("K")
 L = TypeVar("L")
 
 
-class Takes(Protocol[Form]):
-    """What is called as a `Callable` is that `Form` stands for."""
+class Takes(Protocol[Signature]):
+    """What is called as a `Callable` is that `Signature` stands for."""
 
     @property
-    def _form(self) -> Form: ...
+    def _signature(self) -> Signature: ...
 
 
 class Typed(Generic[P, R]):
@@ -51,7 +51,7 @@ class Typed(Generic[P, R]):
     if TYPE_CHECKING:
 
         @property
-        def _form(self) -> Callable[P, R]: ...
+        def _signature(self) -> Callable[P, R]: ...
 
         # fmt: off
         @overload

@@ -22,15 +22,15 @@ def log() -> logging.Logger:
     """
     logger = logging.getLogger("flydsl")
     logger.setLevel(env.debug.log_level)
-    form = logging.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s")
+    formatter = logging.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s")
     if env.debug.log_to_file:
         path = Path(env.debug.log_to_file).expanduser()
         path.parent.mkdir(parents=True, exist_ok=True)
         to_file = logging.FileHandler(path, encoding="utf-8", delay=True)
-        to_file.setFormatter(form)
+        to_file.setFormatter(formatter)
         logger.addHandler(to_file)
     if env.debug.log_to_console:
         to_console = logging.StreamHandler()
-        to_console.setFormatter(form)
+        to_console.setFormatter(formatter)
         logger.addHandler(to_console)
     return logger

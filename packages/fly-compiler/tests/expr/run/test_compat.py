@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code written for other implementations of the language, line by line, in the order: imports, layouts, kernels, values, memory, matrices, tools."""
+"""Code written for other implementations of the language: imports, layouts, kernels, values, memory, matrices."""
 
 import os
 import re

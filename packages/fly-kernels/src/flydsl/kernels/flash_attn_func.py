@@ -24,16 +24,16 @@ def build_flash_attn_func_module(
 
     Q, K, V and O are (batch, seq_len, heads, head_dim), contiguous, usually flattened; `attention.flash_attn_kernel`
     has the algorithm, the limits and the general form. `options` are those of
-    `attention.flash_attn_generic.build_flash_attn_func_module` (`waves_per_eu`, `block_m`, …) but for other forms than
-    this one.
+    `attention.flash_attn_generic.build_flash_attn_func_module` (`waves_per_eu`, `block_m`, …) but for those of
+    other variants.
 
     Raises:
         ValueError: a number, a dtype or an option that is not supported.
     """
-    other_forms = sorted({"varlen", "return_lse", "cross_seqlen", "paged"} & set(options))
-    if other_forms:
+    others = sorted({"varlen", "return_lse", "cross_seqlen", "paged"} & set(options))
+    if others:
         raise ValueError(
-            f"flash attention: {other_forms[0]} is an option of attention.flash_attn_generic, whose launcher takes more"
+            f"flash attention: {others[0]} is an option of attention.flash_attn_generic, whose launcher takes more"
         )
     forward = build_flash_attn_func_module_primary(
         num_heads, head_dim, causal, dtype_str, sm_scale, num_kv_heads=num_kv_heads, **options

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights in packs of a matrix instruction, LDS chunks that change places, and walks over accumulators."""
+"""Weights in packs of a matrix instruction, LDS chunks that change places, and epilogues over accumulators."""
 
 import pytest
 import torch
@@ -169,7 +169,7 @@ def test_chunks_in_lds_change_places(size, run):
 TILE_M, TILE_N = 32, 128
 
 
-def walked(use_cshuffle, e_vec=4):
+def epilogue(use_cshuffle, e_vec=4):
     """Every element of a tile of 4 waves side by side is 1000 · row + column."""
 
     def body(_, Scale, Out, tx):
@@ -216,17 +216,17 @@ def walked(use_cshuffle, e_vec=4):
 
 
 @pytest.mark.parametrize("use_cshuffle", [False, True])
-def test_walks_over_accumulators(use_cshuffle, run):
+def test_epilogues(use_cshuffle, run):
     out, scale = run.empty(torch.empty(TILE_M, TILE_N)), torch.arange(TILE_M) % 3 + 1.0
-    run(walked(use_cshuffle), out.clone(), scale, out, writes=[out])
+    run(epilogue(use_cshuffle), out.clone(), scale, out, writes=[out])
     expected = 1000.0 * torch.arange(TILE_M)[:, None] + torch.arange(TILE_N)
     assert torch.equal(out, expected * scale[:, None] if use_cshuffle else expected)
 
 
-def test_what_walks_refuse():
+def test_what_epilogues_refuse():
     out = torch.empty(TILE_M, TILE_N)
     with pytest.raises(ValueError, match=r"tile_n of 32 \* e_vec = 256, got 32 x 128"):
-        walked(True, 8)(out, out[:, 0].clone(), out)
+        epilogue(True, 8)(out, out[:, 0].clone(), out)
     with pytest.raises(TypeError, match="body_row"):
         mfma_epilog(use_cshuffle=False, m_repeat=1, lane_div_16=0, bx_m=0)
     assert default_epilog.__doc__

@@ -71,7 +71,7 @@ class Space:
                     f"({', '.join(self.axes)}) nor an argument of the call ({', '.join(given) or 'none'})"
                 )
         refused: Counter[str] = Counter()
-        found = {identity(one): one for one in self._walk(given, refused)}
+        found = {identity(one): one for one in self._enumerate(given, refused)}
         if not found:
             reasons = "; ".join(f"{title}: {count}" for title, count in refused.most_common(5))
             raise ValueError(
@@ -79,7 +79,7 @@ class Space:
             )
         return list(found.values())
 
-    def _walk(self, given: dict[str, Any], refused: Counter[str]) -> Iterator[Config]:
+    def _enumerate(self, given: dict[str, Any], refused: Counter[str]) -> Iterator[Config]:
         names = list(self.axes)
         # Each constraint is looked at with the last of its axes; one of the call alone, with the first axis.
         due: list[list[tuple[Callable[..., object], tuple[str, ...]]]] = [[] for _ in names]

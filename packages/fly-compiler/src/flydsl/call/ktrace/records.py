@@ -96,6 +96,6 @@ def _event(data: bytes, slot: int, first_slot: int) -> Event:
 
 
 def _payload(bits: int, kind: int) -> Any:
-    form = _PAYLOADS[kind]
-    value = struct.unpack_from(form, bits.to_bytes(8, "little"))[0]
+    layout = _PAYLOADS[kind]
+    value = struct.unpack_from(layout, bits.to_bytes(8, "little"))[0]
     return bool(value) if kind == _BOOL else value

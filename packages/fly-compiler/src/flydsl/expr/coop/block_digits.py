@@ -42,7 +42,7 @@ _Kind = BlockRadixRankAlgorithm
 
 
 def digit_ranks(cls: Any, digits: list[Any], bins: int, scan: Any, counters: Any, memoize: bool) -> list[Any]:
-    """Return the places of items in the order of their digits; equal digits keep their (blocked) order.
+    """Return the ranks of items in the order of their digits; equal digits keep their (blocked) order.
 
     `counters` are bins * block_threads slots of `Int32` in LDS, `scan` the storage of the block's `BlockScan`.
     """
@@ -73,7 +73,7 @@ def digit_ranks(cls: Any, digits: list[Any], bins: int, scan: Any, counters: Any
 class BlockRadixRank(Collective):
     """`BlockRadixRank[dtype, block_size, items_per_thread, algorithm](keys, storage=..., begin_bit=, end_bit=)`.
 
-    The result is the place of each key in the order of the digit that the bits are; equal digits keep their order,
+    The result is the rank of each key in the order of the digit that the bits are; equal digits keep their order,
     which is blocked, and by MATCH warp-striped. `BlockRadixRank.with_radix_bits(n)[...]` has room for digits of up to n
     bits; otherwise it is 8 bits, or 4 by BASIC and MEMOIZE, whose counters take 4 bytes per digit and thread. Wider
     digits take several rounds.
@@ -135,7 +135,7 @@ class BlockRadixRank(Collective):
         count_callback: Callable[[Any], None] | None = None,
         with_prefix: bool = False,
     ) -> Any:
-        """Return the ranks, or ranks and the places at which this thread's digits begin.
+        """Return the ranks, or ranks and the positions at which this thread's digits begin.
 
         Args:
             keys: this thread's keys.
@@ -205,9 +205,9 @@ class BlockRadixRank(Collective):
             barrier()
             part = [order[position] for position in positions]
             barrier()
-            places, _ = cls._one_round(part, bits, storage, None)
-            for position, place in zip(positions, places, strict=True):
-                order[position] = place
+            found, _ = cls._one_round(part, bits, storage, None)
+            for position, rank in zip(positions, found, strict=True):
+                order[position] = rank
             barrier()
             ranks = [order[rank] for rank in ranks]
         return ranks, prefix
@@ -218,9 +218,9 @@ class BlockRadixRank(Collective):
         if cls._matches():
             return cls._match(digits, bits, storage, callback)
         counters, thread, bins = storage.counters.peek(), cls.thread(), 1 << bits
-        places = digit_ranks(cls, digits, bins, storage.scan, counters, cls.algorithm is _Kind.MEMOIZE)
+        ranks = digit_ranks(cls, digits, bins, storage.scan, counters, cls.algorithm is _Kind.MEMOIZE)
         inside = thread < bins
-        return places, select(inside, counters[select(inside, thread * cls.block_threads, 0)], 0)
+        return ranks, select(inside, counters[select(inside, thread * cls.block_threads, 0)], 0)
 
     @classmethod
     def _match(cls, digits: list[Any], width: int, storage: Any, callback: Any) -> tuple[list[Any], Any]:
@@ -237,12 +237,12 @@ class BlockRadixRank(Collective):
         for digit in digits:
             equal = _equal_lanes(digit, width)
             below = _count(equal & ((equal.dtype(1) << lane_id().to(equal.dtype)) - 1))
-            place = digit * warps + warp
-            before = counters[place]
+            slot = digit * warps + warp
+            before = counters[slot]
             local.append(before + below)
             barrier()
             with when(below == 0):  # the first of the equals counts for all
-                counters[place] = before + _count(equal)
+                counters[slot] = before + _count(equal)
             barrier()
         each = -(-bins * warps // cls.block_threads)
         mine = [thread * each + i for i in range(each)]
@@ -251,9 +251,9 @@ class BlockRadixRank(Collective):
         for one in counts[1:]:
             total = total + one
         before = BlockScan[Int32, cls.block_size].exclusive(total, ReductionOp.ADD, storage=storage.scan)
-        for place, count in zip(mine, counts, strict=True):
-            with when(place < bins * warps):
-                counters[place] = before
+        for slot, count in zip(mine, counts, strict=True):
+            with when(slot < bins * warps):
+                counters[slot] = before
             before = before + count
         barrier()
         inside = thread < bins

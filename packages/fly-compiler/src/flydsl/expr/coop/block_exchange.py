@@ -82,10 +82,10 @@ class BlockExchange(Collective):
 
     @classmethod
     def _scatter(cls, value: Any, ranks: Any, storage: Any, target: str, valid: Any = None, default: Any = None) -> Any:
-        slots, items, places = cls.slots(storage), cls.items(value), items_of(ranks, Int32)
+        slots, items, ranks = cls.slots(storage), cls.items(value), items_of(ranks, Int32)
         read = arrangement(cls, target)
         if valid is None:
-            return packed(permuted(cls, items, lambda i: places[i], read, slots, cls._slices()), value)
+            return packed(permuted(cls, items, lambda i: ranks[i], read, slots, cls._slices()), value)
         fill = as_numeric(default).to(cls.dtype)
         size, slices = cls.storage_slots(), cls._slices()
         found = list(items)
@@ -95,15 +95,15 @@ class BlockExchange(Collective):
                 with when(mine < size):
                     slots[mine] = fill
             cls.sync()
-            for i, (item, rank) in enumerate(zip(items, places, strict=True)):
-                place = rank - part * size
-                with when(as_numeric(valid(i, rank)) & (place >= 0) & (place < size)):
-                    slots[place] = item
+            for i, (item, rank) in enumerate(zip(items, ranks, strict=True)):
+                slot = rank - part * size
+                with when(as_numeric(valid(i, rank)) & (slot >= 0) & (slot < size)):
+                    slots[slot] = item
             cls.sync()
             for i in range(len(items)):
-                place = as_numeric(read(i)) - part * size
-                inside = (place >= 0) & (place < size)
-                got = slots[select(inside, place, 0)]
+                slot = as_numeric(read(i)) - part * size
+                inside = (slot >= 0) & (slot < size)
+                got = slots[select(inside, slot, 0)]
                 found[i] = got if slices == 1 else select(inside, got, found[i])
             cls.sync()
         return packed(found, value)
@@ -120,13 +120,13 @@ class BlockExchange(Collective):
 
     @classmethod
     def scatter_to_striped_guarded(cls, value: Any, ranks: Any, *, storage: Any, default: Any = 0) -> Any:
-        """As `scatter_to_striped`; items of negative rank are dropped, places without an item get `default`."""
-        return cls._scatter(value, ranks, storage, "striped", lambda _, place: place >= 0, default)
+        """As `scatter_to_striped`; items of negative rank are dropped, slots without an item get `default`."""
+        return cls._scatter(value, ranks, storage, "striped", lambda _, rank: rank >= 0, default)
 
     @classmethod
     def scatter_to_striped_flagged(
         cls, value: Any, ranks: Any, is_valid: Any, *, storage: Any, default: Any = 0
     ) -> Any:
-        """As `scatter_to_striped`; items whose flag is zero are dropped, places without an item get `default`."""
+        """As `scatter_to_striped`; items whose flag is zero are dropped, slots without an item get `default`."""
         flags = items_of(is_valid, Int32)
         return cls._scatter(value, ranks, storage, "striped", lambda i, _: flags[i] != 0, default)

@@ -58,7 +58,7 @@ def _pointer(memory: Any, what: str) -> Pointer:
 def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: Any, default: Any) -> Vector:
     """Return the items of this thread, loaded by the algorithm of the collective `cls`."""
     pointer, n = _pointer(source, cls.__name__), cls.items_per_thread
-    place = arrangement(cls, _ORDER[cls.algorithm.name])
+    order = arrangement(cls, _ORDER[cls.algorithm.name])
     if cls.algorithm.name == "VECTORIZE" and valid_items is None and n & (n - 1) == 0:
         loaded: Vector = (pointer + offset + cls.thread() * n).load(VectorAlias(cls.dtype, n))
         return loaded
@@ -66,7 +66,7 @@ def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: An
     if valid_items is not None:
         items.fill(default)
     for i in range(n):
-        index = place(i)
+        index = order(i)
         if valid_items is None:
             items[i] = pointer[index + offset]
         else:
@@ -76,20 +76,20 @@ def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: An
     if not cls.needs_storage(storage):
         return loaded
     blocked = arrangement(cls, "blocked")
-    return Vector.from_elements(permuted(cls, list(loaded), place, blocked, cls.slots(storage), cls.slices()))
+    return Vector.from_elements(permuted(cls, list(loaded), order, blocked, cls.slots(storage), cls.slices()))
 
 
 def store_items(cls: Any, destination: Any, value: Any, storage: Any, offset: Any, valid_items: Any) -> None:
     """Store the items of this thread by the algorithm of the collective `cls`."""
     pointer, items, n = _pointer(destination, cls.__name__), cls.items(value), cls.items_per_thread
-    place = arrangement(cls, _ORDER[cls.algorithm.name])
+    order = arrangement(cls, _ORDER[cls.algorithm.name])
     if cls.needs_storage(storage):
-        items = permuted(cls, items, arrangement(cls, "blocked"), place, cls.slots(storage), cls.slices())
+        items = permuted(cls, items, arrangement(cls, "blocked"), order, cls.slots(storage), cls.slices())
     if cls.algorithm.name == "VECTORIZE" and valid_items is None and n & (n - 1) == 0:
         (pointer + offset + cls.thread() * n).store(Vector.from_elements(items))
         return
     for i, item in enumerate(items):
-        index = place(i)
+        index = order(i)
         if valid_items is None:
             pointer[index + offset] = item
         else:

@@ -33,7 +33,7 @@ class BlockMergeSort(Collective):
     """`BlockMergeSort[dtype or (key, value), block_size, items_per_thread](keys, values, storage=...)`.
 
     A stable sort by `compare_op(a, b)`, whether a comes before b (`<` by default, `>` with `descending`). Each thread
-    sorts its items; then neighbouring runs are merged, each item finding its place in the other run by bisection.
+    sorts its items; then neighbouring runs are merged, each item finding its rank in the other run by bisection.
     """
 
     parameters = ("items_per_thread",)
@@ -125,7 +125,7 @@ class BlockMergeSort(Collective):
         other = select(left, first + run, first - run)
         length = select(left, min(Int32(run), Int32(total) - other), Int32(run))
         length = select(length > 0, length, 0)
-        places = []
+        ranks = []
         for i, item in enumerate(items):
             low, high = Int32(0), length
             for _ in range(run.bit_length()):
@@ -134,12 +134,12 @@ class BlockMergeSort(Collective):
                 before = select(left, as_numeric(less(found, item)), ~as_numeric(less(item, found)))
                 go_right = open_ & before.to(Boolean)
                 low, high = select(go_right, middle + 1, low), select(open_ & ~go_right, middle, high)
-            places.append(thread * n + i + select(left, low, low - run))
+            ranks.append(thread * n + i + select(left, low, low - run))
         barrier()
-        for i, place in enumerate(places):
-            slots[place] = items[i]
+        for i, rank in enumerate(ranks):
+            slots[rank] = items[i]
             if value_slots is not None:
-                value_slots[place] = payload[i]
+                value_slots[rank] = payload[i]
         barrier()
         merged = [slots[thread * n + i] for i in range(n)]
         return merged, [] if value_slots is None else [value_slots[thread * n + i] for i in range(n)]

@@ -64,9 +64,9 @@ class BlockShuffle(_Neighbours):
         """Return the item of the thread `distance` further; where there is none, `fill`, or the own one."""
         mine = as_numeric(value).to(cls.dtype)
         instead = mine if fill is None else as_numeric(fill).to(cls.dtype)
-        place = cls.thread() + distance
-        inside = (place >= 0) & (place < cls.block_threads)
-        return select(inside, cls._at(value, storage, lambda thread: select(inside, place, thread)), instead)
+        position = cls.thread() + distance
+        inside = (position >= 0) & (position < cls.block_threads)
+        return select(inside, cls._at(value, storage, lambda thread: select(inside, position, thread)), instead)
 
     @classmethod
     def rotate(cls, value: Any, distance: Any = 1, *, storage: Any) -> Any:
@@ -120,8 +120,8 @@ class BlockAdjacentDifference(BlockShuffle):
         results[0] = select(first, alone, results[0])
         if valid_items is not None:
             results = [
-                select(place < valid_items, r, i)
-                for place, r, i in zip(cls._places(items), results, items, strict=True)
+                select(position < valid_items, r, i)
+                for position, r, i in zip(cls._positions(items), results, items, strict=True)
             ]
         return packed(_converted(results, output_dtype), value)
 
@@ -136,7 +136,7 @@ class BlockAdjacentDifference(BlockShuffle):
         return cls.subtract_right(value, op, valid_items=valid_items, **options)
 
     @classmethod
-    def _places(cls, items: list[Any]) -> list[Any]:
+    def _positions(cls, items: list[Any]) -> list[Any]:
         return [cls.thread() * len(items) + i for i in range(len(items))]
 
     @classmethod
@@ -161,10 +161,10 @@ class BlockAdjacentDifference(BlockShuffle):
         if valid_items is None:
             results[-1] = select(last, alone, results[-1])
             return packed(_converted(results, output_dtype), value)
-        for i, (place, item) in enumerate(zip(cls._places(items), items, strict=True)):
+        for i, (position, item) in enumerate(zip(cls._positions(items), items, strict=True)):
             end = item if successor is None else op(item, as_numeric(successor).to(cls.dtype))
-            inner = select(place == as_numeric(valid_items) - 1, end, results[i])
-            results[i] = select(place < valid_items, inner, item)
+            inner = select(position == as_numeric(valid_items) - 1, end, results[i])
+            results[i] = select(position < valid_items, inner, item)
         return packed(_converted(results, output_dtype), value)
 
 

@@ -30,7 +30,7 @@ DIGIT_BITS = 4
 
 
 class BlockRadixSortAlgorithm(enum.Enum):
-    """How a round finds places: RADIX_SCAN of one bit, by a scan; RADIX_DIGIT of a digit, by counters in LDS."""
+    """How a round finds ranks: RADIX_SCAN of one bit, by a scan; RADIX_DIGIT of a digit, by counters in LDS."""
 
     RADIX_SCAN = "radix_scan"
     RADIX_DIGIT = "radix_digit"
@@ -79,10 +79,10 @@ class _Radix(Collective):
         before, total = cls._scan().exclusive_with_aggregate(mine, ReductionOp.ADD, storage=storage.scan)
         barrier()  # the last round's reads of the slots, and the scan's, are over
         for i, zero in enumerate(zeros):
-            place = select(zero, before, total + thread * n + i - before)
-            key_slots[place] = keys[i]
+            rank = select(zero, before, total + thread * n + i - before)
+            key_slots[rank] = keys[i]
             if values:
-                value_slots[place] = values[i]
+                value_slots[rank] = values[i]
             before = before + zero.to(Int32)
         barrier()
         keys = [key_slots[thread * n + i] for i in range(n)]
@@ -157,9 +157,9 @@ class BlockRadixSort(_Radix):
             bits, payload = cls._rounds(bits, payload, begin, end, storage)
         if blocked_to_striped:
             key_slots, value_slots = cls._arrays(storage)
-            places = [cls.thread() + i * cls.block_threads for i in range(cls.items_per_thread)]
-            bits = [key_slots[place] for place in places]
-            payload = [value_slots[place] for place in places] if payload else []
+            positions = [cls.thread() + i * cls.block_threads for i in range(cls.items_per_thread)]
+            bits = [key_slots[position] for position in positions]
+            payload = [value_slots[position] for position in positions] if payload else []
         found = packed([from_bits(one, cls.dtype, descending) for one in bits], keys)
         return found if values is None else (found, packed(payload, values))
 
@@ -183,11 +183,11 @@ class BlockRadixSort(_Radix):
             bins = 1 << min(radix_bits, end - first)
             barrier()
             digits = [(key >> first).to(Int32) & (bins - 1) for key in keys]
-            places = digit_ranks(cls, digits, bins, storage.scan, counters, True)
-            for i, place in enumerate(places):
-                key_slots[place] = keys[i]
+            ranks = digit_ranks(cls, digits, bins, storage.scan, counters, True)
+            for i, rank in enumerate(ranks):
+                key_slots[rank] = keys[i]
                 if values:
-                    value_slots[place] = values[i]
+                    value_slots[rank] = values[i]
             barrier()
             keys = [key_slots[thread * n + i] for i in range(n)]
             values = [value_slots[thread * n + i] for i in range(n)] if values else []

@@ -180,12 +180,12 @@ class BlockScan(Collective):
         scanned = warp_inclusive_scan(of_run, op, width=lanes)
         total = last_lane(scanned, lanes)
         # Before this thread: the runs before its own, then the part of its own run before it.
-        own, place = thread // run, thread % run
+        own, position = thread // run, thread % run
         runs_before = shuffle_idx(scanned, select(own > 0, own - 1, own), lanes)
         before = runs_before
         for i in range(run - 1):
             item = slots[own * run + i]
             joined = combine(before, item)
             started = select(own == 0, item, joined) if i == 0 else joined
-            before = select(place > i, started, before)
+            before = select(position > i, started, before)
         return before, total

@@ -39,9 +39,9 @@ class BlockTopK(BlockMergeSort):
     For pairs, `BlockTopK[(key, value), ...](keys, k, values, storage=...)`: k comes second, while `max_pairs` and
     `min_pairs` take it behind the values.
 
-    The first k places of the blocked arrangement that comes back hold the k largest keys (or smallest): in order by
-    MERGE, in the order they came by AIR. What the other places hold is not specified. With less than k valid items,
-    only so many places count.
+    The first k positions of the blocked arrangement that comes back hold the k largest keys (or smallest): in order by
+    MERGE, in the order they came by AIR. What the other positions hold is not specified. With less than k valid items,
+    only so many positions count.
     """
 
     algorithms = BlockTopKAlgorithm  # type: ignore[assignment]
@@ -122,17 +122,17 @@ class BlockTopK(BlockMergeSort):
         ]
         payload = None if values is None else items_of(values, cls.value_dtype)
         value_slots = None if values is None else storage.values.peek()
-        for i, place in enumerate(before(chosen)):
+        for i, position in enumerate(before(chosen)):
             with when(chosen[i]):
-                slots[place] = bits[i]
+                slots[position] = bits[i]
                 if payload is not None and value_slots is not None:
-                    value_slots[place] = payload[i]
+                    value_slots[position] = payload[i]
         barrier()
-        places = [select(thread * n + i < wanted, thread * n + i, 0) for i in range(n)]
-        found = packed([from_bits(slots[place], cls.dtype, largest) for place in places], keys)
+        positions = [select(thread * n + i < wanted, thread * n + i, 0) for i in range(n)]
+        found = packed([from_bits(slots[position], cls.dtype, largest) for position in positions], keys)
         if value_slots is None:
             return found
-        return found, packed([value_slots[place] for place in places], values)
+        return found, packed([value_slots[position] for position in positions], values)
 
     @classmethod
     def _threshold(cls, bits: list[Any], valid: list[Any], wanted: Any, storage: Any) -> tuple[Any, Any]:

@@ -61,14 +61,14 @@ def permuted(
         if part:
             cls.sync()
         for i, item in enumerate(items):
-            place = as_numeric(write(i)) - part * size
-            with when((place >= 0) & (place < size)):
-                slots[place] = item
+            slot = as_numeric(write(i)) - part * size
+            with when((slot >= 0) & (slot < size)):
+                slots[slot] = item
         cls.sync()
         for i in range(len(items)):
-            place = as_numeric(read(i)) - part * size
-            inside = (place >= 0) & (place < size)
-            found[i] = select(inside, slots[select(inside, place, 0)], found[i])
+            slot = as_numeric(read(i)) - part * size
+            inside = (slot >= 0) & (slot < size)
+            found[i] = select(inside, slots[select(inside, slot, 0)], found[i])
     return found
 
 
@@ -94,7 +94,7 @@ class CollectiveMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the collective; `TypeError` where it is not specialised, or has only named functions."""
         if cls.dtype is None:  # type: ignore[attr-defined]
-            raise TypeError(f"specialize first: {cls.form()}")  # type: ignore[attr-defined]
+            raise TypeError(f"specialize first: {cls.usage()}")  # type: ignore[attr-defined]
         return cls._call(*args, **kwargs)  # type: ignore[attr-defined]
 
     def __repr__(cls) -> str:
@@ -131,7 +131,7 @@ class Collective(metaclass=CollectiveMeta):
     unsupported: ClassVar[tuple[Any, ...]] = ()
 
     @classmethod
-    def form(cls) -> str:
+    def usage(cls) -> str:
         """Return how the class is subscripted."""
         dtype = "dtype or (key, value)" if cls.pairs else "dtype"
         parts = [dtype, cls.extent, *cls.parameters, *(["algorithm=..."] if cls.algorithms else [])]
@@ -241,7 +241,7 @@ _made: dict[Any, Any] = {}
 def _dtypes(cls: Any, key: Any) -> tuple[Any, Any]:
     if isinstance(key, tuple):
         if not cls.pairs or len(key) != 2:
-            raise TypeError(f"write {cls.form()}")
+            raise TypeError(f"write {cls.usage()}")
         return _number(cls, key[0]), _number(cls, key[1])
     return _number(cls, key), None
 
@@ -274,7 +274,7 @@ def _specialise(cls: Any, key: Any) -> Any:
         items = (*items, None)
     least, most = 2 + len(cls.parameters), 2 + len(cls.parameters) + (cls.algorithms is not None)
     if not least <= len(items) <= most:
-        raise TypeError(f"write {cls.form()}")
+        raise TypeError(f"write {cls.usage()}")
     dtype, value_dtype = _dtypes(cls, items[0])
     threads, extra = cls.threads_of(items[1]), items[2:least]
     for name, count in zip(cls.parameters, extra, strict=True):

@@ -171,6 +171,6 @@ class WarpExchange(_ThroughLds):
         """
         if cls.algorithm is not WarpExchangeAlgorithm.SHARED:
             raise NotImplementedError(f"{cls.__name__} cannot scatter by shuffles; use WarpExchangeAlgorithm.SHARED")
-        places = items_of(ranks, Int32)
-        moved = permuted(cls, cls.items(value), lambda i: places[i], arrangement(cls, "striped"), cls.slots(storage))
+        ranks = items_of(ranks, Int32)
+        moved = permuted(cls, cls.items(value), lambda i: ranks[i], arrangement(cls, "striped"), cls.slots(storage))
         return packed(moved, value)

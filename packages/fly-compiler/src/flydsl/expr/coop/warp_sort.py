@@ -36,8 +36,8 @@ def _network(rows: list[list[Any]], before: Callable[[list[Any], list[Any]], Any
                     lower = (lane & (stride // n)) == 0
                 else:
                     theirs, lower = columns[i ^ stride], as_numeric((i & stride) == 0)
-                place = lane * n + i
-                ascending = (place & size) == 0
+                position = lane * n + i
+                ascending = (position & size) == 0
                 takes_first = ascending ^ ~lower
                 swap = select(takes_first, before(theirs, mine), before(mine, theirs))
                 result.append([select(swap, b, a) for a, b in zip(mine, theirs, strict=True)])
@@ -55,21 +55,21 @@ def _sort(keys: Any, values: Any, width: int | None, compare_op: Any, stable: bo
     lanes = _width(width)
     rows = [_items(keys)]
     count = len(rows[0])
-    places = [_lane(lanes) * count + i for i in range(count)]
+    positions = [_lane(lanes) * count + i for i in range(count)]
     if values is not None:
         rows.append(_items(values))
         if len(rows[1]) != count:
             raise ValueError(f"a sort of pairs takes as many values as keys, got {len(rows[1])} for {count}")
     if stable:
-        rows.append(places)
+        rows.append(positions)
     if valid_items is not None:  # the others come after these, in any order
-        rows.append([(place < valid_items).to(Int32) for place in places])
+        rows.append([(position < valid_items).to(Int32) for position in positions])
 
     def before(a: list[Any], b: list[Any]) -> Any:
         result = first = as_numeric(compare_op(a[0], b[0]))
         if stable:
-            place = 1 if values is None else 2
-            result = first | (~as_numeric(compare_op(b[0], a[0])) & (a[place] < b[place]))
+            tie = 1 if values is None else 2
+            result = first | (~as_numeric(compare_op(b[0], a[0])) & (a[tie] < b[tie]))
         return result if valid_items is None else select(a[-1] == b[-1], result, a[-1] > b[-1])
 
     rows = _network(rows, before, lanes)

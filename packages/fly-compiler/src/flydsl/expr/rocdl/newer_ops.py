@@ -47,7 +47,7 @@ def newer_op(name: str) -> Callable[..., Any] | None:
     found = _DOTS.get(name) or _OTHERS.get(name)
     if found is None:
         return None
-    intrinsic, form = found
+    intrinsic, operand_kinds = found
 
     def call(
         res: Any,
@@ -59,10 +59,10 @@ def newer_op(name: str) -> Callable[..., Any] | None:
         bound_control: bool = False,
     ) -> Any:
         values = [as_ir_value(one) for one in operands]
-        if len(values) != form.count("v"):
-            raise TypeError(f"{name} takes a result type and {form.count('v')} operands, got {len(values)}")
+        if len(values) != operand_kinds.count("v"):
+            raise TypeError(f"{name} takes a result type and {operand_kinds.count('v')} operands, got {len(values)}")
         signs = [sign_a, sign_b]
-        for at, kind in enumerate(form):
+        for at, kind in enumerate(operand_kinds):
             if kind == "s":
                 values.insert(at, _flag(signs.pop(0)))
             elif kind == "c":

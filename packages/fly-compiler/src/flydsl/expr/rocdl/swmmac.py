@@ -23,8 +23,8 @@ __all__ = ["sparse_matrix_instruction"]
 _NAME = re.compile(r"swmmac_(f32|f16|bf16|bf16f32|i32)_16x16x(32|64|128)_(f16|bf16|iu4|iu8|(?:fp8|bf8)_(?:fp8|bf8))_?")
 
 # Family, accumulators, k, and the modifiers before a and b, and after the index.
-_Form = tuple[str, tuple[str, ...], tuple[int, ...], bool, tuple[str, ...]]
-_FORMS: dict[str, tuple[_Form, ...]] = {
+_Variant = tuple[str, tuple[str, ...], tuple[int, ...], bool, tuple[str, ...]]
+_VARIANTS: dict[str, tuple[_Variant, ...]] = {
     "f16": (
         ("rdna4", ("f32", "f16"), (32,), False, ()),
         ("gfx1250", ("f32", "f16"), (64,), True, ("reuseA", "reuseB")),
@@ -51,11 +51,11 @@ def sparse_matrix_instruction(name: str) -> Callable[..., Any] | None:
     if match is None:
         return None
     acc, k, types = match[1], int(match[2]), match[3]
-    forms = _FORMS["fp8" if "8_" in types else types]
-    form = next((one for one in forms if acc in one[1] and k in one[2]), None)
-    if form is None:
+    variants = _VARIANTS["fp8" if "8_" in types else types]
+    variant = next((one for one in variants if acc in one[1] and k in one[2]), None)
+    if variant is None:
         return None
-    family, _, _, signs, after = form
+    family, _, _, signs, after = variant
     intrinsic = f"llvm.amdgcn.swmmac.{acc}.16x16x{k}.{types.replace('_', '.')}"
     known = (*(("signA", "signB") if signs else ()), *after)
 

@@ -10,8 +10,8 @@ from flydsl._mlir import ir
 
 from .logic import truth
 from .merge import matched, none_error, poison, unbind
-from .storage_locations import StorageLocation, find_storage_locations, is_internal
 from .region import Scratch, finish, terminate
+from .storage_locations import StorageLocation, find_storage_locations, is_internal
 from .tree import Leaf, Node, Static, capture, is_same, leaves, match, rebuild
 
 __all__ = ["branch", "if_", "select"]
@@ -61,7 +61,9 @@ def branch(condition: ir.Value, then: _Region, otherwise: _Region | None, storag
 class _Merged:
     """A variable that both branches leave with one type."""
 
-    def __init__(self, storage: StorageLocation, reference: Node, sides: tuple[list[Leaf] | None, list[Leaf] | None]) -> None:
+    def __init__(
+        self, storage: StorageLocation, reference: Node, sides: tuple[list[Leaf] | None, list[Leaf] | None]
+    ) -> None:
         self.storage = storage
         self.reference = reference
         self.sides = sides

@@ -16,10 +16,10 @@ from flydsl.trace.diagnostics import where_text
 from flydsl.utils import log
 
 from .branch import branch
-from .loop_carried import LoopCarriedValues
 from .logic import is_dynamic, running, stopped, truth
-from .storage_locations import StorageLocation, find_storage_locations
+from .loop_carried import LoopCarriedValues
 from .region import Scratch, finish, terminate
+from .storage_locations import StorageLocation, find_storage_locations
 
 __all__ = ["counts_up", "for_range", "integer_value", "loop_bounds", "loop_hints", "python_loop", "run_time_loop"]
 
@@ -56,7 +56,11 @@ def for_range(
 
 def python_loop(items: Any, body: _Body, description: Any, stop_flags: tuple[str, ...]) -> None:
     """Unroll a loop while tracing; once a run-time flag may have stopped it, the other iterations are guarded."""
-    storages = {storage.name: storage for storage in find_storage_locations((description[0], (), (), ()), body)} if stop_flags else {}
+    storages = (
+        {storage.name: storage for storage in find_storage_locations((description[0], (), (), ()), body)}
+        if stop_flags
+        else {}
+    )
     for item in items:
         flags = [storages[name].read() for name in stop_flags]
         if stopped(*flags):

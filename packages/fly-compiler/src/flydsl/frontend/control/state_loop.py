@@ -12,10 +12,10 @@ from flydsl.expr.values.numeric import Index, Int64, Numeric, as_numeric
 from flydsl.trace.diagnostics import where_text
 from flydsl.trace.protocol import extract_to_ir_values
 
-from .loop_carried import LoopCarriedValues
 from .for_loop import integer_value, loop_bounds, loop_hints
-from .storage_locations import find_storage_locations
+from .loop_carried import LoopCarriedValues
 from .region import Scratch, finish, terminate
+from .storage_locations import find_storage_locations
 
 __all__ = ["for_state"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The storage locations that a region may write: variables (closure cells), attributes, and containers changed in place."""
+"""The storage locations that a region may write: closure cells, attributes, and containers changed in place."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from flydsl.expr.values.numeric import Boolean
 from flydsl.trace.diagnostics import compile_error
 
 from .branch import branch
-from .loop_carried import LoopCarriedValues
 from .logic import is_dynamic, running, stopped, truth
-from .storage_locations import StorageLocation, find_storage_locations
+from .loop_carried import LoopCarriedValues
 from .region import Scratch, finish, terminate
+from .storage_locations import StorageLocation, find_storage_locations
 
 __all__ = ["run_time_while", "while_"]
 

@@ -6,7 +6,7 @@ while tracing: Python values keep Python's meaning, run-time values build struct
 one construct.
 """
 
-from .function import is_form_of, is_rewritten, rewrite_function, rewritten_source
+from .function import is_rewrite_of, is_rewritten, rewrite_function, rewritten_source
 from .source import SourceUnavailableError, find_source, source_line
 from .syntax import RewriteError
 
@@ -14,7 +14,7 @@ __all__ = [
     "RewriteError",
     "SourceUnavailableError",
     "find_source",
-    "is_form_of",
+    "is_rewrite_of",
     "is_rewritten",
     "rewrite_function",
     "rewritten_source",

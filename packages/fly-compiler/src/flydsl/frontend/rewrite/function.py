@@ -16,7 +16,7 @@ from .source import FunctionSource, find_source
 from .syntax import OPS, REGION, RewriteError, completed, copied, located
 from .transformer import FunctionTransformer
 
-__all__ = ["is_form_of", "is_rewritten", "rewrite_function", "rewritten_source"]
+__all__ = ["is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
 
 _FACTORY = "__fly_factory"
 # The rewritten function's name inside the factory: under its own it would hide a global of that name from its body, as
@@ -30,7 +30,7 @@ _originals: dict[int, CodeType] = {}
 _by_original: dict[tuple[int, bool, bool], tuple[CodeType, CodeType]] = {}
 
 
-def is_form_of(rewritten: FunctionType | None, function: FunctionType) -> bool:
+def is_rewrite_of(rewritten: FunctionType | None, function: FunctionType) -> bool:
     """Tell whether `rewritten` was made from `function` as it is now, whose code and defaults can be replaced."""
     return (
         rewritten is not None

@@ -25,7 +25,7 @@ class FlashConfig:
         waves_per_eu: waves of a SIMD that the register allocation has to leave room for.
 
     Raises:
-        ValueError: a number that the kernel has no form for.
+        ValueError: a number that the kernel has no variant for.
     """
 
     waves: int = 8
@@ -58,7 +58,7 @@ class FlashConfig:
 
 
 def check_head_dim(head_dim: Any) -> None:
-    """Raise ValueError for a head size that the kernel has no form for."""
+    """Raise ValueError for a head size that the kernel has no variant for."""
     if isinstance(head_dim, bool) or not isinstance(head_dim, int) or head_dim not in range(64, 257, 32):
         raise ValueError(f"flash attention: head_dim must be a multiple of 32 from 64 to 256, got {head_dim!r}")
 

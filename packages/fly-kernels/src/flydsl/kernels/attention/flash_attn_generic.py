@@ -8,7 +8,7 @@ from typing import Any
 from ..common.language import flyc, fx
 from .config import configuration
 from .flash_attn_kernel import build_forward
-from .form import Form
+from .variant import AttentionVariant
 
 
 def build_flash_attn_func_module_primary(
@@ -38,7 +38,7 @@ def build_flash_attn_func_module_primary(
 
     Returns a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, BlockTable, block_table_stride, batch,
     seq_len, seq_len_kv, stream)`; see `build_forward` for Q to LSE and the limits. CuSeqQ and CuSeqKv, int32
-    (batch + 1), are read with `varlen` only; BlockTable and its stride belong to the paged form, and are not read.
+    (batch + 1), are read with `varlen` only; BlockTable and its stride belong to the paged variant, and are not read.
 
     Args:
         num_heads: query heads.
@@ -82,8 +82,8 @@ def build_flash_attn_func_module_primary(
             f"not flat_work_group_size={flat_work_group_size!r}"
         )
     heads = num_heads if num_kv_heads is None else num_kv_heads
-    form = Form(varlen=varlen)
-    forward = build_forward(num_heads, heads, head_dim, dtype_str, causal, return_lse, sm_scale, config, form)
+    variant = AttentionVariant(varlen=varlen)
+    forward = build_forward(num_heads, heads, head_dim, dtype_str, causal, return_lse, sm_scale, config, variant)
 
     @flyc.jit
     def flash_attn_func(

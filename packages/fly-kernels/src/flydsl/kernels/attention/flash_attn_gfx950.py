@@ -15,8 +15,8 @@ from ..common.language import flyc, fx
 from .config import configuration
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
-from .form import Form
 from .operands import LATER
+from .variant import AttentionVariant
 
 _ROWS = 256  # of a workgroup
 
@@ -89,7 +89,7 @@ def build_flash_attn_dualwave_swp_module(
         if asked:
             raise NotImplementedError(f"flash attention: {argument} is not supported yet; it {LATER}")
     config = configuration(head_dim, num_heads, _ROWS, waves_per_eu)
-    form = Form(
+    variant = AttentionVariant(
         varlen=varlen,
         bias=has_bias,
         bias_load=1,  # any number of keys
@@ -100,7 +100,7 @@ def build_flash_attn_dualwave_swp_module(
     )
     heads = num_heads if num_kv_heads is None else num_kv_heads
     build = build_forward if num_kv_splits == 1 else build_split_forward
-    forward = build(num_heads, heads, head_dim, dtype_str, causal, return_lse, None, config, form)
+    forward = build(num_heads, heads, head_dim, dtype_str, causal, return_lse, None, config, variant)
 
     @flyc.jit
     def flash_attn_gfx950(
@@ -147,7 +147,7 @@ def build_flash_attn_dualwave_swp_module(
             between = halves(Workspace, rows * head_dim, rows)
         forward(Q, K, V, O, LSE, *between, Bias, AlibiSlopes, Sink, DebugCounts, batch, seq_len, seq_len_kv, stream)
 
-    plain = form == Form(varlen=varlen, bias_load=1)
+    plain = variant == AttentionVariant(varlen=varlen, bias_load=1)
     launch = flash_attn_gfx950 if plain else flash_attn_gfx950_with_options
     launch.compile_hints.update(forward.compile_hints)
     return launch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention on tensors: the one function for all its forms.
+"""Attention on tensors: the one function for all its variants.
 
 Takes torch tensors, or anything that has their `shape`, `dtype`, `is_contiguous`, `new_empty` and `view`; torch itself
 is not imported.
@@ -17,16 +17,24 @@ from flydsl.runtime.device import get_rocm_arch
 from .config import block_rows, default_config
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
-from .form import Form
 from .operands import LATER, dense_problem, varlen_problem, with_options, with_terms
+from .variant import AttentionVariant
 
 
 @lru_cache(maxsize=256)
 def _forward(
-    arch: str, heads: int, kv_heads: int, head_dim: int, dtype: str, causal: bool, lse: bool, rows: int, form: Form
+    arch: str,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    dtype: str,
+    causal: bool,
+    lse: bool,
+    rows: int,
+    variant: AttentionVariant,
 ) -> Any:
-    build = build_forward if form.splits == 1 else build_split_forward
-    return build(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), form)
+    build = build_forward if variant.splits == 1 else build_split_forward
+    return build(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), variant)
 
 
 def flydsl_flash_attn_func(
@@ -99,7 +107,7 @@ def flydsl_flash_attn_func(
         TypeError: a dtype that is not supported, or that differs.
         ValueError: shapes that do not fit, a tensor that is not contiguous, one sequence of 2 GiB and more, lengths
             that are missing.
-        NotImplementedError: an argument of a form that is not there yet, by name.
+        NotImplementedError: an argument of a variant that is not there yet, by name.
     """
     later = {
         "block_table": block_table,
@@ -127,16 +135,16 @@ def flydsl_flash_attn_func(
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
         raise ValueError(f"flash attention: 'out' must be contiguous, of shape {tuple(q.shape)} and dtype {q.dtype}")
     lse = _new(q, problem.lse_shape) if return_lse else None
-    if lse is not None and problem.form.varlen:
+    if lse is not None and problem.variant.varlen:
         lse.fill_(-math.inf)
     if problem.batch and problem.seq_len and problem.seq_len_kv:
-        arch, form = get_rocm_arch(), problem.form
+        arch, variant = get_rocm_arch(), problem.variant
         if bias is not None and bias.data_ptr() % 8:
-            form = replace(form, bias_load=1)
-        splits = form.splits
-        rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, form.bias)
+            variant = replace(variant, bias_load=1)
+        splits = variant.splits
+        rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, variant.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
-        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, form)
+        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant)
         between = (cu_seqlens_q, cu_seqlens_kv)
         if splits > 1:
             rows_of_heads = problem.batch * splits * problem.seq_len * problem.heads

@@ -4,7 +4,7 @@
 (Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.)
 
 A workgroup has `FlashConfig.block_m` query rows of one head, a wave 32 (or 64) of them, and walks over the tiles of
-keys and values that its rows see, usually from the last to the first (`tile_walk`). For each tile a wave computes
+keys and values that its rows see, usually from the last to the first (`tile_schedule`). For each tile a wave computes
 S^T = K Q^T with Q^T in registers, the weights from S^T in registers (`online_softmax`), and O^T += V^T P^T with the
 weights, packed to 16 bits, as they lie: the layout of a result is that of an operand (`matrix`), so neither scores nor
 weights ever leave the registers. Keys and values reach LDS through registers, loaded one tile ahead (`kv_staging`); LDS
@@ -18,8 +18,8 @@ and comes back to the same tile, of which nothing has been added yet.
 Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
 output. Keys and values move from memory once per workgroup, queries and output once.
 
-With `Form.splits` several workgroups share the keys of the same rows, and write what `split_combine_kernel` puts
-together.
+With `AttentionVariant.splits` several workgroups share the keys of the same rows and write what `split_combine_kernel`
+puts together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from typing import Any
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .config import FlashConfig, check_head_dim
-from .form import PLAIN, Form
 from .forward_arguments import check_arguments
 from .kv_staging import KeyStaging, ValueStaging
 from .matrix import FRAGMENT, LANES, STEP, TILE, exp2, multiply, pack, truncation_gain
@@ -38,7 +37,8 @@ from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
 from .output_store import ELEMENTS as OUTPUT_ELEMENTS
 from .output_store import OutputStore
 from .score_terms import ScoreTerms
-from .tile_walk import TileWalk
+from .tile_schedule import TileSchedule
+from .variant import PLAIN, AttentionVariant
 
 _BYTES = 2  # of an element
 _LN_2 = math.log(2.0)
@@ -54,20 +54,20 @@ def build_forward(
     return_lse: bool,
     sm_scale: float | None,
     config: FlashConfig,
-    form: Form = PLAIN,
+    variant: AttentionVariant = PLAIN,
 ) -> Any:
     """Build the launcher of the kernel for a problem's sizes.
 
     It is a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts, batch,
-    seq_len, seq_len_kv, stream, q_stride=0, k_stride=0, v_stride=0, o_stride=0)`; the strides are for `Form.strided`.
+    seq_len, seq_len_kv, stream, q_stride=0, k_stride=0, v_stride=0, o_stride=0)`; strides are for `variant.strided`.
 
     Q and O are (batch, seq_len, num_heads, head_dim), K and V (batch, seq_len_kv, num_kv_heads, head_dim), contiguous,
     of any rank; LSE is (batch, num_heads, seq_len) f32 and only touched with `return_lse`. A row that sees no key gets
     zeros, and -inf in LSE.
 
-    `form` says which of the six tensors behind LSE are used; in place of the others any tensor will do. With `varlen`
+    `variant` says which of the six tensors behind LSE are used; any tensor will do for the others. With `varlen`
     the first two modes of Q, O, K and V are one, and rows of LSE past the end of a sequence are not written. With
-    `splits` O and LSE are parts of the result (`Form`).
+    `splits` O and LSE are parts of the result (`AttentionVariant`).
 
     Limits: the bytes of one batch of each of them are below 2^31; at most 65,535 heads, and batches times splits.
 
@@ -94,7 +94,7 @@ def build_forward(
     gain = truncation_gain(element)
     headroom = math.log2(gain)
     head_bytes = head_dim * _BYTES
-    split = form.splits > 1
+    split = variant.splits > 1
     write_lse, output_type = return_lse or split, fx.Float32 if split else element
     output_bytes = output_type.width // 8
     q_bytes, kv_bytes, o_bytes = (
@@ -103,7 +103,7 @@ def build_forward(
     keys = KeyStaging(element, head_dim, kv_tile, threads)
     values = ValueStaging(element, head_dim, kv_tile, threads)
     lds_elements = max(keys.elements + values.elements, waves * OUTPUT_ELEMENTS)
-    name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}{form}"
+    name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}{variant}"
 
     def resource(tensor: Any, first: Any, rows: Any, row_bytes: Any) -> Any:
         """The buffer resource of `rows` rows from row `first` (i64) on."""
@@ -154,13 +154,13 @@ def build_forward(
         seq_len_kv: fx.Int32,
     ) -> None:
         q_row, k_row, v_row, o_row = (
-            [one * _BYTES for one in strides] if form.strided else [q_bytes, kv_bytes, kv_bytes, o_bytes]
+            [one * _BYTES for one in strides] if variant.strided else [q_bytes, kv_bytes, kv_bytes, o_bytes]
         )
         bias_pitch = seq_len_kv
         thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
         block, part, sequence_out = fx.block_idx.x, 0, batch
         if fx.const_expr(split):
-            batch, part = batch // form.splits, batch % form.splits
+            batch, part = batch // variant.splits, batch % variant.splits
         if fx.const_expr(causal):  # those with most keys first
             block = fx.grid_dim.x - 1 - block
         wave, lane = fx.rocdl.readfirstlane(thread // LANES), thread % LANES
@@ -169,7 +169,7 @@ def build_forward(
 
         lse_rows = seq_len  # of a head; of the longest sequence where they differ
         q_first, kv_first = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
-        if fx.const_expr(form.varlen):
+        if fx.const_expr(variant.varlen):
             q_start, seq_len = sequence(given["cu_seqlens_q"], batch)
             kv_start, seq_len_kv = sequence(given["cu_seqlens_kv"], batch)
             q_first, kv_first = fx.Int64(q_start), fx.Int64(kv_start)
@@ -184,24 +184,24 @@ def build_forward(
         v_mine = v_lds + (column * values.pitch + half * FRAGMENT)
 
         block_rows, wave_rows = (block * block_m, block_m), (row0, rows_per_wave)
-        walk = TileWalk(form, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
+        schedule = TileSchedule(variant, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
         shift = seq_len_kv - seq_len  # query row r stands at key r + shift
 
         kv_head = head // group * head_bytes
 
         def place(turn: Any, row_bytes: Any) -> Any:
             """Where a turn's tile begins, in bytes; after turn 0 there is none: past the end, where loads give zero."""
-            begin = walk.tile(turn) * (kv_tile * row_bytes) + kv_head
+            begin = schedule.tile(turn) * (kv_tile * row_bytes) + kv_head
             return fx.rocdl.readfirstlane((turn >= 0).select(begin, seq_len_kv * row_bytes))
 
         bias, slope = None, None
-        if fx.const_expr(form.bias):
-            bias_first = q_first if form.varlen else fx.Int64(0)
+        if fx.const_expr(variant.bias):
+            bias_first = q_first if variant.varlen else fx.Int64(0)
             bias = resource(given["bias"], bias_first, seq_len, bias_pitch * _BYTES)
-        if fx.const_expr(form.alibi):
-            slope = one_of(given["alibi_slopes"], batch * num_heads + head if form.slopes_per_batch else head)
+        if fx.const_expr(variant.alibi):
+            slope = one_of(given["alibi_slopes"], batch * num_heads + head if variant.slopes_per_batch else head)
         terms = ScoreTerms(
-            form,
+            variant,
             element,
             1.0 / natural_scale,
             bias=bias,
@@ -228,19 +228,19 @@ def build_forward(
         total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
         taken, skipped = fx.Int32(0), fx.Int32(0)  # renewals of the references, and tiles without one
 
-        turn = walk.count - 1
+        turn = schedule.count - 1
         keys.store(keys.load(k_all, place(turn, k_row)))
         values.store(values.load(v_all, place(turn, v_row)))
         next_k, next_v = keys.load(k_all, place(turn - 1, k_row)), values.load(v_all, place(turn - 1, v_row))
         fx.barrier()
 
-        while (turn >= 0) & (turn >= walk.plain):
+        while (turn >= 0) & (turn >= schedule.plain):
             packed = [[fx.full(16, 0.0, element) for _ in range(key_blocks)] for _ in range(blocks)]
-            if walk.seen(turn):
+            if schedule.seen(turn):
                 taken = taken + 1
-                scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
+                scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
                 for b in fx.range_constexpr(blocks):
-                    begin, end = walk.visible(turn, row0 + b * TILE + column)
+                    begin, end = schedule.visible(turn, row0 + b * TILE + column)
                     begin = None if begin is None else begin - half * 4
                     visible = mask(scores[b], begin, end - half * 4)
                     reference[b], factor = renewed(reference[b], visible, scale, headroom)
@@ -251,7 +251,7 @@ def build_forward(
             fx.barrier()
             keys.store(next_k)
             next_k = keys.load(k_all, place(turn - 2, k_row))
-            if walk.seen(turn):
+            if schedule.seen(turn):
                 output = add_weighted(output, v_mine, packed)
             fx.barrier()
             values.store(next_v)
@@ -268,7 +268,7 @@ def build_forward(
                     if fx.const_expr(copy > 0):
                         due = due & (turn >= 0)
                     if due:
-                        scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
+                        scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
                         powers, added, over = [], [], fx.Boolean(False)
                         for b in fx.range_constexpr(blocks):
                             one, sums = weights(scores[b], scale, reference[b])
@@ -290,7 +290,7 @@ def build_forward(
                             skipped = skipped + 1
             if above:
                 taken, skipped = taken + 1, skipped - 1
-                scores = scores_of(k_mine, queries, terms.of(walk.tile(turn)))
+                scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
                 for b in fx.range_constexpr(blocks):
                     reference[b], factor = renewed(reference[b], scores[b], scale, headroom)
                     total[b] = total[b] * factor
@@ -302,7 +302,7 @@ def build_forward(
             sums = total[b][0] + total[b][1]
             sums = sums + fx.gpu.shuffle_xor(sums, TILE, LANES)
             log2_sum = reference[b] + fx.log2(sums)
-            if fx.const_expr(form.sink and not split):
+            if fx.const_expr(variant.sink and not split):
                 sink = one_of(given["sink"], head) * math.log2(math.e)
                 sums = sums + exp2(fx.full(1, sink - reference[b], fx.Float32))[0]
                 log2_sum = log2_of_sum(log2_sum, sink)
@@ -316,7 +316,7 @@ def build_forward(
                 lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
                 if (half == 0) & (row < fx.min(seq_len, lse_rows)):
                     (lse + row).store(log2_sum if split else log2_sum * _LN_2)
-        if fx.const_expr(form.counts):
+        if fx.const_expr(variant.counts):
             counters = fx.recast_iter(fx.Float32, given["debug_counts"].iter)
             if lane == 0:
                 for index, count in enumerate((taken, skipped)):
@@ -344,14 +344,16 @@ def build_forward(
         v_stride: fx.Int32 = 0,  # type: ignore[assignment]
         o_stride: fx.Int32 = 0,  # type: ignore[assignment]
     ) -> None:
-        strides = (q_stride, k_stride, v_stride, o_stride) if form.strided else ()
-        given = form.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts)
+        strides = (q_stride, k_stride, v_stride, o_stride) if variant.strided else ()
+        given = variant.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts)
         main = {"Q": Q, "K": K, "V": V, "O": O, **({"LSE": LSE} if write_lse else {})}
         check_arguments(
-            form, element, main, given, (num_heads, num_kv_heads, head_dim), strides, batch, seq_len, seq_len_kv
+            variant, element, main, given, (num_heads, num_kv_heads, head_dim), strides, batch, seq_len, seq_len_kv
         )
         flash_attn_kernel(Q, K, V, O, LSE, given, strides, seq_len, seq_len_kv).launch(
-            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch * form.splits), block=(threads,), stream=stream
+            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch * variant.splits),
+            block=(threads,),
+            stream=stream,
         )
 
     flash_attn.compile_hints["waves_per_eu"] = config.waves_per_eu
@@ -374,7 +376,7 @@ def build_dense(
     sm_scale: float | None,
     config: FlashConfig,
 ) -> Any:
-    """`build_forward` in the plain form; the launcher is `(Q, K, V, O, LSE, batch, seq_len, seq_len_kv, stream)`."""
+    """`build_forward` in the plain variant; the launcher is `(Q, K, V, O, LSE, batch, seq_len, seq_len_kv, stream)`."""
     forward = build_forward(num_heads, num_kv_heads, head_dim, dtype_str, causal, return_lse, sm_scale, config)
 
     @flyc.jit

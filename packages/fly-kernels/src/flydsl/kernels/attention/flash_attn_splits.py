@@ -10,8 +10,8 @@ from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .config import FlashConfig
 from .flash_attn_kernel import build_forward
-from .form import Form
 from .split_combine_kernel import build_split_combine
+from .variant import AttentionVariant
 
 
 def build_split_forward(
@@ -23,9 +23,9 @@ def build_split_forward(
     return_lse: bool,
     sm_scale: float | None,
     config: FlashConfig,
-    form: Form,
+    variant: AttentionVariant,
 ) -> Any:
-    """Build the launcher of both kernels; the arguments are those of `build_forward`, with `form.splits` of 2 and more.
+    """Build the launcher of both kernels; the arguments are those of `build_forward`, with `variant.splits` from 2 on.
 
     It is a `@flyc.jit` function `(Q, K, V, O, LSE, Parts, PartsLSE, Bias, AlibiSlopes, Sink, DebugCounts, batch,
     seq_len, seq_len_kv, stream)`. Q to LSE are as in `build_forward` without splits; Parts, f32 (batch, splits,
@@ -34,12 +34,14 @@ def build_split_forward(
 
     Raises ValueError for numbers and a dtype that are not supported, and for one split only.
     """
-    if form.splits < 2:
-        raise ValueError(f"flash attention: at least two splits are to be combined, got {form.splits!r}")
+    if variant.splits < 2:
+        raise ValueError(f"flash attention: at least two splits are to be combined, got {variant.splits!r}")
     arguments = (num_heads, num_kv_heads, head_dim, dtype_str, causal)
-    forward = build_forward(*arguments, False, sm_scale, config, form)
+    forward = build_forward(*arguments, False, sm_scale, config, variant)
     element = float_type(dtype_str)
-    combine = build_split_combine(num_heads, head_dim, element, form.splits, return_lse=return_lse, sink=form.sink)
+    combine = build_split_combine(
+        num_heads, head_dim, element, variant.splits, return_lse=return_lse, sink=variant.sink
+    )
 
     @flyc.jit
     def flash_attn_splits(
@@ -63,7 +65,7 @@ def build_split_forward(
         expect_contiguous("O", O, element, rows * head_dim)
         if return_lse:
             expect_contiguous("LSE", LSE, fx.Float32, rows)
-        if form.sink:
+        if variant.sink:
             expect_contiguous("sink", Sink, fx.Float32, num_heads)
         forward(
             Q, K, V, Parts, PartsLSE, O, O, Bias, AlibiSlopes, Sink, DebugCounts, batch, seq_len, seq_len_kv, stream

@@ -8,13 +8,13 @@ from typing import Any
 from ..common.contiguous import expect_contiguous
 from ..common.language import fx
 from ..common.row_arguments import expect_count
-from .form import Form
+from .variant import AttentionVariant
 
 _LARGEST_BYTES = 2**31  # of a sequence: what one buffer resource covers
 
 
 def check_arguments(
-    form: Form,
+    variant: AttentionVariant,
     element: Any,
     main: dict[str, Any],
     given: dict[str, Any],
@@ -27,12 +27,12 @@ def check_arguments(
     """Refuse what the kernel would misread; to be called in a host function.
 
     Args:
-        form: the kernel's form.
+        variant: the kernel's variant.
         element: the type of Q, K and V, and of O where the keys are not split.
         main: Q, K, V, O and, where it is written, LSE.
-        given: what `Form.chosen` gives.
+        given: what `AttentionVariant.chosen` gives.
         heads: query heads, heads of the keys, elements of a head.
-        strides: elements from token to token of Q, K, V and O, with `Form.strided`.
+        strides: elements from token to token of Q, K, V and O, with `AttentionVariant.strided`.
         batch, seq_len, seq_len_kv: the launch's.
 
     Raises TypeError for types, ValueError for the rest, by the name of the argument; what is not known while tracing
@@ -40,10 +40,10 @@ def check_arguments(
     """
     num_heads, num_kv_heads, head_dim = heads
     size = element.width // 8
-    output = fx.Float32 if form.splits > 1 else element
+    output = fx.Float32 if variant.splits > 1 else element
     q_row, kv_row = num_heads * head_dim * (output.width // 8), num_kv_heads * head_dim * size
     rows_of: list[tuple[str, Any, Any]] = [("seq_len", seq_len, q_row), ("seq_len_kv", seq_len_kv, kv_row)]
-    if form.strided:
+    if variant.strided:
         q_row, k_row, v_row, o_row = (fx.Int64(one) * size for one in strides)
         rows_of = [("seq_len", seq_len, q_row), ("seq_len", seq_len, o_row)]
         rows_of += [("seq_len_kv", seq_len_kv, k_row), ("seq_len_kv", seq_len_kv, v_row)]
@@ -58,13 +58,13 @@ def check_arguments(
     expect_count("batch", batch)
     rows: Any = None  # known to the kernel only, with `varlen`, as are keys and the rows of the bias
     keys = parts = bias = None
-    if not form.varlen:
+    if not variant.varlen:
         rows = fx.Int64(batch) * fx.Int64(seq_len) * num_heads
         keys = fx.Int64(batch) * fx.Int64(seq_len_kv) * num_kv_heads
-        parts, bias = rows * form.splits, fx.Int64(seq_len) * fx.Int64(seq_len_kv)
+        parts, bias = rows * variant.splits, fx.Int64(seq_len) * fx.Int64(seq_len_kv)
     kinds = (("Q", element, rows), ("K", element, keys), ("V", element, keys), ("O", output, parts))
     for index, (label, kind, count) in enumerate(kinds):
-        if form.strided:
+        if variant.strided:
             own = num_heads if label in "QO" else num_kv_heads
             length = seq_len if label in "QO" else seq_len_kv
             _check_strided(label, main[label], kind, (batch, length, own, head_dim), strides[index])
@@ -72,7 +72,7 @@ def check_arguments(
             expect_contiguous(label, main[label], kind, None if count is None else count * head_dim)
     if "LSE" in main:
         expect_contiguous("LSE", main["LSE"], fx.Float32, parts)
-    slopes = fx.Int64(batch if form.slopes_per_batch else 1) * num_heads
+    slopes = fx.Int64(batch if variant.slopes_per_batch else 1) * num_heads
     for label, kind, count in (
         ("cu_seqlens_q", fx.Int32, fx.Int64(batch) + 1),
         ("cu_seqlens_kv", fx.Int32, fx.Int64(batch) + 1),

@@ -91,7 +91,7 @@ def build_fused_rope_cache_module(
         SlotMapping         (T,)                    int32 or int64: block · block_size + place; negative: no write
         KeyCache            (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D / 16, block_size, 16)
         ValueCache          (blocks, block_size, num_kv_heads, D), or (blocks, num_kv_heads, D, block_size); the second
-                            forms with `flash_layout=False`
+                            variants with `flash_layout=False`
         KScale, VScale      (1,) f32
 
     Tensors have these shapes with any strides but a last one of 1, so parts of a fused projection are fine; what has

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .config import check_head_dim
-from .form import PLAIN, Form
+from .variant import PLAIN, AttentionVariant
 
 _DTYPES = {"float16": "f16", "bfloat16": "bf16"}
 _LARGEST_BYTES = 2**31  # of what one buffer resource covers
@@ -29,7 +29,7 @@ class Problem:
     kv_heads: int
     dtype: str
     lse_shape: tuple[int, ...]
-    form: Form = PLAIN
+    variant: AttentionVariant = PLAIN
 
 
 def dense_problem(q: Any, k: Any, v: Any, num_kv_heads: int | None) -> Problem:
@@ -99,8 +99,8 @@ def varlen_problem(
     heads, head_dim = int(q.shape[1]), int(q.shape[2])
     kv_heads = _heads(q, k, v, num_kv_heads)
     lse_shape = (batch, heads, max_seqlen_q)
-    dtype, form = _dtype(q, k, v), Form(varlen=True)
-    return Problem(batch, max_seqlen_q, heads, head_dim, longest_kv, kv_heads, dtype, lse_shape, form)
+    dtype, variant = _dtype(q, k, v), AttentionVariant(varlen=True)
+    return Problem(batch, max_seqlen_q, heads, head_dim, longest_kv, kv_heads, dtype, lse_shape, variant)
 
 
 def with_terms(problem: Problem, q: Any, bias: Any, alibi_slopes: Any, sink: Any) -> Problem:
@@ -108,21 +108,21 @@ def with_terms(problem: Problem, q: Any, bias: Any, alibi_slopes: Any, sink: Any
 
     Raises TypeError and ValueError as `flydsl_flash_attn_func` says.
     """
-    form = problem.form
+    variant = problem.variant
     if bias is not None:
-        rows = int(q.shape[0]) if form.varlen else problem.seq_len
+        rows = int(q.shape[0]) if variant.varlen else problem.seq_len
         _expect("bias", bias, q.dtype, [(rows, problem.seq_len_kv)])
         if problem.seq_len * problem.seq_len_kv * 2 >= _LARGEST_BYTES:
             raise ValueError("flash attention: the 'bias' of a sequence must be less than 2 GiB")
-        form = replace(form, bias=True, bias_load=4 if problem.seq_len_kv % 4 == 0 else 1)
+        variant = replace(variant, bias=True, bias_load=4 if problem.seq_len_kv % 4 == 0 else 1)
     if alibi_slopes is not None:
         shapes = [(problem.heads,), (problem.batch, problem.heads)]
         _expect("alibi_slopes", alibi_slopes, "float32", shapes)
-        form = replace(form, alibi=True, slopes_per_batch=len(alibi_slopes.shape) == 2)
+        variant = replace(variant, alibi=True, slopes_per_batch=len(alibi_slopes.shape) == 2)
     if sink is not None:
         _expect("sink", sink, "float32", [(problem.heads,)])
-        form = replace(form, sink=True)
-    return replace(problem, form=form)
+        variant = replace(variant, sink=True)
+    return replace(problem, variant=variant)
 
 
 def with_options(problem: Problem, num_kv_splits: int, debug_counts: Any) -> Problem:
@@ -130,12 +130,12 @@ def with_options(problem: Problem, num_kv_splits: int, debug_counts: Any) -> Pro
 
     Raises TypeError and ValueError as `flydsl_flash_attn_func` says.
     """
-    form = replace(problem.form, splits=num_kv_splits, counts=debug_counts is not None)
+    variant = replace(problem.variant, splits=num_kv_splits, counts=debug_counts is not None)
     if debug_counts is not None:
         _expect("debug_counts", debug_counts, "float32", [(2,)])
-    if form.splits > 1 and problem.seq_len * problem.heads * problem.head_dim * 4 >= _LARGEST_BYTES:
+    if variant.splits > 1 and problem.seq_len * problem.heads * problem.head_dim * 4 >= _LARGEST_BYTES:
         raise ValueError("flash attention: with num_kv_splits, one batch of 'q' in f32 must be less than 2 GiB")
-    return replace(problem, form=form)
+    return replace(problem, variant=variant)
 
 
 def _modes(name: str, tensor: Any, wanted: str, modes: int) -> None:

@@ -32,8 +32,8 @@ def build_split_combine(
     """Return the function `(Parts, PartsLSE, Out, LSE, Sink, batch, seq_len, stream)` that launches the kernel.
 
     It is to be called in a `@flyc.jit` body. Parts is (batch, splits, seq_len, num_heads, head_dim) f32 and PartsLSE
-    (batch, splits, num_heads, seq_len) f32, as `Form.splits` says; Out is (batch, seq_len, num_heads, head_dim) of
-    `element`, LSE (batch, num_heads, seq_len) f32, natural logarithms, only touched with `return_lse`; Sink f32
+    (batch, splits, num_heads, seq_len) f32, see `AttentionVariant.splits`; Out is (batch, seq_len, num_heads, head_dim)
+    of `element`, LSE (batch, num_heads, seq_len) f32, natural logarithms, only touched with `return_lse`; Sink f32
     (num_heads), only read with `sink`. The caller has checked the tensors.
     """
     threads_a_row = head_dim // _ELEMENTS

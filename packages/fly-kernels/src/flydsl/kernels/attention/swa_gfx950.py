@@ -11,7 +11,7 @@ from typing import Any
 from ..common.language import flyc, fx
 from .config import configuration
 from .flash_attn_kernel import build_forward
-from .form import Form
+from .variant import AttentionVariant
 
 _DTYPES = ("bf16", "f16")
 
@@ -48,9 +48,9 @@ def build_gqa_attn(
     if isinstance(ATTN_B, bool) or not isinstance(ATTN_B, int) or not 1 <= ATTN_B < 2**16:
         raise ValueError(f"flash attention: ATTN_B must be 1 to 65535, got {ATTN_B!r}")
     config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
-    form = Form(window=sliding_window, strided=True)
+    variant = AttentionVariant(window=sliding_window, strided=True)
     forwards = {
-        dtype: build_forward(ATTN_H, ATTN_H_KV, ATTN_D, dtype, False, False, None, config, form) for dtype in _DTYPES
+        dtype: build_forward(ATTN_H, ATTN_H_KV, ATTN_D, dtype, False, False, None, config, variant) for dtype in _DTYPES
     }
 
     @flyc.jit

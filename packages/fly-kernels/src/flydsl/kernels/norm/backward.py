@@ -23,12 +23,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..common.checks import positive_integer
+from ..common.coalesced_store import CoalescedStore
 from ..common.convert import minus
 from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, pointer, row_config, stream, total
-from ..common.spread import Spread
 from .column_sums import column_sums
 from .forward import programs
 
@@ -101,10 +101,10 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
         gamma = [RowView(tensors.Gamma, at).load(step) for step in steps]
         state = [fx.full(step.elements, 0.0, fx.Float32) for _ in range(sums) for step in steps]
         state = all_rows(tensors, at, m_in, steps, gamma, state)
-        spread = Spread(plan, at)
+        store = CoalescedStore(plan, at)
         for index, target in enumerate(targets(tensors)):
             for step, values in zip(steps, state[index * len(steps) : (index + 1) * len(steps)], strict=True):
-                spread.write(step, values, target)
+                store.write(step, values, target)
 
     def all_rows(tensors: Any, at: Any, m_in: Any, steps: Any, gamma: Any, state: Any) -> Any:
         turn = fx.Int32(0)
@@ -150,11 +150,11 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
             stream(plan, [], clear)
         else:
-            into, spread = targets(tensors), Spread(plan, at)
+            into, store = targets(tensors), CoalescedStore(plan, at)
 
             def accumulate(step: Step, dy: Any, products: Any) -> None:
                 for target, values in zip(into, (products, dy), strict=False):
-                    spread.write(step, values, target)
+                    store.write(step, values, target)
 
         for row in range(at.first, m_in, fx.grid_dim.x):
             streamed_row(Row(tensors, at, row), gamma, accumulate)

@@ -122,7 +122,7 @@ def _compose_static(modes_s: Any, modes_d: Any, a: Layout, b: Layout) -> Layout:
     if len(modes_s) > _FEW_MODES:
         ends = list(accumulate(modes_s[:-1], mul))
     try:
-        result = make(*_walk_all(modes_s, modes_d, b._shape, b._stride, reach, ends), True)
+        result = make(*_compose_modes(modes_s, modes_d, b._shape, b._stride, reach, ends), True)
     except _Uneven as e:
         raise _explain(e, a, b) from None
     if reach:
@@ -152,26 +152,26 @@ def _require_no_carry(reach: list[Any], modes_s: Any, a: Layout, b: Layout) -> N
             raise fail("composition", condition, a, b)
 
 
-def _walk_all(
+def _compose_modes(
     modes_s: Any, modes_d: Any, shape: Any, stride: Any, reach: list[Any] | None, ends: list[int] | None
 ) -> tuple[Any, Any]:
     if type(shape) is not tuple:
-        return _walk(modes_s, modes_d, shape, stride, reach, ends)
+        return _compose_leaf(modes_s, modes_d, shape, stride, reach, ends)
     if len(shape) == 1:
-        return _walk_all(modes_s, modes_d, shape[0], stride[0], reach, ends)
+        return _compose_modes(modes_s, modes_d, shape[0], stride[0], reach, ends)
     out_s = []
     out_d = []
     for s, d in zip(shape, stride):
         if type(s) is int:
-            rs, rd = _walk(modes_s, modes_d, s, d, reach, ends)
+            rs, rd = _compose_leaf(modes_s, modes_d, s, d, reach, ends)
         else:
-            rs, rd = _walk_all(modes_s, modes_d, s, d, reach, ends)
+            rs, rd = _compose_modes(modes_s, modes_d, s, d, reach, ends)
         out_s.append(rs)
         out_d.append(rd)
     return tuple(out_s), tuple(out_d)
 
 
-def _walk(
+def _compose_leaf(
     modes_s: Any, modes_d: Any, s: int, d: int, reach: list[Any] | None = None, ends: list[int] | None = None
 ) -> tuple[Any, Any]:
     """One static leaf of B over the coalesced modes of A, whose extents (but the last) are static.
@@ -277,10 +277,10 @@ def _compose_symbolic(a: Layout, b: Layout, past_units: bool = True) -> Layout:
         target = targets[path]
         if type(s) is int and type(d) is int and target.static:
             try:
-                return _walk(target.extents, target.strides, s, d, target.reach)
+                return _compose_leaf(target.extents, target.strides, s, d, target.reach)
             except _Uneven as e:
                 raise _explain(e, a, b) from None
-        return _walk_symbolic(target, s, d)
+        return _compose_symbolic(target, s, d)
 
     def tree(s: Any, d: Any) -> tuple[Any, Any]:
         if type(s) is not tuple:
@@ -321,7 +321,7 @@ def _attach(shape: Any, most: Any, extent: Any) -> tuple[Any, bool]:
     return shape, False
 
 
-def _walk_symbolic(target: _Target, s: Any, d: Any) -> tuple[Any, Any]:
+def _compose_symbolic(target: _Target, s: Any, d: Any) -> tuple[Any, Any]:
     extents, strides, reach = target.extents, target.strides, target.reach
     if len(extents) == 1:
         return s, strides[0] * d

@@ -15,7 +15,7 @@ from ..arch import architecture
 from ..convert import round_to
 from ..functions import UNARY
 from ..language import fx
-from .epilogue_walks import c_shuffle_epilog, default_epilog, mfma_epilog
+from .cshuffle_epilogue import c_shuffle_epilog, default_epilog, mfma_epilog
 
 __all__ = [
     "ACTIVATIONS",

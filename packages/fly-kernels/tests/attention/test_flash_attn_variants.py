@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms of flash attention beside the plain one: bias, ALiBi, sinks, and sequences of several lengths."""
+"""The variants of flash attention beside the plain one: bias, ALiBi, sinks, and sequences of several lengths."""
 
 import math
 
@@ -11,18 +11,18 @@ from flydsl.kernels.attention.config import FlashConfig
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.flash_attn_kernel import build_forward
-from flydsl.kernels.attention.form import Form
+from flydsl.kernels.attention.variant import AttentionVariant
 
 
 def normal(*shape, dtype=torch.float32, seed=1):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
-def launch(run, q, k, v, causal, dtype, form, extra, config):
-    """The kernel of a form in all orders of waves, into poisoned outputs."""
+def launch(run, q, k, v, causal, dtype, variant, extra, config):
+    """The kernel of a variant in all orders of waves, into poisoned outputs."""
     batch, sq, heads, head_dim = q.shape
     skv, kv_heads = k.shape[1:3]
-    kernel = build_forward(heads, kv_heads, head_dim, dtype, causal, True, None, config, form)
+    kernel = build_forward(heads, kv_heads, head_dim, dtype, causal, True, None, config, variant)
     out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
     names = ("cu_seqlens_q", "cu_seqlens_kv", "bias", "alibi_slopes", "sink", "debug_counts")
     given = [extra.get(name, out) for name in names]
@@ -35,8 +35,8 @@ def launch(run, q, k, v, causal, dtype, form, extra, config):
 def test_bias(run, dtype, skv, load, causal):
     q, k, v = tensors(2, 100, skv, 2, 1, 64, dtype)
     bias = normal(100, skv, dtype=DTYPES[dtype])
-    form = Form(bias=True, bias_load=load)
-    out, lse = launch(run, q, k, v, causal, dtype, form, {"bias": bias}, FlashConfig(waves=2))
+    variant = AttentionVariant(bias=True, bias_load=load)
+    out, lse = launch(run, q, k, v, causal, dtype, variant, {"bias": bias}, FlashConfig(waves=2))
     check(out, lse, q, k, v, causal, dtype, bias=bias)
 
 
@@ -46,7 +46,7 @@ def test_a_bias_of_minus_infinity_masks(run):
     bias = torch.zeros(64, 256, dtype=torch.bfloat16)
     bias[:32, 64:] = -math.inf
     bias[40:50] = -math.inf
-    out, lse = launch(run, q, k, v, False, "bf16", Form(bias=True), {"bias": bias}, FlashConfig(waves=2))
+    out, lse = launch(run, q, k, v, False, "bf16", AttentionVariant(bias=True), {"bias": bias}, FlashConfig(waves=2))
     check(out, lse, q, k, v, False, "bf16", bias=bias)
 
 
@@ -55,8 +55,8 @@ def test_a_bias_of_minus_infinity_masks(run):
 def test_alibi(run, per_batch, causal):
     q, k, v = tensors(2, 70, 150, 2, 2, 96, "f16")
     slopes = normal(2, 2).abs() if per_batch else normal(2).abs()
-    form = Form(alibi=True, slopes_per_batch=per_batch)
-    out, lse = launch(run, q, k, v, causal, "f16", form, {"alibi_slopes": slopes.view(-1)}, FlashConfig(waves=2))
+    variant = AttentionVariant(alibi=True, slopes_per_batch=per_batch)
+    out, lse = launch(run, q, k, v, causal, "f16", variant, {"alibi_slopes": slopes.view(-1)}, FlashConfig(waves=2))
     check(out, lse, q, k, v, causal, "f16", alibi_slopes=slopes)
 
 
@@ -65,7 +65,7 @@ def test_sink(run, value):
     """The first rows see no key: all their weight is the sink's."""
     q, k, v = tensors(1, 100, 70, 2, 1, 64, "bf16")
     sink = torch.tensor([value, 1.0])
-    out, lse = launch(run, q, k, v, True, "bf16", Form(sink=True), {"sink": sink}, FlashConfig(waves=2))
+    out, lse = launch(run, q, k, v, True, "bf16", AttentionVariant(sink=True), {"sink": sink}, FlashConfig(waves=2))
     check(out, lse, q, k, v, True, "bf16", sink=sink)
 
 

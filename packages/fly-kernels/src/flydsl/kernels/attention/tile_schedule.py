@@ -17,14 +17,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.language import fx
-from .form import Form
+from .variant import AttentionVariant
 
 
-class TileWalk:
+class TileSchedule:
     """The turns of one workgroup, and what one of its waves sees.
 
     Args:
-        form: whether there are windows and splits.
+        variant: whether there are windows and splits.
         causal: whether a query row sees no key after its own.
         kv_tile: keys of a tile.
         block: first query row of the workgroup and their number.
@@ -39,7 +39,7 @@ class TileWalk:
 
     def __init__(
         self,
-        form: Form,
+        variant: AttentionVariant,
         causal: bool,
         kv_tile: int,
         block: tuple[Any, int],
@@ -48,7 +48,7 @@ class TileWalk:
         seq_len_kv: Any,
         part: Any,
     ) -> None:
-        left, right = form.bounds(causal)
+        left, right = variant.bounds(causal)
         shift = seq_len_kv - seq_len  # query row r stands at key r + shift
         self._left, self._right, self._shift, self._kv_tile, self._seq_len_kv = left, right, shift, kv_tile, seq_len_kv
 
@@ -70,15 +70,15 @@ class TileWalk:
             high = tiles_to(past(block))
             self._wave_high = tiles_to(past(wave))
             plain = fx.min(fx.max(block[0] + shift + right, fx.Int32(0)) // kv_tile, high - 1)
-        if form.varlen:  # a block past the end of its sequence
+        if variant.varlen:  # a block past the end of its sequence
             high = (block[0] < seq_len).select(high, fx.Int32(0))
         low = None  # the first tile
         if left is not None:
             low = first(block[0]) // kv_tile
             self._wave_low = first(wave[0]) // kv_tile
         self.count = high if low is None else fx.max(high - low, fx.Int32(0))
-        if form.splits > 1:
-            share = (self.count + (form.splits - 1)) // form.splits
+        if variant.splits > 1:
+            share = (self.count + (variant.splits - 1)) // variant.splits
             begin = part * share
             self.count = fx.max(fx.min(share, self.count - begin), fx.Int32(0))
             low = begin if low is None else low + begin

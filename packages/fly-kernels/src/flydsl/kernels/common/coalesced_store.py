@@ -17,7 +17,7 @@ from .language import fx
 from .rows import RowPlan, RowThread, Step
 
 
-class Spread:
+class CoalescedStore:
     """The LDS for it, of one vector per thread; at most one in a kernel."""
 
     def __init__(self, plan: RowPlan, at: RowThread) -> None:

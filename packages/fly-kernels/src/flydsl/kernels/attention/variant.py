@@ -11,7 +11,7 @@ _ANY_LENGTH = 2**24  # more keys than a sequence below 2 GiB has
 
 
 @dataclass(frozen=True)
-class Form:
+class AttentionVariant:
     """Which tensors a kernel gets beside Q, K, V, O and LSE, what they mean, and which keys it takes.
 
     Attributes:
@@ -94,4 +94,4 @@ class Form:
         return "_".join(["", *said, *unaligned, *window, *splits])
 
 
-PLAIN = Form()
+PLAIN = AttentionVariant()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks over the accumulators of 16x16 matrix instructions: which row and column an element is of, and by way of LDS.
+"""Epilogues over accumulators of 16x16 matrix instructions: which row and column an element is of, and by way of LDS.
 
 Element ii (0 to 3) of tile mi of a lane belongs to row bx_m + 16 mi + 4 (lane // 16) + ii of the output, and to column
 lane mod 16 of its tile. What is done with it is the caller's: the functions call back.
@@ -120,7 +120,7 @@ def c_shuffle_epilog(
 
 
 def mfma_epilog(*, use_cshuffle: bool, **arguments: Any) -> None:
-    """`c_shuffle_epilog` or `default_epilog`; both forms' arguments may be given, what the other needs is ignored.
+    """`c_shuffle_epilog` or `default_epilog`; the arguments of both may be given, what the other needs is ignored.
 
     Raises TypeError, with its name, for an argument that is missing.
     """
