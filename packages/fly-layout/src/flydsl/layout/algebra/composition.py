@@ -280,7 +280,7 @@ def _compose_symbolic(a: Layout, b: Layout, past_units: bool = True) -> Layout:
                 return _compose_leaf(target.extents, target.strides, s, d, target.reach)
             except _Uneven as e:
                 raise _explain(e, a, b) from None
-        return _compose_symbolic(target, s, d)
+        return _compose_leaf_symbolic(target, s, d)
 
     def tree(s: Any, d: Any) -> tuple[Any, Any]:
         if type(s) is not tuple:
@@ -321,7 +321,7 @@ def _attach(shape: Any, most: Any, extent: Any) -> tuple[Any, bool]:
     return shape, False
 
 
-def _compose_symbolic(target: _Target, s: Any, d: Any) -> tuple[Any, Any]:
+def _compose_leaf_symbolic(target: _Target, s: Any, d: Any) -> tuple[Any, Any]:
     extents, strides, reach = target.extents, target.strides, target.reach
     if len(extents) == 1:
         return s, strides[0] * d
