@@ -78,16 +78,20 @@ def test_paths_know_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert folder.get() == tmp_path
 
 
-def test_the_group_of_a_layer_imports_its_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    layer = tmp_path / "flydsl" / "made_up"
-    layer.mkdir(parents=True)
-    (layer / "variables.py").write_text(
+def test_the_group_of_a_wheel_imports_what_its_entry_point_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "made_up_settings.py").write_text(
         "from flydsl.runtime.environment import register, string\n"
         "register(string('FLYDSL_MADE_UP_COLOUR', default='green', group='made_up', help='A colour.'))\n"
     )
-    broken = tmp_path / "flydsl" / "broken"
-    broken.mkdir()
-    (broken / "variables.py").write_text("import there_is_no_such_module\n")
+    (tmp_path / "broken_settings.py").write_text("import there_is_no_such_module\n")
+    wheel = tmp_path / "made_up-1.0.dist-info"
+    wheel.mkdir()
+    (wheel / "METADATA").write_text("Metadata-Version: 2.1\nName: made-up\nVersion: 1.0\n")
+    (wheel / "entry_points.txt").write_text(
+        f"[{environment.ENTRY_POINTS}]\nmade_up = made_up_settings\nbroken = broken_settings\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     assert group("made_up").colour == "green"
     with pytest.raises(ModuleNotFoundError, match="there_is_no_such_module"):

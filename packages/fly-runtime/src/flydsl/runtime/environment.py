@@ -2,9 +2,10 @@
 """The one registry of environment variables: typed, documented, and shared by all layers.
 
 A layer declares its variables with the constructors below and hands them to `register`; each belongs to a group
-(`runtime`, `compile`, `debug`, …), and `group(name)` presents a group's variables as attributes. Values are read from
-the environment at every access, so a change takes effect at once; a value that isn't valid raises ValueError with the
-variable's name.
+(`runtime`, `compile`, `debug`, …), and `group(name)` presents a group's variables as attributes. A wheel whose
+variables should be found before it is imported names the module that declares them as an entry point of the group
+`flydsl.variables`, under the name of its variables' group. Values are read from the environment at every access, so a
+change takes effect at once; a value that isn't valid raises ValueError with the variable's name.
 
     cache_dir = register(path("FLYDSL_RUNTIME_CACHE_DIR", default="~/.flydsl/cache", group="runtime", help="…"))
     cache_dir.get(), group("runtime").cache_dir
@@ -12,11 +13,11 @@ variable's name.
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -195,23 +196,18 @@ class Group:
         return "\n".join(lines)
 
 
-def _declare(name: str) -> None:
-    """Import what declares a layer's variables, `flydsl.<name>.variables`, if that layer is installed."""
-    module = f"flydsl.{name}.variables"
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if not f"{module}.".startswith(f"{error.name}."):
-            raise  # the layer is there, something that it needs is not
+ENTRY_POINTS = "flydsl.variables"
+"""The group of entry points by which wheels say which module declares which group of variables."""
 
 
 def group(name: str) -> Group:
-    """The group of that name; a layer that is called like it is imported for it.
+    """The group of that name; what installed wheels registered for it as an entry point is imported.
 
     Raises ValueError when no layer that is installed has declared a variable in it.
     """
     if name not in groups():
-        _declare(name)
+        for entry in metadata.entry_points(group=ENTRY_POINTS, name=name):
+            entry.load()
     if name not in groups():
         raise ValueError(f"no group of environment variables {name!r}; there are: {', '.join(groups())}")
     return Group(name)
