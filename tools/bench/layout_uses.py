@@ -30,11 +30,13 @@ LAYOUT = """
     tiled_reduce_storage crd2idx idx2crd local_tile
 """
 RAW = """
-    create_buffer_resource buffer_load buffer_store raw_ptr_buffer_load raw_ptr_buffer_store recast_iter pointer
+    create_buffer_resource buffer_load buffer_store raw_ptr_buffer_load raw_ptr_buffer_store recast_iter
     call_intrinsic inline_asm update_dpp ds_swizzle readlane getattr
 """
 # `pointer + offset` and then `.load()` or `.store(...)`: an address by hand.
 ACCESSES = ("load", "store")
+# What gives a pointer: something added to it is an address by hand as well.
+POINTERS = ("get_iter", "start_of")
 
 
 def name_of(function: ast.expr) -> str:
@@ -46,6 +48,8 @@ def uses(text: str) -> tuple[int, int]:
     """Layout operations and raw accesses of a source."""
     layout = raw = 0
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Call):
+            raw += name_of(node.left.func) in POINTERS
         if not isinstance(node, ast.Call):
             continue
         name = name_of(node.func)

@@ -29,12 +29,13 @@ from ..common.convert import reciprocal, round_to, to_fp8
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_extents
-from ..common.rows import pointer
+from ..common.views import MOST, load_number, predicate, start_of, vector_of
 from .rope_config import RopeConfig, plan_rope, rope_config
 
 _MOST_LANES = 256  # of a head
 _MOST_HEADS = 1 << 16  # and places of a block of the cache
-PACK = 16  # elements of the innermost dimension of the packed key cache
+VECTOR = 8  # elements of each half of a head that a thread has
+PACK = 2 * VECTOR  # of a thread; and elements of the innermost dimension of the packed key cache
 
 
 def _check(
@@ -108,7 +109,7 @@ def build_fused_rope_cache_module(
     """
     _check(head_dim, rotary_dim, num_q_heads, num_kv_heads, block_size, is_neox, dtype_str, pos_dtype)
     element = float_type(dtype_str)
-    half, vector = head_dim // 2, 8
+    half = head_dim // 2
     lanes = head_dim // PACK  # threads of a head
     frequencies = half if reuse_freqs_front_part else head_dim
     key_block: tuple[int, ...] = (block_size, num_kv_heads, head_dim)  # what a block of a cache holds
@@ -119,71 +120,78 @@ def build_fused_rope_cache_module(
     target = architecture()
     plan = plan_rope(num_q_heads + num_kv_heads, lanes, rope_config(config))
 
-    def offset(argument: Any, index: tuple[Any, ...], inner: tuple[int, ...]) -> Any:
-        """Of the element at `index`, in an argument whose extents but the first are `inner`."""
-        if isinstance(argument, fx.Tensor) and fx.rank(argument) == len(index):
-            strides = [argument.stride[mode].unpack() for mode in range(len(index) - 1)] + [1]
-        else:
-            strides = [math.prod(inner[mode:]) for mode in range(len(index))]
-        at = fx.Int64(0)
-        for one, stride in zip(index, strides, strict=True):
-            at = at + fx.Int64(one) * stride
-        return at
+    def strides(argument: Any, inner: tuple[int, ...]) -> list[Any]:
+        """Of an argument whose extents but the first are `inner`; what has another rank is contiguous."""
+        if isinstance(argument, fx.Tensor) and fx.rank(argument) == 1 + len(inner):
+            return [argument.stride[mode].unpack() for mode in range(len(inner))] + [1]
+        return [math.prod(inner[mode:]) for mode in range(len(inner) + 1)]
 
-    def load(start: Any, count: int) -> Any:
-        return fx.make_view(start, fx.make_layout(count, 1)).load()
+    def heads_of(argument: Any, heads: int, tokens: Any) -> fx.Tensor:
+        """(T, heads, D) as the tensor (D, heads, T)."""
+        token, head, _ = strides(argument, (heads, head_dim))
+        return fx.make_view(start_of(argument), fx.make_layout((head_dim, heads, tokens), (1, head, token)))
 
-    def store(start: Any, values: Any) -> None:
-        fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)
+    def key_slots(cache: Any) -> fx.Tensor:
+        """The key cache as the tensor (D, heads, slots)."""
+        apart = strides(cache, key_block)
+        if flash_layout:
+            block, place, head, _ = apart
+            return slots_of(cache, head_dim, 1, head, place, block)
+        block, head, pack, place, _ = apart
+        return slots_of(cache, (PACK, head_dim // PACK), (1, pack), head, place, block)
+
+    def value_slots(cache: Any) -> fx.Tensor:
+        """The value cache as the tensor (D, heads, slots)."""
+        apart = strides(cache, value_block)
+        block, place, head, step = apart if flash_layout else (apart[0], apart[3], apart[1], apart[2])
+        return slots_of(cache, head_dim, step, head, place, block)
+
+    def slots_of(cache: Any, elements: Any, step: Any, head: Any, place: Any, block: Any) -> fx.Tensor:
+        shape = (elements, num_kv_heads, (block_size, MOST))
+        return fx.make_view(start_of(cache), fx.make_layout(shape, (step, head, (place, block))))
+
+    def of_head(lane: Any, kind: Any, together: int) -> fx.ThrCopy:
+        """This thread's slice of the copy of a head: `together` elements at a time, 8 of each half."""
+        atom = fx.make_copy_atom(fx.UniversalCopy(together * kind.width), kind)
+        layout = fx.make_layout(((lanes,), (VECTOR, 2)), ((VECTOR,), (1, half)))
+        return fx.make_tiled_copy(atom, layout, (head_dim,)).get_slice(lane)
+
+    def store(lane: Any, values: Any, target: Any, *at: Any, condition: Any = None, together: int = VECTOR) -> None:
+        """A thread's part of the head number `at` of `target`, (D,) or (D, heads, …)."""
+        kind = target.element_type
+        mine, here = of_head(lane, kind, together), (None, None, *at)
+        to = mine.partition_D(target)[here]
+        fragment = fx.make_rmem_tensor(to.shape, kind)
+        fragment.store(values if values.dtype is kind else values.bitcast(kind))
+        fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))
 
     def narrowed(values: Any) -> Any:
         return round_to(values, element).to(fx.Float32)
 
-    def rotated(first: Any, second: Any, tables: Any, lane: Any) -> tuple[Any, Any]:
+    def rotated(values: Any, tables: Any, lane: Any, row: Any, active: Any) -> Any:
         """This thread's part of both halves, rounded at the end, or after each operation."""
-        first, second = first.to(fx.Float32), second.to(fx.Float32)
-        cos, sin = (table.read(lane) for table in tables)
+        values = values.to(fx.Float32)
+        first, second = values.shuffle(values, range(VECTOR)), values.shuffle(values, range(VECTOR, PACK))
+        cos, sin = (table.read(row, lane, active) for table in tables)
+        other = (cos, sin)
+        if not reuse_freqs_front_part:
+            other = tuple(table.read(row, lane + lanes, active) for table in tables)
         if round_each_operation:
-            other = (cos, sin) if reuse_freqs_front_part else [table.read(lane + lanes) for table in tables]
             first_cos, second_sin = (narrowed(one) for one in (first * narrowed(cos), second * narrowed(sin)))
             second_cos, first_sin = (narrowed(a * narrowed(b)) for a, b in zip((second, first), other, strict=True))
-            return round_to(first_cos - second_sin, element), round_to(second_cos + first_sin, element)
-        low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
-        if not reuse_freqs_front_part:
-            cos, sin = (table.read(lane + lanes) for table in tables)
-        high = fx.fma(second, cos, first * sin)
-        return round_to(low, element), round_to(high, element)
+            low, high = round_to(first_cos - second_sin, element), round_to(second_cos + first_sin, element)
+        else:
+            low = fx.fma(first, cos, second * -sin)  # there is a packed multiply-add of two f32, and no subtraction
+            low, high = round_to(low, element), round_to(fx.fma(second, other[0], first * other[1]), element)
+        return low.shuffle(high, range(PACK))
 
     def encoded(values: Any, scale: Any) -> Any:
         """What the cache holds: the values, or their fp8 bits."""
         if not apply_scale:
             return values
         limit = target.fp8_max
-        scaled = values.to(fx.Float32) * reciprocal(pointer(scale).load())
+        scaled = values.to(fx.Float32) * reciprocal(vector_of(scale)[0])
         return to_fp8(fx.max(fx.min(scaled, limit), -limit))
-
-    def cache_start(cache: Any) -> Any:
-        return fx.recast_iter(fx.Int8, pointer(cache)) if apply_scale else pointer(cache)
-
-    def write_cache(KeyCache: Any, ValueCache: Any, slot: Any, head: Any, lane: Any, keys: Any, values: Any) -> None:
-        """keys, values: the pairs (part of the first half, part of the second)."""
-        block, place = slot // block_size, slot % block_size
-        key_start, value_start = cache_start(KeyCache), cache_start(ValueCache)
-        for which in fx.range_constexpr(2):
-            first = lane * vector + which * half
-            if flash_layout:
-                index = (block, place, head, first)
-                key_at = offset(KeyCache, index, key_block)
-                at = offset(ValueCache, index, value_block)
-                store(value_start + at, values[which])
-            else:
-                packed = (block, head, first // PACK, place, first % PACK)
-                key_at = offset(KeyCache, packed, key_block)
-                for number in fx.range_constexpr(vector):
-                    index = (block, head, first + number, place)
-                    at = offset(ValueCache, index, value_block)
-                    (value_start + at).store(values[which][number])
-            store(key_start + key_at, keys[which])
 
     class Table:
         """The rows of cosines, or of sines, of this workgroup's tokens, in LDS.
@@ -192,33 +200,43 @@ def build_fused_rope_cache_module(
         second ones: no bank conflicts when neighbouring lanes take neighbouring parts.
         """
 
-        def __init__(self, argument: Any, allocator: Any, token: Any) -> None:
-            self.argument = argument
-            self.element = pointer(argument).element_type
-            self.chunk = 128 // self.element.width
-            self.chunks = range(vector // self.chunk)
-            self.parts = frequencies // vector
-            elements = plan.tokens * frequencies
-            self.memory = allocator.allocate(fx.Array[self.element, elements, 16]).ptr
-            self.row = token * self.parts
+        def __init__(self, argument: Any, allocator: Any) -> None:
+            start = start_of(argument)
+            self.element = start.element_type
+            self.parts = frequencies // VECTOR
+            (apart, _), chunk = strides(argument, (frequencies,)), 128 // self.element.width
+            self.chunks = chunk, VECTOR // chunk
+            self.rows = fx.make_view(start, fx.make_layout((frequencies, MOST), (1, apart)))
+            memory = allocator.allocate(fx.Array[self.element, plan.tokens * frequencies, 16]).ptr
+            span = self.parts * chunk  # the first 16 bytes of a token's parts
+            kept = ((*self.chunks, self.parts), plan.tokens), ((1, span * plan.tokens, chunk), span)
+            self.kept = fx.make_view(memory, fx.make_layout(*kept))
 
-        def place(self, part: Any, chunk: int) -> Any:
-            return self.memory + (part + chunk * (plan.tokens * self.parts)) * self.chunk
+        def slice(self, part: Any) -> fx.ThrCopy:
+            atom = fx.make_copy_atom(fx.UniversalCopy(128), self.element)
+            layout = fx.make_layout(((self.parts,), self.chunks), ((VECTOR,), (1, self.chunks[0])))
+            return fx.make_tiled_copy(atom, layout, (frequencies,)).get_slice(part)
 
-        def fetch(self, position: Any, part: Any) -> Any:
-            at = offset(self.argument, (position, part * vector), (frequencies,))
-            return load(pointer(self.argument) + at, vector)
+        def fetch(self, position: Any, part: Any, condition: Any) -> Any:
+            mine = self.slice(part)
+            source = mine.partition_S(self.rows)[None, None, position]
+            fragment = fx.make_fragment_like(source)
+            fx.copy(mine.tiled_copy, source, fragment, pred=predicate(condition))
+            return fragment
 
-        def keep(self, part: Any, values: Any) -> None:
-            for chunk in self.chunks:
-                wanted = list(range(chunk * self.chunk, (chunk + 1) * self.chunk))
-                self.place(part, chunk).store(values.shuffle(values, wanted))
+        def keep(self, row: Any, part: Any, fragment: Any, condition: Any) -> None:
+            mine = self.slice(part)
+            to = mine.partition_D(self.kept)[None, None, row]
+            fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))
 
-        def read(self, part: Any) -> Any:
-            """8 of this thread's token, as Float32."""
-            kind: Any = fx.VectorAlias(self.element, self.chunk)
-            chunks = [self.place(self.row + part, chunk).load(kind) for chunk in self.chunks]
-            return fx.Vector.from_elements([one[i] for one in chunks for i in range(self.chunk)]).to(fx.Float32)
+        def read(self, row: Any, part: Any, condition: Any) -> Any:
+            """8 of a token, as Float32."""
+            mine = self.slice(part)
+            source = mine.partition_S(self.kept)[None, None, row]
+            fragment = fx.make_fragment_like(source)
+            fragment.fill(0)
+            fx.copy(mine.tiled_copy, source, fragment, pred=predicate(condition))
+            return fragment.load().reshape(VECTOR).to(fx.Float32)
 
     @flyc.kernel(
         name=f"rope_cache_{dtype_str}_d{head_dim}_q{num_q_heads}_kv{num_kv_heads}"
@@ -241,60 +259,63 @@ def build_fused_rope_cache_module(
         KScale: Any,
         VScale: Any,
     ) -> None:
-        thread, first_token = fx.thread_idx.x, fx.block_idx.x // plan.parts * plan.tokens
+        thread, group = fx.thread_idx.x, fx.block_idx.x // plan.parts
+        first_token = group * plan.tokens
         allocator = fx.SharedAllocator()
-        mine = thread // plan.span
-        tables = [Table(one, allocator, mine) for one in (CosCache, SinCache)]
+        tables = [Table(one, allocator) for one in (CosCache, SinCache)]
         slots = allocator.allocate(fx.Array[fx.Int64, plan.tokens, 16]).peek()
 
-        lane = thread % lanes
+        lane, mine = thread % lanes, thread // plan.span
         head = thread % plan.span // lanes + fx.block_idx.x % plan.parts * plan.heads_each
-        token = first_token + mine
-        active = (mine < plan.tokens) & (token < num_tokens)
-        queries, keys = (num_q_heads, head_dim), (num_kv_heads, head_dim)
         kv_head = head - num_q_heads
+        active = (mine < plan.tokens) & (first_token + mine < num_tokens)
         is_query = active & (head < num_q_heads)
         is_key = active & (kv_head >= 0) & (kv_head < num_kv_heads)
 
-        # The first threads fetch the tables' rows; the heads are loaded while these are on their way.
+        def head_of(argument: Any, heads: int, number: Any) -> fx.Tensor:
+            """This thread's head, (D,): of the tokens of the workgroup, and of all heads of these."""
+            tokens = fx.flat_divide(heads_of(argument, heads, num_tokens), (head_dim, heads, plan.tokens))
+            part: fx.Tensor = tokens[None, number, mine, 0, 0, fx.Int64(group)]
+            return part
+
+        # First of all everything that depends on nothing is asked for: the positions and slots, then the heads.
         parts = tables[0].parts
+        fetches = []
         for first in fx.range_constexpr(0, plan.tokens * parts, plan.block):
             part = thread + first
-            whose = first_token + part // parts
-            if (part < plan.tokens * parts) & (whose < num_tokens):
-                position = (pointer(Positions) + whose).load().to(fx.Int64)
-                rows = [table.fetch(position, part % parts) for table in tables]
-                for table, row in zip(tables, rows, strict=True):
-                    table.keep(part, row)
-                if part % parts == 0:
-                    slots[part // parts] = (pointer(SlotMapping) + whose).load().to(fx.Int64)
-        low, high = fx.full(vector, 0, element), fx.full(vector, 0, element)
-        if is_query:
-            source = pointer(Q) + offset(Q, (token, head, lane * vector), queries)
-            low, high = load(source, vector), load(source + half, vector)
-        if is_key:
-            source = pointer(K) + offset(K, (token, kv_head, lane * vector), keys)
-            low, high = load(source, vector), load(source + half, vector)
+            row, part = part // parts, part % parts
+            here = (row < plan.tokens) & (first_token + row < num_tokens)
+            position = load_number(Positions, first_token + row, here)
+            slot = load_number(SlotMapping, first_token + row, here & (part == 0))
+            fetches.append((row, part, here, position.to(fx.Int64), slot.to(fx.Int64)))
+        copy = of_head(lane, element, VECTOR)
+        sources = [head_of(Q, num_q_heads, head), *(head_of(one, num_kv_heads, kv_head) for one in (K, V))]
+        values, new_values = (fx.make_fragment_like(copy.partition_S(one)) for one in sources[1:])
+        values.fill(0)
+        new_values.fill(0)
+        for source, fragment, condition in zip(
+            sources, (values, values, new_values), (is_query, is_key, is_key), strict=True
+        ):
+            fx.copy(copy.tiled_copy, copy.partition_S(source), fragment, pred=predicate(condition))
+
+        for row, part, here, position, slot in fetches:
+            rows = [table.fetch(position, part, here) for table in tables]
+            for table, one in zip(tables, rows, strict=True):
+                table.keep(row, part, one, here)
+            if here & (part == 0):
+                slots[row] = slot
         fx.barrier()
 
-        if active:
-            low, high = rotated(low, high, tables, lane)
-        if is_query:
-            target = pointer(Q_out) + offset(Q_out, (token, head, lane * vector), queries)
-            store(target, low)
-            store(target + half, high)
+        result = rotated(values.load().reshape(PACK), tables, lane, mine, active)
+        store(lane, result, head_of(Q_out, num_q_heads, head), condition=is_query)
+        store(lane, result, head_of(K_out, num_kv_heads, kv_head), condition=is_key)
         if is_key:
-            place = (token, kv_head, lane * vector)
-            target = pointer(K_out) + offset(K_out, place, keys)
-            store(target, low)
-            store(target + half, high)
             slot = slots[mine]
             if slot >= 0:
-                source = pointer(V) + offset(V, place, keys)
-                pair = (load(source, vector), load(source + half, vector))
-                new_keys = (encoded(low, KScale), encoded(high, KScale))
-                new_values = (encoded(pair[0], VScale), encoded(pair[1], VScale))
-                write_cache(KeyCache, ValueCache, slot, kv_head, lane, new_keys, new_values)
+                keys, taken = encoded(result, KScale), encoded(new_values.load().reshape(PACK), VScale)
+                store(lane, keys, key_slots(KeyCache), kv_head, slot)
+                together = VECTOR if flash_layout else 1
+                store(lane, taken, value_slots(ValueCache), kv_head, slot, together=together)
 
     def check(name: str, argument: Any, inner: tuple[int, ...], count: Any, *kinds: Any) -> None:
         """Refuse an argument of another type, or of less than `count` times the extents `inner`; None: of any number.

@@ -2,14 +2,13 @@
 """Vectors of f32, one per thread, to memory so that neighbouring lanes write neighbouring elements.
 
 A thread of a row kernel holds `vector` neighbouring elements. Written as they are, one instruction of a wave would
-touch every `vector`-th element. The vectors go through LDS instead, which turns (thread, element of it) around: element
-e of the part, held by thread e // vector, is written by thread e % threads. In LDS the elements of a vector lie a
-padded row of threads apart, so that neither side meets bank conflicts.
+touch every `vector`-th element. The vectors go through LDS instead, between two tilings of one tile: thread t puts the
+elements vector · t + v there, and takes the elements t + threads · v. In LDS the elements of a vector lie a padded row
+of threads apart, so that neither side meets bank conflicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .arch import architecture
@@ -22,41 +21,51 @@ class CoalescedStore:
 
     def __init__(self, plan: RowPlan, at: RowThread) -> None:
         self._plan, self._at = plan, at
-        self._pitch = plan.threads + architecture().lds_banks // plan.vector
-        self._slots: Any = None
+        pitch = plan.threads + architecture().lds_banks // plan.vector
+        self._turned: Any = None
         if plan.vector > 1 and plan.groups:
-            self._slots = at.allocator().allocate(fx.Array[fx.Float32, self._pitch * plan.vector, 16]).peek()
+            memory = at.allocator().allocate(fx.Array[fx.Float32, pitch * plan.vector, 16]).ptr
+            self._turned = fx.make_view(memory, fx.make_layout(((plan.vector, plan.threads),), ((pitch, 1),)))
 
-    def write(self, step: Step, values: Any, put: Callable[[Any, Any], None]) -> None:
-        """Call `put(element of the row, Float32)` for every element of the step; all threads of the workgroup come.
+    def write(self, step: Step, values: Any, target: fx.Tensor, operation: Any) -> None:
+        """Copy the elements of the step to those places of `target`, the row of f32, by a copy operation.
 
-        Begins and ends with the LDS free for anybody: it has barriers.
+        Begins and ends with the LDS free for anybody: it has barriers, to which all threads of the workgroup come.
         """
         for part in fx.range_constexpr(step.passes):
             first = step.first + part * step.apart
             mine = list(range(part * step.vector, (part + 1) * step.vector))
-            self._write_pass(Step(step.vector, first, step.offset, step.groups), values.shuffle(values, mine), put)
+            one = Step(step.vector, first, step.offset, step.groups)
+            self._write_pass(one, values.shuffle(values, mine), target, operation)
 
-    def _write_pass(self, step: Step, values: Any, put: Callable[[Any, Any], None]) -> None:
-        lane, vector, threads = self._at.lane, step.vector, self._plan.threads
-        start = step.first * vector + step.offset
-        if vector == 1:
-            _put_if(True if step.groups is None else self._at.has(step), put, lane + start, values[0])
-            return
-        for index in fx.range_constexpr(vector):
-            self._slots[lane + index * self._pitch] = values[index]
-        fx.barrier()  # all vectors are there
-        turned = []
-        for part in fx.range_constexpr(vector):
-            element = lane + part * threads
-            turned.append(self._slots[(element % vector) * self._pitch + element // vector])
-        fx.barrier()  # and all are read: the next step may write
-        for part in fx.range_constexpr(vector):
-            element = lane + part * threads
-            inside = True if step.groups is None else element + start < step.groups * vector
-            _put_if(inside, put, element + start, turned[part])
+    def _slice(self, operation: Any, count: int, apart: tuple[int, int]) -> fx.ThrCopy:
+        """Of a tile of `count` elements a thread; `apart`: neighbouring threads, neighbouring values of a thread."""
+        layout = fx.make_layout(((self._plan.threads,), (count,)), ((apart[0],), (apart[1],)))
+        atom = fx.make_copy_atom(operation, fx.Float32)
+        return fx.make_tiled_copy(atom, layout, (count * self._plan.threads,)).get_slice(self._at.lane)
 
-
-def _put_if(condition: Any, put: Any, element: Any, value: Any) -> None:
-    if condition:
-        put(element, value)
+    def _write_pass(self, step: Step, values: Any, target: fx.Tensor, operation: Any) -> None:
+        count, threads, word = step.vector, self._plan.threads, fx.UniversalCopy(32)
+        start = step.first * count + step.offset
+        spread = self._slice(operation, count, (1, threads))
+        tile = fx.make_layout(count * threads, 1)
+        to = spread.partition_D(fx.make_view(fx.get_iter(target) + start, tile))
+        fragment = fx.make_fragment_like(to)
+        if count == 1:
+            fragment.store(values)
+        else:
+            held = self._slice(word, count, (count, 1)).partition_D(self._turned)
+            vector = fx.make_fragment_like(held)
+            vector.store(values)
+            fx.copy(fx.make_copy_atom(word, fx.Float32), vector, held)
+            fx.barrier()  # all vectors are there
+            turned = self._slice(word, count, (1, threads)).partition_S(self._turned)
+            fx.copy(fx.make_copy_atom(word, fx.Float32), turned, fragment)
+            fx.barrier()  # and all are read: the next step may write
+        inside = None
+        if step.groups is not None:
+            places: Any = spread.partition_D(fx.make_view(0, tile))
+            inside = fx.make_rmem_tensor((count, 1), fx.Boolean)
+            for index in fx.range_constexpr(count):
+                inside[index, 0] = places[(0, index), 0].unpack() + start < step.groups * count + step.offset
+        fx.copy(spread.tiled_copy, fragment, to, pred=inside)

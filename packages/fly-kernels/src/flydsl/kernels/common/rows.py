@@ -17,6 +17,7 @@ from .convert import round_to
 from .language import fx
 from .row_config import row_config
 from .row_plan import RowConfig, RowPlan, Step, plan_rows
+from .views import load_number, predicate, start_of, store_number, vector_of
 
 __all__ = [
     "COMBINE",
@@ -27,10 +28,8 @@ __all__ = [
     "Step",
     "highest",
     "plan_rows",
-    "pointer",
     "row_config",
     "row_start",
-    "store_scalar",
     "stream",
     "total",
 ]
@@ -117,8 +116,11 @@ class RowThread:
 
     def number(self, argument: fx.Tensor | fx.Pointer, row: int | fx.Int32) -> Any:
         """argument[row], of one number per row."""
-        start = pointer(argument)
-        return (start + row).load()
+        return vector_of(argument)[row]
+
+    def keep(self, argument: fx.Tensor | fx.Pointer, row: int | fx.Int32, value: fx.Numeric) -> None:
+        """argument[row] = value, by the first thread of the row."""
+        store_number(argument, row, value, self.lane == 0)
 
     def sum(self, vectors: Iterable[Any]) -> Any:
         """The sum of all elements of vectors of Float32, over the threads of the row."""
@@ -201,21 +203,19 @@ class RowView:
         *,
         stride: int | None = None,
         columns: int | None = None,
-        element: Any = None,
     ) -> None:
         """`row` None: the argument is one row. `stride`: a flat argument with rows so far apart.
 
-        `columns`: of the argument, if it has more than the plan. `element`: another type of the same width, to move the
-        elements as.
+        `columns`: of the argument, if it has more than the plan.
         """
         self._at = at
-        start = pointer(argument)
+        start = start_of(argument)
         if row is not None and stride is not None:
             start = start + fx.Int64(row) * stride
         elif row is not None:
             start = row_start(argument, row, columns or at.plan.columns)
-        self._start = start if element is None else fx.recast_iter(element, start)
-        self.element = self._start.element_type
+        self._start = start
+        self.element = start.element_type
 
     def shifted(self, elements: int) -> RowView:
         """The same row from another element on."""
@@ -252,32 +252,16 @@ class RowView:
 
     def load_one(self, index: int | fx.Int32, condition: fx.Boolean) -> fx.Numeric:
         """Element `index` of the row as Float32; 0, and no access, where the condition does not hold."""
-        fragment = fx.make_rmem_tensor(1, self.element)
-        fragment.fill(0)
-        fx.copy(self._atom(), self._one(index), fragment, pred=_as_predicate(condition))
-        return fragment.load().to(fx.Float32)[0]
+        number: fx.Numeric = load_number(self._start, index, condition).to(fx.Float32)
+        return number
 
     def store_one(self, index: int | fx.Int32, value: fx.Numeric, condition: fx.Boolean) -> None:
         """Store a scalar of the element type where the condition holds."""
-        fragment = fx.make_rmem_tensor(1, self.element)
-        fragment.store(fx.Vector.from_elements([value]))
-        fx.copy(self._atom(), fragment, self._one(index), pred=_as_predicate(condition))
-
-    def _atom(self) -> Any:
-        return fx.make_copy_atom(fx.UniversalCopy(self.element.width), self.element)
-
-    def _one(self, index: Any) -> Any:
-        return fx.make_view(self._start + index, fx.make_layout(1, 1))
+        store_number(self._start, index, value, condition)
 
     def _predicate(self, step: Step) -> Any:
         """Of one pass: only the last tiles of a row stick out of it."""
-        return None if step.groups is None else _as_predicate(self._at.has(step), (1, 1))
-
-
-def _as_predicate(condition: Any, shape: Any = 1) -> Any:
-    predicate = fx.make_rmem_tensor(shape, fx.Boolean)
-    predicate.fill(condition)
-    return predicate
+        return None if step.groups is None else predicate(self._at.has(step), (1, 1))
 
 
 def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:
@@ -304,19 +288,7 @@ def _loop(plan: RowPlan, state: Any, body: Any, trips: int, passes: int) -> Any:
     return state
 
 
-def pointer(argument: fx.Tensor | fx.Pointer) -> Any:
-    """Where an argument begins: a tensor's first element, or the pointer that it is."""
-    return fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
-
-
 def row_start(argument: Any, row: int | fx.Int32, columns: int) -> Any:
     """Where a row of an (M, N) argument begins: by its stride, or by `columns` where it is flattened or a pointer."""
     strided = isinstance(argument, fx.Tensor) and fx.rank(argument) == 2
-    return pointer(argument) + fx.Int64(row) * (argument.stride[0].unpack() if strided else columns)
-
-
-def store_scalar(argument: fx.Tensor | fx.Pointer, index: int | fx.Int32, value: fx.Numeric, at: RowThread) -> None:
-    """argument[index] = value, by the first thread of the row."""
-    start = pointer(argument)
-    if at.lane == 0:
-        (start + index).store(value.to(start.element_type))
+    return start_of(argument) + fx.Int64(row) * (argument.stride[0].unpack() if strided else columns)

@@ -15,7 +15,7 @@ from typing import Any
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
-from ..common.rows import RowConfig, RowThread, RowView, Step, highest, plan_rows, pointer, row_config, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, highest, plan_rows, row_config, stream
 
 _NOWHERE = 2**31 - 1
 
@@ -68,9 +68,7 @@ def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None
             source = RowView(X, at, at.first)
             found = at.reduce(held(source, at) if plan.in_registers else streamed(source, at), "min")
             found = (found == _NOWHERE).select(fx.Int32(0), found)
-            if at.lane == 0:
-                target = pointer(Index)
-                (target + at.first).store(found.to(target.element_type))
+            at.keep(Index, at.first, found)
 
     @flyc.jit
     def argmax(X: Any, Index: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:

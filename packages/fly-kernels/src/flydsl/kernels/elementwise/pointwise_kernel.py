@@ -16,7 +16,7 @@ from ..common.dtypes import float_type
 from ..common.functions import BINARY, GRADIENTS, UNARY, function
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row
-from ..common.rows import pointer
+from ..common.views import start_of
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 
 
@@ -98,7 +98,7 @@ def _pointwise(apply: Any, name: str, dtype_str: str, config: WorkgroupConfig | 
     def pointwise_kernel(inputs: Any, output: Any, count: fx.Int32) -> None:
         start = fx.Int64(fx.block_idx.x) * span
         left = (fx.Int64(count) - start).to(fx.Int32)
-        sources, target = [pointer(one) + start for one in inputs], pointer(output) + start
+        sources, target = [start_of(one) + start for one in inputs], start_of(output) + start
         whole = left // vector * vector
         move(sources, target, vector, vectors, whole)
         if whole < span:  # the last workgroup: what no vector holds

@@ -15,7 +15,7 @@ from typing import Any
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
-from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream, total
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream, total
 from ..common.rows import highest as highest_of
 
 OPERATIONS = ("sum", "mean", "max")
@@ -62,7 +62,7 @@ def build_row_reduce_module(
         at = RowThread(plan)
         if at.first < m_in:
             value = at.reduce(reduced(RowView(X, at, at.first)), op)
-            store_scalar(Y, at.first, value * (1.0 / N) if operation == "mean" else value, at)
+            at.keep(Y, at.first, value * (1.0 / N) if operation == "mean" else value)
 
     @flyc.jit
     def row_reduce(X: Any, Y: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:

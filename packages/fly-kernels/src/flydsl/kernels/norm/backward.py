@@ -28,7 +28,8 @@ from ..common.convert import minus
 from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
-from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, pointer, row_config, stream, total
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream, total
+from ..common.views import start_of
 from .column_sums import column_sums
 from .forward import programs
 
@@ -104,7 +105,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
         store = CoalescedStore(plan, at)
         for index, target in enumerate(targets(tensors)):
             for step, values in zip(steps, state[index * len(steps) : (index + 1) * len(steps)], strict=True):
-                store.write(step, values, target)
+                store.write(step, values, target, operation())
 
     def all_rows(tensors: Any, at: Any, m_in: Any, steps: Any, gamma: Any, state: Any) -> Any:
         turn = fx.Int32(0)
@@ -125,16 +126,19 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             turn = turn + 1
         return state
 
-    def targets(tensors: SimpleNamespace) -> list[Callable[[Any, Any], None]]:
-        """What puts a sum of this workgroup, (element, value), where it belongs."""
-        if norm.programs:
-            partial = pointer(tensors.Partial) + fx.Int64(fx.block_idx.x) * norm.columns
-            return [lambda element, value: (partial + element).store(value)]
-        names = ("DGamma", "DBias") if norm.centred else ("DWeight",)
-        return [adder(pointer(getattr(tensors, name))) for name in names]
+    def operation() -> Any:
+        """The copy operation that puts a sum of this workgroup where it belongs."""
+        return fx.UniversalCopy(32) if norm.programs else fx.UniversalAtomicAdd(fx.Float32, fx.rocdl.SyncScope.Agent)
 
-    def adder(start: Any) -> Callable[[Any, Any], None]:
-        return lambda element, value: fx.atomic_add(start + element, value, syncscope=fx.rocdl.SyncScope.Agent)
+    def targets(tensors: SimpleNamespace) -> list[fx.Tensor]:
+        """Where the sums of this workgroup belong, (N,) each."""
+        if norm.programs:
+            partial = fx.make_view(
+                start_of(tensors.Partial), fx.make_layout((norm.columns, norm.programs), (1, norm.columns))
+            )
+            return [partial[None, fx.Int64(fx.block_idx.x)]]
+        names = ("DGamma", "DBias") if norm.centred else ("DWeight",)
+        return [fx.make_view(start_of(getattr(tensors, name)), fx.make_layout(norm.columns, 1)) for name in names]
 
     def streamed_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
         gamma = RowView(tensors.Gamma, at)
@@ -154,7 +158,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
             def accumulate(step: Step, dy: Any, products: Any) -> None:
                 for target, values in zip(into, (products, dy), strict=False):
-                    store.write(step, values, target)
+                    store.write(step, values, target, operation())
 
         for row in range(at.first, m_in, fx.grid_dim.x):
             streamed_row(Row(tensors, at, row), gamma, accumulate)

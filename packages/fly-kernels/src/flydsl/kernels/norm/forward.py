@@ -29,7 +29,7 @@ from ..common.convert import inverse_sqrt, minus, multiply_add_each, reciprocal,
 from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
-from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
+from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, stream
 
 EPS = 1e-5
 INT8_MAX = 127.0
@@ -152,14 +152,14 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
 
         def keep_stats(self, mean: Any, rstd: Any) -> None:
             if norm.stats:
-                store_scalar(self.tensors.Rstd, self.row, rstd, self.at)
+                self.at.keep(self.tensors.Rstd, self.row, rstd)
                 if norm.centred:
-                    store_scalar(self.tensors.Mean, self.row, mean, self.at)
+                    self.at.keep(self.tensors.Mean, self.row, mean)
 
         def scale_of(self, largest: Any) -> Any:
             """The reciprocal of the row's quantisation step, which is stored."""
             step = (largest == 0.0).select(fx.Float32(1.0), largest / INT8_MAX)
-            store_scalar(self.tensors.YScale, self.row, step, self.at)
+            self.at.keep(self.tensors.YScale, self.row, step)
             return reciprocal(step)
 
     class Weights:

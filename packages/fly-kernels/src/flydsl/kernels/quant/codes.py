@@ -19,9 +19,13 @@ class Code:
     largest: float
     elements: tuple[str, ...]
 
-    def encode(self, values: Any) -> Any:
-        """A vector of Float32 within [-largest, largest] up to rounding, as Int8 bits, rounded to nearest even."""
-        return to_fp8(values) if self.name == "fp8" else to_int8(values, nearest=True)
+    def encode(self, values: Any, element: Any) -> Any:
+        """A vector of Float32 within [-largest, largest] up to rounding, rounded to nearest even.
+
+        Its bits, as a vector of `element`, which is one of `elements`.
+        """
+        bits = to_fp8(values) if self.name == "fp8" else to_int8(values, nearest=True)
+        return bits if element is fx.Int8 else bits.bitcast(element)
 
     def expect(self, name: str, tensor: Any) -> None:
         """Refuse an output of another type; raises TypeError."""

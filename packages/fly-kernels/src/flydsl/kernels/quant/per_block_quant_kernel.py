@@ -22,6 +22,7 @@ from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import COMBINE, RowPlan, RowThread, RowView, Step, highest, row_start
+from ..common.views import store_number
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 from .codes import code
 
@@ -77,18 +78,17 @@ def build_per_block_quant_module(
             values = is_last.select(filled, values)
         largest = fx.coop.tiled_reduce(fx.Vector(highest([fx.absf(values)])), COMBINE["max"], lanes_of_block(at), 0)
         scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
-        codes = target.encode(values * reciprocal(scale))
+        codes = target.encode(values * reciprocal(scale), output.element)
         output.store(step, codes)
         for index in fx.range_constexpr(rest):
             output.store_one(whole * vector + index, codes[index], is_last)
-        if group % lanes == 0 and group < groups:
-            (scales + group // lanes).store(scale)
+        store_number(scales, group // lanes, scale, (group % lanes == 0) & (group < groups))
 
     @flyc.kernel(name=f"per_block{block}_{target.name}_{dtype_str}_{N}", known_block_size=(threads, 1, 1))
     def per_block_quant_kernel(Input: Any, Output: Any, Scale: Any) -> None:
         at = RowThread(plan)
         row, part = fx.block_idx.x // parts, fx.block_idx.x % parts
-        source, output = RowView(Input, at, row), RowView(Output, at, row, element=fx.Int8)
+        source, output = RowView(Input, at, row), RowView(Output, at, row)
         scales = row_start(Scale, row, scales_of_row)
         for one in fx.range_constexpr(config.vectors):
             quantise(at, source, output, scales, part * span + one * threads)

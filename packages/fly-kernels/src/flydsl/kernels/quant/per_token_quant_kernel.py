@@ -19,7 +19,7 @@ from ..common.convert import reciprocal
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
-from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, store_scalar, stream
+from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
 from .codes import code
 
 
@@ -43,7 +43,7 @@ def build_per_token_quant_module(
     def step_of(largest: Any, Scale: Any, at: RowThread) -> Any:
         """The reciprocal of the row's scale, which is stored."""
         scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
-        store_scalar(Scale, at.first, scale, at)
+        at.keep(Scale, at.first, scale)
         return reciprocal(scale)
 
     def held_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
@@ -51,7 +51,7 @@ def build_per_token_quant_module(
         values = [one.to(fx.Float32) for one in values]
         inverse = step_of(at.max(fx.absf(one) for one in values), Scale, at)
         for step, one in zip(plan.tiles, values, strict=True):
-            output.store(step, target.encode(one * inverse))
+            output.store(step, target.encode(one * inverse, output.element))
 
     def streamed_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
         def raise_largest(state: list[Any], step: Step) -> list[Any]:
@@ -61,7 +61,7 @@ def build_per_token_quant_module(
         inverse = step_of(at.reduce(largest, "max"), Scale, at)
 
         def write(state: list[Any], step: Step) -> list[Any]:
-            output.store(step, target.encode(source.load_f32(step) * inverse))
+            output.store(step, target.encode(source.load_f32(step) * inverse, output.element))
             return state
 
         stream(plan, [], write)
@@ -70,7 +70,7 @@ def build_per_token_quant_module(
     def per_token_quant_kernel(Input: Any, Output: Any, Scale: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
         if at.first < m_in:
-            source, output = RowView(Input, at, at.first), RowView(Output, at, at.first, element=fx.Int8)
+            source, output = RowView(Input, at, at.first), RowView(Output, at, at.first)
             if fx.const_expr(plan.in_registers):
                 held_row(source, output, Scale, at)
             else:

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of kernels as tensors, predicates of copies, and copies of single numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .language import fx
+
+__all__ = ["MOST", "load_number", "predicate", "start_of", "store_number", "vector_of"]
+
+MOST = 2**31 - 1  # the extent of what an argument does not tell
+
+
+def start_of(argument: fx.Tensor | fx.Pointer) -> Any:
+    """Where an argument begins: a tensor's first element, or the pointer that it is."""
+    return fx.get_iter(argument) if isinstance(argument, fx.Tensor) else argument
+
+
+def vector_of(argument: fx.Tensor | fx.Pointer) -> fx.Tensor:
+    """A contiguous argument, or the memory behind a pointer, as the tensor of all its elements in their order."""
+    return fx.make_view(start_of(argument), fx.make_layout(MOST, 1))
+
+
+def predicate(condition: fx.Boolean | None, shape: Any = 1) -> fx.Tensor | None:
+    """The predicate of a copy whose atoms all have the same condition; `shape`: one for each atom. None: no predicate.
+
+    A whole number stands for the modes behind mode 0 of a partition of a vector.
+    """
+    if condition is None:
+        return None
+    tensor = fx.make_rmem_tensor(shape, fx.Boolean)
+    tensor.fill(condition)
+    return tensor
+
+
+def _scalar_copy(element: Any) -> Any:
+    return fx.make_copy_atom(fx.UniversalCopy(element.width), element)
+
+
+def _one(argument: Any, index: Any) -> Any:
+    """Element `index` as a tensor (1,)."""
+    return fx.logical_divide(vector_of(argument), fx.make_layout(1, 1))[None, index]
+
+
+def load_number(argument: fx.Tensor | fx.Pointer, index: int | fx.Int32, condition: fx.Boolean) -> Any:
+    """argument[index]; 0, and no access, where the condition does not hold."""
+    source = _one(argument, index)
+    fragment = fx.make_rmem_tensor(1, source.element_type)
+    fragment.fill(0)
+    fx.copy(_scalar_copy(source.element_type), source, fragment, pred=predicate(condition))
+    return fragment.load()[0]
+
+
+def store_number(
+    argument: fx.Tensor | fx.Pointer, index: int | fx.Int32, value: fx.Numeric, condition: fx.Boolean
+) -> None:
+    """argument[index] = value, converted to the element type, where the condition holds."""
+    target = _one(argument, index)
+    fragment = fx.make_rmem_tensor(1, target.element_type)
+    fragment[0] = value.to(target.element_type)
+    fx.copy(_scalar_copy(target.element_type), fragment, target, pred=predicate(condition))
