@@ -64,16 +64,21 @@ class CompiledFunction:
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Write the artifact to a file: one shared object that fly-runtime alone loads, and that C++ programs link.
 
-        The file appears whole or not at all.
+        The file appears whole or not at all. An artifact that the cache has lost meanwhile is compiled again.
 
         Returns:
             The file's path.
 
         Raises:
             OSError: the folder is missing or cannot be written.
+            RuntimeError: the cache has lost the artifact, and the function would be another one now.
         """
         target = Path(path)
-        with atomic_write(target, mode="wb") as file, open(self._compiled.path, "rb") as source:
+        with (
+            self._compiled.private_copy() as copy,
+            open(copy, "rb") as source,
+            atomic_write(target, mode="wb") as file,
+        ):
             shutil.copyfileobj(source, file)
         return target
 
@@ -89,7 +94,7 @@ class CompiledFunction:
             ValueError: the prefix is no C identifier that a program may define.
             NotImplementedError: the function needs a callback of Python after it was loaded, records events, or takes
                 several streams.
-            RuntimeError: there is no C compiler.
+            RuntimeError: there is no C compiler; or as `export`.
         """
         from flydsl.compile.c_export import export_to_c
 
@@ -102,7 +107,8 @@ class CompiledFunction:
             raise NotImplementedError(
                 f"{self._name} calls module_init_fn when it is loaded, which is Python: not for C"
             )
-        export_to_c(self._compiled.path, self.note, file_path, file_name, function_prefix)
+        with self._compiled.private_copy() as copy:
+            export_to_c(copy, self.note, file_path, file_name, function_prefix)
 
     def max_blocks_per_cu(self) -> int:
         """Return how many workgroups of the kernel a compute unit of the current device holds at a time.

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flydsl.runtime import Artifact, current_device, load_artifact, read_note
+from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, read_note
 from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
 from flydsl.trace.hints import hints_key
@@ -167,6 +168,53 @@ class Compiled:
     def note(self) -> dict[str, Any]:
         """The artifact's note (docs/artifact.md)."""
         return self.artifact.note if self.artifact is not None else read_note(self.path)
+
+    @contextmanager
+    def private_copy(self) -> Iterator[Path]:
+        """Give a block a copy of the artifact that no other process knows; it goes at its end.
+
+        An artifact that was removed, damaged or replaced meanwhile is compiled again.
+
+        Raises:
+            OSError: there is no room for it.
+            RuntimeError: the function reads something else by now than when it was compiled.
+        """
+        copy = scratch_folder() / f"copy-{next(_serial)}.so"
+        try:
+            if not self._is_copied(copy):
+                self._make_again(copy)
+            yield copy
+        finally:
+            with suppress(OSError):
+                copy.unlink()
+
+    def _is_copied(self, copy: Path) -> bool:
+        try:
+            with open(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                content = file.read()
+        except OSError as error:
+            log().info("artifact made again: %s", error)
+            return False
+        copy.write_bytes(content)
+        try:
+            if read_note(copy).get("source_hash") == self.key:
+                return True
+            log().info("%s is another artifact by now; it is made again", self.path)
+        except ArtifactError as error:
+            log().info("artifact made again: %s", error)
+        return False
+
+    def _make_again(self, path: Path) -> None:
+        try:
+            compilation = self.request.trace()
+            if self.request.key(compilation) != self.key:
+                raise RuntimeError(
+                    f"the artifact {self.path} of {self.request.name}() is gone, and cannot be made again: the "
+                    "function reads other values from Python than when it was compiled. Compile it again"
+                )
+            _build(self.request, compilation, self.key, path, StageTimes())
+        finally:
+            release()
 
     def report(self, origin: str | None = None) -> CompilationReport:
         """Return what is known of it, by default with the origin that it had at first."""

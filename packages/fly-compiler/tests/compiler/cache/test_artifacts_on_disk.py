@@ -19,6 +19,7 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.compile.cache import CacheFolderError, store
+from flydsl.runtime import load_artifact
 
 PROGRAM = """
 import sys, torch
@@ -208,3 +209,76 @@ def test_hints_are_part_of_the_key(monkeypatch, tmp_path):
         with flyc.CompilationContext.compile_hints(hints):
             fill(torch.zeros(4), 15)
     assert len(list((tmp_path / "cache").glob("fill_*/*.so"))) == 3
+
+
+@pytest.fixture
+def interfered(monkeypatch):
+    """`interfered(what)`: calls `what(path)` between any two steps with an artifact, as other processes may act."""
+
+    def install(what):
+        for name in ("read_note", "load_artifact"):
+            real = getattr(store, name)
+            monkeypatch.setattr(store, name, lambda path, real=real: (what(Path(path)), real(path))[1])
+
+    return install
+
+
+@pytest.mark.parametrize("what", ["removed", "damaged", "replaced", "truncated", "a FIFO"])
+def test_others_at_the_artifacts_at_every_step(interfered, tmp_path, what):
+    x = torch.zeros(4)
+    other = flyc.compile(flyc.jit(fill.original), x, 31).path.read_bytes()
+    flyc.jit(fill.original)(x, 32)  # a warm cache, first
+
+    def interfere(path):
+        if not path.is_relative_to(tmp_path / "cache") or not path.is_file():
+            return
+        content = {"damaged": path.read_bytes()[:-1] + b"?", "replaced": other, "truncated": other[:999]}.get(what)
+        path.unlink()
+        if what == "a FIFO":
+            os.mkfifo(path)
+        elif content is not None:
+            path.write_bytes(content)
+
+    interfered(interfere)
+    for value in (32, 33, 33):
+        fill_again = flyc.jit(fill.original)
+        fill_again(x, value)
+        assert x.tolist() == [value] * 4
+        assert flyc.compile(fill_again, x, value).export(tmp_path / "export.so").exists()
+
+
+@pytest.mark.parametrize("how", ["removed", "damaged", "replaced"])
+def test_what_the_cache_has_lost_is_exported_all_the_same(tmp_path, how):
+    x = torch.zeros(4)
+    other = flyc.compile(flyc.jit(fill.original), x, 21)
+    run = flyc.compile(flyc.jit(fill.original), x, 22)
+    content = {"damaged": run.path.read_bytes()[:-1] + b"?", "replaced": other.path.read_bytes()}.get(how)
+    run.path.unlink()
+    if content is not None:
+        run.path.write_bytes(content)
+    load_artifact(run.export(tmp_path / "fill.so"))(x)
+    assert x.tolist() == [22.0] * 4
+
+
+def test_what_is_lost_and_would_be_another_is_not_exported(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SHIFT", 0)
+    x = torch.zeros(4)
+    run = flyc.compile(shifted, x)
+    run.path.unlink()
+    monkeypatch.setattr(sys.modules[__name__], "SHIFT", 5)
+    with pytest.raises(RuntimeError, match=r"is gone, and cannot be made again.*Compile it again"):
+        run.export(tmp_path / "shifted.so")
+    assert not (tmp_path / "shifted.so").exists()
+
+
+SHIFT = 0
+
+
+@flyc.kernel
+def shifted_kernel(x: fx.Tensor):
+    x[fx.block_idx.x] = float(SHIFT)
+
+
+@flyc.jit
+def shifted(x: fx.Tensor):
+    shifted_kernel(x).launch(grid=(4,))

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from flydsl.runtime import Artifact, ArtifactError, load_artifact, read_note
@@ -22,6 +23,7 @@ from .toolchain import remember_toolchain
 __all__ = ["ArtifactStore"]
 
 _COMPILE_TIMEOUT = 600.0
+_serial = itertools.count()
 
 
 class ArtifactStore:
@@ -57,15 +59,26 @@ class ArtifactStore:
             log().warning("%s belongs to another user and is not used", path)
             return None
         try:
-            note = read_note(path)
-            if note.get("source_hash") != key:
+            if read_note(path).get("source_hash") != key:
                 log().info("%s is not the artifact that was looked for; it will be replaced", path)
                 return None
             touch(path)
-            return load_artifact(path) if load else True
+            return self._loaded(path, key) if load else True
         except (ArtifactError, OSError) as error:
             log().info("cache entry not used: %s", error)
             return None
+
+    @staticmethod
+    def _loaded(path: Path, key: str) -> Artifact:
+        """Load an artifact that may be replaced or removed at any time.
+
+        Raises:
+            ArtifactError: it is not there, not whole, or that of another key by now.
+        """
+        artifact = load_artifact(path)
+        if artifact.note.get("source_hash") != key:
+            raise ArtifactError(f"{path}: another artifact has taken its place")
+        return artifact
 
     def get_or_make(self, key: str, make: Callable[[Path], object], *, load: bool) -> tuple[Artifact | bool, bool]:
         """Return the artifact of a key and whether it was on disk already; `make` writes it to the path it is given.
@@ -91,7 +104,7 @@ class ArtifactStore:
             if found is not None:
                 return found, True
             # Made elsewhere first: a linker does not survive that the disk is full under its output.
-            made = self.scratch() / path.name
+            made = self.scratch() / f"{path.stem}-{next(_serial)}.so"  # it may stay, and is then in use
             make(made)
             try:
                 with atomic_write(path, mode="wb") as file, open(made, "rb") as source:
@@ -101,10 +114,16 @@ class ArtifactStore:
                     raise UnwritableCacheError(f"cannot write {path}: {error}. {ADVICE}") from None
                 log().warning("%s cannot be written (%s), so this artifact is not cached. %s", path, error, ADVICE)
                 return load_artifact(made), False
-            made.unlink()
+            try:
+                artifact = self._loaded(path, key) if load else True
+                with suppress(OSError):
+                    made.unlink()
+            except ArtifactError as error:  # somebody who holds no lock has removed or replaced it
+                log().info("cache entry not used: %s", error)
+                artifact = load_artifact(made)
             evict(self.root, limit)
             remember_toolchain(self.root)
-            return (load_artifact(path) if load else True), False
+            return artifact, False
 
     @contextmanager
     def _held(self, lock: Path) -> Iterator[None]:
