@@ -4,6 +4,7 @@
 
 #include "LayoutTypes.h"
 #include "PyTuples.h"
+#include "TypeFacts.h"
 
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "mlir/CAPI/IR.h"
@@ -32,6 +33,7 @@ NB_MODULE(_flyDialect, m) {
   python::bindLayoutTypes(m);
   python::bindMemoryTypes(m);
   python::bindAtomTypes(m);
+  python::bindTypeFacts(m);
   m.def(
       "is_static_type",
       [](const python::mp::PyType &type) { return fly::isStaticType(unwrap(type.get())); },

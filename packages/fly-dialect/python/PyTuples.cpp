@@ -170,7 +170,8 @@ void bindTupleValues(nb::module_ &m) {
           nb::arg("other").none())
       .def("__hash__",
            [](const Dynamic &self) {
-             return nb::hash(nb::make_tuple(self.width, self.divisibility));
+             // Dynamic leaves are parts of keys.
+             return int64_t(self.width) * 1000003 + self.divisibility;
            })
       .def("__repr__", [](const Dynamic &self) {
         return "Dynamic(width=" + std::to_string(self.width) +

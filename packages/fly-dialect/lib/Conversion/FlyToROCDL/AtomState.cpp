@@ -2,6 +2,7 @@
 #include "AtomState.h"
 #include "Addressing.h"
 #include "TypeConverter.h"
+#include "fly/Dialect/FlyROCDL/IR/AtomOperations.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,41 +59,12 @@ Value defaultState(OpBuilder &builder, Location loc, Type operation) {
   return state;
 }
 
-/// The index of `name` in `names`, counted from `first`.
-static std::optional<int64_t> positionIn(ArrayRef<StringRef> names, StringRef name,
-                                         int64_t first = 0) {
-  const auto *found = llvm::find(names, name);
-  if (found == names.end())
-    return std::nullopt;
-  return first + (found - names.begin());
-}
-
 std::optional<int64_t> stateField(Type operation, StringRef name) {
-  using Position = std::optional<int64_t>;
-  return llvm::TypeSwitch<Type, Position>(operation)
-      .Case<CDNA3BufferCopyType, CDNA3BufferAtomicType>(
-          [&](Type) { return positionIn({"soffset"}, name); })
-      .Case<CDNA3BufferCopyLDSType, CDNA4BufferLoadAsyncLDSType>(
-          [&](Type) { return positionIn({"soffset", "imm_offset"}, name); })
-      .Case([&](CDNA3SMFMACType) { return positionIn({"sparse_index"}, name); })
-      .Case<CDNA4MFMAScaleType, GFX1250WMMAScaleType>(
-          [&](Type) { return positionIn({"scale_a", "scale_b"}, name); })
-      .Case([&](GFX1250TDMType) {
-        return positionIn({"workgroup_mask", "extent_0", "extent_1", "extent_2", "extent_3",
-                           "extent_4", "stride_0", "stride_1", "stride_2", "stride_3",
-                           "imm_offset"},
-                          name);
-      })
-      .Case([&](CDNA5TensorLoadType type) {
-        if (name == "atomic_barrier_addr")
-          return type.getAtomicBarrier() ? Position(2) : std::nullopt;
-        return positionIn({"workgroup_mask", "early_timeout"}, name);
-      })
-      .Case([&](CDNA5TensorStoreType type) {
-        return name == "atomic_barrier_addr" && type.getAtomicBarrier() ? Position(0)
-                                                                        : std::nullopt;
-      })
-      .Default([](Type) { return std::nullopt; });
+  ArrayRef<StringLiteral> members = getStateMembers(operation);
+  const auto *found = llvm::find(members, name);
+  if (found == members.end())
+    return std::nullopt;
+  return found - members.begin();
 }
 
 Value toFieldType(OpBuilder &builder, Location loc, Type operation, Value value, Type fieldType) {

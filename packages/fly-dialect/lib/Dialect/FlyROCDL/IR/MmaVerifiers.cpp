@@ -2,6 +2,7 @@
 //
 // Which matrix operations exist.
 
+#include "fly/Dialect/FlyROCDL/IR/AtomOperations.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 using namespace mlir;
@@ -63,18 +64,16 @@ static bool isMFMAFloat(Type type) {
              Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
-/// The operations on several blocks.
-static bool hasBlocks(Extents extents, Type a, Type b, int32_t blocks) {
-  if (a != b)
-    return false;
+int32_t getMFMABlocks(int32_t m, int32_t n, int32_t k, Type a, Type b) {
+  if (a != b || m != n)
+    return 1;
   if (a.isF64())
-    return extents == Extents{4, 4, 4} && blocks == 4;
-  const int32_t k = a.isF32() ? 1 : 4;
+    return m == 4 && k == 4 ? 4 : 1;
   if (!a.isF32() && !a.isInteger(8) && !isa<Float16Type, BFloat16Type>(a))
-    return false;
-  return (extents == Extents{32, 32, k} && blocks == 2) ||
-         (extents == Extents{16, 16, k} && blocks == 4) ||
-         (extents == Extents{4, 4, k} && blocks == 16);
+    return 1;
+  if (k != (a.isF32() ? 1 : 4))
+    return 1;
+  return m == 32 ? 2 : m == 16 ? 4 : m == 4 ? 16 : 1;
 }
 
 LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
@@ -85,7 +84,7 @@ LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   // finite.
   if (m < 1 || m > 64 || k < 1 || k > 1024)
     return emitError() << "MFMA requires M in [1, 64] and K in [1, 1024], got " << Extents{m, n, k};
-  if (blocks != 1 && !hasBlocks({m, n, k}, a, b, blocks))
+  if (blocks != 1 && blocks != getMFMABlocks(m, n, k, a, b))
     return emitError()
            << "no MFMA " << Extents{m, n, k} << " of " << a << " and " << b << " on " << blocks
            << " blocks; there are 32x32xK on 2, 16x16xK on 4 and 4x4xK on 16, with K = 1 "

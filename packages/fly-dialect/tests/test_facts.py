@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What types say as plain values, which outlive the context."""
+
+import gc
+
+import pytest
+
+from flydsl._mlir import facts, ir
+from flydsl._mlir.dialects import fly
+
+ONE = facts.LayoutFacts(1, 1)
+BITS = facts.LayoutFacts((1, 32), (1, 1))
+FACTS = [
+    ("!fly.int_tuple<(4,(2,*))>", facts.IntTupleFacts((4, (2, None)))),
+    ("!fly.int_tuple<(4)>", facts.IntTupleFacts((4,))),
+    ("!fly.int_tuple<?{i64 div=8}>", facts.IntTupleFacts(fly.Dynamic(64, 8))),
+    ("!fly.basis<2E1E3>", facts.BasisFacts(fly.Basis(2, [1, 3]))),
+    ("!fly.layout<(4,?):(1,?{div=2})>", facts.LayoutFacts((4, fly.Dynamic()), (1, fly.Dynamic(32, 2)))),
+    ("!fly.swizzle<S<3,4,3>>", facts.SwizzleFacts(3, 4, 3)),
+    ("!fly.coord_swizzle<CS<3,0,[0],1,[1,0]>>", facts.CoordSwizzleFacts(3, 0, (0,), 1, (1, 0))),
+    (
+        "!fly.composed_layout<S<1,0,2> o ?{div=4} o [8:1 o 1 o 4:2]>",
+        facts.ComposedLayoutFacts(
+            facts.SwizzleFacts(1, 0, 2),
+            fly.Dynamic(32, 4),
+            facts.ComposedLayoutFacts(facts.LayoutFacts(8, 1), 1, facts.LayoutFacts(4, 2)),
+        ),
+    ),
+    ("!fly.tile<[4|*|[2|(2,2):(1,4)]]>", facts.TileFacts((4, None, (2, facts.LayoutFacts((2, 2), (1, 4)))))),
+    ("!fly.tile<4>", facts.TileFacts(4)),
+    ("!fly.coord_tensor<(0,1), 4:1E0>", facts.CoordTensorFacts((0, 1), facts.LayoutFacts(4, fly.Basis(1, [0])))),
+    (
+        "!fly.ptr<f4E2M1FN, #fly_rocdl.buffer_desc>",
+        facts.PointerFacts("f4E2M1FN", 4, "#fly_rocdl.buffer_desc", 1, None),
+    ),
+    (
+        "!fly.memref<bf16, shared, 8:1, align<16>, S<3,4,3>>",
+        facts.MemRefFacts("bf16", 16, "shared", facts.LayoutFacts(8, 1), 16, facts.SwizzleFacts(3, 4, 3)),
+    ),
+    (
+        "!fly.copy_atom<!fly.universal_copy<32>, 16>",
+        facts.CopyAtomFacts("fly.universal_copy", "universal_copy<32>", 16, ONE, BITS, BITS, BITS, 32, None),
+    ),
+    (
+        "!fly.copy_atom<!fly_rocdl.cdna3.buffer_copy_lds<32>, 32>",
+        facts.CopyAtomFacts(
+            "fly_rocdl.cdna3.buffer_copy_lds", "cdna3.buffer_copy_lds<32>", 32, ONE, BITS, BITS, BITS, None,
+            "destination",
+        ),
+    ),
+    ("i32", None),
+    ("!fly_ktrace.token", None),
+]  # fmt: skip
+TDM = "!fly_rocdl.gfx1250.tdm<rank = 2, warps = 1, pad = 0, 0, cache = 0, barrier = false, timeout = false>"
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(("text", "expected"), FACTS)
+def test_types_say_what_they_are(text: str, expected: object) -> None:
+    found = fly.facts_of(ir.Type.parse(text))
+    assert found == expected
+    assert type(found) is type(expected)
+    assert fly.facts_of(ir.Type.parse(text)) is found
+    assert expected is None or hash(found) == hash(expected)
+
+
+def test_facts_of_different_types_differ() -> None:
+    """As keys: trees that Python calls equal, as 1 and True are, do not occur."""
+    with ir.Context():
+        one, two = (fly.facts_of(ir.Type.parse(f"!fly.int_tuple<{text}>")) for text in ("?", "?{div=2}"))
+    assert one != two
+    assert len({one, two, facts.IntTupleFacts(fly.Dynamic(32, 2))}) == 2
+
+
+def test_facts_belong_to_no_context() -> None:
+    with ir.Context() as context:
+        layout = fly.facts_of(ir.Type.parse("!fly.layout<(4,?):(1,4)>"))
+        assert fly.facts_of(fly.LayoutType.get((4, fly.Dynamic()), (1, 4))) is layout
+    del context
+    gc.collect()
+    for extent in (5, 6, 7):  # whose types may lie where that of the first context lay
+        with ir.Context():
+            other = fly.facts_of(ir.Type.parse(f"!fly.layout<({extent},?):(1,4)>"))
+            assert other.shape[0] == extent
+    assert layout == facts.LayoutFacts((4, fly.Dynamic()), (1, 4))
+
+
+@pytest.mark.usefixtures("context")
+def test_values_answer_for_their_types() -> None:
+    module = ir.Module.create(ir.Location.unknown())
+    with ir.InsertionPoint(module.body), ir.Location.unknown():
+        value = fly.static(fly.LayoutType.get((4, 8), (8, 1)))
+        assert fly.facts_of(value) is fly.facts_of(value.type)
+        assert fly.spelling(value) == "(4,8):(8,1)"
+
+
+def test_copies_of_whole_tiles_have_no_layouts(context: ir.Context) -> None:
+    atom = fly.facts_of(ir.Type.parse(f"!fly.copy_atom<{TDM}, 32>"))
+    assert (atom.mnemonic, atom.thr_layout, atom.src_bits) == ("fly_rocdl.gfx1250.tdm", None, None)
+    transposed = fly.facts_of(ir.Type.parse("!fly.copy_atom<!fly_rocdl.cdna4.lds_read_trans<trans = 16b, 64>, 16>"))
+    assert transposed.unswizzled == "source"
+    assert transposed.src_bits != transposed.dst_bits
+
+
+@pytest.mark.usefixtures("context")
+def test_tilings_have_the_facts_of_their_parts() -> None:
+    operation = ir.Type.parse("!fly_rocdl.cdna3.mfma<16x16x16, (f16, bf16) -> f32>")
+    atom = fly.MmaAtomType.get(operation)
+    found = fly.facts_of(atom)
+    assert (found.shape_mnk, found.element_types) == ((16, 16, 16), ("f16", "bf16", "f32"))
+    for operand in "ABC":
+        assert getattr(found, f"layout_{operand}_tv") == fly.facts_of(getattr(atom, f"layout_{operand}_tv"))
+    tiled = fly.facts_of(fly.TiledMmaType.get(atom, fly.LayoutType.get((2, 2, 1), (1, 2, 0))))
+    assert tiled.atom is found
+    assert tiled.permutation == facts.TileFacts((None, None, None))
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(
+    ("operation", "fields"),
+    [
+        ("!fly.universal_copy<32>", []),
+        ("!fly_rocdl.cdna3.buffer_copy<32>", ["soffset"]),
+        ("!fly_rocdl.cdna3.buffer_copy_lds<32>", ["soffset", "imm_offset"]),
+        (
+            "!fly_rocdl.cdna4.mfma_scale<16x16x128, (f8E4M3FN, f8E4M3FN) -> f32, opselA = 0, opselB = 0>",
+            ["scale_a", "scale_b"],
+        ),
+        (TDM, ["workgroup_mask", *(f"extent_{i}" for i in range(5)), *(f"stride_{i}" for i in range(4)), "imm_offset"]),
+    ],
+)  # fmt: skip
+def test_state_fields(operation: str, fields: list[str]) -> None:
+    assert fly.state_fields(ir.Type.parse(operation)) == fields
+
+
+MFMA = "!fly_rocdl.cdna3.mfma<{}>"
+AVAILABILITY = [
+    (MFMA.format("16x16x16, (f16, f16) -> f32"), "gfx942", None),
+    (MFMA.format("16x16x16, (f16, f16) -> f32"), "gfx1250-strict", "needs cdna, .* for gfx1250-strict"),
+    (MFMA.format("16x16x32, (f16, f16) -> f32"), "gfx950", None),
+    (MFMA.format("16x16x32, (f16, f16) -> f32"), "gfx942:xnack-", "needs gfx950, .* use MFMA 16x16x16"),
+    (MFMA.format("32x32x32, (i8, i8) -> i32"), "gfx942", "needs gfx950, .* use MFMA 32x32x16"),
+    (MFMA.format("16x16x32, (i8, i8) -> i32"), "gfx942", None),
+    (MFMA.format("16x16x8, (tf32, tf32) -> f32"), "gfx950", "needs gfx940 or gfx941 or gfx942, "),
+    (MFMA.format("16x16x32, (f8E4M3FNUZ, f8E4M3FNUZ) -> f32"), "gfx950", "OCP formats"),
+    (MFMA.format("16x16x32, (f8E4M3FN, f8E5M2) -> f32"), "gfx942", None),
+    (MFMA.format("4x4x4, (f16, f16) -> f32"), "gfx942", "works on several blocks; say blocks=16"),
+    (MFMA.format("4x4x4, (f16, f16) -> f32, blocks = 16"), "gfx942", None),
+    (MFMA.format("16x16x2, (bf16, bf16) -> f32"), "gfx942", "works on several blocks; "),
+    ("!fly_rocdl.cdna3.smfmac<16x16x64, (f16, f16) -> f32>", "gfx942", "needs gfx950, .* use SMFMAC 16x16x32"),
+    ("!fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>", "gfx942", None),
+    ("!fly_rocdl.cdna3.buffer_copy_lds<128>", "gfx942", "needs gfx950"),
+    ("!fly_rocdl.cdna3.buffer_copy_lds<32>", "gfx1201", "needs cdna"),
+    ("!fly_rocdl.cdna3.buffer_copy<32>", "gfx1201", None),
+    ("!fly_rocdl.cdna4.lds_read_trans<trans = 16b, 64>", "gfx942", "needs gfx950"),
+    (TDM, "gfx1201", "needs gfx1250"),
+    (TDM, "gfx1250", None),
+    ("!fly.universal_copy<32>", "gfx1100", None),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(("operation", "target", "expected"), AVAILABILITY)
+def test_availability(operation: str, target: str, expected: str | None) -> None:
+    kind = ir.Type.parse(operation)
+    why = fly.why_unavailable(kind, target)
+    if expected is None:
+        assert why is None
+        return
+    with pytest.raises(ValueError, match=expected):
+        raise ValueError(why)
+    assert str(why).startswith(operation.removeprefix("!"))
+    is_mma = ".mfma" in operation or ".smfmac" in operation
+    atom = fly.MmaAtomType.get(kind) if is_mma else fly.CopyAtomType.get(kind, 32)
+    assert fly.why_unavailable(atom, target) == why
+
+
+def test_atomic_operations_by_name() -> None:
+    assert fly.atomic_op("max") == fly.AtomicOp.Max
+    with pytest.raises(ValueError, match="no atomic operation 'swap'"):
+        fly.atomic_op("swap")
