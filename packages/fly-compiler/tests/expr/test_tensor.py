@@ -152,7 +152,7 @@ def test_pointers():
         assert back.dtype is fx.Float32
         swizzled = fx.apply_swizzle(fx.get_dyn_shared(fx.Float16), fx.static(fx.SwizzleType.get(3, 4, 3)))
         assert swizzled.memspace == fx.AddressSpace.Shared
-        assert swizzled.facts.swizzle == "S<3,4,3>"
+        assert str(swizzled.facts.swizzle) == "S<3,4,3>"
         assert fx.ptrtoint(swizzled).dtype is fx.Int32
         k.ir()
 

@@ -6,7 +6,8 @@ from tracing import kernel
 
 import flydsl.expr as fx
 import flydsl.layout as host
-from flydsl.expr.values.layout import typetext as tt
+from flydsl.expr.values.layout import trees
+from flydsl.expr.values.layout.host import to_host
 
 TILINGS = [
     (((1, 1, 1), (0, 0, 0)), False),
@@ -30,8 +31,8 @@ def test_tiled_mma(atom_layout, permuted, operand):
         tensor = fx.make_view(0, fx.make_layout(extents, (1, extents[0])))
         part = fx.tiled_mma_partition(operand, mma, tensor, fx.Int32(k.args[0]))
         expected = described.partition(operand, host.make_layout(extents, (1, extents[0])), 0)
-        assert tt.print_tree(part.shape_tree) == str(host.text_of(expected.shape))
-        assert tt.print_tree(part.layout_facts.stride) == host.text_of(expected.plain().stride)
+        assert trees.spelled(part.shape_tree) == str(host.text_of(expected.shape))
+        assert trees.spelled(part.layout_facts.stride) == host.text_of(expected.plain().stride)
         k.ir()
 
 
@@ -41,7 +42,7 @@ def test_tv_layouts_name_every_element(operand):
         mma = fx.make_tiled_mma(
             fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 16, fx.Float16)), fx.make_layout((2, 2, 1), (1, 2, 0))
         )
-        layout = host.parse(tt.arguments(getattr(mma, f"tv_layout_{operand}_tiled").type_text))
+        layout = to_host(getattr(mma, f"tv_layout_{operand}_tiled").parsed)
         axes = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}[operand]
         m, n = (mma.described.tile_size_mnk[i] for i in axes)
         found = {layout((t, v)) for t in range(256) for v in range(host.size(layout[1]))}
@@ -58,8 +59,8 @@ def test_tiled_copy(side, bits):
         tensor = fx.make_view(0, fx.make_layout((64, 128), (128, 1)))
         part = getattr(copy.get_slice(fx.Int32(k.args[0])), f"partition_{side}")(tensor)
         theirs = getattr(copy.described.get_slice(0), f"partition_{side}")(host.make_layout((64, 128), (128, 1)))
-        assert tt.print_tree(part.shape_tree) == host.text_of(theirs.shape)
-        assert tt.print_tree(part.layout_facts.stride) == host.text_of(theirs.plain().stride)
+        assert trees.spelled(part.shape_tree) == host.text_of(theirs.shape)
+        assert trees.spelled(part.layout_facts.stride) == host.text_of(theirs.plain().stride)
         k.ir()
 
 

@@ -8,13 +8,12 @@ a compilation costs. Every op gets the user's source location.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from flydsl._mlir import ir
 
 from .context import location, plain_location, state, where
-from .operands import check_operands
 
 __all__ = [
     "attribute",
@@ -22,13 +21,22 @@ __all__ = [
     "build_once",
     "build_op",
     "build_symbol",
+    "i32_array",
+    "i32_attribute",
     "infer",
     "infer_op",
     "parse_type",
+    "type_of",
     "vector_type",
 ]
 
 _create = ir.Operation.create
+
+
+class TypeClass(Protocol):
+    """The bound class of an MLIR type."""
+
+    get: Callable[..., ir.Type]
 
 
 def _own(operands: Sequence[Any]) -> Sequence[Any]:
@@ -103,11 +111,11 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
         TypeError: an operand is of a kind that the operation does not take.
         ValueError: the dialect refuses the operands; the message is the dialect's reason and the user's line.
     """
-    check_operands(name, _own(operands))
+    operands = _own(operands)
     try:
         return _create(name, operands=operands, attributes=attributes, loc=location(), infer_type=True).operation
     except Exception as error:
-        raise ValueError(_refusal(name, operands, error)) from None
+        raise _refusal(name, operands, error) from None
 
 
 def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
@@ -115,14 +123,22 @@ def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute
     return infer_op(name, operands, attributes).results[0]
 
 
-def _refusal(name: str, operands: Sequence[Any], error: Exception) -> str:
+# How MLIR says that an operand is of a type that the definition of the operation does not admit.
+_OPERAND = re.compile(r"'[\w.]+' op operand #(\d+) must be (.*), but got .*")
+
+
+def _refusal(name: str, operands: Sequence[Any], error: Exception) -> Exception:
     """Return what the dialect said, without the frame that MLIR puts around it, and where the user's code is."""
     heard = [str(diagnostic.message) for diagnostic in getattr(error, "error_diagnostics", ())]
     reason = "; ".join(heard) or str(error)
     operation = name.removeprefix("fly.")
+    wrong = _OPERAND.match(reason)
+    if wrong is not None:
+        got = operands[int(wrong[1])].type
+        return TypeError(f"{operation} takes {wrong[2]} here, not a value of type {got}, at {where()}")
     reason = re.sub(r"^\w+Op: ", "", reason)  # the C++ name of the operation
-    got = ", ".join(str(value.type) for value in operands)
-    return f"{operation}: {reason} (operands: {got}) at {where()}"
+    types = ", ".join(str(value.type) for value in operands)
+    return ValueError(f"{operation}: {reason} (operands: {types}) at {where()}")
 
 
 def parse_type(text: str) -> ir.Type:
@@ -134,6 +150,33 @@ def parse_type(text: str) -> ir.Type:
     if known is None:
         known = trace.types[text] = ir.Type.parse(text, trace.context)
     return known
+
+
+def type_of(cls: TypeClass, *arguments: object) -> ir.Type:
+    """Return the MLIR type that `cls.get(*arguments)` makes, remembered for the trace.
+
+    Args:
+        cls: the bound class of a type of the `fly` dialects.
+        arguments: what its `get` takes, without the context.
+    """
+    trace = state.trace
+    if trace is None:
+        return cls.get(*arguments)
+    key = (cls, arguments)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = cls.get(*arguments, context=trace.context)
+    return known
+
+
+def i32_attribute(number: int) -> ir.Attribute:
+    """Return `number : i32`, remembered for the trace."""
+    return attribute(f"{int(number)} : i32")
+
+
+def i32_array(numbers: Sequence[int]) -> ir.Attribute:
+    """Return the dense array of 32-bit integers."""
+    return ir.DenseI32ArrayAttr.get(list(numbers))
 
 
 def attribute(text: str) -> ir.Attribute:

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._flyDialect import facts_of
 
 __all__ = ["as_dsl_value", "as_ir_value"]
 
-_wrappers: dict[str, Any] = {}
+_wrappers: dict[type, Any] = {}
 
 
-def register_wrapper(mnemonic: str, cls: Any) -> None:
-    """Make `cls(value)` the object for SSA values of type `!fly.<mnemonic><...>`."""
-    _wrappers[mnemonic] = cls
+def register_wrapper(kind: type, cls: Any) -> None:
+    """Make `cls(value)` the object for SSA values whose type's facts are of a class of `flydsl._mlir.facts`."""
+    _wrappers[kind] = cls
 
 
 _makers: dict[str, Callable[[Any], Any]] = {}
@@ -32,15 +33,12 @@ def wrap_any(value: ir.Value) -> Any:
     Raises:
         TypeError: nothing wraps values of that type.
     """
-    text = str(value.type)
-    if text.startswith("!fly."):
-        end = text.find("<")
-        cls = _wrappers.get(text[5:end] if end > 0 else text[5:])
+    facts = facts_of(value)
+    if facts is not None:
+        cls = _wrappers.get(type(facts))
         if cls is None:
-            raise TypeError(f"no object of the language wraps a value of type {text}")
-        result = cls(value)
-        result._text = text
-        return result
+            raise TypeError(f"no object of the language wraps a value of type {value.type}")
+        return cls(value)
     if isinstance(value.type, ir.VectorType):
         return _makers["vector"](value)
     return _makers["scalar"](value)

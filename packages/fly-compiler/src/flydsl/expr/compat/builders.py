@@ -78,7 +78,7 @@ def _wrapping(builder: Any) -> Any:
     @functools.wraps(builder)
     def build(*args: Any, **kwargs: Any) -> Any:
         result = builder(*args, **kwargs)
-        of_fly = type(result) in (ir.Value, ir.OpResult) and str(result.type).startswith("!fly.")
+        of_fly = type(result) in (ir.Value, ir.OpResult) and fly.facts_of(result) is not None
         return wrap_any(result) if of_fly else result
 
     return build

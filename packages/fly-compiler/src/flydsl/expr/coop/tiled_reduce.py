@@ -18,7 +18,7 @@ from flydsl.trace import context as _trace
 from ..ops.copy import ThrCopy
 from ..ops.gpu import barrier, shuffle_xor
 from ..ops.mma import ThrMma
-from ..values.layout import typetext as tt
+from ..values.layout import trees
 from ..values.numeric.base import as_numeric
 from ..values.numeric.meta import NumericMeta
 from ..values.storable import Array
@@ -64,7 +64,7 @@ def _tiling(part: Any) -> tuple[Any, tuple[int, ...]]:
         from ..ops.host_atoms import mma_tv_layout
 
         mma = part.tiled_mma
-        return mma_tv_layout(mma.type_text, "C"), tuple(mma.described.tile_size_mnk[:2])
+        return mma_tv_layout(mma._facts, "C"), tuple(mma.described.tile_size_mnk[:2])
     raise TypeError(
         f"tiled_reduce takes this thread's slice of a tiled copy or tiled MMA (get_slice), not {type(part).__name__}"
     )
@@ -207,10 +207,10 @@ def _elements(values: Any, pattern: _Pattern) -> tuple[Any, tuple[Any, ...]]:
     count = len(pattern.values)
     if isinstance(values, Tensor):
         shape = values.shape_tree
-        if not tt.is_static_tree(shape) or type(shape) is not tuple or _product(shape[0]) != count:
+        if not trees.is_static(shape) or type(shape) is not tuple or _product(shape[0]) != count:
             raise ValueError(
                 f"tiled_reduce: a thread of the tiling has {count} values, which is not mode 0 of a fragment of shape "
-                f"{tt.print_tree(shape)}"
+                f"{trees.spelled(shape)}"
             )
         return values.load(), shape
     if not isinstance(values, Vector):

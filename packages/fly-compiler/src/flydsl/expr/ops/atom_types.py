@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The target-neutral copy and MMA operations that atoms are made of: host objects that spell an MLIR type."""
+"""The target-neutral copy and MMA operations that atoms are made of: host objects that stand for an MLIR type."""
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.arch import Arch
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl.trace.build import TypeClass, type_of
 from flydsl.trace.context import state
 
 from ..values.numeric.base import _class_of
@@ -56,6 +56,11 @@ class AtomicOp(enum.Enum):
     Inc = "inc"
     Dec = "dec"
 
+    @property
+    def number(self) -> int:
+        """The dialect's number."""
+        return int(fly.atomic_op(self.value))
+
     @classmethod
     def of(cls, op: Any) -> AtomicOp:
         """Return `op`, or the operation of that name; `ValueError` when there is none."""
@@ -75,23 +80,6 @@ class SyncScope:
     SingleThread = "singlethread"
 
 
-@dataclass(frozen=True)
-class Needs:
-    """The architectures that have an operation: by chip or family, and what others have instead."""
-
-    chips: tuple[str, ...] = ()
-    families: tuple[str, ...] = ()
-    instead: str = ""
-
-    def check(self, what: str, arch: Arch) -> None:
-        """Raise `ValueError` when `arch` lacks the operation."""
-        if arch.chip in self.chips or arch.family in self.families:
-            return
-        has = " or ".join((*self.chips, *self.families))
-        hint = f"; use {self.instead}" if self.instead else ""
-        raise ValueError(f"{what} needs {has}, but the kernel is compiled for {arch.name}{hint}")
-
-
 class _OpMeta(type):
     """Gives the MLIR type itself where a context is current and nothing is traced: code that handles types as such."""
 
@@ -103,34 +91,45 @@ class _OpMeta(type):
             context = ir.Context.current
         except ValueError:  # there is none
             return made
-        return made if context is None else ir.Type.parse(made.text)
+        return made if context is None else made.ir_type
 
 
 class _Op(metaclass=_OpMeta):
-    """An operation's host object; equal when it spells the same type.
+    """An operation's host object; equal when it stands for the same type.
 
-    `needs` says what architecture it takes, for the check that making an atom does; `None`: any.
+    Args:
+        kind: the bound class of the operation's type.
+        arguments: what its `get` takes; a class of the language stands for its MLIR type.
     """
 
-    __slots__ = ("needs", "text")
+    __slots__ = ("_arguments", "_kind")
 
-    def __init__(self, text: str, needs: Needs | None = None) -> None:
-        self.text = text
-        self.needs = needs
+    def __init__(self, kind: TypeClass, *arguments: object) -> None:
+        self._kind = kind
+        self._arguments = arguments
 
-    def __eq__(self, other: Any) -> bool:
+    @property
+    def ir_type(self) -> ir.Type:
+        """The MLIR type in the current context."""
+        return type_of(self._kind, *[getattr(one, "ir_type", one) for one in self._arguments])
+
+    def __eq__(self, other: object) -> bool:
         if isinstance(other, ir.Type):  # which an operation is in other implementations
-            return bool(ir.Type.parse(self.text, other.context) == other)
-        return isinstance(other, _Op) and self.text == other.text
+            with other.context:
+                return bool(self.ir_type == other)
+        return isinstance(other, _Op) and (self._kind, self._arguments) == (other._kind, other._arguments)
 
     def __hash__(self) -> int:
-        return hash(self.text)
+        return hash((self._kind, self._arguments))
 
     def __repr__(self) -> str:
-        return self.text.removeprefix("!")
+        return str(self).removeprefix("!")
 
     def __str__(self) -> str:
-        return self.text
+        if state.trace is not None:
+            return str(self.ir_type)
+        with ir.Context():
+            return str(self.ir_type)
 
 
 class CopyOp(_Op):
@@ -164,7 +163,7 @@ class UniversalCopy(CopyOp):
         check_bits("UniversalCopy", bits)
         if bits & (bits - 1) and bits % 32:
             raise ValueError(f"UniversalCopy moves a power of two or a multiple of 32 bits, not {bits}")
-        super().__init__(f"!fly.universal_copy<{bits}>")
+        super().__init__(fly.UniversalCopyType, bits)
 
 
 def UniversalCopy8b() -> UniversalCopy:
@@ -225,8 +224,7 @@ class UniversalAtomic(CopyOp):
             refuse_unsigned(kind, cls, "UniversalAtomic")
         if cls.is_float and kind not in (AtomicOp.Add, AtomicOp.Max, AtomicOp.Min):
             raise ValueError(f"atomic {kind.value} is not defined for {cls.__name__}; floats have add, max and min")
-        scope = f', "{syncscope}"' if syncscope else ""
-        super().__init__(f"!fly.universal_atomic<{kind.value}, {cls.mnemonic}{scope}>")
+        super().__init__(fly.UniversalAtomicType, kind.number, cls, syncscope)
 
 
 def UniversalAtomicAdd(dtype: Any, syncscope: str = "") -> UniversalAtomic:
@@ -273,5 +271,4 @@ class UniversalFMA(MmaOp):
         cls: NumericMeta = _class_of(dtype)
         if not cls.is_float:
             raise TypeError(f"UniversalFMA takes a float class, got {cls.__name__}")
-        t = cls.mnemonic
-        super().__init__(f"!fly.universal_fma<1x1x1, ({t}, {t}) -> {t}>")
+        super().__init__(fly.UniversalFMAType, cls)

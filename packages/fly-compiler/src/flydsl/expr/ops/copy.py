@@ -6,11 +6,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl._mlir.facts import CopyAtomFacts, MemRefFacts, TiledCopyFacts
 from flydsl.trace.build import build_op, infer
 from flydsl.trace.wrap import register_wrapper
 
-from ..values.layout import typetext as tt
+from ..values.layout import trees
 from ..values.layout.algebra import composition, raked_product, right_inverse
 from ..values.layout.construct import as_int_tuple, as_tile, make_layout, static
 from ..values.layout.host import from_host
@@ -46,14 +46,14 @@ class TiledCopy(_Atom):
     """A copy atom repeated over threads and values to cover a tile."""
 
     __slots__ = ()
-    _kinds = (fly.TiledCopyType,)
+    _kinds = (TiledCopyFacts,)
 
     @property
     def described(self) -> Any:
         """The tiling as `flydsl.layout` describes it."""
         from .host_atoms import tiled_copy
 
-        return tiled_copy(self.type_text)
+        return tiled_copy(self._facts)
 
     @property
     def atom(self) -> CopyAtom:
@@ -63,7 +63,7 @@ class TiledCopy(_Atom):
     @property
     def tile_mn(self) -> Tile:
         """The tile."""
-        tile: Tile = static(tt.split(tt.arguments(self.type_text))[2])
+        tile: Tile = static(self.type.tile)
         return tile
 
     @property
@@ -86,17 +86,6 @@ class TiledCopy(_Atom):
         return ThrCopy(self, thr_idx)
 
     thr_slice = get_slice
-
-
-def _extent(tree: Any) -> int:
-    return tree if isinstance(tree, int) else _product(tree)
-
-
-def _product(tree: Any) -> int:
-    result = 1
-    for item in tree:
-        result *= _extent(item)
-    return result
 
 
 class ThrCopy:
@@ -151,7 +140,7 @@ class ThrCopy:
         return cls(TiledCopy(values[0]), IntTuple(values[1]))
 
 
-register_wrapper("tiled_copy", TiledCopy)
+register_wrapper(TiledCopyFacts, TiledCopy)
 
 
 def tiled_copy_partition_src(tiled_copy: TiledCopy, src: Any, thr_idx: Any) -> Tensor:
@@ -255,18 +244,18 @@ def _per_atom(pred: Any, source: Tensor) -> Any:
     shape, have = source.shape_tree, pred.shape_tree
     if type(shape) is not tuple or type(shape[0]) is not tuple or source.rank < 2:
         return pred
-    if not (tt.is_static_tree(shape[0]) and tt.is_static_tree(have)):
+    if not (trees.is_static(shape[0]) and trees.is_static(have)):
         return pred
-    repetitions = tuple(_extent(one) for one in shape[0][1:])
+    repetitions = tuple(trees.product_of(one) for one in shape[0][1:])
     extents, strides = pred.shape.to_py_value(), pred.stride.to_py_value()
     if pred.rank == source.rank - 1:
         if not isinstance(extents, tuple):
             extents, strides = (extents,), (strides,)
         own = make_layout(((1, *repetitions), *extents), ((0, *[0] * len(repetitions)), *strides))
         return make_view(pred.iter, own)
-    if pred.rank != source.rank or _extent(have[0]) != _product(repetitions):
+    if pred.rank != source.rank or trees.product_of(have[0]) != trees.product_of(repetitions):
         return pred
-    if type(have[0]) is tuple and len(have[0]) == len(shape[0]) and _extent(have[0][0]) == 1:
+    if type(have[0]) is tuple and len(have[0]) == len(shape[0]) and trees.product_of(have[0][0]) == 1:
         return pred  # it has a mode for the values of the atom already
     first, step = extents[0], strides[0]
     if not (isinstance(first, tuple) and len(first) == len(repetitions)):
@@ -283,12 +272,12 @@ def _check_repetitions(pred: Any, source: Tensor) -> None:
     have = pred.shape_tree if type(pred.shape_tree) is tuple else (pred.shape_tree,)
     want = source.shape_tree if type(source.shape_tree) is tuple else (source.shape_tree,)
     have = have[len(have) - len(want) + 1 :]
-    if not (tt.is_static_tree(have) and tt.is_static_tree(want[1:])):
+    if not (trees.is_static(have) and trees.is_static(want[1:])):
         return
-    if [_extent(one) for one in have] != [_extent(one) for one in want[1:]]:
+    if [trees.product_of(one) for one in have] != [trees.product_of(one) for one in want[1:]]:
         raise ValueError(
-            f"copy: a predicate of shape {tt.print_tree(pred.shape_tree)} for a source of shape "
-            f"{tt.print_tree(source.shape_tree)}: behind mode 0, the values of one atom, the extents have to be the "
+            f"copy: a predicate of shape {trees.spelled(pred.shape_tree)} for a source of shape "
+            f"{trees.spelled(source.shape_tree)}: behind mode 0, the values of one atom, the extents have to be the "
             "same; one element for all of a mode is an extent with stride 0"
         )
 
@@ -319,8 +308,8 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
     source, target = _tensor(src, "the source of copy"), _tensor(dst, "the destination of copy")
     if source.rank != target.rank:
         raise ValueError(
-            f"copy: source of shape {tt.print_tree(source.shape_tree)} and destination of shape "
-            f"{tt.print_tree(target.shape_tree)} have different ranks"
+            f"copy: source of shape {trees.spelled(source.shape_tree)} and destination of shape "
+            f"{trees.spelled(target.shape_tree)} have different ranks"
         )
     for tensor, name in ((source, "source"), (target, "destination")):
         check_neighbours("copy", atom, tensor, name, one_atom=False)
@@ -342,26 +331,20 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
     build_op("fly.copy", [atom.value, source.value, target.value, *predicate])
 
 
-# Operations that move a fixed number of bits per thread, which both operands have to hold.
-_PLAIN = ("!fly.universal_copy<", "!fly_rocdl.cdna3.buffer_copy<")
-
-
 @lru_cache(maxsize=4096)
-def _misfit(atom: str, tensor: str) -> tuple[int, int, int] | None:
-    """Return bits of the atom, elements and their bits where they do not fit, from the texts of the types."""
-    operation = tt.split(tt.arguments(atom))[0]
-    if not operation.startswith(_PLAIN) or not tensor.startswith("!fly.memref"):
+def _misfit(atom: CopyAtomFacts, tensor: MemRefFacts) -> tuple[int, int, int] | None:
+    """Return bits of the atom, elements and their bits where they do not fit."""
+    shape = tensor.layout.shape
+    if atom.operand_bits is None or not trees.is_static(shape):
         return None
-    facts = tt.parse_tensor(tensor)
-    shape = tt.parse_layout(facts.layout or "").shape
-    if not tt.is_static_tree(shape):
+    elements = trees.product_of(shape)
+    if elements * tensor.element_bits == atom.operand_bits:
         return None
-    bits, elements, width = int(tt.split(tt.arguments(operation))[0]), _extent(shape), tt.element_bits(facts.element)
-    return None if elements * width == bits else (bits, elements, width)
+    return atom.operand_bits, elements, tensor.element_bits
 
 
 def _check_extent(atom: CopyAtom, tensor: Tensor, name: str) -> None:
-    misfit = _misfit(atom.type_text, tensor.type_text)
+    misfit = None if tensor.is_coordinate else _misfit(atom._facts, tensor.facts)
     if misfit is not None:
         bits, elements, width = misfit
         raise ValueError(
@@ -391,11 +374,11 @@ def copy_atom_call(atom: Any, src: Any, dst: Any, pred: Any = None) -> None:
 
 def _indirect(offsets: Tensor, what: str) -> tuple[int, int]:
     shape = offsets.shape_tree
-    if not tt.is_static_tree(shape):
-        raise ValueError(f"{what}: the offset tensor needs a static shape, got {tt.print_tree(shape)}")
+    if not trees.is_static(shape):
+        raise ValueError(f"{what}: the offset tensor needs a static shape, got {trees.spelled(shape)}")
     if type(shape) is not tuple:
-        return _extent(shape), 1
-    return _extent(shape[0]), _product(shape[1:])
+        return trees.product_of(shape), 1
+    return trees.product_of(shape[0]), trees.product_of(shape[1:])
 
 
 def _each_indirect(offsets: Tensor, data: Tensor, pred: Any, what: str) -> Any:
@@ -422,8 +405,8 @@ def _one_predicate(pred: Tensor, at: Any) -> Tensor:
 def _unlinear(shape: tuple[Any, ...], index: int) -> tuple[int, ...]:
     coords = []
     for extent in shape:
-        coords.append(index % _extent(extent))
-        index //= _extent(extent)
+        coords.append(index % trees.product_of(extent))
+        index //= trees.product_of(extent)
     return tuple(coords)
 
 
@@ -447,4 +430,4 @@ def scatter(atom: CopyAtom, src: Any, base_ptr: Any, offset_tensor: Any, pred: A
 
 
 def _contiguous(part: Tensor) -> Layout:
-    return make_layout(_extent(part.shape_tree), 1)
+    return make_layout(trees.product_of(part.shape_tree), 1)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..values.layout import typetext as tt
+from ..values.layout.host import to_host
 from ..values.layout.objects import ComposedLayout, Layout
 from ..values.tensor import Tensor
 from .atom import CopyAtom, MmaAtom
@@ -29,14 +29,12 @@ def described(value: Any) -> Any:
         ValueError: the layout is dynamic.
     """
     if isinstance(value, (Layout, ComposedLayout)):
-        import flydsl.layout
-
         if not value.is_static:
             raise ValueError(
                 f"only static layouts can be drawn; {value} is known when the kernel runs. Draw one whose shape and "
                 "stride are Python ints, or print this one with print() or fx.printf"
             )
-        return flydsl.layout.parse(tt.arguments(value.type_text))
+        return to_host(value.parsed)
     if isinstance(value, (CopyAtom, MmaAtom, TiledCopy, TiledMma)):
         return value.described
     return value

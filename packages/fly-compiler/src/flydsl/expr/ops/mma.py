@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import attribute, build_op, infer
+from flydsl._mlir.facts import TiledMmaFacts
+from flydsl.trace.build import attribute, build_op, i32_array, i32_attribute, infer
 from flydsl.trace.wrap import register_wrapper
 
 from ..values.address_space import AddressSpace
-from ..values.layout import typetext as tt
+from ..values.layout import trees
 from ..values.layout.construct import as_int_tuple, make_layout, make_tile, static
 from ..values.layout.host import from_host
 from ..values.layout.modes import slice
@@ -75,14 +75,14 @@ class TiledMma(_Atom):
     """An MMA atom repeated over (M, N, K) by groups of threads."""
 
     __slots__ = ()
-    _kinds = (fly.TiledMmaType,)
+    _kinds = (TiledMmaFacts,)
 
     @property
     def described(self) -> Any:
         """The tiling as `flydsl.layout` describes it."""
         from .host_atoms import tiled_mma
 
-        return tiled_mma(self.type_text)
+        return tiled_mma(self._facts)
 
     @property
     def mma_atom(self) -> MmaAtom:
@@ -97,8 +97,7 @@ class TiledMma(_Atom):
     @property
     def permutation_mnk(self) -> Tile:
         """The permutation of each of M, N, K."""
-        parts = tt.split(tt.arguments(self.type_text))
-        tile: Tile = static(parts[2]) if len(parts) > 2 else make_tile(None, None, None)
+        tile: Tile = static(self.type.permutation)
         return tile
 
     @property
@@ -114,7 +113,7 @@ class TiledMma(_Atom):
     def _tv(self, operand: str) -> Layout:
         from .host_atoms import mma_tv_layout
 
-        return static_layout(mma_tv_layout(self.type_text, operand))
+        return static_layout(mma_tv_layout(self._facts, operand))
 
     @property
     def tv_layout_A_tiled(self) -> Layout:
@@ -148,15 +147,6 @@ class TiledMma(_Atom):
     def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """Return registers for this thread's part of C; takes the (M, N) block tile."""
         return mma_make_fragment(MmaOperand.C, self, block_tile, stages)
-
-
-def _size(tree: Any) -> int:
-    if isinstance(tree, int):
-        return tree
-    result = 1
-    for item in tree:
-        result *= _size(item)
-    return result
 
 
 class ThrMma:
@@ -221,7 +211,7 @@ class ThrMma:
         return cls(TiledMma(values[0]), IntTuple(values[1]))
 
 
-register_wrapper("tiled_mma", TiledMma)
+register_wrapper(TiledMmaFacts, TiledMma)
 
 
 def make_tiled_mma(mma_atom: Any, atom_layout: Any = None, permutation: Any = None) -> TiledMma:
@@ -285,9 +275,9 @@ def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | 
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"make_fragment takes the block tile as a tensor, not {type(tensor).__name__}")
-    if not tt.is_static_tree(tensor.shape_tree):
+    if not trees.is_static(tensor.shape_tree):
         raise ValueError(
-            f"make_fragment: the block tile has shape {tt.print_tree(tensor.shape_tree)}, but registers need one that "
+            f"make_fragment: the block tile has shape {trees.spelled(tensor.shape_tree)}, but registers need one that "
             "is known while tracing; take a tile of static extents (fx.zipped_divide), or pass the tensor "
             "as flyc.from_dlpack(...)"
         )
@@ -295,7 +285,7 @@ def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | 
     if stages is not None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise ValueError(f"stages must be a positive Python int, got {stages!r}")
-        attributes["stages"] = attribute(f"{stages} : i32")
+        attributes["stages"] = i32_attribute(stages)
     return _signed_as(Tensor(infer("fly.mma.make_fragment", (tiled.value, tensor.value), attributes)), tensor)
 
 
@@ -320,7 +310,7 @@ def _group(operand: Any, name: str) -> list[Tensor]:
 
 
 def _segments(*counts: int) -> dict[str, ir.Attribute]:
-    return {"operandSegmentSizes": attribute("array<i32: " + ", ".join(map(str, counts)) + ">")}
+    return {"operandSegmentSizes": i32_array(counts)}
 
 
 def mma_atom_call(atom: Any, d: Any, a: Any, b: Any, c: Any, **state: Any) -> None:
@@ -366,7 +356,7 @@ def _check_gemm(d: Tensor, a: Tensor, b: Tensor, c: Tensor) -> None:
 
 
 def _size_or_none(tree: Any) -> int | None:
-    return _size(tree) if tt.is_static_tree(tree) else None
+    return trees.product_of(tree) if trees.is_static(tree) else None
 
 
 def gemm(
@@ -471,7 +461,8 @@ def _gemm_by_callback(
         return
     shape_d, shape_a = d.shape_tree, a[0].shape_tree
     has_k = a[0].rank == 3
-    extents = {"m": _size(shape_d[1]), "n": _size(shape_d[2]), "k": _size(shape_a[2]) if has_k else 1}
+    k_steps = trees.product_of(shape_a[2]) if has_k else 1
+    extents = {"m": trees.product_of(shape_d[1]), "n": trees.product_of(shape_d[2]), "k": k_steps}
     steps = _steps(order, extents)
     if layout is not None:
         total = extents["m"] * extents["n"] * extents["k"]

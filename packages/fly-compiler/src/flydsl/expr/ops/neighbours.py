@@ -11,11 +11,12 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
+from flydsl._mlir.facts import CopyAtomFacts, MemRefFacts, TiledCopyFacts
 from flydsl.trace import context as _trace
 
-from ..values.layout import typetext as tt
+from ..values.layout import trees
 from ..values.tensor import Tensor
-from .atom import CopyAtom, _Atom
+from .atom import _Atom
 
 __all__ = ["check_neighbours", "warn_of_ignored_swizzle"]
 
@@ -33,26 +34,25 @@ def check_neighbours(what: str, atom: Any, tensor: Any, name: str, *, one_atom: 
     Raises:
         ValueError: an extent, or the stride between elements of one atom, is known only when the kernel runs.
     """
-    if not tensor.type_text.startswith("!fly.memref"):
+    if tensor.is_coordinate:
         return
-    found = _fault(_atom_text(atom), tensor.type_text, one_atom)
+    found = _fault(_atom_facts(atom), tensor.facts, one_atom)
     if found is not None:
         raise ValueError(f"{what}: the {name} {tensor} {found}")
 
 
-def _atom_text(atom: _Atom) -> str:
-    text: str = atom.type_text
-    return text if isinstance(atom, CopyAtom) else tt.split(tt.arguments(text))[0]
+def _atom_facts(atom: _Atom) -> CopyAtomFacts:
+    facts = atom._facts
+    return facts.atom if type(facts) is TiledCopyFacts else facts
 
 
 @lru_cache(maxsize=4096)
-def _fault(atom: str, tensor: str, one_atom: bool) -> str | None:
-    facts = tt.parse_tensor(tensor)
-    layout = tt.parse_layout(facts.layout or "")
+def _fault(atom: CopyAtomFacts, tensor: MemRefFacts, one_atom: bool) -> str | None:
+    layout = tensor.layout
     bits = _bits_of_a_thread(atom)
-    if bits is None or (tt.is_static_tree(layout.shape) and tt.is_static_tree(layout.stride)):
+    if bits is None or (trees.is_static(layout.shape) and trees.is_static(layout.stride)):
         return None
-    if not one_atom and not tt.is_static_tree(layout.shape):
+    if not one_atom and not trees.is_static(layout.shape):
         return (
             "has an extent that is known only when the kernel runs, and a copy is unrolled. Take a tile of static "
             "extents (fx.zipped_divide, fx.logical_divide, a partition of a tiled copy), with pred= where it sticks out"
@@ -60,19 +60,19 @@ def _fault(atom: str, tensor: str, one_atom: bool) -> str | None:
     shape, stride = layout.shape, layout.stride
     if not one_atom and isinstance(shape, tuple):
         shape, stride = shape[0], stride[0]
-    elements = bits // tt.element_bits(facts.element)
+    elements = bits // tensor.element_bits
     run = 1
-    for extent, step in zip(tt.leaves_of(shape), tt.leaves_of(stride), strict=True):
+    for extent, step in zip(trees.leaves_of(shape), trees.leaves_of(stride), strict=True):
         if run >= elements:
             break
         if extent == 1:
             continue
-        if isinstance(step, tt.Dynamic):
+        if isinstance(step, trees.Dynamic):
             return (
                 f"has a stride that is known only when the kernel runs between the {elements} elements ({bits} bits) "
                 "that the atom moves as neighbours in memory. Copy along the axis of stride 1 (of a plain argument the "
                 "first such axis is known to be one; else mark_layout_dynamic(leading_dim=axis) of flyc.from_dlpack "
-                f"says which), or use an atom of one element ({tt.element_bits(facts.element)} bits)"
+                f"says which), or use an atom of one element ({tensor.element_bits} bits)"
             )
         if step != run or not isinstance(extent, int):
             break
@@ -80,27 +80,17 @@ def _fault(atom: str, tensor: str, one_atom: bool) -> str | None:
     return None
 
 
-@lru_cache(maxsize=256)
-def _bits_of_a_thread(atom: str) -> int | None:
+def _bits_of_a_thread(atom: CopyAtomFacts) -> int | None:
     """Return the bits that a thread moves by one atom; `None` for an atom that moves whole tiles."""
-    from flydsl.layout import size
-
-    from .host_atoms import copy_atom
-
-    try:
-        known = copy_atom(atom)
-    except ValueError:
+    if atom.src_bits is None or atom.dst_bits is None:
         return None
-    return max(int(size(known.src_bits[1])), int(size(known.dst_bits[1])))
+    return max(trees.product_of(atom.src_bits.shape[1]), trees.product_of(atom.dst_bits.shape[1]))
 
 
-# Operations that go by the place in LDS that lanes and hardware agree on, by the operand that is there.
-_TO_LDS = (
-    "!fly_rocdl.cdna3.buffer_copy_lds<",
-    "!fly_rocdl.cdna4.buffer_load_async_lds<",
-    "!fly_rocdl.cdna4.global_load_async_lds<",
-)
-_FROM_LDS = ("!fly_rocdl.cdna4.lds_read_trans<",)
+_INSTEAD = {
+    "destination": "permute the source, or copy through registers",
+    "source": "use a composed layout, whose swizzle is applied",
+}
 
 
 def warn_of_ignored_swizzle(what: str, atom: _Atom, source: Tensor, target: Tensor) -> None:
@@ -108,19 +98,17 @@ def warn_of_ignored_swizzle(what: str, atom: _Atom, source: Tensor, target: Tens
 
     That is no error: a program may well permute the other operand instead.
     """
-    operation = tt.split(tt.arguments(_atom_text(atom)))[0]
-    if operation.startswith(_TO_LDS):
-        tensor, name, instead = target, "destination", "permute the source, or copy through registers"
-    elif operation.startswith(_FROM_LDS):
-        tensor, name, instead = source, "source", "use a composed layout, whose swizzle is applied"
-    else:
+    operation = _atom_facts(atom)
+    name = operation.unswizzled
+    if name is None:
         return
-    swizzle = tensor.facts.swizzle if tensor.type_text.startswith("!fly.memref") else None
-    place = _trace.user_frame() if swizzle is not None and not swizzle.startswith("S<0,") else None
+    tensor = source if name == "source" else target
+    swizzle = None if tensor.is_coordinate else tensor.facts.swizzle
+    place = _trace.user_frame() if swizzle is not None and swizzle.mask != 0 else None
     if place is not None:
         warnings.warn_explicit(
-            f"{what}: {operation} does not apply the swizzle {swizzle} of the {name}'s pointer, and elements lie where "
-            f"they would without it; {instead}",
+            f"{what}: {operation.operation} does not apply the swizzle {swizzle} of the {name}'s pointer, and elements "
+            f"lie where they would without it; {_INSTEAD[name]}",
             UserWarning,
             *place,
         )

@@ -7,10 +7,11 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import parse_type
+from flydsl.trace.build import parse_type, type_of
 
-from ..values.address_space import space_text
-from ..values.layout import typetext as tt
+from ..values.address_space import space_argument
+from ..values.layout import trees
+from ..values.layout.construct import tiler_of
 from ..values.layout.objects import Basis, FlyValue, IntTuple
 from ..values.numeric.base import Numeric
 from ..values.numeric.meta import NumericMeta
@@ -56,30 +57,34 @@ class TypeMaker(type):
         return isinstance(instance, cls.bound)
 
 
-def _static_text(value: Any) -> str:
-    """Return the text of a static tuple-like value."""
+def _static_tree(value: Any) -> Any:
+    """Return the tree of a static tuple-like value, or of a type of one."""
     if isinstance(value, (tuple, list)):
         if not value:
             raise ValueError("an int-tuple has at least one leaf; () is none")
-        return "(" + ",".join(_static_text(item) for item in value) + ")"
+        return tuple([_static_tree(item) for item in value])
     if value is None:
-        return "*"
+        return None
     if isinstance(value, IntTuple):
-        return tt.arguments(value.type_text)
+        return value.tree
     if isinstance(value, Basis):
-        return _static_text(value.value) + "".join(f"E{mode}" for mode in value.modes)
-    if isinstance(value, ir.Type):
-        return tt.arguments(str(value))
+        return trees.BasisLeaf(_static_tree(value.value), list(value.modes))
+    if isinstance(value, (fly.IntTupleType, fly.BasisType)):
+        return fly.facts_of(value).tree
+    if isinstance(value, (fly.Dynamic, fly.Basis)):
+        return value
     if isinstance(value, Numeric):
         value = int(value)
     if type(value) is not int:
         raise TypeError(f"a type is made of static integers, got {value!r}")
-    return str(value)
+    if value.bit_length() > 31:
+        raise ir.MLIRError(f"{value} does not fit int32, which a static leaf is", [])
+    return value
 
 
-def _text(value: Any) -> str:
-    """Return the text between the brackets of a type, or of the type of a traced object."""
-    return tt.arguments(value.type_text if isinstance(value, FlyValue) else str(value))
+def _type(value: Any) -> Any:
+    """Return the type of a traced object; a type as it is."""
+    return value.type if isinstance(value, FlyValue) else value
 
 
 class IntTupleType(metaclass=TypeMaker):
@@ -90,7 +95,7 @@ class IntTupleType(metaclass=TypeMaker):
     @staticmethod
     def get(value: Any) -> ir.Type:
         """Return the type of a static int-tuple."""
-        return parse_type(f"!fly.int_tuple<{_static_text(value)}>")
+        return type_of(fly.IntTupleType, _static_tree(value))
 
 
 class BasisType(metaclass=TypeMaker):
@@ -102,7 +107,7 @@ class BasisType(metaclass=TypeMaker):
     def get(value: Any, modes: Any = ()) -> ir.Type:
         """Return the type of `value` times the unit vector of the mode path."""
         path = modes if isinstance(modes, (list, tuple)) else (modes,)
-        return parse_type(f"!fly.basis<{_static_text(value)}{''.join(f'E{mode}' for mode in path)}>")
+        return type_of(fly.BasisType, _static_tree(value), tuple(path))
 
 
 class LayoutType(metaclass=TypeMaker):
@@ -113,7 +118,7 @@ class LayoutType(metaclass=TypeMaker):
     @staticmethod
     def get(shape: Any, stride: Any) -> ir.Type:
         """Return the type of a static layout."""
-        return parse_type(f"!fly.layout<{_static_text(shape)}:{_static_text(stride)}>")
+        return type_of(fly.LayoutType, _static_tree(shape), _static_tree(stride))
 
 
 class ComposedLayoutType(metaclass=TypeMaker):
@@ -124,10 +129,7 @@ class ComposedLayoutType(metaclass=TypeMaker):
     @staticmethod
     def get(inner: Any, offset: Any, outer: Any) -> ir.Type:
         """Return the type of `inner` after (`offset` + `outer`); inner and outer are types."""
-        outer_text = _text(outer)
-        if " o " in outer_text:
-            outer_text = f"[{outer_text}]"
-        return parse_type(f"!fly.composed_layout<{_text(inner)} o {_static_text(offset)} o {outer_text}>")
+        return type_of(fly.ComposedLayoutType, _type(inner), _static_tree(offset), _type(outer))
 
 
 class SwizzleType(metaclass=TypeMaker):
@@ -140,7 +142,7 @@ class SwizzleType(metaclass=TypeMaker):
         """Return the type of S<mask, base, shift>; `ValueError` for negative numbers."""
         if min(int(mask), int(base), int(shift)) < 0:
             raise ValueError(f"the numbers of a swizzle are not negative, got S<{mask},{base},{shift}>")
-        return parse_type(f"!fly.swizzle<S<{int(mask)},{int(base)},{int(shift)}>>")
+        return type_of(fly.SwizzleType, int(mask), int(base), int(shift))
 
 
 class CoordSwizzleType(metaclass=TypeMaker):
@@ -151,8 +153,8 @@ class CoordSwizzleType(metaclass=TypeMaker):
     @staticmethod
     def get(mask: int, base_row: int, mode_row: Any, base_col: int, mode_col: Any) -> ir.Type:
         """Return the type of a coordinate swizzle; modes are paths."""
-        row, col = (", ".join(map(str, m if isinstance(m, (list, tuple)) else (m,))) for m in (mode_row, mode_col))
-        return parse_type(f"!fly.coord_swizzle<CS<{int(mask)},{int(base_row)},[{row}],{int(base_col)},[{col}]>>")
+        row, col = (tuple(m) if isinstance(m, (list, tuple)) else (m,) for m in (mode_row, mode_col))
+        return type_of(fly.CoordSwizzleType, int(mask), int(base_row), row, int(base_col), col)
 
 
 class TileType(metaclass=TypeMaker):
@@ -163,21 +165,15 @@ class TileType(metaclass=TypeMaker):
     @staticmethod
     def get(*modes: Any) -> ir.Type:
         """Return the type of a tile of these modes."""
-        from ..values.layout.construct import _spell_tile
-
         if len(modes) == 1 and isinstance(modes[0], (list, tuple)):
             modes = tuple(modes[0])
-        parts = [_text(mode) if isinstance(mode, ir.Type) else _spell_tile(mode) for mode in modes]
-        return parse_type("!fly.tile<[" + "|".join(parts) + "]>")
+        return type_of(fly.TileType, tiler_of(modes))
 
 
-def _element(elem_ty: Any) -> str:
-    return elem_ty.mnemonic if isinstance(elem_ty, NumericMeta) else str(elem_ty)
-
-
-def _extras(alignment: int | None, swizzle: Any) -> str:
-    text = "" if alignment is None else f", align<{int(alignment)}>"
-    return text if swizzle is None else f"{text}, {_text(swizzle)}"
+def _element(elem_ty: Any) -> ir.Type:
+    if isinstance(elem_ty, NumericMeta):
+        return elem_ty.ir_type
+    return elem_ty if isinstance(elem_ty, ir.Type) else parse_type(str(elem_ty))
 
 
 class PointerType(metaclass=TypeMaker):
@@ -188,7 +184,8 @@ class PointerType(metaclass=TypeMaker):
     @staticmethod
     def get(elem_ty: Any, address_space: Any, alignment: int | None = None, swizzle: Any = None) -> ir.Type:
         """Return the type of a pointer; `alignment` in bytes, by default that of the element."""
-        return parse_type(f"!fly.ptr<{_element(elem_ty)}, {space_text(address_space)}{_extras(alignment, swizzle)}>")
+        space = space_argument(address_space)
+        return type_of(fly.PointerType, _element(elem_ty), space, alignment, _type(swizzle))
 
 
 class MemRefType(metaclass=TypeMaker):
@@ -203,8 +200,8 @@ class MemRefType(metaclass=TypeMaker):
         """Return the type of a tensor in memory; `layout` is a layout type. Layout and space may be exchanged."""
         if not isinstance(layout, ir.Type) and not isinstance(layout, FlyValue):
             layout, address_space = address_space, layout
-        space = space_text(address_space)
-        return parse_type(f"!fly.memref<{_element(elem_ty)}, {space}, {_text(layout)}{_extras(alignment, swizzle)}>")
+        space = space_argument(address_space)
+        return type_of(fly.MemRefType, _element(elem_ty), _type(layout), space, alignment, _type(swizzle))
 
 
 class CoordTensorType(metaclass=TypeMaker):
@@ -215,13 +212,12 @@ class CoordTensorType(metaclass=TypeMaker):
     @staticmethod
     def get(base: Any, layout: Any) -> ir.Type:
         """Return the type of a coordinate tensor: the coordinate of its first element, and a layout type."""
-        start = _text(base) if isinstance(base, (ir.Type, FlyValue)) else _static_text(base)
-        return parse_type(f"!fly.coord_tensor<{start}, {_text(layout)}>")
+        return type_of(fly.CoordTensorType, _static_tree(base), _type(layout))
 
 
-def _operation(op: Any) -> str:
-    """Return the text of an operation of an atom: a host object such as `fx.UniversalCopy(32)`, or its type."""
-    return str(op) if isinstance(op, ir.Type) else str(op.text)
+def _operation(op: Any) -> ir.Type:
+    """Return the type of an operation of an atom: of a host object such as `fx.UniversalCopy(32)`, or itself."""
+    return op if isinstance(op, ir.Type) else op.ir_type
 
 
 class CopyAtomType(metaclass=TypeMaker):
@@ -232,7 +228,7 @@ class CopyAtomType(metaclass=TypeMaker):
     @staticmethod
     def get(copy_op: Any, val_bits: int) -> ir.Type:
         """Return the type of the atom of a copy operation for values of `val_bits` bits."""
-        return parse_type(f"!fly.copy_atom<{_operation(copy_op)}, {int(val_bits)}>")
+        return type_of(fly.CopyAtomType, _operation(copy_op), int(val_bits))
 
 
 class MmaAtomType(metaclass=TypeMaker):
@@ -243,7 +239,7 @@ class MmaAtomType(metaclass=TypeMaker):
     @staticmethod
     def get(mma_op: Any) -> ir.Type:
         """Return the type of the atom of an MMA operation."""
-        return parse_type(f"!fly.mma_atom<{_operation(mma_op)}>")
+        return type_of(fly.MmaAtomType, _operation(mma_op))
 
 
 class TiledCopyType(metaclass=TypeMaker):
@@ -266,7 +262,7 @@ class CopyOpUniversalCopyType(metaclass=TypeMaker):
     @staticmethod
     def get(bits: int) -> ir.Type:
         """Return the type of `fx.UniversalCopy(bits)`."""
-        return parse_type(ops.UniversalCopy(bits).text)
+        return _operation(ops.UniversalCopy(bits))
 
 
 class CopyOpUniversalAtomicType(metaclass=TypeMaker):
@@ -277,7 +273,7 @@ class CopyOpUniversalAtomicType(metaclass=TypeMaker):
     @staticmethod
     def get(op: Any, dtype: Any, syncscope: str = "") -> ir.Type:
         """Return the type of `fx.UniversalAtomic(op, dtype, syncscope)`."""
-        return parse_type(ops.UniversalAtomic(op, dtype, syncscope).text)
+        return _operation(ops.UniversalAtomic(op, dtype, syncscope))
 
 
 class MmaOpUniversalFMAType(metaclass=TypeMaker):
@@ -288,4 +284,4 @@ class MmaOpUniversalFMAType(metaclass=TypeMaker):
     @staticmethod
     def get(dtype: Any) -> ir.Type:
         """Return the type of `fx.UniversalFMA(dtype)`."""
-        return parse_type(ops.UniversalFMA(dtype).text)
+        return _operation(ops.UniversalFMA(dtype))

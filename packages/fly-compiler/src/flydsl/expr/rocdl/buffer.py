@@ -54,7 +54,7 @@ def make_buffer_ptr(ptr: Any, num_records_bytes: Any = None) -> Pointer:
         raise ValueError(f"a buffer resource is made of a pointer to global memory, not to {facts.space}")
     size = Int64(UNLIMITED if num_records_bytes is None else num_records_bytes)
     flags = Int32(_signed32(resource_flags(num_records_bytes is not None)))
-    result = pointer_type(facts.element, "#fly_rocdl.buffer_desc", facts.alignment, facts.swizzle)
+    result = pointer_type(ptr.dtype, "#fly_rocdl.buffer_desc", facts.alignment, facts.swizzle)
     operands = (ptr.value, Int16(0).ir_value(), size.ir_value(), flags.ir_value())
     return Pointer(build("fly.make_ptr", operands, result), ptr._dtype)
 

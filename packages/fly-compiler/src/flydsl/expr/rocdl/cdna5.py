@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
+
 from ..ops.atom import CopyAtom, make_copy_atom
-from ..ops.atom_types import CopyOp, Needs
-from ..values.layout import typetext as tt
+from ..ops.atom_types import CopyOp
+from ..values.layout import trees
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32, Int64
 from ..values.tensor import Tensor
@@ -66,15 +68,10 @@ class TDM(CopyOp):
             raise ValueError("pad_interval and pad_amount are both zero or both positive")
         if pad_interval & (pad_interval - 1):
             raise ValueError(f"pad_interval is a power of two, got {pad_interval}")
-        flags = ", ".join(
-            f"{name} = {'true' if flag else 'false'}"
-            for name, flag in (("barrier", atomic_barrier), ("timeout", early_timeout))
+        flags = bool(atomic_barrier), bool(early_timeout)
+        super().__init__(
+            fly_rocdl.GFX1250TDMType, rank, num_warps, pad_interval, pad_amount, int(cache_modifier), *flags
         )
-        text = (
-            f"!fly_rocdl.gfx1250.tdm<rank = {rank}, warps = {num_warps}, pad = {pad_interval}, {pad_amount}, "
-            f"cache = {int(cache_modifier)}, {flags}>"
-        )
-        super().__init__(text, Needs(families=("gfx1250",)))
 
 
 def make_tdm_atom(
@@ -116,7 +113,7 @@ def make_tdm_atom(
     state: dict[str, Any] = {
         f"extent_{i}": as_numeric(extent).to(Int32) for i, extent in enumerate(extents) if extent is not None
     }
-    if strides is None and not tt.is_static_tree(tensor.layout_facts.stride):
+    if strides is None and not trees.is_static(tensor.layout_facts.stride):
         strides = [tensor.stride[i] for i in range(rank - 1)]
     if strides is not None:
         if len(strides) not in (rank, rank - 1):

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.atom_types import AtomicOp, CopyOp, Needs, check_bits, refuse_unsigned
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
+
+from ..ops.atom_types import AtomicOp, CopyOp, check_bits, refuse_unsigned
 from ..values.numeric.base import _class_of
 from ..values.vector_alias import VectorAlias
 
@@ -40,8 +42,6 @@ __all__ = [
     "LDSReadTrans16_64b",
 ]
 
-_GFX950 = Needs(chips=("gfx950",))
-
 
 class BufferCopy(CopyOp):
     """Move `bits` between a buffer resource and registers; state `soffset` (elements of the buffer).
@@ -53,8 +53,7 @@ class BufferCopy(CopyOp):
 
     def __init__(self, bits: int, cache_modifier: int = 0) -> None:
         check_bits("BufferCopy", bits, (8, 16, 32, 64, 96, 128))
-        modifier = int(cache_modifier)
-        super().__init__(f"!fly_rocdl.cdna3.buffer_copy<{bits}{f', cache = {modifier}' if modifier else ''}>")
+        super().__init__(fly_rocdl.CDNA3BufferCopyType, bits, int(cache_modifier))
 
 
 def BufferCopy8b(cache_modifier: int = 0) -> BufferCopy:
@@ -92,8 +91,7 @@ class BufferCopyLDS(CopyOp):
 
     def __init__(self, bits: int) -> None:
         check_bits("BufferCopyLDS", bits, (32, 128))
-        needs = Needs(("gfx950",), instead="BufferCopyLDS32b()") if bits == 128 else Needs(families=("cdna",))
-        super().__init__(f"!fly_rocdl.cdna3.buffer_copy_lds<{bits}>", needs)
+        super().__init__(fly_rocdl.CDNA3BufferCopyLDSType, bits)
 
 
 def BufferCopyLDS32b() -> BufferCopyLDS:
@@ -125,10 +123,9 @@ class BufferAtomic(CopyOp):
     def __init__(self, op: Any, dtype: Any) -> None:
         kind = AtomicOp.of(op)
         if hasattr(dtype, "_alias_dtype"):
-            element, text = dtype.dtype, str(f"vector<{dtype._alias_shape[0]}x{dtype.dtype.mnemonic}>")
+            element, value = dtype.dtype, dtype
         else:
-            element = _class_of(dtype)
-            text = element.mnemonic
+            element = value = _class_of(dtype)
         allowed = (AtomicOp.Add, AtomicOp.Max) if element.is_float else (AtomicOp.Max, AtomicOp.Min)
         if kind not in allowed:
             names = " and ".join(one.value for one in allowed)
@@ -136,7 +133,7 @@ class BufferAtomic(CopyOp):
             raise ValueError(f"BufferAtomic has {names} of {kinds} values, not {kind.value} of {element.__name__}")
         if kind is AtomicOp.Max:
             refuse_unsigned(kind, element, "BufferAtomic")
-        super().__init__(f"!fly_rocdl.cdna3.buffer_atomic<{kind.value}, {text}>")
+        super().__init__(fly_rocdl.CDNA3BufferAtomicType, kind.number, value)
 
 
 def BufferAtomicAdd(dtype: Any) -> BufferAtomic:
@@ -166,7 +163,7 @@ class BufferLoadAsyncLDS(CopyOp):
 
     def __init__(self, bits: int) -> None:
         check_bits("BufferLoadAsyncLDS", bits, (32, 96, 128))
-        super().__init__(f"!fly_rocdl.cdna4.buffer_load_async_lds<{bits}>", _GFX950)
+        super().__init__(fly_rocdl.CDNA4BufferLoadAsyncLDSType, bits)
 
 
 def BufferLoadAsyncLDS32b() -> BufferLoadAsyncLDS:
@@ -191,7 +188,7 @@ class GlobalLoadAsyncLDS(CopyOp):
 
     def __init__(self, bits: int) -> None:
         check_bits("GlobalLoadAsyncLDS", bits, (32, 96, 128))
-        super().__init__(f"!fly_rocdl.cdna4.global_load_async_lds<{bits}>", _GFX950)
+        super().__init__(fly_rocdl.CDNA4GlobalLoadAsyncLDSType, bits)
 
 
 def GlobalLoadAsyncLDS32b() -> GlobalLoadAsyncLDS:
@@ -220,7 +217,7 @@ class LDSReadTrans(CopyOp):
                 "LDSReadTrans has (granularity, bits) of (4, 64), (8, 64), (16, 64) and (6, 96), not "
                 f"({granularity}, {bits})"
             )
-        super().__init__(f"!fly_rocdl.cdna4.lds_read_trans<trans = {granularity}b, {bits}>", _GFX950)
+        super().__init__(fly_rocdl.CDNA4LdsReadTransType, granularity, bits)
 
 
 def LDSReadTrans4_64b() -> LDSReadTrans:

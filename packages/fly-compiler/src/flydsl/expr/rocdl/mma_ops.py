@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 from flydsl.trace import context as _trace
 
-from ..ops.atom_types import MmaOp, Needs
+from ..ops.atom_types import MmaOp
 from ..values.numeric.base import _class_of
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import (
@@ -33,7 +35,7 @@ __all__ = ["MFMA", "WMMA", "MFMAScale", "MFMA_Scale", "WMMAScale"]
 _FP8 = (Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E4M3FN, Float8E5M2)
 _F8F6F4 = (Float8E4M3FN, Float8E5M2, Float6E2M3FN, Float6E3M2FN, Float4E2M1FN)
 
-# (m, k) by element type: what the hardware has, and of those what works on fragments (one block per instruction).
+# (m, k) by element type: what the hardware has.
 _EIGHT_BIT = ((16, 32), (32, 16))
 _DOUBLED_INT8 = ((16, 64), (32, 32))
 _INT8 = ((32, 4), (16, 4), (4, 4), *_EIGHT_BIT, *_DOUBLED_INT8)
@@ -45,14 +47,6 @@ _SHAPES: dict[NumericMeta, tuple[tuple[int, int], ...]] = {
     Int8: _INT8,
     Uint8: _INT8,
     **dict.fromkeys(_FP8, _EIGHT_BIT),
-}
-_ON_FRAGMENTS: dict[NumericMeta, tuple[tuple[int, int], ...]] = {
-    Float64: ((16, 4),),
-    Float32: ((32, 2), (16, 4)),
-    Float16: ((32, 8), (16, 16), (16, 32), (32, 16)),
-    BFloat16: ((32, 4), (16, 8), (32, 8), (16, 16), (16, 32), (32, 16)),
-    Int8: (*_EIGHT_BIT, *_DOUBLED_INT8),
-    Uint8: (*_EIGHT_BIT, *_DOUBLED_INT8),
 }
 # How many products one instruction computes, by (m, k).
 _OF_FOUR = {(32, 4): 2, (16, 4): 4, (4, 4): 16}
@@ -67,12 +61,16 @@ _BLOCKS: dict[NumericMeta, dict[tuple[int, int], int]] = {
 _XF32 = ((16, 8), (32, 4))
 
 
-class _OnFragments(Needs):
-    """An MFMA of several blocks of which that was not said: its fragments are not those of one product."""
+class _Xf32:
+    """The 19 bits of f32 that xf32 multiplies, which no class of the language has."""
 
-    def check(self, what: str, arch: Any) -> None:
-        """Refuse, with the shapes that work."""
-        raise ValueError(f"{what} works on several blocks; {self.instead}")
+    @property
+    def ir_type(self) -> ir.Type:
+        """The MLIR type in the current context."""
+        return ir.FloatTF32Type.get()
+
+
+_XF32_TYPE = _Xf32()
 
 
 def _dims(m: Any, n: Any, k: Any, name: str) -> tuple[int, int, int]:
@@ -137,39 +135,8 @@ class MFMA(MmaOp):
             )
         if acc is not expected:
             raise ValueError(f"MFMA of {element.__name__} accumulates in {expected.__name__}, not {acc.__name__}")
-        a, b = ("tf32", "tf32") if xf32 else (element.mnemonic, other.mnemonic)
-        tail = f", blocks = {blocks}" if blocks != 1 else ""
-        text = f"!fly_rocdl.cdna3.mfma<{m}x{n}x{k}, ({a}, {b}) -> {acc.mnemonic}{tail}>"
-        if xf32:
-            needs = Needs(_GFX940, instead="MFMA of Float32 without xf32, 16x16x4 or 32x32x2")
-        elif blocks != 1:
-            needs = Needs(families=("cdna",), instead="fx.rocdl.WMMA")
-        else:
-            needs = _mfma_needs(element, m, k)
-        super().__init__(text, needs)
-
-
-_GFX940 = ("gfx940", "gfx941", "gfx942")
-
-
-def _mfma_needs(element: NumericMeta, m: int, k: int) -> Needs:
-    usable = _ON_FRAGMENTS.get(element, _EIGHT_BIT)
-    if (m, k) not in usable:
-        have = ", ".join(f"{mm}x{mm}x{kk}" for mm, kk in usable)
-        blocks = _BLOCKS[element].get((m, k))
-        say = f"say blocks={blocks}, or use one of {have}" if blocks else f"atoms of {element.__name__} are {have}"
-        return _OnFragments(instead=say)
-    if (m, k) in _DOUBLED_INT8 and element in (Int8, Uint8):
-        return Needs(("gfx950",), instead="MFMA 16x16x32" if m == 16 else "MFMA 32x32x16")
-    if element.width == 16 and (m, k) in ((16, 32), (32, 16)):
-        smaller = "16x16x16" if m == 16 else "32x32x8"
-        return Needs(("gfx950",), instead=f"MFMA {smaller} on gfx942")
-    if element in (Float8E4M3FNUZ, Float8E5M2FNUZ):
-        return Needs(_GFX940, instead="the OCP formats fx.Float8E4M3FN and fx.Float8E5M2")
-    if element in (Float8E4M3FN, Float8E5M2):
-        # The bits are passed on as they are; gfx942 reads them as FNUZ, which existing kernels rely on.
-        return Needs((*_GFX940, "gfx950"))
-    return Needs(families=("cdna",), instead="fx.rocdl.WMMA")
+        a, b = (_XF32_TYPE, _XF32_TYPE) if xf32 else (element, other)
+        super().__init__(fly_rocdl.CDNA3MFMAType, m, n, k, a, b, acc, blocks)
 
 
 def _opsel(name: str, value: Any, limit: int) -> int:
@@ -212,16 +179,11 @@ class MFMAScale(MmaOp):
         b = a if b_type is None else _f8f6f4("MFMAScale", b_type)
         if acc is not None and _class_of(acc) is not Float32:
             raise ValueError(f"MFMAScale accumulates in Float32, not {_class_of(acc).__name__}")
-        sel = f"opselA = {_opsel('opsel_a', opsel_a, 3)}, opselB = {_opsel('opsel_b', opsel_b, 3)}"
-        text = f"!fly_rocdl.cdna4.mfma_scale<{m}x{n}x{k}, ({a.mnemonic}, {b.mnemonic}) -> f32, {sel}>"
-        super().__init__(text, Needs(("gfx950",), instead="MFMA and scales applied by hand"))
+        selected = _opsel("opsel_a", opsel_a, 3), _opsel("opsel_b", opsel_b, 3)
+        super().__init__(fly_rocdl.CDNA4MFMAScaleType, m, n, k, a, b, Float32, *selected)
 
 
 MFMA_Scale = MFMAScale
-
-
-def _flag(value: Any) -> str:
-    return "true" if value else "false"
 
 
 def WMMA(
@@ -256,17 +218,18 @@ def WMMA(
     signs = (
         [bool(t.signed) if s is None else s for t, s in ((a, sign_a), (b, sign_b))] if not a.is_float else [False] * 2
     )
-    tail = f"signA = {_flag(signs[0])}, signB = {_flag(signs[1])}, clamp = {_flag(clamp)}"
-    names = {"rdna3": "gfx11", "rdna4": "gfx120x", "gfx1250": "gfx1250"}
-    if arch.family not in names:
+    kinds = {
+        "rdna3": fly_rocdl.GFX11WMMAType,
+        "rdna4": fly_rocdl.GFX120XWMMAType,
+        "gfx1250": fly_rocdl.GFX1250WMMAType,
+    }
+    if arch.family not in kinds:
         raise ValueError(f"{arch.name} has no WMMA; it has fx.rocdl.MFMA")
     _check_wmma(arch.family, m, n, k, a, b, acc)
-    if mod_c:
-        if arch.family != "gfx1250":
-            raise ValueError(f"mod_c is for gfx1250; the kernel is compiled for {arch.name}")
-        tail += f", modC = {int(mod_c)}"
-    text = f"!fly_rocdl.{names[arch.family]}.wmma<{m}x{n}x{k}, ({a.mnemonic}, {b.mnemonic}) -> {acc.mnemonic}, {tail}>"
-    return MmaOp(text, Needs(families=(arch.family,)))
+    if mod_c and arch.family != "gfx1250":
+        raise ValueError(f"mod_c is for gfx1250; the kernel is compiled for {arch.name}")
+    more = (int(mod_c),) if mod_c else ()
+    return MmaOp(kinds[arch.family], m, n, k, a, b, acc, *signs, bool(clamp), *more)
 
 
 _OCP8 = (Float8E4M3FN, Float8E5M2)
@@ -338,9 +301,6 @@ class WMMAScale(MmaOp):
             raise ValueError(f"block_size is 16 or 32, got {block_size!r}")
         if not 0 <= int(mod_c) <= 65535:
             raise ValueError(f"mod_c is from 0 to 65535, got {mod_c!r}")
-        tail = (
-            f"opselA = {_opsel('opsel_a', opsel_a, 1)}, opselB = {_opsel('opsel_b', opsel_b, 1)}, modC = {int(mod_c)}, "
-            f"reuseA = {_flag(reuse_a)}, reuseB = {_flag(reuse_b)}, blockSize = {block_size}"
-        )
-        text = f"!fly_rocdl.gfx1250.wmma_scale<{m}x{n}x{k}, ({ta.mnemonic}, {tb.mnemonic}) -> f32, {tail}>"
-        super().__init__(text, Needs(families=("gfx1250",)))
+        selected = _opsel("opsel_a", opsel_a, 1), _opsel("opsel_b", opsel_b, 1)
+        options = (int(mod_c), bool(reuse_a), bool(reuse_b), block_size)
+        super().__init__(fly_rocdl.GFX1250WMMAScaleType, m, n, k, ta, tb, Float32, *selected, *options)

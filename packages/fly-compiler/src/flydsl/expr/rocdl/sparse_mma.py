@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.atom_types import MmaOp, Needs
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
+
+from ..ops.atom_types import MmaOp
 from ..values.numeric.base import _class_of
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import (
@@ -69,14 +71,4 @@ class SMFMAC(MmaOp):
         sets = 2048 // (m * k)
         if isinstance(index_set, bool) or not isinstance(index_set, int) or not 0 <= index_set < sets:
             raise ValueError(f"index_set is an int from 0 to {sets - 1} for {m}x{n}x{k}, got {index_set!r}")
-        tail = f", indexSet = {index_set}" if index_set else ""
-        text = f"!fly_rocdl.cdna3.smfmac<{m}x{n}x{k}, ({a.mnemonic}, {b.mnemonic}) -> {acc.mnemonic}{tail}>"
-        super().__init__(text, _needs(mix, f"SMFMAC {m}x{n}x{k // 2}" if (m, n, k) in doubled else None))
-
-
-def _needs(mix: tuple[NumericMeta, ...], half_k: str | None) -> Needs:
-    if half_k is not None:
-        return Needs(("gfx950",), instead=half_k)
-    if mix is _FNUZ:
-        return Needs(("gfx940", "gfx941", "gfx942"), instead="the OCP formats fx.Float8E4M3FN and fx.Float8E5M2")
-    return Needs(families=("cdna",), instead="fx.rocdl.swmmac_*")
+        super().__init__(fly_rocdl.CDNA3SMFMACType, m, n, k, a, b, acc, index_set)

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, infer_op
+from flydsl.trace.build import i32_attribute, infer_op
 
 from ..ops.atom import CopyAtom
-from ..values.layout import typetext as tt
+from ..values.layout import trees
 from ..values.layout.algebra import coalesce, logical_divide
 from ..values.layout.algebra import composition as compose
 from ..values.layout.construct import as_tile, make_layout, make_tile
@@ -89,9 +89,9 @@ def make_tiled_tdm_atom(
     if not isinstance(layout, Layout):
         raise TypeError(f"make_tiled_tdm_atom takes the layout of a tile in LDS, not {type(layout).__name__}")
     attributes = {
-        "numWarps": attribute(f"{int(num_warps)} : i32"),
+        "numWarps": i32_attribute(num_warps),
         "initBoundaryCheck": ir.BoolAttr.get(bool(init_boundary_check)),
-        "cacheModifier": attribute(f"{op.cache_modifier} : i32"),
+        "cacheModifier": i32_attribute(op.cache_modifier),
         "atomicBarrier": ir.BoolAttr.get(bool(atomic_barrier)),
     }
     made = infer_op(op.operation, (tensor.value, layout.value, as_tile(tdm_tile).value), attributes)
@@ -100,20 +100,19 @@ def make_tiled_tdm_atom(
 
 def _box(atom: CopyAtom) -> tuple[list[int], list[int]]:
     """Return the extents of the atom's box, outermost first, and the dimension of each leaf of the tile."""
-    operation = atom.operation_text
-    shape = re.search(r"shape = \[([^\]]*)\]", operation)
-    order = re.search(r"tensor2tdm = (\(.*?\))(?:,|>|$)", operation)
-    if shape is None or order is None:
+    operation = getattr(atom.type, "copy_op", None)
+    if not isinstance(operation, (fly_rocdl.CDNA5TensorLoadType, fly_rocdl.CDNA5TensorStoreType)):
         raise TypeError(f"tdm_partition takes an atom of make_tiled_tdm_atom, not {atom}")
-    return [int(one) for one in shape[1].split(",")], [int(one) for one in re.findall(r"E(\d+)", order[1])]
+    dimensions = [leaf for leaf in trees.leaves_of(operation.tensor_to_tdm) if isinstance(leaf, trees.BasisLeaf)]
+    return list(operation.shape), [leaf.modes[0] for leaf in dimensions]
 
 
 def _tile_layout(atom: CopyAtom, tile: Any, warps: int) -> Layout:
     """Return (value, wave, rest) to the column-major index in the tile."""
-    extents = list(tt.leaves_of(tile))
+    extents = list(trees.leaves_of(tile))
     box, dims = _box(atom)
     if len(dims) != len(extents):
-        raise ValueError(f"tdm_partition: the tile {tt.print_tree(tile)} has not the modes of {atom}")
+        raise ValueError(f"tdm_partition: the tile {trees.spelled(tile)} has not the modes of {atom}")
     strides = [math.prod(extents[:at]) for at in range(len(extents))]
     inside = sorted(zip(dims, strides, strict=True), reverse=True)  # the innermost dimension varies fastest
     value = make_layout(tuple(box[dim] for dim, _ in inside), tuple(stride for _, stride in inside))
@@ -158,7 +157,7 @@ def tdm_partition(
     warps = from_host(warp_layout)
     if not isinstance(warps, Layout) or not warps.is_static:
         raise ValueError(f"tdm_partition takes a static layout of waves, got {warps}")
-    count = math.prod(tt.leaves_of(warps.parsed.shape))
+    count = trees.product_of(warps.parsed.shape)
     tile = stensor.shape_tree[0] if isinstance(stensor.shape_tree, tuple) else stensor.shape_tree
     layout = _tile_layout(atom, tile, count)
     wave = crd2idx(warp_coord, warps)

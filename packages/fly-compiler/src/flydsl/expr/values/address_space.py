@@ -6,6 +6,9 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from flydsl._mlir import ir
+from flydsl.trace.build import attribute
+
 __all__ = ["AddressSpace", "is_generic_address_space", "is_target_address_space"]
 
 
@@ -45,6 +48,12 @@ def space_text(space: Any) -> str:
     if text.startswith("#"):
         return text
     raise TypeError(f"expected an fx.AddressSpace or a target's address space, got {space!r}")
+
+
+def space_argument(space: Any) -> str | ir.Attribute:
+    """Return an address space as the types of pointers and tensors take it: its name, or the target's attribute."""
+    text = space_text(space)
+    return attribute(text) if text.startswith("#") else text
 
 
 def space_from_text(text: str) -> Any:

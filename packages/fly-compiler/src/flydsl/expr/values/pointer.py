@@ -7,17 +7,17 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import attribute, build, build_op, build_symbol, infer, parse_type
+from flydsl._mlir.facts import PointerFacts, SwizzleFacts
+from flydsl.trace.build import attribute, build, build_op, build_symbol, i32_attribute, infer, type_of
 from flydsl.trace.wrap import register_wrapper
 
 from . import above
-from .address_space import llvm_number, space_from_text, space_text
-from .layout import typetext as tt
+from .address_space import llvm_number, space_argument, space_from_text
 from .layout.construct import as_int_tuple
 from .layout.objects import FlyValue, IntTuple, Swizzle
 from .numeric.base import Numeric, as_numeric, wrap
 from .numeric.cast import stored_number
-from .numeric.meta import NumericMeta, class_of_ir_type
+from .numeric.meta import NumericMeta, class_of_mnemonic
 from .numeric.types import Boolean, Int8, Int32, Int64
 from .subscript import refuse_boolean
 from .vector import Vector, _make
@@ -48,22 +48,23 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
     """An address of elements of one type in one address space."""
 
     __slots__ = ("_dtype",)
-    _kinds = (fly.PointerType,)
+    _kinds = (PointerFacts,)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
         super().__init__(value)
         self._dtype = dtype if dtype is not None else getattr(value, "_dtype", None)
 
     @property
-    def facts(self) -> tt.TensorText:
+    def facts(self) -> PointerFacts:
         """The static facts of the pointer type."""
-        return tt.parse_tensor(self.type_text)
+        known: PointerFacts = self._facts
+        return known
 
     @property
     def dtype(self) -> NumericMeta:
         """The numeric class of the elements."""
         if self._dtype is None:
-            self._dtype = class_of_ir_type(parse_type(self.facts.element))
+            self._dtype = class_of_mnemonic(self.facts.element)
         return self._dtype
 
     element_type = dtype
@@ -79,7 +80,8 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
     @property
     def alignment(self) -> int:
         """The alignment in bytes."""
-        return self.facts.alignment
+        alignment: int = self.facts.alignment
+        return alignment
 
     @property
     def llvm_ptr(self) -> ir.Value:
@@ -125,16 +127,16 @@ class Pointer(FlyValue, metaclass=_PointerMeta):
         return Pointer(values[0], getattr(exemplar, "_dtype", None))
 
 
-register_wrapper("ptr", Pointer)
+register_wrapper(PointerFacts, Pointer)
 
 
-def pointer_type(element: Any, space: Any, alignment: int | None = None, swizzle: str | None = None) -> ir.Type:
-    """Return the MLIR type of a pointer; `alignment` in bytes."""
-    text = element.mnemonic if isinstance(element, NumericMeta) else str(element)
-    extra = f", align<{alignment}>" if alignment is not None else ""
-    if swizzle:
-        extra += f", {swizzle}"
-    return parse_type(f"!fly.ptr<{text}, {space_text(space)}{extra}>")
+def pointer_type(
+    element: Any, space: Any, alignment: int | None = None, swizzle: SwizzleFacts | None = None
+) -> ir.Type:
+    """Return the MLIR type of a pointer; `element` is a numeric class or an MLIR type, `alignment` in bytes."""
+    kind = element.ir_type if isinstance(element, NumericMeta) else element
+    swizzled = type_of(fly.SwizzleType, *swizzle) if swizzle is not None else None
+    return type_of(fly.PointerType, kind, space_argument(space), alignment, swizzled)
 
 
 def _check(p: Any, what: str) -> Pointer:
@@ -239,7 +241,7 @@ def to_llvm_ptr(p: Any) -> ir.Value:
     """Return the plain LLVM pointer."""
     p = _check(p, "to_llvm_ptr")
     number = llvm_number(p.facts.space)
-    return infer("fly.to_llvm_ptr", (p.value,), {"llvm_address_space": attribute(f"{number} : i32")})
+    return infer("fly.to_llvm_ptr", (p.value,), {"llvm_address_space": i32_attribute(number)})
 
 
 def apply_swizzle(p: Any, swizzle: Any) -> Pointer:
@@ -256,7 +258,7 @@ def apply_swizzle(p: Any, swizzle: Any) -> Pointer:
     if not isinstance(swizzle, Swizzle):
         raise TypeError("apply_swizzle takes a swizzle, such as fx.static(fx.SwizzleType.get(3, 4, 3))")
     mask, base, shift = swizzle.mask, swizzle.base, swizzle.shift
-    element = tt.element_bytes(p.facts.element)
+    element = -(-p.facts.element_bits // 8)
     if mask > 0 and 0 <= base < 31 and element > 1 << base:
         raise ValueError(
             f"apply_swizzle: S<{mask},{base},{shift}> permutes pieces of {1 << base} bytes, since the swizzle of a "
@@ -280,9 +282,7 @@ def make_ptr(ptr_type: ir.Type, args: Any = (), dict_attrs: dict[str, Any] | Non
 
 def get_dyn_shared(dtype: Any = None) -> Pointer:
     """Return the base of dynamic LDS, 1024-byte aligned: bytes, or elements of `dtype`."""
-    base = Pointer(
-        build_symbol("fly.get_dyn_shared", (parse_type("!fly.ptr<i8, shared, align<1024>>"),), {}).results[0]
-    )
+    base = Pointer(build_symbol("fly.get_dyn_shared", (pointer_type(Int8, "shared", 1024),), {}).results[0])
     return base if dtype is None else recast_iter(dtype, base)
 
 

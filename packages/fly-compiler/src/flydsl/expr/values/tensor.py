@@ -7,12 +7,13 @@ from typing import Any, overload
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import build, build_op, infer, parse_type
+from flydsl._mlir.facts import ComposedLayoutFacts, CoordTensorFacts, LayoutFacts, MemRefFacts
+from flydsl.trace.build import build, build_op, infer, type_of
 from flydsl.trace.wrap import register_wrapper, wrap_any
 
 from . import above
 from .address_space import space_from_text
-from .layout import typetext as tt
+from .layout import trees
 from .layout.bounds import check_bounds
 from .layout.construct import as_int_tuple, compact_layout, make_ordered_layout
 from .layout.host import from_host
@@ -21,7 +22,7 @@ from .layout.objects import ComposedLayout, FlyValue, IntTuple, Layout, _static_
 from .layout.sizes import has_none
 from .numeric.base import Numeric, _class_of, as_numeric, wrap
 from .numeric.cast import stored_number
-from .numeric.meta import NumericMeta, class_of_ir_type
+from .numeric.meta import NumericMeta, class_of_mnemonic
 from .numeric.types import Int8
 from .pointer import Pointer, recast_iter
 from .subscript import refuse_boolean
@@ -51,7 +52,7 @@ class Tensor(FlyValue):
     """
 
     __slots__ = ("_dtype", "beyond")
-    _kinds = (fly.MemRefType, fly.CoordTensorType)
+    _kinds = (MemRefFacts, CoordTensorFacts)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
         super().__init__(value)
@@ -64,32 +65,31 @@ class Tensor(FlyValue):
     @property
     def is_coordinate(self) -> bool:
         """Whether this is a coordinate tensor."""
-        return self.type_text.startswith("!fly.coord_tensor")
+        return type(self._facts) is CoordTensorFacts
 
     @property
-    def facts(self) -> tt.TensorText:
+    def facts(self) -> MemRefFacts:
         """The static facts of the memref type; `TypeError` for a coordinate tensor."""
         if self.is_coordinate:
             raise TypeError(f"{self} is a coordinate tensor: it has no memory, and no element type")
-        return tt.parse_tensor(self.type_text)
+        known: MemRefFacts = self._facts
+        return known
 
     @property
-    def layout_facts(self) -> tt.LayoutText:
-        """The static facts of the layout."""
-        text = self.type_text
-        layout = tt.split(tt.arguments(text))[1 if self.is_coordinate else 2]
-        return tt.parse_layout(layout)
+    def layout_facts(self) -> LayoutFacts | ComposedLayoutFacts:
+        """The static facts of the layout (`flydsl._mlir.facts`)."""
+        return self._facts.layout
 
     @property
-    def shape_tree(self) -> Any:
-        """The tree of extents (`layout.typetext`)."""
-        return self.layout_facts.shape
+    def shape_tree(self) -> trees.Tree:
+        """The tree of extents (`layout.trees`)."""
+        return self._facts.layout.shape
 
     @property
     def dtype(self) -> NumericMeta:
         """The numeric class of the elements; `TypeError` for a coordinate tensor."""
         if self._dtype is None:
-            self._dtype = class_of_ir_type(parse_type(self.facts.element))
+            self._dtype = class_of_mnemonic(self.facts.element)
         return self._dtype
 
     element_type = dtype
@@ -104,7 +104,8 @@ class Tensor(FlyValue):
     @property
     def alignment(self) -> int:
         """The alignment of the first element, in bytes."""
-        return self.facts.alignment
+        alignment: int = self.facts.alignment
+        return alignment
 
     @property
     def leading_dim(self) -> int | None:
@@ -116,7 +117,7 @@ class Tensor(FlyValue):
     @property
     def rank(self) -> int:
         """The number of top-level modes."""
-        return tt.rank_of(self.shape_tree)
+        return trees.rank_of(self.shape_tree)
 
     @property
     def layout(self) -> Any:
@@ -160,10 +161,10 @@ class Tensor(FlyValue):
             coord = coord[0]  # a tuple of one for a tensor of one mode
         refuse_boolean(coord, "a tensor")
         at = as_int_tuple(coord)
-        if not tt.weakly_congruent(at.tree, self.shape_tree):
+        if not trees.weakly_congruent(at.tree, self.shape_tree):
             raise ValueError(
-                f"profile mismatch: coordinate {tt.print_tree(at.tree)} does not fit a tensor of shape "
-                f"{tt.print_tree(self.shape_tree)}"
+                f"profile mismatch: coordinate {trees.spelled(at.tree)} does not fit a tensor of shape "
+                f"{trees.spelled(self.shape_tree)}"
             )
         check_bounds(self, at.tree)
         return at
@@ -207,8 +208,8 @@ class Tensor(FlyValue):
 
     def _static_shape(self, what: str) -> Any:
         shape = self.shape_tree
-        if not tt.is_static_tree(shape):
-            raise ValueError(f"{what} needs a static shape, but this tensor has shape {tt.print_tree(shape)}")
+        if not trees.is_static(shape):
+            raise ValueError(f"{what} needs a static shape, but this tensor has shape {trees.spelled(shape)}")
         return _static_py(shape)
 
     def load(self) -> Vector:
@@ -281,8 +282,8 @@ def _refuse_slices(coord: Any) -> None:
         )
 
 
-register_wrapper("memref", Tensor)
-register_wrapper("coord_tensor", Tensor)
+register_wrapper(MemRefFacts, Tensor)
+register_wrapper(CoordTensorFacts, Tensor)
 
 
 def typed(value: ir.Value, source: Any) -> Any:
@@ -335,8 +336,8 @@ def make_rmem_tensor(shape_or_layout: Any, dtype: Any) -> Tensor:
     layout = _as_layout(shape_or_layout)
     if not isinstance(layout, Layout) or not layout.is_static:
         raise ValueError(f"a register tensor has a static plain layout, got {layout}")
-    text = f"!fly.memref<{dtype.mnemonic}, register, {tt.arguments(layout.type_text)}>"
-    return Tensor(build("fly.memref.alloca", (layout.value,), parse_type(text)), dtype)
+    kind = type_of(fly.MemRefType, dtype.ir_type, layout.type, "register")
+    return Tensor(build("fly.memref.alloca", (layout.value,), kind), dtype)
 
 
 def make_fragment_like(tensor: Any, dtype: Any = None) -> Tensor:

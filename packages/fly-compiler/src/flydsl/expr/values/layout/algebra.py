@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import infer
+from flydsl.trace.build import i32_attribute, infer
 from flydsl.trace.wrap import wrap_any
 
 from ..numeric.meta import NumericMeta, class_of_ir_type
-from . import typetext as tt
+from . import trees
 from .construct import as_int_tuple, as_tile
 from .host import from_host
-from .modes import _i32
 from .objects import ComposedLayout, Layout
 from .operands import again, layout_operand
 from .overhang import overhang
@@ -155,7 +154,7 @@ def raked_product(layout: Any, tiler: Any) -> Any:
 def recast_layout(layout: Any, old_bits: Any, new_bits: Any) -> Any:
     """Return the layout for elements of `new_bits` where it was for elements of `old_bits` (ints or MLIR types)."""
     old, new = _bits(old_bits), _bits(new_bits)
-    attributes = {"old_type_bits": _i32(old), "new_type_bits": _i32(new)}
+    attributes = {"old_type_bits": i32_attribute(old), "new_type_bits": i32_attribute(new)}
     return wrap_any(infer("fly.recast_layout", (layout_operand(layout, "recast_layout"),), attributes))
 
 
@@ -176,9 +175,9 @@ def tile_to_shape(block: Any, target_shape: Any, order: Any) -> Any:
 
 def is_profile_congruent(a: Any, b: Any) -> bool:
     """Tell whether two values have the same nesting."""
-    return tt.congruent(tree_of(a), tree_of(b))
+    return trees.congruent(tree_of(a), tree_of(b))
 
 
 def is_profile_weakly_congruent(a: Any, b: Any) -> bool:
     """Tell whether the nesting of `a` is a prefix of that of `b`."""
-    return tt.weakly_congruent(tree_of(a), tree_of(b))
+    return trees.weakly_congruent(tree_of(a), tree_of(b))

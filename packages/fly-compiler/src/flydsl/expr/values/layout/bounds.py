@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import typetext as tt
+from . import trees
 
 __all__ = ["check_bounds"]
 
@@ -34,21 +34,19 @@ def check_bounds(tensor: Any, coordinate: Any) -> None:
         index, extent = found
         hint = f"; they count from 0 to {extent - 1}" if index >= 0 else ", and do not count from the end"
         raise IndexError(
-            f"coordinate {tt.print_tree(coordinate)} is out of range for a tensor in {space} of shape "
-            f"{tt.print_tree(tensor.shape_tree)}: {index} is no index of an extent of {extent}{hint}"
+            f"coordinate {trees.spelled(coordinate)} is out of range for a tensor in {space} of shape "
+            f"{trees.spelled(tensor.shape_tree)}: {index} is no index of an extent of {extent}{hint}"
         )
 
 
 def _outside(coordinate: Any, shape: Any) -> tuple[int, int] | None:
     """Return an index and the extent that it is outside of."""
-    if isinstance(coordinate, tuple):
-        if not isinstance(shape, tuple):
+    if type(coordinate) is tuple:
+        if type(shape) is not tuple:
             return None
         pairs = zip(coordinate, shape, strict=False)
         return next((found for one, mode in pairs if (found := _outside(one, mode)) is not None), None)
-    if type(coordinate) is not int or not tt.is_static_tree(shape):
+    if type(coordinate) is not int or not trees.is_static(shape):
         return None
-    extent = 1
-    for leaf in tt.leaves_of(shape):
-        extent *= leaf
+    extent = trees.product_of(shape)
     return None if 0 <= coordinate < extent else (coordinate, extent)

@@ -6,14 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import build, build_once, infer, parse_type
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl.trace.build import build, build_once, infer, parse_type, type_of
 from flydsl.trace.wrap import wrap_any
 
 from ..numeric.base import Numeric, as_numeric
 from ..numeric.types import Index, Int32, Int64
-from . import typetext as tt
+from . import trees
 from .host import from_host
-from .objects import Basis, ComposedLayout, IntTuple, Layout, Swizzle, Tile
+from .objects import Basis, ComposedLayout, IntTuple, Layout, Swizzle, Tile, layout_of
 
 __all__ = [
     "as_int_tuple",
@@ -43,67 +44,65 @@ def static(ir_type: Any) -> Any:
     Raises:
         ValueError: the type has leaves that are only known when the kernel runs.
     """
-    text = str(ir_type)
-    if "?" in text:
-        raise ValueError(f"fx.static needs a type that says everything; {text} has dynamic leaves")
-    return wrap_any(build_once(text, "fly.static", ir_type if isinstance(ir_type, ir.Type) else parse_type(text)))
+    kind = ir_type if isinstance(ir_type, ir.Type) else parse_type(str(ir_type))
+    if not trees.is_static(fly.facts_of(kind)):
+        raise ValueError(f"fx.static needs a type that says everything; {kind} has dynamic leaves")
+    return wrap_any(build_once(kind, "fly.static", kind))
 
 
-def _spell(value: Any, operands: list[ir.Value], none_allowed: bool) -> str:
-    """Return the text of a tuple-like value and append its dynamic leaves to `operands`."""
+def tree_of_value(value: Any, operands: list[ir.Value], none_allowed: bool) -> trees.Tree:
+    """Return the tree of a tuple-like value and append its dynamic leaves to `operands`."""
     kind = type(value)
     if kind is int:
         if not _INT32_MIN <= value <= _INT32_MAX:
             raise ValueError(f"{value} does not fit a static leaf, which has 32 bits; pass it as fx.Int64")
-        return str(value)
+        return value
     if kind is tuple or kind is list:
         if not value:
             raise ValueError("an int-tuple has at least one leaf; () is none")
-        return "(" + ",".join(_spell(item, operands, none_allowed) for item in value) + ")"
+        return tuple([tree_of_value(item, operands, none_allowed) for item in value])
     if value is None:
         if not none_allowed:
             raise ValueError("None is only meaningful in a coordinate or a tile")
-        return "*"
+        return None
     if isinstance(value, IntTuple):
-        return _spell_int_tuple(value, operands)
+        _append_leaves(value, operands)
+        return value.tree
     if isinstance(value, Basis):
-        return _spell(value.value, operands, False) + "".join(f"E{mode}" for mode in value.modes)
+        return trees.BasisLeaf(tree_of_value(value.value, operands, False), list(value.modes))
     if kind is bool:
-        return str(int(value))
+        return int(value)
     if isinstance(value, (Numeric, ir.Value)):
         scalar = as_numeric(value)
         if scalar.dtype.is_float:
             raise TypeError(f"an int-tuple is made of integers, got {scalar.dtype.__name__}")
         if scalar.is_static():
-            return _spell(int(scalar.value), operands, none_allowed)
+            return tree_of_value(int(scalar.value), operands, none_allowed)
         wide = scalar.dtype is Index or scalar.dtype.width > 32
         operands.append(scalar.to(Int64 if wide else Int32).ir_value())
-        return "?{i64}" if wide else "?"
+        return trees.Dynamic(64 if wide else 32)
     if hasattr(value, "__index__"):
-        return _spell(int(value), operands, none_allowed)
+        return tree_of_value(int(value), operands, none_allowed)
     raise TypeError(f"an int-tuple is made of integers and nested tuples, got '{kind.__name__}': {value!r}")
 
 
-def _spell_int_tuple(value: IntTuple, operands: list[ir.Value]) -> str:
-    if not value.is_static:
-        for leaf in tt.leaves_of(value.to_py_value()):
-            scalar = leaf.value if isinstance(leaf, Basis) else leaf
-            if isinstance(scalar, Numeric):
-                operands.append(scalar.ir_value())
-    return tt.arguments(value.type_text)
+def _append_leaves(value: IntTuple, operands: list[ir.Value]) -> None:
+    if value.is_static:
+        return
+    for leaf in trees.leaves_of(value.to_py_value()):
+        scalar = leaf.value if isinstance(leaf, Basis) else leaf
+        if isinstance(scalar, Numeric):
+            operands.append(scalar.ir_value())
 
 
 def _make(op: str, value: Any, none_allowed: bool = False) -> IntTuple:
     operands: list[ir.Value] = []
-    return _from_spelling(op, _spell(value, operands, none_allowed), operands)
+    return _of_tree(op, tree_of_value(value, operands, none_allowed), operands)
 
 
-def _from_spelling(op: str, spelling: str, operands: list[ir.Value]) -> IntTuple:
-    text = f"!fly.int_tuple<{spelling}>"
-    kind = parse_type(text)
-    result = IntTuple(build(op, operands, kind) if operands else build_once((op, text), op, kind))
-    result._text = text
-    return result
+def _of_tree(op: str, tree: Any, operands: list[ir.Value]) -> IntTuple:
+    kind = type_of(fly.IntTupleType, tree)
+    return IntTuple(build(op, operands, kind) if operands else build_once((op, kind), op, kind))
 
 
 def as_int_tuple(value: Any, none_allowed: bool = True) -> IntTuple:
@@ -133,9 +132,8 @@ def assume(value: Any, divisibility: int) -> IntTuple:
             raise ValueError(f"fx.assume: {int(scalar)} is no multiple of {divisibility}")
         return as_int_tuple(int(scalar))
     wide = scalar.dtype is Index or scalar.dtype.width > 32
-    facts = " ".join([*(["i64"] if wide else []), f"div={divisibility}"])
     operand = scalar.to(Int64 if wide else Int32).ir_value()
-    return _from_spelling("fly.make_int_tuple", f"?{{{facts}}}", [operand])
+    return _of_tree("fly.make_int_tuple", trees.Dynamic(64 if wide else 32, divisibility), [operand])
 
 
 def make_int_tuple(value: Any) -> IntTuple:
@@ -169,23 +167,23 @@ def make_layout(shape: Any, stride: Any) -> Layout:
         ValueError: the nestings differ (profile mismatch).
     """
     parts: list[Any] = []
-    spellings: list[str] = []
+    found: list[Any] = []
     for part in (shape, stride):
         leaves: list[ir.Value] = []
         if isinstance(part, IntTuple):
             parts.append(part)
-            spellings.append(tt.arguments(part.type_text))
+            found.append(part.tree)
             continue
-        spellings.append(_spell(part, leaves, False))
+        found.append(tree_of_value(part, leaves, False))
         parts.append(leaves)
-    if not any("?" in spelling for spelling in spellings):
-        return _static_layout(":".join(spellings))
+    if not trees.congruent(*found):
+        raise _profile_mismatch(*found)
+    if trees.is_static(found[0]) and trees.is_static(found[1]):
+        return layout_of(*found)
     shape_value, stride_value = (
-        part if isinstance(part, IntTuple) else _from_spelling("fly.make_int_tuple", spelling, part)
-        for part, spelling in zip(parts, spellings, strict=True)
+        part if isinstance(part, IntTuple) else _of_tree("fly.make_int_tuple", tree, part)
+        for part, tree in zip(parts, found, strict=True)
     )
-    if not tt.congruent(shape_value.tree, stride_value.tree):
-        raise _profile_mismatch(shape_value.tree, stride_value.tree)
     return Layout(infer("fly.make_layout", (shape_value.value, stride_value.value)))
 
 
@@ -200,23 +198,13 @@ def compact_layout(shape: Any) -> Layout:
         here, step = step, step * int(tree)
         return here
 
-    tree = tt.parse_tree(_spell(shape, [], False))
-    return _static_layout(f"{tt.print_tree(tree)}:{tt.print_tree(strides(tree))}")
-
-
-def _static_layout(text: str) -> Layout:
-    parsed = tt.parse_layout(text)
-    if not tt.congruent(parsed.shape, parsed.stride):
-        raise _profile_mismatch(parsed.shape, parsed.stride)
-    text = f"!fly.layout<{text}>"
-    result = Layout(build_once(text, "fly.static", parse_type(text)))
-    result._text = text
-    return result
+    tree = tree_of_value(shape, [], False)
+    return layout_of(tree, strides(tree))
 
 
 def _profile_mismatch(shape: Any, stride: Any) -> ValueError:
     return ValueError(
-        f"profile mismatch: shape {tt.print_tree(shape)} and stride {tt.print_tree(stride)} must have the same nesting"
+        f"profile mismatch: shape {trees.spelled(shape)} and stride {trees.spelled(stride)} must have the same nesting"
     )
 
 
@@ -255,31 +243,32 @@ def make_composed_layout(inner: Any, *rest: Any) -> ComposedLayout:
 
 def make_swizzle(mask: int, base: int, shift: int) -> Swizzle:
     """Return the swizzle S<mask, base, shift>."""
-    text = f"!fly.swizzle<S<{int(mask)},{int(base)},{int(shift)}>>"
-    return Swizzle(build_once(text, "fly.static", parse_type(text)))
+    kind = type_of(fly.SwizzleType, int(mask), int(base), int(shift))
+    return Swizzle(build_once(kind, "fly.static", kind))
 
 
-def _spell_tile(mode: Any) -> str:
-    if mode is None:
-        return "*"
+def tiler_of(mode: Any) -> trees.Tree | ir.Type:
+    """Return a mode of a tile as the type of tiles takes it: an int, `None`, a layout's or tile's type, or a tuple."""
+    if mode is None or isinstance(mode, ir.Type):
+        return mode
     mode = from_host(mode)
     if isinstance(mode, Layout):
         if not mode.is_static:
             raise ValueError(f"a mode of a tile is a static layout; {mode} is only known when the kernel runs")
-        return tt.arguments(mode.type_text)
+        return mode.type
     if isinstance(mode, Tile):
-        return tt.arguments(mode.type_text)
+        return mode.type
     if isinstance(mode, IntTuple):
         mode = mode.to_py_value()
     if isinstance(mode, (tuple, list)):
-        return "[" + "|".join(_spell_tile(item) for item in mode) + "]"
+        return tuple([tiler_of(item) for item in mode])
     if isinstance(mode, Numeric) and mode.is_static():
         mode = int(mode.value)
     if isinstance(mode, (Numeric, ir.Value)):
         raise ValueError("the extents of a tile are static; this one is only known when the kernel runs")
     if type(mode) is not int:
         raise ValueError(f"a mode of a tile is an int, None, a nested tuple or a static layout, got {mode!r}")
-    return str(mode)
+    return mode
 
 
 def make_tile(*modes: Any) -> Tile:
@@ -292,8 +281,8 @@ def make_tile(*modes: Any) -> Tile:
         raise ValueError("make_tile needs at least one mode")
     if len(modes) == 1 and isinstance(modes[0], Tile):
         return modes[0]
-    text = "!fly.tile<[" + "|".join(_spell_tile(mode) for mode in modes) + "]>"
-    return Tile(build_once(text, "fly.static", parse_type(text)))
+    kind = type_of(fly.TileType, tiler_of(modes))
+    return Tile(build_once(kind, "fly.static", kind))
 
 
 def as_tile(value: Any) -> Any:

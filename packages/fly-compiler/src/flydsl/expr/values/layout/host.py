@@ -11,12 +11,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from flydsl._mlir import facts as records
 from flydsl._mlir import ir
-from flydsl.trace.build import build_once, parse_type
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl.trace.build import build_once, type_of
 from flydsl.trace.context import state
 from flydsl.trace.wrap import wrap_any
 
-__all__ = ["from_host", "hosted", "is_tracing"]
+__all__ = ["from_host", "hosted", "is_tracing", "to_host"]
 
 
 def is_tracing() -> bool:
@@ -38,15 +40,76 @@ def from_host(value: Any) -> Any:
     layout = sys.modules.get("flydsl.layout")
     if layout is None or not type(value).__module__.startswith("flydsl.layout"):
         return value
-    text = layout.to_dialect(value)
-    if "?" in text:
-        raise ValueError(f"the host layout {text} has symbolic leaves; only static ones can be used in a kernel")
-    kinds = {"Layout": "layout", "ComposedLayout": "composed_layout", "Swizzle": "swizzle", "Tile": "tile"}
-    kind = {**kinds, "CoordSwizzle": "coord_swizzle"}.get(type(value).__name__)
-    if kind is None:
-        return value
-    spelled = f"!fly.{kind}<{text}>"
-    return wrap_any(build_once(spelled, "fly.static", parse_type(spelled)))
+    try:
+        kind = _type_of_host(value, layout)
+    except _Symbolic:
+        text = layout.to_dialect(value)
+        raise ValueError(
+            f"the host layout {text} has symbolic leaves; only static ones can be used in a kernel"
+        ) from None
+    return value if kind is None else wrap_any(build_once(kind, "fly.static", kind))
+
+
+class _Symbolic(Exception):
+    """A leaf has no value while tracing."""
+
+
+def _type_of_host(value: Any, layout: Any) -> ir.Type | None:
+    """Return the type of a value of `flydsl.layout` (the module `layout`); `None` for what has none."""
+    if isinstance(value, layout.Layout):
+        return type_of(fly.LayoutType, _tree_of_host(value.shape, layout), _tree_of_host(value.stride, layout))
+    if isinstance(value, layout.ComposedLayout):
+        inner, outer = _type_of_host(value.inner, layout), _type_of_host(value.outer, layout)
+        return type_of(fly.ComposedLayoutType, inner, _tree_of_host(value.offset, layout), outer)
+    if isinstance(value, layout.Swizzle):
+        return type_of(fly.SwizzleType, value.mask, value.base, value.shift)
+    if isinstance(value, layout.CoordSwizzle):
+        row, col = tuple(value.row_path), tuple(value.col_path)
+        return type_of(fly.CoordSwizzleType, value.mask, value.row_base, row, value.col_base, col)
+    if isinstance(value, layout.Tile):
+        return type_of(fly.TileType, _tiler_of_host(value.modes, layout))
+    return None
+
+
+def _tree_of_host(tree: Any, layout: Any) -> Any:
+    if type(tree) is tuple:
+        return tuple([_tree_of_host(item, layout) for item in tree])
+    if tree is None or type(tree) is int:
+        return tree
+    if isinstance(tree, layout.Basis):
+        return fly.Basis(_tree_of_host(tree.value, layout), list(tree.path))
+    raise _Symbolic
+
+
+def _tiler_of_host(tiler: Any, layout: Any) -> Any:
+    if type(tiler) is tuple:
+        return tuple([_tiler_of_host(mode, layout) for mode in tiler])
+    return _type_of_host(tiler, layout) if isinstance(tiler, layout.Layout) else _tree_of_host(tiler, layout)
+
+
+def to_host(facts: object) -> Any:
+    """Return what the record of a static layout, swizzle or tile (`flydsl._mlir.facts`) says, as of `flydsl.layout`."""
+    import flydsl.layout as host
+
+    if isinstance(facts, records.LayoutFacts):
+        return host.Layout(_leaves_to_host(facts.shape), _leaves_to_host(facts.stride))
+    if isinstance(facts, records.ComposedLayoutFacts):
+        return host.ComposedLayout(to_host(facts.inner), _leaves_to_host(facts.offset), to_host(facts.outer))
+    if isinstance(facts, records.SwizzleFacts):
+        return host.Swizzle(*facts)
+    if isinstance(facts, records.CoordSwizzleFacts):
+        return host.CoordSwizzle(*facts)
+    if isinstance(facts, records.TileFacts):
+        return host.Tile(to_host(facts.tree))
+    return tuple([to_host(mode) for mode in facts]) if type(facts) is tuple else facts
+
+
+def _leaves_to_host(tree: Any) -> Any:
+    import flydsl.layout as host
+
+    if type(tree) is tuple:
+        return tuple([_leaves_to_host(item) for item in tree])
+    return host.Basis(tree.value, tuple(tree.modes)) if isinstance(tree, fly.Basis) else tree
 
 
 def _own(name: str, args: Any, kwargs: Any) -> Any:

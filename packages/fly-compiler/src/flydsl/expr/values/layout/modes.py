@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, infer
+from flydsl.trace.build import i32_array, i32_attribute, infer
 from flydsl.trace.wrap import wrap_any
 
 from .. import above
-from . import typetext as tt
+from . import trees
 from .bounds import check_bounds
 from .construct import as_int_tuple, make_layout
 from .objects import FlyValue, IntTuple
@@ -29,16 +29,12 @@ __all__ = [
 ]
 
 
-def _i32(number: int) -> ir.Attribute:
-    return attribute(f"{int(number)} : i32")
-
-
 def _range(x: Any, begin: int, end: int, what: str) -> dict[str, ir.Attribute]:
     modes = rank(x)
     last = modes if end == -1 else end
     if not 0 <= begin <= last <= modes:
         raise IndexError(f"{what}: modes [{begin}, {end}) of a value of rank {modes}")
-    return {"begin": _i32(begin), "end": _i32(end)}
+    return {"begin": i32_attribute(begin), "end": i32_attribute(end)}
 
 
 def take(x: Any, begin: int, end: int) -> Any:
@@ -57,8 +53,7 @@ def select(x: Any, indices: Any) -> Any:
     for mode in modes:
         if not 0 <= mode < rank(x):
             raise IndexError(f"select: mode {mode} of a value of rank {rank(x)}")
-    text = "array<i32: " + ", ".join(map(str, modes)) + ">"
-    return again(x, infer("fly.select", (operand(x, "select"),), {"indices": attribute(text)}))
+    return again(x, infer("fly.select", (operand(x, "select"),), {"indices": i32_array(modes)}))
 
 
 def group(x: Any, begin: int, end: int) -> Any:
@@ -69,7 +64,7 @@ def group(x: Any, begin: int, end: int) -> Any:
 def _extend(op: str, base: Any, elem: Any, n: int | None) -> Any:
     if n is not None and n < rank(base):
         raise ValueError(f"{op.removeprefix('fly.')}: rank {n} is less than the rank {rank(base)} of the base")
-    attributes = {} if n is None else {"n": _i32(n)}
+    attributes = {} if n is None else {"n": i32_attribute(n)}
     return wrap_any(infer(op, (operand(base, op), operand(elem, op)), attributes))
 
 
@@ -109,10 +104,10 @@ def _one_mode(x: Any) -> Any:
 
 def _coordinate(x: Any, coord: Any, what: str) -> ir.Value:
     value = as_int_tuple(tuple(coord) if isinstance(coord, list) else coord)
-    if not tt.weakly_congruent(value.tree, tree_of(x)):
+    if not trees.weakly_congruent(value.tree, tree_of(x)):
         raise ValueError(
-            f"{what}: profile mismatch: coordinate {tt.print_tree(value.tree)} does not fit the modes "
-            f"{tt.print_tree(tree_of(x))}"
+            f"{what}: profile mismatch: coordinate {trees.spelled(value.tree)} does not fit the modes "
+            f"{trees.spelled(tree_of(x))}"
         )
     if hasattr(x, "is_coordinate"):  # a tensor
         check_bounds(x, value.tree)

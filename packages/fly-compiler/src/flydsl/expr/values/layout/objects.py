@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from flydsl._mlir import facts as records
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import attribute, build_once, build_op, infer, parse_type
+from flydsl.trace.build import attribute, build_once, build_op, i32_array, infer, type_of
 from flydsl.trace.wrap import register_wrapper, wrap_any
 
 from .. import above
 from ..numeric.base import as_numeric, wrap
 from ..numeric.types import Int32, Int64
-from . import typetext as tt
+from . import trees
 
 __all__ = ["Basis", "ComposedLayout", "CoordSwizzle", "E", "IntTuple", "Layout", "Swizzle", "Tile"]
 
@@ -26,22 +27,23 @@ __all__ = ["Basis", "ComposedLayout", "CoordSwizzle", "E", "IntTuple", "Layout",
 class FlyValue:
     """Base of the objects that wrap one SSA value of a `!fly` type."""
 
-    __slots__ = ("_text", "value")
+    __slots__ = ("_facts", "value")
 
     value: Any
-    _kinds: ClassVar[tuple[Any, ...]] = ()
-    """The MLIR types that an object of the class may wrap."""
+    _facts: Any
+    """What the type of the value says."""
+    _kinds: ClassVar[tuple[type, ...]] = ()
+    """The classes of `flydsl._mlir.facts` for the types that an object of the class may wrap."""
 
     def __init__(self, value: Any) -> None:
         if isinstance(value, FlyValue):
             value = value.value
-        kinds = self._kinds
-        if not isinstance(value, ir.Value) or not isinstance(value.type, kinds):
+        self._facts = fly.facts_of(value) if isinstance(value, ir.Value) else None
+        if type(self._facts) not in self._kinds:
             got = value.type if isinstance(value, ir.Value) else f"'{type(value).__name__}'"
-            wanted = " or ".join(kind.__name__ for kind in kinds)
+            wanted = " or ".join(kind.__name__.replace("Facts", "Type") for kind in self._kinds)
             raise TypeError(f"{type(self).__name__} wraps an SSA value of type {wanted}, not {got}")
         self.value = value
-        self._text: str | None = None
 
     @property
     def type(self) -> ir.Type:
@@ -51,10 +53,7 @@ class FlyValue:
     @property
     def type_text(self) -> str:
         """The text of the MLIR type."""
-        text = self._text
-        if text is None:
-            text = self._text = str(self.value.type)
-        return text
+        return str(self.value.type)
 
     @property
     def owner(self) -> Any:
@@ -66,7 +65,7 @@ class FlyValue:
         return self.value
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}<{tt.arguments(self.type_text)}>"
+        return f"{type(self).__name__}<{fly.spelling(self.value)}>"
 
     __repr__ = __str__
 
@@ -91,22 +90,22 @@ class IntTuple(FlyValue):
     """A nested tuple of integers, each static or dynamic. A leaf takes part in arithmetic like a scalar."""
 
     __slots__ = ()
-    _kinds = (fly.IntTupleType,)
+    _kinds = (records.IntTupleFacts,)
 
     @property
-    def tree(self) -> Any:
-        """The nested tuple of leaves (`typetext`)."""
-        return tt.parse_tree(tt.arguments(self.type_text))
+    def tree(self) -> trees.Tree:
+        """The nested tuple of leaves (`layout.trees`)."""
+        return self._facts.tree
 
     @property
     def rank(self) -> int:
         """The number of top-level modes; 1 for a leaf."""
-        return tt.rank_of(self.tree)
+        return trees.rank_of(self.tree)
 
     @property
     def depth(self) -> int:
         """The nesting depth; 0 for a leaf."""
-        return tt.depth_of(self.tree)
+        return trees.depth_of(self.tree)
 
     @property
     def is_leaf(self) -> bool:
@@ -116,7 +115,7 @@ class IntTuple(FlyValue):
     @property
     def is_static(self) -> bool:
         """Whether every leaf is known while tracing."""
-        return tt.is_static_tree(self.tree)
+        return trees.is_static(self.tree)
 
     @property
     def get_static_leaf_int(self) -> int:
@@ -138,9 +137,9 @@ class IntTuple(FlyValue):
     def to_py_value(self) -> Any:
         """Return a nested tuple of Python ints (static leaves), scalars (dynamic ones) and `None`."""
         tree = self.tree
-        if tt.is_static_tree(tree):
+        if trees.is_static(tree):
             return _static_py(tree)
-        dynamic = [leaf for leaf in tt.leaves_of(tree) if not tt.is_static_tree(leaf)]
+        dynamic = [leaf for leaf in trees.leaves_of(tree) if not trees.is_static(leaf)]
         types = [Int64.ir_type if _leaf_width(leaf) == 64 else Int32.ir_type for leaf in dynamic]
         results = list(build_op("fly.get_leaves", (self.value,), types, {"dynamicOnly": attribute("true")}).results)
         return _fill(tree, results)
@@ -225,23 +224,23 @@ class IntTuple(FlyValue):
 
 
 def _leaf_width(leaf: Any) -> int:
-    width: int = leaf.value.width if type(leaf) is tt.BasisLeaf else leaf.width
+    width: int = leaf.value.width if type(leaf) is trees.BasisLeaf else leaf.width
     return width
 
 
 def _static_py(tree: Any) -> Any:
     if type(tree) is tuple:
         return tuple(_static_py(item) for item in tree)
-    return Basis(tree.value, tree.path) if type(tree) is tt.BasisLeaf else tree
+    return Basis(tree.value, tree.modes) if type(tree) is trees.BasisLeaf else tree
 
 
 def _fill(tree: Any, results: list[ir.Value]) -> Any:
     if type(tree) is tuple:
         return tuple(_fill(item, results) for item in tree)
-    if tt.is_static_tree(tree):
+    if trees.is_static(tree):
         return _static_py(tree)
     scalar = wrap(Int64 if _leaf_width(tree) == 64 else Int32, results.pop(0))
-    return Basis(scalar, tree.path) if type(tree) is tt.BasisLeaf else scalar
+    return Basis(scalar, tree.modes) if type(tree) is trees.BasisLeaf else scalar
 
 
 def _get(value: FlyValue, mode: Any, tree: Any) -> ir.Value:
@@ -249,14 +248,14 @@ def _get(value: FlyValue, mode: Any, tree: Any) -> ir.Value:
     at, normal = tree, []
     for step in path:
         index = int(step)
-        rank = tt.rank_of(at)
+        rank = trees.rank_of(at)
         if type(at) is not tuple or not -rank <= index < rank:
             if type(at) is not tuple and index in (0, -1) and len(path) == 1:
                 return value.value
             raise IndexError(f"mode {path} of {value} is out of range")
         normal.append(index % rank)
         at = at[index]
-    return infer("fly.get", (value.value,), {"mode": attribute("array<i32: " + ", ".join(map(str, normal)) + ">")})
+    return infer("fly.get", (value.value,), {"mode": i32_array(normal)})
 
 
 def has_none(coord: Any) -> bool:
@@ -265,7 +264,7 @@ def has_none(coord: Any) -> bool:
         return True
     if isinstance(coord, (tuple, list)):
         return any(has_none(item) for item in coord)
-    return isinstance(coord, IntTuple) and any(leaf is None for leaf in tt.leaves_of(coord.tree))
+    return isinstance(coord, IntTuple) and any(leaf is None for leaf in trees.leaves_of(coord.tree))
 
 
 class _LayoutValue(FlyValue):
@@ -274,29 +273,29 @@ class _LayoutValue(FlyValue):
     __slots__ = ()
 
     @property
-    def parsed(self) -> tt.LayoutText:
-        """The static facts of the layout."""
-        return tt.parse_layout(tt.arguments(self.type_text))
+    def parsed(self) -> records.LayoutFacts | records.ComposedLayoutFacts:
+        """The static facts of the layout (`flydsl._mlir.facts`)."""
+        return self._facts
 
     @property
     def rank(self) -> int:
         """The number of top-level modes."""
-        return tt.rank_of(self.parsed.shape)
+        return trees.rank_of(self._facts.shape)
 
     @property
     def depth(self) -> int:
         """The nesting depth of the shape."""
-        return tt.depth_of(self.parsed.shape)
+        return trees.depth_of(self._facts.shape)
 
     @property
     def is_leaf(self) -> bool:
         """Whether the shape is a single integer."""
-        return type(self.parsed.shape) is not tuple
+        return type(self._facts.shape) is not tuple
 
     @property
     def is_static_shape(self) -> bool:
         """Whether every extent is known while tracing."""
-        return tt.is_static_tree(self.parsed.shape)
+        return trees.is_static(self._facts.shape)
 
     @property
     def shape(self) -> IntTuple:
@@ -307,7 +306,7 @@ class _LayoutValue(FlyValue):
         return self.rank
 
     def __getitem__(self, mode: Any) -> Any:
-        return type(self)(_get(self, mode, self.parsed.shape))
+        return type(self)(_get(self, mode, self._facts.shape))
 
     def __call__(self, *coord: Any) -> Any:
         """Return the index of a coordinate; with a `None` anywhere, the sub-layout of the modes left open."""
@@ -319,17 +318,17 @@ class Layout(_LayoutValue):
     """A function from coordinates to indices: shape and stride."""
 
     __slots__ = ()
-    _kinds = (fly.LayoutType,)
+    _kinds = (records.LayoutFacts,)
 
     @property
     def is_static_stride(self) -> bool:
         """Whether every stride is known while tracing."""
-        return tt.is_static_tree(self.parsed.stride)
+        return trees.is_static(self._facts.stride)
 
     @property
     def is_static(self) -> bool:
         """Whether the layout is known while tracing."""
-        return self.is_static_shape and self.is_static_stride
+        return trees.is_static(self._facts)
 
     @property
     def stride(self) -> IntTuple:
@@ -356,7 +355,7 @@ class ComposedLayout(_LayoutValue):
     """`inner` after (`offset` + `outer`): swizzled and otherwise non-affine layouts."""
 
     __slots__ = ()
-    _kinds = (fly.ComposedLayoutType,)
+    _kinds = (records.ComposedLayoutFacts,)
 
     @property
     def inner(self) -> Any:
@@ -376,22 +375,22 @@ class ComposedLayout(_LayoutValue):
     @property
     def is_static_outer(self) -> bool:
         """Whether the outer layout is known while tracing."""
-        return "?" not in (self.parsed.outer or "")
+        return trees.is_static(self._facts.outer)
 
     @property
     def is_static_inner(self) -> bool:
         """Whether the inner function is known while tracing."""
-        return "?" not in (self.parsed.inner or "")
+        return trees.is_static(self._facts.inner)
 
     @property
     def is_static_offset(self) -> bool:
         """Whether the offset is known while tracing."""
-        return tt.is_static_tree(self.parsed.offset)
+        return trees.is_static(self._facts.offset)
 
     @property
     def is_static(self) -> bool:
         """Whether everything is known while tracing."""
-        return "?" not in tt.arguments(self.type_text)
+        return trees.is_static(self._facts)
 
     @property
     def stride(self) -> IntTuple:
@@ -403,98 +402,91 @@ class Swizzle(FlyValue):
     """S<mask, base, shift>: x xor ((x and (2^mask - 1) << (base + shift)) >> shift)."""
 
     __slots__ = ()
-    _kinds = (fly.SwizzleType,)
-
-    def _fields(self) -> list[int]:
-        text = tt.arguments(self.type_text)
-        return [int(part) for part in text[text.index("<") + 1 : -1].split(",")]
+    _kinds = (records.SwizzleFacts,)
 
     @property
     def mask(self) -> int:
         """The number of bits."""
-        return self._fields()[0]
+        bits: int = self._facts.mask
+        return bits
 
     @property
     def base(self) -> int:
         """The lowest bit that changes."""
-        return self._fields()[1]
+        lowest: int = self._facts.base
+        return lowest
 
     @property
     def shift(self) -> int:
         """The distance to the bits that are xored in."""
-        return self._fields()[2]
+        distance: int = self._facts.shift
+        return distance
 
 
 class CoordSwizzle(FlyValue):
     """Xor of bits of one coordinate mode into another."""
 
     __slots__ = ()
-    _kinds = (fly.CoordSwizzleType,)
-
-    def _fields(self) -> list[str]:
-        text = tt.arguments(self.type_text)
-        return tt.split(text[text.index("<") + 1 : -1])
+    _kinds = (records.CoordSwizzleFacts,)
 
     @property
     def mask(self) -> int:
         """The number of bits."""
-        return int(self._fields()[0])
+        bits: int = self._facts.mask
+        return bits
 
     @property
     def base_row(self) -> int:
         """The lowest bit that is read from the row mode."""
-        return int(self._fields()[1])
+        lowest: int = self._facts.base_row
+        return lowest
 
     @property
     def mode_row(self) -> list[int]:
         """The path of the row mode."""
-        return _path(self._fields()[2])
+        return list(self._facts.mode_row)
 
     @property
     def base_col(self) -> int:
         """The lowest bit that changes in the column mode."""
-        return int(self._fields()[3])
+        lowest: int = self._facts.base_col
+        return lowest
 
     @property
     def mode_col(self) -> list[int]:
         """The path of the column mode."""
-        return _path(self._fields()[4])
-
-
-def _path(text: str) -> list[int]:
-    inside = text.strip("[]").strip()
-    return [int(part) for part in inside.split(",")] if inside else []
+        return list(self._facts.mode_col)
 
 
 class Tile(FlyValue):
     """One tiler per mode: an extent, a layout, or `None` to leave the mode alone."""
 
     __slots__ = ()
-    _kinds = (fly.TileType,)
-
-    def _modes(self) -> list[str]:
-        text = tt.arguments(self.type_text)
-        return tt.split(text[1:-1], "|") if text.startswith("[") else [text]
+    _kinds = (records.TileFacts,)
 
     @property
     def rank(self) -> int:
         """The number of modes."""
-        return len(self._modes())
+        modes = self._facts.tree
+        return len(modes) if type(modes) is tuple else 1
 
     def unpack(self) -> Any:
         """Return the modes as ints, layouts and tuples; a mode that is left alone as 0."""
-        return _unpack_tile(tt.arguments(self.type_text))
+        return _unpack_tile(self._facts.tree)
 
 
-def _unpack_tile(text: str) -> Any:
-    if text.startswith("["):
-        return tuple(_unpack_tile(part) for part in tt.split(text[1:-1], "|"))
-    if text == "*":
+def _unpack_tile(tiler: Any) -> Any:
+    if type(tiler) is tuple:
+        return tuple(_unpack_tile(mode) for mode in tiler)
+    if tiler is None:
         return 0
-    if ":" in text:
-        spelled = f"!fly.layout<{text}>"
-        return Layout(build_once(spelled, "fly.static", parse_type(spelled)))
-    return int(text)
+    return layout_of(*tiler) if type(tiler) is records.LayoutFacts else tiler
+
+
+def layout_of(shape: trees.Tree, stride: trees.Tree) -> Layout:
+    """Return the layout of two static trees."""
+    kind = type_of(fly.LayoutType, shape, stride)
+    return Layout(build_once(kind, "fly.static", kind))
 
 
 class Basis:
@@ -526,12 +518,6 @@ def E(*modes: int) -> Any:
     return Basis(1, modes) if modes else 1
 
 
-for _mnemonic, _cls in (
-    ("int_tuple", IntTuple),
-    ("layout", Layout),
-    ("composed_layout", ComposedLayout),
-    ("swizzle", Swizzle),
-    ("coord_swizzle", CoordSwizzle),
-    ("tile", Tile),
-):
-    register_wrapper(_mnemonic, _cls)
+for _cls in (IntTuple, Layout, ComposedLayout, Swizzle, CoordSwizzle, Tile):
+    for _kind in _cls._kinds:
+        register_wrapper(_kind, _cls)

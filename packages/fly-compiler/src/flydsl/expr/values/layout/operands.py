@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._flyDialect import facts_of
 from flydsl.trace.wrap import wrap_any
 
 from .construct import as_int_tuple
@@ -23,7 +24,7 @@ def operand(x: Any, what: str) -> ir.Value:
     """Return the SSA value of a layout-like operand; tuple-likes become int-tuples."""
     if isinstance(x, FlyValue):
         return x.value
-    if isinstance(x, ir.Value) and str(x.type).startswith("!fly."):
+    if isinstance(x, ir.Value) and facts_of(x) is not None:
         return x
     x = from_host(x)
     if isinstance(x, FlyValue):

@@ -8,7 +8,7 @@ from typing import Any
 
 from flydsl.trace import context as _trace
 
-from . import typetext as tt
+from . import trees
 
 __all__ = ["overhang", "warn_of_overhang"]
 
@@ -19,16 +19,16 @@ def overhang(tensor: Any, divisor: Any) -> str | None:
     `None` where it does, where one of the two is only known when the kernel runs, and for memory whose bounds the
     hardware checks.
     """
-    if not isinstance(divisor, tuple) or not tensor.type_text.startswith("!fly.memref<"):
+    if not isinstance(divisor, tuple) or not hasattr(tensor, "is_coordinate"):  # a layout
         return None
-    if tensor.facts.space != "global":
+    if tensor.is_coordinate or tensor.facts.space != "global":
         return None
     shape = tensor.shape_tree
     modes = shape if isinstance(shape, tuple) else (shape,)
     for extent, tile in zip(modes, divisor, strict=False):
         if type(extent) is int and type(tile) is int and tile > 0 and extent % tile:
             tiles = ", ".join(map(str, divisor))
-            return f"the tile ({tiles}) does not divide the shape {tt.print_tree(shape)} of this tensor"
+            return f"the tile ({tiles}) does not divide the shape {trees.spelled(shape)} of this tensor"
     return None
 
 

@@ -12,7 +12,7 @@ from flydsl.trace.wrap import wrap_any
 from ..numeric.base import Numeric, as_numeric
 from ..numeric.cast import constant
 from ..numeric.types import Index
-from . import typetext as tt
+from . import trees
 from .construct import as_int_tuple
 from .objects import ComposedLayout, FlyValue, IntTuple, Layout, Tile, _get, has_none
 from .operands import again, layout_operand, operand
@@ -45,7 +45,7 @@ def tree_of(x: Any) -> Any:
     if isinstance(x, IntTuple):
         return x.tree
     if isinstance(x, (Layout, ComposedLayout)):
-        return x.parsed.shape
+        return x._facts.shape
     if isinstance(x, Tile):
         return (None,) * x.rank
     shape = getattr(x, "shape_tree", None)
@@ -62,12 +62,12 @@ def tree_of(x: Any) -> Any:
 
 def rank(x: Any) -> int:
     """Return the number of top-level modes; 1 for a leaf."""
-    return tt.rank_of(tree_of(x))
+    return trees.rank_of(tree_of(x))
 
 
 def depth(x: Any) -> int:
     """Return the nesting depth; 0 for a leaf."""
-    return tt.depth_of(tree_of(x))
+    return trees.depth_of(tree_of(x))
 
 
 def size(x: Any) -> IntTuple:
@@ -128,7 +128,7 @@ def composed_get_outer(x: ComposedLayout) -> Any:
 def get_scalar(x: Any) -> Any:
     """Return the Python int or scalar of an int-tuple of one leaf; `ValueError` when there are more."""
     value = as_int_tuple(x)
-    leaves = tt.leaves_of(value.tree)
+    leaves = trees.leaves_of(value.tree)
     if len(leaves) != 1:
         raise ValueError(f"get_scalar: expected an int-tuple of one leaf, got {value}")
     if type(leaves[0]) is int:
@@ -138,7 +138,7 @@ def get_scalar(x: Any) -> Any:
 
 def get_leaves(x: Any, dynamic_only: bool = False) -> tuple[Any, ...]:
     """Return the leaves, depth first, as Python ints (static) and scalars; with `dynamic_only` just the latter."""
-    leaves = tt.leaves_of(as_int_tuple(x).to_py_value())
+    leaves = trees.leaves_of(as_int_tuple(x).to_py_value())
     return tuple(leaf for leaf in leaves if isinstance(leaf, Numeric)) if dynamic_only else tuple(leaves)
 
 

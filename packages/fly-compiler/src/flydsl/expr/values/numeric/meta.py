@@ -122,17 +122,18 @@ def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
         remembered: NumericMeta | None = trace.types.get(ir_type)
         if remembered is not None:
             return remembered
-    found = _BY_MNEMONIC.get(str(ir_type))
-    if found is None:
-        raise ValueError(f"no numeric type of the language has the MLIR type '{ir_type}'")
+    found = class_of_mnemonic(str(ir_type))
     if trace is not None:
         trace.types[ir_type] = found
     return found
 
 
 def class_of_mnemonic(mnemonic: str) -> NumericMeta:
-    """Return the numeric class that an MLIR scalar type's text names."""
-    return _BY_MNEMONIC[mnemonic]
+    """Return the numeric class of the MLIR scalar type of that name; `ValueError` when there is none."""
+    found = _BY_MNEMONIC.get(mnemonic)
+    if found is None:
+        raise ValueError(f"no numeric type of the language has the MLIR type '{mnemonic}'")
+    return found
 
 
 def _framework_name(name: str) -> str:
