@@ -71,6 +71,14 @@ ALL = (
         _pytest(*XDIST, "packages/fly-kernels/tests"),
         architectures=("gfx942", "gfx950"),
     ),
+    # What is written for waves of 32 lanes too; gfx1100 runs the same by hand (CONTRIBUTING.md).
+    Suite(
+        "kernels-wave32",
+        "test-kernels",
+        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
+        _pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
+        architectures=("gfx1201",),
+    ),
     Suite(
         "integration",
         "integration",

@@ -59,7 +59,7 @@ def test_the_code_is_another_only_under_the_sanitizer(monkeypatch, tmp_path):
         monkeypatch.setenv("FLYDSL_DUMP_DIR", str(tmp_path / sanitizers))
         launch(torch.zeros(256))
         texts[sanitizers] = "".join(path.read_text() for path in (tmp_path / sanitizers).rglob("*.s"))
-    mark = "src_pops_exiting_wave_id"
+    mark = "ttmp14"
     assert mark in texts["init"]
     assert mark not in texts["none"]
     assert texts["memory,race"] in ("", texts["none"])  # the same specialisation: compiled once

@@ -14,8 +14,9 @@ using namespace mlir;
 
 namespace {
 
-/// The id of a pixel shader's earlier wave: without meaning in compute, and so in nobody's code.
-constexpr StringLiteral source = "v_mov_b32 $0, src_pops_exiting_wave_id";
+/// A register of the trap handler that holds nothing for a kernel, and so is in nobody's code. All
+/// generations have it.
+constexpr StringLiteral source = "v_mov_b32 $0, ttmp14";
 constexpr int64_t wordBits = 32;
 
 /// The width of a type that words are made of without a rest, 0 for others (as index).

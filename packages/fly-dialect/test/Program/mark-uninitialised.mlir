@@ -4,7 +4,7 @@
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @fragments
   gpu.func @fragments() kernel {
-    // CHECK: %[[WORD:.*]] = llvm.inline_asm "v_mov_b32 $0, src_pops_exiting_wave_id", "=v" : () -> i32
+    // CHECK: %[[WORD:.*]] = llvm.inline_asm "v_mov_b32 $0, ttmp14", "=v" : () -> i32
     // CHECK: %[[WORDS:.*]] = vector.broadcast %[[WORD]] : i32 to vector<4xi32>
     // CHECK: %[[FLOATS:.*]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<4xf32>
     // CHECK: "test.use"(%[[FLOATS]])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flydsl.kernels.common.row_config import row_config
-from flydsl.kernels.common.row_plan import MAX_THREADS, WAVE, RowConfig, Step, plan_rows
+from flydsl.kernels.common.row_plan import MAX_THREADS, RowConfig, Step, plan_rows
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
 CONFIGS = st.builds(
@@ -31,8 +31,8 @@ def moved(plan):
         steps = [Step(plan.vector, step * plan.threads) for step in range(plan.full_steps)] + plan.last_steps
     for thread in range(plan.threads):
         lane = thread
-        if plan.stretches:
-            lane = thread // WAVE * (plan.full_steps * WAVE) + thread % WAVE
+        if plan.stretch:
+            lane = thread // plan.stretch * (plan.full_steps * plan.stretch) + thread % plan.stretch
         for step in steps:
             if step.groups is None or lane + step.first < step.groups:
                 first = (lane + step.first) * step.vector + step.offset
@@ -42,23 +42,25 @@ def moved(plan):
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.integers(1, 9000), st.sampled_from([16, 32]), CONFIGS)
-def test_every_element_is_moved_once(columns, bits, config):
-    plan = plan_rows(columns, bits, config)
+@given(st.integers(1, 9000), st.sampled_from([16, 32]), CONFIGS, st.sampled_from([32, 64]))
+def test_every_element_is_moved_once(columns, bits, config, wave):
+    plan = plan_rows(columns, bits, config, wave)
     assert moved(plan) == [1] * columns
     assert plan.block <= MAX_THREADS
-    assert plan.block % WAVE == 0
+    assert plan.block % wave == 0
+    assert plan.stretch in (None, wave)
     if plan.in_registers:
         assert plan.elements <= max(config.held, config.wave_limit or 0, config.elements)
 
 
+@pytest.mark.parametrize("wave", [32, 64])
 @pytest.mark.parametrize("kernel", ["softmax", "norm", "quantised_norm", "norm_bwd", "per_token_quant", "argmax"])
-def test_classes_of_lengths(kernel):
+def test_classes_of_lengths(kernel, wave):
     """Short rows share a wave, long ones have up to 1024 threads, longer ones are streamed."""
     config = row_config(kernel)
-    short, long, longer = (plan_rows(columns, 16, config) for columns in (64, 16384, 200_000))
-    assert short.threads <= WAVE
-    assert long.threads > WAVE
+    short, long, longer = (plan_rows(columns, 16, config, wave) for columns in (64, 16384, 200_000))
+    assert short.threads <= wave
+    assert long.threads > wave
     assert long.rows == 1
     assert short.in_registers
     assert long.in_registers
@@ -90,7 +92,7 @@ def test_other_configurations_give_the_same_numbers(config, run):
 
 
 def test_other_targets_are_refused(monkeypatch):
-    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx1201")
-    monkeypatch.setenv("ARCH", "gfx1201")
-    with pytest.raises(RuntimeError, match="written for gfx942, gfx950; the target is gfx1201"):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx1250")
+    monkeypatch.setenv("ARCH", "gfx1250")
+    with pytest.raises(RuntimeError, match="written for gfx942, gfx950, gfx1100, gfx1201; the target is gfx1250"):
         build_softmax_module(64, "f32")

@@ -136,6 +136,11 @@ Operand Decoder::source(const llvm::MCOperand &operand) {
   return out;
 }
 
+/// Whether an operation of a dual instruction reads what its destination held.
+bool addsToDestination(const std::string &name) {
+  return name == "v_fmac_f32" || name.rfind("v_dot2acc_", 0) == 0;
+}
+
 /// VOPD: two operations, "v_dual_add_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6". LLVM lists both
 /// destinations, then the sources of the first and those of the second. The instruction itself has
 /// the operands of both, for those who look at what it reads and writes.
@@ -158,9 +163,12 @@ void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instructio
       throw Fault{"an unknown operation of a dual instruction"};
     part.execute = part.opcode->handler;
     part.dst[part.dstCount++] = registerOperand(inst.getOperand(i).getReg());
-    // The old value of a destination that is also a source is among them.
     for (unsigned s = 0; s < part.opcode->lanes->srcCount; ++s)
       part.src[part.srcCount++] = source(inst.getOperand(next++));
+    // The old value of a destination that is also a source stands last among them; but LLVM 22
+    // names the register below for an odd destination of the second operation.
+    if (addsToDestination(name))
+      part.src[part.srcCount - 1] = part.dst[0];
     prepareVectorAlu(part, true, disassembler_.generation(), disassembler_.lanes());
   }
   if (next != inst.getNumOperands())

@@ -82,7 +82,9 @@ Definedness::Definedness(uint32_t setUpScalars) : vector_(kVectorRows, 0) {
     if ((setUpScalars >> s & 1U) != 0)
       define(s, s + 1);
   define(scalar::kFlatScratch, scalar::kVcc);
-  define(scalar::kTtmp, scalar::kTtmp + 16);
+  // All registers of the trap handler but the one that compilers mark with.
+  define(scalar::kTtmp, kNeverWritten);
+  define(kNeverWritten + 1, scalar::kTtmp + 16);
   define(scalar::kExec, scalar::kExec + 2);
 }
 
@@ -142,12 +144,12 @@ void Definedness::putTogether(const Wave &wave, const Instruction &inst) {
   if (!halvesOfResult(wave, inst, sources[0], sources[1]))
     return;
   for (unsigned h = 0; h < 2; ++h) {
-    halfResult_[h] = kAll;
+    halfResult_[0][h] = kAll;
     for (unsigned i = 0; i < inst.srcCount && i < sources[h].size(); ++i)
       if (sources[h][i] != 0)
-        halfResult_[h] &= halfLanes(inst.src[i], sources[h][i]);
+        halfResult_[0][h] &= halfLanes(inst.src[i], sources[h][i]);
   }
-  result_[0][0] = halfResult_[0] & halfResult_[1];
+  result_[0][0] = halfResult_[0][0] & halfResult_[0][1];
 }
 
 /// After a row has been written.
@@ -185,8 +187,7 @@ uint64_t Definedness::undefinedBits(const Operand &operand) const {
 
 bool Definedness::scalar(const Operand &operand) const {
   if (operand.kind == OperandKind::Special)
-    return operand.index != static_cast<uint16_t>(SpecialSource::PopsExitingWaveId) &&
-           (operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_);
+    return operand.index != static_cast<uint16_t>(SpecialSource::Scc) || scc_;
   if (!operand.isScalarRegister())
     return true;
   for (unsigned i = 0; i < operand.dwords && operand.index + i < scalar::kNull; ++i)
@@ -315,7 +316,7 @@ void Definedness::selected(const Wave &wave, const Instruction &inst) {
   if (halves_.empty() || inst.modifiers.encoding != Encoding::Plain)
     return;
   for (const uint8_t which : {half::kLow, half::kHigh})
-    halfResult_[which == half::kLow ? 0 : 1] =
+    halfResult_[0][which == half::kLow ? 0 : 1] =
         ((halfLanes(inst.src[0], which) & ~mask) | (halfLanes(inst.src[1], which) & mask)) &
         ~unknown;
 }
@@ -429,16 +430,30 @@ void Definedness::prepare(Wave &wave, const Instruction &inst) {
     movedBetweenLanes(wave, inst);
   } else if (cls == OpClass::ScalarAlu) {
     scalarLogic(wave, inst);
+  } else if (inst.parts != nullptr) {
+    // Each operation of a dual instruction by its own sources.
+    computed(wave, inst.parts[1]);
+    const Rows second = result_[0];
+    const std::array<uint64_t, 2> half = halfResult_[0];
+    result_[0].fill(kAll);
+    computed(wave, inst.parts[0]);
+    result_[1] = second;
+    halfResult_[1] = half;
   } else if (isVectorAlu(cls)) {
-    sources(wave, inst);
-    halfResult_ = {};
-    if (name == "v_cndmask_b32")
-      selected(wave, inst);
-    else if (isPackedPair(inst))
-      packedPair(inst);
-    else if ((exec_ & ~result_[0][0]) != 0)
-      putTogether(wave, inst);
+    computed(wave, inst);
   }
+}
+
+/// What the vector ALU makes: the first destination.
+void Definedness::computed(const Wave &wave, const Instruction &inst) {
+  sources(wave, inst);
+  halfResult_ = {};
+  if (inst.opcode->name == "v_cndmask_b32")
+    selected(wave, inst);
+  else if (isPackedPair(inst))
+    packedPair(inst);
+  else if ((exec_ & ~result_[0][0]) != 0)
+    putTogether(wave, inst);
 }
 
 void Definedness::forgetSpills(unsigned row) {
@@ -538,8 +553,9 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
         uint64_t &row = vector_[dst.index + i];
         row = (row & ~written_) | (result_[d][i < kMostDwords ? i : 0] & written_);
         forgetSpills(dst.index + i);
-        const bool whole = i != 0 || d != 0 || !isVectorAlu(inst.opcode->cls);
-        noteHalves(dst.index + i, whole ? 0 : halfResult_[0], whole ? 0 : halfResult_[1]);
+        const bool whole =
+            i != 0 || (d != 0 && inst.parts == nullptr) || !isVectorAlu(inst.opcode->cls);
+        noteHalves(dst.index + i, whole ? 0 : halfResult_[d][0], whole ? 0 : halfResult_[d][1]);
       }
     } else if (dst.isScalarRegister()) {
       for (unsigned i = 0; i < dst.dwords && dst.index + i < scalar::kCount; ++i)
@@ -550,10 +566,14 @@ bool Definedness::commit(const Wave &wave, const Instruction &inst) {
     scc_ = sccKnown_;
   else if (inst.opcode->name == "v_writelane_b32")
     noteSpill(wave, inst);
-  else if (!spilled_.empty())
-    moveSpills(inst);
-  if (!origins_.empty())
-    handOrigins(inst);
+  const unsigned operations = inst.parts != nullptr ? 2 : 1;
+  for (unsigned i = 0; i < operations; ++i) {
+    const Instruction &operation = inst.parts != nullptr ? inst.parts[i] : inst;
+    if (!spilled_.empty())
+      moveSpills(operation);
+    if (!origins_.empty())
+      handOrigins(operation);
+  }
   const bool sound = wave.exec() == exec_ || (execBits_ == 0 && pairAt(scalar::kExec) == 0);
   undefined_[scalar::kExec] = 0;
   undefined_[scalar::kExec + 1] = 0;

@@ -27,10 +27,13 @@ struct Origin {
 /// swaps), selects, packed 32-bit operations and matrix instructions, bits through comparisons,
 /// logic and carries; elsewhere a result is defined where all of its sources are.
 ///
-/// src_pops_exiting_wave_id, which means nothing in compute, stands for "never written": compilers
-/// that are asked to mark uninitialised memory that they keep in registers move it into those.
+/// ttmp14, a register of the trap handler that means nothing to a kernel, stands for "never
+/// written": compilers that are asked to mark uninitialised memory that they keep in registers move
+/// it into those.
 class Definedness {
 public:
+  static constexpr unsigned kNeverWritten = scalar::kTtmp + 14;
+
   /// `setUpScalars`: the SGPRs that a wave begins with, one bit each.
   explicit Definedness(uint32_t setUpScalars);
 
@@ -74,6 +77,7 @@ private:
   uint64_t undefinedBits(const Operand &operand) const;
   uint64_t pairAt(unsigned index) const;
   void scalarLogic(const Wave &wave, const Instruction &inst);
+  void computed(const Wave &wave, const Instruction &inst);
   void sources(const Wave &wave, const Instruction &inst);
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
@@ -103,7 +107,8 @@ private:
 
   // Of the instruction being executed.
   std::array<Rows, 2> result_ = {};
-  std::array<uint64_t, 2> halfResult_ = {}; ///< lanes, for the halves of a result of one dword
+  std::array<std::array<uint64_t, 2>, 2> halfResult_ =
+      {};                                   ///< lanes, for the halves of a result of one dword
   std::array<uint64_t, 2> resultBits_ = {}; ///< undefined ones, of scalar destinations
   uint64_t execBits_ = 0;                   ///< undefined ones of what goes to EXEC by the way
   bool sccKnown_ = true;

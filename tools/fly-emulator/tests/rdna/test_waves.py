@@ -188,6 +188,35 @@ def test_both_operations_of_a_dual_instruction_read_before_either_writes(run: Ru
 
 
 @narrow
+@pytest.mark.parametrize("destination", [44, 45])
+def test_the_second_operation_adds_to_its_own_destination(run: Runner, arch: str, destination: int) -> None:
+    """Of an odd destination LLVM 22's disassembler says that the register below is the one that is added to."""
+    other = 89 - destination
+    code = f"""
+      v_mov_b32 v40, 2.0
+      v_mov_b32 v41, 0.5
+      v_mov_b32 v42, 0.5
+      v_mov_b32 v43, 2.0
+      v_mov_b32 v44, 4.0
+      v_mov_b32 v45, 1.0
+      v_mov_b32 v46, 4.0
+      v_mov_b32 v47, 1.0
+      v_dual_mul_f32 v{other + 4}, v40, v42 :: v_dual_fmac_f32 v{destination}, v43, v43
+      v_dual_fmac_f32 v{other + 2}, v40, v41 :: v_dual_fmac_f32 v{destination + 2}, 0x40a00000, v42
+      v_mov_b32 v40, v{destination}
+      v_mov_b32 v41, v{destination + 2}
+      v_mov_b32 v42, v{other + 2}
+      v_mov_b32 v43, v{other + 4}
+    """
+    floats = run(code, arch, 32, words(1, 32), 4).view(np.float32)
+    start = {44: 4.0, 45: 1.0}
+    assert (floats[0] == start[destination] + 4.0).all()
+    assert (floats[1] == start[destination] + 2.5).all()
+    assert (floats[2] == start[other] + 1.0).all()
+    assert (floats[3] == 1.0).all()
+
+
+@narrow
 def test_sixteen_bit_instructions_name_halves(run: Runner, arch: str) -> None:
     x = words(3, 32)
     code = """
@@ -326,6 +355,19 @@ def test_uninitialised_registers_and_missing_lanes_are_found(run: Runner, arch: 
         assert out.any()
         with pytest.raises(EmulatorError, match="init"):
             run("v_add_nc_u32 v40, v90, v10", arch, lanes, words(1, lanes))
+
+
+@narrow
+def test_each_operation_of_a_dual_instruction_is_as_defined_as_its_own_sources(run: Runner, arch: str) -> None:
+    """v40 is stored: made beside a move of a register that nobody wrote, and as such a move, first and second."""
+    beside = ["v_dual_mov_b32 v41, v91 :: v_dual_add_f32 v40, v10, v10", "v_dual_add_f32 v40, v10, v10 :: v_dual_mov_b32 v41, v91"]  # fmt: skip
+    of_it = ["v_dual_mov_b32 v41, v11 :: v_dual_mov_b32 v40, v90", "v_dual_mov_b32 v40, v91 :: v_dual_mov_b32 v41, v10"]
+    with sanitize("init"):
+        for code in beside:
+            assert run(code, arch, 32, words(2, 32)).size
+        for code in of_it:
+            with pytest.raises(EmulatorError, match="v40, which was never written"):
+                run(code, arch, 32, words(2, 32))
 
 
 def test_the_profile_counts_matrix_instructions(run: Runner) -> None:

@@ -83,7 +83,7 @@ MOVES = [
      "  v_accvgpr_read_b32 v8, a1\n  v_readlane_b32 s9, v8, 3\n  s_and_b32 s9, s9, 3\n  v_mov_b32 v5, s9", False, None),
     ("s_and_b32 s8, s30, 1\n  s_nop 4\n  v_writelane_b32 v7, s8, 3\n  v_writelane_b32 v7, 5, 3\n"
      "  v_readlane_b32 s9, v7, 3\n  v_mov_b32 v5, s9", True, None),
-    ("v_mov_b32 v5, 0\n  v_mov_b32 v5, src_pops_exiting_wave_id", False, None),  # how compilers mark it
+    ("v_mov_b32 v5, 0\n  v_mov_b32 v5, ttmp14", False, None),  # how compilers mark it
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ..values.numeric.types import Boolean, Int32
 from ..values.tensor import Tensor
 from ..values.vector import Vector, _make
 from . import buffer_words
-from .buffer import get_buffer_rsrc, make_buffer_ptr
+from .buffer import UNLIMITED, get_buffer_rsrc, make_buffer_ptr
 from .intrinsic import call_intrinsic
 
 __all__ = ["BufferResource", "buffer_load", "buffer_store", "create_buffer_resource", "scalar_buffer_load"]
@@ -48,6 +48,8 @@ def create_buffer_resource(tensor: Any, max_size: bool = True, num_records_bytes
         max_size: whether the resource is unlimited; else it ends with the tensor.
         num_records_bytes: its size in bytes, instead.
     """
+    if num_records_bytes is None and (max_size or not isinstance(tensor, Tensor)):
+        num_records_bytes = UNLIMITED  # given, so that RDNA checks it: masks are offsets out of bounds
     if isinstance(tensor, Tensor):
         from .buffer import make_buffer_tensor
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..common.arch import architecture
+from ..common.arch import WRITTEN_FOR, architecture
 from ..common.checks import chosen_config
-from ..common.row_plan import MAX_THREADS, WAVE
+from ..common.row_plan import MAX_THREADS
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class RopeConfig:
     def __post_init__(self) -> None:
         for name in ("threads", "most"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value % WAVE or not 0 < value <= MAX_THREADS:
-                raise ValueError(f"RopeConfig: {name} must be a multiple of {WAVE} up to {MAX_THREADS}, got {value!r}")
+            if isinstance(value, bool) or not isinstance(value, int) or value % 64 or not 0 < value <= MAX_THREADS:
+                raise ValueError(f"RopeConfig: {name} must be a multiple of 64 up to {MAX_THREADS}, got {value!r}")
         if self.most < self.threads:
             raise ValueError(f"RopeConfig: most ({self.most}) is below threads ({self.threads})")
 
@@ -53,7 +53,7 @@ class RopePlan:
     @property
     def block(self) -> int:
         """Threads of a workgroup, a multiple of the wave size."""
-        return -(-self.tokens * self.span // WAVE) * WAVE
+        return -(-self.tokens * self.span // 64) * 64
 
 
 def plan_rope(heads: int, lanes: int, config: RopeConfig = RopeConfig()) -> RopePlan:
@@ -64,8 +64,8 @@ def plan_rope(heads: int, lanes: int, config: RopeConfig = RopeConfig()) -> Rope
     return RopePlan(lanes, 1, parts, -(-heads // parts))
 
 
-# gfx942 and gfx950 have the same waves and workgroups, so one entry serves both.
-_DEFAULTS = {"gfx942": RopeConfig(), "gfx950": RopeConfig()}
+# All chips have the same workgroups, so one entry serves them.
+_DEFAULTS = dict.fromkeys(WRITTEN_FOR, RopeConfig())
 
 
 def rope_config(config: RopeConfig | None = None) -> RopeConfig:

@@ -5,36 +5,60 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flydsl.runtime.chips import CHIPS
+from flydsl.runtime.chips import CHIPS, Chip
 from flydsl.runtime.device import get_rocm_arch
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """`compute_units` of the largest part; the fp8 type that matrix and conversion instructions take, and its largest
-    number; whether one instruction converts f32 to bf16; the banks of LDS, each 4 bytes wide.
+    """`compute_units` of the largest part; lanes of a `wave`; whether one instruction converts f32 to bf16; the banks of
+    LDS, each 4 bytes wide.
     """
 
     name: str
     compute_units: int
-    fp8: str  # the language's name of the 8-bit float with 3 bits of mantissa
-    fp8_max: float
+    wave: int
     converts_bf16: bool
     lds_banks: int
 
+    @property
+    def fp8(self) -> str:
+        """The language's name of the 8-bit float with 3 bits of mantissa that the target's instructions take.
 
-WRITTEN_FOR = ("gfx942", "gfx950")
-"""The chips that the kernels of this package are written for."""
+        Raises RuntimeError where they take none.
+        """
+        return self._fp8()[0]
 
-COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in WRITTEN_FOR}
-LDS_BYTES = {name: CHIPS[name].lds_bytes for name in WRITTEN_FOR}
+    @property
+    def fp8_max(self) -> float:
+        """The largest number of that type; RuntimeError where there is none."""
+        return self._fp8()[1]
+
+    def _fp8(self) -> tuple[str, float]:
+        kind = CHIPS[self.name].fp8
+        if kind not in _FP8:
+            raise RuntimeError(f"{self.name} has no instructions for 8-bit floats; use int8")
+        return _FP8[kind]
+
+
+MATRIX_CHIPS = ("gfx942", "gfx950")
+"""The chips that matrix products and attention are written for."""
+
+WRITTEN_FOR = (*MATRIX_CHIPS, "gfx1100", "gfx1201")
+"""The chips that row kernels, quantisation, rope, elementwise kernels and reductions are written for."""
+
+COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in MATRIX_CHIPS}
+LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
 
 _FP8 = {"fnuz": ("Float8E4M3FNUZ", 240.0), "ocp": ("Float8E4M3FN", 448.0)}
 _CONVERT_BF16 = ("gfx950",)
-_KNOWN = {
-    name: Architecture(name, COMPUTE_UNITS[name], *_FP8[CHIPS[name].fp8], name in _CONVERT_BF16, CHIPS[name].lds_banks)
-    for name in WRITTEN_FOR
-}
+
+
+def _architecture(chip: Chip) -> Architecture:
+    return Architecture(chip.name, chip.compute_units or 0, chip.wave, chip.name in _CONVERT_BF16, chip.lds_banks)
+
+
+_KNOWN = {name: _architecture(CHIPS[name]) for name in WRITTEN_FOR}
 
 
 def architecture() -> Architecture:

@@ -7,8 +7,8 @@ comes out even, each wave has a stretch of the row to itself, whose accesses lie
 distance is part of the instruction. N is any number: what is left after the last whole vector is at most one element a
 thread, moved by one access of its own. Every element is so moved exactly once, whatever N is.
 
-    short row   16, 32 or 64 lanes hold a row: no LDS, no barrier, several rows a workgroup
-    long row    128 to 1024 threads hold a row: one barrier and a few bytes of LDS a reduction
+    short row   16 lanes to a whole wave hold a row: no LDS, no barrier, several rows a workgroup
+    long row    several waves, up to 1024 threads, hold a row: one barrier and a few bytes of LDS a reduction
     longer      the row doesn't fit the registers: a run-time loop over it, once for each pass
 """
 
@@ -17,10 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .arch import architecture
 from .checks import positive_integer
 
 VECTOR_BYTES = 16
-WAVE = 64
 MAX_THREADS = 1024
 
 
@@ -30,7 +30,8 @@ class Step:
 
     `vector` elements, the `vector` times (`first` + t)-th of the row after `offset` for thread t. Where `groups` is
     set, only the threads whose group is below it have something to move. Each of the `passes` after the first begins
-    `apart` groups later; `stretches`: the passes of a wave lie side by side, and then come those of the next wave.
+    `apart` groups later; `stretch`: the passes of so many threads, a wave, lie side by side, and then come those of the
+    next wave.
     """
 
     vector: int
@@ -39,7 +40,7 @@ class Step:
     groups: int | None = None
     passes: int = 1
     apart: int = 0
-    stretches: bool = False
+    stretch: int | None = None
 
     @property
     def elements(self) -> int:
@@ -49,8 +50,9 @@ class Step:
     def layout_tv(self, threads: int) -> tuple[Any, Any]:
         """Shape and stride of (thread, value) to the element of the tile, for `threads` threads."""
         values = (self.vector, self.passes), (1, self.apart * self.vector)
-        if self.stretches:
-            waves = (WAVE, threads // WAVE), (self.vector, self.passes * WAVE * self.vector)
+        if self.stretch is not None:
+            lanes = self.stretch
+            waves = (lanes, threads // lanes), (self.vector, self.passes * lanes * self.vector)
             return (waves[0], values[0]), (waves[1], values[1])
         return ((threads,), values[0]), ((self.vector,), values[1])
 
@@ -65,8 +67,7 @@ class RowConfig:
     `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
     which otherwise follows from the row. `single`: one row a workgroup, of at least one wave.
 
-    Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from the wave size to
-    1024.
+    Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from 64 to 1024.
     """
 
     elements: int = 32
@@ -95,13 +96,13 @@ class RowPlan:
     threads: int
     rows: int
     in_registers: bool
-    stretches: bool = False  # each wave has a part of the row to itself
+    stretch: int | None = None  # lanes of a wave, where each wave has a part of the row to itself
     unroll: int = 4  # vectors in flight per thread while streaming
 
     @property
     def step_groups(self) -> int:
         """How far apart, in groups, the accesses of a thread are."""
-        return WAVE if self.stretches else self.threads
+        return self.stretch or self.threads
 
     @property
     def block(self) -> int:
@@ -143,7 +144,7 @@ class RowPlan:
         """The accesses of whole vectors by all threads, `count` of them from group `first` on, as one tile."""
         if not count:
             return []
-        return [Step(self.vector, first, passes=count, apart=self.step_groups, stretches=self.stretches)]
+        return [Step(self.vector, first, passes=count, apart=self.step_groups, stretch=self.stretch)]
 
     @property
     def steps(self) -> list[Step]:
@@ -151,21 +152,23 @@ class RowPlan:
         return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
 
 
-def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig()) -> RowPlan:
-    """The plan for rows of `columns` elements of `bits` each.
+def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: int | None = None) -> RowPlan:
+    """The plan for rows of `columns` elements of `bits` each, on waves of `wave` lanes (None: those of the target).
 
-    Raises ValueError unless `columns` is a positive int, of 2^30 or less.
+    Raises ValueError unless `columns` is a positive int, of 2^30 or less; RuntimeError for a target that the library is
+    not written for.
     """
     positive_integer("N", columns)
+    wave = wave or architecture().wave
     # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
     # and LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits
     block, elements, held = config.block, config.elements, config.held
     wave_limit = elements if block is not None else max(elements, config.wave_limit or 0)
-    threads, rows = WAVE if config.single else 16, 1
-    while threads < WAVE and threads * (config.wave_aim or elements) < columns:
+    threads, rows = wave if config.single else 16, 1
+    while threads < wave and threads * (config.wave_aim or elements) < columns:
         threads *= 2
-    if columns <= WAVE * wave_limit:
+    if columns <= wave * wave_limit:
         held = wave_limit
         rows = 1 if config.single else (block or 256) // threads
     else:
@@ -175,6 +178,6 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig()) -> RowPl
         if -(-columns // threads) > held:
             threads = MAX_THREADS
     in_registers = -(-columns // threads) <= held
-    even = threads > WAVE and columns // vector % threads == 0
-    stretches = even and in_registers and not config.single
-    return RowPlan(columns, vector, threads, rows, in_registers, stretches, config.unroll)
+    even = threads > wave and columns // vector % threads == 0
+    stretch = wave if even and in_registers and not config.single else None
+    return RowPlan(columns, vector, threads, rows, in_registers, stretch, config.unroll)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from .arch import architecture
 from .checks import chosen_config
 from .defaults import defaults
-from .row_plan import MAX_THREADS, WAVE
+from .row_plan import MAX_THREADS
 
 
 @dataclass(frozen=True)
 class WorkgroupConfig:
     """`threads` of a workgroup, each of which moves `vectors` times 16 bytes; `workgroup_config` has the defaults.
 
-    Raises ValueError unless `threads` is a multiple of the wave size up to 1024 and `vectors` is 1 to 16.
+    Raises ValueError unless `threads` is a multiple of 64 up to 1024 and `vectors` is 1 to 16.
     """
 
     threads: int = 256
@@ -25,9 +25,9 @@ class WorkgroupConfig:
         for name in ("threads", "vectors"):
             if isinstance(getattr(self, name), bool) or not isinstance(getattr(self, name), int):
                 raise ValueError(f"WorkgroupConfig: {name} must be an integer, got {getattr(self, name)!r}")
-        if self.threads % WAVE or not 0 < self.threads <= MAX_THREADS:
+        if self.threads % 64 or not 0 < self.threads <= MAX_THREADS:
             raise ValueError(
-                f"WorkgroupConfig: threads must be a multiple of {WAVE} up to {MAX_THREADS}, got {self.threads}"
+                f"WorkgroupConfig: threads must be a multiple of 64 up to {MAX_THREADS}, got {self.threads}"
             )
         if not 1 <= self.vectors <= 16:
             raise ValueError(f"WorkgroupConfig: vectors must be 1 to 16, got {self.vectors}")

@@ -4,7 +4,7 @@
 First the maximum of the row, then the smallest index that holds it: two reductions. The row is read once up to 65,536
 elements and twice above.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

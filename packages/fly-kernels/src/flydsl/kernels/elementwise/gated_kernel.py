@@ -6,7 +6,7 @@
 f = silu is SwiGLU, gelu is GEGLU, relu ReGLU, sigmoid GLU. A thread reads 16 bytes of the gate and the 16 bytes of the
 other half that belong to them; x (and dy) are read once, y (or dx) is written once.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

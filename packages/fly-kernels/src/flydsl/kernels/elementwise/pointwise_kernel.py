@@ -4,7 +4,7 @@
 A thread moves 16 bytes at a time, several times (`WorkgroupConfig`), a workgroup's length apart; the elements after the
 last whole vector are moved by one thread each. Every element is read and written once.
 
-Limits: fewer than 2^31 elements, gfx942 and gfx950.
+Limits: fewer than 2^31 elements; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 Arithmetic is in f32: each thread adds vectors, then the wave and the workgroup add their threads (see `common.rows`).
 Every element is read once, in 16-byte accesses, whatever the length of the row.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ residual addition, and with int8 output.
 
 Shapes: rows (M, N) with unit stride along a row, or contiguous ones flattened or as pointers; gamma, beta and xscale
 (N,), of the rows' type or f32; mean, rstd and yscale (M,) f32. Element types: f32, f16, bf16.
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 `forward.py` holds the algorithm and says what is moved.
 
 The operators of torch, by the names that existing code uses, are here too: `layernorm_fwd`, `layernorm_bwd`,

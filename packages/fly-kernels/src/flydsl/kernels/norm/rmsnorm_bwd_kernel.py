@@ -4,7 +4,7 @@
 Shapes: Input (or Added), DY, DResidualOut, DX (M, N) with unit stride along a row; Gamma (N,), of the rows' type or
 f32; Rstd (M,) f32, as the forward stores it; DWeight (N,) f32; Partial (num_programs · N,) f32. Element types: f32,
 f16, bf16.
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 `backward.py` holds the algorithm and says what is moved.
 
 `rmsnorm_bwd` and `fused_add_rmsnorm_bwd` are the operators of torch, by the names that existing code uses.

@@ -4,7 +4,7 @@ int8 output.
 
 Shapes: rows (M, N) with unit stride along a row, or contiguous ones flattened or as pointers; gamma and xscale (N,), of
 the rows' type or f32; rstd and yscale (M,) f32. Element types: f32, f16, bf16.
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 `forward.py` holds the algorithm and says what is moved.
 
 The builders of the backward kernels (`rmsnorm_bwd_kernel`) have their names here too, for code that looks for them.

@@ -4,7 +4,7 @@
 y and dy stay in registers between the sum and the output up to 32,768 elements a row, so that they are read once and dx
 is written once, in 16-byte accesses; a longer row is read twice.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ The threads of a row (see `common.rows`) hold it in registers: it is read once a
 between, of the maximum and of the sum. A row longer than 65,536 elements is read twice, the first time with the running
 maximum and the rescaled running sum (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1201.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@
 scale[m, b] = max |x| over block b of row m, over the largest number of the type (1 where that is 0);
 q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_quant_kernel`.
 
-A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum by DPP: no LDS, no barrier. x is
-read once and q written once. A workgroup works on neighbouring vectors of one row, 256 of them by default
+A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum among themselves: no LDS, no
+barrier, unless a block has more lanes than a wave of the target. x is read once and q written once. A workgroup works on neighbouring vectors of one row, 256 of them by default
 (`WorkgroupConfig`). What is left of a row after its last whole vector is moved element by element, by the thread that
 comes after that of the last vector.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only) and gfx1201.
 """
 
 from __future__ import annotations
@@ -76,7 +76,11 @@ def build_per_block_quant_module(
             last = [source.load_one(whole * vector + index, is_last) for index in range(rest)]
             filled = fx.Vector.from_elements([*last, *[fx.Float32(0.0)] * (vector - rest)])
             values = is_last.select(filled, values)
-        largest = fx.coop.tiled_reduce(fx.Vector(highest([fx.absf(values)])), COMBINE["max"], lanes_of_block(at), 0)
+        mine = lanes_of_block(at)
+        storage = None
+        if lanes > fx.num_warp_threads():
+            storage = at.allocator().allocate(fx.coop.tiled_reduce_storage(mine, 0, fx.Float32))
+        largest = fx.coop.tiled_reduce(fx.Vector(highest([fx.absf(values)])), COMBINE["max"], mine, 0, storage=storage)
         scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
         codes = target.encode(values * reciprocal(scale), output.element)
         output.store(step, codes)

@@ -8,7 +8,7 @@ x is read once, in 16-byte accesses, and kept in registers up to 65,536 elements
 is written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
 where x / scale lies within two units of the last place of the middle between two steps.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows, gfx942 and gfx950.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only) and gfx1201.
 """
 
 from __future__ import annotations
