@@ -114,6 +114,21 @@ def test_a_dask_cluster_of_which_a_worker_is_killed(notes, cache_folder, monkeyp
     assert sorted(one.config["BLOCK"] for one in rows(cache_folder, EVALUATED)) == list(BLOCKS)  # or lost
 
 
+def test_what_is_sent_again_is_not_done_again(processes, notes, cache_folder, monkeypatch):
+    """As an executor does with what a worker had ended when it died, and had not answered."""
+
+    class Again(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            processes.submit(fn, *args, **kwargs).result()
+            return processes.submit(fn, *args, **kwargs)
+
+    monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(cache_folder))
+    sweep(problem("made_up", folder=str(notes)), Again(1), width=1)
+    assert done(notes, "begun") == dict.fromkeys(BLOCKS, 1)  # the one that fails, too
+    sweep(problem("made_up", folder=str(notes)), Again(1), width=1)
+    assert done(notes, "begun") == dict.fromkeys(BLOCKS, 2)  # another sweep begins anew
+
+
 def test_predictions_are_the_same_on_a_worker(cache_folder):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         best, milliseconds, measure = sweep(problem("scaling", count=1000), pool, measure="predicted", width=2)

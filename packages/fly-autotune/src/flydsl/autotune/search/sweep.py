@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..config import Config
 from ..disk_cache import DiskCache
 from ..key import Key
+from .finished import Finished
 from .ledger import Ledger
 from .progress import Progress
 from .run import Outcome, run
@@ -100,32 +102,37 @@ def _describe(problem: Problem, measure: str | None) -> Description | str:
         return tuned.describe(arguments)
 
 
-def _evaluate(problem: Problem, key: Key, config: Config) -> Outcome | str:
-    """On a worker: one evaluation, or what this worker is where it is of another kind."""
+def _evaluate(problem: Problem, key: Key, name: str, config: Config) -> Outcome | str:
+    """On a worker: one evaluation of the sweep of that name, or what this worker is where it is of another kind."""
     with _lock:  # of the threads of a worker one at a time: a prediction is of all launches of the process
         tuned, arguments = _problem(problem)
         own = tuned._make_key(arguments, {})
         if own != key:
             return f"{tuned.measure}: {next((a for a, b in zip(own, key, strict=False) if a != b), own)}"
-        outcome = tuned.evaluate(config, arguments)
-    return Outcome(outcome.milliseconds, outcome.error)  # an exception may be one that pickle does not know
+        finished = Finished(name)
+        outcome = finished.known(config)
+        if outcome is None:
+            evaluated = tuned.evaluate(config, arguments)
+            outcome = Outcome(evaluated.milliseconds, evaluated.error)  # pickle may not know the exception
+            finished.record(config, outcome)
+    return outcome
 
 
 class _OneKind(Executor):
     """An executor whose evaluations are sent again when a worker of another kind took them."""
 
-    def __init__(self, executor: Executor, problem: Problem, key: Key) -> None:
-        self._executor, self._problem, self._key = executor, problem, key
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Send an evaluation; `fn` stands for it."""
+        """Send an evaluation of `_evaluate`."""
         from concurrent.futures import Future
 
         future: Future[Outcome] = Future()
-        self._send(future, args[0], 0)
+        self._send(future, partial(fn, *args, **kwargs), 0)
         return future
 
-    def _send(self, future: Any, config: Config, refusals: int) -> None:
+    def _send(self, future: Any, call: Callable[[], Any], refusals: int) -> None:
         def done(inner: Any) -> None:
             try:
                 answer = inner.result()
@@ -135,12 +142,12 @@ class _OneKind(Executor):
             if isinstance(answer, Outcome):
                 future.set_result(answer)
             elif refusals + 1 < _REFUSALS:
-                self._send(future, config, refusals + 1)
+                self._send(future, call, refusals + 1)
             else:
                 future.set_exception(_mixed(answer))
 
         try:
-            self._executor.submit(_evaluate, self._problem, self._key, config).add_done_callback(done)
+            self._executor.submit(call).add_done_callback(done)
         except BaseException as error:
             future.set_exception(error)
 
@@ -186,12 +193,12 @@ def sweep(
     )
     measured, failure = run(
         found.search.start(found.candidates, found.estimates),
-        partial(_evaluate, problem, found.key),  # type: ignore[arg-type]  # _OneKind sends it, and knows the answers
+        partial(_evaluate, problem, found.key, uuid.uuid4().hex),  # type: ignore[arg-type]  # _OneKind knows the answers
         progress,
         budget=budget,
         seconds=found.search.seconds,
         ledger=Ledger(disk, found.key, found.measure),
-        executor=_OneKind(executor, problem, found.key),
+        executor=_OneKind(executor),
         width=width,
         fatal=(OtherKind,),
     )
