@@ -68,13 +68,11 @@ def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
 
     The numbers are those of "attention" in `defaults.json`.
 
-    Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies: of 256 rows and 1024
-    keys (D = 128) the emulator's timeline has the matrix unit busy for 0.72 (gfx942) and 0.51 (gfx950) of the time;
-    with one wave of 64 rows, which issues 4 to 5 % less, for 0.61 and 0.45.
+    Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies. One wave of 64 rows
+    issues 4 to 5 % less, but does one after the other.
 
     Heads of 64 leave room for 64 rows a wave and still two waves on a SIMD: 512 rows, of which a key or value read from
-    LDS serves two blocks. That issues 10 % (gfx942) and 14 % (gfx950) less than 32 rows a wave, and by the timeline a
-    row takes 12 % less.
+    LDS serves two blocks. That issues 10 % (gfx942) and 14 % (gfx950) less than 32 rows a wave.
 
     From 160 on the registers of one wave (32 rows of output, queries, a tile's scores) leave no room for a second one
     on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
