@@ -98,6 +98,69 @@ def test_a_process_that_forks(run_script):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_fork_waits_for_what_another_thread_compiles(run_script):
+    """Else the child has the locks that thread held, and no garbage collector, for good."""
+    text = """
+    import gc, threading
+
+    inside, forked = threading.Event(), threading.Event()
+
+    def linger():
+        inside.set()
+        forked.wait(0.5)  # a fork that does not wait comes now
+
+    @flyc.kernel
+    def slow_kernel(x: fx.Tensor):
+        linger()
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1.0
+
+    @flyc.jit
+    def slow(x: fx.Tensor):
+        slow_kernel(x).launch(block=64)
+
+    assert call(fresh(1))
+    thread = threading.Thread(target=call, args=(slow,))
+    thread.start()
+    assert inside.wait(600)
+    child = os.fork()
+    forked.set()
+    if child == 0:
+        signal.alarm(600)
+        os._exit(0 if gc.isenabled() and call(slow) and call(fresh(2)) else 3)
+    assert os.waitpid(child, 0)[1] == 0
+    thread.join()
+    assert call(slow)
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fork_in_a_compilation_waits_for_nobody(run_script):
+    text = """
+    children = []
+
+    def forks():
+        children.append(os.fork())
+        if children[-1] == 0:
+            os._exit(0)
+
+    @flyc.kernel
+    def forking_kernel(x: fx.Tensor):
+        forks()
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1.0
+
+    @flyc.jit
+    def forking(x: fx.Tensor):
+        forking_kernel(x).launch(block=64)
+
+    assert call(forking)
+    assert children and all(os.waitpid(one, 0)[1] == 0 for one in children)
+    assert call(fresh(1))
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_interrupt_while_compiling_leaves_everything_usable(run_script):
     """The clock is that of the process: what else the machine does moves no interrupt to another place."""
     text = """

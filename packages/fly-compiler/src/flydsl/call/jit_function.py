@@ -19,6 +19,7 @@ from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
+from flydsl.utils.forks import undivided
 
 from .arguments.classify import classify
 from .arguments.markers import is_compile_time, is_static_type
@@ -226,7 +227,7 @@ class JitFunction(Typed[P, R]):
 
     def specialise(self, values: tuple[Any, ...]) -> Callable[..., None]:
         """Return what runs the function for values like these, compiling it if need be; it takes all parameters."""
-        with self._lock:
+        with undivided(), self._lock:
             self._check_watch()
             key = self.key_of(values)
             known = self._entries.get(key)

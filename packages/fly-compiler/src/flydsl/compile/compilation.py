@@ -19,6 +19,7 @@ from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
 from flydsl.trace.hints import hints_key
 from flydsl.utils import env, log
+from flydsl.utils.forks import undivided
 
 from .backends import BaseBackend, Stage, get_backend
 from .cache import ArtifactStore, UnwritableCacheError, digest_of, module_digest, toolchain_hash
@@ -182,7 +183,8 @@ class Compiled:
         copy = scratch_folder() / f"copy-{next(_serial)}.so"
         try:
             if not self._is_copied(copy):
-                self._make_again(copy)
+                with undivided():
+                    self._make_again(copy)
             yield copy
         finally:
             with suppress(OSError):
@@ -251,10 +253,11 @@ def compile_request(request: Request) -> Compiled:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
-    try:
-        compiled = _compile_or_load(request, dumping, run_only)
-    finally:
-        release()
+    with undivided():
+        try:
+            compiled = _compile_or_load(request, dumping, run_only)
+        finally:
+            release()
     if request.ktrace is not None:
         remember(compiled.note.get("ktrace", {}).get("events", {}))
     record(compiled.report())
