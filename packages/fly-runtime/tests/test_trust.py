@@ -264,14 +264,14 @@ def test_a_file_that_is_written_to_while_it_is_loaded(sealed: Path, monkeypatch:
 
 
 def test_each_load_gets_its_own_library_and_no_descriptor_is_left(tmp_path: Path, hip: build.Hip) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = set(os.listdir("/proc/self/fd"))
     for number in range(6):
         path = sealed_artifact(tmp_path, f"f{number}")
         load_artifact(path)(1)
         load_artifact(path)(1)  # the same library once more
         with pytest.raises(ArtifactError):
             load_artifact(tmp_path)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert set(os.listdir("/proc/self/fd")) <= before  # what tests before left may go meanwhile
     assert [line.split()[1] for line in hip.log() if line.startswith("launch")] == [
         f"f{number}_kernel_0" for number in range(6) for _ in range(2)
     ]

@@ -37,16 +37,12 @@ class OpenFile:
     def is_unchanged(self) -> bool:
         """Whether the file still holds the bytes that were read when it was opened.
 
-        Its times alone do not say that: another process that found the same artifact in the cache touches it.
+        Its times say neither that it does (a clock tick has room for a write) nor that it does not: another process
+        that finds the same artifact in the cache touches it.
         """
-        now = os.fstat(self.descriptor)
-        if now.st_size != self.status.st_size:
-            return False
-        if now.st_mtime_ns == self.status.st_mtime_ns:
-            return True
         with open(self.descriptor, "rb", closefd=False) as file:
             file.seek(0)
-            return file.read(now.st_size) == self.data
+            return file.read(len(self.data) + 1) == self.data
 
 
 def _reason(error: OSError) -> str:
