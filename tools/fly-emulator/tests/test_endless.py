@@ -102,7 +102,7 @@ def test_waves_that_wait_for_nobody_are_a_livelock(build: Callable[..., Module])
 def test_waves_that_the_host_releases_are_none(build: Callable[..., Module]) -> None:
     kernel = build(kernel_f(SPIN, "gfx942"), "gfx942", "asm", ()).kernel("f")
     flag = np.zeros(64, np.uint32)
-    release = threading.Timer(3.0, flag.fill, (1,))
+    release = threading.Timer(2.5, flag.fill, (1,))
     release.start()
     kernel(3, 128, flag, np.zeros(64, np.uint32))
     release.join()

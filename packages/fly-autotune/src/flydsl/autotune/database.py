@@ -18,6 +18,7 @@ import os
 import sqlite3
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ __all__ = ["DamagedError", "Database", "Result", "newest"]
 _log = logging.getLogger("flydsl")
 _T = TypeVar("_T")
 
+_TICK_NS = 50_000_000  # more than the clock of any file system takes to tell two changes apart
 _PATIENCE = 30.0  # seconds for SQLite's own lock, which only a program that is no tuner could hold longer
 
 
@@ -213,8 +215,18 @@ class Database:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
-        _checked[self.path] = mirror.state_of(self.path)
+        self._remember_checked(mirror.state_of(self.path))
         return result
+
+    def _remember_checked(self, state: mirror.State | None) -> None:
+        """Do not check the structure again while the file is in a state that was checked.
+
+        One that changed just now may change again and have the same time.
+        """
+        if state is not None and state[2] < time.time_ns() - _TICK_NS:
+            _checked[self.path] = state
+        else:
+            _checked.pop(self.path, None)
 
     @property
     def _lock(self) -> Path:
@@ -282,7 +294,7 @@ class Database:
             words = [word for (word,) in connection.execute("PRAGMA integrity_check(1)")]
             if words != ["ok"]:
                 raise DamagedError(words[0])
-            _checked[self.path] = state
+            self._remember_checked(state)
         return int(version)
 
     @property
@@ -291,6 +303,7 @@ class Database:
 
     def _heal(self) -> None:
         """Put a damaged database aside, and make a new one of what can still be read. The lock is held."""
+        _checked.pop(self.path, None)  # the check was wrong, or something has changed without another time
         try:
             with self._connection(make=True) as connection:
                 all(_rows(connection, None))
