@@ -204,3 +204,13 @@ def test_loads_of_the_last_arguments_may_be_wide(build: Callable[..., Module], a
         else:
             with pytest.raises(EmulatorError, match="kernel arguments"):
                 kernel(1, 64, x, x)
+
+
+def test_workgroups_that_are_split_over_compute_units(build: Callable[..., Module], arch: str) -> None:
+    """The order that a barrier makes is another one there."""
+    source = kernel_f("  s_nop 0\n", arch).replace(
+        ".amdhsa_next_free_sgpr", ".amdhsa_tg_split 1\n  .amdhsa_next_free_sgpr"
+    )
+    kernel = build(source, arch, "asm", ()).kernel("f")
+    with pytest.raises(EmulatorError, match="mtgsplit"):
+        kernel(1, 64, np.zeros(64, np.uint32), np.zeros(64, np.uint32))

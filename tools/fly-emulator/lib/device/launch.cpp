@@ -65,6 +65,14 @@ void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descr
     throw EmulatorError(hipErrorInvalidImage, kernel.name +
                                                   " is compiled for waves of 32 lanes, which " +
                                                   architecture.name + " does not have");
+  // COMPUTE_PGM_RSRC3.TG_SPLIT: the waves of a workgroup on several compute units, without LDS, and
+  // with vector caches that a barrier says nothing about.
+  constexpr uint32_t kThreadgroupSplit = 1U << 16;
+  if (architecture.generation < 10 && (descriptor.computePgmRsrc3 & kThreadgroupSplit) != 0)
+    throw EmulatorError(hipErrorNotSupported,
+                        kernel.name + " is compiled for workgroups that are split over compute "
+                                      "units (-mtgsplit), which is not modelled: compile it "
+                                      "without");
 }
 
 /// Hardware reads v0 or s0 in place of a register that the kernel has not been given, and drops

@@ -12,7 +12,7 @@ namespace flyemu {
 namespace {
 
 constexpr unsigned kMostComponents = 4;
-constexpr unsigned kMostBytes = 16;
+constexpr unsigned kMostBytes = LaneAccess::kStoredBytes;
 constexpr uint8_t kFirstComponent = 4; ///< of DST_SEL
 
 /// An opcode's parameter.
@@ -153,8 +153,9 @@ void store(Wave &wave, const Instruction &inst) {
   inside.lanes = fullLanes(lanes, format.bytes());
   checkGlobal(wave, inside, format.bytes(), AccessKind::Store);
   const uint32_t *rows = wave.row(operands.data->index);
+  uint8_t elements[kLanes * kMostBytes] = {};
   forEachLane(inside.lanes, [&](unsigned lane) {
-    uint8_t element[kMostBytes] = {};
+    uint8_t *element = elements + size_t{lane} * kMostBytes;
     for (unsigned i = 0; i < format.components; ++i) {
       const Slot slot = slotOf(typed, i);
       uint32_t value = rows[slot.row * kLanes + lane] >> slot.shift;
@@ -164,7 +165,7 @@ void store(Wave &wave, const Instruction &inst) {
     }
     std::memcpy(reinterpret_cast<void *>(inside.address[lane]), element, format.bytes());
   });
-  observeGlobal(wave, inst, inside, format.bytes(), AccessKind::Store);
+  observeGlobal(wave, inst, inside, format.bytes(), AccessKind::Store, elements);
 }
 
 } // namespace

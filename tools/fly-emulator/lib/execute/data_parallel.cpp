@@ -93,9 +93,15 @@ void dppRows(uint32_t *to, const uint32_t *from, unsigned dwords, const Dpp &dpp
   const uint64_t valid = validLanes(table, exec, dpp.fetchInactive);
   uint32_t copy[kLanes];
   for (unsigned i = 0; i < dwords; ++i, to += kLanes, from += kLanes) {
-    std::memcpy(copy, from, sizeof copy);
+    const uint32_t *source = from;
+    if (to == from) {
+      std::memcpy(copy, from, sizeof copy);
+      source = copy;
+    }
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      to[lane] = (valid >> lane & 1U) != 0 ? copy[table.source[lane]] : 0;
+      to[lane] = source[table.source[lane]];
+    for (uint64_t rest = ~valid; rest != 0; rest &= rest - 1) // few: the ends of rows
+      to[__builtin_ctzll(rest)] = 0;
   }
 }
 

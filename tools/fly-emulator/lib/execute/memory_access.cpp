@@ -123,9 +123,9 @@ void checkGlobal(Wave &wave, const LaneAddresses &where, uint32_t bytes, AccessK
 }
 
 void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
-                   AccessKind kind) {
+                   AccessKind kind, const uint8_t *stored) {
   if (wave.observer != nullptr && where.lanes != 0)
-    wave.observer->globalAccess(wave, inst, {where.address, where.lanes, bytes, kind});
+    wave.observer->globalAccess(wave, inst, {where.address, where.lanes, bytes, kind, stored});
 }
 
 uint32_t readableScalar(Wave &wave, uint64_t address, uint32_t bytes) {

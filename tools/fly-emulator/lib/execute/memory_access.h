@@ -50,9 +50,9 @@ template <typename F> inline void forEachLane(uint64_t lanes, F &&body) {
 /// Throws a Fault unless all lanes' bytes lie in memory that the kernel may access. Every access to
 /// global memory goes through here first.
 void checkGlobal(Wave &wave, const LaneAddresses &where, uint32_t bytes, AccessKind kind);
-/// Tells the observer about an access, once it is done.
+/// Tells the observer about an access, once it is done; `stored`: LaneAccess::stored.
 void observeGlobal(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
-                   AccessKind kind);
+                   AccessKind kind, const uint8_t *stored = nullptr);
 /// The bytes of a scalar load that lie in memory, counted from its address; all of them where the
 /// load is in bounds, and where it is an error. Compilers round scalar loads up to a power of two
 /// where the address is aligned to that (three dwords to four, a byte to a dword): hardware cannot

@@ -40,6 +40,9 @@ struct LaneAccess {
   uint64_t lanes;          ///< which of them take part
   uint32_t bytes;          ///< a lane
   AccessKind kind;
+  /// What a store that converts leaves: kStoredBytes for each lane. Null of all others.
+  const uint8_t *stored = nullptr;
+  static constexpr unsigned kStoredBytes = 16;
 };
 
 /// What watches a wave execute: sanitizers and counters. Absent in plain runs.

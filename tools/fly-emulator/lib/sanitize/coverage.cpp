@@ -23,7 +23,7 @@ constexpr struct {
     {"reads of LDS on their way at a barrier before loads straight into it", sanitizer::kLint},
     {"release between devices, and to the host", kNever},
     {"hazards across calls", kNever},
-    {"scalar and instruction caches after stores", kNever},
+    {"instruction caches after stores", kNever},
 };
 
 } // namespace
@@ -39,6 +39,7 @@ std::string coverageText(unsigned sanitizers, const std::string &arch) {
     add(item.what, item.sanitizer);
   const Architecture *architecture = findArchitecture(arch);
   const bool rdna = architecture != nullptr && architecture->generation >= 10;
+  add("the scalar cache after stores", rdna ? kNever : sanitizer::kRace);
   add("hazards of " + arch, sanitizer::kHazard);
   if (rdna)
     add("hazards of scalar registers (s_waitcnt_depctr and s_wait_alu sa_sdst, va_sdst)", kNever);

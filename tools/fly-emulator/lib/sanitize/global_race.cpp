@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sanitize/global_race.h"
 
+#include <algorithm>
+
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "sanitize/lane_conflict.h"
@@ -103,7 +105,7 @@ GlobalRaceCheck::Page &GlobalRaceCheck::pageOf(uint64_t number, Cache &cache) {
 void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAccess &access,
                              ReleaseOrder &order, Cache &cache) {
   checkGlobalLanes(sink_, wave, inst, access);
-  const StoredRows data = storedToGlobal(wave, inst, access);
+  const StoredBytes data = storedToGlobal(wave, inst, access);
   const bool either = isEither(access.kind);
   Part part{wave,  inst,  access.kind, either ? Scope::Device : scopeOf(inst, access.kind),
             order, either};
@@ -129,7 +131,7 @@ void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAcce
           part.bytes |= static_cast<uint8_t>(1U << i);
       part.value = 0;
       // By the time that a store is looked at, another workgroup may have stored there too.
-      if (access.kind == AccessKind::Store && data.rows == nullptr)
+      if (access.kind == AccessKind::Store && !data.known())
         part.value = bytesAt(part.dword * 4, part.bytes);
       else if (access.kind == AccessKind::Store)
         for (unsigned i = 0; i < 4; ++i)
@@ -142,8 +144,8 @@ void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAcce
 
 void GlobalRaceCheck::visit(const Part &part, Page &page) {
   Cell &cell = page.cells[part.dword % kPageDwords];
-  check(part, cell);
-  record(part, cell);
+  check(part, cell, cell.more ? &page.more[part.dword] : nullptr);
+  record(part, cell, page);
   if (part.scope == Scope::None)
     return;
   // What does not return a value shows nothing of what came before.
@@ -154,7 +156,7 @@ void GlobalRaceCheck::visit(const Part &part, Page &page) {
     part.order.release(part.wave.index, times);
 }
 
-void GlobalRaceCheck::check(const Part &part, const Cell &cell) {
+void GlobalRaceCheck::check(const Part &part, const Cell &cell, const More *more) {
   // A place that the wave stored to, or somebody before it, holds that value: where others store
   // there too, they store the same, or that is a finding.
   bool known = false;
@@ -162,10 +164,10 @@ void GlobalRaceCheck::check(const Part &part, const Cell &cell) {
     for (const Touch &writer : cell.writers)
       known |= writer.plain() && (part.bytes & ~writer.bytes) == 0 &&
                part.order.isBefore(writer, part.wave.index, true);
-  for (const Touch &writer : cell.writers) {
+  const auto isFound = [&](const Touch &writer) {
     const bool plain = writer.plain();
     if (!part.conflicts(writer) || (plain && (known || part.sameValue(cell, writer))))
-      continue;
+      return false;
     const bool own = part.order.isOwn(writer.wave);
     const char *what = part.writes()
                            ? own ? "two waves of a workgroup write different values to the same "
@@ -174,30 +176,54 @@ void GlobalRaceCheck::check(const Part &part, const Cell &cell) {
                        : own ? "a wave reads what another one of its workgroup writes without a "
                                "barrier between them"
                              : "a workgroup reads what another one writes";
-    return report(part, writer, what,
-                  !part.writes() && writer.scope == Scope::Device ? &part.inst : nullptr);
-  }
+    report(part, writer, what,
+           !part.writes() && writer.scope == Scope::Device ? &part.inst : nullptr);
+    return true;
+  };
+  const auto first = std::find_if(cell.writers.begin(), cell.writers.end(), isFound);
+  if (first != cell.writers.end() ||
+      (more != nullptr && std::any_of(more->writers.begin(), more->writers.end(), isFound)))
+    return;
   if (part.writes())
-    checkReaders(part, cell);
+    checkReaders(part, cell, more);
+  else if (part.inst.opcode->cls == OpClass::ScalarMemory)
+    for (const Touch &writer : cell.writers)
+      checkScalarCache(part, writer);
 }
 
-void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell) {
-  for (const Touch &reader : cell.readers) {
+/// The scalar cache keeps what it has read: nothing that the kernel stores reaches it.
+void GlobalRaceCheck::checkScalarCache(const Part &part, const Touch &writer) {
+  if ((writer.bytes & part.bytes) == 0 || part.order.scalarCacheHas(writer, part.wave.index))
+    return;
+  sink_.add({"race", part.wave, part.inst, -1, writer.inst, true, part.dword * 4}, [&] {
+    return "a scalar load reads what the kernel has stored, and the scalar cache may hold what was "
+           "there before: the store has to be complete (s_waitcnt vmcnt), then an s_dcache_inv is "
+           "missing before the load, at " +
+           hex(part.dword * 4) + ": " + part.wave.launch->memory->describe(part.dword * 4, 4);
+  });
+}
+
+void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell, const More *more) {
+  const auto isFound = [&](const Touch &reader) {
     if (!part.conflicts(reader))
-      continue;
+      return false;
     // It read what it had stored itself, and this is the same value.
     bool stored = false;
     for (const Touch &writer : cell.writers)
       stored |= writer.wave == reader.wave && (reader.bytes & ~writer.bytes) == 0 &&
                 part.sameValue(cell, writer);
-    if (!stored)
-      return report(part, reader,
-                    part.order.isOwn(reader.wave)
-                        ? "a wave writes what another one of its workgroup reads without a barrier "
-                          "between them"
-                        : "a workgroup writes what another one reads",
-                    part.kind == AccessKind::Atomic ? reader.inst : nullptr);
-  }
+    if (stored)
+      return false;
+    report(part, reader,
+           part.order.isOwn(reader.wave)
+               ? "a wave writes what another one of its workgroup reads without a barrier "
+                 "between them"
+               : "a workgroup writes what another one reads",
+           part.kind == AccessKind::Atomic ? reader.inst : nullptr);
+    return true;
+  };
+  if (std::none_of(cell.readers.begin(), cell.readers.end(), isFound) && more != nullptr)
+    (void)std::any_of(more->readers.begin(), more->readers.end(), isFound);
 }
 
 void GlobalRaceCheck::report(const Part &part, const Touch &other, const char *what,
@@ -212,23 +238,30 @@ void GlobalRaceCheck::report(const Part &part, const Touch &other, const char *w
   });
 }
 
-void GlobalRaceCheck::record(const Part &part, Cell &cell) {
-  if (!part.writes()) {
-    // Atomic loads do not race with atomic writes, and plain ones are found from their side.
-    if (part.scope != Scope::Device)
-      keep(cell.readers, part);
-    return;
-  }
-  const uint32_t mask = maskOf(part.bytes);
-  if (part.kind == AccessKind::Store)
+void GlobalRaceCheck::record(const Part &part, Cell &cell, Page &page) {
+  if (part.kind == AccessKind::Store) {
+    const uint32_t mask = maskOf(part.bytes);
     cell.value = (cell.value & ~mask) | (part.value & mask);
-  keep(cell.writers, part);
+  }
+  Touch pushedOut;
+  const bool full =
+      part.writes() ? keep(cell.writers, part, pushedOut) : keep(cell.readers, part, pushedOut);
+  if (!cell.more && (!full || !makesOrder_))
+    return;
+  cell.more = true;
+  More &more = page.more[part.dword];
+  const Touch *extra = full ? &pushedOut : nullptr;
+  if (part.writes())
+    keepMore(more.writers, more.nextWriter, part, extra);
+  else
+    keepMore(more.readers, more.nextReader, part, extra);
 }
 
 /// What happened before this access need not be remembered: whatever is in no order with that is in
-/// none with this either. Of the others, those of two waves (three that read) are kept.
+/// none with this either. Of the others, those of two waves (three that read) have room here. True
+/// if one was pushed out.
 template <size_t Count>
-void GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part) {
+bool GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part, Touch &pushedOut) {
   const Touch now = part.touch();
   Touch *place = nullptr;
   for (Touch &touch : touches) {
@@ -242,12 +275,38 @@ void GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part) 
       const auto bytes = static_cast<uint8_t>(touch.bytes | now.bytes);
       touch = now;
       touch.bytes = together ? bytes : now.bytes;
-      return;
+      return false;
     }
     if ((touch.bytes & ~now.bytes) == 0 && part.order.isBefore(touch, part.wave.index, true))
       place = &touch;
   }
-  *(place != nullptr ? place : &touches.back()) = now;
+  const bool full = place == nullptr;
+  if (full)
+    pushedOut = touches.back();
+  *(full ? &touches.back() : place) = now;
+  return full;
+}
+
+/// The wave has a place in the cell now, and here the one that it pushed out of there.
+void GlobalRaceCheck::keepMore(std::vector<Touch> &touches, size_t &next, const Part &part,
+                               const Touch *pushedOut) {
+  const uint64_t self = part.order.numberOf(part.wave.index);
+  Touch *place = nullptr;
+  for (Touch &touch : touches)
+    if (touch.bytes == 0 || (touch.wave == self && (touch.bytes & ~part.bytes) == 0)) {
+      touch.bytes = 0;
+      place = &touch;
+    }
+  if (pushedOut == nullptr)
+    return;
+  if (place != nullptr) {
+    *place = *pushedOut;
+  } else if (touches.size() < More::kMost && more_.fetch_add(1) < kMostMore) {
+    touches.push_back(*pushedOut);
+  } else if (!touches.empty()) {
+    touches[next % touches.size()] = *pushedOut;
+    next = (next + 1) % touches.size();
+  }
 }
 
 } // namespace flyemu

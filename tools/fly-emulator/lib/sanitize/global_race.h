@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "sanitize/release_order.h"
 #include "sanitize/report.h"
@@ -35,6 +37,10 @@ public:
 
   static uint64_t numberOf(const WorkGroup &group);
 
+  /// The kernel's workgroups make an order by atomics and the like: a wave may be in order with
+  /// some of those that touched a place, and not with others, so that all of them have to be known.
+  void groupsMakeOrder() { makesOrder_ = true; }
+
   /// gfx11's atomic stores look like all others: each may be one, in a kernel that synchronises.
   void storesMayBeAtomic() { storesMayBeAtomic_ = true; }
 
@@ -54,12 +60,22 @@ private:
     std::array<Touch, 2> writers;
     std::array<Touch, 3> readers;
     uint32_t value = 0; ///< what the writers left, all four bytes
+    bool more = false;  ///< the page knows more of them
+  };
+  /// Of a dword, beyond those that its cell has room for: the latest so many.
+  struct More {
+    static constexpr size_t kMost = 64;
+    std::vector<Touch> writers;
+    std::vector<Touch> readers;
+    size_t nextWriter = 0; ///< to be replaced, once there are so many
+    size_t nextReader = 0;
   };
   static constexpr uint64_t kPageDwords = 256;
   struct Page {
     std::mutex mutex;
     std::array<Cell, kPageDwords> cells;
     std::unordered_map<uint64_t, WaveTimes> released; ///< at a dword
+    std::unordered_map<uint64_t, More> more;          ///< of a dword
   };
   struct Shard {
     std::mutex mutex;
@@ -71,14 +87,23 @@ private:
   bool isEither(AccessKind kind) const { return storesMayBeAtomic_ && kind == AccessKind::Store; }
   static Scope scopeOf(const Instruction &inst, AccessKind kind);
   void visit(const Part &part, Page &page);
-  void check(const Part &part, const Cell &cell);
-  void checkReaders(const Part &part, const Cell &cell);
+  void check(const Part &part, const Cell &cell, const More *more);
+  void checkReaders(const Part &part, const Cell &cell, const More *more);
+  void checkScalarCache(const Part &part, const Touch &writer);
   void report(const Part &part, const Touch &other, const char *what, const Instruction *plainLoad);
-  static void record(const Part &part, Cell &cell);
-  template <size_t Count> static void keep(std::array<Touch, Count> &touches, const Part &part);
+  void record(const Part &part, Cell &cell, Page &page);
+  template <size_t Count>
+  bool keep(std::array<Touch, Count> &touches, const Part &part, Touch &pushedOut);
+  void keepMore(std::vector<Touch> &touches, size_t &next, const Part &part,
+                const Touch *pushedOut);
+
+  /// Of all pages together: 160 MB.
+  static constexpr uint32_t kMostMore = 1U << 22;
 
   ReportSink &sink_;
   bool storesMayBeAtomic_ = false;
+  bool makesOrder_ = false;
+  std::atomic<uint32_t> more_{0}; ///< touches that pages know beyond their cells
   std::array<Shard, 64> shards_;
   std::mutex meetingMutex_;
   WaveTimes meeting_;

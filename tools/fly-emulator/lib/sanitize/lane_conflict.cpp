@@ -11,8 +11,8 @@ namespace {
 bool has(const std::string &name, const char *part) { return name.find(part) != std::string::npos; }
 bool begins(const std::string &name, const char *part) { return name.rfind(part, 0) == 0; }
 
-StoredRows rowsOf(const Wave &wave, const Instruction &inst, const Operand &data,
-                  const LaneAccess &access) {
+StoredBytes registersOf(const Wave &wave, const Instruction &inst, const Operand &data,
+                        const LaneAccess &access) {
   if (!data.isVector() || (access.bytes + 3) / 4 != data.dwords)
     return {};
   return {wave.row(data.index), has(inst.opcode->name, "d16_hi") ? 16U : 0U};
@@ -21,8 +21,8 @@ StoredRows rowsOf(const Wave &wave, const Instruction &inst, const Operand &data
 /// `memory(address)` is a byte of what the store left.
 template <typename Memory>
 void check(ReportSink &sink, Wave &wave, const Instruction &inst, const LaneAccess &access,
-           const StoredRows &data, const char *where, Memory &&memory) {
-  if (data.rows == nullptr)
+           const StoredBytes &data, const char *where, Memory &&memory) {
+  if (!data.known())
     return;
   bool reported = false;
   forEachLane(access.lanes, [&](unsigned lane) {
@@ -49,23 +49,27 @@ void check(ReportSink &sink, Wave &wave, const Instruction &inst, const LaneAcce
 
 } // namespace
 
-StoredRows storedToGlobal(const Wave &wave, const Instruction &inst, const LaneAccess &access) {
+StoredBytes storedToGlobal(const Wave &wave, const Instruction &inst, const LaneAccess &access) {
   const std::string &name = inst.opcode->name;
   const bool buffer = begins(name, "buffer_store");
   const bool plain = buffer || begins(name, "global_store") || begins(name, "flat_store");
-  if (access.kind != AccessKind::Store || !plain || has(name, "format"))
+  if (access.kind != AccessKind::Store)
     return {};
-  return rowsOf(wave, inst, inst.src[buffer ? 0 : 1], access);
+  if (access.stored != nullptr)
+    return {nullptr, 0, access.stored};
+  if (!plain)
+    return {};
+  return registersOf(wave, inst, inst.src[buffer ? 0 : 1], access);
 }
 
-StoredRows storedToLds(const Wave &wave, const Instruction &inst, const LaneAccess &access,
-                       size_t part) {
+StoredBytes storedToLds(const Wave &wave, const Instruction &inst, const LaneAccess &access,
+                        size_t part) {
   const std::string &name = inst.opcode->name;
   const bool plain = begins(name, "ds_write") || begins(name, "flat_store");
   if (access.kind != AccessKind::Store || !plain)
     return {};
   const size_t source = name == "ds_write_addtid_b32" ? 0 : 1 + part;
-  return source < inst.srcCount ? rowsOf(wave, inst, inst.src[source], access) : StoredRows();
+  return source < inst.srcCount ? registersOf(wave, inst, inst.src[source], access) : StoredBytes();
 }
 
 void checkGlobalLanes(ReportSink &sink, Wave &wave, const Instruction &inst,
@@ -77,12 +81,12 @@ void checkGlobalLanes(ReportSink &sink, Wave &wave, const Instruction &inst,
 void checkLdsLanes(ReportSink &sink, Wave &wave, const Instruction &inst, const LaneAccess &access,
                    const Outstanding::LdsPart *first) {
   const WorkGroup &group = *wave.group;
-  const StoredRows data = storedToLds(wave, inst, access, first != nullptr ? 1 : 0);
+  const StoredBytes data = storedToLds(wave, inst, access, first != nullptr ? 1 : 0);
   check(sink, wave, inst, access, data, "LDS byte",
         [&](uint64_t address) { return address < group.ldsBytes ? int{group.lds[address]} : -1; });
-  if (first == nullptr || data.rows == nullptr)
+  if (first == nullptr || !data.known())
     return;
-  const StoredRows before = storedToLds(wave, inst, access, 0);
+  const StoredBytes before = storedToLds(wave, inst, access, 0);
   bool reported = false;
   forEachLane(first->lanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < first->bytes && !reported; ++i) {

@@ -9,21 +9,25 @@
 
 namespace flyemu {
 
-/// The registers that a plain store of whole bytes takes its data from.
-struct StoredRows {
-  const uint32_t *rows = nullptr; ///< null where the data is not what registers hold
-  unsigned shift = 0;             ///< bits
+/// What a plain store leaves in memory.
+struct StoredBytes {
+  const uint32_t *rows = nullptr; ///< registers that hold it
+  unsigned shift = 0;             ///< bits of them
+  const uint8_t *bytes = nullptr; ///< of a store that converts: LaneAccess::stored
 
+  bool known() const { return rows != nullptr || bytes != nullptr; }
   uint8_t byte(uint64_t index, unsigned lane) const {
+    if (bytes != nullptr)
+      return bytes[size_t{lane} * LaneAccess::kStoredBytes + index];
     return static_cast<uint8_t>(rows[index / 4 * kLanes + lane] >> (8 * (index % 4) + shift));
   }
 };
 
-/// Of a store to global memory; none where it converts, or was cut at a bound.
-StoredRows storedToGlobal(const Wave &wave, const Instruction &inst, const LaneAccess &access);
+/// Of a store to global memory; not known where it was cut at a bound.
+StoredBytes storedToGlobal(const Wave &wave, const Instruction &inst, const LaneAccess &access);
 /// Of a store to LDS, of its part number `part`.
-StoredRows storedToLds(const Wave &wave, const Instruction &inst, const LaneAccess &access,
-                       size_t part);
+StoredBytes storedToLds(const Wave &wave, const Instruction &inst, const LaneAccess &access,
+                        size_t part);
 
 /// Lanes of one store that write different values to the same place: which of them stays is not
 /// defined. To be called when the store is done.

@@ -12,6 +12,10 @@ namespace {
 bool countsAsVector(OpClass cls) {
   return cls == OpClass::Global || cls == OpClass::Flat || cls == OpClass::Scratch;
 }
+/// From gfx10 on flat accesses keep the order of both counters.
+bool inAnyOrder(OpClass cls, const CounterSet &set) {
+  return cls == OpClass::Flat && !set.separateStores();
+}
 bool countsAsLocal(OpClass cls) { return cls == OpClass::Lds || cls == OpClass::Flat; }
 
 /// The oldest that may be left are those behind the first `keep`.
@@ -26,17 +30,28 @@ bool Outstanding::isDirect(const Instruction &inst) {
   return inst.opcode->cls == OpClass::Global || inst.opcode->cls == OpClass::Scratch;
 }
 
-/// Of `keep` that may be left, all could be LDS accesses, while the scalar ones came back first.
-void Outstanding::retireLocal(std::deque<Operation> &local, size_t keep) {
+bool Outstanding::writesBack(const Instruction &inst) {
+  return inst.opcode->cls == OpClass::Control && inst.opcode->name == "buffer_wbl2";
+}
+
+/// Of those issued, `keep` may be left. One is certain to be complete if more than that would be
+/// left with it: itself, and those issued later that return in order.
+void Outstanding::retire(std::deque<Operation> &queue, size_t keep) {
   if (keep == 0)
-    return local.clear();
-  keep += static_cast<size_t>(std::count_if(
-      local.begin(), local.end(), [](const Operation &operation) { return operation.scalar; }));
-  for (size_t i = 0; local.size() > keep && i < local.size();)
-    if (local[i].scalar)
-      ++i;
-    else
-      local.erase(local.begin() + static_cast<std::ptrdiff_t>(i));
+    return queue.clear();
+  auto behind =
+      static_cast<size_t>(std::count_if(queue.begin(), queue.end(), [](const Operation &operation) {
+        return operation.order == Return::InOrder;
+      }));
+  const auto isComplete = [&](const Operation &operation) {
+    behind -= operation.order == Return::InOrder ? 1 : 0;
+    return 1 + (operation.order == Return::AnyTime ? 0 : behind) > keep;
+  };
+  std::deque<Operation> left;
+  for (Operation &operation : queue)
+    if (!isComplete(operation))
+      left.push_back(std::move(operation));
+  queue = std::move(left);
 }
 
 void Outstanding::before(const Wave &wave, const Instruction &inst) {
@@ -47,10 +62,17 @@ void Outstanding::before(const Wave &wave, const Instruction &inst) {
   }
   Counters &counters = waves_[wave.index];
   const WaitCounts counts = waitCounts(inst, wave.launch->generation);
-  retireInOrder(counters.vector, counts.loads);
+  if (counters.irregular == 0) {
+    retireInOrder(counters.vector, counts.loads);
+  } else if (counts.loads != WaitCounts::kAny) {
+    retire(counters.vector, counts.loads);
+    counters.irregular = static_cast<uint32_t>(
+        std::count_if(counters.vector.begin(), counters.vector.end(),
+                      [](const Operation &one) { return one.order != Return::InOrder; }));
+  }
   retireInOrder(counters.stores, counts.stores);
   if (counts.local != WaitCounts::kAny)
-    retireLocal(counters.local, counts.local);
+    retire(counters.local, counts.local);
   if (counts.scalars == 0) // they return in any order
     counters.scalars.clear();
 }
@@ -115,12 +137,21 @@ void Outstanding::after(const Wave &wave, const Instruction &inst) {
   if (countsAsVector(cls)) {
     const Counter counter = set_.home(countsAsStore(inst) ? Counter::Store : Counter::Load);
     std::deque<Operation> &queue = counter == Counter::Store ? counters.stores : counters.vector;
-    if (queue.size() >= set_.most(counter)) // the counter would overflow: hardware waits
+    if (queue.size() >= set_.most(counter)) { // the counter would overflow: hardware waits
+      counters.irregular -= queue.front().order != Return::InOrder && counter == Counter::Load;
       queue.pop_front();
-    queue.push_back({dst, &inst, false, {}, ++counters.issued, 0});
+    }
+    // Where a flat access went to LDS, it may be counted off before earlier ones to memory.
+    const bool early = inAnyOrder(cls, set_) && !counters.lds.empty();
+    counters.irregular += early && counter == Counter::Load;
+    queue.push_back(
+        {dst, &inst, false, early ? Return::AnyTime : Return::InOrder, {}, ++counters.issued, 0});
+  } else if (writesBack(inst)) {
+    ++counters.irregular;
+    counters.vector.push_back({dst, &inst, false, Return::Uncounted, {}, ++counters.issued, 0});
   }
   if (cls == OpClass::ScalarMemory && set_.separateScalars()) {
-    counters.scalars.push_back({dst, &inst, true, {}, 0, 0});
+    counters.scalars.push_back({dst, &inst, true, Return::AnyTime, {}, 0, 0});
     return;
   }
   if (countsAsLocal(cls) || cls == OpClass::ScalarMemory) {
@@ -129,7 +160,8 @@ void Outstanding::after(const Wave &wave, const Instruction &inst) {
       counters.local.pop_front();
     const bool isScalar = cls == OpClass::ScalarMemory;
     const uint64_t sequence = isScalar ? 0 : ++counters.localIssued;
-    counters.local.push_back({dst, &inst, isScalar, std::move(counters.lds), 0, sequence});
+    const Return order = isScalar || inAnyOrder(cls, set_) ? Return::AnyTime : Return::InOrder;
+    counters.local.push_back({dst, &inst, isScalar, order, std::move(counters.lds), 0, sequence});
     counters.lds.clear();
     // Behind its signal a wave is past the barrier already, as far as the others know.
     if (counters.arrival != nullptr && wave.signalled && !isScalar)

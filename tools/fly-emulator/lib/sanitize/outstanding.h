@@ -13,9 +13,10 @@
 namespace flyemu {
 
 /// What the waves of a workgroup have issued to memory and not waited for yet, as the hardware's
-/// counters see it: vmcnt retires global, flat and scratch accesses in the order they were issued,
-/// lgkmcnt LDS accesses in theirs and scalar ones in any. gfx11 and gfx12 count what returns
-/// nothing apart, gfx12 scalar loads too.
+/// counters see it: vmcnt retires global and scratch accesses in the order they were issued,
+/// lgkmcnt LDS accesses in theirs and scalar ones in any. Flat accesses are of both counters, and
+/// on gfx9 each may count them off at any time: vmcnt where they went to LDS, lgkmcnt always. gfx11
+/// and gfx12 count what returns nothing apart, gfx12 scalar loads too.
 ///
 /// The emulator executes an access at once. Whether it *has to be* complete is another matter, and
 /// what the checks of waits, races and releases ask here: it does not depend on the order in which
@@ -29,10 +30,19 @@ public:
     uint64_t lanes;
     std::array<uint32_t, kLanes> address;
   };
+  /// How an operation comes back, among those of its counter.
+  enum class Return : uint8_t {
+    InOrder,
+    /// Not before those that were issued earlier, but whether it is counted is not relied upon for
+    /// others (buffer_wbl2).
+    Uncounted,
+    AnyTime, ///< scalar loads, and flat accesses, which go to LDS or to memory
+  };
   struct Operation {
     Operand dst; ///< kind None for stores
     const Instruction *inst;
     bool scalar;
+    Return order;
     std::vector<LdsPart> lds;   ///< of those that lgkmcnt counts
     uint64_t sequence = 0;      ///< among the vector memory operations
     uint64_t localSequence = 0; ///< among the accesses to LDS that lgkmcnt counts
@@ -83,6 +93,9 @@ public:
 
   /// Does an instruction store into LDS by way of vmcnt (buffer_load ... lds)?
   static bool isDirect(const Instruction &inst);
+  /// Does it write caches back for other workgroups? Hardware counts it in vmcnt, and it has to be
+  /// waited for.
+  static bool writesBack(const Instruction &inst);
 
 private:
   struct Counters {
@@ -93,6 +106,7 @@ private:
     std::unique_ptr<Arrival> arrival;
     uint64_t issued = 0;
     uint64_t localIssued = 0;
+    uint32_t irregular = 0;   ///< of `vector`, those that do not return in order
     std::vector<LdsPart> lds; ///< of the instruction being executed
   };
 
@@ -101,7 +115,7 @@ private:
   uint64_t retired(const Counters &counters) const;
   uint64_t retiredStores(const Counters &counters) const;
   static uint64_t localRetired(const Counters &counters);
-  static void retireLocal(std::deque<Operation> &local, size_t keep);
+  static void retire(std::deque<Operation> &queue, size_t keep);
 
   const CounterSet set_;
   std::vector<Counters> waves_;

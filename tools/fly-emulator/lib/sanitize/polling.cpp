@@ -108,6 +108,14 @@ bool decides(const Code &code, size_t first, size_t load, size_t branch) {
   return false;
 }
 
+bool isWritten(const Code &code, size_t first, size_t last, const Operand &operand) {
+  Taint written;
+  for (size_t i = first; i <= last; ++i)
+    for (unsigned d = 0; d < code[i]->dstCount; ++d)
+      written.add(code[i]->dst[d]);
+  return written.has(operand);
+}
+
 /// A loop that changes neither memory nor the address of the load, and meets no barrier.
 bool onlyWaits(const Code &code, size_t first, size_t load, size_t branch) {
   for (size_t i = first; i <= branch; ++i) {
@@ -134,7 +142,8 @@ bool onlyWaits(const Code &code, size_t first, size_t load, size_t branch) {
       Taint written;
       written.add(inst.dst[d]);
       // Its address is the first source. The same address may be made again by a plain move.
-      const bool moves = begins(inst.opcode->name, "v_mov_b32") && !inst.src[0].isVector();
+      const bool moves = begins(inst.opcode->name, "v_mov_b32") &&
+                         (!inst.src[0].isVector() || !isWritten(code, first, branch, inst.src[0]));
       if (code[load]->srcCount != 0 && written.has(code[load]->src[0]) && !moves && i != load)
         return false;
     }
@@ -165,11 +174,91 @@ const Instruction *firstRound(const Code &code, size_t loop, const Instruction &
   return nullptr;
 }
 
+/// The latest instruction before `at` that writes a scalar register; null if there is none.
+const Instruction *lastWriter(const Code &code, size_t at, uint16_t reg, size_t &where) {
+  while (at-- > 0)
+    for (unsigned d = 0; d < code[at]->dstCount; ++d) {
+      const Operand &dst = code[at]->dst[d];
+      if (dst.isScalarRegister() && reg >= dst.index && reg < dst.index + dst.dwords) {
+        where = at;
+        return code[at];
+      }
+    }
+  return nullptr;
+}
+
+/// The address that a call goes to, where its registers are made as compilers make them: s_getpc,
+/// s_add_u32, s_addc_u32. 0 where they are not.
+uint64_t calleeOf(const Code &code, size_t call) {
+  const Operand &pair = code[call]->src[0];
+  size_t low = 0;
+  size_t high = 0;
+  size_t lowBase = 0;
+  size_t highBase = 0;
+  const auto adds = [](const Instruction *inst, const char *name) {
+    return inst != nullptr && inst->opcode->name == name && inst->srcCount == 2 &&
+           inst->src[1].kind == OperandKind::Constant;
+  };
+  if (!pair.isScalarRegister() || !adds(lastWriter(code, call, pair.index, low), "s_add_u32") ||
+      !adds(lastWriter(code, call, pair.index + 1, high), "s_addc_u32"))
+    return 0;
+  const auto baseOf = [&](size_t at, uint16_t half, size_t &where) {
+    const Operand &from = code[at]->src[0];
+    const Instruction *base =
+        from.isScalarRegister() ? lastWriter(code, at, from.index, where) : nullptr;
+    return base != nullptr && base->opcode->name == "s_getpc_b64" &&
+           from.index == base->dst[0].index + half;
+  };
+  if (!baseOf(low, 0, lowBase) || !baseOf(high, 1, highBase) || lowBase != highBase)
+    return 0;
+  const uint64_t offset = (code[low]->src[1].constant & 0xffffffffU) |
+                          (code[high]->src[1].constant & 0xffffffffU) << 32;
+  return code[lowBase]->address + code[lowBase]->size + offset;
+}
+
+/// A function that does a few things and returns, without the return; empty of another one.
+Code straightFunction(Program &program, uint64_t hostAddress) {
+  Code out;
+  const Instruction *first = program.at(hostAddress);
+  for (const Instruction *inst = first;
+       inst != nullptr && inst->opcode != nullptr && out.size() < kMostBody; ++inst) {
+    if (inst->opcode->name == "s_setpc_b64")
+      return out;
+    if (inst->opcode->cls == OpClass::Branch)
+      break;
+    out.push_back(inst);
+  }
+  return {};
+}
+
+/// With the short functions that it calls in the place of the calls, so that a loop whose load is
+/// in one of them looks as if it had been inlined. Empty where there are none.
+Code inlined(Program &program, const Code &code) {
+  Code out;
+  bool any = false;
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code[i]->opcode == nullptr)
+      return {};
+    if (code[i]->opcode->name == "s_swappc_b64")
+      if (const uint64_t callee = calleeOf(code, i); callee != 0)
+        if (const Code body = straightFunction(program, callee); !body.empty()) {
+          out.insert(out.end(), body.begin(), body.end());
+          any = true;
+          continue;
+        }
+    out.push_back(code[i]);
+  }
+  return any ? out : Code();
+}
+
 } // namespace
 
 void Polling::find(Program &program, uint64_t elfAddress) {
-  for (const uint64_t function : program.functionsOf(elfAddress))
-    findIn(program.instructionsAt(function));
+  for (const uint64_t function : program.functionsOf(elfAddress)) {
+    const Code code = program.instructionsAt(function);
+    findIn(code);
+    findIn(inlined(program, code));
+  }
 }
 
 void Polling::findIn(const Code &code) {
@@ -185,13 +274,12 @@ void Polling::findIn(const Code &code) {
       const Instruction *target = code[b]->target;
       if (code[b]->opcode == nullptr)
         break;
-      if (code[b]->opcode->cls != OpClass::Branch || target == nullptr ||
-          target->address > inst.address)
+      if (code[b]->opcode->cls != OpClass::Branch || target == nullptr)
         continue;
       const auto at = std::find(code.begin(), code.end(), target);
-      if (at == code.end())
-        break;
       const auto first = static_cast<size_t>(at - code.begin());
+      if (first > i)
+        continue;
       if (b - first < kMostBody && onlyWaits(code, first, i, b) && decides(code, first, i, b)) {
         polls_.insert(&inst);
         if (const Instruction *before = firstRound(code, first, inst); before != nullptr)

@@ -17,7 +17,7 @@ class Program;
 class Polling {
 public:
   /// Of the kernel at an ELF address, and of the functions that it may call. A loop has to lie in
-  /// one function, with its load.
+  /// one function; its load may be in a function without branches that it calls by its address.
   void find(Program &program, uint64_t elfAddress);
 
   bool polls(const Instruction &inst) const {

@@ -46,6 +46,14 @@ bool ReleaseOrder::unreleased(const WaveAccess &own) const {
 
 void ReleaseOrder::settle(uint32_t wave) {
   Own &own = waves_[wave];
+  const auto isDone = [&](const WriteBack &back) {
+    if (back.sequence > outstanding_.retired(wave))
+      return false;
+    for (size_t w = 0; w < waves_.size(); ++w)
+      own.writtenBack[w] = std::max(own.writtenBack[w], back.upTo[w]);
+    return true;
+  };
+  own.backs.erase(std::remove_if(own.backs.begin(), own.backs.end(), isDone), own.backs.end());
   for (auto it = own.pending.begin(); it != own.pending.end();) {
     if (it->sequence > outstanding_.retired(wave))
       return; // later ones are not complete either
@@ -66,13 +74,15 @@ void ReleaseOrder::before(const Wave &wave, const Instruction &inst) {
     settle(wave.index);
     invalidate(own, 1);
   }
+  if (inst.opcode->name.rfind("s_dcache_inv", 0) == 0)
+    invalidateScalars(wave.index);
   if (!inst.modifiers.sc1)
     return;
-  if (inst.opcode->name == "buffer_wbl2") {
+  if (Outstanding::writesBack(inst)) {
+    WriteBack back{sequence(wave.index), std::vector<uint64_t>(waves_.size())};
     for (size_t w = 0; w < waves_.size(); ++w)
-      own.writtenBack[w] =
-          std::max(own.writtenBack[w],
-                   w == wave.index ? outstanding_.issued(wave.index) : published_[w].complete);
+      back.upTo[w] = w == wave.index ? back.sequence : published_[w].complete;
+    own.backs.push_back(std::move(back));
   } else if (inst.opcode->name == "buffer_inv" || inst.opcode->name == "global_inv") {
     settle(wave.index);
     merge(own.seen, own.ordered);
@@ -85,6 +95,25 @@ void ReleaseOrder::invalidate(Own &own, unsigned cache) {
   own.invalidated[cache] = own.ordered;
   merge(own.seen, own.invalidated[1 - cache]);
   changed_ |= !own.seen.empty();
+}
+
+/// What is complete then is read afresh: of its own workgroup, whose stores go to the same L2, what
+/// was waited for (by other waves before a barrier); of others, what was acquired.
+void ReleaseOrder::invalidateScalars(uint32_t wave) {
+  settle(wave);
+  Own &own = waves_[wave];
+  merge(own.scalars, own.ordered);
+  for (uint32_t w = 0; w < waves_.size(); ++w) {
+    Progress progress;
+    progress.complete = w == wave ? outstanding_.retired(w) : published_[w].complete;
+    progress.stored = w == wave ? outstanding_.retiredStores(w) : published_[w].stored;
+    progress.writtenBack = progress.complete;
+    merge(own.scalars[numberOf(w)], progress);
+  }
+}
+
+bool ReleaseOrder::scalarCacheHas(const WaveAccess &store, uint32_t wave) {
+  return writesThrough_ || reaches(waves_[wave].scalars, store);
 }
 
 void ReleaseOrder::barrier() {
@@ -178,8 +207,8 @@ std::string ReleaseOrder::missing(const WaveAccess &access, uint32_t wave) {
     return std::string(": an ") + counters.wait(stores ? Counter::Store : Counter::Load) +
            " is missing before the release (or before the barrier that comes before it)";
   if (!reaches(times, access))
-    return ": a buffer_wbl2 sc1 is missing before the release, to write it back for other "
-           "workgroups";
+    return ": a buffer_wbl2 sc1, or the s_waitcnt vmcnt for it, is missing before the release, to "
+           "write it back for other workgroups";
   return std::string(": a ") +
          (!writesThrough_              ? "buffer_inv sc1"
           : counters.separateScalars() ? "global_inv scope:SCOPE_DEV"

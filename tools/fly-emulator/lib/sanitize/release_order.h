@@ -41,8 +41,8 @@ struct WaveAccess {
 /// out is not ordered:
 ///
 /// - release: complete the accesses (s_waitcnt vmcnt, before the barrier if it was another wave's),
-///   write stores back with buffer_wbl2 sc1 unless they are sc1 themselves, then an atomic or an
-///   sc1 store;
+///   write stores back with buffer_wbl2 sc1 unless they are sc1 themselves, and wait for that too
+///   (s_waitcnt vmcnt), then an atomic or an sc1 store;
 /// - acquire: an atomic that returns the old value or an sc1 load at the same address later on,
 /// wait
 ///   for it, and invalidate the caches with buffer_inv sc1 before plain loads.
@@ -76,6 +76,8 @@ public:
   /// Did an access happen before the one that a wave is executing? `throughCaches`: that is a plain
   /// load.
   bool isBefore(const WaveAccess &access, uint32_t wave, bool throughCaches);
+  /// Has a wave invalidated the scalar cache since an earlier store came to where that reads from?
+  bool scalarCacheHas(const WaveAccess &store, uint32_t wave);
   /// Of an access that did not: what is missing, as ": ..."; empty where it is all.
   std::string missing(const WaveAccess &access, uint32_t wave);
 
@@ -84,10 +86,17 @@ private:
     uint64_t sequence;
     WaveTimes times;
   };
+  /// A buffer_wbl2, until it is waited for.
+  struct WriteBack {
+    uint64_t sequence;
+    std::vector<uint64_t> upTo; ///< accesses of each wave of the workgroup
+  };
   struct Own {
     std::vector<Acquire> pending;      ///< acquired, and not waited for
+    std::vector<WriteBack> backs;      ///< not waited for
     WaveTimes ordered;                 ///< acquired
     WaveTimes seen;                    ///< and caches invalidated since
+    WaveTimes scalars;                 ///< the same of the scalar cache
     WaveTimes invalidated[2];          ///< of two caches, what was acquired before it was
     std::vector<uint64_t> writtenBack; ///< accesses of each wave of the workgroup
     uint64_t released = 0;             ///< accesses issued at the latest release
@@ -97,6 +106,7 @@ private:
 
   void settle(uint32_t wave);
   void invalidate(Own &own, unsigned cache);
+  void invalidateScalars(uint32_t wave);
 
   const uint64_t group_;
   const bool writesThrough_;

@@ -146,8 +146,11 @@ void SanitizerMonitor::begin(const CodeObject &object, Program &program,
                              const LaunchState &state) {
   arch_ = object.arch();
   const bool rdna = state.generation >= 10;
-  if (state.generation == 11 && program.synchronises(object.entry(kernel)))
-    globalRaces_.storesMayBeAtomic();
+  if (program.synchronises(object.entry(kernel))) {
+    globalRaces_.groupsMakeOrder();
+    if (state.generation == 11)
+      globalRaces_.storesMayBeAtomic();
+  }
   if (!rdna && (sanitizers_ & (sanitizer::kHazard | sanitizer::kLint)) != 0)
     hazardFacts_ = std::make_unique<HazardFactsTable>(program, arch_ == "gfx950");
   if ((sanitizers_ & (sanitizer::kRace | sanitizer::kWait | sanitizer::kLint)) != 0)

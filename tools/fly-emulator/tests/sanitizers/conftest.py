@@ -23,9 +23,11 @@ def checked(emulator: Emulator) -> Iterator[Emulator]:
 
 @pytest.fixture
 def check(checked: Emulator, build: Callable[..., Module]) -> Callable[..., list[dict[str, Any]]]:
-    """Run `f(in, out)` in assembly on one workgroup; the result is what was found (empty: the kernel is clean)."""
+    """Run `f(in, out)` in assembly; the result is what was found (empty: the kernel is clean)."""
 
-    def run(code: str, arch: str, *, threads: int = 64, words: int = 1024, **options: int) -> list[dict[str, Any]]:
+    def run(
+        code: str, arch: str, *, groups: int = 1, threads: int = 64, words: int = 1024, **options: int
+    ) -> list[dict[str, Any]]:
         # Assembly about another check is written without wait states (test_hazards.py is about those).
         checked.set_sanitizers(*(name for name in checked.sanitizers() if name != "hazard"))
         kernel = build(kernel_f(code, arch, **options), arch, "asm", ()).kernel("f")
@@ -33,7 +35,7 @@ def check(checked: Emulator, build: Callable[..., Module]) -> Callable[..., list
         x[:] = np.arange(words)
         failed = None
         try:
-            kernel(1, threads, x, y, names=["in", "out"])
+            kernel(groups, threads, x, y, names=["in", "out"])
         except EmulatorError as error:
             failed = error
         reports = checked.reports()

@@ -67,3 +67,37 @@ def test_stores_wider_than_the_stride_of_the_lanes(check: Check, arch: str, stor
     (report,) = check(f"{SETUP}  {store}\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n", arch, lds=8192)
     assert report["sanitizer"] == "race"
     assert "of one store write different values" in report["what"]
+
+
+# A descriptor of `out` whose format is {format}; lane i stores i as a float, which the format rounds.
+CONVERTING = (
+    SETUP
+    + """
+  s_mov_b64 s[8:9], s[6:7]
+  s_mov_b32 s10, 4096
+  s_mov_b32 s11, 0x{format:08x}
+  v_cvt_f32_u32 v10, v0
+  v_mul_f32 v10, {scale}, v10
+  v_and_b32 v11, {mask}, v1
+  {store}
+  s_waitcnt vmcnt(0)
+"""
+)
+FLOAT = 0x27FAC  # one component of 32 bits
+UNORM8 = 0x00FAC  # one of 8
+
+
+@pytest.mark.parametrize(
+    ("store", "format", "scale", "mask", "found"),
+    [
+        ("buffer_store_format_x v10, v11, s[8:11], 0 offen", FLOAT, "1.0", "0xff", False),
+        ("buffer_store_format_x v10, v11, s[8:11], 0 offen", FLOAT, "1.0", "0x7f", True),
+        ("tbuffer_store_format_x v10, v11, s[8:11], 0 offen", UNORM8, "1.0", "0x7f", True),
+        ("tbuffer_store_format_x v10, v11, s[8:11], 0 offen", UNORM8, "0", "0x7f", False),
+    ],
+)
+def test_stores_that_convert(
+    check: Check, arch: str, store: str, format: int, scale: str, mask: str, found: bool
+) -> None:
+    code = CONVERTING.format(store=store, format=format, scale=scale, mask=mask)
+    assert [report["sanitizer"] for report in check(code, arch)] == (["race"] if found else [])

@@ -27,6 +27,9 @@ static SHARED int data[64], flag, count, sum, lock;
 __attribute__((noinline)) static void await(SHARED int *place, int value) {
   while (__hip_atomic_load(place, __ATOMIC_RELAXED, GROUP) != value) __builtin_amdgcn_s_sleep(1);
 }
+__attribute__((noinline)) static int get(SHARED int *place) {
+  return __hip_atomic_load(place, __ATOMIC_RELAXED, GROUP);
+}
 
 // Wave 0 hands `data` to wave 1, by a flag.
 KERNEL void flags(const GLOBAL int *in, GLOBAL int *out, GLOBAL int *spare) {
@@ -145,13 +148,18 @@ def test_an_lds_flag_orders_global_memory(build: Callable[..., Module], arch: st
     assert run(build, arch, "flags", seed, {"DATA": "spare"}) == []
 
 
+IN_FUNCTIONS = ["await(&flag, 1)", "while (get(&flag) == 0) WAIT"]  # the whole loop, its load alone
+
+
 @pytest.mark.parametrize("seed", ORDERS)
-def test_a_function_that_waits(build: Callable[..., Module], arch: str, seed: int) -> None:
-    assert run(build, arch, "flags", seed, {"AWAIT": "await(&flag, 1)"}) == []
+@pytest.mark.parametrize("waits", IN_FUNCTIONS)
+def test_a_function_that_waits(build: Callable[..., Module], arch: str, waits: str, seed: int) -> None:
+    assert run(build, arch, "flags", seed, {"AWAIT": waits}) == []
 
 
-def test_a_function_that_waits_for_something_else(build: Callable[..., Module], arch: str) -> None:
-    changes = {"AWAIT": "await(&flag, 1)", "RELEASE_DATA": "", "LATE": "data[LANE] = 7"}
+@pytest.mark.parametrize("waits", [*IN_FUNCTIONS, "get(&flag)"])
+def test_a_function_that_waits_for_something_else(build: Callable[..., Module], arch: str, waits: str) -> None:
+    changes = {"AWAIT": waits, "RELEASE_DATA": "", "LATE": "data[LANE] = 7"}
     assert [seed for seed in ORDERS if not run(build, arch, "flags", seed, changes)] == []
 
 
