@@ -308,7 +308,7 @@ def _found_or_made(
     artifact = load_artifact(path) if load else None
     made = Compiled(request, artifact, "compiled", path, key, None, times, bool(compilation.module_inits))
     if artifact is not None and compilation.module_inits:
-        made.initialised = InitialisedFunction(artifact, compilation.module_inits)
+        made.initialised = InitialisedFunction(artifact, compilation.module_inits, request.backend.dlpack_device)
         made.initialised.prepare(current_device().index)
     return made
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -62,13 +62,21 @@ def _digest(file: Any) -> str:
     return digest.hexdigest()
 
 
-def run_external_binary(module: ir.Module, text: str, *, prefix: str, options: Mapping[str, Any] | None = None) -> None:
+def run_external_binary(
+    module: ir.Module,
+    text: str,
+    *,
+    prefix: str,
+    environment: Callable[[Path], dict[str, str]],
+    options: Mapping[str, Any] | None = None,
+) -> None:
     """Replace the `gpu.module` of a lowered module by the `gpu.binary` that the external tool makes of it.
 
     Args:
         module: as before `gpu-module-to-binary`.
         text: that pass, as the pass manager's text.
         prefix: of the LLVM.
+        environment: gives the tool's environment variables; it may put files in the folder that it gets.
         options: LLVM options: name to bool, int or text.
 
     Raises:
@@ -92,7 +100,7 @@ def run_external_binary(module: ir.Module, text: str, *, prefix: str, options: M
                 text=True,
                 check=False,
                 timeout=_TIMEOUT,
-                env=_environment(prefix, Path(folder)),
+                env=environment(Path(folder)),
             )
         except subprocess.TimeoutExpired:
             raise ExternalLLVMError(f"{' '.join(command)} took more than {_TIMEOUT:.0f} s") from None
@@ -109,16 +117,3 @@ def _replace(module: ir.Module, device: ir.Operation, text: str, program: Path) 
         raise ExternalLLVMError(f"{program} gave no device binary that this version understands: {error}") from None
     binary.move_before(device)
     device.erase()
-
-
-def _environment(prefix: str, folder: Path) -> dict[str, str]:
-    """Return the tool's environment: upstream's pass links with the lld of a ROCm, so its own stands in for one."""
-    variables = dict(os.environ)
-    if "ROCM_PATH" not in variables:
-        linker = Path(prefix).expanduser() / "bin" / "ld.lld"
-        (folder / "rocm" / "amdgcn" / "bitcode").mkdir(parents=True)
-        binaries = folder / "rocm" / "llvm" / "bin"
-        binaries.mkdir(parents=True)
-        (binaries / "ld.lld").symlink_to(linker)
-        variables["ROCM_PATH"] = str(folder / "rocm")
-    return variables

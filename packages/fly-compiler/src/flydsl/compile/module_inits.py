@@ -11,20 +11,23 @@ from flydsl.runtime import Artifact, current_device
 
 __all__ = ["InitialisedFunction"]
 
-_ROCM = 10  # kDLROCM of DLPack
-
 
 class InitialisedFunction:
     """The entry of an artifact; before its first launch on a device, callbacks get the module loaded there.
 
     Args:
         artifact: what was compiled.
-        callbacks: called in order with HIP's handle of the module, as an integer. One that raises keeps the launch from
-            happening, and all are called again at the next one.
+        callbacks: called in order with the device runtime's handle of the module, as an integer. One that raises keeps
+            the launch from happening, and all are called again at the next one.
+        dlpack_device: DLPack's number for the backend's devices; `None` where arguments do not say on which one to
+            launch.
     """
 
-    def __init__(self, artifact: Artifact, callbacks: Sequence[Callable[[int], Any]]) -> None:
+    def __init__(
+        self, artifact: Artifact, callbacks: Sequence[Callable[[int], Any]], dlpack_device: int | None
+    ) -> None:
         self._artifact = artifact
+        self._dlpack_device = dlpack_device
         self._callbacks = list(callbacks)
         self._initialised: set[int] = set()
         self._lock = threading.Lock()
@@ -42,18 +45,17 @@ class InitialisedFunction:
 
     def __call__(self, *args: Any) -> None:
         """Launch on the device of the first tensor in a device's memory, else on the current one."""
-        self.prepare(_device_of(args))
+        self.prepare(self._device_of(args))
         self._artifact.entry(*args)
 
     def direct(self, args: tuple[Any, ...]) -> None:
         """Return nothing: every call has to come here (see `flydsl.runtime.ArtifactFunction.direct`)."""
 
-
-def _device_of(args: tuple[Any, ...]) -> int:
-    for one in args:
-        place = getattr(one, "__dlpack_device__", None)
-        if place is not None:
-            kind, index = place()
-            if int(kind) == _ROCM:
-                return int(index)
-    return current_device().index
+    def _device_of(self, args: tuple[Any, ...]) -> int:
+        for one in args:
+            place = getattr(one, "__dlpack_device__", None)
+            if place is not None:
+                kind, index = place()
+                if int(kind) == self._dlpack_device:
+                    return int(index)
+        return current_device().index

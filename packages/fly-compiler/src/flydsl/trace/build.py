@@ -22,9 +22,10 @@ __all__ = [
     "build_op",
     "build_symbol",
     "i32_array",
-    "i32_attribute",
+    "i64_array",
     "infer",
     "infer_op",
+    "int_attribute",
     "parse_type",
     "type_of",
     "vector_type",
@@ -169,14 +170,27 @@ def type_of(cls: TypeClass, *arguments: object) -> ir.Type:
     return known
 
 
-def i32_attribute(number: int) -> ir.Attribute:
-    """Return `number : i32`, remembered for the trace."""
-    return attribute(f"{int(number)} : i32")
+def int_attribute(value: int, width: int = 32) -> ir.Attribute:
+    """Return an integer of so many bits, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(width), int(value))
+    key = ("int", width, int(value))
+    known = trace.types.get(key)
+    if known is None:
+        kind = ir.IntegerType.get_signless(width, trace.context)
+        known = trace.types[key] = ir.IntegerAttr.get(kind, int(value))
+    return known
 
 
 def i32_array(numbers: Sequence[int]) -> ir.Attribute:
     """Return the dense array of 32-bit integers."""
     return ir.DenseI32ArrayAttr.get(list(numbers))
+
+
+def i64_array(numbers: Sequence[int]) -> ir.Attribute:
+    """Return the dense array of 64-bit integers."""
+    return ir.DenseI64ArrayAttr.get(list(numbers))
 
 
 def attribute(text: str) -> ir.Attribute:

@@ -65,10 +65,12 @@ class BaseBackend(ABC):
         artifact_kind: the kind of its device code, one of `ARTIFACT_KINDS` for what shall be an artifact.
         device_api: the kind of device runtime that runs it (`flydsl.runtime.register_device_runtime`); None where
             `flydsl.runtime.register_compile_runtime_mapping` says it.
+        dlpack_device: the kind of its devices in DLPack; None where tensors do not say which device they are on.
     """
 
     artifact_kind: ClassVar[str] = "hsaco"
     device_api: ClassVar[str | None] = None
+    dlpack_device: ClassVar[int | None] = None
 
     def __init__(self, target: GPUTarget | None = None) -> None:
         self.target = self.detect_target() if target is None else target

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flydsl.trace.diagnostics import DSLCompileError
@@ -22,6 +24,7 @@ class RocmBackend(BaseBackend):
 
     artifact_kind: ClassVar[str] = "hsaco"
     device_api: ClassVar[str | None] = "rocm"
+    dlpack_device: ClassVar[int | None] = 10  # kDLROCM
 
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
@@ -89,7 +92,9 @@ class RocmBackend(BaseBackend):
         """Do the stage `TO_BINARY` with another LLVM (`FLYDSL_COMPILE_LLVM_DIR`)."""
         from ..external_llvm import run_external_binary
 
-        run_external_binary(module, text, prefix=prefix, options=hints.get("llvm_options"))
+        run_external_binary(
+            module, text, prefix=prefix, options=hints.get("llvm_options"), environment=_with_linker(prefix)
+        )
 
     def pipeline_fragments(self, *, compile_hints: Mapping[str, Any]) -> list[str]:
         """Return the passes, as texts of MLIR's pass manager, in order."""
@@ -107,3 +112,22 @@ class RocmBackend(BaseBackend):
     def jit_runtime_lib_basenames(self) -> list[str]:
         """Return the names of the shared libraries that an artifact needs."""
         return ["libflydsl_runtime.so.0"]
+
+
+def _with_linker(prefix: str) -> Callable[[Path], dict[str, str]]:
+    """Return what makes the environment of another LLVM's tool.
+
+    Upstream's pass links with the lld of a ROCm, so the LLVM's own stands in for one, in the folder that it is given.
+    """
+
+    def environment(folder: Path) -> dict[str, str]:
+        variables = dict(os.environ)
+        if "ROCM_PATH" not in variables:
+            (folder / "rocm" / "amdgcn" / "bitcode").mkdir(parents=True)
+            binaries = folder / "rocm" / "llvm" / "bin"
+            binaries.mkdir(parents=True)
+            (binaries / "ld.lld").symlink_to(Path(prefix).expanduser() / "bin" / "ld.lld")
+            variables["ROCM_PATH"] = str(folder / "rocm")
+        return variables
+
+    return environment

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build
+from flydsl.trace.build import attribute, build, int_attribute
 
 from ..ops.gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
 from ..values.numeric.base import select, wrap
@@ -78,9 +78,9 @@ def _moved(value: Any, control: int, bound: bool = False) -> Any:
 def _moved_word(value: Any, control: int, bound: bool) -> Any:
     operand = value.ir_value()
     attributes = {
-        "dppCtrl": attribute(f"{control} : i32"),
-        "rowMask": attribute("15 : i32"),
-        "bankMask": attribute("15 : i32"),
+        "dppCtrl": int_attribute(control, 32),
+        "rowMask": int_attribute(15, 32),
+        "bankMask": int_attribute(15, 32),
         "boundCtrl": attribute("true" if bound else "false"),
     }
     return wrap(value.dtype, build("rocdl.update.dpp", (operand, operand), operand.type, attributes))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import arith as _dialect
-from flydsl.trace.build import attribute, build
+from flydsl.trace.build import build, int_attribute
 from flydsl.trace.diagnostics import where_text
 from flydsl.trace.fastmath import FastMathFlags, fastmath, flags_attribute
 
@@ -147,7 +147,7 @@ def trunc_f(type: Any, value: Any) -> ir.Value:
 
 
 def _predicate(predicate: Any) -> Any:
-    return attribute(f"{int(getattr(predicate, 'value', predicate))} : i64")
+    return int_attribute(int(getattr(predicate, "value", predicate)), 64)
 
 
 def _compare(op: str, predicate: Any, a: Any, b: Any, extra: dict[str, Any]) -> ir.Value:

@@ -8,7 +8,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl._mlir.facts import CopyAtomFacts, MmaAtomFacts
-from flydsl.trace.build import build, i32_attribute, infer, type_of
+from flydsl.trace.build import build, infer, int_attribute, type_of
 from flydsl.trace.context import maybe_current
 from flydsl.trace.wrap import register_wrapper
 
@@ -214,7 +214,7 @@ def make_copy_atom(copy_op: Any, elem: Any) -> CopyAtom:
         raise TypeError(f"make_copy_atom takes a copy operation such as fx.UniversalCopy32b(), got {copy_op!r}{hint}")
     bits = _element_bits(elem)
     result = type_of(fly.CopyAtomType, operation or copy_op.ir_type, bits)
-    return CopyAtom(build("fly.make_copy_atom", (), result, {"valBits": i32_attribute(bits)}))
+    return CopyAtom(build("fly.make_copy_atom", (), result, {"valBits": int_attribute(bits)}))
 
 
 def make_mma_atom(mma_op: Any) -> MmaAtom:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.build import attribute, build, build_op, i32_array, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.above import attach
@@ -69,14 +69,14 @@ def _implicit_argument(what: str, axis: str) -> ir.Value:
     kind = parse_type("!llvm.ptr<4>")
     attributes = {
         "intrin": ir.StringAttr.get("llvm.amdgcn.implicitarg.ptr"),
-        "op_bundle_sizes": attribute("array<i32>"),
-        "operandSegmentSizes": attribute("array<i32: 0, 0>"),
+        "op_bundle_sizes": i32_array([]),
+        "operandSegmentSizes": i32_array([0, 0]),
     }
     base = build("llvm.call_intrinsic", (), kind, attributes)
-    offset = attribute(f"array<i32: {start + size * 'xyz'.index(axis)}>")
+    offset = i32_array([start + size * "xyz".index(axis)])
     step = {"elem_type": ir.TypeAttr.get(parse_type("i8")), "rawConstantIndices": offset}
     address = build("llvm.getelementptr", (base,), kind, step)
-    load = {"alignment": attribute(f"{size} : i64"), "invariant": ir.UnitAttr.get()}
+    load = {"alignment": int_attribute(size, 64), "invariant": ir.UnitAttr.get()}
     value = build("llvm.load", (address,), parse_type(f"i{8 * size}"), load)
     return value if size == 4 else build("arith.extui", (value,), Int32.ir_type)
 

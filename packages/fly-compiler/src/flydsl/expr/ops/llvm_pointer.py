@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build, parse_type
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
+from flydsl.trace.build import build, i32_array, parse_type
 
 from ..values.numeric.base import as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
@@ -27,7 +28,7 @@ _DYNAMIC = -(1 << 31)
 
 def is_llvm_pointer(value: Any) -> bool:
     """Tell whether a value is a raw LLVM pointer, of any address space."""
-    return isinstance(value, ir.Value) and str(value.type).startswith("!llvm.ptr")
+    return isinstance(value, ir.Value) and isinstance(value.type, PointerType)
 
 
 def llvm_pointer(value: Any, address_space: int = 0) -> ir.Value:
@@ -67,7 +68,7 @@ def llvm_pointer_add(base: Any, offset: Any, element: Any = None) -> ir.Value:
     number = as_numeric(offset)
     known = number.is_static() and abs(int(number)) < 1 << 31  # as the op's constants have 32 bits
     operands, index = ([], int(number)) if known else ([number.ir_value()], _DYNAMIC)
-    attributes = {"rawConstantIndices": attribute(f"array<i32: {index}>"), "elem_type": ir.TypeAttr.get(kind)}
+    attributes = {"rawConstantIndices": i32_array([index]), "elem_type": ir.TypeAttr.get(kind)}
     return build("llvm.getelementptr", (pointer, *operands), pointer.type, attributes)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
-from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
@@ -145,8 +145,8 @@ def _rmw(what: str, kinds: tuple[str, str, str | None], ptr: Any, value: Any, sy
     if order in (_O.NotAtomic, _O.Unordered):
         raise ValueError(f"{what} is at least Monotonic, not {order.name}")
     attributes = {
-        "bin_op": attribute(f"{_BINARY[kind]} : i64"),
-        "ordering": attribute(f"{int(order)} : i64"),
+        "bin_op": int_attribute(_BINARY[kind], 64),
+        "ordering": int_attribute(int(order), 64),
         **_scope(syncscope),
     }
     raw = operand.ir_value()
@@ -199,8 +199,8 @@ def atomic_cas(
     if failure in (_O.Release, _O.AcqRel):
         raise ValueError(f"atomic_cas: a failed exchange does not write; its order cannot be {failure.name}")
     attributes = {
-        "success_ordering": attribute(f"{int(success)} : i64"),
-        "failure_ordering": attribute(f"{int(failure)} : i64"),
+        "success_ordering": int_attribute(int(success), 64),
+        "failure_ordering": int_attribute(int(failure), 64),
         **_scope(syncscope),
     }
     if weak:
@@ -209,7 +209,7 @@ def atomic_cas(
     operands = (_llvm(pointer), expected.ir_value(), new.ir_value())
     result = build("llvm.cmpxchg", operands, pair, attributes)
     parts = [
-        build("llvm.extractvalue", (result,), kind, {"position": attribute(f"array<i64: {i}>")})
+        build("llvm.extractvalue", (result,), kind, {"position": i64_array([i])})
         for i, kind in enumerate((cls.ir_type, Boolean.ir_type))
     ]
     return wrap(cls, parts[0]), wrap(Boolean, parts[1])
@@ -274,19 +274,19 @@ def memory_fence(*, syncscope: str | None = None, ordering: Any = AtomicOrdering
     order = _ordering(ordering, "memory_fence")
     if order < _O.Acquire:
         raise ValueError(f"memory_fence is at least Acquire or Release, not {order.name}")
-    build_op("llvm.fence", (), (), {"ordering": attribute(f"{int(order)} : i64"), **_scope(syncscope)})
+    build_op("llvm.fence", (), (), {"ordering": int_attribute(int(order), 64), **_scope(syncscope)})
 
 
 def _access(
     order: AtomicOrdering, syncscope: Any, nontemporal: bool, volatile: bool, cls: NumericMeta
 ) -> dict[str, Any]:
-    attributes: dict[str, Any] = {"ordering": attribute(f"{int(order)} : i64"), **_scope(syncscope)}
+    attributes: dict[str, Any] = {"ordering": int_attribute(int(order), 64), **_scope(syncscope)}
     if nontemporal:
         attributes["nontemporal"] = ir.UnitAttr.get()
     if volatile:
         attributes["volatile_"] = ir.UnitAttr.get()
     if order is not _O.NotAtomic:
-        attributes["alignment"] = attribute(f"{max(1, cls.width // 8)} : i64")
+        attributes["alignment"] = int_attribute(max(1, cls.width // 8), 64)
     return attributes
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir.facts import TiledMmaFacts
-from flydsl.trace.build import attribute, build_op, i32_array, i32_attribute, infer
+from flydsl.trace.build import attribute, build_op, i32_array, infer, int_attribute
 from flydsl.trace.wrap import register_wrapper
 
 from ..values.address_space import AddressSpace
@@ -285,7 +285,7 @@ def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | 
     if stages is not None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise ValueError(f"stages must be a positive Python int, got {stages!r}")
-        attributes["stages"] = i32_attribute(stages)
+        attributes["stages"] = int_attribute(stages)
     return _signed_as(Tensor(infer("fly.mma.make_fragment", (tiled.value, tensor.value), attributes)), tensor)
 
 

@@ -59,13 +59,11 @@ def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
     arch = _trace.target()
     if arch.chip != "gfx950":
         raise ValueError(f"cvt_sr_f32_to_bf16 needs gfx950, but the kernel is compiled for {arch.name}")
-    from flydsl.trace.build import attribute, build, parse_type
+    from flydsl.trace.build import build, i64_array, parse_type
 
     pair = parse_type("vector<2xbf16>")
     old = build("llvm.mlir.zero", (), pair)
     value, bits = as_numeric(x).to(Float32).ir_value(), as_numeric(rand).to(Int32).ir_value()
     lane = as_numeric(False).ir_value()
     result = call_intrinsic("llvm.amdgcn.cvt.sr.bf16.f32", (old, value, bits, lane), pair)
-    return wrap(
-        BFloat16, build("vector.extract", (result,), BFloat16.ir_type, {"static_position": attribute("array<i64: 0>")})
-    )
+    return wrap(BFloat16, build("vector.extract", (result,), BFloat16.ir_type, {"static_position": i64_array([0])}))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build_op
+from flydsl.trace.build import build_op, int_attribute
 
 from ..values.numeric.base import wrap
 from ..values.numeric.types import Int32
@@ -74,14 +74,14 @@ def cluster_signal_once_per_wg() -> None:
     _check("cluster_signal_once_per_wg")
     branch = build_op("scf.if", (is_wave_leader().ir_value(),), regions=2)
     with ir.InsertionPoint(branch.regions[0].blocks.append()):
-        build_op("rocdl.s.barrier.signal", (), (), {"id": attribute(f"{CLUSTER_BARRIER_ID} : i32")})
+        build_op("rocdl.s.barrier.signal", (), (), {"id": int_attribute(CLUSTER_BARRIER_ID, 32)})
         build_op("scf.yield", ())
 
 
 def cluster_wait() -> None:
     """Wait until every workgroup of the cluster has signalled."""
     _check("cluster_wait")
-    build_op("rocdl.s.barrier.wait", (), (), {"id": attribute(f"{CLUSTER_WAIT_ALL} : i16")})
+    build_op("rocdl.s.barrier.wait", (), (), {"id": int_attribute(CLUSTER_WAIT_ALL, 16)})
 
 
 def cluster_barrier() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build_op, parse_type
+from flydsl.trace.build import build_op, i64_array, parse_type
 from flydsl.trace.wrap import as_ir_value, wrap_any
 
+from ..ops.llvm_pointer import is_llvm_pointer
 from ..values.numeric.meta import NumericMeta
 
 # Conversions that used to be inline assembly are found here too.
@@ -59,7 +60,7 @@ def inline_asm(
         return _typed(kinds[0], op.results[0])
     values = []
     for i, kind in enumerate(types):
-        part = build_op("llvm.extractvalue", (op.results[0],), (kind,), {"position": attribute(f"array<i64: {i}>")})
+        part = build_op("llvm.extractvalue", (op.results[0],), (kind,), {"position": i64_array([i])})
         values.append(_typed(kinds[i], part.results[0]))
     return tuple(values)
 
@@ -69,4 +70,4 @@ def _typed(kind: Any, value: ir.Value) -> Any:
         from ..values.numeric.base import wrap
 
         return wrap(kind, value)
-    return value if str(value.type).startswith("!llvm.ptr") else wrap_any(value)
+    return value if is_llvm_pointer(value) else wrap_any(value)

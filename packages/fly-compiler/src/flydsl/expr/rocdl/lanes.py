@@ -10,7 +10,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, parse_type
+from flydsl.trace.build import attribute, build, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric, wrap
@@ -122,7 +122,7 @@ def cvt_pk_bf16_f32(a: Any, b: Any) -> Any:
 def _selector(value: Any, what: str) -> ir.Attribute:
     if isinstance(value, (bool, ir.Value)) or not isinstance(value, int) or not 0 <= value <= 3:
         raise TypeError(f"{what} is part of the instruction: it takes a Python int from 0 to 3, got {value!r}")
-    return attribute(f"{value} : i32")
+    return int_attribute(value, 32)
 
 
 def _needs_fp4(what: str) -> None:

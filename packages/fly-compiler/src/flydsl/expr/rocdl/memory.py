@@ -10,7 +10,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.build import build, build_op, i32_array, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
@@ -133,7 +133,7 @@ def _lds_address(lds: Any, byte_offset: Any) -> ir.Value:
         base = build("llvm.inttoptr", (build("arith.index_cast", (index,), parse_type("i32")),), pointer_type)
     attributes = {
         "elem_type": ir.TypeAttr.get(parse_type("i8")),
-        "rawConstantIndices": attribute("array<i32: -2147483648>"),
+        "rawConstantIndices": i32_array([-2147483648]),
     }
     return build("llvm.getelementptr", (base, _i32(byte_offset)), pointer_type, attributes)
 
@@ -151,7 +151,7 @@ def cluster_load_async_to_lds(
     if size_bytes not in _CLUSTER:
         raise ValueError(f"cluster_load_async_to_lds moves 1, 4, 8 or 16 bytes, not {size_bytes!r}")
     operands = (_pointer(global_ptr), _pointer(lds_ptr), _i32(0 if mask is None else mask))
-    attributes = {"offset": attribute(f"{int(offset)} : i32"), "cpol": attribute(f"{int(cpol)} : i32")}
+    attributes = {"offset": int_attribute(int(offset), 32), "cpol": int_attribute(int(cpol), 32)}
     build_op(f"rocdl.cluster.load.async.to.lds.{_CLUSTER[size_bytes]}", operands, (), attributes)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
@@ -239,7 +239,7 @@ def _warp_coordinates(warps: Sequence[int]) -> tuple[Any, Any]:
 
 def _issue(op: str, descriptor: TDMDescriptor2D, cache_policy: int) -> None:
     _needs_tdm(op)
-    attributes = {"cachePolicy": attribute(f"{int(cache_policy)} : i32")}
+    attributes = {"cachePolicy": int_attribute(int(cache_policy), 32)}
     build_op(op, (descriptor.dgroup0, descriptor.dgroup1), (), attributes)
 
 
@@ -256,14 +256,14 @@ def tensor_store_2d(desc: TDMDescriptor2D, cache_policy: int = 0) -> None:
 def tensor_wait(count: int = 0) -> None:
     """Wait until at most `count` transfers of this wave are outstanding."""
     _needs_tdm("tensor_wait")
-    build_op("rocdl.s.wait.tensorcnt", (), (), {"count": attribute(f"{int(count)} : i16")})
+    build_op("rocdl.s.wait.tensorcnt", (), (), {"count": int_attribute(int(count), 16)})
 
 
 def _replaced(group: ir.Value, words: dict[int, Any]) -> ir.Value:
     """Return a group of a descriptor with some words replaced."""
     for position, word in words.items():
         operands = (as_numeric(word).to(Int32).ir_value(), group)
-        place = {"static_position": attribute(f"array<i64: {position}>")}
+        place = {"static_position": i64_array([position])}
         group = build("vector.insert", operands, group.type, place)
     return group
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build_op
+from flydsl.trace.build import build_op, int_attribute
 
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32, Int64
@@ -158,7 +158,7 @@ def make_tensor_gather_descriptor(
 def _issue(op: str, descriptor: TDMGatherDescriptor, cache_policy: int) -> None:
     _needs_tdm(op)
     groups = (descriptor.dgroup0, descriptor.dgroup1, descriptor.dgroup2, descriptor.dgroup3)
-    build_op(op, groups, (), {"cachePolicy": attribute(f"{int(cache_policy)} : i32")})
+    build_op(op, groups, (), {"cachePolicy": int_attribute(int(cache_policy), 32)})
 
 
 def tensor_load_gather(desc: TDMGatherDescriptor, cache_policy: int = 0) -> None:

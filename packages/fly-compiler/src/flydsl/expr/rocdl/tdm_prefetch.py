@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, build_op, parse_type
+from flydsl.trace.build import build, build_op, int_attribute, parse_type
 
 from ..ops.gpu import thread_idx
 from ..values.numeric.base import as_numeric
@@ -67,4 +67,4 @@ def l2_prefetch_tile(
         element = row.to(Int64) * outer_stride + column.to(Int64) * inner_stride
         address = (base + element * elem_bytes).ir_value()
         pointer = build("llvm.inttoptr", (address,), parse_type("!llvm.ptr<1>"))
-        build_op("rocdl.global.prefetch", (pointer,), (), {"scope": attribute(f"{int(scope)} : i32")})
+        build_op("rocdl.global.prefetch", (pointer,), (), {"scope": int_attribute(int(scope), 32)})

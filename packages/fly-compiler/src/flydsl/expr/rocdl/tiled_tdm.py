@@ -9,7 +9,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 from flydsl.trace import context as _trace
-from flydsl.trace.build import i32_attribute, infer_op
+from flydsl.trace.build import infer_op, int_attribute
 
 from ..ops.atom import CopyAtom
 from ..values.layout import trees
@@ -89,9 +89,9 @@ def make_tiled_tdm_atom(
     if not isinstance(layout, Layout):
         raise TypeError(f"make_tiled_tdm_atom takes the layout of a tile in LDS, not {type(layout).__name__}")
     attributes = {
-        "numWarps": i32_attribute(num_warps),
+        "numWarps": int_attribute(num_warps),
         "initBoundaryCheck": ir.BoolAttr.get(bool(init_boundary_check)),
-        "cacheModifier": i32_attribute(op.cache_modifier),
+        "cacheModifier": int_attribute(op.cache_modifier),
         "atomicBarrier": ir.BoolAttr.get(bool(atomic_barrier)),
     }
     made = infer_op(op.operation, (tensor.value, layout.value, as_tile(tdm_tile).value), attributes)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build_op
+from flydsl.trace.build import build_op, int_attribute
 
 from ..values.numeric.base import Numeric
 
@@ -118,7 +118,7 @@ def emit_waitcnt(family: str, bitfield: Any, vmcnt: Any, lgkmcnt: Any, expcnt: A
     value = _static(bitfield, "bitfield")
     if not 0 <= value <= 0xFFFF:
         raise ValueError(f"the bitfield of s_waitcnt has 16 bits, got {value}")
-    build_op("rocdl.s.waitcnt", (), (), {"bitfield": attribute(f"{value} : i32")})
+    build_op("rocdl.s.waitcnt", (), (), {"bitfield": int_attribute(value, 32)})
 
 
 def check_class(name: str) -> None:
@@ -141,15 +141,15 @@ def _mask(mask: Any) -> int:
 
 def sched_barrier(mask: Any = 0) -> None:
     """Let the scheduler move only instructions of `mask` (bits, a class name or several) across this point."""
-    build_op("rocdl.sched.barrier", (), (), {"mask": attribute(f"{_mask(mask)} : i32")})
+    build_op("rocdl.sched.barrier", (), (), {"mask": int_attribute(_mask(mask), 32)})
 
 
 def sched_group_barrier(mask: Any, size: int, group_id: int) -> None:
     """Ask for the next `size` instructions of `mask` here, in the pipeline `group_id`."""
     attributes = {
-        "mask": attribute(f"{_mask(mask)} : i32"),
-        "size": attribute(f"{_static(size, 'size')} : i32"),
-        "groupId": attribute(f"{_static(group_id, 'group_id')} : i32"),
+        "mask": int_attribute(_mask(mask), 32),
+        "size": int_attribute(_static(size, "size"), 32),
+        "groupId": int_attribute(_static(group_id, "group_id"), 32),
     }
     build_op("rocdl.sched.group.barrier", (), (), attributes)
 
@@ -178,4 +178,4 @@ def s_wait_asynccnt(n: int = 0) -> None:
     """Wait until at most `n` async loads to LDS are outstanding (gfx1250)."""
     if _trace.target().family != "gfx1250":
         raise ValueError(f"s_wait_asynccnt needs gfx1250, but the kernel is compiled for {_trace.target().name}")
-    build_op("rocdl.s.wait.asynccnt", (), (), {"count": attribute(f"{_static(n, 'n')} : i16")})
+    build_op("rocdl.s.wait.asynccnt", (), (), {"count": int_attribute(_static(n, "n"), 16)})

@@ -8,7 +8,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl._mlir.facts import PointerFacts, SwizzleFacts
-from flydsl.trace.build import attribute, build, build_op, build_symbol, i32_attribute, infer, type_of
+from flydsl.trace.build import build, build_op, build_symbol, infer, int_attribute, type_of
 from flydsl.trace.wrap import register_wrapper
 
 from . import above
@@ -241,7 +241,7 @@ def to_llvm_ptr(p: Any) -> ir.Value:
     """Return the plain LLVM pointer."""
     p = _check(p, "to_llvm_ptr")
     number = llvm_number(p.facts.space)
-    return infer("fly.to_llvm_ptr", (p.value,), {"llvm_address_space": i32_attribute(number)})
+    return infer("fly.to_llvm_ptr", (p.value,), {"llvm_address_space": int_attribute(number)})
 
 
 def apply_swizzle(p: Any, swizzle: Any) -> Pointer:
@@ -274,7 +274,7 @@ def make_ptr(ptr_type: ir.Type, args: Any = (), dict_attrs: dict[str, Any] | Non
     attributes = {}
     if dict_attrs:
         converted = {
-            key: attribute(f"{item} : i64") if isinstance(item, int) else item for key, item in dict_attrs.items()
+            key: int_attribute(item, 64) if isinstance(item, int) else item for key, item in dict_attrs.items()
         }
         attributes["dictAttrs"] = ir.DictAttr.get(converted)
     return Pointer(build_symbol("fly.make_ptr", (ptr_type,), attributes, operands).results[0])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build, build_op, vector_type
+from flydsl.trace.build import attribute, build, build_op, i64_array, int_attribute, vector_type
 from flydsl.trace.fastmath import flags_attribute
 from flydsl.trace.wrap import register_makers
 
@@ -231,12 +231,12 @@ class Vector(Operators, metaclass=_VectorMeta):
         """Load a vector of the MLIR type `result_type` (or vector alias) from a builtin memref at `indices`."""
         if isinstance(result_type, type) and issubclass(result_type, Vector):
             result_type = result_type.make_type(result_type._alias_shape, result_type._alias_dtype)  # type: ignore[attr-defined]
-        attributes = {} if alignment is None else {"alignment": attribute(f"{alignment} : i64")}
+        attributes = {} if alignment is None else {"alignment": int_attribute(alignment, 64)}
         return Vector(build("vector.load", (_raw(memref), *_indices(indices)), result_type, attributes))
 
     def store(self, memref: Any, indices: Sequence[Any], alignment: int | None = None) -> None:
         """Store this vector to a builtin memref at `indices`; `alignment` in bytes."""
-        attributes = {} if alignment is None else {"alignment": attribute(f"{alignment} : i64")}
+        attributes = {} if alignment is None else {"alignment": int_attribute(alignment, 64)}
         build_op("vector.store", (self.value, _raw(memref), *_indices(indices)), (), attributes)
 
     # -- shape and lanes -----------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Vector(Operators, metaclass=_VectorMeta):
             "vector.extract",
             (self.value,),
             self.value.type.element_type,
-            {"static_position": attribute(f"array<i64: {index}>")},
+            {"static_position": i64_array([index])},
         )
         return wrap(self._dtype, value)
 
@@ -277,7 +277,7 @@ class Vector(Operators, metaclass=_VectorMeta):
         refuse_boolean(index, "a Vector")
         if isinstance(index, (Numeric, ir.Value)) and not (isinstance(index, Numeric) and index.is_static()):
             position = as_numeric(index).to(classes.Index).ir_value()
-            attributes = {"static_position": attribute(f"array<i64: {_DYNAMIC}>")}
+            attributes = {"static_position": i64_array([_DYNAMIC])}
             return wrap(
                 self._dtype, build("vector.extract", (self.value, position), self.value.type.element_type, attributes)
             )
@@ -466,7 +466,7 @@ def _static_index(index: Any) -> Any:
 
 
 def _shuffle(a: ir.Value, b: ir.Value, lanes: Sequence[int]) -> ir.Value:
-    mask = attribute("array<i64: " + ", ".join(map(str, lanes)) + ">")
+    mask = i64_array(lanes)
     return build("vector.shuffle", (a, b), vector_type(len(lanes), a.type.element_type), {"mask": mask})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl.expr.ops.gpu import is_extent
 from flydsl.expr.values.numeric import Boolean, Index, Int32, Numeric
-from flydsl.trace.build import attribute, build
+from flydsl.trace.build import attribute, build, int_attribute
 from flydsl.trace.diagnostics import where_text
 from flydsl.utils import log
 
@@ -146,12 +146,11 @@ def _bound(value: Any, name: str) -> ir.Value:
             raise TypeError(f"for-loop {name} must be i32, got {value}" + where_text())
         return Int32(value).ir_value()
     raw = value.ir_value() if isinstance(value, Numeric) else value
-    text = str(raw.type)
-    if text == "index":
+    if isinstance(raw.type, ir.IndexType):
         log().warning("for-loop %s is an Index; it is converted to i32%s", name, where_text())
         return Int32(Index(raw)).ir_value()
-    if text != "i32":
-        raise TypeError(f"for-loop {name} must be i32, got {text}" + where_text())
+    if raw.type != Int32.ir_type:
+        raise TypeError(f"for-loop {name} must be i32, got {raw.type}" + where_text())
     return raw
 
 
@@ -276,4 +275,4 @@ def _leaving_loop(
 
 
 def _signed_less() -> dict[str, ir.Attribute]:
-    return {"predicate": attribute("2 : i64")}
+    return {"predicate": int_attribute(2, 64)}

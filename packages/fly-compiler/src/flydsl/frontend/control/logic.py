@@ -43,7 +43,7 @@ def truth(value: Any, construct: str) -> bool | ir.Value:
         return truth(value.__dsl_bool__(), construct)
     else:
         return bool(value)
-    if condition is None or str(condition.type) != "i1":
+    if condition is None or condition.type != Boolean.ir_type:
         got = type(value).__name__ if condition is None or isinstance(value, Numeric) else str(condition.type)
         hint = "reduce it to one Boolean" if condition is None else "compare it, for example `x != 0`"
         raise compile_error(f"{construct} needs a Boolean condition, got {got}: {hint}")

@@ -73,7 +73,7 @@ def _index(value: Any) -> ir.Value:
     if isinstance(value, int):
         return Index(value).ir_value()
     if isinstance(value, ir.Value):
-        if str(value.type) == "index":
+        if isinstance(value.type, ir.IndexType):
             return value
         value = as_numeric(value)
     if not type(value).is_integer:

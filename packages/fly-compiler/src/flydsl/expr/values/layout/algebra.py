@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import i32_attribute, infer
+from flydsl.trace.build import infer, int_attribute
 from flydsl.trace.wrap import wrap_any
 
 from ..numeric.meta import NumericMeta, class_of_ir_type
@@ -154,7 +154,7 @@ def raked_product(layout: Any, tiler: Any) -> Any:
 def recast_layout(layout: Any, old_bits: Any, new_bits: Any) -> Any:
     """Return the layout for elements of `new_bits` where it was for elements of `old_bits` (ints or MLIR types)."""
     old, new = _bits(old_bits), _bits(new_bits)
-    attributes = {"old_type_bits": i32_attribute(old), "new_type_bits": i32_attribute(new)}
+    attributes = {"old_type_bits": int_attribute(old), "new_type_bits": int_attribute(new)}
     return wrap_any(infer("fly.recast_layout", (layout_operand(layout, "recast_layout"),), attributes))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import i32_array, i32_attribute, infer
+from flydsl.trace.build import i32_array, infer, int_attribute
 from flydsl.trace.wrap import wrap_any
 
 from .. import above
@@ -34,7 +34,7 @@ def _range(x: Any, begin: int, end: int, what: str) -> dict[str, ir.Attribute]:
     last = modes if end == -1 else end
     if not 0 <= begin <= last <= modes:
         raise IndexError(f"{what}: modes [{begin}, {end}) of a value of rank {modes}")
-    return {"begin": i32_attribute(begin), "end": i32_attribute(end)}
+    return {"begin": int_attribute(begin), "end": int_attribute(end)}
 
 
 def take(x: Any, begin: int, end: int) -> Any:
@@ -64,7 +64,7 @@ def group(x: Any, begin: int, end: int) -> Any:
 def _extend(op: str, base: Any, elem: Any, n: int | None) -> Any:
     if n is not None and n < rank(base):
         raise ValueError(f"{op.removeprefix('fly.')}: rank {n} is less than the rank {rank(base)} of the base")
-    attributes = {} if n is None else {"n": i32_attribute(n)}
+    attributes = {} if n is None else {"n": int_attribute(n)}
     return wrap_any(infer(op, (operand(base, op), operand(elem, op)), attributes))
 
 

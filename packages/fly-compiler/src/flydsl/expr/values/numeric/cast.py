@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build, build_once, vector_type
+from flydsl.trace.build import build, build_once, int_attribute, vector_type
 from flydsl.trace.context import state
 from flydsl.trace.fastmath import flags_attribute
 
@@ -152,7 +152,7 @@ def _float_to_float(
         value = _float_to_float(value, src, classes.Float32, None, fastmath)
     attributes = dict(flags_attribute(fastmath) or {})
     if rounding is not None:
-        attributes["roundingmode"] = attribute(f"{_ROUNDING[rounding]} : i32")
+        attributes["roundingmode"] = int_attribute(_ROUNDING[rounding], 32)
     return build("arith.truncf", (value,), like(value.type, dst.ir_type), attributes)
 
 
@@ -169,7 +169,7 @@ _ROUNDING = {
 def _float_to_int(value: ir.Value, src: NumericMeta, dst: NumericMeta) -> ir.Value:
     if dst.width == 1:
         zero = constant(0.0, src, value.type)
-        return build("arith.cmpf", (value, zero), like(value.type, dst.ir_type), {"predicate": attribute("13 : i64")})
+        return build("arith.cmpf", (value, zero), like(value.type, dst.ir_type), {"predicate": int_attribute(13, 64)})
     if src.width < 16:
         value, src = _float_to_float(value, src, classes.Float32, None, None), classes.Float32
     if dst is classes.Index:
@@ -194,7 +194,7 @@ def _int_to_int(value: ir.Value, src: NumericMeta, dst: NumericMeta) -> ir.Value
         return value
     if dst.width == 1:
         zero = constant(0, src, value.type)
-        return build("arith.cmpi", (value, zero), target, {"predicate": attribute("1 : i64")})
+        return build("arith.cmpi", (value, zero), target, {"predicate": int_attribute(1, 64)})
     if src is index or dst is index:
         signed = src.signed and src.width > 1
         return build("arith.index_cast" if signed or src is index else "arith.index_castui", (value,), target)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build
+from flydsl.trace.build import build, int_attribute
 from flydsl.trace.fastmath import flags_attribute
 
 from .cast import constant, like
@@ -159,10 +159,10 @@ def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastma
 
 def _compare(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir.Value:
     if cls.is_float:
-        attributes = dict(flags_attribute(fastmath) or {}, predicate=attribute(f"{op.floating} : i64"))
+        attributes = dict(flags_attribute(fastmath) or {}, predicate=int_attribute(op.floating, 64))
         return build("arith.cmpf", (a, b), like(a.type, _i1()), attributes)
     predicate = op.signed if cls.signed and cls.width > 1 else op.unsigned
-    return build("arith.cmpi", (a, b), like(a.type, _i1()), {"predicate": attribute(f"{predicate} : i64")})
+    return build("arith.cmpi", (a, b), like(a.type, _i1()), {"predicate": int_attribute(predicate, 64)})
 
 
 def _modulo(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta) -> ir.Value:
