@@ -562,4 +562,16 @@ RARE = [
         "X()()",
         change="m.p.x = V",
     ),
+    Edit(
+        "default factory of a dict",
+        "X = collections.defaultdict(lambda: VALUE)",
+        "X.default_factory()",
+        change="m.X.default_factory = lambda: V",
+    ),
+    Edit(
+        "dictionary of the module in sys.modules",
+        "X = VALUE",
+        "sys.modules[__name__].__dict__['X']",
+        change="m.X = V",
+    ),
 ]

@@ -20,7 +20,7 @@ import sys
 import threading
 import weakref
 from abc import ABCMeta
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import Context, ContextVar
@@ -214,6 +214,9 @@ class Reach:
             self.guards.append(guard)
             for one in (*guard.items, *guard.value):
                 self._add(one)
+            if isinstance(value, defaultdict):
+                self.guards.append(Attribute(f"the default factory of {label}", value, "default_factory"))
+                self._add(value.default_factory)
         elif isinstance(value, Enum):
             self._item(f"the value of {value!r}", vars(value), "_value_")
         elif isinstance(value, threading.local):
@@ -319,6 +322,8 @@ class Reach:
         if not _WHOLE_MODULE.isdisjoint(names):
             known |= self._texts | _data_names(namespace)
         package = namespace.get("__package__") or ""
+        if "__name__" in names:  # as in sys.modules[__name__]
+            self._add(sys.modules.get(namespace.get("__name__", "")))
         for one in names | texts:
             for path in (one, f"{package}.{one.lstrip('.')}"):
                 found = sys.modules.get(path)
