@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of tensors and types of scalar arguments: names, MLIR types, classes of the language."""
+"""Element types of tensors and types of scalar arguments: names, sizes, classes of the language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ class DataType:
     """One type of the artifact's note (docs/artifact.md)."""
 
     name: str
-    mlir: str
     size: int
     """Bytes of one element in memory."""
     cls: Any
@@ -25,25 +24,25 @@ class DataType:
 
 def _table() -> dict[str, DataType]:
     rows = [
-        ("bool", "i1", 1, numeric.Boolean),
-        ("int8", "i8", 1, numeric.Int8),
-        ("int16", "i16", 2, numeric.Int16),
-        ("int32", "i32", 4, numeric.Int32),
-        ("int64", "i64", 8, numeric.Int64),
-        ("uint8", "i8", 1, numeric.Uint8),
-        ("uint16", "i16", 2, numeric.Uint16),
-        ("uint32", "i32", 4, numeric.Uint32),
-        ("uint64", "i64", 8, numeric.Uint64),
-        ("float16", "f16", 2, numeric.Float16),
-        ("bfloat16", "bf16", 2, numeric.BFloat16),
-        ("float32", "f32", 4, numeric.Float32),
-        ("float64", "f64", 8, numeric.Float64),
-        ("float8_e4m3fn", "f8E4M3FN", 1, numeric.Float8E4M3FN),
-        ("float8_e4m3fnuz", "f8E4M3FNUZ", 1, numeric.Float8E4M3FNUZ),
-        ("float8_e5m2", "f8E5M2", 1, numeric.Float8E5M2),
-        ("float8_e5m2fnuz", "f8E5M2FNUZ", 1, numeric.Float8E5M2FNUZ),
+        ("bool", 1, numeric.Boolean),
+        ("int8", 1, numeric.Int8),
+        ("int16", 2, numeric.Int16),
+        ("int32", 4, numeric.Int32),
+        ("int64", 8, numeric.Int64),
+        ("uint8", 1, numeric.Uint8),
+        ("uint16", 2, numeric.Uint16),
+        ("uint32", 4, numeric.Uint32),
+        ("uint64", 8, numeric.Uint64),
+        ("float16", 2, numeric.Float16),
+        ("bfloat16", 2, numeric.BFloat16),
+        ("float32", 4, numeric.Float32),
+        ("float64", 8, numeric.Float64),
+        ("float8_e4m3fn", 1, numeric.Float8E4M3FN),
+        ("float8_e4m3fnuz", 1, numeric.Float8E4M3FNUZ),
+        ("float8_e5m2", 1, numeric.Float8E5M2),
+        ("float8_e5m2fnuz", 1, numeric.Float8E5M2FNUZ),
     ]
-    return {name: DataType(name, mlir, size, cls) for name, mlir, size, cls in rows}
+    return {name: DataType(name, size, cls) for name, size, cls in rows}
 
 
 DATA_TYPES = _table()

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl.trace.build import type_of
 
 from .dtypes import DATA_TYPES
 
@@ -48,16 +50,15 @@ class TensorSpec:
     wrapped: bool = False
 
     def type_text(self) -> str:
-        """Return the MLIR type."""
-        data = DATA_TYPES[self.dtype]
-        shape = _tuple_text([_leaf_text(one, 32) for one in self.shape])
-        stride = _tuple_text([_leaf_text(one, self.stride_bits) for one in self.stride])
-        align = "" if self.align == data.size else f", align<{self.align}>"
-        return f"!fly.memref<{data.mlir}, global, {shape}:{stride}{align}>"
+        """Return the text of the MLIR type."""
+        with ir.Context():
+            (made,) = self.ir_types()
+            return str(made)
 
     def ir_types(self) -> list[ir.Type]:
         """Return the types of the host function's parameters."""
-        return [ir.Type.parse(self.type_text())]
+        layout = type_of(fly.LayoutType, _tree(self.shape, 32), _tree(self.stride, self.stride_bits))
+        return [type_of(fly.MemRefType, DATA_TYPES[self.dtype].cls.ir_type, layout, "global", self.align)]
 
     def construct(self, values: list[ir.Value]) -> Any:
         """Return what traced code sees."""
@@ -93,11 +94,10 @@ def _tuple_text(leaves: list[str]) -> str:
     return leaves[0] if len(leaves) == 1 else f"({','.join(leaves)})"
 
 
-def _leaf_text(leaf: Leaf, bits: int) -> str:
-    if isinstance(leaf, int):
-        return str(leaf)
-    facts = ([f"i{bits}"] if bits != 32 else []) + ([f"div={leaf.divisibility}"] if leaf.divisibility != 1 else [])
-    return "?{" + " ".join(facts) + "}" if facts else "?"
+def _tree(leaves: tuple[Leaf, ...], bits: int) -> Any:
+    """Return the tree of a tensor's extents or strides; that of one axis is a leaf."""
+    tree = tuple([one if isinstance(one, int) else fly.Dynamic(bits, one.divisibility) for one in leaves])
+    return tree[0] if len(tree) == 1 else tree
 
 
 def _leaf_note(leaf: Leaf) -> Any:
@@ -144,9 +144,7 @@ class PointerSpec:
 
     def ir_types(self) -> list[ir.Type]:
         """Return the types of the host function's parameters."""
-        data = DATA_TYPES[self.dtype]
-        align = "" if self.align == data.size else f", align<{self.align}>"
-        return [ir.Type.parse(f"!fly.ptr<{data.mlir}, {self.space}{align}>")]
+        return [type_of(fly.PointerType, DATA_TYPES[self.dtype].cls.ir_type, self.space, self.align)]
 
     def construct(self, values: list[ir.Value]) -> Any:
         """Return what traced code sees."""

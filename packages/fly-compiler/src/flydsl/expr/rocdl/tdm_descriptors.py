@@ -14,7 +14,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type
+from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type, vector_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
@@ -115,7 +115,7 @@ def _address(pointer: Any) -> Any:
 
 def _words(values: Sequence[Any]) -> ir.Value:
     lanes = [as_numeric(value).to(Int32).ir_value() for value in values]
-    return build("vector.from_elements", lanes, parse_type(f"vector<{len(lanes)}xi32>"))
+    return build("vector.from_elements", lanes, vector_type(len(lanes), Int32.ir_type))
 
 
 def padding_word(interval: int, amount: int, elem_bytes: int) -> int:
