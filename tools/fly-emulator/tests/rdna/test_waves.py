@@ -360,7 +360,10 @@ def test_uninitialised_registers_and_missing_lanes_are_found(run: Runner, arch: 
 @narrow
 def test_each_operation_of_a_dual_instruction_is_as_defined_as_its_own_sources(run: Runner, arch: str) -> None:
     """v40 is stored: made beside a move of a register that nobody wrote, and as such a move, first and second."""
-    beside = ["v_dual_mov_b32 v41, v91 :: v_dual_add_f32 v40, v10, v10", "v_dual_add_f32 v40, v10, v10 :: v_dual_mov_b32 v41, v91"]  # fmt: skip
+    beside = [
+        "v_dual_mov_b32 v41, v91 :: v_dual_add_f32 v40, v10, v10",
+        "v_dual_add_f32 v40, v10, v10 :: v_dual_mov_b32 v41, v91",
+    ]
     of_it = ["v_dual_mov_b32 v41, v11 :: v_dual_mov_b32 v40, v90", "v_dual_mov_b32 v40, v91 :: v_dual_mov_b32 v41, v10"]
     with sanitize("init"):
         for code in beside:

@@ -11,8 +11,8 @@ from flydsl.runtime.device import get_rocm_arch
 
 @dataclass(frozen=True)
 class Architecture:
-    """`compute_units` of the largest part; lanes of a `wave`; whether one instruction converts f32 to bf16; the banks of
-    LDS, each 4 bytes wide.
+    """`compute_units` of the largest part; lanes of a `wave`; whether one instruction converts f32 to bf16; the banks
+    of LDS, each 4 bytes wide.
     """
 
     name: str

@@ -5,9 +5,9 @@ scale[m, b] = max |x| over block b of row m, over the largest number of the type
 q = round(x / scale[m, b]) to nearest even. The types are those of `per_token_quant_kernel`.
 
 A thread holds one vector of 16 bytes, the 4 to 64 lanes of a block take its maximum among themselves: no LDS, no
-barrier, unless a block has more lanes than a wave of the target. x is read once and q written once. A workgroup works on neighbouring vectors of one row, 256 of them by default
-(`WorkgroupConfig`). What is left of a row after its last whole vector is moved element by element, by the thread that
-comes after that of the last vector.
+barrier, unless a block has more lanes than a wave of the target. x is read once and q written once. A workgroup works
+on neighbouring vectors of one row, 256 of them by default (`WorkgroupConfig`). What is left of a row after its last
+whole vector is moved element by element, by the thread that comes after that of the last vector.
 
 Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only) and gfx1201.
 """
