@@ -21,6 +21,7 @@ __all__ = [
     "build_once",
     "build_op",
     "build_symbol",
+    "element_type_of",
     "i32_array",
     "i64_array",
     "infer",
@@ -78,7 +79,9 @@ def build(
 ) -> ir.Value:
     """Create an operation of one result and return it."""
     operands = _own(operands)
-    return _create(name, results=(result,), operands=operands, attributes=attributes, loc=location()).results[0]
+    made = _create(name, results=(result,), operands=operands, attributes=attributes, loc=location())
+    value: ir.Value = made.results[0]
+    return value
 
 
 def build_symbol(
@@ -96,12 +99,14 @@ def build_once(key: Any, name: str, result: ir.Type, attributes: dict[str, ir.At
     trace = state.trace
     scope = None if trace is None else trace.kernel
     if scope is None:
-        return _create(name, results=(result,), attributes=attributes, loc=location()).results[0]
-    known = scope.hoisted.get(key)
+        alone: ir.Value = _create(name, results=(result,), attributes=attributes, loc=location()).results[0]
+        return alone
+    known: ir.Value | None = scope.hoisted.get(key)
     if known is None:
         at = ir.InsertionPoint.at_block_begin(scope.entry)
         made = _create(name, results=(result,), attributes=attributes, loc=location(), ip=at)
-        known = scope.hoisted[key] = made.results[0]
+        known = made.results[0]
+        scope.hoisted[key] = known
     return known
 
 
@@ -121,7 +126,8 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
 
 def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
     """Create an operation of one result whose type the dialect infers; errors as `infer_op`."""
-    return infer_op(name, operands, attributes).results[0]
+    value: ir.Value = infer_op(name, operands, attributes).results[0]
+    return value
 
 
 # How MLIR says that an operand is of a type that the definition of the operation does not admit.
@@ -205,7 +211,14 @@ def attribute(text: str) -> ir.Attribute:
     return known
 
 
-def vector_type(count: int, element: ir.Type) -> ir.Type:
+def element_type_of(vector: ir.Value) -> ir.Type:
+    """Return the MLIR type of the elements of an SSA vector."""
+    kind: Any = vector.type
+    element: ir.Type = kind.element_type
+    return element
+
+
+def vector_type(count: int, element: ir.Type) -> ir.VectorType:
     """Return `vector<count x element>`, remembered for the trace."""
     trace = state.trace
     if trace is None:

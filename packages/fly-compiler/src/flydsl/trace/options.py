@@ -61,7 +61,9 @@ def capture_user_location() -> ir.Location:
     if found is not None:
         return found
     place = _trace.user_frame()
-    return ir.Location.current if place is None else file_location(*place)
+    if place is not None:
+        return file_location(*place)
+    return ir.Location.current or ir.Location.unknown()
 
 
 def dsl_loc_tracing(function: _F) -> _F:

@@ -103,7 +103,7 @@ def install(questions: Mapping[str, Callable[..., Any]]) -> None:
         original(self, *args, **kwargs)
 
     __init__.takes_values = True  # type: ignore[attr-defined]
-    ir.OpView.__init__ = __init__
+    ir.OpView.__init__ = __init__  # type: ignore[method-assign]
     _ods_common.get_op_results_or_values = _as_values(_ods_common.get_op_results_or_values)
     for name, module in list(sys.modules.items()):  # those that imported it before
         if name.startswith("flydsl._mlir.dialects._") and hasattr(module, "_get_op_results_or_values"):

@@ -15,7 +15,7 @@ from flydsl.trace.build import attribute, build, build_op, i32_array, int_attrib
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.above import attach
-from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import Boolean, Index, Int32
 from ..values.vector import Vector, _make
 
@@ -141,7 +141,7 @@ def block_id(dimension: Any) -> ir.Value:
     return _id("block_id", dimension)
 
 
-def lane_id() -> Any:
+def lane_id() -> Numeric:
     """Return the thread's index in its wave, `Int32`."""
     return wrap(Int32, build("arith.index_cast", (build("gpu.lane_id", (), Index.ir_type),), Int32.ir_type))
 

@@ -13,7 +13,7 @@ from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
 from flydsl.trace.build import build, i32_array, parse_type
 
-from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import Int8, Int32, Int64
 from ..values.pointer import Pointer, to_llvm_ptr
@@ -72,7 +72,7 @@ def llvm_pointer_add(base: Any, offset: Any, element: Any = None) -> ir.Value:
     return build("llvm.getelementptr", (pointer, *operands), pointer.type, attributes)
 
 
-def llvm_pointer_to_int(pointer: Any) -> Any:
+def llvm_pointer_to_int(pointer: Any) -> Numeric:
     """Return the address: `Int64` for generic and global memory, `Int32` for shared memory.
 
     Raises:

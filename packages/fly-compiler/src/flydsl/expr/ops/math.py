@@ -93,6 +93,7 @@ def _open(name: str, value: Any, floating: bool) -> tuple[ir.Value, Callable[[ir
     Raises:
         TypeError: an integer where a float is needed, or the other way round.
     """
+    wrapper: Callable[[Any], Any]
     if isinstance(value, Vector):
         cls, shape = value.dtype, value.shape
         opened, wrapper = value.value, lambda result: _make(result, shape, cls)

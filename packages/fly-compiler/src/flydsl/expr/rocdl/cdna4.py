@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl.trace import context as _trace
 
-from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import BFloat16, Float32, Int32
 from .cdna3 import *  # noqa: F403 - gfx950 has all of gfx942
 from .cdna3 import __all__ as _cdna3
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:
+def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Numeric:
     """Convert f32 to bf16, rounding by the random bits `rand` (32 bits, upper half used); `BFloat16`.
 
     Raises:

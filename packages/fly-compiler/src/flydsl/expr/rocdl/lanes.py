@@ -13,7 +13,7 @@ from flydsl.trace import context as _trace
 from flydsl.trace.build import attribute, build, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
-from ..values.numeric.base import as_numeric, wrap
+from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import BFloat16, Float32, Int32
 from ..values.vector import _make
@@ -90,7 +90,7 @@ def rcp(res: Any, x: Any) -> ir.Value:
     return build("rocdl.rcp", (as_ir_value(x),), _type(res))
 
 
-def perm_b32(hi: Any, lo: Any, sel: Any) -> Any:
+def perm_b32(hi: Any, lo: Any, sel: Any) -> Numeric:
     """Return four bytes picked from the eight of `hi` and `lo` by the selector, `Int32`."""
     return wrap(Int32, call_intrinsic("llvm.amdgcn.perm", (_i32(hi), _i32(lo), _i32(sel)), Int32.ir_type))
 
@@ -156,7 +156,7 @@ def cvt_scalef32_pk_fp4_f32(res: Any, old: Any, a: Any, b: Any, scale: Any, dst_
     return build("rocdl.cvt.scalef32.pk.fp4.f32", (_i32(old), *floats), _type(res), index)
 
 
-def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Any:
+def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Numeric:
     """Convert a 4-bit integer (in byte `byte_sel`) to f32 by the offset table of the hardware, `Float32`."""
     operand = as_numeric(x).to(Int32)
     if byte_sel:

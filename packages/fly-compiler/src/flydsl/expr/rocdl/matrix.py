@@ -91,5 +91,6 @@ def matrix_instruction(name: str) -> Callable[..., Any] | None:
 
 def _operand(value: Any) -> ir.Value:
     if isinstance(value, bool) or not isinstance(value, (int, Numeric)):
-        return as_ir_value(value)
+        found: ir.Value = as_ir_value(value)
+        return found
     return value.ir_value() if isinstance(value, Numeric) else Int32(value).ir_value()

@@ -11,6 +11,7 @@ import enum
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._mlir import register_value_caster
 from flydsl.trace.build import build
 from flydsl.trace.fastmath import flags_attribute
 
@@ -50,7 +51,7 @@ def element_class(value: ir.Value) -> NumericMeta:
 
 
 @with_operators
-class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
+class ArithValue(ir.Value):
     """A raw SSA scalar or vector of a builtin type.
 
     It has no constructor of its own: MLIR's bindings call it where a Python exception, which any line of Python may
@@ -110,7 +111,8 @@ class ArithValue(ir.Value):  # type: ignore[misc] # the bindings have no stubs
         if isinstance(element, _VectorType):
             return build("vector.bitcast", (self,), element)
         if isinstance(self.type, _VectorType) and class_of_ir_type(element).width != element_class(self).width:
-            return self._vector().bitcast(class_of_ir_type(element)).value
+            moved: ir.Value = self._vector().bitcast(class_of_ir_type(element)).value
+            return moved
         return bitcast_value(self, element)
 
     def __getitem__(self, index: Any) -> Any:
@@ -230,11 +232,13 @@ def _pair(a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
 
 
 def _broadcast(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
-    va, vb = isinstance(a.type, _VectorType), isinstance(b.type, _VectorType)
+    ta: Any = a.type
+    tb: Any = b.type
+    va, vb = isinstance(ta, _VectorType), isinstance(tb, _VectorType)
     if va and not vb:
-        b = build("vector.broadcast", (b,), ir.VectorType.get(a.type.shape, b.type))
+        b = build("vector.broadcast", (b,), ir.VectorType.get(ta.shape, tb))
     elif vb and not va:
-        a = build("vector.broadcast", (a,), ir.VectorType.get(b.type.shape, a.type))
+        a = build("vector.broadcast", (a,), ir.VectorType.get(tb.shape, ta))
     return a, b
 
 
@@ -302,7 +306,7 @@ def _register() -> None:
         ir.Float6E3M2FNType,
         ir.Float4E2M1FNType,
     ):
-        ir.register_value_caster(kind.static_typeid, replace=True)(ArithValue)
+        register_value_caster(kind.static_typeid, replace=True)(ArithValue)
 
 
 _register()

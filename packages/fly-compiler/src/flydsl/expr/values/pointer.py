@@ -228,7 +228,7 @@ def inttoptr(ptr_type: ir.Type, address: Any) -> Pointer:
     return Pointer(build("fly.inttoptr", (value.ir_value(),), ptr_type))
 
 
-def ptrtoint(p: Any) -> Any:
+def ptrtoint(p: Any) -> Numeric:
     """Return the address: `Int64` for global, `Int32` for shared pointers; `ValueError` for others."""
     p = _check(p, "ptrtoint")
     space = p.facts.space
@@ -271,7 +271,7 @@ def apply_swizzle(p: Any, swizzle: Any) -> Pointer:
 def make_ptr(ptr_type: ir.Type, args: Any = (), dict_attrs: dict[str, Any] | None = None) -> Pointer:
     """Make a pointer of the given type; what `args` and `dict_attrs` mean depends on the address space."""
     operands = [arg.ir_value() if hasattr(arg, "ir_value") else arg for arg in args]
-    attributes = {}
+    attributes: dict[str, ir.Attribute] = {}
     if dict_attrs:
         converted = {
             key: int_attribute(item, 64) if isinstance(item, int) else item for key, item in dict_attrs.items()

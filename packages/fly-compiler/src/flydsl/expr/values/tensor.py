@@ -348,7 +348,7 @@ def make_fragment_like(tensor: Any, dtype: Any = None) -> Tensor:
     """
     if not isinstance(tensor, FlyValue):
         raise TypeError(f"make_fragment_like takes a tensor or a layout, not {type(tensor).__name__}")
-    attributes = {}
+    attributes: dict[str, ir.Attribute] = {}
     cls = None
     if dtype is not None:
         cls = _class_of(dtype)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from flydsl._mlir import ir
-from flydsl.trace.build import attribute, build, build_op, i64_array, int_attribute, vector_type
+from flydsl.trace.build import attribute, build, build_op, element_type_of, i64_array, int_attribute, vector_type
 from flydsl.trace.fastmath import flags_attribute
 from flydsl.trace.wrap import register_makers
 
@@ -90,7 +90,7 @@ class Vector(Operators, metaclass=_VectorMeta):
 
     __slots__ = ("_dtype", "_shape", "value")
 
-    value: Any
+    value: ir.Value
     _shape: tuple[Any, ...]
     _dtype: NumericMeta
     __dsl_vector__ = True
@@ -256,7 +256,7 @@ class Vector(Operators, metaclass=_VectorMeta):
         value = build(
             "vector.extract",
             (self.value,),
-            self.value.type.element_type,
+            element_type_of(self.value),
             {"static_position": i64_array([index])},
         )
         return wrap(self._dtype, value)
@@ -279,7 +279,7 @@ class Vector(Operators, metaclass=_VectorMeta):
             position = as_numeric(index).to(classes.Index).ir_value()
             attributes = {"static_position": i64_array([_DYNAMIC])}
             return wrap(
-                self._dtype, build("vector.extract", (self.value, position), self.value.type.element_type, attributes)
+                self._dtype, build("vector.extract", (self.value, position), element_type_of(self.value), attributes)
             )
         try:
             number = operator.index(index)
@@ -331,7 +331,7 @@ class Vector(Operators, metaclass=_VectorMeta):
         if bits % cls.width:
             raise ValueError(f"{self.numel} x {self._dtype.__name__} ({bits} bits) do not divide into {cls.__name__}")
         lanes = bits // cls.width
-        if cls.ir_type == self.value.type.element_type:
+        if cls.ir_type == element_type_of(self.value):
             return _make(self.value, (lanes,), cls)
         return _make(build("vector.bitcast", (self.value,), vector_type(lanes, cls.ir_type)), (lanes,), cls)
 
@@ -350,7 +350,7 @@ class Vector(Operators, metaclass=_VectorMeta):
             return "maxnumf" if kind is ReductionOp.MAX else "minimumf"
         return str(kind.value) + ("si" if cls.signed and cls.width > 1 else "ui")
 
-    def reduce(self, op: Any, init_val: Any = None, reduction_profile: Any = None, *, fastmath: Any = None) -> Any:
+    def reduce(self, op: Any, init_val: Any = None, reduction_profile: Any = None, *, fastmath: Any = None) -> Numeric:
         """Combine all lanes to one scalar.
 
         Args:
@@ -467,7 +467,7 @@ def _static_index(index: Any) -> Any:
 
 def _shuffle(a: ir.Value, b: ir.Value, lanes: Sequence[int]) -> ir.Value:
     mask = i64_array(lanes)
-    return build("vector.shuffle", (a, b), vector_type(len(lanes), a.type.element_type), {"mask": mask})
+    return build("vector.shuffle", (a, b), vector_type(len(lanes), element_type_of(a)), {"mask": mask})
 
 
 def _spread(vector: Vector, dims: tuple[int, ...]) -> ir.Value:

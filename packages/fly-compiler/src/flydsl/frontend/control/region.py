@@ -38,7 +38,7 @@ class Scratch:
         """Open the next block with arguments of the given types."""
         here = location() or ir.Location.current
         region = self._op.regions[len(self.blocks)]
-        block = region.blocks.append(*types, arg_locs=[here] * len(types))
+        block: ir.Block = region.blocks.append(*types, arg_locs=[here] * len(types))
         self.blocks.append(block)
         return block
 

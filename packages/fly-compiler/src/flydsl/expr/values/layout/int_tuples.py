@@ -7,7 +7,7 @@ from typing import Any
 
 from flydsl.trace.build import build, infer
 
-from ..numeric.base import wrap
+from ..numeric.base import Numeric, wrap
 from ..numeric.types import Boolean
 from .construct import as_int_tuple
 from .objects import IntTuple
@@ -82,11 +82,11 @@ def ceil_div(a: Any, b: Any) -> IntTuple:
     return _tuple_op("fly.ceil_div", a, b)
 
 
-def elem_less(a: Any, b: Any) -> Any:
+def elem_less(a: Any, b: Any) -> Numeric:
     """Tell, as a dynamic `Boolean`, whether every leaf of `a` is less than its partner in `b`."""
     return wrap(Boolean, build("fly.elem_less", (as_int_tuple(a).value, as_int_tuple(b).value), Boolean.ir_type))
 
 
-def equal(a: Any, b: Any) -> Any:
+def equal(a: Any, b: Any) -> Numeric:
     """Tell, as a dynamic `Boolean`, whether two int-tuples are the same."""
     return wrap(Boolean, build("fly.equal", (as_int_tuple(a).value, as_int_tuple(b).value), Boolean.ir_type))

@@ -29,7 +29,7 @@ class FlyValue:
 
     __slots__ = ("_facts", "value")
 
-    value: Any
+    value: ir.Value
     _facts: Any
     """What the type of the value says."""
     _kinds: ClassVar[tuple[type, ...]] = ()

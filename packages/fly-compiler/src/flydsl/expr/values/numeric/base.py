@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build
@@ -136,6 +136,12 @@ class Numeric(Operators, metaclass=NumericMeta):
 
     # -- conversions ---------------------------------------------------------------------------------------------------
 
+    @overload
+    def to(self, dtype: NumericMeta, rounding_mode: Any = None) -> Numeric: ...
+
+    @overload
+    def to(self, dtype: Any, rounding_mode: Any = None) -> Any: ...
+
     def to(self, dtype: Any, rounding_mode: Any = None) -> Any:
         """Convert to another numeric class, or a static scalar to Python's `int`, `float` or `bool`.
 
@@ -163,7 +169,7 @@ class Numeric(Operators, metaclass=NumericMeta):
             raise ValueError("rounding_mode applies to dynamic values; this one is known while tracing")
         return wrap(dtype, cast_value(self.value, type(self), dtype, RoundingMode[rounding_mode.name]))
 
-    def bitcast(self, dtype: Any) -> Any:
+    def bitcast(self, dtype: Any) -> Numeric:
         """Reinterpret the bits as `dtype`, which must be as wide; `ValueError` otherwise."""
         dtype = _class_of(dtype)
         if dtype.width != type(self).width:
@@ -263,14 +269,14 @@ def _storable_bytes(cls: NumericMeta) -> int:
     return width // 8
 
 
-def wrap(cls: Any, value: Any) -> Any:
+def wrap(cls: Any, value: Any) -> Numeric:
     """Return a scalar of `cls` around an SSA value of its type, or a number in its range; nothing is checked."""
-    result = object.__new__(cls)
+    result: Numeric = object.__new__(cls)
     result.value = value
     return result
 
 
-def as_numeric(value: Any) -> Any:
+def as_numeric(value: Any) -> Numeric:
     """Return `value` as a scalar: bool is `Boolean`, int `Int32` (`Int64` beyond it), float `Float32`.
 
     SSA values take the class of their MLIR type (signed integers).
@@ -286,10 +292,11 @@ def as_numeric(value: Any) -> Any:
         return wrap(classes.Boolean, value)
     if kind is int:
         if -(1 << 31) <= value < 1 << 31:
-            return classes.Int32(value)
+            return wrap(classes.Int32, value)
         if not -(1 << 63) <= value < 1 << 64:
             raise OverflowError(f"{value} does not fit 64 bits; a type says what is meant, for example fx.Int128(...)")
-        return classes.Int64(value)
+        wide: Numeric = classes.Int64(value)
+        return wide
     if kind is float:
         return wrap(classes.Float32, value)
     if isinstance(value, _Value):
