@@ -3,6 +3,12 @@
 
 The compiler, the kernel library and the benchmarks read it; the tables of the packages that depend on nothing (the
 layout algebra, the emulator) are held against it by `tests/integration/test_chips.py`.
+
+Where the numbers come from. LDS, its granule, waves and workgroups: LLVM 22's AMDGPU target (the limit that it
+reports for a kernel with more LDS, `getLdsDwGranularity`, `getMaxWavesPerEU`, `getMaxWorkGroupsPerCU`). Banks, SIMDs,
+8-bit floats and matrix instructions: AMD's ISA documents of CDNA 3 and 4, RDNA 3, 3.5 (gfx1151) and 4. Compute units:
+AMD's product pages; the Radeon 8060S has 40, which are 20 workgroup processors. There is no public document of
+gfx1250: what LLVM says of it is LLVM's, and its SIMDs and banks are assumed to be as many as gfx950's.
 """
 
 from __future__ import annotations
