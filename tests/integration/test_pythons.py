@@ -2,13 +2,14 @@
 """The wheels that claim every Python from 3.10 on: each Python at hand, with the newest and the oldest dependencies.
 
 What the compiler of this environment's Python exported runs there. fly-dialect, and so the compiler, is built for one
-Python; its wheel says so.
+Python, as its wheel says: there it compiles and runs, with nothing installed but what the wheels ask for.
 """
 
 import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ import flydsl.compiler as flyc
 
 WHEELS = Path(__file__).resolve().parents[2] / "build" / "wheels"
 PACKAGES = ("fly-layout", "fly-runtime", "fly-autotune", "fly-kernels", "fly-emulator")
+COMPILER = ("fly-layout", "fly-runtime", "fly-dialect", "fly-compiler", "fly-emulator")
 SMOKE = """
 import json, pathlib, sys
 import numpy as np
@@ -43,6 +45,19 @@ print(json.dumps({
 """
 
 
+COMPILE = """
+import json, sys
+import numpy as np
+sys.path.append(sys.argv[1])
+from kernels import scale
+
+a = np.random.default_rng(5).standard_normal(1001, dtype=np.float32)
+b = np.full(1001, np.nan, dtype=np.float32)
+scale(a, b, 1.5, 1001)
+print(json.dumps({"error": float(np.abs(b - a * np.float32(1.5)).max()), "torch": "torch" in sys.modules}))
+"""
+
+
 @pytest.fixture(scope="module")
 def artifact(tmp_path_factory):
     path = tmp_path_factory.mktemp("export") / "scale.so"
@@ -51,7 +66,7 @@ def artifact(tmp_path_factory):
 
 
 def uv(*words):
-    program = os.environ.get("HATCH_ENV_TYPE_VIRTUAL_UV_PATH") or shutil.which("uv")
+    program = os.environ.get("UV") or shutil.which("uv")
     if program is None:
         pytest.fail("uv is not on PATH: run this through tools/dev test integration")
     return subprocess.run([program, *map(str, words)], capture_output=True, text=True)
@@ -72,20 +87,40 @@ def wheel(name):
     return found[-1]  # the newest: this run installed it
 
 
+def environment_of(folder, interpreter, resolution, packages):
+    """A Python with wheels of ours and the newest or oldest of what they ask for, and the variables to run it with."""
+    made = uv("venv", "--quiet", "--no-python-downloads", "--python", interpreter, folder)
+    assert made.returncode == 0, made.stderr
+    python = folder / "bin" / "python"
+    # Of the dependencies only what is built: the oldest that a Python has.
+    options = ("--quiet", "--python", python, "--resolution", resolution, "--only-binary", ":all:")
+    installed = uv("pip", "install", *options, "numpy>=1.26", *map(wheel, packages))
+    assert installed.returncode == 0, installed.stderr
+    return python, {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+@pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
+def test_the_compiler_runs(tmp_path, resolution):
+    python, environment = environment_of(tmp_path / "env", sys.executable, resolution, COMPILER)
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    environment["FLYDSL_RUNTIME_CACHE_DIR"] = str(cache)
+    done = subprocess.run(
+        [python, "-I", "-c", COMPILE, Path(__file__).parent],
+        capture_output=True, text=True, env=environment, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {"error": 0, "torch": False}
+    assert list(cache.rglob("*.so"))  # it compiled
+
+
 @pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
 @pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
 def test_an_artifact_runs(tmp_path, artifact, version, resolution):
     interpreter = python_at_hand(version)
     if interpreter is None:
         pytest.skip(f"no Python {version} on this machine")
-    made = uv("venv", "--quiet", "--no-python-downloads", "--python", interpreter, tmp_path / "env")
-    assert made.returncode == 0, made.stderr
-    python = tmp_path / "env" / "bin" / "python"
-    # Of the dependencies only what is built: the oldest that a Python has.
-    options = ("--quiet", "--python", python, "--resolution", resolution, "--only-binary", ":all:")
-    installed = uv("pip", "install", *options, "numpy>=1.26", *map(wheel, PACKAGES))
-    assert installed.returncode == 0, installed.stderr
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    python, environment = environment_of(tmp_path / "env", interpreter, resolution, PACKAGES)
     done = subprocess.run(
         [python, "-I", "-c", SMOKE, artifact], capture_output=True, text=True, env=environment, timeout=600
     )

@@ -11,16 +11,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import hatch, lint, suites, wheels
+from . import environments, lint, suites, wheels
 from .paths import BUILD, ROOT
 from .shell import SetupError, say
 
-DEV_PACKAGES = ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator")
-
 
 def _dev_environment() -> dict[str, str]:
-    folder = wheels.install("dev", DEV_PACKAGES, editable=True)
-    variables = hatch.environment_variables()
+    folder = wheels.install("dev", tuple(wheels.ALL), editable=True)
+    variables = environments.environment_variables()
     tools = BUILD / "fly-dialect" / "bin"
     return {
         **os.environ,
@@ -107,7 +105,7 @@ def bench(arguments: argparse.Namespace) -> int:
 
 def lock(arguments: argparse.Namespace) -> int:
     """Pin the newest versions of what builds the wheels, with their hashes (tools/setup/locks)."""
-    print("\n".join(str(path.relative_to(ROOT)) for path in hatch.lock()))
+    print("\n".join(str(path.relative_to(ROOT)) for path in environments.lock()))
     return 0
 
 

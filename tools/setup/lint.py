@@ -8,10 +8,11 @@ import os
 import re
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import debian, dynamic_imports, hatch, untyped, wheels
+from . import debian, dynamic_imports, environments, untyped, wheels
 from .paths import BUILD, ROOT
 from .shell import say
 
@@ -23,6 +24,7 @@ SOURCE_ROOTS = tuple(
     if (package.folder / source / "flydsl").is_dir()
 )
 STAND_INS = BUILD / "lint" / "stand-ins"
+STUBS = BUILD / "lint" / "stubs"
 CPP_SUFFIXES = (".c", ".h", ".cpp", ".hpp")
 
 
@@ -82,9 +84,19 @@ def _generated_modules(source_root: Path) -> set[str]:
     return found
 
 
+def binding_stubs(folder: Path) -> Path:
+    """The Python files and generated stubs of the bindings in `folder`, from the wheel of the present sources."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(wheels.build(wheels.ALL["dialect"])) as archive:
+        for name in archive.namelist():
+            if name.startswith(f"{GENERATED.replace('.', '/')}/") and name.endswith((".py", ".pyi")):
+                archive.extract(name, folder)
+    return folder
+
+
 def layers_command(source_roots: Sequence[Path], scratch: Path) -> tuple[list[str], dict[str, str]]:
     """The command and environment that check the layer table over some source roots."""
-    folder = hatch.environment("lint")
+    folder = environments.environment("lint")
     roots = (stand_ins(source_roots, scratch), *source_roots)
     command = [str(folder / "bin" / "lint-imports"), "--config", str(ROOT / ".importlinter"), "--no-cache"]
     return command, {**os.environ, "PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
@@ -112,13 +124,13 @@ def _untyped() -> bool:
 def run() -> tuple[int, int]:
     """Run every check; returns how many passed and how many failed."""
     debian.ensure(debian.LINT_PACKAGES)
-    folder = hatch.environment("lint")
-    variables = hatch.environment_variables()
+    folder = environments.environment("lint")
+    variables = environments.environment_variables()
     env = {
         **os.environ,
         **variables,
         "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}",
-        "MYPYPATH": os.pathsep.join(str(root) for root in (*SOURCE_ROOTS, ROOT / "tools")),
+        "MYPYPATH": os.pathsep.join(map(str, (STUBS, *SOURCE_ROOTS, ROOT / "tools"))),
     }
     python = str(folder / "bin" / "python")
     results = [
@@ -130,6 +142,7 @@ def run() -> tuple[int, int]:
         _check("tests of the checks", [python, "-m", "pytest", "-q", "tools/tests"], env),
         _check("clang-format", [f"clang-format-{debian.LLVM}", "--dry-run", "-Werror", *_tracked(*CPP_SUFFIXES)], env),
     ]
+    binding_stubs(STUBS)
     for root in SOURCE_ROOTS:
         arguments = [python, "-m", "mypy", *_mypy_packages(root / "flydsl")]
         results.append(_check(f"mypy {root.parent.name}", arguments, env))

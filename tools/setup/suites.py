@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import hatch, wheels
+from . import environments, wheels
 from .paths import BUILD, ROOT
 from .shell import say
 
@@ -29,7 +29,7 @@ class Companion:
 class Suite:
     """One test command.
 
-    `packages` is all of ours that its environment may hold: an upward import must fail there.
+    `packages` is all of ours that its environment may hold; those of `with_tests` come with their extra `test`.
 
     The emulated device is chosen when a process starts, so the command runs once per architecture.
     """
@@ -38,6 +38,7 @@ class Suite:
     environment: str
     packages: tuple[str, ...]
     command: tuple[str, ...]
+    with_tests: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
     architectures: tuple[str, ...] = ("gfx942",)
 
@@ -46,45 +47,37 @@ def _pytest(*arguments: str) -> tuple[str, ...]:
     return ("python", "-m", "pytest", "-q", "-rs", "--strict-markers", *arguments)
 
 
+# Each process that runs tests of the runtime compiles doubles of devices' libraries, which takes longer than they do.
+_SERIAL = ("runtime",)
+
+
+def _of(package: wheels.Package) -> Suite:
+    tests = str((package.folder / "tests").relative_to(ROOT))
+    return Suite(
+        package.short,
+        f"test-{package.short}",
+        (*package.tested_beside, package.short),
+        _pytest(*(() if package.short in _SERIAL else XDIST), tests),
+        with_tests=(package.short,),
+        architectures=package.tested_on,
+    )
+
+
 ALL = (
-    Suite("layout", "test-layout", ("layout",), _pytest(*XDIST, "packages/fly-layout/tests")),
-    Suite("runtime", "test-runtime", ("runtime", "emulator"), _pytest("packages/fly-runtime/tests")),
-    Suite("emulator", "test-emulator", ("emulator",), _pytest(*XDIST, "tools/fly-emulator/tests")),
-    Suite("dialect", "test-dialect", ("dialect",), _pytest(*XDIST, "packages/fly-dialect/tests")),
-    Suite(
-        "compiler",
-        "test-compiler",
-        ("layout", "runtime", "dialect", "compiler", "emulator"),
-        _pytest(*XDIST, "packages/fly-compiler/tests"),
-    ),
-    Suite(
-        "autotune",
-        "test-autotune",
-        ("layout", "runtime", "dialect", "compiler", "autotune", "emulator"),
-        _pytest(*XDIST, "packages/fly-autotune/tests"),
-        architectures=("gfx942", "gfx950"),
-    ),
-    Suite(
-        "kernels",
-        "test-kernels",
-        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
-        _pytest(*XDIST, "packages/fly-kernels/tests"),
-        architectures=("gfx942", "gfx950"),
-    ),
+    *map(_of, wheels.ALL.values()),
     # What is written for waves of 32 lanes too; gfx1100 runs the same by hand (CONTRIBUTING.md).
-    Suite(
-        "kernels-wave32",
-        "test-kernels",
-        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
-        _pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
+    replace(
+        _of(wheels.ALL["kernels"]),
+        name="kernels-wave32",
+        command=_pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
         architectures=("gfx1201",),
     ),
     Suite(
         "integration",
         "integration",
-        ("layout", "runtime", "dialect", "compiler", "autotune", "kernels", "emulator"),
+        tuple(wheels.ALL),
         _pytest("tests/integration"),
-        (Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
+        companions=(Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
     ),
 )
 
@@ -115,11 +108,11 @@ def _read(report: Path) -> Counts:
 
 def run(suite: Suite, extra: list[str]) -> Counts:
     """Run one suite; its output goes to the terminal."""
-    folder = wheels.install(suite.environment, suite.packages)
+    folder = wheels.install(suite.environment, suite.packages, with_tests=suite.with_tests)
     companions = {
         one.variable: str(wheels.install(one.environment, one.packages) / "bin" / "python") for one in suite.companions
     }
-    variables = hatch.environment_variables()
+    variables = environments.environment_variables()
     # fly-opt is a tool of the build tree and in no wheel.
     programs = [folder / "bin", *([BUILD / "fly-dialect" / "bin"] if "dialect" in suite.packages else [])]
     total = Counts()

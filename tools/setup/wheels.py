@@ -10,12 +10,13 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import debian, hatch, llvm_sources, old_glibc
+from . import debian, environments, llvm_sources, old_glibc
 from .paths import BUILD, PACKAGES, ROOT, cache_dir
+from .release_notes import release_notes
 from .shell import SetupError, run
 
 
@@ -31,6 +32,10 @@ class Package:
     """Variables of CMake for the wheel that is published."""
     most_bytes: tuple[float, float] = (math.inf, math.inf)
     """The size that the published wheel may have, unpacked and packed."""
+    tested_beside: tuple[str, ...] = ()
+    """The other packages of ours that its tests have: an upward import must fail there."""
+    tested_on: tuple[str, ...] = ("gfx942",)
+    """The emulated architectures that its tests run on, one after the other."""
 
     @property
     def short(self) -> str:
@@ -38,11 +43,13 @@ class Package:
         return self.name.removeprefix("fly-")
 
 
+# The one list of the packages, the lower ones first: what builds, tests, checks and publishes them reads it.
 ALL = {
     package.short: package
     for package in (
         Package("fly-layout", PACKAGES / "fly-layout"),
-        Package("fly-runtime", PACKAGES / "fly-runtime", native=True),
+        Package("fly-runtime", PACKAGES / "fly-runtime", native=True, tested_beside=("emulator",)),
+        Package("fly-emulator", ROOT / "tools" / "fly-emulator", native=True),
         Package(
             "fly-dialect",
             PACKAGES / "fly-dialect",
@@ -51,16 +58,28 @@ ALL = {
             release_defines={"FLY_STATIC": "ON", "FLY_TOOLS": "OFF", "FLY_TESTS": "OFF"},
             most_bytes=(130e6, 45e6),
         ),
-        Package("fly-compiler", PACKAGES / "fly-compiler"),
-        Package("fly-autotune", PACKAGES / "fly-autotune"),
-        Package("fly-kernels", PACKAGES / "fly-kernels"),
-        Package("fly-emulator", ROOT / "tools" / "fly-emulator", native=True),
+        Package("fly-compiler", PACKAGES / "fly-compiler", tested_beside=("layout", "runtime", "dialect", "emulator")),
+        Package(
+            "fly-autotune",
+            PACKAGES / "fly-autotune",
+            tested_beside=("layout", "runtime", "dialect", "compiler", "emulator"),
+            tested_on=("gfx942", "gfx950"),
+        ),
+        Package(
+            "fly-kernels",
+            PACKAGES / "fly-kernels",
+            tested_beside=("layout", "runtime", "dialect", "compiler", "autotune", "emulator"),
+            tested_on=("gfx942", "gfx950"),
+        ),
     )
 }
 
 
 # What wheels are built with, and what is written into each.
-_BUILDERS = (hatch.LOCKS / "build.txt", *map(Path(__file__).with_name, ("bill_of_materials.py", "third_party.py")))
+_BUILDERS = (
+    environments.LOCKS / "build.txt",
+    *map(Path(__file__).with_name, ("bill_of_materials.py", "third_party.py")),
+)
 
 
 # Of libraries. Programs are linked only where CMake tries the compiler, against this machine's shared libstdc++.
@@ -120,7 +139,7 @@ def _build_into(
     What is linked finds the libraries of `link_with` first.
     """
     settings: list[str] = []
-    variables = dict(hatch.environment_variables())
+    variables = dict(environments.environment_variables())
     if package.native:
         settings += ["-C", f"build-dir={tree}"]
         linked = {} if link_with is None else dict.fromkeys(_LINKER_FLAGS, f"-L{link_with}")
@@ -141,10 +160,10 @@ def _build_into(
             variables["FLY_LLVM_SOURCES"] = str(llvm_sources.fetch(cache_dir(), int(debian.LLVM)))
         except llvm_sources.SetupError as error:
             raise SetupError(f"the sources of MLIR's Python bindings: {error}") from error
-    python = hatch.environment("build") / "bin" / "python"
+    python = environments.environment("build") / "bin" / "python"
     variables["PATH"] = f"{python.parent}{os.pathsep}{variables['PATH']}"
     run(
-        [hatch.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
+        [environments.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
          "--out-dir", folder, *settings, package.folder],
         what=f"building {package.name}",
         env=variables,
@@ -156,7 +175,7 @@ def _build_into(
 
 def _add_bill_of_materials(package: Package, wheel: Path, *options: str) -> None:
     run(
-        [hatch.environment("build") / "bin" / "python", "-m", "setup.bill_of_materials", *options, wheel],
+        [environments.environment("build") / "bin" / "python", "-m", "setup.bill_of_materials", *options, wheel],
         what=f"writing the bill of materials of {package.name}",
         cwd=ROOT / "tools",
     )
@@ -165,18 +184,21 @@ def _add_bill_of_materials(package: Package, wheel: Path, *options: str) -> None
 def release(package: Package) -> Path:
     """The wheel of a package as it is published, in build/release: native ones need glibc 2.28 and nothing else.
 
+    Its release notes lie beside it, under the package's name.
+
     Raises:
-        SetupError: it needs more than that, or is larger than `Package.most_bytes` allows.
+        SetupError: it needs more than that, is larger than `Package.most_bytes` allows, or has no release notes.
     """
     target = BUILD / "release"
     target.mkdir(parents=True, exist_ok=True)
     for stale in target.glob(f"{package.name.replace('-', '_')}-*.whl"):
         stale.unlink()
+    (target / f"{package.name}.md").write_text(release_notes(package.name, package.folder))
     if not package.native:
         return Path(shutil.copy(build(package), target))
     debian.ensure(debian.BUILD_PACKAGES)
-    tools = hatch.environment("release") / "bin"
-    variables = hatch.environment_variables()
+    tools = environments.environment("release") / "bin"
+    variables = environments.environment_variables()
     with tempfile.TemporaryDirectory(dir=target) as scratch:
         wheel = _build_into(
             # As deep as the tree of the other build, so that ccache knows the objects.
@@ -221,40 +243,39 @@ def _check(wheel: Path) -> None:
         raise SetupError(f"{wheel.name} ships flydsl/__init__.py: flydsl is a namespace that all wheels share")
 
 
-def install(environment: str, packages: tuple[str, ...], *, editable: bool = False) -> Path:
-    """Put wheels of the repository, with what they declare, into a hatch environment; returns its folder.
+def install(
+    environment: str, packages: Sequence[str], *, with_tests: Sequence[str] = (), editable: bool = False
+) -> Path:
+    """Put wheels of the repository, with what they declare, into an environment; returns its folder.
 
-    With `editable`, pure Python packages are installed as links to their sources.
+    Those of `with_tests` come with their extra `test`. With `editable`, pure Python packages are installed as links to
+    their sources.
     """
-    folder = hatch.environment(environment)
+    folder = environments.environment(environment)
     requirements: list[str] = []
     record: list[str] = []
     for short in packages:
         package = ALL[short]
+        extra = "[test]" if short in with_tests else ""
         if editable and not package.native:
-            requirements += ["-e", str(package.folder)]
+            requirements += ["-e", f"{package.folder}{extra}"]
             record.append(f"{package.name} editable {(package.folder / 'pyproject.toml').read_text()}")
         else:
             wheel = build(package)
-            requirements += ["--reinstall-package", package.name, str(wheel)]
+            requirements += ["--reinstall-package", package.name, f"{package.name}{extra} @ {wheel.as_uri()}"]
             record.append(f"{package.name} {wheel.parent.name}")
     stamp = folder / "flydsl-installed.txt"
     wanted = "\n".join(record)
     if not stamp.exists() or stamp.read_text() != wanted:
-        build_python = hatch.environment("build") / "bin"
-        variables = hatch.environment_variables()
-        run(
-            [
-                hatch.tools_bin() / "uv",
-                "pip",
-                "install",
-                "--quiet",
-                "--python",
-                folder / "bin" / "python",
-                *requirements,
-            ],
-            what=f"installing {', '.join(ALL[short].name for short in packages)} into environment {environment}",
-            env=variables | {"PATH": f"{build_python}{os.pathsep}{variables['PATH']}"},
+        build_python = environments.environment("build") / "bin"
+        path = f"{build_python}{os.pathsep}{environments.environment_variables()['PATH']}"
+        names = ", ".join(ALL[short].name for short in packages)
+        environments.install(
+            folder,
+            "install",
+            *requirements,
+            what=f"installing {names} into environment {environment}",
+            env={"PATH": path},
         )
         stamp.write_text(wanted)
     return folder

@@ -11,7 +11,7 @@ CONFIGURATION = (ROOT / ".pre-commit-config.yaml").read_text()
 
 def test_versions_are_those_of_the_lint_environment():
     pinned = set(re.findall(r'"(ruff==[\d.]+)"', CONFIGURATION))
-    assert pinned == set(re.findall(r'"(ruff==[\d.]+)"', (ROOT / "hatch.toml").read_text()))
+    assert pinned == set(re.findall(r'"(ruff==[\d.]+)"', (ROOT / "pyproject.toml").read_text()))
     assert len(pinned) == 1
     assert f"clang-format-{debian.LLVM} -i" in CONFIGURATION
 

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .. import debian, hatch
+from .. import debian, environments
 from ..paths import cache_dir
 from ..shell import SetupError, run
 
@@ -37,7 +37,7 @@ def link_folder() -> Path:
     """
     if platform.machine() != "x86_64":
         raise SetupError(f"release wheels are built on x86-64 only, not on {platform.machine()}")
-    lock = hatch.LOCKS / "release.txt"
+    lock = environments.LOCKS / "release.txt"
     made_from = hashlib.sha256(b"\0".join(file.read_bytes() for file in (lock, _NEWER, Path(__file__)))).hexdigest()
     folder = cache_dir() / f"glibc-{VERSION}-{made_from[:12]}"
     if not folder.exists():
@@ -63,7 +63,7 @@ def _stubs(scratch: Path, made: Path) -> None:
     source.write_text("int flydsl_empty;\n")
     cache = scratch / "zig"
     run(
-        [hatch.environment("release") / "bin" / "python", "-m", "ziglang", "cc", "-target",
+        [environments.environment("release") / "bin" / "python", "-m", "ziglang", "cc", "-target",
          f"x86_64-linux-gnu.{VERSION}", "-shared", "-fPIC", source, "-o", scratch / "empty.so"],
         what=f"making stubs of glibc {VERSION}",
         env={"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)},
