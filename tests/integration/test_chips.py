@@ -56,7 +56,8 @@ def test_the_compiler_and_the_runtime(name):
 
 @pytest.mark.parametrize("name", kernels.WRITTEN_FOR)
 def test_the_kernels(monkeypatch, name):
-    monkeypatch.setenv("ARCH", name)
+    monkeypatch.delenv("ARCH", raising=False)
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", name)
     found = kernels.architecture()
     assert (found.compute_units, found.lds_banks) == (CHIPS[name].compute_units, CHIPS[name].lds_banks)
     assert ("FNUZ" in found.fp8) == (CHIPS[name].fp8 == "fnuz")
