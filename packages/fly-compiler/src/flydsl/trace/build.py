@@ -8,7 +8,7 @@ a compilation costs. Every op gets the user's source location.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from flydsl._mlir import ir
@@ -38,7 +38,10 @@ _create = ir.Operation.create
 class TypeClass(Protocol):
     """The bound class of an MLIR type."""
 
-    get: Callable[..., ir.Type]
+    @staticmethod
+    def get(*args: Any, **kwargs: Any) -> ir.Type:
+        """Return the type of these parts."""
+        ...
 
 
 def _own(operands: Sequence[Any]) -> Sequence[Any]:

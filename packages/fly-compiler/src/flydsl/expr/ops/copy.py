@@ -63,7 +63,8 @@ class TiledCopy(_Atom):
     @property
     def tile_mn(self) -> Tile:
         """The tile."""
-        tile: Tile = static(self.type.tile)
+        kind: Any = self.type
+        tile: Tile = static(kind.tile)
         return tile
 
     @property

@@ -97,7 +97,8 @@ class TiledMma(_Atom):
     @property
     def permutation_mnk(self) -> Tile:
         """The permutation of each of M, N, K."""
-        tile: Tile = static(self.type.permutation)
+        kind: Any = self.type
+        tile: Tile = static(kind.permutation)
         return tile
 
     @property

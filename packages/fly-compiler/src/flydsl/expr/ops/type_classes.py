@@ -70,7 +70,8 @@ def _static_tree(value: Any) -> Any:
     if isinstance(value, Basis):
         return trees.BasisLeaf(_static_tree(value.value), list(value.modes))
     if isinstance(value, (fly.IntTupleType, fly.BasisType)):
-        return fly.facts_of(value).tree
+        facts: Any = fly.facts_of(value)
+        return facts.tree
     if isinstance(value, (fly.Dynamic, fly.Basis)):
         return value
     if isinstance(value, Numeric):

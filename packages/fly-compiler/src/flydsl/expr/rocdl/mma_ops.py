@@ -8,6 +8,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 from flydsl.trace import context as _trace
+from flydsl.trace.build import TypeClass
 
 from ..ops.atom_types import MmaOp
 from ..values.numeric.base import _class_of
@@ -218,7 +219,7 @@ def WMMA(
     signs = (
         [bool(t.signed) if s is None else s for t, s in ((a, sign_a), (b, sign_b))] if not a.is_float else [False] * 2
     )
-    kinds = {
+    kinds: dict[str, TypeClass] = {
         "rdna3": fly_rocdl.GFX11WMMAType,
         "rdna4": fly_rocdl.GFX120XWMMAType,
         "gfx1250": fly_rocdl.GFX1250WMMAType,

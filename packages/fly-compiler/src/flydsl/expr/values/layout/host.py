@@ -109,7 +109,10 @@ def _leaves_to_host(tree: Any) -> Any:
 
     if type(tree) is tuple:
         return tuple([_leaves_to_host(item) for item in tree])
-    return host.Basis(tree.value, tuple(tree.modes)) if isinstance(tree, fly.Basis) else tree
+    if not isinstance(tree, fly.Basis):
+        return tree
+    value: Any = tree.value
+    return host.Basis(value, tuple(tree.modes))
 
 
 def _own(name: str, args: Any, kwargs: Any) -> Any:

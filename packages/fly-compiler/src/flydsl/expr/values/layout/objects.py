@@ -224,7 +224,8 @@ class IntTuple(FlyValue):
 
 
 def _leaf_width(leaf: Any) -> int:
-    width: int = leaf.value.width if type(leaf) is trees.BasisLeaf else leaf.width
+    value: Any = leaf.value if type(leaf) is trees.BasisLeaf else leaf
+    width: int = value.width
     return width
 
 
