@@ -109,8 +109,13 @@ def ratios(results: list[dict[str, Any]]) -> np.ndarray:
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Spearman's, without ties."""
-    return float(np.corrcoef(np.argsort(np.argsort(a)), np.argsort(np.argsort(b)))[0, 1])
+    """Spearman's; equal values share the mean of their ranks."""
+
+    def ranks(values: np.ndarray) -> np.ndarray:
+        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
+
+    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
 
 
 def directions(results: list[dict[str, Any]]) -> tuple[int, int]:

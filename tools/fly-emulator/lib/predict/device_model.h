@@ -44,7 +44,9 @@ struct DeviceModel {
   double groupCycles;   ///< from the end of a workgroup to the first instruction of the next
   double throttle;      ///< share of the clock that is lost when all matrix units are busy
   double loadedLatency; ///< by what share HBM's latency grows when its bandwidth is used up
-  double drift; ///< how far workgroups that began together come apart: a share of their time
+  /// How far workgroups that began together come apart in a round: a share of their time. Rounds
+  /// add up as a random walk does.
+  double drift;
 };
 
 /// All devices.

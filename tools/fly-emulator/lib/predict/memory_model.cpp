@@ -2,6 +2,7 @@
 #include "predict/memory_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_set>
@@ -87,7 +88,8 @@ Level behindL1(Level source) {
 } // namespace
 
 MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedPath *> &residents,
-                          const std::vector<RecordedPath *> &others, uint64_t launchGroups,
+                          const std::vector<RecordedPath *> &others,
+                          const std::vector<double> &phases, uint64_t launchGroups,
                           const std::vector<PlacedRange> &ranges, double residentsOfXcd,
                           bool warm) {
   MemoryTraffic out;
@@ -104,13 +106,27 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
   // Groups run side by side, none always ahead of the others: who asks first for what they share
   // is left to chance.
   constexpr uint64_t kJitter = 256; ///< cycles
+  const double roundGroups = std::max(1.0, residentsOfXcd * device.xcds);
+  const double generation =
+      residents.empty() ? 0.0
+                        : std::floor(static_cast<double>(residents.front()->index) / roundGroups);
+  const double drift = std::min(1.0, device.drift * std::sqrt(1 + generation));
+  uint64_t period = 0;
+  for (const RecordedPath *group : residents)
+    period = std::max(period, group->issueCycles);
   std::vector<Reference> order;
   for (uint32_t g = 0; g < residents.size(); ++g) {
-    const double apart = device.drift * static_cast<double>(residents[g]->issueCycles);
-    const auto late = static_cast<uint64_t>(lotOf(residents[g]->index) * apart);
+    const auto length = static_cast<double>(residents[g]->issueCycles);
+    const size_t slot =
+        (residents[g]->index - residents.front()->index) / static_cast<uint64_t>(device.units);
+    const double phase = slot < phases.size() ? phases[slot] : 0;
+    const auto late = static_cast<uint64_t>((lotOf(residents[g]->index) * drift + phase) * length);
     for (uint32_t a = 0; a < residents[g]->accesses.size(); ++a) {
       const auto chance = static_cast<uint64_t>(lotOf(uint64_t{g} << 32 | a) * kJitter);
-      order.push_back({residents[g]->accesses[a].time + late + chance, g, a});
+      uint64_t time = residents[g]->accesses[a].time + late + chance;
+      if (!phases.empty() && period != 0)
+        time %= period;
+      order.push_back({time, g, a});
     }
   }
   std::sort(order.begin(), order.end(), [](const Reference &a, const Reference &b) {

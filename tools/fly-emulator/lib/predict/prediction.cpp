@@ -59,6 +59,24 @@ void scaleToDemand(UnitShare &share, const MemoryTraffic &traffic, double cycles
   scale(share.hbmCycles, others.hbm, own.hbm);
 }
 
+/// By slot of a compute unit: by what part of its time a workgroup of this generation begins after
+/// that in the first slot. The oldest waves of a unit go first, so workgroups that began together
+/// end one after the other where they compete for units, and in step where they wait for memory.
+/// Empty where all begin together.
+std::vector<double> phasesOf(const std::vector<uint64_t> &ends, uint32_t slots,
+                             uint64_t generation) {
+  const uint64_t known = ends.size() / slots; // whole rounds
+  if (slots < 2 || generation == 0 || known < 2)
+    return {};
+  const uint64_t round = std::min(generation, std::max<uint64_t>(1, known - 2));
+  const uint64_t *before = ends.data() + (round - 1) * slots;
+  const auto length = static_cast<double>(before[slots] - before[0]);
+  std::vector<double> phases(slots);
+  for (uint32_t slot = 1; slot < slots && length > 0; ++slot)
+    phases[slot] = std::min(1.0, static_cast<double>(before[slot] - before[0]) / length);
+  return phases;
+}
+
 } // namespace
 
 std::string Prediction::bound() const {
@@ -296,9 +314,11 @@ Prediction Predictor::predict() {
   out.uniform = longest <= kUniform * shortest;
 
   const std::vector<RecordedPath *> residents = find(residents_);
-  out.traffic =
-      traceMemory(device, residents, find(others_), out.groups, recorder_.ranges(),
-                  std::min(unitsOfXcd * slots, std::ceil(count / device.xcds)), options_.warm);
+  const auto traceResidents = [&](const std::vector<double> &phases) {
+    return traceMemory(device, residents, find(others_), phases, out.groups, recorder_.ranges(),
+                       std::min(unitsOfXcd * slots, std::ceil(count / device.xcds)), options_.warm);
+  };
+  out.traffic = traceResidents({});
   std::vector<const RecordedPath *> paths;
   double pathLength = 0;
   for (const RecordedPath *group : find(detail_))
@@ -325,16 +345,11 @@ Prediction Predictor::predict() {
   const double active = std::min(device.units, working);
   const auto perUnit =
       static_cast<uint32_t>(std::ceil(std::ceil(working / device.xcds) / unitsOfXcd));
-  // The busiest unit's part of what all share grows with its part of the workgroups.
-  UnitShare share = shareOf(device, std::min(active, working / perUnit));
   double cyclesOfTraffic = 0;
   for (const RecordedPath *group : residents)
     cyclesOfTraffic += static_cast<double>(group->issueCycles);
-  scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
   const auto fits = static_cast<double>(resident());
   const double tail = std::fmod(working, fits); // workgroups of a last round that is not full
-  if (working > fits && tail > 0)
-    share.tailScale = tail / device.units;
   out.groupsPerUnit = working / device.units;
   // The first round begins in step, and the last one ends with units of its own: the pace is that
   // of the rounds between.
@@ -342,8 +357,22 @@ Prediction Predictor::predict() {
   const uint32_t simulated =
       perUnit < (kRounds + 1) * slots ? perUnit : kRounds * slots + perUnit % slots;
   constexpr size_t kTraced = size_t{1} << 20; ///< instructions of waves
-  out.run = runComputeUnit(device, share, recorder_.instructions(), paths, slots, simulated,
-                           options_.trace ? kTraced : 0);
+  const auto runUnit = [&] {
+    // The busiest unit's part of what all share grows with its part of the workgroups.
+    UnitShare share = shareOf(device, std::min(active, working / perUnit));
+    scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
+    if (working > fits && tail > 0)
+      share.tailScale = tail / device.units;
+    return runComputeUnit(device, share, recorder_.instructions(), paths, slots, simulated,
+                          options_.trace ? kTraced : 0);
+  };
+  out.run = runUnit();
+  // Which workgroups run side by side decides what they find in L2, and that how they run.
+  const std::vector<double> phases = phasesOf(out.run.groupEnds, slots, base_ / resident());
+  if (!phases.empty()) {
+    out.traffic = traceResidents(phases);
+    out.run = runUnit();
+  }
   const std::vector<uint64_t> &ends = out.run.groupEnds;
   const size_t ended = ends.size() / slots; // whole rounds
   out.roundCycles = static_cast<double>(out.run.cycles);

@@ -207,7 +207,7 @@ void ProfileMonitor::simulate(LaunchProfile &out) {
   const auto count = static_cast<double>(geometry_.groupCount());
   const auto slots = std::max<uint32_t>(1, static_cast<uint32_t>(groups.size()));
   const double active = std::min(device.units, std::ceil(count / slots));
-  traceMemory(device, groups, {}, geometry_.groupCount(), paths_.ranges(),
+  traceMemory(device, groups, {}, {}, geometry_.groupCount(), paths_.ranges(),
               std::min(device.units / device.xcds * slots, std::ceil(count / device.xcds)), false);
   UnitRun run = runComputeUnit(device, shareOf(device, active), paths_.instructions(), paths, slots,
                                slots, keepEvents_ ? kMostEvents : 0);

@@ -97,6 +97,41 @@ def test_lines_that_waves_share_come_once(build: Callable[..., Module], arch: st
     assert got.data["footprint_bytes"] <= 4096
 
 
+STREAM = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 7, v0
+  s_movk_i32 s8, {rounds}
+  s_waitcnt lgkmcnt(0)
+again:
+  global_load_dword v2, v1, s[4:5]
+  v_add_u32 v1, 0x8000, v1
+{work}
+  s_waitcnt vmcnt(1)
+  s_sub_u32 s8, s8, 1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 again
+"""  # 256 threads: 32 KiB a round, a line for each lane
+
+
+def test_workgroups_that_compete_for_a_unit_share_less_of_l2(build: Callable[..., Module]) -> None:
+    """All workgroups read the same 12 MiB, three times what L2 holds. Where they wait for memory they go in step, and a
+    line comes once for an XCD. Where the matrix unit holds them up, the oldest of a compute unit goes ahead of the
+    other one, which finds less of what it brought."""
+    arch, rounds = "gfx942", 384
+    beyond = {}
+    for name, work in (("memory", ""), ("matrix", "  v_mfma_f32_32x32x2_f32 v[24:39], v8, v9, v[24:39]\n" * 24)):
+        code = STREAM.format(rounds=rounds, work=work)
+        kernel = build(kernel_f(code, arch, lds=32 << 10), arch, "asm", ()).kernel("f")
+        x = aligned_words(rounds << 13)
+        with predict(DEVICES[arch], sampled=True) as session:
+            kernel(COMPUTE_UNITS[arch] * 12, 256, x, x)
+        data = session.last.data
+        assert data["occupancy"]["groups_per_compute_unit"] == 2
+        assert (session.last.bound == "matrix") == (name == "matrix")
+        beyond[name] = (data["loads"]["hbm"] + data["loads"]["mall"]) / data["resident_groups_sampled"]
+    assert beyond["matrix"] > 1.5 * beyond["memory"]
+
+
 def test_warm_data_come_from_the_infinity_cache(build: Callable[..., Module], arch: str) -> None:
     groups = 4096
     cold = predicted(build, arch, COPY, groups=groups, words=groups * 1024, sampled=True)
