@@ -7,6 +7,7 @@
 #include "LongBlocks.h"
 #include "LoopAnnotations.h"
 #include "MemoryModelWaits.h"
+#include "SignedByteShifts.h"
 #include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
@@ -53,6 +54,7 @@ void initializeTarget() {
     LLVMInitializeAMDGPUAsmParser();
     keepMemoryModelWaits();
     cutLongBlocks();
+    splitSignedByteShifts();
     return true;
   }();
   (void)done;

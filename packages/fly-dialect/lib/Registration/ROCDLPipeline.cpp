@@ -61,7 +61,8 @@ std::vector<fly::PipelineStage> fly::rocdlPipeline(const ROCDLPipelineOptions &o
       Twine(options.markUninitialised ? "gpu.module(fly-mark-uninitialised)," : "") +
           "convert-fly-to-rocdl{exact-alignment=true}");
   addPass("canonicalize");
-  add("convert-gpu-to-rocdl", "convert-fly-messages-to-llvm," + devicePasses(chip));
+  add("convert-gpu-to-rocdl",
+      "convert-fly-messages-to-llvm,fly-define-integer-division," + devicePasses(chip));
   add("rocdl-attach-target", "rocdl-attach-target{" + targetOptions(options) + "}");
   add("convert-scf-to-cf", "fly-scf-to-cf");
   addPass("convert-cf-to-llvm");

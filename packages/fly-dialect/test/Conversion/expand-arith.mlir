@@ -61,3 +61,25 @@ func.func @remainder(%x: f16, %y: f16) -> f16 {
   %0 = arith.remf %x, %y : f16
   return %0 : f16
 }
+
+// f64 goes by way of f32 rounded to odd: rounding twice to nearest would differ.
+// CHECK-LABEL: func.func @from_double
+// CHECK: %[[NEAREST:.+]] = arith.truncf %arg0 : f64 to f32
+// CHECK: %[[BACK:.+]] = arith.extf %[[NEAREST]] : f32 to f64
+// CHECK: arith.cmpf one, %[[BACK]], %arg0 : f64
+// CHECK: arith.bitcast %{{.+}} : i8 to f8E4M3FN
+func.func @from_double(%x: f64) -> f8E4M3FN {
+  %0 = arith.truncf %x : f64 to f8E4M3FN
+  return %0 : f8E4M3FN
+}
+
+// A lane that does not fit leaves the others alone.
+// CHECK-LABEL: func.func @to_bytes
+// CHECK: %[[WORDS:.+]] = arith.fptosi %arg0 : vector<4xf32> to vector<4xi32>
+// CHECK: arith.trunci %[[WORDS]] : vector<4xi32> to vector<4xi8>
+// CHECK: arith.fptoui %arg0 : vector<4xf32> to vector<4xi32>
+func.func @to_bytes(%x: vector<4xf32>) -> (vector<4xi8>, vector<4xi32>) {
+  %0 = arith.fptoui %x : vector<4xf32> to vector<4xi8>
+  %1 = arith.fptoui %x : vector<4xf32> to vector<4xi32>
+  return %0, %1 : vector<4xi8>, vector<4xi32>
+}

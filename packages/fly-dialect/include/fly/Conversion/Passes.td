@@ -80,16 +80,28 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def FlyDefineIntegerDivisionPass : Pass<"fly-define-integer-division"> {
+  let summary = "Give integer division by zero a result";
+  let description = [{
+    LLVM concludes from a division that the divisor is not zero, and drops what the program does for that case: of
+    `select(b != 0, a / b, 0)` it keeps the division alone, and a quotient that nobody reads removes checks elsewhere.
+    On the host the division ends the process, and so does that of the smallest number by -1. A divisor that may be
+    zero, or -1 where the quotient does not fit on the host, is replaced by 1; constants stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def FlyExpandArithPass : Pass<"fly-expand-arith"> {
   let summary = "Expand floating-point arithmetic that the later lowering lacks";
   let description = [{
     Conversions from and to floats of 8 bits and less become instructions where the chip has them for the encoding, and
     integer arithmetic elsewhere; both round to nearest even. What overflows becomes infinity where the encoding has
     one, NaN where it has that, and the largest number in fp6 and fp4, which have neither. All other arithmetic on them
-    is done in f32 and rounded. `arith.remf` becomes C's fmod, exactly. Runs on device code while it has structured control flow.
+    is done in f32 and rounded. `arith.remf` becomes C's fmod, exactly. Conversions of floats to integers of less than 32
+    bits go by way of i32: a lane that holds no such number leaves the other lanes of a vector alone. Runs on device code while it has structured control flow.
   }];
   let options = [Option<"chip", "chip", "std::string", [{"gfx942"}], "the target's architecture">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::ROCDL::ROCDLDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::ROCDL::ROCDLDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 

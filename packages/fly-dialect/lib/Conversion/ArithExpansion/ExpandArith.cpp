@@ -83,6 +83,7 @@ struct FlyExpandArithPass : fly::impl::FlyExpandArithPassBase<FlyExpandArithPass
       computeInF32(op);
     RewritePatternSet patterns(&getContext());
     populateSmallFloatPatterns(instructionsOf(chip), patterns);
+    populateNarrowIntegerPatterns(patterns);
     populateRemainderPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
@@ -94,7 +95,7 @@ struct FlyExpandArithPass : fly::impl::FlyExpandArithPassBase<FlyExpandArithPass
         return WalkResult::advance();
       op->emitOpError("has no lowering from ")
           << op->getOperand(0).getType() << " to " << op->getResult(0).getType()
-          << "; convert by way of f32, rounding to nearest even";
+          << " with this rounding; round to nearest even";
       return WalkResult::interrupt();
     });
     if (left.wasInterrupted())

@@ -15,6 +15,9 @@ enum class Float8Instructions { None, FNUZ, OCP };
 /// arith.extf and arith.truncf from and to floats of 8 bits and less.
 void populateSmallFloatPatterns(Float8Instructions native, mlir::RewritePatternSet &patterns);
 
+/// arith.fptosi and arith.fptoui to integers of less than 32 bits, by way of i32.
+void populateNarrowIntegerPatterns(mlir::RewritePatternSet &patterns);
+
 /// arith.remf, exactly, as loops: before structured control flow is lowered.
 void populateRemainderPatterns(mlir::RewritePatternSet &patterns);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between f32 and floats of 8 bits and less: instructions where the chip speaks the
-// encoding, integer arithmetic elsewhere. 16-bit floats go by way of f32, which holds both exactly.
+// encoding, integer arithmetic elsewhere. 16-bit floats go by way of f32, which holds both exactly,
+// f64 by way of f32 rounded to odd.
 #include "Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -189,6 +191,21 @@ Value encode(Emitter &emit, const Encoding &encoding, Value value) {
   return emit.make<arith::OrIOp>(result, sign);
 }
 
+/// The f32 next to an f64 on the side of zero, with its last place set where that is inexact: what
+/// is then rounded to fewer bits is rounded as the f64 would be.
+Value truncateToOdd(Emitter &emit, Value value) {
+  using arith::CmpFPredicate;
+  Value nearest = emit.make<arith::TruncFOp>(emit.f32, value);
+  Value back = emit.make<arith::ExtFOp>(value.getType(), nearest);
+  Value inexact = emit.make<arith::CmpFOp>(CmpFPredicate::ONE, back, value);
+  Value larger = emit.make<arith::CmpFOp>(CmpFPredicate::OGT, emit.make<math::AbsFOp>(back),
+                                          emit.make<math::AbsFOp>(value));
+  Value away = emit.make<arith::ExtUIOp>(emit.i32, larger);
+  Value towardZero = emit.make<arith::SubIOp>(emit.asBits(nearest), away);
+  Value sticky = emit.make<arith::ExtUIOp>(emit.i32, inexact);
+  return emit.asFloat(emit.make<arith::OrIOp>(towardZero, sticky));
+}
+
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//
@@ -319,14 +336,15 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     const Type element = getElementTypeOrSelf(op.getType());
     const std::optional<Encoding> encoding = encodingOf(element);
     const auto rounding = op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even);
-    // f64 would be rounded twice.
-    if (!encoding || getElementTypeOrSelf(source.getType()).isF64() ||
-        (rounding != arith::RoundingMode::to_nearest_even && encoding->isSigned))
+    if (!encoding || (rounding != arith::RoundingMode::to_nearest_even && encoding->isSigned))
       return failure();
     const Location loc = op.getLoc();
     Emitter emit(rewriter, loc, source.getType());
-    if (getElementTypeOrSelf(source.getType()).getIntOrFloatBitWidth() < 32)
+    const unsigned width = getElementTypeOrSelf(source.getType()).getIntOrFloatBitWidth();
+    if (width < 32)
       source = emit.make<arith::ExtFOp>(emit.f32, source);
+    else if (width > 32)
+      source = truncateToOdd(emit, source);
     const Type integer = rewriter.getIntegerType(encoding->width());
     Value result;
     const Float8 form = nativeForm(native, element);

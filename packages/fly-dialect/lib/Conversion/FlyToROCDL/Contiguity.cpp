@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Contiguity.h"
+#include "Addressing.h"
 #include "fly/Algebra/Compose.h"
 #include "fly/Algebra/Coordinates.h"
 #include "fly/Algebra/Modes.h"
@@ -83,9 +84,10 @@ bool keepsWhole(const Swizzle &swizzle, int64_t bits, int64_t alignment) {
   return piece % bytes == 0 || (bytes <= piece && alignment % piece == 0);
 }
 
-LogicalResult checkSwizzle(Operation *op, StringRef operand, fly::MemRefType type, int64_t bits) {
-  const Swizzle &swizzle = type.getSwizzle();
-  if (keepsWhole(swizzle, bits, type.getAlignment()))
+/// `type` is that of the operand: a memref or a pointer.
+static LogicalResult checkSwizzle(Operation *op, StringRef operand, Type type,
+                                  const Swizzle &swizzle, int64_t bits, int64_t alignment) {
+  if (keepsWhole(swizzle, bits, alignment))
     return success();
   InFlightDiagnostic diagnostic = op->emitError("the access moves ")
                                   << bits << " bits that lie side by side, but the swizzle "
@@ -98,6 +100,16 @@ LogicalResult checkSwizzle(Operation *op, StringRef operand, fly::MemRefType typ
   return diagnostic << "; use a swizzle with a base of at least "
                     << llvm::Log2_64_Ceil(llvm::divideCeil(bits, 8))
                     << ", or a narrower atom or access";
+}
+
+LogicalResult checkSwizzle(Operation *op, StringRef operand, fly::MemRefType type, int64_t bits) {
+  return checkSwizzle(op, operand, type, type.getSwizzle(), bits, type.getAlignment());
+}
+
+LogicalResult checkSwizzle(Operation *op, fly::PointerType type, Type value) {
+  if (!isa<VectorType>(value))
+    return success();
+  return checkSwizzle(op, "pointer", type, type.getSwizzle(), bitWidthOf(value), /*alignment=*/1);
 }
 
 /// Whether the lowering of an atom applies the swizzle of an operand.

@@ -30,6 +30,9 @@ bool keepsWhole(const Swizzle &swizzle, int64_t bits, int64_t alignment);
 mlir::LogicalResult checkSwizzle(mlir::Operation *op, llvm::StringRef operand, fly::MemRefType type,
                                  int64_t bits);
 
+/// Diagnoses a load or store of a `value` type through a pointer whose swizzle would tear it apart.
+mlir::LogicalResult checkSwizzle(mlir::Operation *op, fly::PointerType type, mlir::Type value);
+
 /// Whether the elements of a static layout lie side by side, in order.
 bool isContiguous(const AnyLayout &layout);
 

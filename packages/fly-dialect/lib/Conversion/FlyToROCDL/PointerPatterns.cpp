@@ -229,11 +229,6 @@ struct ExtractAlignedPointerLowering : OpConversionPattern<ExtractAlignedPointer
   }
 };
 
-/// Whether a swizzle moves an access of `type` as a whole: it must not permute bytes within it.
-bool swizzleKeepsWhole(Type type, const Swizzle &swizzle) {
-  return !isa<VectorType>(type) || keepsWhole(swizzle, bitWidthOf(type), /*alignment=*/1);
-}
-
 /// Where a buffer access through a converted pointer of this type goes.
 struct BufferAddress {
   Value resource;
@@ -255,8 +250,10 @@ struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto pointer = dyn_cast<fly::PointerType>(op.getPtr().getType());
     Type type = getTypeConverter()->convertType(op.getResult().getType());
-    if (!pointer || !type || !swizzleKeepsWhole(type, pointer.getSwizzle()))
-      return rewriter.notifyMatchFailure(op, "not a load that a swizzle keeps whole");
+    if (!pointer || !type)
+      return rewriter.notifyMatchFailure(op, "not a load through a pointer");
+    if (failed(checkSwizzle(op, pointer, type)))
+      return failure();
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
       auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());
@@ -278,8 +275,8 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto pointer = cast<fly::PointerType>(op.getPtr().getType());
     Value value = adaptor.getValue();
-    if (!swizzleKeepsWhole(value.getType(), pointer.getSwizzle()))
-      return rewriter.notifyMatchFailure(op, "not a store that a swizzle keeps whole");
+    if (failed(checkSwizzle(op, pointer, value.getType())))
+      return failure();
     Location loc = op.getLoc();
     if (isBufferSpace(pointer.getAddressSpace())) {
       auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());

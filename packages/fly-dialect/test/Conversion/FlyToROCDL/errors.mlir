@@ -39,9 +39,19 @@ func.func @dynamic_shared_outside() {
 
 // A swizzle that would tear the vector apart.
 func.func @swizzle_too_fine(%p: !fly.ptr<f16, shared, align<16>, S<2,2,3>>) -> vector<8xf16> {
+  // expected-error @+2 {{the access moves 128 bits that lie side by side, but the swizzle S<2,2,3> of the pointer '!fly.ptr<f16, shared, align<16>, S<2,2,3>>' keeps only 32 together: the base of a pointer's swizzle counts bytes, 2^2; use a swizzle with a base of at least 4, or a narrower atom or access}}
   // expected-error @+1 {{failed to legalize operation 'fly.ptr.load'}}
   %0 = fly.ptr.load(%p) : (!fly.ptr<f16, shared, align<16>, S<2,2,3>>) -> vector<8xf16>
   return %0 : vector<8xf16>
+}
+
+// -----
+
+func.func @swizzle_too_fine_for_a_store(%p: !fly.ptr<f16, shared, align<16>, S<2,2,3>>, %v: vector<4xf16>) {
+  // expected-error @+2 {{the access moves 64 bits that lie side by side, but the swizzle S<2,2,3> of the pointer}}
+  // expected-error @+1 {{failed to legalize operation 'fly.ptr.store'}}
+  fly.ptr.store(%v, %p) : (vector<4xf16>, !fly.ptr<f16, shared, align<16>, S<2,2,3>>) -> ()
+  return
 }
 
 // -----

@@ -19,6 +19,7 @@
 // OPTIONS: fly-mark-uninitialised
 // OPTIONS: convert-fly-to-rocdl{exact-alignment=true}
 // OPTIONS: convert-fly-messages-to-llvm
+// OPTIONS: fly-define-integer-division
 // OPTIONS: rocdl-attach-target{{.*}}chip=gfx1250-strict{{.*}} l={a.bc,b.bc}
 // OPTIONS: fly-define-host-float-conversions
 // OPTIONS: gpu-to-llvm
