@@ -12,7 +12,7 @@ from flydsl._mlir import ir
 # MLIR imports the classes of a dialect when its first op, type or attribute appears. Every trace has some of these, so
 # they come with the compiler: the first compilation need not wait for them.
 from flydsl._mlir.dialects import builtin, fly, func, gpu, llvm, scf  # noqa: F401
-from flydsl.frontend.control.region import settle
+from flydsl.frontend.control.region import refuse_caught, settle
 from flydsl.trace import context as _trace
 from flydsl.trace.diagnostics import (
     error_of_mlir,
@@ -215,6 +215,7 @@ def trace_host(
                 with ir.InsertionPoint(block):
                     given = _values(arguments, list(block.arguments), compilation, hidden)
                     result = _trace.call_traced(function, *given)
+                    refuse_caught()
                     ir.Operation.create("func.return")
                 for launcher in compilation.launchers:
                     launcher.check_launched()

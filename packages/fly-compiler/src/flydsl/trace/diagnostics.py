@@ -27,6 +27,7 @@ __all__ = [
     "SourceFrame",
     "compile_error",
     "error_of_mlir",
+    "explain_caught",
     "explain_lookup",
     "explain_name_error",
     "forget_unbound",
@@ -285,6 +286,32 @@ def explain_raise(error: BaseException) -> None:
             "This was raised while tracing: the condition around it is known only when the kernel runs, so that every "
             "trace comes here. For a check when the kernel runs write `assert condition, message` or fx.device_assert."
         )
+
+
+def explain_caught(error: BaseException) -> DSLCompileError | None:
+    """Return the error for an exception of the user's code that left a run-time branch or loop and was caught there.
+
+    `None` for one that the library raised: what a trace refuses it refuses always, and trying something else is sound.
+    """
+    frames: list[Frame] = []
+    library = False
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        library = _trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename)
+        if not library:
+            frames.insert(0, Frame(code.co_filename, *_trace.position(code, trace.tb_lasti)))
+        trace = trace.tb_next
+    if library or not _is_raised(error):
+        return None
+    return DSLCompileError(
+        Diagnostic(
+            f"this {type(error).__name__} was raised and caught while tracing: the condition around the `raise` is "
+            "known only when the kernel runs, so that each trace comes here, and the `except` would run for every "
+            "thread. Write the case as an `else` branch; a check when the kernel runs is `assert condition, message`",
+            frames=tuple(frames),
+        )
+    )
 
 
 def error_of_mlir(error: Any) -> DSLCompileError:

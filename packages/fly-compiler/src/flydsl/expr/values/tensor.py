@@ -45,6 +45,13 @@ __all__ = [
 ]
 
 
+def _host_function(name: str) -> TypeError:
+    return TypeError(
+        f"{name} computes on the host, and what is in this tensor is known when the kernel runs; compute with its "
+        "elements, x[i] or x.load(), and the functions of fx"
+    )
+
+
 class Tensor(FlyValue):
     """A typed view: an iterator and a layout. Coordinate tensors have a coordinate for an iterator and no memory.
 
@@ -147,6 +154,26 @@ class Tensor(FlyValue):
 
     def __bool__(self) -> bool:
         return True
+
+    def __eq__(self, other: Any) -> bool:
+        if other is None or other is self:
+            return other is self
+        raise TypeError(
+            f"a tensor cannot be compared with '{type(other).__name__}': it is memory; compare what is in it, "
+            "x[i] == y[i] or x.load() == y.load()"
+        )
+
+    __hash__ = FlyValue.__hash__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        raise _host_function(f"numpy.{ufunc.__name__}")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        raise _host_function(f"numpy.{function.__name__}")
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise _host_function(f"torch.{getattr(function, '__name__', function)}")
 
     def __iter__(self) -> Any:
         raise TypeError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.expr.values.numeric import Boolean, Numeric
+from flydsl.expr.values.tensor import Tensor
 from flydsl.trace.diagnostics import compile_error
 
 __all__ = ["and_", "compare", "is_dynamic", "not_", "or_", "running", "stopped", "truth"]
@@ -41,6 +42,8 @@ def truth(value: Any, construct: str) -> bool | ir.Value:
         condition = None
     elif hasattr(type(value), "__dsl_bool__"):
         return truth(value.__dsl_bool__(), construct)
+    elif isinstance(value, Tensor):
+        raise _no_condition(construct)
     else:
         return bool(value)
     if condition is None or condition.type != Boolean.ir_type:
@@ -48,6 +51,13 @@ def truth(value: Any, construct: str) -> bool | ir.Value:
         hint = "reduce it to one Boolean" if condition is None else "compare it, for example `x != 0`"
         raise compile_error(f"{construct} needs a Boolean condition, got {got}: {hint}")
     return condition
+
+
+def _no_condition(construct: str) -> Exception:
+    return compile_error(
+        f"{construct} needs a Boolean condition, got a tensor: compare what is in it, for example `t[0] != 0`; whether "
+        "there is one is `t is not None`"
+    )
 
 
 def and_(first: Any, *others: _Lazy) -> Any:
@@ -87,6 +97,8 @@ def _combine(left: Any, right: Any, method: str) -> Any:
 
 def not_(value: Any) -> Any:
     """`not a`."""
+    if isinstance(value, Tensor):
+        raise _no_condition("not")
     if not is_dynamic(value):
         return not value
     if isinstance(value, ir.Value) and not hasattr(value, "__dsl_not__"):

@@ -23,8 +23,9 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl.trace.build import build_op
 from flydsl.trace.context import location, maybe_current
+from flydsl.trace.diagnostics import DSLCompileError, explain_caught
 
-__all__ = ["Scratch", "finish", "settle", "terminate"]
+__all__ = ["Scratch", "finish", "refuse_caught", "settle", "terminate"]
 
 
 class Scratch:
@@ -52,9 +53,11 @@ class Scratch:
         """Note a failed tracing, so that a caught exception leaves no half-built operation (`settle`)."""
         try:
             yield self
-        except BaseException:
+        except BaseException as error:
             if maybe_current() is not None:
                 _state.failed.append(self._op)
+                if isinstance(error, Exception) and (found := explain_caught(error)) is not None:
+                    _state.raised.append(found)
             else:  # nobody will call `settle` for this module
                 if self._op.attached:
                     self._op.detach_from_parent()
@@ -66,15 +69,26 @@ class _State(threading.local):
     def __init__(self) -> None:
         self.retired: list[ir.Operation] = []
         self.failed: list[ir.Operation] = []
+        self.raised: list[DSLCompileError] = []
 
 
 _state = _State()
 
 
+def refuse_caught() -> None:
+    """Refuse a tracing that came to its end although the user's code raised an exception in a run-time region.
+
+    Raises:
+        DSLCompileError: it did, and caught it.
+    """
+    if _state.raised:
+        raise _state.raised[0]
+
+
 def settle(module: ir.Module) -> None:
     """Finish what the scratch operations of a tracing left behind; call it when the tracing ended, however it ended."""
     retired, failed = _state.retired, _state.failed
-    _state.retired, _state.failed = [], []
+    _state.retired, _state.failed, _state.raised = [], [], []
     for op in reversed(failed):  # the outermost last: an inner one goes with it
         if op.attached:
             op.detach_from_parent()
