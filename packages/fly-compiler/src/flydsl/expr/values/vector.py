@@ -19,7 +19,7 @@ from flydsl.trace.wrap import register_makers
 from . import above
 from .arith_value import ArithValue, element_class
 from .numeric.base import Numeric, _class_of, as_numeric, wrap
-from .numeric.cast import RoundingMode, cast_number, cast_value, constant, stored_number
+from .numeric.cast import RoundingMode, cast_number, cast_value, constant, held_number, stored_number
 from .numeric.literals import check_literal
 from .numeric.meta import NumericMeta, class_of_ir_type, classes
 from .numeric.operator_methods import Operators
@@ -503,7 +503,8 @@ def _lanes(operand: Any, cls: NumericMeta, dims: tuple[int, ...]) -> ir.Value:
         return cast_value(operand.value, operand._dtype, cls)
     total = count(dims)
     if operand.is_static():
-        return constant(cast_number(operand.value, cls), cls, vector_type(total, cls.ir_type))
+        number = cast_number(held_number(operand.value, operand.dtype), cls)
+        return constant(number, cls, vector_type(total, cls.ir_type))
     scalar = operand.to(cls).ir_value()
     return build("vector.broadcast", (scalar,), vector_type(total, scalar.type))
 

@@ -11,7 +11,7 @@ from flydsl.trace.build import build
 from flydsl.trace.wrap import register_makers
 
 from .. import above
-from .cast import RoundingMode, bitcast_value, cast_number, cast_value, constant
+from .cast import Literal, RoundingMode, bitcast_value, cast_number, cast_value, constant, held_number
 from .literals import check_literal
 from .meta import NumericMeta, class_of_ir_type, classes
 from .operator_methods import Operators
@@ -51,7 +51,7 @@ class Numeric(Operators, metaclass=NumericMeta):
 
     def __init__(self, value: Any = 0) -> None:
         kind = type(value)
-        if kind is int or kind is float or kind is bool:
+        if kind is int or kind is float or kind is bool or kind is Literal:
             self.value = cast_number(value, type(self))
         elif isinstance(value, Numeric):
             self.value = _convert(value, type(self))
@@ -298,7 +298,7 @@ def as_numeric(value: Any) -> Numeric:
         wide: Numeric = classes.Int64(value)
         return wide
     if kind is float:
-        return wrap(classes.Float32, value)
+        return wrap(classes.Float32, Literal(value))
     if isinstance(value, _Value):
         return wrap(_value_class(value), value)
     scalar = getattr(value, "__dsl_scalar__", None)
@@ -324,7 +324,7 @@ def _class_of(dtype: Any) -> NumericMeta:
 def _convert(source: Numeric, cls: NumericMeta) -> Any:
     value = source.value
     if not isinstance(value, _Value):
-        return cast_number(value, cls)
+        return cast_number(held_number(value, type(source)), cls)
     return cast_value(value, type(source), cls)
 
 
@@ -377,22 +377,20 @@ def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     cls = operand_type(op, ca, cb)
     va, vb = a.value, b.value
     if not isinstance(va, _Value) and not isinstance(vb, _Value):
-        return _fold(op, va, vb, cls)
+        return _fold(op, held_number(va, ca), held_number(vb, cb), cls)
     if op is POW and ca.is_float and not cb.is_float:
         base = constant(va, cls) if not isinstance(va, _Value) else cast_value(va, ca, cls)
         return wrap(cls, build("math.fpowi", (base, b.ir_value()), base.type))
-    va = cast_value(va, ca, cls) if isinstance(va, _Value) else constant(cast_number(va, cls), cls)
-    vb = cast_value(vb, cb, cls) if isinstance(vb, _Value) else constant(cast_number(vb, cls), cls)
+    va = cast_value(va, ca, cls) if isinstance(va, _Value) else constant(cast_number(held_number(va, ca), cls), cls)
+    vb = cast_value(vb, cb, cls) if isinstance(vb, _Value) else constant(cast_number(held_number(vb, cb), cls), cls)
     result = emit_binary(op, va, vb, cls, fastmath)
     return wrap(result_type(op, cls), result)
 
 
 def _fold(op: BinaryOp, a: Any, b: Any, cls: NumericMeta) -> Any:
+    a, b = held_number(cast_number(a, cls), cls), held_number(cast_number(b, cls), cls)
     if op.kind == "cmp":
-        return wrap(classes.Boolean, bool(op.fold(cast_number(a, cls), cast_number(b, cls))))
-    if op.kind == "div":
-        return cls(op.fold(a, b))
-    a, b = cast_number(a, cls), cast_number(b, cls)
+        return wrap(classes.Boolean, bool(op.fold(a, b)))
     if cls.is_integer and op in (POW, SHL) and b >= cls.width:  # Python would compute every bit
         return cls(pow(a, b, 1 << cls.width) if op is POW else 0)
     return cls(op.fold(a, b))

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import enum
+import functools
 import math
 from typing import Any
 
@@ -15,11 +17,13 @@ from flydsl.trace.fastmath import flags_attribute
 from .meta import NumericMeta, classes
 
 __all__ = [
+    "Literal",
     "RoundingMode",
     "bitcast_value",
     "cast_number",
     "cast_value",
     "constant",
+    "held_number",
     "like",
     "stored_number",
     "wrap_integer",
@@ -43,6 +47,35 @@ def wrap_integer(value: int, cls: NumericMeta) -> int:
     if cls.signed and width > 1 and value >> (width - 1):
         value -= 1 << width
     return value
+
+
+class Literal(float):
+    """A float that Python wrote: all its digits count until it takes the class of an operation."""
+
+    __slots__ = ()
+
+
+def held_number(value: bool | int | float, cls: NumericMeta) -> bool | int | float:
+    """Return the payload of a static `cls` as the class holds it: a float is rounded to nearest, ties to even.
+
+    Payloads keep the digits that they were made with, and are rounded where they are used. A literal is not.
+    """
+    if type(value) is not float or cls.width == 64:
+        return value
+    if cls.width == 32:
+        return ctypes.c_float(value).value
+    if cls.width == 16 and -256.0 <= value <= 256.0 and value.is_integer():
+        return value
+    if state.trace is not None:
+        return float(ir.FloatAttr.get(cls.ir_type, value).value)
+    with _context(), ir.Location.unknown():
+        return float(ir.FloatAttr.get(ir.Type.parse(cls.mnemonic), value).value)
+
+
+@functools.cache
+def _context() -> ir.Context:
+    """Return a context for numbers outside of a trace."""
+    return ir.Context()
 
 
 def cast_number(value: bool | int | float, cls: NumericMeta) -> bool | int | float:
@@ -102,7 +135,7 @@ def constant(value: bool | int | float, cls: NumericMeta, model: ir.Type | None 
 
     In a kernel each constant is made once, at its start.
     """
-    key = (cls, value.hex() if type(value) is float else value, model)
+    key = (cls, value.hex() if isinstance(value, float) else value, model)
     trace = state.trace
     if trace is not None and trace.kernel is not None:
         known: ir.Value | None = trace.kernel.hoisted.get(key)

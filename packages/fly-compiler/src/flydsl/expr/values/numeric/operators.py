@@ -216,6 +216,10 @@ def _float_floordiv(a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any) -
     value = build("math.floor", (exact,), a.type, flags)
     above = _compare(GT, build("arith.subf", (exact, value), a.type, flags), half, cls, fastmath)
     value = build("arith.select", (above, build("arith.addf", (value, one), a.type, flags), value), a.type)
+    # A quotient of zero has the sign of the exact one.
+    signs = build("arith.mulf", [build("math.copysign", (one, x), a.type, flags) for x in (a, b)], a.type, flags)
+    signed_zero = build("math.copysign", (zero, signs), a.type, flags)
+    value = build("arith.select", (_compare(EQ, value, zero, cls, fastmath), signed_zero, value), a.type)
     by_zero = _compare(EQ, b, zero, cls, fastmath)
     return build("arith.select", (by_zero, build("arith.divf", (a, b), a.type, flags), value), a.type)
 
