@@ -71,6 +71,15 @@ BUILDERS = {
         "*, K, BLOCK_M=256, BLOCK_N=256, use_xcd_remap=True, b_preshuffled=False"
     ),
     "gemm.fp8_gemm_8wave.compile_fp8_gemm_8w": "*, K, BLOCK_M=256, BLOCK_N=256, b_preshuffled=False",
+    "gemm.preshuffle_gemm.compile_preshuffle_gemm": (
+        "*, N, K, tile_m, tile_n, tile_k, in_dtype='fp8', out_dtype='bf16', epilogue='none', waves_per_eu=None, "
+        "enable_scheduler=True, use_async_copy=False, xcd_swizzle=0, lds_stage=2, preload=None"
+    ),
+    # An empty dict and None say the same of user_kwargs.
+    "gemm.gemm_a16w16_gfx950.gemm_a16w16": (
+        "a, b, out=None, bias=None, user_kwargs=None, stream=None, layout='nt', out_dtype=None"
+    ),
+    "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_gfx950_param": "**numbers",
     "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_param_and_validate": "m, n, k, kwargs",
     "gemm.gemm_a16w16_gfx950.make_gemm_a16w16_gfx950_kernel_name": "param",
     "gemm.gemm_a16w16_gfx950.gemm_a16w16_gfx950": "out, a, b, bias, semaphore, signal, split_k, param, stream",
