@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code that unrolls to very long blocks: its results, and the limit. What it costs: tools/bench/unrolled.py."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,14 @@ def test_too_many_operations_are_refused(monkeypatch):
         launch(np.zeros((5000, THREADS), np.int32), 40, 5000)
     assert "test_unrolled.py" in str(caught.value)
     assert "`for i in range(...)`" in str(caught.value)
+
+
+def test_the_log_says_that_a_program_is_long(monkeypatch):
+    said = []
+    monkeypatch.setattr(_trace, "MANY_OPERATIONS", 1000)
+    monkeypatch.setattr(_trace, "log", lambda: SimpleNamespace(warning=lambda text, *parts: said.append(text % parts)))
+    x = np.zeros((STEPS, THREADS), np.int32)
+    launch(x, 40, STEPS)
+    (text,) = said
+    assert text.startswith("kernel 'straight_0' has more than 1,000 operations (reached at ")
+    assert "test_unrolled.py" in text

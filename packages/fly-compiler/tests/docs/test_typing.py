@@ -99,7 +99,12 @@ class Module:
     @flyc.kernel
     def body(self, x: fx.Tensor, n: fx.Int32) -> None: ...
 
+@flyc.jit
+def counted(x: fx.Tensor, n: fx.Int32 | int) -> None: ...
+
 x = Foreign()
+counted(x, n=3)
+counted(x, n="three")  # wrong
 launch(x, 3)
 launch(x, 3, 4)
 launch(x, 3, 4, Foreign())

@@ -10,6 +10,8 @@ import warnings
 from types import FunctionType
 from typing import Any
 
+from flydsl.expr.values.numeric import NumericMeta
+
 __all__ = ["MAKE_OPTIONAL", "resolve_annotations", "split_optional"]
 
 
@@ -45,11 +47,18 @@ MAKE_OPTIONAL = (
 
 
 def split_optional(annotation: Any) -> tuple[Any, bool]:
-    """Return `T` and true for `Optional[T]` and `T | None`, any other annotation and false as it is."""
+    """Return `T` and true for `Optional[T]` and `T | None`, any other annotation and false as it is.
+
+    `fx.Int32 | int` is `fx.Int32`: the Python number is what a caller may pass, for type checkers.
+    """
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        parts = [one for one in typing.get_args(annotation) if one is not type(None)]
-        if len(parts) == 1 < len(typing.get_args(annotation)):
-            return parts[0], True
+        given = typing.get_args(annotation)
+        parts = [one for one in given if one is not type(None)]
+        scalars = [one for one in parts if not any(one is number for number in (int, float, bool))]
+        if len(scalars) == 1 and isinstance(scalars[0], NumericMeta):
+            parts = scalars
+        if len(parts) == 1 < len(given):
+            return parts[0], type(None) in given
     return annotation, False
 
 

@@ -21,7 +21,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from flydsl.utils import log
 
 from .arch import Arch, arch_from_environment, describe
 from .library import PACKAGES
@@ -48,6 +50,9 @@ REGION_PREFIX = "__fly_region"
 DEFAULT_LOCATION_DEPTH = 5
 MOST_OPERATIONS = 1_000_000
 """How many operations one program may have: 100,000 unrolled steps of ten operations. Compiling takes minutes then."""
+
+MANY_OPERATIONS = 100_000
+"""From how many operations on the log says that compiling may take long."""
 
 _R = TypeVar("_R")
 
@@ -166,6 +171,8 @@ class Trace:
         self.locations: dict[tuple[int, ...], ir.Location] = {}
         self.operations = 0
         """How many operations have asked for their location."""
+        self.limit = min(MANY_OPERATIONS, MOST_OPERATIONS)
+        """How many may do so before the length of the program is looked at again."""
         self._codes: list[CodeType] = []
         self._outer: list[tuple[Trace | None, Any, bool]] = []
 
@@ -203,8 +210,19 @@ class Trace:
         return chain[0] if len(chain) == 1 else ir.Location.callsite(chain[0], chain[1:], context=self.context)
 
 
-def _refuse_length(trace: Trace) -> NoReturn:
+def _look_at_length(trace: Trace) -> None:
+    """Say that a program is long, and refuse one that is too long."""
     what = "this program" if trace.kernel is None else f"kernel '{trace.kernel.name}'"
+    if trace.operations <= MOST_OPERATIONS:
+        trace.limit = MOST_OPERATIONS
+        log().warning(
+            "%s has more than %s operations (reached at %s): where many of them access memory, compiling takes "
+            "minutes, for LLVM's time grows faster than their number; `for i in range(...)` stays a loop of the kernel",
+            what,
+            f"{MANY_OPERATIONS:,}",
+            where(),
+        )
+        return
     raise RuntimeError(
         f"{what} has more than {MOST_OPERATIONS:,} operations, which is too long to compile (reached at {where()}). "
         "Loops over range_constexpr, lists and tuples are unrolled while tracing: write `for i in range(...)`, which "
@@ -286,8 +304,8 @@ def location() -> ir.Location | None:
     if trace is None:
         return None
     trace.operations += 1
-    if trace.operations > MOST_OPERATIONS:
-        _refuse_length(trace)
+    if trace.operations > trace.limit:
+        _look_at_length(trace)
     key: list[int] = []
     first = sys._getframe(1)
     frame: FrameType | None = first

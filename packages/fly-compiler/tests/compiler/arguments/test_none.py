@@ -125,3 +125,21 @@ def test_parameters_that_do_not_say_so_refuse_it():
     match = r"kernel 'copy': argument 'x' is None. .*annotate it `fx.Tensor \| None`"
     with pytest.raises(TypeError, match=match):
         flyc.jit(lambda y: copy(None, y).launch(block=N))(arrays()[2])
+
+
+@flyc.kernel
+def filled_kernel(x: fx.Tensor, n: fx.Int32 | int, scale: int | fx.Float32 | None):
+    x[0] = n.to(fx.Float32) if const_expr(scale is None) else n * scale
+
+
+@flyc.jit
+def filled(x: fx.Tensor, n: fx.Int32 | int, scale: int | fx.Float32 | None = None):
+    filled_kernel(x, n, scale).launch(block=1)
+
+
+def test_a_number_of_python_beside_a_scalar_class_is_for_type_checkers():
+    x = np.zeros(1, np.float32)
+    filled(x, n=3)
+    assert x[0] == 3
+    filled(x, n=5, scale=2)
+    assert x[0] == 10
