@@ -63,9 +63,9 @@ def make_dispatch(
             examples.append(values[index])
             continue
         scope[f"_fly_convert_{index}"] = convert
-        parts.append(f"{'*' if one.spread else ''}_fly_convert_{index}({names[index]})")
+        parts.append(f"{'*' if one.unpacked else ''}_fly_convert_{index}({names[index]})")
         converted = convert(values[index])
-        examples += converted if one.spread else [converted]
+        examples += converted if one.unpacked else [converted]
     ktrace = compiled.request.ktrace
     if ktrace is not None:
         from .ktrace.buffer import buffer_for

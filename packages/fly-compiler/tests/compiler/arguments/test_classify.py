@@ -90,7 +90,7 @@ def test_structs_travel_as_their_numbers():
     value = Outer(Inner(3), 2.0, 7)
     found = classify("f()", value, None)
     assert [entry["name"] for entry in found.spec.note("s")] == ["s.inner.a", "s.scale"]
-    assert found.spread
+    assert found.unpacked
     assert found.convert(value) == [3, 2.0]
     assert found.spec == classify("f()", Outer(Inner(4), 3.0, 7), None).spec
     assert found.spec != classify("f()", Outer(Inner(4), 3.0, 8), None).spec

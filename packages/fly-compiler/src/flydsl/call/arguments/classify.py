@@ -44,7 +44,7 @@ def _from_annotation(where: str, kind: str, value: Any, annotation: Any) -> Pass
         return Passed(StreamSpec())
     if isinstance(annotation, type) and issubclass(annotation, StructBase):
         inner = of_struct(annotation.__coerce__(value))
-        return Passed(inner.spec, lambda one: numbers_of(annotation.__coerce__(one)), spread=True)
+        return Passed(inner.spec, lambda one: numbers_of(annotation.__coerce__(one)), unpacked=True)
     return None
 
 

@@ -27,12 +27,12 @@ class Passed:
     """How a run-time argument is compiled for and passed.
 
     `convert` makes what the artifact's function takes from the caller's value; `None` passes the value as it is. With
-    `spread` it gives a list, one value per entry of the note. Nothing may write to an `immutable` tensor.
+    `unpacked` it gives a list, one value per entry of the note. Nothing may write to an `immutable` tensor.
     """
 
     spec: ArgumentSpec
     convert: Callable[[Any], Any] | None = None
-    spread: bool = False
+    unpacked: bool = False
     immutable: bool = False
 
 
@@ -104,7 +104,7 @@ def of_protocol(value: Any) -> Passed:
             found.append(slot.value)
         return found
 
-    return Passed(spec, convert, spread=True)
+    return Passed(spec, convert, unpacked=True)
 
 
 _C_TYPES = {
@@ -132,7 +132,7 @@ def of_struct(value: Any) -> Passed:
         tuple(name for name, _ in parts),
         _Exemplar(value),
     )
-    return Passed(spec, numbers_of, spread=True)
+    return Passed(spec, numbers_of, unpacked=True)
 
 
 def _struct_parts(value: Any, prefix: str) -> list[tuple[str, Numeric]]:

@@ -45,7 +45,7 @@ def telling(passed: Passed, where: str) -> Callable[[Any], Any] | None:
 
     def converted(value: Any) -> Any:
         found = convert(value)
-        for one in found if passed.spread else (found,):
+        for one in found if passed.unpacked else (found,):
             check_written(where, one)
         return found
 
