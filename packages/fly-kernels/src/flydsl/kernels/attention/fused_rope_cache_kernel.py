@@ -29,7 +29,7 @@ from ..common.convert import reciprocal, round_to, to_fp8
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_extents
-from ..common.views import MOST, load_number, predicate, start_of, vector_of
+from ..common.views import MOST, load_arguments, load_number, predicate, start_of, vector_of
 from .rope_config import RopeConfig, plan_rope, rope_config
 
 _MOST_LANES = 256  # of a head
@@ -259,6 +259,9 @@ def build_fused_rope_cache_module(
         KScale: Any,
         VScale: Any,
     ) -> None:
+        load_arguments(
+            Q, K, V, Positions, CosCache, SinCache, SlotMapping, KeyCache, ValueCache, Q_out, K_out, num_tokens
+        )
         thread, group = fx.thread_idx.x, fx.block_idx.x // plan.parts
         first_token = group * plan.tokens
         allocator = fx.SharedAllocator()

@@ -7,7 +7,7 @@ from typing import Any
 
 from .language import fx
 
-__all__ = ["MOST", "load_number", "predicate", "start_of", "store_number", "vector_of"]
+__all__ = ["MOST", "load_arguments", "load_number", "predicate", "start_of", "store_number", "vector_of"]
 
 MOST = 2**31 - 1  # the extent of what an argument does not tell
 
@@ -60,3 +60,23 @@ def store_number(
     fragment = fx.make_rmem_tensor(1, target.element_type)
     fragment[0] = value.to(target.element_type)
     fx.copy(_scalar_copy(target.element_type), fragment, target, pred=predicate(condition))
+
+
+def load_arguments(*arguments: fx.Tensor | fx.Pointer | fx.Numeric) -> None:
+    """Have a kernel's arguments, addresses and strides, in registers here, before its first branch. No instruction.
+
+    LLVM moves each load of an argument into the block that uses it, so that a kernel that begins with a branch waits
+    for scalar memory in one block after the other: predicted 0.15 of 3.99 us for 1024 rows of 1024 bf16, quantised, on
+    MI355X. A use ahead of the branch makes it one wait. LLVM takes the use for a write to memory, and reads what comes
+    after it past the scalar cache; so this is not for kernels that read numbers which all lanes share.
+    """
+    words = []
+    for one in arguments:
+        if isinstance(one, fx.Numeric):
+            words.append(one)
+            continue
+        words.append(fx.ptrtoint(start_of(one)))
+        if isinstance(one, fx.Tensor):
+            strides = (one.stride[mode].unpack() for mode in range(fx.rank(one)))
+            words += [fx.as_dsl_value(stride) for stride in strides if not isinstance(stride, int)]
+    fx.rocdl.inline_asm.inline_asm("", ",".join("s" * len(words)), words, None, side_effects=True)

@@ -16,6 +16,7 @@ from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, highest, plan_rows, row_config, stream
+from ..common.views import load_arguments
 
 _NOWHERE = 2**31 - 1
 
@@ -64,6 +65,7 @@ def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None
     @flyc.kernel(name=f"argmax_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def argmax_kernel(X: Any, Index: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(X, Index, m_in)
         if at.first < m_in:
             source = RowView(X, at, at.first)
             found = at.reduce(held(source, at) if plan.in_registers else streamed(source, at), "min")

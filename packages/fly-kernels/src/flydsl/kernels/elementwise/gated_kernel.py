@@ -18,6 +18,7 @@ from ..common.functions import GRADIENTS, UNARY, function
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
+from ..common.views import load_arguments
 
 
 @rows_builder
@@ -39,6 +40,7 @@ def build_gated_module(
     @flyc.kernel(name=f"gated_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_kernel(X: Any, Y: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(X, Y, m_in)
         if at.first < m_in:
             gates, target = RowView(X, at, at.first, columns=2 * N), RowView(Y, at, at.first)
             others = gates.shifted(N)
@@ -79,6 +81,7 @@ def build_gated_bwd_module(
     @flyc.kernel(name=f"gated_bwd_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_bwd_kernel(DY: Any, X: Any, DX: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(DY, X, DX, m_in)
         if at.first < m_in:
             dys = RowView(DY, at, at.first)
             gates, targets = (RowView(one, at, at.first, columns=2 * N) for one in (X, DX))

@@ -17,6 +17,7 @@ from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream, total
 from ..common.rows import highest as highest_of
+from ..common.views import load_arguments
 
 OPERATIONS = ("sum", "mean", "max")
 
@@ -60,6 +61,7 @@ def build_row_reduce_module(
     @flyc.kernel(name=f"row_{operation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def row_reduce_kernel(X: Any, Y: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(X, Y, m_in)
         if at.first < m_in:
             value = at.reduce(reduced(RowView(X, at, at.first)), op)
             at.keep(Y, at.first, value * (1.0 / N) if operation == "mean" else value)

@@ -24,7 +24,7 @@ def column_sums(columns: int, rows: int) -> Callable[[Any, Any, Any], None]:
 
     `matrix` (rows · columns,) and `sums` (columns,) are f32 tensors or pointers.
     """
-    whole = rows // LANES  # tiles without a row that is none
+    whole, padded = rows // LANES, -(-rows // LANES) * LANES  # the last tile may have rows that are none
 
     @flyc.kernel(name=f"sums_of_columns_{rows}x{columns}", known_block_size=(THREADS, 1, 1))
     def sums_of_columns_kernel(matrix: Any, sums: Any) -> None:
@@ -37,8 +37,8 @@ def column_sums(columns: int, rows: int) -> Callable[[Any, Any, Any], None]:
             """This thread's part of the workgroup's columns: (value, 1, 1, tiles of rows)."""
             return mine.partition_S(fx.flat_divide(tensor, tile)[None, None, block, None])
 
-        source = tiles(fx.make_view(start_of(matrix), fx.make_layout((columns, rows), (1, columns))))
-        places = tiles(fx.make_view((0, 0), fx.make_identity_layout((columns, rows))))
+        source = tiles(fx.make_view(start_of(matrix), fx.make_layout((columns, padded), (1, columns))))
+        places = tiles(fx.make_view((0, 0), fx.make_identity_layout((columns, padded))))
         column, row = places[0, 0, 0, 0].unpack()
         total = fx.make_fragment_like(source[None, None, None, 0])
         total.fill(0.0)

@@ -30,6 +30,7 @@ from ..common.dtypes import row_and_weight_types
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, stream
+from ..common.views import load_arguments
 
 EPS = 1e-5
 INT8_MAX = 127.0
@@ -265,6 +266,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
     def norm_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(*vars(tensors).values(), m_in, *([fx.grid_dim.x] if keep_weights else []))
         weights = Weights(tensors, at)
         with fx.fastmath("contract"):
             if fx.const_expr(keep_weights):

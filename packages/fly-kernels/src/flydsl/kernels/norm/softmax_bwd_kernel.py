@@ -16,6 +16,7 @@ from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
+from ..common.views import load_arguments
 
 _THREADS = 256  # of the tiers that callers plan by
 
@@ -70,6 +71,7 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig |
     @flyc.kernel(name=f"softmax_bwd_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def softmax_bwd_kernel(DY: Any, Y: Any, DX: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(DY, Y, DX, m_in)
         if at.first < m_in:
             dy_row, y_row, dx_row = (RowView(one, at, at.first) for one in (DY, Y, DX))
             with fx.fastmath("contract"):

@@ -20,6 +20,7 @@ from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
+from ..common.views import load_arguments
 
 _LOG2_E = math.log2(math.e)
 
@@ -78,6 +79,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
     @flyc.kernel(name=f"softmax_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def softmax_kernel(A: Any, C: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(A, C, m_in)
         if at.first < m_in:
             source, target = RowView(A, at, at.first), RowView(C, at, at.first)
             if fx.const_expr(plan.in_registers):

@@ -20,6 +20,7 @@ from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream
+from ..common.views import load_arguments
 from .codes import code
 
 
@@ -69,6 +70,7 @@ def build_per_token_quant_module(
     @flyc.kernel(name=f"per_token_{target.name}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def per_token_quant_kernel(Input: Any, Output: Any, Scale: Any, m_in: fx.Int32) -> None:
         at = RowThread(plan)
+        load_arguments(Input, Output, Scale, m_in)
         if at.first < m_in:
             source, output = RowView(Input, at, at.first), RowView(Output, at, at.first)
             if fx.const_expr(plan.in_registers):
