@@ -54,8 +54,11 @@ HALVES = (  # what takes turns between two halves of LDS
     f"{ROWS}: return self._slots[self._start + index]",
     f"{ROWS}: self._slots[self._start + index] = value",
 )
-TURNED = "turned.append(self._slots[(element % vector) * self._pitch + element // vector])"
-TO_SLOTS = "self._slots[lane + index * self._pitch] = values[index]"
+TURNED = "fx.copy(fx.make_copy_atom(word, fx.Float32), turned, fragment)"
+TO_LDS = "fx.copy(fx.make_copy_atom(word, fx.Float32), vector, held)"
+VIEWS = "flydsl.kernels.common.views"
+ONE_LOADED = f"{VIEWS}: fx.copy(_scalar_copy(source.element_type), source, fragment, pred=predicate(condition))"
+ONE_STORED = f"{VIEWS}: fx.copy(_scalar_copy(target.element_type), fragment, target, pred=predicate(condition))"
 
 
 def rmsnorm() -> None:
@@ -320,26 +323,34 @@ KERNELS = [
         rmsnorm,
         (
             Break(ROWS, "self._turn & 1", "self._turn & 0", "race", (REDUCED, *HALVES)),
-            Break(ROWS, "(start + index).store(", "(start + index + 1).store(", "memory"),
+            Break(
+                VIEWS,
+                "fx.make_layout(1, 1))[None, index]",
+                "fx.make_layout(1, 1))[None, index + 1]",
+                "memory",
+                (ONE_STORED,),
+            ),
         ),
     ),
     Kernel(
         "rmsnorm_backward",
         rmsnorm_backward,
         (
-            Break(COALESCED_STORE, "fx.barrier()  # all vectors are there", "pass", "race", (TURNED, TO_SLOTS)),
-            Break(COALESCED_STORE, "fx.barrier()  # and all are read", "pass  #", "race", (TURNED, TO_SLOTS)),
-            Break(COALESCED_STORE, TO_SLOTS, "pass", "init", (TURNED,)),
-            Break(COLUMN_SUMS, "slots[thread] = total", "pass", "init", ("total = total + slots[thread",)),
+            Break(COALESCED_STORE, "fx.barrier()  # all vectors are there", "pass", "race", (TURNED, TO_LDS)),
+            Break(COALESCED_STORE, "fx.barrier()  # and all are read", "pass  #", "race", (TURNED, TO_LDS)),
+            Break(COALESCED_STORE, TO_LDS, "pass", "init", (TURNED,)),
             Break(
-                COLUMN_SUMS, "fx.barrier()", "pass", "race", ("total = total + slots[thread", "slots[thread] = total")
+                COLUMN_SUMS,
+                "row < rows % LANES",
+                "row <= rows % LANES",
+                "memory",
+                ("fx.copy(mine.tiled_copy, source[None, None, None, turn], part",),
             ),
             Break(
                 COLUMN_SUMS,
-                "        if column < columns:",
-                "        if column <= columns:",
+                "predicate((column < columns) & (row == 0)",
+                "predicate((column <= columns) & (row == 0)",
                 "memory",
-                ("total = total + (source",),
             ),
         ),
     ),
@@ -349,10 +360,10 @@ KERNELS = [
         (
             Break(
                 "flydsl.kernels.quant.per_block_quant_kernel",
-                "group % lanes == 0 and group < groups",
-                "group % lanes == 0 and group <= groups",
+                "(group % lanes == 0) & (group < groups)",
+                "(group % lanes == 0) & (group <= groups)",
                 "memory",
-                ("group // lanes).store(scale)",),
+                (ONE_STORED,),
             ),
         ),
         barriers=False,
@@ -363,21 +374,17 @@ KERNELS = [
         (
             Break(
                 "flydsl.kernels.attention.fused_rope_cache_kernel",
-                "if (part < plan.tokens * parts) & (whose < num_tokens):",
-                "if (part < plan.tokens * parts) & (whose <= num_tokens):",
+                "(first_token + row < num_tokens)",
+                "(first_token + row <= num_tokens)",
                 "memory",
-                ("position = (pointer(Positions) + whose)",),
+                (ONE_LOADED,),
             ),
             Break(
                 "flydsl.kernels.attention.fused_rope_cache_kernel",
                 "if slot >= 0:",
                 "if slot >= -1:",
                 "memory",
-                (
-                    "store(key_start + key_at, keys[which])",
-                    "store(value_start + at, values[which])",
-                    "fx.make_view(start, fx.make_layout(values.numel, 1)).store(values)",
-                ),
+                ("fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))  # a head",),
             ),
         ),
         barriers=False,

@@ -163,7 +163,7 @@ def build_fused_rope_cache_module(
         to = mine.partition_D(target)[here]
         fragment = fx.make_rmem_tensor(to.shape, kind)
         fragment.store(values if values.dtype is kind else values.bitcast(kind))
-        fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))
+        fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))  # a head
 
     def narrowed(values: Any) -> Any:
         return round_to(values, element).to(fx.Float32)
