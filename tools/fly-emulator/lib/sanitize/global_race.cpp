@@ -27,6 +27,14 @@ uint32_t maskOf(uint8_t bytes) {
   return mask;
 }
 
+/// Is one of them found? It is the last that is looked at.
+template <typename Touches, typename F> bool anyOf(const Touches &touches, F &&isFound) {
+  return std::any_of(touches.begin(), touches.end(), isFound);
+}
+
+/// Workgroups next to each other have bits of their own.
+uint64_t bitOf(uint64_t wave) { return uint64_t{1} << ((wave ^ wave >> 3) % 64); }
+
 } // namespace
 
 struct GlobalRaceCheck::Part {
@@ -144,8 +152,8 @@ void GlobalRaceCheck::access(Wave &wave, const Instruction &inst, const LaneAcce
 
 void GlobalRaceCheck::visit(const Part &part, Page &page) {
   Cell &cell = page.cells[part.dword % kPageDwords];
-  check(part, cell, cell.more ? &page.more[part.dword] : nullptr);
-  record(part, cell, page);
+  check(part, cell);
+  record(part, cell);
   if (part.scope == Scope::None)
     return;
   // What does not return a value shows nothing of what came before.
@@ -156,7 +164,7 @@ void GlobalRaceCheck::visit(const Part &part, Page &page) {
     part.order.release(part.wave.index, times);
 }
 
-void GlobalRaceCheck::check(const Part &part, const Cell &cell, const More *more) {
+void GlobalRaceCheck::check(const Part &part, const Cell &cell) {
   // A place that the wave stored to, or somebody before it, holds that value: where others store
   // there too, they store the same, or that is a finding.
   bool known = false;
@@ -180,12 +188,11 @@ void GlobalRaceCheck::check(const Part &part, const Cell &cell, const More *more
            !part.writes() && writer.scope == Scope::Device ? &part.inst : nullptr);
     return true;
   };
-  const auto first = std::find_if(cell.writers.begin(), cell.writers.end(), isFound);
-  if (first != cell.writers.end() ||
-      (more != nullptr && std::any_of(more->writers.begin(), more->writers.end(), isFound)))
+  if (anyOf(cell.writers, isFound) ||
+      (cell.more != nullptr && anyOf(cell.more->writers.touches, isFound)))
     return;
   if (part.writes())
-    checkReaders(part, cell, more);
+    checkReaders(part, cell);
   else if (part.inst.opcode->cls == OpClass::ScalarMemory)
     for (const Touch &writer : cell.writers)
       checkScalarCache(part, writer);
@@ -203,7 +210,7 @@ void GlobalRaceCheck::checkScalarCache(const Part &part, const Touch &writer) {
   });
 }
 
-void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell, const More *more) {
+void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell) {
   const auto isFound = [&](const Touch &reader) {
     if (!part.conflicts(reader))
       return false;
@@ -222,8 +229,8 @@ void GlobalRaceCheck::checkReaders(const Part &part, const Cell &cell, const Mor
            part.kind == AccessKind::Atomic ? reader.inst : nullptr);
     return true;
   };
-  if (std::none_of(cell.readers.begin(), cell.readers.end(), isFound) && more != nullptr)
-    (void)std::any_of(more->readers.begin(), more->readers.end(), isFound);
+  if (!anyOf(cell.readers, isFound) && cell.more != nullptr)
+    anyOf(cell.more->readers.touches, isFound);
 }
 
 void GlobalRaceCheck::report(const Part &part, const Touch &other, const char *what,
@@ -238,7 +245,7 @@ void GlobalRaceCheck::report(const Part &part, const Touch &other, const char *w
   });
 }
 
-void GlobalRaceCheck::record(const Part &part, Cell &cell, Page &page) {
+void GlobalRaceCheck::record(const Part &part, Cell &cell) {
   if (part.kind == AccessKind::Store) {
     const uint32_t mask = maskOf(part.bytes);
     cell.value = (cell.value & ~mask) | (part.value & mask);
@@ -246,15 +253,12 @@ void GlobalRaceCheck::record(const Part &part, Cell &cell, Page &page) {
   Touch pushedOut;
   const bool full =
       part.writes() ? keep(cell.writers, part, pushedOut) : keep(cell.readers, part, pushedOut);
-  if (!cell.more && (!full || !makesOrder_))
+  if (cell.more == nullptr && (!full || !makesOrder_))
     return;
-  cell.more = true;
-  More &more = page.more[part.dword];
-  const Touch *extra = full ? &pushedOut : nullptr;
-  if (part.writes())
-    keepMore(more.writers, more.nextWriter, part, extra);
-  else
-    keepMore(more.readers, more.nextReader, part, extra);
+  if (cell.more == nullptr)
+    cell.more = std::make_unique<More>();
+  keepMore(part.writes() ? cell.more->writers : cell.more->readers, part,
+           full ? &pushedOut : nullptr);
 }
 
 /// What happened before this access need not be remembered: whatever is in no order with that is in
@@ -288,24 +292,27 @@ bool GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part, 
 }
 
 /// The wave has a place in the cell now, and here the one that it pushed out of there.
-void GlobalRaceCheck::keepMore(std::vector<Touch> &touches, size_t &next, const Part &part,
-                               const Touch *pushedOut) {
+void GlobalRaceCheck::keepMore(More::List &list, const Part &part, const Touch *pushedOut) {
   const uint64_t self = part.order.numberOf(part.wave.index);
   Touch *place = nullptr;
-  for (Touch &touch : touches)
-    if (touch.bytes == 0 || (touch.wave == self && (touch.bytes & ~part.bytes) == 0)) {
-      touch.bytes = 0;
-      place = &touch;
-    }
+  if ((list.waves & bitOf(self)) != 0)
+    for (Touch &touch : list.touches)
+      if (touch.wave == self && (touch.bytes & ~part.bytes) == 0) {
+        touch.bytes = 0;
+        place = &touch;
+      }
   if (pushedOut == nullptr)
     return;
+  list.waves |= bitOf(pushedOut->wave);
   if (place != nullptr) {
     *place = *pushedOut;
-  } else if (touches.size() < More::kMost && more_.fetch_add(1) < kMostMore) {
-    touches.push_back(*pushedOut);
-  } else if (!touches.empty()) {
-    touches[next % touches.size()] = *pushedOut;
-    next = (next + 1) % touches.size();
+  } else if (list.touches.size() < More::kMost && more_.fetch_add(1) < kMostMore) {
+    if (list.touches.empty())
+      list.touches.reserve(8);
+    list.touches.push_back(*pushedOut);
+  } else if (!list.touches.empty()) {
+    list.touches[list.next % list.touches.size()] = *pushedOut;
+    list.next = (list.next + 1) % list.touches.size();
   }
 }
 

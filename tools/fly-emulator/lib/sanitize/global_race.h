@@ -56,26 +56,28 @@ private:
 
     bool plain() const { return scope == Scope::None || either; }
   };
+  /// Of a dword, beyond those that its cell has room for: the latest so many.
+  struct More {
+    static constexpr size_t kMost = 64;
+    struct List {
+      std::vector<Touch> touches;
+      uint64_t waves = 0; ///< a bit for each wave that may be among them, by its number modulo 64
+      size_t next = 0;    ///< to be replaced, once there are so many
+    };
+    List writers;
+    List readers;
+  };
   struct Cell {
     std::array<Touch, 2> writers;
     std::array<Touch, 3> readers;
     uint32_t value = 0; ///< what the writers left, all four bytes
-    bool more = false;  ///< the page knows more of them
-  };
-  /// Of a dword, beyond those that its cell has room for: the latest so many.
-  struct More {
-    static constexpr size_t kMost = 64;
-    std::vector<Touch> writers;
-    std::vector<Touch> readers;
-    size_t nextWriter = 0; ///< to be replaced, once there are so many
-    size_t nextReader = 0;
+    std::unique_ptr<More> more;
   };
   static constexpr uint64_t kPageDwords = 256;
   struct Page {
     std::mutex mutex;
     std::array<Cell, kPageDwords> cells;
     std::unordered_map<uint64_t, WaveTimes> released; ///< at a dword
-    std::unordered_map<uint64_t, More> more;          ///< of a dword
   };
   struct Shard {
     std::mutex mutex;
@@ -87,15 +89,14 @@ private:
   bool isEither(AccessKind kind) const { return storesMayBeAtomic_ && kind == AccessKind::Store; }
   static Scope scopeOf(const Instruction &inst, AccessKind kind);
   void visit(const Part &part, Page &page);
-  void check(const Part &part, const Cell &cell, const More *more);
-  void checkReaders(const Part &part, const Cell &cell, const More *more);
+  void check(const Part &part, const Cell &cell);
+  void checkReaders(const Part &part, const Cell &cell);
   void checkScalarCache(const Part &part, const Touch &writer);
   void report(const Part &part, const Touch &other, const char *what, const Instruction *plainLoad);
-  void record(const Part &part, Cell &cell, Page &page);
+  void record(const Part &part, Cell &cell);
   template <size_t Count>
   bool keep(std::array<Touch, Count> &touches, const Part &part, Touch &pushedOut);
-  void keepMore(std::vector<Touch> &touches, size_t &next, const Part &part,
-                const Touch *pushedOut);
+  void keepMore(More::List &list, const Part &part, const Touch *pushedOut);
 
   /// Of all pages together: 160 MB.
   static constexpr uint32_t kMostMore = 1U << 22;
