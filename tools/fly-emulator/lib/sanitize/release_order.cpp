@@ -53,7 +53,8 @@ void ReleaseOrder::settle(uint32_t wave) {
       own.writtenBack[w] = std::max(own.writtenBack[w], back.upTo[w]);
     return true;
   };
-  own.backs.erase(std::remove_if(own.backs.begin(), own.backs.end(), isDone), own.backs.end());
+  if (!own.backs.empty())
+    own.backs.erase(std::remove_if(own.backs.begin(), own.backs.end(), isDone), own.backs.end());
   for (auto it = own.pending.begin(); it != own.pending.end();) {
     if (it->sequence > outstanding_.retired(wave))
       return; // later ones are not complete either
