@@ -6,7 +6,16 @@ import pytest
 import flydsl.layout as fl
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import fly, fly_rocdl  # noqa: F401
-from flydsl.layout.atoms import copy_atom, lds_read_transpose, mfma, mfma_scale, universal_copy, universal_fma, wmma
+from flydsl.layout.atoms import (
+    copy_atom,
+    lds_read_transpose,
+    make_tiled_mma,
+    mfma,
+    mfma_scale,
+    universal_copy,
+    universal_fma,
+    wmma,
+)
 from flydsl.layout.atoms import wmma_scale as scaled_wmma
 
 MFMA = (
@@ -25,6 +34,8 @@ WMMA = [
     *(("gfx1250", k, t, acc) for k in (64, 128) for t in ("f8E4M3FN", "f8E5M2") for acc in ("f32", "f16")),
     ("gfx1250", 64, "i8", "i32"),
 ]
+
+FMA = universal_fma("f32")
 
 
 def mma_type(spelling: str) -> fly.MmaAtomType:
@@ -102,3 +113,38 @@ def test_copy(spelling: str, table: fl.atoms.CopyAtom) -> None:
     assert text(dialect.thr_layout) == fl.text_of(table.thr_layout)
     for side in ("src", "dst", "ref"):
         assert text(getattr(dialect, f"layout_{side}_tv")) == fl.text_of(getattr(table, f"layout_{side}_tv"))
+
+
+@pytest.mark.parametrize(
+    ("atom", "table", "atoms", "permutation"),
+    [
+        ("!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>", mfma(16, 16, 16, "f16"), "(2,2,1):(1,2,0)", None),
+        ("!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>", mfma(16, 16, 16, "f16"), "(2,1,3):(3,0,1)", (64, None, 48)),
+        ("!fly_rocdl.cdna3.mfma<32x32x8, (f16, f16) -> f32>", mfma(32, 32, 8, "f16"), "(1,4,1):(0,1,0)", (None, fl.Layout((32, 4), (4, 1)), None)),
+        (f"!fly.{FMA.name}", FMA, "(16,8,1):(8,1,0)", (fl.Layout((16, 2), (2, 1)), 24, None)),
+        (f"!fly.{FMA.name}", FMA, "(5,3,2):(6,2,1)", None),
+    ],
+)  # fmt: skip
+def test_tiled_mma(atom: str, table: fl.atoms.MmaAtom, atoms: str, permutation: tuple | None) -> None:
+    tiled = make_tiled_mma(table, fl.parse(atoms), permutation)
+    tile = fl.to_dialect(fl.Tile(permutation or (None, None, None)))
+    dialect = fly.TiledMmaType(
+        ir.Type.parse(f"!fly.tiled_mma<!fly.mma_atom<{atom}>, !fly.layout<{atoms}>, !fly.tile<{tile}>>")
+    )
+    assert dialect.threads == tiled.threads
+    assert dialect.tile_size_mnk == tiled.tile_size_mnk
+    assert text(dialect.thr_layout_vmnk) == fl.text_of(tiled.thr_layout_vmnk)
+    for operand in "ABC":
+        assert text(getattr(dialect, f"tv_layout_{operand}_tiled")) == fl.text_of(tiled.tv_layout(operand)), operand
+
+
+def test_a_tiled_mma_of_dynamic_permutation_has_no_tile() -> None:
+    dialect = fly.TiledMmaType(
+        ir.Type.parse(
+            f"!fly.tiled_mma<!fly.mma_atom<!fly.{FMA.name}>, !fly.layout<(2,2,1):(1,2,0)>, !fly.tile<[?|*|*]>>"
+        )
+    )
+    with pytest.raises(ValueError, match="permutation must be static"):
+        dialect.tile_size_mnk  # noqa: B018
+    with pytest.raises(ValueError, match="permutation must be static"):
+        dialect.tv_layout_A_tiled  # noqa: B018

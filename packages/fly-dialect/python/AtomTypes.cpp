@@ -5,7 +5,9 @@
 #include "LayoutTypes.h"
 #include "PyTuples.h"
 
+#include "fly/Algebra/Coordinates.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/Fly/IR/TiledMma.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -168,6 +170,25 @@ struct PyTiledMmaType : TypeBinding<PyTiledMmaType, TiledMmaType> {
   static constexpr const char *pyClassName = "TiledMmaType";
   using TypeBinding::TypeBinding;
 
+  /// What a function of the algebra says of the tiling; ValueError where that has no answer.
+  template <typename Function, typename... Args>
+  static auto checked(const PyTiledMmaType &self, const Function &function, Args... args) {
+    AlgebraContext algebra;
+    auto result = function(algebra, self.cpp(), args...);
+    if (algebra.failed())
+      fail(algebra.message());
+    return result;
+  }
+
+  template <MmaOperand operand> static void bindOperand(ClassTy &c, const char *name) {
+    c.def_prop_ro(
+        name,
+        [](PyTiledMmaType &self) {
+          return layoutToPython(self, checked(self, evaluate::mmaThreadValues, operand));
+        },
+        "(thread, value) to the column-major index in the operand's tile.");
+  }
+
   static void bindDerived(ClassTy &c) {
     c.def_static(
         "get",
@@ -192,6 +213,29 @@ struct PyTiledMmaType : TypeBinding<PyTiledMmaType, TiledMmaType> {
       return toPython(self.getContext(), self.cpp().getPermutation());
     });
     c.def_prop_ro("is_static", [](const PyTiledMmaType &self) { return isStaticType(self.cpp()); });
+    c.def_prop_ro(
+        "thr_layout_vmnk",
+        [](PyTiledMmaType &self) {
+          return layoutToPython(self, checked(self, evaluate::mmaThreads));
+        },
+        "(lane of an atom, M, N, K) to the index of the thread.");
+    c.def_prop_ro(
+        "threads",
+        [](const PyTiledMmaType &self) {
+          AlgebraContext algebra;
+          const IntTuple count = cosize(algebra, checked(self, evaluate::mmaThreads));
+          if (algebra.failed() || !count.isStaticLeaf())
+            fail("the threads of the tiling are not static");
+          return tupleToPython(count);
+        },
+        "How many threads take part.");
+    c.def_prop_ro(
+        "tile_size_mnk",
+        [](const PyTiledMmaType &self) { return tupleToPython(checked(self, evaluate::mmaTile)); },
+        "How many elements of M, N and K all atoms cover together.");
+    bindOperand<MmaOperand::A>(c, "tv_layout_A_tiled");
+    bindOperand<MmaOperand::B>(c, "tv_layout_B_tiled");
+    bindOperand<MmaOperand::C>(c, "tv_layout_C_tiled");
   }
 };
 

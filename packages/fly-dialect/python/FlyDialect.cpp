@@ -45,7 +45,9 @@ NB_MODULE(_flyDialect, m) {
   m.def(
       "states_memory_effects",
       [](const std::string &operation, python::mp::DefaultingPyMlirContext context) {
-        auto name = mlir::RegisteredOperationName::lookup(operation, unwrap(context->get()));
+        mlir::MLIRContext *cpp = unwrap(context->get());
+        cpp->getOrLoadDialect(llvm::StringRef(operation).split('.').first);
+        auto name = mlir::RegisteredOperationName::lookup(operation, cpp);
         if (!name)
           throw nanobind::key_error(operation.c_str());
         return name->hasInterface<mlir::MemoryEffectOpInterface>() ||

@@ -7,11 +7,15 @@
 //  - an `arith.select` that MLIR's verifier of it would not survive is not made;
 //  - a message is UTF-8, whatever names it quotes;
 //  - bytecode is read by a child process, which may die of it;
+//  - an operation or type of a dialect that the context knows, but has not loaded, loads it, as the
+//    parser does: a trace loads few at first;
 //  - an erased operation stays in memory, out of its block and without operands, until its context
 //    goes: Python may still hold values of it, and other operations may use its results.
 
 #include "mlir-c/Diagnostics.h"
+#include "mlir-c/Dialect/AMDGPU.h"
 #include "mlir-c/IR.h"
+#include "mlir-c/Interfaces.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/CAPI/IR.h"
@@ -48,6 +52,13 @@ MlirOperation __real_mlirOperationCreateParse(MlirContext context, MlirStringRef
                                               MlirStringRef name);
 void __real_mlirDiagnosticPrint(MlirDiagnostic diagnostic, MlirStringCallback callback,
                                 void *userData);
+bool __real_mlirContextIsRegisteredOperation(MlirContext context, MlirStringRef name);
+bool __real_mlirOperationImplementsInterfaceStatic(MlirStringRef operation, MlirContext context,
+                                                   MlirTypeID interface);
+MlirType __real_mlirAMDGPUTDMBaseTypeGet(MlirContext context, MlirType element);
+MlirType __real_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context);
+MlirType __real_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
+                                               MlirType index);
 }
 
 using namespace mlir;
@@ -88,6 +99,19 @@ private:
   std::mutex mutex;
   std::unordered_map<MLIRContext *, std::vector<Operation *>> erased;
 };
+
+/// Loads the dialect that an operation's name begins with; nothing happens when it is loaded, or
+/// when the context's registry does not have it.
+void loadDialectOf(MlirStringRef operation, MlirContext context) {
+  if (!RegisteredOperationName::lookup(unwrap(operation), unwrap(context)))
+    unwrap(context)->getOrLoadDialect(unwrap(operation).split('.').first);
+}
+
+/// The context with the dialect of the types of matrix tiles in memory.
+MlirContext withAMDGPU(MlirContext context) {
+  unwrap(context)->getOrLoadDialect("amdgpu");
+  return context;
+}
 
 /// Runs the verifier of the op that `state` describes, with `results` results of no type, and
 /// returns its first complaint.
@@ -324,7 +348,32 @@ MlirOperation __wrap_mlirOperationCreateParse(MlirContext context, MlirStringRef
   });
 }
 
+bool __wrap_mlirContextIsRegisteredOperation(MlirContext context, MlirStringRef name) {
+  loadDialectOf(name, context);
+  return __real_mlirContextIsRegisteredOperation(context, name);
+}
+
+bool __wrap_mlirOperationImplementsInterfaceStatic(MlirStringRef operation, MlirContext context,
+                                                   MlirTypeID interface) {
+  loadDialectOf(operation, context);
+  return __real_mlirOperationImplementsInterfaceStatic(operation, context, interface);
+}
+
+MlirType __wrap_mlirAMDGPUTDMBaseTypeGet(MlirContext context, MlirType element) {
+  return __real_mlirAMDGPUTDMBaseTypeGet(withAMDGPU(context), element);
+}
+
+MlirType __wrap_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context) {
+  return __real_mlirAMDGPUTDMDescriptorTypeGet(withAMDGPU(context));
+}
+
+MlirType __wrap_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
+                                               MlirType index) {
+  return __real_mlirAMDGPUTDMGatherBaseTypeGet(withAMDGPU(context), element, index);
+}
+
 MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
+  loadDialectOf(state->name, mlirLocationGetContext(state->location));
   if (survivesVerifier(*state) && (!state->enableResultTypeInference || admitsOperands(*state)))
     return __real_mlirOperationCreate(state);
   // As mlirOperationCreate does.

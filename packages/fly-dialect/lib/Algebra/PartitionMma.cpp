@@ -4,7 +4,9 @@
 #include "fly/Algebra/Construct.h"
 #include "fly/Algebra/Coordinates.h"
 #include "fly/Algebra/Divide.h"
+#include "fly/Algebra/Inverse.h"
 #include "fly/Algebra/Leaf.h"
+#include "fly/Algebra/MmaTiling.h"
 #include "fly/Algebra/Modes.h"
 #include "fly/Algebra/Partition.h"
 #include "fly/Algebra/Product.h"
@@ -46,29 +48,58 @@ struct MmaView {
 };
 } // namespace
 
+/// The atoms along M, N and K, a mode of `mma.atomLayout` each.
+static Modes atomModes(AlgebraContext &cx, const TiledMmaDesc &mma) {
+  Modes modes = modesOf(cx, mma.atomLayout);
+  if (!cx.failed() &&
+      (modes.size() != 3 || mma.permutation.rank() != 3 || !mma.permutation.isBracketed()))
+    cx.fail("atom layout and permutation must have the three modes M, N, K");
+  return modes;
+}
+
+/// What an axis of M, N, K is permuted by before it is cut into atoms, by default the extent that
+/// they cover together; and how many atoms there are along it.
+static std::pair<Tile, IntTuple> axisTile(AlgebraContext &cx, const TiledMmaDesc &mma,
+                                          const Modes &atoms, unsigned axis) {
+  const IntTuple count = layoutSize(cx, atoms[axis]);
+  const IntTuple covered = leafMul(cx, mma.atomShape[axis], count);
+  if (cx.failed() || !count.isStaticLeaf()) {
+    cx.fail("the atom layout must be static");
+    return {Tile(IntTuple(1)), 1};
+  }
+  const Tile &permutation = mma.permutation.modes()[axis];
+  return {permutation.isKeep() ? Tile(covered) : permutation, count};
+}
+
 static AxisTiles axisTiles(AlgebraContext &cx, const TiledMmaDesc &mma) {
   AxisTiles result;
-  const Modes groupModes = modesOf(cx, mma.atomLayout);
-  if (!cx.failed() &&
-      (groupModes.size() != 3 || mma.permutation.rank() != 3 || !mma.permutation.isBracketed()))
-    cx.fail("atom layout and permutation must have the three modes M, N, K");
+  const Modes atoms = atomModes(cx, mma);
   if (cx.failed())
     return result;
   llvm::SmallVector<Tile, 2> permutation, atom, groups;
   for (unsigned axis : axesOf(mma.role)) {
-    const IntTuple extent = mma.atomShape[axis];
-    const IntTuple count = layoutSize(cx, groupModes[axis]);
-    const IntTuple covered = leafMul(cx, extent, count);
-    if (cx.failed() || !count.isStaticLeaf()) {
-      cx.fail("the atom layout must be static");
+    auto [permuted, count] = axisTile(cx, mma, atoms, axis);
+    if (cx.failed())
       return result;
-    }
-    const Tile &permuted = mma.permutation.modes()[axis];
-    permutation.push_back(permuted.isKeep() ? Tile(covered) : permuted);
-    atom.emplace_back(extent);
+    permutation.push_back(permuted);
+    atom.emplace_back(IntTuple(mma.atomShape[axis]));
     groups.emplace_back(count);
   }
   return {Tile(permutation), Tile(atom), Tile(groups)};
+}
+
+/// How many elements a tile covers.
+static IntTuple extentOf(AlgebraContext &cx, const Tile &tile) {
+  IntTuple extent = 1;
+  if (tile.isBracketed()) {
+    for (const Tile &mode : tile.modes())
+      extent = leafMul(cx, extent, extentOf(cx, mode));
+  } else {
+    extent = tile.layout() ? layoutSize(cx, *tile.layout()) : *tile.leaf();
+  }
+  if (!cx.failed() && !extent.isStaticLeaf())
+    cx.fail("the permutation must be static");
+  return extent;
 }
 
 /// Both modes of a zipped layout.
@@ -106,7 +137,7 @@ static Layout valuesOf(AlgebraContext &cx, const MmaView &view) {
 
 /// ((thread in atom, groups), (the part of the thread coordinate that selects them)).
 static IntTuple threadCoord(AlgebraContext &cx, const TiledMmaDesc &mma, const IntTuple &thread) {
-  const Layout vmnk = tiledProduct(cx, mma.atomThreads, mma.atomLayout);
+  const Layout vmnk = mmaThreads(cx, mma);
   const IntTuple coord = idx2crd(cx, thread, vmnk);
   if (cx.failed() || coord.rank() != 4) {
     cx.fail("expected the modes (V, M, N, K) in " + vmnk.str());
@@ -149,4 +180,40 @@ Layout fly::mmaFragment(AlgebraContext &cx, const TiledMmaDesc &mma, const AnyLa
     return fragmentLayout(cx, values);
   const Layout fragment = fragmentLayout(cx, takeModes(cx, values, 0, 3));
   return appendMode(cx, fragment, Layout(stages, cosize(cx, fragment)));
+}
+
+Layout fly::mmaThreads(AlgebraContext &cx, const TiledMmaDesc &mma) {
+  OperationScope scope(cx, "tiled_mma.threads", mma.atomThreads, mma.atomLayout);
+  return tiledProduct(cx, mma.atomThreads, mma.atomLayout);
+}
+
+IntTuple fly::mmaTile(AlgebraContext &cx, const TiledMmaDesc &mma) {
+  OperationScope scope(cx, "tiled_mma.tile", mma.atomLayout, mma.permutation);
+  const Modes atoms = atomModes(cx, mma);
+  llvm::SmallVector<IntTuple, 3> extents;
+  for (unsigned axis = 0; axis < 3 && !cx.failed(); ++axis)
+    extents.push_back(extentOf(cx, axisTile(cx, mma, atoms, axis).first));
+  return cx.failed() ? IntTuple(1) : makeTuple(cx, extents);
+}
+
+Layout fly::mmaThreadValues(AlgebraContext &cx, const TiledMmaDesc &mma) {
+  OperationScope scope(cx, "tiled_mma.tv_layout", mma.atomLayout, mma.permutation);
+  const AxisTiles tiles = axisTiles(cx, mma);
+  llvm::SmallVector<IntTuple, 2> extents;
+  for (const Tile &axis : tiles.permutation.modes())
+    extents.push_back(cx.failed() ? IntTuple(1) : extentOf(cx, axis));
+  const MmaView view = viewOf(cx, mma, tiles, columnMajor(cx, makeTuple(cx, extents)));
+  const Modes groups = modesOf(cx, view.groups);
+  if (cx.failed() || groups.size() != 2)
+    return {1, 0};
+  // Atoms along the axis that the matrix does not have hold the same elements.
+  Modes modes = {view.threadsInAtom};
+  for (const Layout &atoms : atomModes(cx, mma))
+    modes.emplace_back(layoutSize(cx, atoms), 0);
+  const std::array<unsigned, 2> axes = axesOf(mma.role);
+  modes[1 + axes[0]] = groups[0];
+  modes[1 + axes[1]] = groups[1];
+  const Layout threads =
+      composition(cx, makeLayout(cx, modes), rightInverse(cx, mmaThreads(cx, mma)));
+  return makeLayout(cx, {threads, makeLayout(cx, {view.valuesInAtom, view.rest})});
 }

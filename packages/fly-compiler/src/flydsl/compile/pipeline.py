@@ -68,6 +68,7 @@ def lower(
         DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
     """
     traced, hints = compilation.module, compilation.hints
+    compilation.context.load_all_available_dialects()  # not every pass names all those whose operations it makes
     if dumps is not None:
         dumps.stage("origin", traced)
     if env.debug.print_origin_ir:

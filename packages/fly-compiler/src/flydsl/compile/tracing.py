@@ -34,6 +34,10 @@ from .specs import PointerSpec, StreamSpec
 __all__ = ["GPU_MODULE", "KTRACE_BUFFER", "Compilation", "EmittedKernel", "active", "trace_host"]
 
 GPU_MODULE = "kernels"
+_DIALECTS = ("fly", "func", "gpu", "llvm", "scf")
+"""What every trace has; other dialects are loaded by their first operation or type, all of them before the first pass.
+
+To load all of them would take longer than to trace a small kernel, and one that is on disk needs no more."""
 KTRACE_BUFFER = PointerSpec("int8", "global", 1)
 """The parameter of a host function whose kernels record events: the buffer they record into."""
 
@@ -176,7 +180,7 @@ def trace_host(
     Returns:
         The compilation, whose module is complete but not verified.
     """
-    context = ir.Context()
+    context = ir.Context(load_on_create_dialects=_DIALECTS)
     # One thread: a diagnostic from a worker thread would wait for the GIL that the thread waiting for it holds.
     context.enable_multithreading(False)
     forget_unbound()

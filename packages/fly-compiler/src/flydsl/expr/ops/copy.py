@@ -82,6 +82,9 @@ class TiledCopy(_Atom):
         """(thread, value) of the destination side to the index in the tile."""
         return static_layout(self.described.layout_dst_tv_tiled)
 
+    def _threads(self) -> int:
+        return trees.product_of(self._facts.layout_tv.shape[0])
+
     def get_slice(self, thr_idx: Any) -> ThrCopy:
         """Return the part of one thread."""
         return ThrCopy(self, thr_idx)
@@ -202,7 +205,7 @@ def make_tiled_copy_tv(atom: CopyAtom, thr_layout: Layout, val_layout: Layout) -
 
 
 def _of_mma(atom: CopyAtom, tiled_mma: Any, operand: str, axes: tuple[int, int]) -> TiledCopy:
-    extents = tiled_mma.described.tile_size_mnk
+    extents = tiled_mma.type.tile_size_mnk
     layout = getattr(tiled_mma, f"tv_layout_{operand}_tiled")
     return make_tiled_copy(atom, layout, tuple(extents[axis] for axis in axes))
 

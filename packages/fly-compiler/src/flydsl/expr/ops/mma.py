@@ -19,7 +19,7 @@ from ..values.layout.host import from_host
 from ..values.layout.modes import slice
 from ..values.layout.objects import IntTuple, Layout, Tile
 from ..values.tensor import Tensor, typed
-from .atom import MmaAtom, _Atom, check_target, of_tiling, static_layout
+from .atom import MmaAtom, _Atom, check_target, of_tiling
 from .tiling_threads import check_threads
 
 __all__ = [
@@ -92,7 +92,7 @@ class TiledMma(_Atom):
     @property
     def atom_layout(self) -> Layout:
         """The layout of the atoms over (M, N, K)."""
-        return static_layout(self.described.atom_layout)
+        return self._static(self.type.atom_layout)
 
     @property
     def permutation_mnk(self) -> Tile:
@@ -104,32 +104,35 @@ class TiledMma(_Atom):
     @property
     def tile_size_mnk(self) -> IntTuple:
         """The extents that one round of all atoms covers."""
-        return as_int_tuple(self.described.tile_size_mnk)
+        return as_int_tuple(self.type.tile_size_mnk)
 
     @property
     def thr_layout_vmnk(self) -> Layout:
         """(atom thread, M, N, K) to the thread's index."""
-        return static_layout(self.described.thr_layout_vmnk)
+        return self._static(self.type.thr_layout_vmnk)
 
-    def _tv(self, operand: str) -> Layout:
-        from .host_atoms import mma_tv_layout
+    @staticmethod
+    def _static(layout: ir.Type) -> Layout:
+        result: Layout = static(layout)
+        return result
 
-        return static_layout(mma_tv_layout(self._facts, operand))
+    def _threads(self) -> int:
+        return int(self.type.threads)
 
     @property
     def tv_layout_A_tiled(self) -> Layout:
         """(thread, value) of A to the column-major index in its (M, K) tile."""
-        return self._tv("A")
+        return self._static(self.type.tv_layout_A_tiled)
 
     @property
     def tv_layout_B_tiled(self) -> Layout:
         """(thread, value) of B to the column-major index in its (N, K) tile."""
-        return self._tv("B")
+        return self._static(self.type.tv_layout_B_tiled)
 
     @property
     def tv_layout_C_tiled(self) -> Layout:
         """(thread, value) of C to the column-major index in its (M, N) tile."""
-        return self._tv("C")
+        return self._static(self.type.tv_layout_C_tiled)
 
     def get_slice(self, thr_idx: Any) -> ThrMma:
         """Return the part of one thread."""

@@ -31,7 +31,7 @@ def check_threads(tiling: Any, thread: Any) -> None:
     if scope is None or scope.block_size is None or axis is None:
         return
     have = scope.block_size["xyz".index(axis)]
-    need = int(tiling.described.threads)
+    need = tiling._threads()
     if have < need:
         raise ValueError(
             f"{type(tiling).__name__} shares its tile out among {need} threads, but the workgroup has {have} along "

@@ -13,7 +13,7 @@ from flydsl.utils import env, log
 
 from .refusals import is_generator
 from .source import FunctionSource, find_source
-from .syntax import OPS, REGION, RewriteError, completed, copied, located
+from .syntax import OPS, REGION, RewriteError, copied, located, parameters_of
 from .transformer import FunctionTransformer
 
 __all__ = ["is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
@@ -129,9 +129,8 @@ def _rewrite_tree(
 
 def _strip_signature(arguments: ast.arguments) -> None:
     """Defaults and annotations belong to the function object, which keeps them; here they would be evaluated again."""
-    for one in ast.walk(arguments):
-        if isinstance(one, ast.arg):
-            one.annotation = None
+    for one in parameters_of(arguments):
+        one.annotation = None
     arguments.defaults = [located(ast.Constant(None), one) for one in arguments.defaults]
     arguments.kw_defaults = [one and located(ast.Constant(None), one) for one in arguments.kw_defaults]
 
@@ -174,7 +173,7 @@ def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> 
         holder = ast.ClassDef(source.class_name, [], [], [outer], [])
         holder.type_params = []  # type: ignore[attr-defined]
         outer = located(holder, node)
-    module = completed(ast.Module([outer], []))
+    module = ast.Module([outer], [])
     flags = original.co_flags & 0x1FF0000  # the `from __future__` features of the file
     compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
     name = "<lambda>" if isinstance(node, ast.Lambda) else _INNER

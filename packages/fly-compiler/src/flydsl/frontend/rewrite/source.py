@@ -70,7 +70,7 @@ def find_source(function: FunctionType) -> FunctionSource:
     if (
         not found
         or not _same_arguments(found[0][0], code)
-        or not (is_transformed(function) or is_compiled_from(*found[0], code))
+        or not (is_transformed(function) or is_compiled_from(*found[0], function))
     ):
         raise SourceUnavailableError(
             f"the source of '{function.__qualname__}' is not at {code.co_filename}:{code.co_firstlineno} any more: the "

@@ -14,8 +14,8 @@ __all__ = [
     "RewriteError",
     "assign",
     "call_op",
+    "child_fields",
     "children_of",
-    "completed",
     "constant",
     "copied",
     "is_explicit_loop",
@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "located",
     "own_statements_of",
+    "parameters_of",
     "region_lambda",
     "statements_in",
     "store",
@@ -36,7 +37,6 @@ REGION = "__fly_region"
 """Prefix of the functions that control-flow bodies become (`flydsl.trace.context.REGION_PREFIX`)."""
 
 _N = TypeVar("_N", bound=ast.AST)
-_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 class RewriteError(SyntaxError):
@@ -75,13 +75,13 @@ def located(node: _N, origin: ast.AST) -> _N:
 
     What has a position already is left alone, with all that is inside it: it is the user's, or was located before.
     """
-    position = {name: getattr(origin, name) for name in _POSITION if hasattr(origin, name)}
-    new: list[ast.AST] = [node]
+    place: Any = origin
+    line, column, end_line, end_column = place.lineno, place.col_offset, place.end_lineno, place.end_col_offset
+    new: list[Any] = [node]
     while new:
         one = new.pop()
-        if "lineno" in one._attributes:
-            for name, value in position.items():
-                setattr(one, name, value)
+        if one._attributes:
+            one.lineno, one.col_offset, one.end_lineno, one.end_col_offset = line, column, end_line, end_column
         new += [child for child in children_of(one) if not hasattr(child, "lineno")]
     return node
 
@@ -147,41 +147,34 @@ _child_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: (), ast.Nam
 _statement_fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
+def child_fields(node: ast.AST) -> tuple[str, ...]:
+    """Return the fields of a node that can have nodes which `children_of` gives."""
+    kind = type(node)
+    fields = _child_fields.get(kind)
+    if fields is None:
+        fields = _child_fields[kind] = tuple(one for one in node._fields if one not in _PLAIN_FIELDS)
+    return fields
+
+
+def parameters_of(arguments: ast.arguments) -> list[ast.arg]:
+    """Return the parameters of a function."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return found + [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+
+
 def children_of(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, without operators and without whether a name is read or stored.
 
     `ast.iter_child_nodes` takes most of the time that it takes to rewrite a function.
     """
     found: list[ast.AST] = []
-    kind = type(node)
-    fields = _child_fields.get(kind)
-    if fields is None:
-        fields = _child_fields[kind] = tuple(one for one in node._fields if one not in _PLAIN_FIELDS)
-    for name in fields:
+    for name in child_fields(node):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
-
-
-def completed(node: _N) -> _N:
-    """Give each node without a position that of the node around it, as `ast.fix_missing_locations` does."""
-    stack: list[tuple[ast.AST, tuple[int, ...]]] = [(node, (1, 0, 1, 0))]
-    while stack:
-        one, position = stack.pop()
-        if "lineno" in one._attributes:
-            mine: list[int] = []
-            for name, outer in zip(_POSITION, position, strict=True):
-                value = getattr(one, name, None)
-                if value is None:
-                    setattr(one, name, outer)
-                    value = outer
-                mine.append(value)
-            position = tuple(mine)
-        stack += [(child, position) for child in children_of(one)]
-    return node
 
 
 def own_statements_of(node: ast.AST) -> Iterator[ast.AST]:

@@ -17,16 +17,20 @@ from .syntax import (
     REGION,
     RewriteError,
     call_op,
+    child_fields,
     constant,
     is_explicit_loop,
     is_named_call,
     is_range_loop,
     load,
     located,
+    parameters_of,
     store,
 )
 
 __all__ = ["FunctionTransformer", "Scope"]
+
+_visitors: dict[type[ast.AST], Any] = {}
 
 
 @dataclass
@@ -167,21 +171,47 @@ class FunctionTransformer(ast.NodeTransformer):
 
     # -- functions -----------------------------------------------------------------------------------------------------
 
+    def visit(self, node: ast.AST) -> Any:
+        """Return what a node becomes; as the base class's, with the methods looked up once for each kind of node."""
+        kind = type(node)
+        method = _visitors.get(kind)
+        if method is None:
+            method = _visitors[kind] = getattr(type(self), f"visit_{kind.__name__}", type(self).generic_visit)
+        return method(self, node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Rewrite what is inside a node; texts, operators and contexts (`_PLAIN_FIELDS`) are left out."""
+        for name in child_fields(node):
+            value = getattr(node, name, None)
+            if type(value) is list:
+                done: list[Any] = []
+                for one in value:
+                    result = self.visit(one) if isinstance(one, ast.AST) else one
+                    if type(result) is list:
+                        done += result
+                    elif result is not None or one is None:
+                        done.append(result)
+                value[:] = done
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.visit(value))
+        return node
+
     def function(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Rewrite the body of `node` in place."""
         arguments = node.args
-        parameters = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
+        parameters = {one.arg for one in parameters_of(arguments)}
         if isinstance(node, ast.Lambda):
             self.scope = Scope(parameters, effects_of([node.body]), set(), self.scope)
             node.body = self.visit(node.body)
             self.scope = self.scope.parent
             return
         self.scope = Scope(parameters, Effects(), nested_nonlocals(node.body), self.scope)
-        if self.decorated and self.scope.parent is None:
-            self.scope.unread = frozenset(parameters & unread_names(node.body))
         keep_value = self.keep_value or self.scope.parent is not None
         body = lower_exits(node.body, self.fresh, keep_value=keep_value)
         self.scope.effects = effects_of(body)
+        assigned = parameters & self.scope.effects.names.keys()
+        if assigned and self.decorated and self.scope.parent is None:
+            self.scope.unread = frozenset(assigned & unread_names(body))
         refusals.check_function(node, self.scope)
         body = self.statements(body)
         owned = [name for name in self.scope.regional if name not in parameters and self._owned_here(name)]

@@ -4,8 +4,10 @@
 
 #include "fly/Algebra/Construct.h"
 #include "fly/Algebra/Coordinates.h"
+#include "fly/Algebra/MmaTiling.h"
 #include "fly/Algebra/TupleArithmetic.h"
 #include "fly/Dialect/Fly/IR/Evaluate.h"
+#include "fly/Dialect/Fly/IR/TiledMma.h"
 
 using namespace fly;
 
@@ -106,4 +108,19 @@ Layout evaluate::mmaFragment(AlgebraContext &cx, TiledMmaType mma, MmaOperand op
                              const TensorValue &tensor, int32_t stages) {
   const std::optional<TiledMmaDesc> description = describe(cx, mma, operand);
   return description ? fly::mmaFragment(cx, *description, tensor.layout, stages) : Layout(1, 0);
+}
+
+Layout evaluate::mmaThreads(AlgebraContext &cx, TiledMmaType mma) {
+  const std::optional<TiledMmaDesc> description = describe(cx, mma, MmaOperand::A);
+  return description ? fly::mmaThreads(cx, *description) : Layout(1, 0);
+}
+
+IntTuple evaluate::mmaTile(AlgebraContext &cx, TiledMmaType mma) {
+  const std::optional<TiledMmaDesc> description = describe(cx, mma, MmaOperand::A);
+  return description ? fly::mmaTile(cx, *description) : IntTuple(1);
+}
+
+Layout evaluate::mmaThreadValues(AlgebraContext &cx, TiledMmaType mma, MmaOperand operand) {
+  const std::optional<TiledMmaDesc> description = describe(cx, mma, operand);
+  return description ? fly::mmaThreadValues(cx, *description) : Layout(1, 0);
 }

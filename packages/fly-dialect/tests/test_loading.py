@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A context that loads few dialects loads each other one when something of it is made, as one does that parses."""
+
+import pytest
+
+from flydsl._mlir import ir
+from flydsl._mlir.dialects import amdgpu, arith, fly_ktrace, rocdl
+
+
+@pytest.fixture(autouse=True)
+def context():
+    with ir.Context(load_on_create_dialects=["func"]) as context, ir.Location.unknown():
+        yield context
+
+
+def test_an_operation_by_name() -> None:
+    module = ir.Module.create()
+    i32 = ir.IntegerType.get_signless(32)
+    with ir.InsertionPoint(module.body):
+        made = ir.Operation.create("rocdl.workitem.id.x", results=[i32])
+        infers = ir.Operation.create(
+            "arith.constant", attributes={"value": ir.IntegerAttr.get(i32, 7)}, infer_type=True
+        )
+    assert isinstance(made.opview, rocdl.ThreadIdXOp)
+    assert infers.results[0].type == i32
+    assert module.operation.verify()
+
+
+def test_a_builder() -> None:
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        arith.addi(*[arith.constant(ir.IntegerType.get_signless(32), 1)] * 2)
+        rocdl.sched_barrier(0)
+    assert module.operation.verify()
+
+
+def test_questions_about_operations(context: ir.Context) -> None:
+    assert context.is_registered_operation("math.sqrt")
+    assert not context.is_registered_operation("math.no_such_operation")
+    assert not context.is_registered_operation("no_such_dialect.operation")
+    assert ir.InferTypeOpInterface(arith.AddIOp) is not None
+
+
+def test_types_of_the_c_interface() -> None:
+    f32 = ir.F32Type.get()
+    assert str(amdgpu.TDMBaseType.get(f32)) == "!amdgpu.tdm_base<f32>"
+    assert str(amdgpu.TDMDescriptorType.get()) == "!amdgpu.tdm_descriptor"
+    gather = amdgpu.TDMGatherBaseType.get(f32, ir.IntegerType.get_signless(16))
+    assert str(gather) == "!amdgpu.tdm_gather_base<f32, i16>"
+    assert str(fly_ktrace.TokenType.get()) == "!fly_ktrace.token"
