@@ -2,6 +2,7 @@
 //
 // flydsl._mlir._mlir_libs._flyDialect: the types of the fly dialect.
 
+#include "CallChain.h"
 #include "LayoutTypes.h"
 #include "PyTuples.h"
 #include "TypeFacts.h"
@@ -34,6 +35,7 @@ NB_MODULE(_flyDialect, m) {
   python::bindMemoryTypes(m);
   python::bindAtomTypes(m);
   python::bindTypeFacts(m);
+  python::bindCallChain(m);
   m.def(
       "is_static_type",
       [](const python::mp::PyType &type) { return fly::isStaticType(unwrap(type.get())); },

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._flyDialect import foreign_operand
 
 from .context import location, plain_location, state, where
 
@@ -49,19 +50,21 @@ def _own(operands: Sequence[Any]) -> Sequence[Any]:
     trace = state.trace
     if trace is not None:
         context = trace.context
-        if ir.Context.current is not context:
-            raise RuntimeError(
-                "another MLIR context was entered inside this kernel; leave it before the next operation of the "
-                "language"
-            )
-        for one in operands:
-            if one.context is not context:
-                raise RuntimeError(
-                    f"this value of type {one.type} is from another trace: a value belongs to the compilation that "
-                    "made it. Compute it in this kernel, or pass it as a parameter; do not keep it in a global, an "
-                    "attribute or a default"
-                )
+        foreign = foreign_operand(context, operands)
+        if foreign is not None:
+            _refuse_foreign(foreign)
     return operands
+
+
+def _refuse_foreign(found: ir.Value | ir.Context) -> NoReturn:
+    if isinstance(found, ir.Context):
+        raise RuntimeError(
+            "another MLIR context was entered inside this kernel; leave it before the next operation of the language"
+        )
+    raise RuntimeError(
+        f"this value of type {found.type} is from another trace: a value belongs to the compilation that made it. "
+        "Compute it in this kernel, or pass it as a parameter; do not keep it in a global, an attribute or a default"
+    )
 
 
 def build_op(

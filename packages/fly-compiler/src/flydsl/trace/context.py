@@ -21,15 +21,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._flyDialect import call_chain
 from flydsl.utils import log
 
 from .arch import Arch, arch_from_environment, describe
 from .library import PACKAGES
-
-if TYPE_CHECKING:
-    from flydsl._mlir import ir
 
 __all__ = [
     "REGION_PREFIX",
@@ -168,7 +167,7 @@ class Trace:
         """The events of the program, with their numbers."""
         self.quoted: list[str] = []
         """Lines of source that messages of the program will quote: they are not in the module, which has positions."""
-        self.locations: dict[tuple[int, ...], ir.Location] = {}
+        self.locations: dict[tuple[int, ...] | bytes, ir.Location] = {}
         self.operations = 0
         """How many operations have asked for their location."""
         self.limit = min(MANY_OPERATIONS, MOST_OPERATIONS)
@@ -193,15 +192,13 @@ class Trace:
         finally:
             self.kernel = outer
 
-    def remember_location(self, signature: tuple[int, ...], frames: list[tuple[CodeType, int]]) -> ir.Location:
+    def remember_location(self, signature: tuple[int, ...] | bytes, frames: list[tuple[CodeType, int]]) -> ir.Location:
         """Make the call-site chain of `frames` (innermost first) and keep it under `signature`."""
         self._codes.extend(code for code, _ in frames)  # keeps the ids of the signature in use
         result = self.locations[signature] = self._make_location(frames)
         return result
 
     def _make_location(self, frames: list[tuple[CodeType, int]]) -> ir.Location:
-        from flydsl._mlir import ir
-
         if len(frames) > self.location_depth:
             frames = [*frames[: self.location_depth - 1], frames[-1]]
         chain = [
@@ -306,24 +303,13 @@ def location() -> ir.Location | None:
     trace.operations += 1
     if trace.operations > trace.limit:
         _look_at_length(trace)
-    key: list[int] = []
-    first = sys._getframe(1)
-    frame: FrameType | None = first
-    while frame is not None:
-        code = frame.f_code
-        if code is _BOUNDARY:
-            break
-        library = _is_library.get(code.co_filename)
-        if library is None:
-            library = _classify(code.co_filename)
-        if not library:
-            key.append(id(code))
-            key.append(frame.f_lasti)
-        frame = frame.f_back
-    signature = tuple(key)
+    signature = call_chain(_BOUNDARY, _is_library)
+    while type(signature) is str:
+        _classify(signature)
+        signature = call_chain(_BOUNDARY, _is_library)
     known = trace.locations.get(signature)
     if known is None:
-        frames = _user_frames(first)
+        frames = _user_frames(sys._getframe(1))
         known = trace.remember_location(signature, frames) if frames else None
     return known
 
@@ -364,7 +350,7 @@ def where() -> str:
     return f"{found[0]}:{found[1]}" if found else "unknown location"
 
 
-_tables: dict[int, tuple[CodeType, list[tuple[int, int]]]] = {}
+_tables: dict[int, tuple[CodeType, list[Any]]] = {}
 _MOST_TABLES = 4096
 
 
@@ -377,22 +363,23 @@ def position(code: CodeType, lasti: int) -> tuple[int, int]:
         known = _tables[id(code)] = (code, _positions(code))
     table = known[1]
     index = lasti // 2
-    return table[index] if 0 <= index < len(table) else (code.co_firstlineno, 0)
+    if not 0 <= index < len(table):
+        return code.co_firstlineno, 0
+    line, _, column, _ = table[index]
+    return line or code.co_firstlineno, 0 if column is None else column + 1
 
 
 if sys.version_info >= (3, 11):
 
-    def _positions(code: CodeType) -> list[tuple[int, int]]:
-        """Return the position of every instruction."""
-        first = code.co_firstlineno
-        return [(line or first, 0 if col is None else col + 1) for line, _, col, _ in code.co_positions()]
+    def _positions(code: CodeType) -> list[Any]:
+        """Return line, last line, column and last column (from 0) of every instruction."""
+        return list(code.co_positions())
 
 else:
 
-    def _positions(code: CodeType) -> list[tuple[int, int]]:
-        """Return the line of every instruction; this Python records no columns."""
-        table = [(code.co_firstlineno, 0)] * (len(code.co_code) // 2)
+    def _positions(code: CodeType) -> list[Any]:
+        """Return the line of every instruction, in the form of newer Pythons; this one records no columns."""
+        table: list[Any] = [(None, None, None, None)] * (len(code.co_code) // 2)
         for start, end, line in code.co_lines():
-            if line is not None:
-                table[start // 2 : end // 2] = [(line, 0)] * ((end - start) // 2)
+            table[start // 2 : end // 2] = [(line, line, None, None)] * ((end - start) // 2)
         return table

@@ -171,8 +171,8 @@ class Group:
         return tuple(sorted((v for v in _variables.values() if v.group == self._name), key=lambda v: v.name))
 
     def __getattr__(self, attribute: str) -> Any:
-        for variable in self.variables():
-            if variable.attribute == attribute:
+        for variable in _variables.values():
+            if variable.attribute == attribute and variable.group == self._name:
                 return variable.get()
         raise AttributeError(
             f"no environment variable {attribute!r} in group {self._name!r}; there are: "

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import operator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -196,18 +197,16 @@ def _find(code: CodeType, name: str) -> CodeType:
 
 def _renamed(code: CodeType, original: CodeType) -> CodeType:
     """Give the deferred operands their region name, and the function its qualified one."""
-    code = _regions_named(code).replace(co_name=original.co_name)
-    if hasattr(original, "co_qualname"):
-        return code.replace(co_qualname=original.co_qualname)  # type: ignore[call-arg, unused-ignore]
-    return code
+    names = {one: getattr(original, one) for one in ("co_name", "co_qualname") if hasattr(original, one)}
+    return _regions_named(code).replace(**names)
 
 
 def _regions_named(code: CodeType) -> CodeType:
-    constants = tuple(_regions_named(one) if isinstance(one, CodeType) else one for one in code.co_consts)
-    name = code.co_name
-    if name == "<lambda>" and REGION in code.co_varnames:
-        name = f"{REGION}_operand"
-    return code.replace(co_consts=constants, co_name=name)
+    constants = tuple([_regions_named(one) if isinstance(one, CodeType) else one for one in code.co_consts])
+    is_operand = code.co_name == "<lambda>" and REGION in code.co_varnames
+    if not is_operand and all(map(operator.is_, constants, code.co_consts)):
+        return code
+    return code.replace(co_consts=constants, co_name=f"{REGION}_operand" if is_operand else code.co_name)
 
 
 def _register(code: CodeType) -> None:

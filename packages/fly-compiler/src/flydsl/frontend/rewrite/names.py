@@ -8,7 +8,8 @@ of comprehensions stay inside them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .syntax import OPS, children_of, own_statements_of, statements_in
 
@@ -21,6 +22,7 @@ ANY_ITEM = "[]"
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OTHER_SCOPES = frozenset((*_SCOPES, *_COMPREHENSIONS))
 
 
 class Effects:
@@ -46,47 +48,59 @@ class Effects:
     def _bind(self, name: str, line: int) -> None:
         self.names[name] = max(line, self.names.get(name, 0))
 
-    def add(self, node: ast.AST, *, in_comprehension: bool = False) -> None:
+    def add(self, node: ast.AST) -> None:
         """Add the effects of `node` and of everything inside it that belongs to the same scope."""
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load) and not in_comprehension:
-                self._bind(node.id, node.lineno)
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                self._bind(node.id, node.lineno)  # type: ignore[attr-defined]
             return
-        if isinstance(node, _SCOPES):
-            self._add_scope(node)
-            return
-        if isinstance(node, _COMPREHENSIONS):
-            for child in ast.walk(node):
-                if isinstance(child, ast.NamedExpr):
-                    self._bind(child.target.id, child.lineno)
-                elif isinstance(child, ast.Call):
-                    self._add_call(child)
-            return
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            path = _path(node)
-            if path is not None and ANY_ITEM in path:
-                self.objects[path[:-1]] = node.lineno
-            elif path is not None:
-                self.attributes[path] = node.lineno
-        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            path = _path(node.value)
-            if path is not None:
-                self.objects[path] = node.lineno
-        elif isinstance(node, ast.Call):
-            self._add_call(node)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                self._bind(alias.asname or alias.name.split(".", 1)[0], node.lineno)
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            self._bind(node.name, node.lineno)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            self._bind(node.rest, node.lineno)
-        elif isinstance(node, ast.Global):
-            self.declared_global.update(node.names)
-        elif isinstance(node, ast.Nonlocal):
-            self.declared_nonlocal.update(node.names)
+        note = _NOTES.get(kind)
+        if note is not None:
+            note(self, node)
+            if kind in _OTHER_SCOPES:
+                return
         for child in children_of(node):
             self.add(child)
+
+    def _add_attribute(self, node: ast.Attribute) -> None:
+        if type(node.ctx) is ast.Load:
+            return
+        path = _path(node)
+        if path is not None and ANY_ITEM in path:
+            self.objects[path[:-1]] = node.lineno
+        elif path is not None:
+            self.attributes[path] = node.lineno
+
+    def _add_subscript(self, node: ast.Subscript) -> None:
+        path = None if type(node.ctx) is ast.Load else _path(node.value)
+        if path is not None:
+            self.objects[path] = node.lineno
+
+    def _add_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._bind(alias.asname or alias.name.split(".", 1)[0], node.lineno)
+
+    def _add_name(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self._bind(node.name, node.lineno)
+
+    def _add_rest(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self._bind(node.rest, node.lineno)
+
+    def _add_global(self, node: ast.Global) -> None:
+        self.declared_global.update(node.names)
+
+    def _add_nonlocal(self, node: ast.Nonlocal) -> None:
+        self.declared_nonlocal.update(node.names)
+
+    def _add_comprehension(self, node: ast.AST) -> None:
+        for child in ast.walk(node):
+            if isinstance(child, ast.NamedExpr):
+                self._bind(child.target.id, child.lineno)
+            elif isinstance(child, ast.Call):
+                self._add_call(child)
 
     def _add_scope(self, node: ast.AST) -> None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -104,6 +118,24 @@ class Effects:
             self.has_call = True
             if path is not None:
                 self.objects.setdefault(path, node.lineno)
+
+
+_NOTES: dict[type[ast.AST], Callable[[Effects, Any], None]] = {
+    ast.Attribute: Effects._add_attribute,
+    ast.Subscript: Effects._add_subscript,
+    ast.Call: Effects._add_call,
+    ast.Import: Effects._add_import,
+    ast.ImportFrom: Effects._add_import,
+    ast.ExceptHandler: Effects._add_name,
+    ast.MatchAs: Effects._add_name,
+    ast.MatchStar: Effects._add_name,
+    ast.MatchMapping: Effects._add_rest,
+    ast.Global: Effects._add_global,
+    ast.Nonlocal: Effects._add_nonlocal,
+    **dict.fromkeys(_SCOPES, Effects._add_scope),
+    **dict.fromkeys(_COMPREHENSIONS, Effects._add_comprehension),
+}
+"""What each kind of node does itself."""
 
 
 def effects_of(nodes: Iterable[ast.AST]) -> Effects:

@@ -168,7 +168,8 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     `ast.iter_child_nodes` takes most of the time that it takes to rewrite a function.
     """
     found: list[ast.AST] = []
-    for name in child_fields(node):
+    kind = type(node)
+    for name in _child_fields.get(kind) or child_fields(node):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]
