@@ -36,6 +36,7 @@ WMMA = [
 ]
 
 FMA = universal_fma("f32")
+MFMA_16, MFMA_32 = (f"!fly_rocdl.cdna3.mfma<{shape}, (f16, f16) -> f32>" for shape in ("16x16x16", "32x32x8"))
 
 
 def mma_type(spelling: str) -> fly.MmaAtomType:
@@ -118,13 +119,13 @@ def test_copy(spelling: str, table: fl.atoms.CopyAtom) -> None:
 @pytest.mark.parametrize(
     ("atom", "table", "atoms", "permutation"),
     [
-        ("!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>", mfma(16, 16, 16, "f16"), "(2,2,1):(1,2,0)", None),
-        ("!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>", mfma(16, 16, 16, "f16"), "(2,1,3):(3,0,1)", (64, None, 48)),
-        ("!fly_rocdl.cdna3.mfma<32x32x8, (f16, f16) -> f32>", mfma(32, 32, 8, "f16"), "(1,4,1):(0,1,0)", (None, fl.Layout((32, 4), (4, 1)), None)),
+        (MFMA_16, mfma(16, 16, 16, "f16"), "(2,2,1):(1,2,0)", None),
+        (MFMA_16, mfma(16, 16, 16, "f16"), "(2,1,3):(3,0,1)", (64, None, 48)),
+        (MFMA_32, mfma(32, 32, 8, "f16"), "(1,4,1):(0,1,0)", (None, fl.Layout((32, 4), (4, 1)), None)),
         (f"!fly.{FMA.name}", FMA, "(16,8,1):(8,1,0)", (fl.Layout((16, 2), (2, 1)), 24, None)),
         (f"!fly.{FMA.name}", FMA, "(5,3,2):(6,2,1)", None),
     ],
-)  # fmt: skip
+)
 def test_tiled_mma(atom: str, table: fl.atoms.MmaAtom, atoms: str, permutation: tuple | None) -> None:
     tiled = make_tiled_mma(table, fl.parse(atoms), permutation)
     tile = fl.to_dialect(fl.Tile(permutation or (None, None, None)))
@@ -145,6 +146,6 @@ def test_a_tiled_mma_of_dynamic_permutation_has_no_tile() -> None:
         )
     )
     with pytest.raises(ValueError, match="permutation must be static"):
-        dialect.tile_size_mnk  # noqa: B018
+        dialect.tile_size_mnk
     with pytest.raises(ValueError, match="permutation must be static"):
-        dialect.tv_layout_A_tiled  # noqa: B018
+        dialect.tv_layout_A_tiled

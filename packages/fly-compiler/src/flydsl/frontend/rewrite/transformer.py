@@ -252,7 +252,7 @@ class FunctionTransformer(ast.NodeTransformer):
 
     # -- statements ----------------------------------------------------------------------------------------------------
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
         """Rewrite a branch."""
         return branch.rewrite(self, node)
 

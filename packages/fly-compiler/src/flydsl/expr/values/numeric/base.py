@@ -32,6 +32,7 @@ from .promote import common_type
 __all__ = ["Numeric", "as_numeric", "scalar_binary", "select", "wrap"]
 
 _Value = ir.Value
+_NUMBERS = frozenset((bool, float, int))
 
 
 class Numeric(Operators, metaclass=NumericMeta):
@@ -153,7 +154,7 @@ class Numeric(Operators, metaclass=NumericMeta):
             ValueError: a dynamic scalar to a Python type; a rounding mode for a static scalar.
             TypeError: a rounding mode where no float is converted to a float.
         """
-        if dtype in (int, float, bool):
+        if dtype is int or dtype is float or dtype is bool:
             if not self.is_static():
                 raise ValueError(f"a dynamic '{type(self).__name__}' cannot be converted to Python's {dtype.__name__}")
             return dtype(self.value)
@@ -364,6 +365,11 @@ def _operand(value: Any) -> Any:
 
 def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
     """Apply `op` to two scalars: fold static ones with Python's meaning, else emit it in the common type."""
+    cls = type(left)
+    if cls is type(right) and type(cls) is NumericMeta:  # most are: two run-time values of one type, which they keep
+        va, vb = left.value, right.value
+        if type(va) not in _NUMBERS and type(vb) not in _NUMBERS and operand_type(op, cls, cls) is cls:
+            return wrap(result_type(op, cls), emit_binary(op, va, vb, cls, fastmath))
     a, b = _operand(left), _operand(right)
     if a is None or b is None:
         return NotImplemented
