@@ -56,7 +56,6 @@ from .newer_ops import (
 from .schedule import Schedule as Schedule
 from .schedule import interleave as interleave
 from .sparse_mma import SMFMAC as SMFMAC
-from .swmmac import sparse_matrix_instruction
 from .waits import *  # noqa: F403
 from .waits import __all__ as _waits
 from .wmma_instructions import *  # noqa: F403
@@ -92,7 +91,13 @@ def __getattr__(name: str) -> Any:
         from flydsl._mlir.dialects import fly_rocdl
 
         return getattr(fly_rocdl, name)
-    found = matrix_instruction(name) or sparse_matrix_instruction(name) or newer_op(name)
+    if name.startswith("swmmac_"):
+        from .swmmac import sparse_matrix_instruction  # its names are found by a pattern, which takes long to compile
+
+        sparse = sparse_matrix_instruction(name)
+        if sparse is not None:
+            return sparse
+    found = matrix_instruction(name) or newer_op(name)
     if found is not None:
         return found
     from flydsl._mlir.dialects import rocdl  # a big module; kernels in layouts never need it
