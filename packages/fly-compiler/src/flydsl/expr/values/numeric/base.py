@@ -365,11 +365,11 @@ def _operand(value: Any) -> Any:
 
 def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
     """Apply `op` to two scalars: fold static ones with Python's meaning, else emit it in the common type."""
-    cls = type(left)
-    if cls is type(right) and type(cls) is NumericMeta:  # most are: two run-time values of one type, which they keep
+    kind: Any = type(left)
+    if kind is type(right) and type(kind) is NumericMeta:  # most are: two run-time values of one type, which they keep
         va, vb = left.value, right.value
-        if type(va) not in _NUMBERS and type(vb) not in _NUMBERS and operand_type(op, cls, cls) is cls:
-            return wrap(result_type(op, cls), emit_binary(op, va, vb, cls, fastmath))
+        if type(va) not in _NUMBERS and type(vb) not in _NUMBERS and operand_type(op, kind, kind) is kind:
+            return wrap(result_type(op, kind), emit_binary(op, va, vb, kind, fastmath))
     a, b = _operand(left), _operand(right)
     if a is None or b is None:
         return NotImplemented
