@@ -180,7 +180,8 @@ def trace_host(
     Returns:
         The compilation, whose module is complete but not verified.
     """
-    context = ir.Context(load_on_create_dialects=_DIALECTS)
+    make_context: Any = ir.Context  # the class is made where the bindings are imported, and its stub lacks the argument
+    context: ir.Context = make_context(load_on_create_dialects=_DIALECTS)
     # One thread: a diagnostic from a worker thread would wait for the GIL that the thread waiting for it holds.
     context.enable_multithreading(False)
     forget_unbound()

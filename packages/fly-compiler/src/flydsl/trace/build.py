@@ -50,7 +50,7 @@ def _own(operands: Sequence[Any]) -> Sequence[Any]:
     trace = state.trace
     if trace is not None:
         context = trace.context
-        foreign = foreign_operand(context, operands)
+        foreign: Any = foreign_operand(context, operands)
         if foreign is not None:
             _refuse_foreign(foreign)
     return operands

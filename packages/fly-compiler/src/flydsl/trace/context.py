@@ -303,7 +303,7 @@ def location() -> ir.Location | None:
     trace.operations += 1
     if trace.operations > trace.limit:
         _look_at_length(trace)
-    signature = call_chain(_BOUNDARY, _is_library)
+    signature: Any = call_chain(_BOUNDARY, _is_library)
     while type(signature) is str:
         _classify(signature)
         signature = call_chain(_BOUNDARY, _is_library)
