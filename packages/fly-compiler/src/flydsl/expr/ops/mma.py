@@ -92,7 +92,7 @@ class TiledMma(_Atom):
     @property
     def atom_layout(self) -> Layout:
         """The layout of the atoms over (M, N, K)."""
-        return self._static(self.type.atom_layout)
+        return self._static(self._tiling.atom_layout)
 
     @property
     def permutation_mnk(self) -> Tile:
@@ -104,12 +104,16 @@ class TiledMma(_Atom):
     @property
     def tile_size_mnk(self) -> IntTuple:
         """The extents that one round of all atoms covers."""
-        return as_int_tuple(self.type.tile_size_mnk)
+        return as_int_tuple(self._tiling.tile_size_mnk)
 
     @property
     def thr_layout_vmnk(self) -> Layout:
         """(atom thread, M, N, K) to the thread's index."""
-        return self._static(self.type.thr_layout_vmnk)
+        return self._static(self._tiling.thr_layout_vmnk)
+
+    @property
+    def _tiling(self) -> Any:
+        return self.type
 
     @staticmethod
     def _static(layout: ir.Type) -> Layout:
@@ -117,22 +121,22 @@ class TiledMma(_Atom):
         return result
 
     def _threads(self) -> int:
-        return int(self.type.threads)
+        return int(self._tiling.threads)
 
     @property
     def tv_layout_A_tiled(self) -> Layout:
         """(thread, value) of A to the column-major index in its (M, K) tile."""
-        return self._static(self.type.tv_layout_A_tiled)
+        return self._static(self._tiling.tv_layout_A_tiled)
 
     @property
     def tv_layout_B_tiled(self) -> Layout:
         """(thread, value) of B to the column-major index in its (N, K) tile."""
-        return self._static(self.type.tv_layout_B_tiled)
+        return self._static(self._tiling.tv_layout_B_tiled)
 
     @property
     def tv_layout_C_tiled(self) -> Layout:
         """(thread, value) of C to the column-major index in its (M, N) tile."""
-        return self._static(self.type.tv_layout_C_tiled)
+        return self._static(self._tiling.tv_layout_C_tiled)
 
     def get_slice(self, thr_idx: Any) -> ThrMma:
         """Return the part of one thread."""
