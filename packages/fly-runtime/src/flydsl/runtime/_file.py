@@ -39,10 +39,15 @@ class OpenFile:
 
         Its times say neither that it does (a clock tick has room for a write) nor that it does not: another process
         that finds the same artifact in the cache touches it.
+
+        Raises ArtifactError where it cannot be read any more.
         """
-        with open(self.descriptor, "rb", closefd=False) as file:
-            file.seek(0)
-            return file.read(len(self.data) + 1) == self.data
+        try:
+            with open(self.descriptor, "rb", closefd=False) as file:
+                file.seek(0)
+                return file.read(len(self.data) + 1) == self.data
+        except OSError as error:
+            raise ArtifactError(f"{self.path}: cannot be read: {_reason(error)}") from error
 
 
 def _reason(error: OSError) -> str:
