@@ -129,7 +129,9 @@ def lock() -> list[Path]:
              "--python-version", "3.10", "--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header",
              "--output-file", pinned, "--group", pinned.stem],
             what=f"locking {pinned.stem}",
-            env={"UV_FIND_LINKS": "", "UV_INDEX": "", "UV_EXTRA_INDEX_URL": ""},
+            env=dict.fromkeys(
+                ("UV_FIND_LINKS", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"), ""
+            ),
             cwd=ROOT,
         )  # fmt: skip
     return made
