@@ -52,11 +52,13 @@ def fetched(pytestconfig: pytest.Config, *requirements: str) -> Path:
     folder = Path(str(pytestconfig.cache.mkdir("foreign"))) / "-".join(requirements).replace("=", "")
     if not folder.exists():
         part = folder.with_suffix(".part")
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(part), *requirements]
+        # `tools/dev` says where uv is: the environments that it makes have no pip.
+        installer = [os.environ["UV"], "pip"] if "UV" in os.environ else [sys.executable, "-m", "pip"]
+        command = [*installer, "install", "-q", "--no-deps", "--target", str(part), *requirements]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         if done.returncode != 0:
             shutil.rmtree(part, ignore_errors=True)
-            pytest.skip(f"pip cannot fetch {requirements}: {done.stderr[-300:]}")
+            pytest.skip(f"{installer[0]} cannot fetch {requirements}: {done.stderr[-300:]}")
         part.rename(folder)
     return folder
 
