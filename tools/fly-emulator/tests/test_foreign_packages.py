@@ -51,15 +51,19 @@ def fetched(pytestconfig: pytest.Config, *requirements: str) -> Path:
     """A folder with packages of the Python index, without what they depend on."""
     folder = Path(str(pytestconfig.cache.mkdir("foreign"))) / "-".join(requirements).replace("=", "")
     if not folder.exists():
-        part = folder.with_suffix(".part")
+        part = folder.with_name(f"{folder.name}.{os.getpid()}.part")  # tests run side by side
         # `tools/dev` says where uv is: the environments that it makes have no pip.
-        installer = [os.environ["UV"], "pip"] if "UV" in os.environ else [sys.executable, "-m", "pip"]
+        uv = os.environ.get("UV")
+        installer = [uv, "--no-config", "pip"] if uv else [sys.executable, "-m", "pip"]
         command = [*installer, "install", "-q", "--no-deps", "--target", str(part), *requirements]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         if done.returncode != 0:
             shutil.rmtree(part, ignore_errors=True)
             pytest.skip(f"{installer[0]} cannot fetch {requirements}: {done.stderr[-300:]}")
-        part.rename(folder)
+        try:
+            part.rename(folder)
+        except OSError:  # another test was faster
+            shutil.rmtree(part)
     return folder
 
 

@@ -60,7 +60,9 @@ def devices() -> None:
         assert compared > 50
         assert ok(hip.hipDeviceGetAttribute(hip.hipDeviceAttribute_t.hipDeviceAttributeMaxBlockDimZ, device)) == 1024
     assert ok(hip.hipDeviceCanAccessPeer(0, 1)) == 1
-    assert [e.name for e in hip.hipError_t if e.name not in str(hip.hipGetErrorName(e))] == []
+    # HIP 10 gave the number of the place holder a name.
+    named = [e for e in hip.hipError_t if e.name != "hipErrorTbd"]
+    assert [e.name for e in named if e.name not in str(hip.hipGetErrorName(e))] == []
 
 
 def memory() -> None:
