@@ -65,4 +65,4 @@ def test_the_kernels(monkeypatch, name):
         assert ("FNUZ" in found.fp8) == (chip.fp8 == "fnuz")
     else:
         with pytest.raises(RuntimeError, match=f"{name} has no instructions for 8-bit floats"):
-            found.fp8_max  # noqa: B018
+            found.fp8_max
