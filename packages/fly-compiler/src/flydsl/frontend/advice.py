@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import re
+import sys
 
 from flydsl.trace.diagnostics import register_adviser
 
@@ -170,7 +170,13 @@ _MISSING = re.compile(r"module '(flydsl\.expr[\w.]*)' has no attribute '(\w+)'")
 
 def fx_names() -> set[str]:
     """Return the names of `flydsl.expr`."""
-    return set(dir(importlib.import_module("flydsl.expr")))
+    return set(_names_of("flydsl.expr"))
+
+
+def _names_of(module: str) -> list[str]:
+    """The names of a module that the user has imported: it stands above this one."""
+    found = sys.modules.get(module)
+    return [] if found is None else dir(found)
 
 
 def hints_for(text: str) -> list[str]:
@@ -187,7 +193,7 @@ def hints_for(text: str) -> list[str]:
             return [*found, f"here it is {_ELSEWHERE[name]}"]
         if name.endswith("f") and name[:-1] in fx_names():
             return [*found, f"here it is fx.{name[:-1]}"]
-        close = difflib.get_close_matches(name, dir(importlib.import_module(module)), n=3)
+        close = difflib.get_close_matches(name, _names_of(module), n=3)
         if close:
             found.append(f"did you mean {' or '.join(close)}?")
     return found
