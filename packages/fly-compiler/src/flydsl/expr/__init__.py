@@ -35,6 +35,8 @@ from .ops.atom_types import *  # noqa: F403
 from .ops.atom_types import __all__ as _ops
 from .ops.copy import *  # noqa: F403
 from .ops.copy import __all__ as _copy
+from .ops.epilogue import *  # noqa: F403
+from .ops.epilogue import __all__ as _epilogue
 from .ops.gpu import *  # noqa: F403
 from .ops.gpu import __all__ as _gpu
 from .ops.llvm_pointer import *  # noqa: F403
@@ -45,10 +47,14 @@ from .ops.memory import *  # noqa: F403
 from .ops.memory import __all__ as _memory
 from .ops.mma import *  # noqa: F403
 from .ops.mma import __all__ as _mma
+from .ops.pipeline import *  # noqa: F403
+from .ops.pipeline import __all__ as _pipeline
 from .ops.printf import *  # noqa: F403
 from .ops.printf import __all__ as _printf
 from .ops.shared import *  # noqa: F403
 from .ops.shared import __all__ as _shared
+from .ops.tile_walk import *  # noqa: F403
+from .ops.tile_walk import __all__ as _tile_walk
 from .ops.type_classes import *  # noqa: F403
 from .ops.type_classes import __all__ as _type_classes
 from .struct import *  # noqa: F403
@@ -139,9 +145,9 @@ _OWN = (
 )  # fmt: skip
 
 _PARTS = (
-    _protocol, _address_space, _atom, _copy, _fastmath, _gpu, _ALGEBRA, _objects, _llvm_pointer, _math,
-    _memory, _mma, _numeric, _ops, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor, _type_classes,
-    _typing, _vector, _vector_alias, _vector_factory, _vector_types, _wrap,
+    _protocol, _address_space, _atom, _copy, _epilogue, _fastmath, _gpu, _ALGEBRA, _objects, _llvm_pointer, _math,
+    _memory, _mma, _numeric, _ops, _pipeline, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor,
+    _tile_walk, _type_classes, _typing, _vector, _vector_alias, _vector_factory, _vector_types, _wrap,
 )  # fmt: skip
 
 __all__ = sorted({name for part in (*_PARTS, _OWN) for name in part} - _INTERNAL)

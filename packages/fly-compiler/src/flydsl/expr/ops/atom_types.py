@@ -166,6 +166,19 @@ class UniversalCopy(CopyOp):
         super().__init__(fly.UniversalCopyType, bits)
 
 
+_COPIES: dict[Any, type[CopyOp]] = {}
+
+
+def register_copy_of_space(space: Any, operation: type[CopyOp]) -> None:
+    """Have memories of an address space that only a target has be moved by `operation(bits)`."""
+    _COPIES[space] = operation
+
+
+def copy_of_space(space: Any) -> type[Any]:
+    """The class of copy operations, made of a number of bits, between memory of an address space and registers."""
+    return _COPIES.get(space, UniversalCopy)
+
+
 def UniversalCopy8b() -> UniversalCopy:
     """Move 8 bits per thread."""
     return UniversalCopy(8)
