@@ -3,7 +3,7 @@
 """The two main loops of the library's GEMM beside each other: predicted time, in one run, on the same operands.
 
     FLYDSL_GPU_ARCH=gfx942 python tools/bench/gemm_loops.py                  # the tiles of defaults.json
-    FLYDSL_GPU_ARCH=gfx950 python tools/bench/gemm_loops.py --tiles 64x256 --rows 2048 --step 256
+    FLYDSL_GPU_ARCH=gfx950 python tools/bench/gemm_loops.py --tiles 64x256 --rows 2048 --step 256 --waves 1 2 2
 
 "layouts" is `common/mma/tiled_loop.py`, "steps" is `common/mma/main_loop.py`. A tile belongs into `tiled_loops` of
 defaults.json when no ratio of it is above 1. Times are predicted (docs/emulator/prediction.md); nothing is measured on
@@ -54,8 +54,8 @@ def predicted(form: Any, tile: tuple[int, int], dtype: str, arguments: tuple[Any
     return session.last, statistics
 
 
-def compare(arch: str, tile: tuple[int, int], step: int, dtype: str, shape: tuple[int, int, int]) -> float:
-    """Print one line; the ratio of the times."""
+def compare(arch: str, tile: tuple[int, int], form: Any, dtype: str, shape: tuple[int, int, int]) -> float:
+    """Print one line; the ratio of the times. `form`: bytes of K in a step, waves along M and N, waves along K."""
     m, n, k = shape
     scaled = dtype in ("fp8", "int8")
     scales = (torch.ones(m), torch.ones(n)) if scaled else (torch.empty(0), torch.empty(0))
@@ -63,11 +63,11 @@ def compare(arch: str, tile: tuple[int, int], step: int, dtype: str, shape: tupl
     b = shuffle_weight(operand(arch, dtype, n, k))
     arguments = (c, operand(arch, dtype, m, k), b, *scales, bias, m, n)
     steps, old = predicted(lambda gemm: None, tile, dtype, arguments)
-    layouts, new = predicted(lambda gemm: (step, (1, 4)), tile, dtype, arguments)
+    layouts, new = predicted(lambda gemm: form, tile, dtype, arguments)
     ratio = layouts.seconds / steps.seconds
     print(
         f"| {arch} | {dtype} | {tile[0]} x {tile[1]} | {m} | {steps.seconds * 1e6:.1f} | {layouts.seconds * 1e6:.1f} "
-        f"| {ratio:.2f} | {steps.busy['matrix']:.2f} | {layouts.busy['matrix']:.2f} | {old.vgpr_total} "
+        f"| {ratio:.3f} | {steps.busy['matrix']:.2f} | {layouts.busy['matrix']:.2f} | {old.vgpr_total} "
         f"| {new.vgpr_total} | {new.spills} |",
         flush=True,
     )
@@ -79,24 +79,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--tiles", nargs="+", metavar="MxN", help="instead of those that defaults.json lists")
     parser.add_argument("--step", type=int, default=128, help="bytes of K in a step, for --tiles")
+    parser.add_argument("--waves", nargs=3, type=int, default=[1, 4, 1], help="along M, N and K, for --tiles")
     parser.add_argument("--rows", nargs="+", type=int, default=[128, 512, 2048])
     parser.add_argument("--types", nargs="+", default=["bf16", "fp8", "int8"])
     parser.add_argument("--wide", type=int, default=4096, help="columns, and inner extent")
     options = parser.parse_args()
     arch = get_rocm_arch().split(":")[0]
-    listed = [(one[0], one[1], one[2]) for one in defaults("tiled_loops", arch)]
+    listed = defaults("tiled_loops", arch)
     if options.tiles:
-        listed = [(int(m), int(n), options.step) for m, _, n in (one.partition("x") for one in options.tiles)]
+        tiles = [[int(m), int(n)] for m, _, n in (one.partition("x") for one in options.tiles)]
+        listed = [{"tile": one, "step_bytes": options.step, "waves": options.waves} for one in tiles]
     heads = ("target", "type", "tile", "rows", "steps, us", "layouts, us", "ratio")
     heads = (*heads, "matrix busy", "layouts", "VGPR", "layouts", "spilled")
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     worst = 0.0
-    for tile_m, tile_n, step in listed:
+    for one in listed:
+        form = one["step_bytes"], (one["waves"][0], one["waves"][1]), one["waves"][2]
         for dtype in options.types:
-            if TiledLoop.exists(arch, dtype):
+            if TiledLoop.exists(arch, dtype) and dtype in one.get("types", options.types):
                 for rows in options.rows:
                     shape = (rows, options.wide, options.wide)
-                    worst = max(worst, compare(arch, (tile_m, tile_n), step, dtype, shape))
+                    worst = max(worst, compare(arch, (one["tile"][0], one["tile"][1]), form, dtype, shape))
     print(f"worst ratio {worst:.2f}")
     return int(worst > 1.0)
 

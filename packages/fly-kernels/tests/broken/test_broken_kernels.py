@@ -108,7 +108,7 @@ LOOP, TILE = "flydsl.kernels.common.mma.main_loop", "flydsl.kernels.gemm.tile_ge
 SPLITK = "flydsl.kernels.gemm.splitk_reduce"
 READ_A = "return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)"
 WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]"
-STORE_C = "flydsl.kernels.common.mma.mfma_epilogues: fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32)"
+STORE_C = f'{TILE}: chain.store(mine, results, matrix(C, "C", stored)'
 
 
 SUM = "flydsl.kernels.common.mma.wave_sum"

@@ -14,11 +14,11 @@ from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 
 @pytest.fixture
 def loops(monkeypatch):
-    """`loops(step_bytes, waves)`: every tile that can have it gets this form; returns the list of those that did."""
+    """`loops(step_bytes, waves, k_waves)`: tiles that can have it get this form; returns the list of those that did."""
 
-    def force(step_bytes, waves=(1, 4)):
+    def force(step_bytes, waves=(1, 4), k_waves=1):
         used = []
-        monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (step_bytes, waves))
+        monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (step_bytes, waves, k_waves))
         found = tile_gemm.tiled_loop
         monkeypatch.setattr(tile_gemm, "tiled_loop", lambda loop, *rest: (used.append(loop), found(loop, *rest))[1])
         return used
@@ -55,6 +55,26 @@ def test_atoms_tiles_waves_and_steps(run, arch, loops, tile, waves, step_bytes):
         K = 5 * step_bytes // size
         check_shuffled(run, arch, (rows, tile[1], K), (*tile, step_bytes // size), in_dtype)
         assert [(one.steps, one.waves) for one in used] == [(5, waves)]
+
+
+@pytest.mark.parametrize(
+    ("tile", "waves", "k_waves", "step_bytes"),
+    [((32, 64), (1, 2), 2, 256), ((64, 64), (2, 1), 2, 512), ((16, 64), (1, 1), 4, 256), ((32, 64), (1, 1), 4, 1024),
+     ((16, 64), (1, 1), 2, 128), ((32, 64), (1, 1), 1, 128)],
+)  # fmt: skip
+def test_waves_along_k(run, arch, loops, tile, waves, k_waves, step_bytes):
+    rows = tile[0] + 3
+    for in_dtype in types(arch):
+        used = loops(step_bytes, waves, k_waves)
+        size = 2 if in_dtype in ("bf16", "fp16") else 1
+        problem = Problem(rows, tile[1], 3 * step_bytes // size, in_dtype, "bf16", arch=arch, seed=step_bytes)
+        config = GemmConfig(*tile, 64 // size)
+        kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="bf16")
+        c, empty = problem.output(), torch.empty(0)
+        scales = (problem.scale_a, problem.scale_b) if size == 1 else (empty, empty)
+        run(kernel, c, problem.a, problem.b, *scales, problem.bias, problem.bias, empty, problem.M, writes=[c])
+        problem.check(c)
+        assert [(one.steps, one.k_waves, one.private) for one in used] == [(3, k_waves, waves == (1, 1))]
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 6, 7])
@@ -160,11 +180,14 @@ def test_no_bank_conflicts_and_full_lines(run, counters, arch, loops, step_bytes
 def test_tiles_of_the_defaults_have_it(arch):
     tiles = tile_gemm.defaults("tiled_loops", arch)
     assert tiles
-    for tile_m, tile_n, step_bytes in tiles:
-        gemm = tile_gemm.TileGemm(
-            arch=arch, N=tile_n, K=1024, in_dtype="bf16", out_dtype="bf16", tile_m=tile_m, tile_n=tile_n, tile_k=64,
-            epilogue=tile_gemm.Epilogue(), shuffled=True,
-        )  # fmt: skip
-        assert gemm.tiled is not None
-        assert gemm.tiled.tile == (tile_m, tile_n, step_bytes // 2)
-        assert gemm.plan.threads == 256
+    for one in tiles:
+        for in_dtype in one["types"]:
+            gemm = tile_gemm.TileGemm(
+                arch=arch, N=one["tile"][1], K=4096, in_dtype=in_dtype, out_dtype="bf16", tile_m=one["tile"][0],
+                tile_n=one["tile"][1], tile_k=64, epilogue=tile_gemm.Epilogue(), shuffled=True,
+            )  # fmt: skip
+            loop = gemm.tiled
+            assert loop is not None
+            assert loop.tile == (*one["tile"], one["step_bytes"] // tile_gemm.A_BYTES[in_dtype])
+            assert [*loop.waves, loop.k_waves] == one["waves"]
+            assert gemm.plan.threads == loop.threads

@@ -4,8 +4,8 @@
 What is a number that tuning may find better stands there; what follows from a shape by reasoning is code, in the
 family's own configuration module. `gemm_shapes` are findings: the best configuration by predicted time for a class of
 shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes. `tiled_loops` are tiles
-of GEMMs (rows, columns, bytes of K in a step) for which the main loop in layouts takes less predicted time than the
-other one at every number of rows, which `tools/bench/gemm_loops.py` compares.
+of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M, N and K, takes no more
+predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py` compares.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..common.language import flyc, fx
-from ..common.mma.mfma_epilogues import Epilogue, finish, usual_nan
+from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.utils import cdiv
 from .arguments import expect_rows, resource, row_strides, wanted_extras
 
@@ -44,12 +44,12 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
             values = resource(workspace, part * fx.Int64(M) * groups + first, _GROUP * 4, count * 4)
             total = total + _load(fx.Float32x4, values, at * 4)
         row, column = group // groups, group % groups * _GROUP
-        scale_a = scale_b = bias = residual = None
+        read = {}
         if epilogue.scaled:
-            scale_a = usual_nan(fx.Float32(_raw(fx.Float32, resource(extras["scale_a"], 0, 0, M * 4), row * 4)))
-            scale_b = usual_nan(_load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4))
+            read["scale_a"] = fx.Float32(_raw(fx.Float32, resource(extras["scale_a"], 0, 0, M * 4), row * 4))
+            read["scale_b"] = _load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4)
         if epilogue.bias:
-            bias = _load(four, resource(extras["bias"], 0, 0, N * size), column * size)
+            read["bias"] = _load(four, resource(extras["bias"], 0, 0, N * size), column * size)
         # Of the rows of this workgroup; its first element is somewhere in the first of them.
         top = first // groups
 
@@ -60,9 +60,10 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
             return resource(tensor, top, stride * size, extent * size), past
 
         if epilogue.residual:
-            residual = _load(four, *matrix(extras["residual"], "residual"))
-        result = finish(epilogue, total, scale_a, scale_b, bias, residual, kind)
-        fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), *matrix(C, "C"))
+            read["residual"] = _load(four, *matrix(extras["residual"], "residual"))
+        for function, names in element_functions(epilogue, kind):
+            total = function(total, *[read[name] for name in names])
+        fx.rocdl.raw_ptr_buffer_store(total.bitcast(fx.Int32), *matrix(C, "C"))
 
     def launch(C: Any, workspace: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("workspace", workspace, fx.Float32)

@@ -17,8 +17,9 @@ from ..common.defaults import defaults
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
-from ..common.mma.mfma_epilogues import Epilogue, OutputTile, store_columns
-from ..common.mma.mfma_preshuffle_pipeline import group_bx_by, xcd_remap_bx_by
+from ..common.mma.mfma_epilogues import Epilogue, element_functions
+from ..common.mma.mfma_preshuffle_pipeline import NUM_XCDS
+from ..common.mma.output_tile import output_copy
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
 from ..common.mma.tiled_loop import BUFFERS, TiledLoop, operand_layout, tiled_loop
@@ -63,7 +64,8 @@ class TileGemm:
         direct: A goes to LDS without registers (gfx950).
         fenced: keep the order of instructions that `schedule` gives.
         preload: see `schedule.stage_steps`.
-        xcd_swizzle, group_m: the order of workgroups, see `mfma_preshuffle_pipeline`; at most one of them.
+        xcd_swizzle: column tiles that are walked together, by the workgroups of one XCD; 0 keeps the order.
+        group_m: row tiles that are walked together; 0 keeps the order. At most one of the two.
         split_k: into how many parts K is cut.
         shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
         waves_per_eu: the occupancy that the compiler is told to leave room for; it still has to be told.
@@ -93,22 +95,37 @@ class TileGemm:
     waves_per_eu: int = 1
     partial: bool = False
 
+    def tile_of(self, bx: Any, by: Any, row_tiles: Any) -> tuple[Any, Any]:
+        """The tile (row, column) of workgroup (bx, by) of a grid (row tiles, column tiles)."""
+        if not (self.xcd_swizzle or self.group_m):
+            return bx, by
+        shape = row_tiles, cdiv(self.N, self.tile_n)
+        if self.xcd_swizzle:
+            walk = fx.TileWalk(shape, group=self.xcd_swizzle, along=1, xcds=NUM_XCDS)
+        else:
+            walk = fx.TileWalk(shape, group=self.group_m)
+        row, column = walk(bx + by * row_tiles)
+        return row, column
+
     @property
     def tiled(self) -> TiledLoop | None:
         """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
         size, found = A_BYTES[self.in_dtype], _tiled_form(self)
         if found is None or not TiledLoop.exists(self.arch, self.in_dtype):
             return None
-        step_bytes, waves = found
-        part, threads = self.K // self.split_k * size, WAVE * waves[0] * waves[1]
+        step_bytes, waves, k_waves = found
+        part = self.K // self.split_k * size
+        tile = self.tile_m, self.tile_n, step_bytes // size
+        loop = TiledLoop(self.arch, self.in_dtype, tile, part // step_bytes, waves, k_waves, self.fenced)
         usual = self.buffers == BUFFERS and not self.direct and self.preload == (0, 0) and self.waves_per_eu == 1
         fits = self.tile_m % (16 * waves[0]) == 0 and self.tile_n % (16 * waves[1]) == 0
-        even = self.tile_m * step_bytes % (threads * PACK_BYTES) == 0 and part % step_bytes == 0
+        even = part % step_bytes == 0 and step_bytes % (64 * k_waves) == 0
+        if not loop.private:
+            even = even and self.tile_m * step_bytes % (loop.threads * PACK_BYTES) == 0 and loop.blocks > 1
         kept = not self.shuffled_store or waves[0] == 1  # which wants the rows of a wave side by side
         if not (usual and fits and even and kept and part >= 2 * step_bytes):
             return None
-        tile = self.tile_m, self.tile_n, step_bytes // size
-        return TiledLoop(self.arch, self.in_dtype, tile, part // step_bytes, waves, self.fenced)
+        return loop
 
     @property
     def plan(self) -> TilePlan:
@@ -118,7 +135,7 @@ class TileGemm:
             size = A_BYTES[self.in_dtype]
             plan = TilePlan(
                 self.arch, self.tile_m, self.tile_n, self.K // self.split_k * size, tiled.tile[2] * size, BUFFERS,
-                matrix_product(self.arch, self.in_dtype, tiled.blocks), tiled.waves, self.shuffled,
+                matrix_product(self.arch, self.in_dtype, tiled.packs), tiled.waves, self.shuffled, tiled.k_waves,
             )  # fmt: skip
             plan.check()
             return plan
@@ -143,13 +160,12 @@ class TileGemm:
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
 
 
-def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int]] | None:
-    """(bytes of K in a step, waves) of the main loop in layouts, where the defaults have it for this tile."""
-    if gemm.waves is not None:
-        return None
-    for tile_m, tile_n, step_bytes in defaults("tiled_loops", gemm.arch):
-        if (tile_m, tile_n) == (gemm.tile_m, gemm.tile_n):
-            return step_bytes, (1, 4)
+def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
+    """(bytes of K in a step, waves, waves along K) of the main loop in layouts, where the defaults have it."""
+    for one in defaults("tiled_loops", gemm.arch) if gemm.waves is None else ():
+        if one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]:
+            along_m, along_n, along_k = one["waves"]
+            return one["step_bytes"], (along_m, along_n), along_k
     return None
 
 
@@ -214,13 +230,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         looped: fx.Int32,
     ) -> None:
         thread = fx.thread_idx.x
-        row_tile, column_tile = xcd_remap_bx_by(
-            fx.block_idx.x, fx.block_idx.y, M,
-            tile_m=gemm.tile_m, tile_n=gemm.tile_n, N=gemm.N, xcd_swizzle=gemm.xcd_swizzle,
-        )  # fmt: skip
-        row_tile, column_tile = group_bx_by(
-            row_tile, column_tile, cdiv(M, gemm.tile_m), column_tiles, group_m=gemm.group_m
-        )
+        row_tile, column_tile = gemm.tile_of(fx.block_idx.x, fx.block_idx.y, cdiv(M, gemm.tile_m))
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
         rows = fx.min(M - first_row, gemm.tile_m)
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
@@ -244,7 +254,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             a_end, b_end = (rows - 1) * a_row + gemm.K * size, (columns - 1) * b_row + gemm.K * size
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
             b_tile = tile_tensor(B, tiled.element, first_column, b_row, b_end - b_first, b_first, b_layout)
-            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0], thread, looped)
+            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0] if buffers else None, thread, looped)
         else:
             loop = make_tile_loop(
                 plan, a, b, buffers, thread,
@@ -255,40 +265,43 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
         thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
         sums = sum_over_waves(plan, sums, buffers[0] if buffers else None, thread)
-        wave = thread // WAVE
-        along_n = plan.waves[1] * plan.column_parts  # once K is summed over
-        alone = plan.column_parts == plan.k_waves  # no other wave has the same part
-        if not alone:
-            share = wave % plan.k_waves
-            wave = wave // plan.k_waves * plan.column_parts + share % plan.column_parts
+        # The tile of C, and what its epilogue reads, all as (tile_n, tile_m): a lane has neighbouring columns.
+        shape = gemm.tile_n, gemm.tile_m
         first = first_row + part * M
 
-        def output_at(tensor: Any, which: str) -> Any:
+        def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
             stride = strides.get(which, gemm.N)
-            extent = (rows - 1) * stride + columns
-            if which == "C" and not alone and not gemm.shuffled_store:  # the others' stores are past the end
-                stores = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
-                extent = extent * fx.Int32(stores)
-            return resource(tensor, first, stride * out_size, extent * out_size, first_column * out_size)
+            size = ((rows - 1) * stride + columns) * out_size * stored
+            layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
+            return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
 
-        tile = OutputTile(
-            output,
-            strides.get("C", gemm.N),
-            strides.get("residual", gemm.N),
-            output_at(C, "C"),
-            output_at(extras["residual"], "residual") if used.residual else None,
-            resource(extras["scale_a"], first_row, 4, rows * 4) if used.scaled else None,
-            resource(extras["scale_b"], first_column, 4, columns * 4) if used.scaled else None,
-            resource(extras["bias"], first_column, out_size, columns * out_size) if used.bias else None,
-            wave // along_n * (gemm.tile_m // plan.waves[0] if tiled is None else 16),
-            wave % along_n * (gemm.tile_n // along_n if tiled is None else 16),
-            columns if ragged else None,
-            (16, 16) if tiled is None else (16 * plan.waves[0], 16 * plan.waves[1]),
-        )
+        def vector(tensor: Any, element: Any, begin: Any, count: Any, stride: tuple[int, int]) -> Any:
+            width = element.width // 8
+            return tile_tensor(tensor, element, begin, width, count * width, 0, fx.make_layout(shape, stride))
+
+        read = {}
+        if used.scaled:
+            read["scale_a"] = vector(extras["scale_a"], fx.Float32, first_row, rows, (0, 1))
+            read["scale_b"] = vector(extras["scale_b"], fx.Float32, first_column, columns, (1, 0))
+        if used.bias:
+            read["bias"] = vector(extras["bias"], output, first_column, columns, (1, 0))
+        if used.residual:
+            read["residual"] = matrix(extras["residual"], "residual")
+        chain = fx.Epilogue()
+        for function, names in element_functions(used, output):
+            chain = chain.then(function, *[read[name] for name in names])
+        mine = output_copy(plan, output, in_turns=tiled is not None).get_slice(thread)
+        results = [sums[key] for key in sorted(sums)]
         if fx.const_expr(gemm.shuffled_store):
-            store_shuffled(tile, plan, used, sums, buffers[0], thread)
+            store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
         else:
-            store_columns(tile, used, sums, thread % WAVE)
+            stored: Any = 1
+            if fx.const_expr(plan.column_parts < plan.k_waves):
+                # Of waves with the same part one stores; the resources of the others end where they begin.
+                share = thread // WAVE % plan.k_waves
+                stored = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
+                stored = fx.Int32(stored)
+            chain.store(mine, results, matrix(C, "C", stored), inside=(columns, None) if ragged else None)
 
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)

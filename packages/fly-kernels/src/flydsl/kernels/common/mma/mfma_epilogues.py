@@ -7,7 +7,7 @@ result = cast(act(sum * scale_a[m] * scale_b[n] + bias[n]) + residual[m, n])    
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,9 @@ __all__ = [
     "activate",
     "c_shuffle_epilog",
     "default_epilog",
+    "element_functions",
     "mfma_epilog",
     "parse_epilogue",
-    "store_columns",
 ]
 
 _FUNCTIONS = {"none": None, "relu": "relu", "silu": "silu", "gelu": "gelu_tanh"}
@@ -67,27 +67,31 @@ def activate(values: Any, activation: str) -> Any:
     return values if name is None else UNARY[name](values)
 
 
-def finish(epilogue: Epilogue, sums: Any, scale_a: Any, scale_b: Any, bias: Any, residual: Any, output: Any) -> Any:
-    """Turn the sums of one row, neighbouring columns, into results.
+def element_functions(epilogue: Epilogue, output: Any) -> list[tuple[Callable[..., Any], tuple[str, ...]]]:
+    """What turns sums into results of type `output`, in order: functions of a vector of neighbouring columns of a row.
 
-    Args:
-        epilogue: which of the others are used.
-        sums: an f32 or i32 vector.
-        scale_a: f32, of the row.
-        scale_b: f32 vector, of the columns.
-        bias: vector of the columns.
-        residual: vector of the same elements.
-        output: the type of the results.
+    Each comes with the names of what else it reads: "scale_a" (f32 of the row), "scale_b" (f32 of the columns), "bias"
+    (of the columns), "residual" (of the elements).
     """
-    values = sums.to(fx.Float32)
+    functions: list[tuple[Callable[..., Any], tuple[str, ...]]] = [(lambda sums: sums.to(fx.Float32), ())]
     if epilogue.scaled:
-        values = values * (scale_b * scale_a)
+        functions.append((_scale, ("scale_a", "scale_b")))
     if epilogue.bias:
-        values = values + bias.to(fx.Float32)
-    values = activate(values, epilogue.activation)
+        functions.append((_add, ("bias",)))
+    if epilogue.activation != "none":
+        functions.append((lambda values: activate(values, epilogue.activation), ()))
     if epilogue.residual:
-        values = values + residual.to(fx.Float32)
-    return round_to(values, output)
+        functions.append((_add, ("residual",)))
+    functions.append((lambda values: round_to(values, output), ()))
+    return functions
+
+
+def _scale(values: Any, row: Any, columns: Any) -> Any:
+    return values * (usual_nan(columns) * usual_nan(row))
+
+
+def _add(values: Any, summands: Any) -> Any:
+    return values + summands.to(fx.Float32)
 
 
 def usual_nan(scales: Any) -> Any:
@@ -95,82 +99,3 @@ def usual_nan(scales: Any) -> Any:
     if architecture().converts_bf16:
         return scales
     return (scales == scales).select(scales, math.nan)
-
-
-@dataclass(frozen=True)
-class OutputTile:
-    """Where one wave's part of a tile goes, and what its epilogue reads; resources end where the tensors end.
-
-    Attributes:
-        output: type of the elements.
-        c_stride, residual_stride: elements from one row to the next.
-        c, residual: resources that begin at the tile's first row and column.
-        scale_a: resource that begins at the tile's first row.
-        scale_b, bias: resources that begin at the tile's first column.
-        row, column: the wave's first row and column in the tile.
-        columns: how many columns the output has from the tile's first one on; None when the tile is inside it.
-        apart: from one of the wave's row blocks to the next, and from one of its column blocks to the next.
-    """
-
-    output: Any
-    c_stride: Any
-    residual_stride: Any
-    c: Any
-    residual: Any
-    scale_a: Any
-    scale_b: Any
-    bias: Any
-    row: Any
-    column: Any
-    columns: Any = None
-    apart: tuple[int, int] = (16, 16)
-
-
-def store_columns(tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any) -> None:
-    """Finish and store the sums that `main_loop.sum_over_k` gives: 4 neighbouring columns of a row at once.
-
-    Rows past the end of the output are stored nowhere: its resource ends there.
-    """
-    row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
-    size = tile.output.width // 8
-    c_row = row * tile.c_stride
-    for m, n, result in finished_columns(tile, epilogue, sums, lane):
-        at = column + n * tile.apart[1]
-        offset = inside(tile, at, (c_row + tile.c_stride * (m * tile.apart[0]) + at) * size)
-        fx.rocdl.raw_ptr_buffer_store(result.bitcast(fx.Int32), tile.c, offset)
-
-
-def finished_columns(
-    tile: OutputTile, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lane: Any
-) -> Iterator[tuple[int, int, Any]]:
-    """(row block, column block, 4 neighbouring results of a row) of all sums, row block by row block."""
-    row, column = tile.row + lane % 16, tile.column + lane // 16 * 4
-    blocks = sorted({n for _, n in sums})
-    size = tile.output.width // 8
-    four = fx.VectorAlias(tile.output, 4)
-    scales_b, biases = {}, {}
-    for n in blocks:
-        at = column + n * tile.apart[1]
-        scales_b[n] = usual_nan(_load(fx.Float32x4, tile.scale_b, at * 4)) if epilogue.scaled else None
-        biases[n] = _load(four, tile.bias, at * size) if epilogue.bias else None
-    residual_row = row * tile.residual_stride
-    for m in sorted({m for m, _ in sums}):
-        at_row = row + m * tile.apart[0]
-        scale_a = usual_nan(_load(fx.Float32, tile.scale_a, at_row * 4)) if epilogue.scaled else None
-        for n in blocks:
-            at = column + n * tile.apart[1]
-            residual = None
-            if fx.const_expr(epilogue.residual):
-                other = inside(tile, at, (residual_row + tile.residual_stride * (m * tile.apart[0]) + at) * size)
-                residual = _load(four, tile.residual, other)
-            yield m, n, finish(epilogue, sums[m, n], scale_a, scales_b[n], biases[n], residual, tile.output)
-
-
-def inside(tile: OutputTile, column: Any, offset: Any) -> Any:
-    """The offset, or where the column is past the output's last one, an offset past the end of every resource."""
-    return offset if tile.columns is None else (column < tile.columns).select(offset, -1)
-
-
-def _load(kind: Any, resource: Any, offset: Any) -> Any:
-    value = fx.rocdl.raw_ptr_buffer_load(kind, resource, offset)
-    return fx.Float32(value) if kind is fx.Float32 else fx.Vector(value)

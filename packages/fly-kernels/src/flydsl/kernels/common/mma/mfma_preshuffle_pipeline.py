@@ -18,7 +18,6 @@ from .lds_stores import lds_store_4b_xor16, lds_store_8b_xor16, lds_store_16b_xo
 from .lds_swizzle import swizzle_chunk, swizzle_xor16
 
 __all__ = [
-    "group_bx_by",
     "lds_store_4b_xor16",
     "lds_store_8b_xor16",
     "lds_store_16b_xor16",
@@ -131,29 +130,7 @@ def xcd_remap_bx_by(
     """
     if xcd_swizzle == 0:
         return bx, by
-    row_tiles, column_tiles = cdiv(c_m, tile_m), cdiv(N, tile_n)
-    linear = bx + by * row_tiles
-    total = row_tiles * column_tiles
-    share, extra = total // num_xcds, total % num_xcds
-    xcd = linear % num_xcds
-    place = xcd * share + fx.min(xcd, extra) + linear // num_xcds
-    group = place // (row_tiles * xcd_swizzle)
-    first = group * xcd_swizzle
-    width = fx.min(column_tiles - first, xcd_swizzle)
-    inside = place - first * row_tiles
-    return inside // width, first + inside % width
-
-
-def group_bx_by(bx: Any, by: Any, row_tiles: Any, column_tiles: int, *, group_m: int) -> tuple[Any, Any]:
-    """The tile (row, column) of workgroup (bx, by) when `group_m` row tiles are walked together, column by column.
-
-    A permutation for every size; `group_m` of 0 is the identity.
-    """
-    if group_m == 0:
-        return bx, by
-    linear = bx + by * row_tiles
-    group = linear // (group_m * column_tiles)
-    first = group * group_m
-    height = fx.min(row_tiles - first, group_m)
-    inside = linear - first * column_tiles
-    return first + inside % height, inside // height
+    row_tiles = cdiv(c_m, tile_m)
+    walk = fx.TileWalk((row_tiles, cdiv(N, tile_n)), group=xcd_swizzle, along=1, xcds=num_xcds)
+    row, column = walk(bx + by * row_tiles)
+    return row, column

@@ -9,43 +9,50 @@ finds what it finds in one row in as many banks as without.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..language import fx
-from .mfma_epilogues import Epilogue, OutputTile, finished_columns
 from .tile_plan import TilePlan
 
 __all__ = ["store_shuffled"]
 
+_PIECE = 8  # elements
+
 
 def store_shuffled(
-    tile: OutputTile, plan: TilePlan, epilogue: Epilogue, sums: dict[tuple[int, int], Any], lds: Any, thread: Any
+    chain: Any, mine: Any, sums: Sequence[Any], target: Any, plan: TilePlan, lds: Any, thread: Any
 ) -> None:
-    """Finish and store the sums of `wave_sum.sum_over_waves`, which have 16-bit results.
+    """Finish and store the sums of a thread, which have 16-bit results.
 
     Args:
-        tile: as for `mfma_epilogues.store_columns`; it lies within the columns of the output.
+        chain: a `fx.Epilogue`.
+        mine: slice of the tiled copy of the results, see `output_tile.output_copy`.
+        sums: of each access, column blocks first.
+        target: buffer tensor (tile_n, tile_m) of the output, all of whose columns are there.
         plan: the geometry.
-        epilogue: what to do with a sum.
-        sums: of this wave.
         lds: pointer to `plan.store_chunks` chunks of 16 bytes that nobody else needs.
         thread: index in the workgroup.
     """
     halves = fx.recast_iter(fx.Int64, lds)
-    pieces = plan.tile_n // 8  # of 16 bytes
-    lane = thread % 64
-    wave_row = tile.row // (16 * plan.row_blocks)
-    results = {(m, n): value for m, n, value in finished_columns(tile, epilogue, sums, lane)}
+    pieces = plan.tile_n // _PIECE
+    columns = len(sums) // plan.row_blocks
+    coordinates = fx.make_view(fx.make_int_tuple((0, 0)), fx.make_identity_layout(fx.get_shape(target)))
+    places = mine.partition_D(coordinates)
+    wave_row = places[(0, 0), 0, 0].unpack()[1] // (16 * plan.row_blocks)
+    divided = fx.flat_divide(target, (_PIECE, 1))
+    store = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), target.element_type)
+    results = dict(chain.finished(mine, sums))
     at_once = plan.stored_blocks
     for start in range(0, plan.row_blocks, at_once):
         count = min(at_once, plan.row_blocks - start)
         fx.barrier()
         for m in range(count):
-            row = (wave_row * count + m) * 16 + lane % 16
-            for n in sorted({n for _, n in results}):
-                column = tile.column + n * tile.apart[1] + lane // 16 * 4
+            row = (wave_row * count + m) * 16 + thread % 16
+            for n in range(columns):
+                column = places[(0, n), 0, 0].unpack()[0]
                 halves[(row * pieces + _swizzled(column // 8, row)) * 2 + (column // 4 + row) % 2] = results[
-                    start + m, n
+                    (start + m) * columns + n
                 ].bitcast(fx.Int32)
         fx.barrier()
         rows = 16 * count
@@ -54,11 +61,14 @@ def store_shuffled(
             index = thread + one * plan.threads
             row, piece = fx.min(index // pieces, rows * plan.waves[0] - 1), index % pieces
             read = (lds + (row * pieces + _swizzled(piece, row))).load(fx.Int32x4)
-            value = (row % 2 == 0).select(read, read.shuffle(read, [2, 3, 0, 1]))
+            held = fx.make_rmem_tensor((_PIECE, 1), target.element_type)
+            held.store((row % 2 == 0).select(read, read.shuffle(read, [2, 3, 0, 1])).bitcast(target.element_type))
             first = row // rows * (16 * plan.row_blocks) + start * 16
-            offset = ((first + row % rows) * tile.c_stride + piece * 8) * 2
-            inside = offset if total % plan.threads == 0 else (index < total).select(offset, -1)
-            fx.rocdl.raw_ptr_buffer_store(value, tile.c, inside)
+            inside = None
+            if total % plan.threads:
+                inside = fx.make_rmem_tensor(1, fx.Boolean)
+                inside.fill(index < total)
+            fx.copy(store, held, divided[None, None, piece, first + row % rows], pred=inside)
 
 
 def _swizzled(piece: Any, row: Any) -> Any:

@@ -2,15 +2,17 @@
 """The main loop of a GEMM in layouts: tiled copies bring fragments, a tiled MMA multiplies them.
 
 A goes from memory through registers into one of two LDS buffers and from there to all waves; B goes straight into the
-fragments of the waves that own its columns. K goes by in steps, a step in blocks of one pack of 16 bytes a lane. While
-a wave multiplies block k of step t it
+fragments of the waves that own its columns. K goes by in steps, a step in blocks of one pack of 16 bytes a lane (of
+two, where the matrix instruction takes two). While a wave multiplies block k of step t it
 
 - reads block k + 1 of A from LDS; the first block of step t + 1 while the last of step t is multiplied,
 - reloads block k of B, when it has been multiplied, with the same block of step t + 1,
 - in the first block, writes A of step t + 1 to LDS and loads that of step t + 2.
 
 One barrier a step, before its last block: all waves have then read what they need of step t, and written step t + 1.
-How these accesses lie between the matrix instructions is a `fx.rocdl.Schedule`; waits are the compiler's.
+Where no wave shares its rows of A with another (all are along K), A goes straight into fragments as B does, and there
+is neither LDS nor a barrier. How accesses lie between the matrix instructions is a `fx.rocdl.Schedule`, how steps
+overlap a `fx.Pipeline`; waits are the compiler's.
 
 The product is C transposed, B being the rows of the matrix instruction: so a lane holds neighbouring columns of C.
 """
@@ -36,8 +38,12 @@ _ATOMS = {
     ("gfx942", "int8"): 32,
     ("gfx950", "fp16"): 32,
     ("gfx950", "bf16"): 32,
+    ("gfx950", "fp8"): 32,
     ("gfx950", "int8"): 64,
 }
+# Instructions with block scales (E8M0, here all 2^0) that take two packs a lane, for an even number of them.
+_SCALED = {("gfx950", "fp8"): 128}
+_UNIT_SCALES = 0x7F7F7F7F
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,10 @@ class TiledLoop:
 
     Attributes:
         arch, dtype: of the operands, which name the matrix instruction; see `exists`.
-        tile: rows and columns of C that a workgroup computes, elements of K in a step (128 or 256 bytes).
-        steps: how many of these, 2 or more.
+        tile: rows and columns of C that a workgroup computes, elements of K in a step.
+        steps: how many of these.
         waves: their grid, (along M, along N).
+        k_waves: waves along K, which share each step.
         scheduled: interleave memory accesses with matrix instructions; else the compiler orders all.
     """
 
@@ -57,6 +64,7 @@ class TiledLoop:
     tile: tuple[int, int, int]
     steps: int
     waves: tuple[int, int]
+    k_waves: int = 1
     scheduled: bool = True
 
     @staticmethod
@@ -72,46 +80,85 @@ class TiledLoop:
     @property
     def pack(self) -> int:
         """Elements in 16 bytes."""
-        return PACK_BYTES * 8 // int(self.element.width)
+        return PACK_BYTES if self.dtype in ("fp8", "int8") else PACK_BYTES // 2
+
+    @property
+    def threads(self) -> int:
+        """Threads of the workgroup."""
+        return 64 * self.waves[0] * self.waves[1] * self.k_waves
+
+    @property
+    def private(self) -> bool:
+        """Whether each wave loads its own part of A, straight to registers."""
+        return self.waves == (1, 1)
+
+    @property
+    def packs(self) -> int:
+        """Packs that a lane has of one row in one step."""
+        return self.tile[2] // (4 * self.pack * self.k_waves)
+
+    @property
+    def depth(self) -> int:
+        """Extent along K of the matrix instruction."""
+        which = self.arch, self.dtype
+        # Where A is shared a step has two blocks: while one is multiplied the other is read.
+        pairs = self.packs % 2 == 0 and (self.private or self.packs > 2)
+        return _SCALED[which] if which in _SCALED and pairs else _ATOMS[which]
 
     @property
     def blocks(self) -> int:
-        """Blocks of K in a step."""
-        return self.tile[2] // (4 * self.pack)
+        """Blocks of K that a wave has in a step."""
+        return self.tile[2] // (max(self.depth, 4 * self.pack) * self.k_waves)
 
     @property
     def halves(self) -> int:
         """Matrix instructions that a pack feeds."""
-        return 4 * self.pack // _ATOMS[self.arch, self.dtype]
+        return max(1, 4 * self.pack // self.depth)
+
+    @property
+    def pipeline(self) -> Any:
+        """How steps overlap: loads of A that go through LDS are two ahead, all others one."""
+        return fx.Pipeline(self.steps, ahead=1 if self.private else 2, unroll=BUFFERS)
 
     @property
     def looped(self) -> int:
-        """Steps that the run-time loop does: an even number of those that are followed by two others."""
-        return (self.steps - 2) // BUFFERS * BUFFERS
+        """Steps that the run-time loop does."""
+        return int(self.pipeline.looped)
 
     def tiled_mma(self) -> Any:
-        """The matrix instruction over all waves, which take turns in blocks of 16 rows and of 16 columns.
+        """The matrix instruction over all waves, which take turns in blocks of 16 rows, of 16 columns and of K.
 
-        Where a pack feeds two instructions K is permuted, so that the first takes the first half of each lane's pack.
+        K is permuted so that what a lane gives to the instruction are whole packs: where a pack feeds two instructions
+        the first takes the first half of each lane's pack, and where an instruction takes two, they are 64 bytes apart.
         """
-        depth = _ATOMS[self.arch, self.dtype]
-        half = self.pack // self.halves
-        atom = fx.make_mma_atom(fx.rocdl.MFMA(16, 16, depth, self.element))
+        pack, waves = self.pack, self.k_waves
         along_m, along_n = self.waves
-        # Permuting M or N as well, for neighbouring blocks, would put them before the halves of a pack.
-        pairs = fx.make_layout((half, 4, 2), (1, self.pack, half)) if self.halves == 2 else None
-        return fx.make_tiled_mma(atom, fx.make_layout((along_n, along_m, 1), (1, along_n, 0)), (None, None, pairs))
+        operation, order = fx.rocdl.MFMA, None
+        # Permuting M or N as well, for neighbouring blocks, would put them before the parts of a pack.
+        if self.halves == 2:
+            half = pack // 2
+            order = fx.make_layout((half, 4, waves, 2), (1, pack, 4 * pack, half))
+        elif self.depth > 4 * pack:
+            operation = fx.rocdl.cdna4.MFMA_Scale
+            order = fx.make_layout((pack, 2, 4, waves), (1, 4 * pack, pack, 8 * pack))
+        atom = fx.make_mma_atom(operation(16, 16, self.depth, self.element))
+        if self.depth > 4 * pack:
+            atom = atom.set_value({"scale_a": fx.Int32(_UNIT_SCALES), "scale_b": fx.Int32(_UNIT_SCALES)})
+        grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
+        return fx.make_tiled_mma(atom, grid, (None, None, order))
 
     def schedule(self, block: int, loads: bool, fetches: bool) -> Any:
         """The order inside a block of a step in which B is reloaded (`loads`) and A fetched (`fetches`)."""
         rows, columns = self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
-        chunks = self.tile[0] * self.tile[2] // self.pack
-        moved = chunks // (64 * self.waves[0] * self.waves[1]) if block == 0 else 0
+        packs = max(1, self.depth // (4 * self.pack))
+        if self.private:
+            return fx.rocdl.interleave(mfma=rows * columns * self.halves, vmem_read=(rows + columns) * packs * loads)
+        moved = self.tile[0] * self.tile[2] // self.pack // self.threads if block == 0 else 0
         return fx.rocdl.interleave(
             mfma=rows * columns * self.halves,
-            ds_read=rows if loads or block + 1 < self.blocks else 0,
+            ds_read=rows * packs if loads or block + 1 < self.blocks else 0,
             ds_write=moved * loads,
-            vmem_read=moved * fetches + columns * loads,
+            vmem_read=moved * fetches + columns * packs * loads,
         )
 
 
@@ -127,7 +174,7 @@ def operand_layout(rows: int, K: int, row: Any, pack: int, *, shuffled: bool) ->
 
 
 def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: Any) -> dict[tuple[int, int], Any]:
-    """The sums of a wave: 4 of a lane for each (row block, column block).
+    """The sums of a wave: 4 of a lane for each (row block, column block). Waves along K have still to be summed.
 
     Value i is row (lane mod 16) of the row block, column 4 (lane // 16) + i of the column block. Blocks (m, n) of wave
     (i, j) are row block m * waves[0] + i and column block n * waves[1] + j of the tile.
@@ -136,75 +183,117 @@ def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: A
         loop: the geometry.
         a: buffer tensor (tile_m, K), where rows that do not exist are past its end.
         b: buffer tensor (tile_n, K), likewise.
-        lds: pointer to room for `BUFFERS` steps of A.
+        lds: pointer to room for `BUFFERS` steps of A; None where A goes straight to registers.
         thread: index in the workgroup.
         looped: `loop.looped` as a run-time value: a loop whose length the compiler knows it may well unroll.
     """
     tile_m, tile_n, tile_k = loop.tile
-    threads, blocks = 64 * loop.waves[0] * loop.waves[1], loop.blocks
-    chunks = tile_k // loop.pack
     tiled = loop.tiled_mma()
     mine = tiled.get_slice(thread)
     from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
-    through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
     tiles_a = fx.flat_divide(a, (tile_m, tile_k))[None, None, 0, None]
     tiles_b = fx.flat_divide(b, (tile_n, tile_k))[None, None, 0, None]
 
-    # Rows of A in LDS are as long as all banks or twice that; their packs change places by the number of the row.
-    bits = chunks.bit_length() - 1
-    room = fx.apply_swizzle(fx.recast_iter(loop.element, lds), fx.static(fx.SwizzleType.get(bits, 4, bits)))
-    staged = fx.make_view(room, fx.make_layout((tile_m, tile_k, BUFFERS), (tile_k, 1, tile_m * tile_k)))
-
-    # Memory -> registers -> LDS: a pack a thread, threads along a row.
-    across, packs = fx.make_layout((threads // chunks, chunks), (chunks, 1)), fx.make_layout((1, loop.pack), (1, 1))
-    fetch = fx.make_tiled_copy_tv(from_memory, across, packs).get_slice(thread).partition_S(tiles_a)
-    put = fx.make_tiled_copy_tv(through_lds, across, packs).get_slice(thread).partition_D(staged)
-    fetched, first = (fx.make_fragment_like(fetch[None, None, None, 0]) for _ in range(2))
-
-    # LDS -> fragment of A, memory -> fragment of B; B is the matrix instruction's rows.
-    read_a = fx.make_tiled_copy_B(through_lds, tiled).get_slice(thread)
+    # Memory -> fragments; B is the matrix instruction's rows.
     load_b = fx.make_tiled_copy_A(from_memory, tiled).get_slice(thread)
-    fragment_a, fragment_b = mine.make_fragment_B(staged[None, None, 0]), mine.make_fragment_A(tiles_b[None, None, 0])
-    source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
+    fragment_b = mine.make_fragment_A(tiles_b[None, None, 0])
     source_b, target_b = load_b.partition_S(tiles_b), load_b.retile(fragment_b)
+    fragment_a = mine.make_fragment_B(tiles_a[None, None, 0])
     sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
     sums.fill(0)
 
-    def step(at: Any, buffer: int, loads: bool, fetches: bool) -> None:
-        for block in fx.range_constexpr(blocks):
-            last = block + 1 == blocks
-            if fx.const_expr(last):
-                fx.barrier()
-            if fx.const_expr(loads or not last):
-                following, where = (0, 1 - buffer) if last else (block + 1, buffer)
-                fx.copy(through_lds, source_a[None, None, following, where], target_a[None, None, following])
-            if fx.const_expr(loads and block == 0):
-                fx.copy(through_lds, fetched, put[None, None, None, 1 - buffer])
-            if fx.const_expr(fetches and block == 0):
-                fx.copy(from_memory, fetch[None, None, None, at + 2], fetched)
-            one = (None, None, (None, block) if loop.halves == 2 else block)
-            fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
-            if fx.const_expr(loads):
-                fx.copy(from_memory, source_b[None, None, block, at + 1], target_b[None, None, block])
-            if fx.const_expr(loop.scheduled):
-                loop.schedule(block, loads, fetches).apply()
+    def multiply(block: int) -> None:
+        along_k: Any = block
+        if fx.const_expr(loop.halves == 2):
+            along_k = (None, block) if loop.blocks > 1 else None
+        one = (None, None, along_k)
+        fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
 
-    # Loads before the loop have the order of those in it: the compiler's waits inside are then the same for both ways
-    # into an iteration.
-    fx.copy(from_memory, fetch[None, None, None, 0], first)
-    fx.rocdl.sched_barrier(0)
-    fx.copy(from_memory, fetch[None, None, None, 1], fetched)
-    for block in fx.range_constexpr(blocks):
-        fx.copy(from_memory, source_b[None, None, block, 0], target_b[None, None, block])
-        fx.rocdl.sched_barrier(0)
-    fx.copy(through_lds, first, put[None, None, None, 0])
-    fx.barrier()
-    fx.copy(through_lds, source_a[None, None, 0, 0], target_a[None, None, 0])
-    if fx.const_expr(loop.looped):
-        for at in range(fx.Int32(0), looped, BUFFERS):
-            for buffer in fx.range_constexpr(BUFFERS):
-                step(at + buffer, buffer, True, True)
-    for at in fx.range_constexpr(loop.looped, loop.steps):
-        step(at, at % BUFFERS, at + 1 < loop.steps, at + 2 < loop.steps)
+    def reload_b(now: Any, block: int) -> None:
+        fx.copy(from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
+
+    if loop.private:
+        load_a = fx.make_tiled_copy_B(from_memory, tiled).get_slice(thread)
+        source_a, target_a = load_a.partition_S(tiles_a), load_a.retile(fragment_a)
+
+        def private_step(now: Any) -> None:
+            for block in fx.range_constexpr(loop.blocks):
+                if fx.const_expr(now.has(0)):
+                    multiply(block)
+                if fx.const_expr(now.has(1)):
+                    fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
+                    reload_b(now, block)
+                if fx.const_expr(now.has(0)):
+                    _order(loop, now, block)
+                else:
+                    _fence()
+
+        loop.pipeline.run(private_step, looped)
+    else:
+        through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
+        chunks = tile_k // loop.pack
+
+        # Rows of A in LDS are as long as all banks or a multiple; their packs change places by the number of the row.
+        bits = chunks.bit_length() - 1
+        room = fx.apply_swizzle(fx.recast_iter(loop.element, lds), fx.static(fx.SwizzleType.get(min(bits, 4), 4, bits)))
+        staged = fx.make_view(room, fx.make_layout((tile_m, tile_k, BUFFERS), (tile_k, 1, tile_m * tile_k)))
+
+        # Memory -> registers -> LDS: a pack a thread, threads along a row.
+        across = fx.make_layout((loop.threads // chunks, chunks), (chunks, 1))
+        packs = fx.make_layout((1, loop.pack), (1, 1))
+        fetch = fx.make_tiled_copy_tv(from_memory, across, packs).get_slice(thread).partition_S(tiles_a)
+        put = fx.make_tiled_copy_tv(through_lds, across, packs).get_slice(thread).partition_D(staged)
+        fetched = [fx.make_fragment_like(fetch[None, None, None, 0]) for _ in range(2)]
+
+        # LDS -> fragment of A.
+        read_a = fx.make_tiled_copy_B(through_lds, tiled).get_slice(thread)
+        source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
+
+        def read(now: Any, block: int, ahead: int) -> None:
+            fx.copy(through_lds, source_a[None, None, block, now.buffer(ahead, BUFFERS)], target_a[None, None, block])
+
+        def move(now: Any) -> None:
+            fx.copy(through_lds, fetched[now.buffer(1, 2)], put[None, None, None, now.buffer(1, BUFFERS)])
+
+        def step(now: Any) -> None:
+            if fx.const_expr(not now.has(0)):  # before the loop; first what comes from afar
+                if fx.const_expr(now.has(2)):
+                    fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
+                    _fence()
+                if fx.const_expr(now.has(1)):
+                    for block in fx.range_constexpr(loop.blocks):
+                        reload_b(now, block)
+                        _fence()
+                    move(now)
+                    fx.barrier()
+                    read(now, 0, 1)
+                return
+            for block in fx.range_constexpr(loop.blocks):
+                last = block + 1 == loop.blocks
+                if fx.const_expr(last):
+                    fx.barrier()
+                if fx.const_expr(now.has(1) or not last):
+                    read(now, 0 if last else block + 1, 1 if last else 0)
+                if fx.const_expr(now.has(1) and block == 0):
+                    move(now)
+                if fx.const_expr(now.has(2) and block == 0):
+                    fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
+                multiply(block)
+                if fx.const_expr(now.has(1)):
+                    reload_b(now, block)
+                _order(loop, now, block)
+
+        loop.pipeline.run(step, looped)
     rows, columns = tile_m // (16 * loop.waves[0]), tile_n // (16 * loop.waves[1])
     return {(m, n): sums[None, n, m].load().reshape(4) for m in range(rows) for n in range(columns)}
+
+
+def _order(loop: TiledLoop, now: Any, block: int) -> None:
+    """Ask for the schedule of a block of K."""
+    if fx.const_expr(loop.scheduled):
+        loop.schedule(block, now.has(1), now.has(now.pipeline.ahead)).apply()
+
+
+def _fence() -> None:
+    """Loads before the loop keep the order of those in it: waits inside then do for both ways into an iteration."""
+    fx.rocdl.sched_barrier(0)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tile of results of a GEMM: which thread holds which of its elements, as a tiled copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..language import fx
+from .tile_plan import WAVE, TilePlan
+
+__all__ = ["output_copy"]
+
+
+def output_copy(plan: TilePlan, element: Any, *, in_turns: bool) -> Any:
+    """The tiled copy of the (tile_n, tile_m) results of type `element`, of which a thread has 4 columns an access.
+
+    Accesses are numbered by column blocks and then row blocks. Once the waves along K have exchanged their sums
+    (`wave_sum`), each has a part of the columns; where there are fewer parts than such waves, several have the same.
+
+    Args:
+        plan: the geometry.
+        element: a type of 16 or 32 bits.
+        in_turns: waves take turns in blocks of 16 rows and 16 columns (`tiled_loop`); else each has its blocks side by
+            side (`main_loop`).
+    """
+    (along_m, along_n), parts = plan.waves, plan.column_parts
+    own, rows, down = plan.column_blocks // parts, plan.row_blocks, plan.tile_n
+    # From one block of a wave to its next, and from a wave to its neighbour.
+    block_n, wave_n = (16 * along_n, 16) if in_turns else (16, 16 * plan.column_blocks)
+    block_m, wave_m = (16 * along_m, 16) if in_turns else (16, 16 * rows)
+    threads = 16, WAVE // 16, parts, plan.k_waves // parts, along_n, along_m
+    steps = down, 4, own * block_n, 0, wave_n, wave_m * down
+    layout = fx.make_layout((threads, (4, (own, rows))), (steps, (1, (block_n, block_m * down))))
+    atom = fx.make_copy_atom(fx.rocdl.BufferCopy(4 * element.width), element)
+    return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
