@@ -47,6 +47,8 @@ _BY_TEXT = (
         r"got 'Vector'",
         "to store n lanes, slice the tensor: fx.logical_divide(t, fx.make_layout(n, 1))[None, i].store(v)",
     ),
+    (r"got '(u?int\d+|float\d+|bool_?)': ", "a number of NumPy becomes one of Python by .item()"),
+    (r"'IntTuple' object is not callable", "it is no method: x.shape[0], x.stride[0]"),
     (
         r"an int-tuple is made of integers, got Float",
         "an index is an integer: divide with //, convert with .to(fx.Int32)",
@@ -60,7 +62,10 @@ _BY_TEXT = (
     (r"<class 'numpy\.(\w+)'>", "the types of NumPy are for the host: fx.Float16, fx.Int32, ..."),
     (r"got 'Tensor': tensor\(", "a number of torch is a number of Python by .item(), or an argument of the kernel"),
     (r"takes a Python number, .* not flydsl\.[\w.]*Vector", "a vector is converted with v.to(dtype)"),
-    (r"got 'complex'", "there are no complex numbers: keep real and imaginary parts in two tensors"),
+    (
+        r"got 'complex'|operand .*'complex'",
+        "there are no complex numbers: keep real and imaginary parts in two tensors",
+    ),
     (r"got 'NoneType'", "None is no number: does each path of the function that was called return a value?"),
     (
         r"got '(tuple|list)'",
@@ -199,7 +204,13 @@ def hints_for(text: str) -> list[str]:
     return found
 
 
+_PRINTED = 'print the value when the kernel runs, fx.printf("{}", value)'
 _OF_BUILTINS = {
+    "bin": _PRINTED,
+    "bytes": _ONLY_WHILE_TRACING,
+    "chr": _PRINTED,
+    "hex": _PRINTED,
+    "oct": _PRINTED,
     "all": "combine conditions with `and`, or lanes of a vector with .reduce",
     "any": "combine conditions with `or`, or lanes of a vector with .reduce",
     "bool": "compare, for example x != 0",
@@ -244,7 +255,13 @@ def hints_for_line(text: str, source: str) -> list[str]:
     return []
 
 
-_OF_MATH = {"fabs": "use fx.absf", "pow": "use fx.powf, or **", "hypot": "use fx.sqrt(a * a + b * b)"}
+_OF_MATH = {
+    "fabs": "use fx.absf",
+    "fsum": "add with +",
+    "prod": "multiply with *",
+    "pow": "use fx.powf, or **",
+    "hypot": "use fx.sqrt(a * a + b * b)",
+}
 
 
 def _advise(text: str, source: str) -> list[str]:

@@ -75,6 +75,8 @@ def _is_numpy(kind: type) -> bool:
 
 
 def _numpy_layout(array: Any) -> Layout:
+    if hasattr(array, "mask") and hasattr(array, "filled"):
+        raise ValueError("a kernel does not see the mask of a masked array: pass a.filled(value), or a.data without it")
     size, strides = array.itemsize, array.strides
     if array.size == 0:  # NumPy gives them strides of 0
         return array.dtype.name, array.shape, _row_major(array.shape)

@@ -157,6 +157,9 @@ class ArithValue(ir.Value):
     def __hash__(self) -> int:
         return int(ir.Value.__hash__(self))
 
+    def __deepcopy__(self, memo: dict[int, object]) -> ArithValue:
+        return self  # as for Python's numbers, which do not change either
+
     def __neg__(self) -> Any:
         return emit_negative(self, element_class(self))
 

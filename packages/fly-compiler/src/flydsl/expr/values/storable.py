@@ -92,6 +92,11 @@ class _ArrayMeta(type):
     def __getitem__(cls, key: Any) -> Any:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise TypeError("write fx.Array[dtype, n] or fx.Array[dtype, n, alignment]")
+        if isinstance(key[1], (list, tuple)):
+            raise TypeError(
+                f"fx.Array has one number of elements, got {key[1]!r}: write the product, and look at it through "
+                ".view(fx.make_layout(shape, stride))"
+            )
         exactly = (key, type(key[1]))  # 2.0 and True are equal to numbers, and are none
         known = cls._made.get(exactly)
         if known is None:
@@ -145,6 +150,11 @@ class Array(metaclass=_ArrayMeta):
 
     def _at(self, index: Any) -> Pointer:
         refuse_boolean(index, type(self).__name__)
+        if isinstance(index, (tuple, list, slice)):
+            raise TypeError(
+                f"{type(self).__name__} has one axis, and is indexed with one integer, got {index!r}; for more take "
+                ".view(fx.make_layout(shape, stride))"
+            )
         if isinstance(index, Numeric) and index.is_static():
             index = int(index)
         if type(index) is int:

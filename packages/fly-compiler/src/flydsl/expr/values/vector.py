@@ -184,6 +184,9 @@ class Vector(Operators, metaclass=_VectorMeta):
     def __hash__(self) -> int:
         return hash((self.value, self._shape, self._dtype))
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Vector:
+        return self  # as for Python's numbers, which do not change either
+
     def __iter__(self) -> Iterator[Any]:
         return (self._lane(i) for i in range(self.numel))
 

@@ -86,7 +86,7 @@ def loop_bounds(arguments: tuple[Any, ...], where: Callable[[], str]) -> tuple[A
     step = arguments[2] if len(arguments) == 3 else 1
     for one in (start, stop, step):
         if not is_dynamic(one) and not hasattr(type(one), "__index__"):
-            raise TypeError(f"range() takes integers, got {type(one).__name__}" + where())
+            raise TypeError(f"range() takes integers, got {type(one).__name__}")
     if not is_dynamic(step) and int(step) == 0:
         raise ValueError("the step of range() must not be zero" + where())
     return start, stop, step

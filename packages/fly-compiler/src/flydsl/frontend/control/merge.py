@@ -10,7 +10,7 @@ from flydsl.trace.build import build
 from flydsl.trace.diagnostics import note_unbound, user_location, where_text
 
 from .storage_locations import StorageLocation
-from .tree import Leaf, Mismatch, Node, Static, match
+from .tree import Leaf, Mismatch, Node, Static, Whole, match
 
 __all__ = ["matched", "none_error", "poison", "unbind"]
 
@@ -36,11 +36,23 @@ def matched(
         return match(reference, node)
     except Mismatch as difference:
         name = _readable(storage.name) + difference.path
+        if isinstance(difference.reference, Whole):
+            raise TypeError(_changed(part, name, difference.reference, line)) from None
         expected, produced = difference.expected, difference.produced
         text = f"{part}: carried variable '{name}' does not match {against}: "
         text += f"expected dtype {expected}{_at(other_line)}, produced {produced}{_at(line)}"
         text += _advice(reference, node, expected) + where_text()
         raise TypeError(text) from None
+
+
+def _changed(part: str, name: str, whole: Whole, line: int) -> str:
+    kind = type(whole.value).__name__
+    return (
+        f"{part}: the {kind} '{name}' of Python is changed{_at(line)} in code that is decided at run time. Python does "
+        "that while tracing, whichever way the kernel goes. Keep what the kernel changes in a variable, in a list or "
+        "dict that keeps its keys, or in registers, fx.make_rmem_tensor(n, dtype); use const_expr for a decision that "
+        "Python makes" + where_text()
+    )
 
 
 def _readable(name: str) -> str:

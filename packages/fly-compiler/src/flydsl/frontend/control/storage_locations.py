@@ -6,9 +6,10 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import CellType, FunctionType, ModuleType, SimpleNamespace
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from flydsl._mlir import ir
@@ -17,7 +18,7 @@ from flydsl.expr.values.vector import Vector
 from flydsl.trace.diagnostics import compile_error
 
 from ..rewrite.names import ANY_ITEM
-from .tree import Node, Tree, capture, restore
+from .tree import Node, Tree, capture, is_changed_in_place, restore
 
 __all__ = ["UNBOUND", "StorageLocation", "find_storage_locations", "is_internal"]
 
@@ -98,7 +99,7 @@ def find_storage_locations(description: Description, *regions: Callable[..., Any
         for value in () if name in covered else _resolve(path, cells, function):
             if id(value) in seen:
                 continue
-            if type(value) in (list, dict, SimpleNamespace):
+            if is_changed_in_place(value):
                 seen.add(id(value))
                 storages.append(StorageLocation(name, (line,), lambda value=value: value, lambda _: None, True))  # type: ignore[misc]
             elif len(path) == 1 and path[0] in cells and _is_foreign_value(value):
@@ -205,6 +206,6 @@ def _resolve(path: tuple[str, ...], cells: dict[str, CellType], function: Functi
 
 
 def _items(value: Any) -> list[Any]:
-    if type(value) is dict:
-        return list(value.values())
-    return list(value) if type(value) is list or isinstance(value, tuple) else []
+    if isinstance(value, dict):
+        return list(dict.values(value))
+    return list(value) if isinstance(value, (list, tuple, deque)) else []

@@ -2,14 +2,18 @@
 """Snapshots of Python values for control flow: what is in them, how to put it back, how to rebuild it from SSA values.
 
 A snapshot is a tree: leaves are DSL values, SSA values and Python numbers (which become `Int32`, `Float32` or `Boolean`
-when a region carries them); containers are lists, tuples, dicts and `SimpleNamespace`; everything else is static and
-can only pass through a region unchanged. Mutable containers keep their identity: restoring and rebuilding write into
-the very object, so that aliases and closures see the result.
+when a region carries them); containers are lists, deques, tuples, dicts and `SimpleNamespace`; everything else is
+static and can only pass through a region unchanged. Mutable containers keep their identity: restoring and rebuilding
+write into the very object, so that aliases and closures see the result.
 """
 
 from __future__ import annotations
 
+import sys
+from array import array
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +22,27 @@ from flydsl._mlir import ir
 from flydsl.expr.values.numeric import Numeric, as_numeric
 from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values
 
-__all__ = ["Leaf", "Mismatch", "Node", "Static", "Tree", "capture", "is_same", "leaves", "match", "rebuild", "restore"]
+__all__ = [
+    "Leaf",
+    "Mismatch",
+    "Node",
+    "Static",
+    "Tree",
+    "Whole",
+    "capture",
+    "is_changed_in_place",
+    "is_same",
+    "leaves",
+    "match",
+    "rebuild",
+    "restore",
+]
+
+_SEQUENCES = (list, deque)
+_TABLES = (dict, OrderedDict, defaultdict, Counter)
+_WHOLES = (set, bytearray, array)
+_MOST_BYTES = 1 << 20
+"""An array larger than this is not looked at: to copy it at each branch would take longer than to trace."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,17 @@ class Static:
 
 
 @dataclass(frozen=True)
+class Whole(Static):
+    """A set or an array: its items cannot be run-time values of their own, so it can only pass through unchanged."""
+
+    content: Any
+
+    def type_name(self) -> str:
+        """Return the Python type."""
+        return f"Python {type(self.value).__name__}"
+
+
+@dataclass(frozen=True)
 class Tree:
     """A container with its content at the time of the snapshot."""
 
@@ -81,9 +116,9 @@ Node = Leaf | Static | Tree
 def capture(value: Any) -> Node:
     """Take a snapshot of `value`."""
     kind = type(value)
-    if kind is list or isinstance(value, tuple):
+    if kind in _SEQUENCES or isinstance(value, tuple):
         return Tree(value, tuple(range(len(value))), tuple(capture(one) for one in value))
-    if kind is dict:
+    if kind in _TABLES:
         return Tree(value, tuple(value), tuple(capture(one) for one in value.values()))
     if kind is SimpleNamespace:
         return Tree(value, tuple(vars(value)), tuple(capture(one) for one in vars(value).values()))
@@ -91,7 +126,27 @@ def capture(value: Any) -> Node:
         return Leaf(value)
     if not isinstance(value, type) and hasattr(kind, "__extract_to_ir_values__"):
         return Leaf(value)
-    return Static(value)
+    content = _content(value)
+    return Static(value) if content is None else Whole(value, content)
+
+
+def is_changed_in_place(value: object) -> bool:
+    """Tell whether a snapshot of a value shows what a method of it, or an assignment to an item, changes."""
+    kind = type(value)
+    return kind in (*_SEQUENCES, *_TABLES, SimpleNamespace) or _content(value) is not None
+
+
+def _content(value: object) -> Any:
+    """Return a copy of what is in a set or an array of Python, NumPy or torch; `None` for anything else."""
+    kind = type(value)
+    if kind in _WHOLES:
+        return copy(value)
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+        return (value.shape, value.tobytes()) if value.nbytes <= _MOST_BYTES else None
+    if torch is not None and isinstance(value, torch.Tensor):
+        return (tuple(value.shape), f"version {value._version}")
+    return None
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
@@ -111,6 +166,8 @@ def is_same(a: Node, b: Node) -> bool:
         return a.keys == b.keys and all(map(is_same, a.children, b.children))
     if isinstance(a, Tree) or isinstance(b, Tree):
         return False
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        return a.value is b.value and bool(a.content == b.content)
     if a.value is b.value:
         return True
     return type(a.value) is type(b.value) and isinstance(a.value, (int, float, str, tuple)) and a.value == b.value
@@ -119,9 +176,9 @@ def is_same(a: Node, b: Node) -> bool:
 class Mismatch(Exception):
     """Two snapshots cannot be the same variable; `path` leads to the difference inside the variable."""
 
-    def __init__(self, path: str, expected: str, produced: str) -> None:
+    def __init__(self, path: str, reference: Node, expected: str, produced: str) -> None:
         super().__init__(path, expected, produced)
-        self.path, self.expected, self.produced = path, expected, produced
+        self.path, self.reference, self.expected, self.produced = path, reference, expected, produced
 
 
 def match(reference: Node, node: Node, path: str = "") -> list[Leaf]:
@@ -133,18 +190,18 @@ def match(reference: Node, node: Node, path: str = "") -> list[Leaf]:
     if isinstance(reference, Leaf):
         if isinstance(node, Leaf) and reference.types() == node.types():
             return [node]
-        raise Mismatch(path, reference.type_name(), node.type_name())
+        raise Mismatch(path, reference, reference.type_name(), node.type_name())
     if isinstance(reference, Static):
         if isinstance(node, Static) and is_same(reference, node):
             return []
-        raise Mismatch(path, reference.type_name(), node.type_name())
+        raise Mismatch(path, reference, reference.type_name(), node.type_name())
     if not isinstance(node, Tree) or type(node.source) is not type(reference.source):
-        raise Mismatch(path, reference.type_name(), node.type_name())
+        raise Mismatch(path, reference, reference.type_name(), node.type_name())
     named = isinstance(reference.source, (dict, SimpleNamespace))
     same_keys = set(reference.keys) == set(node.keys) if named else len(reference.keys) == len(node.keys)
     if not same_keys:
         have, want = (f"{one.type_name()} {list(one.keys)}" if named else one.type_name() for one in (node, reference))
-        raise Mismatch(path, want, have)
+        raise Mismatch(path, reference, want, have)
     by_key = dict(zip(node.keys, node.children, strict=True))
     found: list[Leaf] = []
     for key, child in zip(reference.keys, reference.children, strict=True):
@@ -178,10 +235,12 @@ def _fill(tree: Tree, content: list[Any]) -> Any:
         if all(map(lambda a, b: a is b, source, content)):
             return source
         return type(source)(*content) if hasattr(source, "_fields") else type(source)(content)
-    if isinstance(source, list):
-        source[:] = content
-    else:
-        table = source if isinstance(source, dict) else vars(source)
-        table.clear()
-        table.update(zip(tree.keys, content, strict=True))
+    if isinstance(source, _SEQUENCES):
+        source.clear()
+        source.extend(content)
+        return source
+    table: Any = source if isinstance(source, dict) else vars(source)
+    table.clear()
+    for key, one in zip(tree.keys, content, strict=True):  # the `update` of a `Counter` would count them
+        table[key] = one
     return source

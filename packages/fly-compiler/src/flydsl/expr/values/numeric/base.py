@@ -107,6 +107,9 @@ class Numeric(Operators, metaclass=NumericMeta):
     def __hash__(self) -> int:
         return hash((type(self), self.value))
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Numeric:
+        return self  # as for Python's numbers, which do not change either
+
     def _python(self, what: str) -> Any:
         if isinstance(self.value, _Value):
             name = type(self).__name__
