@@ -30,7 +30,7 @@ from .dispatch import make_dispatch
 from .fast_call import make_fast_call
 from .signature import resolve_annotations, split_optional
 from .typed import Typed
-from .watch import Watch, state_of
+from .watch import Reach, Watch, state_of
 from .watch.foreign import is_foreign_class
 from .watch.watch import same_value
 
@@ -105,6 +105,7 @@ class JitFunction(Typed[P, R]):
         self._rewritten: FunctionType | None = None
         self._watch: Watch | None = None
         self._roots: list[Any] = [function]
+        self._files: dict[str, Any] = {}
         self._kept: list[Any] = []
         self._entries: dict[Any, Callable[..., None]] = {}
         self._compiled: dict[Any, Compiled] = {}
@@ -205,7 +206,7 @@ class JitFunction(Typed[P, R]):
             return False
         with self._lock:
             self._roots += new
-            self._watch = Watch(self._roots)
+            self._watch = Watch(self._roots, self._files)
             self._renew_call()
         return True
 
@@ -290,6 +291,7 @@ class JitFunction(Typed[P, R]):
                 one = classify(where, value, parameter.annotation)
                 arguments.append((parameter.name, one.spec))
                 passed.append((index, one))
+        known = [one.value for _, one in arguments if isinstance(one, Static)]
         request = Request(
             function=self.inline,
             name=self.original.__name__,
@@ -297,6 +299,7 @@ class JitFunction(Typed[P, R]):
             qualified_name=f"{self.original.__module__}.{self.original.__qualname__}",
             settings=settings(),
             hints=validated(effective_hints(self.compile_hints)),
+            is_from_outside=_Outside([*self._roots, *known]),
         )
         compiled = compile_request(request)
         for kernel in compiled.kernels:
@@ -309,6 +312,7 @@ class JitFunction(Typed[P, R]):
             where = f"{self.original.__qualname__}(): argument '{name}'"
             refuse_written(where, one, [entry for entry in entries if entry["name"] == name])
         self._compiled[key] = compiled
+        self._files.update(compiled.files)
         self._watch_all(values)
         return make_dispatch(self, compiled, passed, values)
 
@@ -336,7 +340,8 @@ class JitFunction(Typed[P, R]):
             log().info("%s is traced anew: %s changed", self.original.__qualname__, labels)
             self._entries.clear()
             self._compiled.clear()
-        self._watch = Watch(self._roots)
+            self._files.clear()
+        self._watch = Watch(self._roots, self._files)
         self._renew_call()
 
     def _watch_all(self, values: tuple[Any, ...]) -> None:
@@ -346,11 +351,24 @@ class JitFunction(Typed[P, R]):
         found += [one.annotation for one in self.parameters]
         self._roots += [one for one in found if _is_user_class(one) and one not in self._roots]
         # Anew each time: names may be bound, and modules imported, since the last one.
-        self._watch = Watch(self._roots)
+        self._watch = Watch(self._roots, self._files)
         self._renew_call()
 
     def __repr__(self) -> str:
         return f"<@flyc.jit {self.original.__qualname__}>"
+
+
+class _Outside:
+    """Whether an object is there without a trace: whether it can be reached from some roots. Looked for when asked."""
+
+    def __init__(self, roots: list[Any]) -> None:
+        self.roots = roots
+        self.reach: Reach | None = None
+
+    def __call__(self, value: object) -> bool:
+        if self.reach is None:
+            self.reach = Reach(self.roots)
+        return self.reach.covers(value)
 
 
 def _is_user_class(value: Any) -> bool:

@@ -8,9 +8,9 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ class Request:
         qualified_name: its module and qualified name, which the folder of its artifacts on disk is named after.
         settings: what the environment asks for.
         hints: effective compile hints.
+        is_from_outside: tells whether an object that the trace would change was there before it.
     """
 
     function: Callable[..., Any]
@@ -60,6 +61,7 @@ class Request:
     qualified_name: str
     settings: Settings
     hints: dict[str, Any]
+    is_from_outside: Callable[[object], bool] | None = None
 
     def run_time(self) -> list[tuple[str, ArgumentSpec]]:
         """Return the run-time arguments."""
@@ -96,6 +98,7 @@ class Request:
             arch=self.settings.arch,
             hints=self.hints,
             ktrace=self.ktrace,
+            is_from_outside=self.is_from_outside,
         )[0]
 
     def described(self) -> list[tuple[str, str]]:
@@ -143,6 +146,7 @@ class Compiled:
         store: where it lies on disk, `None` without a disk cache.
         times: of each stage; of `trace` and `key` alone when it came from disk.
         kernels: the `@flyc.kernel` functions that it launches.
+        files: the files that were read while tracing, each with its state before it was.
     """
 
     request: Request
@@ -155,6 +159,7 @@ class Compiled:
     callbacks: bool = False
     """Whether Python has to be called with the module once it is loaded."""
     kernels: Sequence[Any] = ()
+    files: Mapping[str, Any] = field(default_factory=dict)
     initialised: InitialisedFunction | None = None
     """The entry with those calls."""
 
@@ -272,6 +277,7 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
         key: str = times.timed("key", lambda: request.key(compilation))
         found = _found_or_made(request, compilation, key, times, dumping, run_only)
     found.kernels = [one.source for one in compilation.kernels]
+    found.files = compilation.files
     if found.origin == "compiled":
         log().info("compiled %s for %s in %.3f s", request.name, request.settings.arch, time.perf_counter() - start)
     return found

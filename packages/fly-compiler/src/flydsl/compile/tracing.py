@@ -76,6 +76,7 @@ class Compilation:
         link_libs: bitcode that external functions need, in order of first use.
         module_inits: what external functions want called with the loaded device module.
         externals: the external functions that are called with what defines them.
+        files: the files that were read while tracing, each with its state before it was.
         quoted: lines of source that the artifact will quote beside what the module says.
         absent: the arguments that are `None`, as text, for messages.
         trace_buffer: the buffer for events of `fx.ktrace` (an SSA value), when they are recorded.
@@ -93,6 +94,7 @@ class Compilation:
         self.link_libs: list[str] = []
         self.module_inits: list[Callable[[Any], Any]] = []
         self.externals: list[str] = []
+        self.files: dict[str, Any] = {}
         self.quoted: list[str] = []
         self.absent: list[str] = []
         self.trace_buffer: ir.Value | None = None
@@ -166,6 +168,7 @@ def trace_host(
     arch: str,
     hints: dict[str, Any],
     ktrace: KtraceSettings | None = None,
+    is_from_outside: Callable[[object], bool] | None = None,
 ) -> tuple[Compilation, _trace.Trace]:
     """Trace a (rewritten) host function.
 
@@ -176,6 +179,7 @@ def trace_host(
         arch: target architecture.
         hints: effective compile hints.
         ktrace: how events are recorded; the host function then has the buffer as a parameter behind the others.
+        is_from_outside: see `flydsl.trace.context.Trace`.
 
     Returns:
         The compilation, whose module is complete but not verified.
@@ -191,6 +195,7 @@ def trace_host(
             arch=arch,
             fastmath=effective_fastmath_hint(hints),
             location_depth=env.debug.max_loc_depth,
+            is_from_outside=is_from_outside,
         )
         compilation = Compilation(context, _identifier(name), arch, hints)
         hold(context, compilation.module)
@@ -229,6 +234,7 @@ def trace_host(
                     kernel.scope.check_finalized()
                 compilation.record(trace)
                 compilation.quoted = trace.quoted
+                compilation.files = trace.files
             except NameError as error:
                 explain_name_error(error)
                 raise

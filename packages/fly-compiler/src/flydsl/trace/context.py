@@ -144,6 +144,7 @@ class Trace:
         arch: target architecture, such as `gfx942`; by default what the environment asks for.
         fastmath: ambient fast-math specification of the compile hints (`flydsl.trace.fastmath`).
         location_depth: the most frames that a location keeps; the outermost (kernel) frame is always kept.
+        is_from_outside: tells whether an object was there before the trace, for what the traced functions can reach.
     """
 
     def __init__(
@@ -153,8 +154,12 @@ class Trace:
         arch: str | None = None,
         fastmath: Any = None,
         location_depth: int = DEFAULT_LOCATION_DEPTH,
+        is_from_outside: Callable[[object], bool] | None = None,
     ) -> None:
         self.context = context
+        self.is_from_outside = is_from_outside
+        self.files: dict[str, Any] = {}
+        """The state of each file that the trace read, before it did (`flydsl.trace.files`)."""
         self.arch: Arch = describe(arch or arch_from_environment())
         self.fastmath = fastmath
         self.location_depth = max(1, location_depth)

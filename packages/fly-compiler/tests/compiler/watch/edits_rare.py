@@ -340,7 +340,7 @@ RARE = [
     Edit(
         "generator that waits",
         "def make(n):\n    while True: yield n[0]\nL = [VALUE]\nG = make(L)",
-        "next(G)",
+        "G.gi_frame.f_locals['n'][0]",
         change="m.L[0] = V",
     ),
     Edit("iterator of a list", "L = [VALUE]", "next(iter(L))", change="m.L[0] = V", frozen=True),

@@ -202,10 +202,10 @@ class State(Guard):
 
     __slots__ = ("owner", "read")
 
-    def __init__(self, label: str, owner: Any, read: Callable[[Any], Any]) -> None:
+    def __init__(self, label: str, owner: Any, read: Callable[[Any], Any], value: object = MISSING) -> None:
         self.owner = owner
         self.read = read
-        super().__init__(label, read(owner))
+        super().__init__(label, read(owner) if value is MISSING else value)
 
     def now(self) -> Any:
         """Read it."""

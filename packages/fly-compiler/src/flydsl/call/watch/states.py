@@ -172,11 +172,14 @@ def _levels(logging: Any) -> Any:
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "current_thread": lambda _: threading.get_ident(),
     "cwd": _working_folder,
+    "get_ident": lambda _: threading.get_ident(),
     "getLogger": _of_module("logging", _levels),
     "getcontext": _of_module("decimal", lambda one: repr(one.getcontext())),
     "getcwd": _working_folder,
     "getlocale": _of_module("locale", lambda one: one.setlocale(one.LC_ALL)),
+    "getpid": lambda _: os.getpid(),
     "getrecursionlimit": lambda _: sys.getrecursionlimit(),
     "getswitchinterval": lambda _: sys.getswitchinterval(),
     "get_default_device": _of_module("torch", lambda one: str(one.get_default_device())),

@@ -7,13 +7,15 @@ import hashlib
 import operator
 import reprlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
-from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item
+from flydsl.trace.files import state_of_file
+
+from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item, State
 from .reach import ATOMS, CONTAINERS, Reach
 
 __all__ = ["Watch", "source_digest"]
@@ -30,11 +32,14 @@ class Watch:
 
     Args:
         roots: the function, and the classes that its arguments bring.
+        files: the files that it read, each with its state before it did.
     """
 
-    def __init__(self, roots: Iterable[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], files: Mapping[str, object] | None = None) -> None:
         self.roots = list(roots)
         self.reach = Reach(self.roots)
+        for path, state in (files or {}).items():
+            self.reach.guards.append(State(f"the file {path}", path, state_of_file, state))
         self._texts = {
             id(one): reprlib.repr(one.value)
             for one in self.reach.guards

@@ -10,10 +10,11 @@ import sys as _sys
 
 from ..rewrite.function import register_operations
 from .branch import if_, select
-from .calls import callee
-from .checks import asserted, const_expr, rebound, static_subject, static_test, unused
+from .calls import callee, key
+from .checks import asserted, const_expr, own_names, rebound, static_subject, static_test, unused
 from .for_loop import for_range
 from .logic import and_, compare, not_, or_, running, stopped
+from .outside import iterated
 from .state_loop import for_state
 from .while_loop import while_
 
@@ -26,8 +27,11 @@ __all__ = [
     "for_range",
     "for_state",
     "if_",
+    "iterated",
+    "key",
     "not_",
     "or_",
+    "own_names",
     "rebound",
     "running",
     "select",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import sys
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
@@ -15,8 +15,11 @@ from flydsl.trace.library import MODULES
 from ..rewrite import SourceUnavailableError, find_source, is_rewritten, rewrite_function
 from ..rewrite.refusals import is_generator
 from .logic import is_dynamic
+from .outside import asked, asked_of
 
-__all__ = ["callee"]
+__all__ = ["callee", "key"]
+
+_T = TypeVar("_T")
 
 # Packages whose functions never see run-time control flow of a kernel, or bring their own.
 _FOREIGN = frozenset(sys.stdlib_module_names) | {"numpy", "torch", "jax", "jaxlib", "ml_dtypes", "tvm_ffi", "pytest"}
@@ -36,16 +39,18 @@ def callee(function: Any) -> Any:
         inner = function.__func__
         if type(inner) is FunctionType:
             rewritten = _helper(inner)
-            return function if rewritten is inner else MethodType(rewritten, function.__self__)
+            if rewritten is not inner:
+                return MethodType(rewritten, function.__self__)
+            return asked_of(function, function.__self__) if _is_foreign(inner) else function
     elif kind is BuiltinMethodType:
-        if type(function.__self__) is dict and function.__name__ in ("get", "pop", "setdefault"):
+        if isinstance(function.__self__, dict) and function.__name__ in ("get", "pop", "setdefault"):
             return _lookup(function)
     elif not isinstance(function, type):
         method = getattr(kind, "__call__", None)  # noqa: B004 - the function itself is wanted, not whether there is one
         if type(method) is FunctionType:
             rewritten = _helper(method)
             return function if rewritten is method else MethodType(rewritten, function)
-    return function
+    return asked(function)
 
 
 def _lookup(method: Any) -> Any:
@@ -61,6 +66,26 @@ def _lookup(method: Any) -> Any:
     return call
 
 
+def key(container: object, found: _T) -> _T:
+    """Return what something is indexed with, which for a dict is no run-time value.
+
+    A dict that makes what is not there, such as a `defaultdict`, would make an item for it, and another one each time.
+    """
+    if isinstance(container, dict) and _is_dynamic_key(found) and not any(one is found for one in container):
+        raise compile_error(f"a dict is indexed with a run-time {_kind_of(found)}: {NO_LOOKUP}")
+    return found
+
+
+def _is_dynamic_key(value: Any) -> bool:
+    return any(map(_is_dynamic_key, value)) if isinstance(value, tuple) else is_dynamic(value)
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, tuple):
+        return _kind_of(next(one for one in value if _is_dynamic_key(one)))
+    return type(value).__name__
+
+
 def _helper(function: FunctionType) -> FunctionType:
     code, defaults, by_name = function.__code__, function.__defaults__, function.__kwdefaults__
     known = _helpers.get(function)
@@ -69,11 +94,18 @@ def _helper(function: FunctionType) -> FunctionType:
     return known[3]
 
 
+def _is_foreign(function: FunctionType) -> bool:
+    module = function.__globals__.get("__name__", "")
+    return module.split(".", 1)[0] in _FOREIGN and module not in _USER_MODULES
+
+
 def _rewritten(function: FunctionType) -> FunctionType:
+    if _is_foreign(function):
+        return asked(function)  # type: ignore[no-any-return]
+    if is_rewritten(function):
+        return function
     module = function.__globals__.get("__name__", "")
     root = module.split(".", 1)[0]
-    if (root in _FOREIGN and module not in _USER_MODULES) or is_rewritten(function):
-        return function
     if root == "flydsl" and ".".join(module.split(".")[:2]) in _OWN:
         return function
     try:

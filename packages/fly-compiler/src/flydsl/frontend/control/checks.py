@@ -18,7 +18,7 @@ from flydsl.trace.library import is_of_compiler
 
 from .logic import is_dynamic
 
-__all__ = ["asserted", "const_expr", "rebound", "static_subject", "static_test", "unused"]
+__all__ = ["asserted", "const_expr", "own_names", "rebound", "static_subject", "static_test", "unused"]
 
 
 def _described(value: Any) -> str:
@@ -67,6 +67,13 @@ def unused(value: Any) -> Any:
         name = value.__name__
         raise compile_error(f"'{name}' is named and not called, which does nothing: write {name}(...)")
     return value
+
+
+def own_names(names: dict[str, object] | list[str]) -> dict[str, object] | list[str]:
+    """Return what `locals()`, `vars()` or `dir()` gave, without the names that rewriting made."""
+    if isinstance(names, dict):
+        return {name: value for name, value in names.items() if not name.startswith("__fly_")}
+    return [name for name in names if not name.startswith("__fly_")]
 
 
 def rebound(before: Any, value: Any, name: str) -> Any:

@@ -8,26 +8,74 @@ from typing import TYPE_CHECKING
 
 from flydsl.trace.library import is_of_compiler
 
-from .syntax import OPS, call_op, is_named_call
+from .syntax import OPS, call_op, copied, is_named_call
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer
 
-__all__ = ["const_expr", "rewrite"]
+__all__ = ["const_expr", "iterated", "keyed", "rewrite"]
 
 
 def rewrite(transformer: FunctionTransformer, node: ast.Call) -> ast.expr:
     """Rewrite `f(x)` to `callee(f)(x)` unless `f` certainly is no user function."""
-    certain = _certainly_foreign(transformer, node.func)
+    certain = certainly_foreign(transformer, node.func)
+    taken = _taken(transformer, node)
     if is_named_call(node, "printf"):
         _unfold_message(node)
     node.func = transformer.visit(node.func)
-    node.args = [transformer.visit(one) for one in node.args]
+    node.args = [
+        iterated(transformer, one) if index in taken else transformer.visit(one) for index, one in enumerate(node.args)
+    ]
     for keyword in node.keywords:
         keyword.value = transformer.visit(keyword.value)
     if not certain:
         node.func = call_op("callee", [node.func], node.func)
+    elif isinstance(node.func, ast.Name) and node.func.id in _OF_NAMES and not node.args:
+        return call_op("own_names", [node], node)
     return node
+
+
+_TAKING = frozenset(
+    (
+        *("all", "any", "dict", "enumerate", "filter", "frozenset", "iter", "list", "map", "max", "min", "next"),
+        *("set", "sorted", "sum", "tuple", "zip"),
+    )
+)
+"""Functions of Python that go through what they are given."""
+_OF_NAMES = frozenset(("dir", "locals", "vars"))
+"""Functions of Python that, without arguments, give the variables of the function."""
+_ASKING = frozenset(("input", "open"))
+"""Functions of Python that ask the world outside of the program."""
+
+
+def _taken(transformer: FunctionTransformer, node: ast.Call) -> range:
+    """Return which arguments of a call are gone through."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in _TAKING or not transformer.is_builtin(name):
+        return range(0)
+    if name in ("max", "min") and len(node.args) > 1:
+        return range(0)
+    if name in ("filter", "map", "zip"):
+        return range(name != "zip", len(node.args))
+    return range(1)
+
+
+def iterated(transformer: FunctionTransformer, node: ast.expr) -> ast.expr:
+    """Rewrite what a loop goes through, and check that it is no iterator that was there before the trace."""
+    fresh = not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) or (
+        isinstance(node, ast.Call) and certainly_foreign(transformer, node.func)
+    )
+    visited: ast.expr = transformer.visit(node)
+    return visited if fresh else call_op("iterated", [visited], node)
+
+
+def keyed(node: ast.Subscript) -> None:
+    """Check what a name is indexed with: a dict finds no run-time key."""
+    base: ast.expr = node.value
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    if isinstance(base, ast.Name) and not isinstance(node.slice, (ast.Constant, ast.Slice)):
+        node.slice = call_op("key", [copied(node.value), node.slice], node.slice)
 
 
 def _unfold_message(node: ast.Call) -> None:
@@ -52,10 +100,10 @@ def const_expr(transformer: FunctionTransformer, node: ast.Call) -> ast.expr:
     return call_op("const_expr", [transformer.visit(node.args[0])], node)
 
 
-def _certainly_foreign(transformer: FunctionTransformer, function: ast.expr) -> bool:
+def certainly_foreign(transformer: FunctionTransformer, function: ast.expr) -> bool:
     """Tell whether the callee is Python's own or this library's, whose functions need no rewriting."""
     if isinstance(function, ast.Name):
-        return transformer.is_builtin(function.id)
+        return transformer.is_builtin(function.id) and function.id not in _ASKING
     root = function
     while isinstance(root, ast.Attribute):
         root = root.value

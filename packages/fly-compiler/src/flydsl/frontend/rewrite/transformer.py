@@ -262,7 +262,7 @@ class FunctionTransformer(ast.NodeTransformer):
             return explicit_loop.rewrite(self, node)
         if is_range_loop(node):
             return range_loop.rewrite(self, node)
-        node.iter = self.visit(node.iter)
+        node.iter = calls.iterated(self, node.iter)
         node.body = self.statements(node.body)
         node.orelse = self.statements(node.orelse)
         return node
@@ -279,6 +279,13 @@ class FunctionTransformer(ast.NodeTransformer):
         self.generic_visit(node)
         if rebinds:
             node.value = call_op("rebound", [load(target.id), node.value, ast.Constant(target.id)], node.value)  # type: ignore[attr-defined]
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Check the key where an item is read and written."""
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Subscript):
+            calls.keyed(node.target)
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -337,6 +344,13 @@ class FunctionTransformer(ast.NodeTransformer):
         """Rewrite chains of comparisons and `in`."""
         return operators.comparison(self, node)
 
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Check the key where an item is read."""
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            calls.keyed(node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> Any:
         """Let the callee be rewritten when it is a Python function."""
         if is_named_call(node, "const_expr"):
@@ -345,6 +359,6 @@ class FunctionTransformer(ast.NodeTransformer):
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         """Refuse a filter on a run-time value."""
-        node.iter = self.visit(node.iter)
+        node.iter = calls.iterated(self, node.iter)
         node.ifs = [refusals.static_test(self, one, "the filter of a comprehension") for one in node.ifs]
         return node

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a traced function asks of the world outside of the program (docs/language/3-control-flow.md).
+
+A trace runs once for each specialisation, and later calls use what it found. The clock, random numbers, iterators that
+a caller made and the like answer otherwise each time they are asked, so a trace that asks is refused; files that it
+reads are noted, and it is traced anew when one of them changed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import random
+import sys
+from collections import deque
+from collections.abc import Callable
+from configparser import RawConfigParser
+from types import ModuleType
+from typing import Any, TypeVar
+
+from flydsl.trace import context as _trace
+from flydsl.trace.diagnostics import compile_error
+from flydsl.trace.files import note_file
+
+__all__ = ["asked", "asked_of", "iterated"]
+
+_T = TypeVar("_T")
+
+_CLOCK = "the clock"
+_RANDOM = "random numbers"
+_PROGRAM = "another program"
+_NETWORK = "the network"
+_PERSON = "somebody at the keyboard"
+
+_REFUSED: dict[tuple[str, str], str] = {
+    **{
+        ("time", name): _CLOCK
+        for stem in ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
+        for name in (stem, f"{stem}_ns")
+    },
+    **{("time", name): _CLOCK for name in ("asctime", "ctime", "gmtime", "localtime", "strftime")},
+    **{("datetime", name): _CLOCK for name in ("datetime.now", "datetime.today", "datetime.utcnow", "date.today")},
+    **{("uuid", name): _RANDOM for name in ("uuid1", "uuid4", "uuid6", "uuid7")},
+    **{("posix", name): _RANDOM for name in ("getrandom", "urandom")},
+    **{("secrets", name): _RANDOM for name in ("randbelow", "token_bytes", "token_hex", "token_urlsafe")},
+    **{
+        ("subprocess", name): _PROGRAM
+        for name in ("Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "run")
+    },
+    ("posix", "system"): _PROGRAM,
+    ("os", "popen"): _PROGRAM,
+    **{("urllib.request", name): _NETWORK for name in ("urlopen", "urlretrieve")},
+    ("builtins", "input"): _PERSON,
+    ("getpass", "unix_getpass"): _PERSON,
+}
+"""By module and qualified name: functions whose answer is another one each time, and what they ask."""
+
+_SEEDED = {
+    ("random", "Random"),
+    ("numpy.random", "default_rng"),
+    ("numpy.random._generator", "default_rng"),
+    ("numpy.random.mtrand", "RandomState"),
+    *((f"numpy.random.{name}", kind) for name, kind in (("_mt19937", "MT19937"), ("_philox", "Philox"))),
+    *((f"numpy.random.{name}", kind) for name, kind in (("_pcg64", "PCG64"), ("_pcg64", "PCG64DXSM"))),
+    *((f"numpy.random.{name}", kind) for name, kind in (("_sfc64", "SFC64"), ("bit_generator", "SeedSequence"))),
+}
+"""What makes a generator of random numbers: of the same ones each time where it is given a seed."""
+
+_OF_TORCH = frozenset(
+    (
+        *("bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn"),
+        *("randn_like", "randperm"),
+        *("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_"),
+    )
+)
+"""Random numbers of torch; with `generator=` they are that generator's."""
+
+_READERS = frozenset(
+    (
+        *(("genericpath", name) for name in ("exists", "getmtime", "getsize", "isdir", "isfile")),
+        *(("io", name) for name in ("open", "open_code")),
+        *(("_io", name) for name in ("open", "open_code")),
+        *(("numpy", name) for name in ("fromfile", "genfromtxt", "load", "loadtxt", "memmap")),
+        *(("posix", name) for name in ("access", "listdir", "lstat", "open", "scandir", "stat")),
+        *(("posixpath", name) for name in ("exists", "isdir", "isfile", "lexists")),
+        ("torch.serialization", "load"),
+    )
+)
+"""Functions that read the file, or look at the folder, that their first argument names."""
+
+_OF_A_PATH = frozenset(
+    ("exists", "glob", "is_dir", "is_file", "iterdir", "open", "read_bytes", "read_text", "rglob", "stat")
+)
+_TAKING: dict[type, tuple[str, ...]] = {deque: ("pop", "popleft"), dict: ("popitem",), list: ("pop",), set: ("pop",)}
+_PLAIN = frozenset((bytes, deque, dict, list, set, str, tuple))
+_HARMLESS = frozenset(("bit_generator", "getstate", "seed", "setstate"))
+
+_ONCE = (
+    "a trace runs once for each specialisation, and every later call would use that answer. Ask before the call, and "
+    "pass the answer as an argument (fx.Constexpr, where it has to be known while tracing). What is meant to be asked "
+    "once in a process is asked in a function with @functools.cache"
+)
+
+
+def asked(function: Callable[..., Any]) -> Any:
+    """Return what to call for a function of Python's or of a package that traced code calls.
+
+    Raises:
+        DSLCompileError: it answers otherwise each time.
+    """
+    owner = None if isinstance(function, type) else getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, (ModuleType, type)):
+        return asked_of(function, owner)
+    name = getattr(function, "__qualname__", "")
+    module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
+    key = (module, name)
+    what = _REFUSED.get(key)
+    if what is not None:
+        raise _refused(f"{'os' if module == 'posix' else module}.{name}()", what)
+    if key in _SEEDED:
+        return _needs_a_seed(function)
+    if key in _READERS:
+        return _noting(function)
+    if name.rpartition(".")[2] in _OF_TORCH and _is_of_torch(function, owner):
+        return _needs_a_generator(function)
+    return function
+
+
+def asked_of(method: Callable[..., Any], owner: object) -> Any:
+    """Return what to call for a method of an object whose class is none of the user's.
+
+    Raises:
+        DSLCompileError: it takes from something that was made outside of the trace.
+    """
+    name = getattr(method, "__name__", "")
+    kind: type = type(owner)
+    if kind in _PLAIN:
+        if name in _TAKING.get(kind, ()):
+            _check_inside(owner, f"takes something out of a {kind.__name__}")
+    elif isinstance(owner, _generators()):
+        if name in _HARMLESS:
+            return method
+        if isinstance(owner, random.SystemRandom) or owner is getattr(random, "_inst", None) or _is_of_numpy(owner):
+            raise _refused(f"{kind.__name__}.{name}()", _RANDOM)
+        _check_inside(owner, f"draws from a generator of random numbers ({kind.__name__})")
+    elif isinstance(owner, pathlib.Path):
+        return _noting(method, owner) if name in _OF_A_PATH else method
+    elif isinstance(owner, RawConfigParser):
+        return _noting(method) if name == "read" else method
+    elif isinstance(owner, io.IOBase):
+        if name.startswith("read"):
+            _check_inside(owner, "reads on in a file that is open")
+    elif name in _OF_TORCH and _is_of_torch(method, kind):
+        return _needs_a_generator(method)
+    return method
+
+
+def iterated(value: _T) -> _T:
+    """Return what a loop, or a function such as `next` or `list`, goes through.
+
+    Raises:
+        DSLCompileError: it is an iterator that was made outside of the trace.
+    """
+    if hasattr(type(value), "__next__"):
+        _check_inside(value, f"goes on in an iterator ({type(value).__name__})")
+    return value
+
+
+def _refused(name: str, what: str) -> Exception:
+    return compile_error(f"{name.removeprefix('builtins.')} asks {what}: {_ONCE}")
+
+
+def _check_inside(value: Any, what: str) -> None:
+    """Refuse to change something that the next trace, or the next call, would find changed."""
+    trace = _trace.maybe_current()
+    if trace is None or trace.is_from_outside is None or not trace.is_from_outside(value):
+        return
+    raise compile_error(
+        f"this {what} that was made outside of the traced functions: {_ONCE}. Or make it inside, so that every trace "
+        "begins with it anew"
+    )
+
+
+def _needs_a_seed(make: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        if all(one is None for one in (*arguments, *named.values())):
+            raise _refused(f"{make.__name__}() without a seed", _RANDOM)
+        return make(*arguments, **named)
+
+    return call
+
+
+def _needs_a_generator(make: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        generator = named.get("generator")
+        if generator is None:
+            raise _refused(f"torch.{make.__name__}() without a generator", _RANDOM)
+        _check_inside(generator, "draws from a generator of random numbers (torch.Generator)")
+        return make(*arguments, **named)
+
+    return call
+
+
+def _noting(read: Callable[..., Any], path: Any = None) -> Callable[..., Any]:
+    """Return a function that reads a file or folder, and notes which: `path`, or the first argument."""
+    is_open = read.__name__ == "open"
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if not (is_open and _writes(arguments[path is None :], named)):
+            given = path if path is not None else next(iter((*arguments, *named.values())), os.curdir)
+            for one in given if isinstance(given, (list, tuple)) else (given,):
+                note_file(one)
+        return read(*arguments, **named)
+
+    return call
+
+
+def _writes(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Tell whether the mode of an `open` makes the file."""
+    mode = named.get("mode", arguments[0] if arguments else "r")
+    if isinstance(mode, int):
+        return bool(mode & (os.O_CREAT | os.O_TRUNC | os.O_WRONLY))
+    return isinstance(mode, str) and not {"w", "x", "a"}.isdisjoint(mode)
+
+
+def _generators() -> tuple[type, ...]:
+    numpy = sys.modules.get("numpy.random")
+    if numpy is None:
+        return (random.Random,)
+    return (random.Random, numpy.Generator, numpy.RandomState, numpy.BitGenerator)
+
+
+def _is_of_numpy(owner: Any) -> bool:
+    """Tell whether a generator is the hidden one of `numpy.random`."""
+    numpy = sys.modules.get("numpy.random.mtrand")
+    return owner is getattr(numpy, "_rand", numpy)
+
+
+def _is_of_torch(function: Any, owner: Any) -> bool:
+    module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
+    return module.partition(".")[0] == "torch" or getattr(owner, "__name__", "") == "_VariableFunctionsClass"
