@@ -21,6 +21,7 @@ f:
 .amdhsa_kernel f
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_group_segment_fixed_size {lds}
+  .amdhsa_private_segment_fixed_size {scratch}
   .amdhsa_next_free_vgpr {vgprs}
   .amdhsa_accum_offset {accum}
   .amdhsa_next_free_sgpr 32
@@ -30,7 +31,7 @@ f:
 amdhsa.version: [1, 2]
 amdhsa.kernels:
   - {{.name: f, .symbol: f.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: {lds},
-     .private_segment_fixed_size: 0, .wavefront_size: 64, .sgpr_count: 32, .vgpr_count: {vgprs},
+     .private_segment_fixed_size: {scratch}, .wavefront_size: 64, .sgpr_count: 32, .vgpr_count: {vgprs},
      .max_flat_workgroup_size: 1024,
      .args: [{{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}},
              {{.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}}]}}
@@ -39,9 +40,9 @@ amdhsa.kernels:
 """
 
 
-def kernel_f(code: str, arch: str, *, lds: int = 0, vgprs: int = 64, accum: int = 64) -> str:
+def kernel_f(code: str, arch: str, *, lds: int = 0, vgprs: int = 64, accum: int = 64, scratch: int = 0) -> str:
     """The source of a kernel ``f(in, out)``: its arguments are s[0:1], the workgroup's id s2, the thread's v0."""
-    return _TEMPLATE.format(code=code, arch=arch, lds=lds, vgprs=vgprs, accum=accum)
+    return _TEMPLATE.format(code=code, arch=arch, lds=lds, vgprs=vgprs, accum=accum, scratch=scratch)
 
 
 def aligned_words(count: int) -> np.ndarray:

@@ -40,6 +40,10 @@ public:
   }
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override;
   void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override;
+  void scratchAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    if (inner_ != nullptr)
+      inner_->scratchAccess(wave, inst, access);
+  }
   void barrier(WorkGroup &group) override {
     if (inner_ != nullptr)
       inner_->barrier(group);

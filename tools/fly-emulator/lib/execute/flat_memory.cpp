@@ -207,6 +207,7 @@ void flatLoad(Wave &wave, const Instruction &inst) {
     storeToRegister(rows, lane, scratchBytes(wave, lanes.scratch.address[lane], format.bytes, lane),
                     format);
   });
+  observeScratch(wave, inst, lanes.scratch, format.bytes, AccessKind::Load);
 }
 
 void flatStore(Wave &wave, const Instruction &inst) {
@@ -226,6 +227,7 @@ void flatStore(Wave &wave, const Instruction &inst) {
     loadFromRegister(rows, lane,
                      scratchBytes(wave, lanes.scratch.address[lane], format.bytes, lane), format);
   });
+  observeScratch(wave, inst, lanes.scratch, format.bytes, AccessKind::Store);
 }
 
 void flatAtomic(Wave &wave, const Instruction &inst) {
@@ -258,51 +260,56 @@ void flatAtomic(Wave &wave, const Instruction &inst) {
   forEachLane(lanes.scratch.lanes, [&](unsigned lane) {
     local(lane, scratchBytes(wave, lanes.scratch.address[lane], bytes, lane));
   });
+  observeScratch(wave, inst, lanes.scratch, bytes, AccessKind::Atomic);
 }
 
-/// Scratch: per-lane offset from scalar base, vector offset and immediate.
-uint64_t scratchOffset(const Wave &wave, const Instruction &inst, const FlatOperands &operands,
-                       unsigned lane) {
-  uint32_t offset = static_cast<uint32_t>(inst.modifiers.offset);
-  if (operands.base != nullptr)
-    offset += readScalar(wave, *operands.base);
-  if (operands.address != nullptr)
-    offset += wave.row(operands.address->index)[lane];
-  return offset;
+/// Scratch: of each lane that takes part, the sum of scalar base, vector offset and immediate.
+void scratchOffsets(const Wave &wave, const Instruction &inst, const FlatOperands &operands,
+                    LaneAddresses &out) {
+  out.lanes = wave.exec();
+  forEachLane(out.lanes, [&](unsigned lane) {
+    uint32_t offset = static_cast<uint32_t>(inst.modifiers.offset);
+    if (operands.base != nullptr)
+      offset += readScalar(wave, *operands.base);
+    if (operands.address != nullptr)
+      offset += wave.row(operands.address->index)[lane];
+    out.address[lane] = offset;
+  });
 }
 
 void scratchLoad(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
-  const FlatOperands operands = flatOperands(inst, false);
   uint32_t *rows = wave.row(inst.dst[0].index);
-  // The address may be the destination's first row.
-  uint64_t offsets[kLanes];
-  forEachLane(wave.exec(),
-              [&](unsigned lane) { offsets[lane] = scratchOffset(wave, inst, operands, lane); });
-  forEachLane(wave.exec(), [&](unsigned lane) {
-    storeToRegister(rows, lane, scratchBytes(wave, offsets[lane], format.bytes, lane), format);
+  LaneAddresses where; // before the load: the address may be the destination's first row
+  scratchOffsets(wave, inst, flatOperands(inst, false), where);
+  forEachLane(where.lanes, [&](unsigned lane) {
+    storeToRegister(rows, lane, scratchBytes(wave, where.address[lane], format.bytes, lane),
+                    format);
   });
+  observeScratch(wave, inst, where, format.bytes, AccessKind::Load);
 }
 
 void scratchLoadLds(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
-  const FlatOperands operands = flatOperands(inst, false);
-  storeToLds(wave, inst, wave.exec(), format, [&](unsigned lane, uint8_t *bytes) {
-    std::memcpy(bytes,
-                scratchBytes(wave, scratchOffset(wave, inst, operands, lane), format.bytes, lane),
-                format.bytes);
+  LaneAddresses where;
+  scratchOffsets(wave, inst, flatOperands(inst, false), where);
+  storeToLds(wave, inst, where.lanes, format, [&](unsigned lane, uint8_t *bytes) {
+    std::memcpy(bytes, scratchBytes(wave, where.address[lane], format.bytes, lane), format.bytes);
   });
+  observeScratch(wave, inst, where, format.bytes, AccessKind::Load);
 }
 
 void scratchStore(Wave &wave, const Instruction &inst) {
   const MemoryFormat format = MemoryFormat::unpack(inst.opcode->parameter);
   const FlatOperands operands = flatOperands(inst, true);
   const uint32_t *rows = wave.row(operands.data->index);
-  forEachLane(wave.exec(), [&](unsigned lane) {
-    loadFromRegister(
-        rows, lane,
-        scratchBytes(wave, scratchOffset(wave, inst, operands, lane), format.bytes, lane), format);
+  LaneAddresses where;
+  scratchOffsets(wave, inst, operands, where);
+  forEachLane(where.lanes, [&](unsigned lane) {
+    loadFromRegister(rows, lane, scratchBytes(wave, where.address[lane], format.bytes, lane),
+                     format);
   });
+  observeScratch(wave, inst, where, format.bytes, AccessKind::Store);
 }
 
 } // namespace

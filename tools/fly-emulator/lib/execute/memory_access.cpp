@@ -172,6 +172,12 @@ void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where,
     wave.observer->ldsAccess(wave, inst, {where.address, where.lanes, bytes, kind});
 }
 
+void observeScratch(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                    AccessKind kind) {
+  if (wave.observer != nullptr && where.lanes != 0)
+    wave.observer->scratchAccess(wave, inst, {where.address, where.lanes, bytes, kind});
+}
+
 uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane) {
   if (offset > wave.scratchBytes || bytes > wave.scratchBytes - offset)
     throw Fault{format("accesses %u bytes of scratch at offset %lld, and a lane has %u bytes",

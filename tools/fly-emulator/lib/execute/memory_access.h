@@ -72,6 +72,9 @@ uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane);
 void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
                 AccessKind kind);
 
+void observeScratch(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
+                    AccessKind kind);
+
 /// A lane's scratch bytes; a Fault outside of its allocation.
 uint8_t *scratchBytes(Wave &wave, uint64_t offset, uint32_t bytes, unsigned lane);
 

@@ -36,7 +36,7 @@ enum class WaveState : uint8_t { Ready, AtBarrier, Ended };
 enum class AccessKind : uint8_t { Load, Store, Atomic };
 
 struct LaneAccess {
-  const uint64_t *address; ///< of 64 lanes: host address, or LDS offset
+  const uint64_t *address; ///< of 64 lanes: host address, or offset into LDS or scratch
   uint64_t lanes;          ///< which of them take part
   uint32_t bytes;          ///< a lane
   AccessKind kind;
@@ -53,6 +53,8 @@ public:
   virtual void after(Wave &wave, const Instruction &inst) = 0;
   virtual void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) = 0;
   virtual void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) = 0;
+  /// Registers that did not fit, and arrays of a thread: only its own lane can see them.
+  virtual void scratchAccess(Wave &, const Instruction &, const LaneAccess &) {}
   /// All waves of the group passed a barrier.
   virtual void barrier(WorkGroup &group) = 0;
 };

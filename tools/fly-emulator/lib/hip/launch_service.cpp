@@ -45,6 +45,11 @@ public:
     if (second != nullptr)
       second->ldsAccess(wave, inst, access);
   }
+  void scratchAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    first->scratchAccess(wave, inst, access);
+    if (second != nullptr)
+      second->scratchAccess(wave, inst, access);
+  }
   void barrier(WorkGroup &group) override {
     first->barrier(group);
     if (second != nullptr)

@@ -362,9 +362,12 @@ private:
         busy(Resource::L2) += cost;
         // Nobody waits for memory, but later reads come behind this. An atomic's line comes to L2
         // before it goes back.
-        const double moved = share_.hbmCycles * part * (access.kind == AccessKind::Atomic ? 2 : 1);
-        ask(hbm_, start, moved);
-        busy(Resource::Hbm) += moved;
+        if (!access.scratch) { // which stays in L2
+          const double moved =
+              share_.hbmCycles * part * (access.kind == AccessKind::Atomic ? 2 : 1);
+          ask(hbm_, start, moved);
+          busy(Resource::Hbm) += moved;
+        }
         arrives(sent + device_.l2Latency);
         continue;
       }

@@ -111,7 +111,7 @@ DeviceModel instinct(const char *name, const char *arch) {
 DeviceModel cdna3(const char *name) {
   DeviceModel d = instinct(name, "gfx942");
   d.hbmLatencyNs = 410;
-  d.hbmEfficiency = 0.64;
+  d.hbmEfficiency = 0.66;
   d.throttle = 0.41;
   return d;
 }
@@ -120,7 +120,7 @@ DeviceModel cdna3(const char *name) {
 DeviceModel cdna4(const char *name) {
   DeviceModel d = instinct(name, "gfx950");
   d.hbmLatencyNs = 310;
-  d.hbmEfficiency = 0.68;
+  d.hbmEfficiency = 0.70;
   d.l2Efficiency = 0.7;
   d.throttle = 0.45;
   return d;

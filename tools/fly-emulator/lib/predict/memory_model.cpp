@@ -18,34 +18,85 @@ struct Reference {
   uint32_t access;
 };
 
-std::unordered_set<uint64_t> linesOf(const std::vector<RecordedPath *> &groups) {
-  std::unordered_set<uint64_t> lines;
+/// Calls `f(line)` for each line that groups load, as often as they do.
+template <typename F> void forEachLoad(const std::vector<RecordedPath *> &groups, F &&f) {
   for (const RecordedPath *group : groups)
     for (const MemoryAccess &access : group->accesses)
-      if (access.kind == AccessKind::Load)
+      if (access.kind == AccessKind::Load && !access.scratch)
         for (uint32_t i = 0; i < access.lines; ++i)
-          lines.insert(group->lines[access.first + i] >> kLevelBits);
+          f(group->lines[access.first + i] >> kLevelBits);
+}
+
+using Lines = std::unordered_set<uint64_t>;
+
+Lines linesOf(const std::vector<RecordedPath *> &groups) {
+  Lines lines;
+  forEachLoad(groups, [&](uint64_t line) { lines.insert(line); });
   return lines;
 }
 
-/// Bytes that the whole launch reads at least once: of each allocation, no more than it holds.
-double footprint(const std::unordered_set<uint64_t> &unique, double groups, double launchGroups,
-                 std::vector<PlacedRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const PlacedRange &a, const PlacedRange &b) { return a.place < b.place; });
-  std::vector<double> lines(ranges.size());
-  for (const uint64_t line : unique) {
-    const auto after = std::upper_bound(
-        ranges.begin(), ranges.end(), (line << kLineShift) + kLineBytes - 1,
-        [](uint64_t value, const PlacedRange &range) { return value < range.place; });
-    if (after != ranges.begin())
-      lines[static_cast<size_t>(after - ranges.begin() - 1)] += 1;
+/// Allocations by their places.
+class Allocations {
+public:
+  explicit Allocations(std::vector<PlacedRange> ranges) : ranges_(std::move(ranges)) {
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const PlacedRange &a, const PlacedRange &b) { return a.place < b.place; });
   }
+
+  size_t count() const { return ranges_.size(); }
+  double bytes(size_t i) const { return static_cast<double>(ranges_[i].end - ranges_[i].begin); }
+
+  /// How many of the lines are of each.
+  std::vector<double> countByAllocation(const Lines &lines) const {
+    std::vector<double> counts(ranges_.size());
+    for (const uint64_t line : lines) {
+      const auto after = std::upper_bound(
+          ranges_.begin(), ranges_.end(), (line << kLineShift) + kLineBytes - 1,
+          [](uint64_t value, const PlacedRange &range) { return value < range.place; });
+      if (after != ranges_.begin())
+        counts[static_cast<size_t>(after - ranges_.begin() - 1)] += 1;
+    }
+    return counts;
+  }
+
+private:
+  std::vector<PlacedRange> ranges_;
+};
+
+/// Bytes that the whole launch reads at least once: of each allocation, no more than it holds.
+double footprint(const Allocations &allocations, const std::vector<double> &lines, double groups,
+                 double launchGroups) {
   double bytes = 0;
-  for (size_t i = 0; i < ranges.size(); ++i)
-    bytes += std::min(static_cast<double>(ranges[i].end - ranges[i].begin),
+  for (size_t i = 0; i < allocations.count(); ++i)
+    bytes += std::min(allocations.bytes(i),
                       lines[i] * kLineBytes * std::max(1.0, launchGroups / groups));
   return bytes;
+}
+
+/// The share of the lines of an XCD that no other one asks for. `own`: what the groups of one have
+/// loaded, by group in `ownGroups`; `others`: groups of the next. A line of an allocation whose
+/// lines many groups of an XCD share is one line of the XCD and many of its groups, so each
+/// allocation counts with its lines by group over those that are different.
+double uniqueShare(const Allocations &allocations, const std::vector<RecordedPath *> &ownGroups,
+                   const Lines &own, const std::vector<RecordedPath *> &others) {
+  std::vector<double> different = allocations.countByAllocation(own);
+  std::vector<double> byGroup(allocations.count());
+  for (RecordedPath *group : ownGroups) {
+    const std::vector<double> lines = allocations.countByAllocation(linesOf({group}));
+    for (size_t i = 0; i < lines.size(); ++i)
+      byGroup[i] += lines[i];
+  }
+  Lines common, alone;
+  forEachLoad(others, [&](uint64_t line) { (own.count(line) != 0 ? common : alone).insert(line); });
+  const std::vector<double> commonLines = allocations.countByAllocation(common);
+  const std::vector<double> aloneLines = allocations.countByAllocation(alone);
+  double all = 0, unique = 0;
+  for (size_t i = 0; i < allocations.count(); ++i) {
+    const double weight = byGroup[i] > 0 ? different[i] / byGroup[i] : 1;
+    all += weight * (commonLines[i] + aloneLines[i]);
+    unique += weight * aloneLines[i];
+  }
+  return all > 0 ? unique / all : 1;
 }
 
 /// A number in [0, 1) that a line always has.
@@ -95,13 +146,10 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
   MemoryTraffic out;
   out.sampledGroups = static_cast<double>(residents.size());
   const auto own = linesOf(residents);
-  const auto theirs = linesOf(others);
-  double common = 0;
-  for (const uint64_t line : theirs)
-    common += own.count(line) != 0 ? 1.0 : 0.0;
-  out.uniqueShareBetweenXcds =
-      theirs.empty() ? 1.0 : 1.0 - common / static_cast<double>(theirs.size());
-  out.footprintBytes = footprint(own, out.sampledGroups, static_cast<double>(launchGroups), ranges);
+  const Allocations allocations(ranges);
+  out.uniqueShareBetweenXcds = uniqueShare(allocations, residents, own, others);
+  out.footprintBytes = footprint(allocations, allocations.countByAllocation(own), out.sampledGroups,
+                                 static_cast<double>(launchGroups));
 
   // Groups run side by side, none always ahead of the others: who asks first for what they share
   // is left to chance.
@@ -122,8 +170,10 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
     const double phase = slot < phases.size() ? phases[slot] : 0;
     const auto late = static_cast<uint64_t>((lotOf(residents[g]->index) * drift + phase) * length);
     for (uint32_t a = 0; a < residents[g]->accesses.size(); ++a) {
-      const auto chance = static_cast<uint64_t>(lotOf(uint64_t{g} << 32 | a) * kJitter);
-      uint64_t time = residents[g]->accesses[a].time + late + chance;
+      const MemoryAccess &access = residents[g]->accesses[a];
+      uint64_t time = access.time + late;
+      if (!access.scratch) // nobody else's, and read after it was written
+        time += static_cast<uint64_t>(lotOf(uint64_t{g} << 32 | a) * kJitter);
       if (!phases.empty() && period != 0)
         time %= period;
       order.push_back({time, g, a});
@@ -176,10 +226,12 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
             level = behindL1(hit->from);
         } else {
           if (const Cache::Entry *hit2 = l2.find(line); hit2 != nullptr) {
-            level = reference.time < hit2->filled + latencyOf(hit2->from) ? behindL2(hit2->from)
-                                                                          : Level::L2;
+            const bool ordered = hit2->from != Level::L2; // else a wave has written it
+            level = ordered && reference.time < hit2->filled + latencyOf(hit2->from)
+                        ? behindL2(hit2->from)
+                        : Level::L2;
           } else {
-            level = lotOf(line) < fresh ? Level::Hbm : Level::Mall;
+            level = lotOf(line) < fresh && !access.scratch ? Level::Hbm : Level::Mall;
             l2.insert(line, reference.time, level);
           }
           own1.insert(line, reference.time, sourceOf(level));
@@ -187,6 +239,8 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
         out.lines[static_cast<size_t>(level)] += 1;
       } else {
         level = Level::L2;
+        if (access.scratch && l2.find(line) == nullptr) // written back when it has to go
+          l2.insert(line, reference.time, Level::L2);
         (access.kind == AccessKind::Store ? out.stores : out.atomics) += 1;
       }
       word = line << kLevelBits | static_cast<uint64_t>(level);

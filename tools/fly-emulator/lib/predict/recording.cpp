@@ -14,9 +14,10 @@ namespace {
 
 class PathObserver : public Observer {
 public:
-  PathObserver(PathRecorder &recorder, const DeviceModel &device, uint32_t banks,
+  PathObserver(PathRecorder &recorder, const DeviceModel &device, const Architecture &architecture,
                size_t eventsOfWave)
-      : recorder_(recorder), device_(device), banks_(banks), eventsOfWave_(eventsOfWave) {}
+      : recorder_(recorder), device_(device), architecture_(architecture),
+        eventsOfWave_(eventsOfWave) {}
 
   void before(Wave &wave, const Instruction &inst) override {
     slot_ = recorder_.slotOf(inst);
@@ -36,17 +37,56 @@ public:
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     if (inst.opcode->cls == OpClass::ScalarMemory || access.lanes == 0 || cut_)
       return;
+    const auto first = static_cast<uint32_t>(path->lines.size());
+    forEachLane(access.lanes,
+                [&](unsigned lane) { touch(placed(access.address[lane]), access.bytes, first); });
+    keepAccess(wave, access, first, false);
+  }
+  void scratchAccess(Wave &wave, const Instruction &, const LaneAccess &access) override {
+    if (access.lanes == 0 || cut_)
+      return;
+    // The lanes' dwords of one offset lie side by side.
+    constexpr uint64_t kDword = 4;
+    const uint64_t own = path->index * path->waveCount + wave.index;
+    const uint64_t begin = kScratchPlace + own * wave.scratchBytes * kLanes;
+    const auto first = static_cast<uint32_t>(path->lines.size());
+    forEachLane(access.lanes, [&](unsigned lane) {
+      const uint64_t offset = access.address[lane];
+      for (uint64_t at = offset / kDword; at <= (offset + access.bytes - 1) / kDword; ++at)
+        touch(begin + (at * kLanes + lane) * kDword, kDword, first);
+    });
+    keepAccess(wave, access, first, true);
+  }
+  void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    if (!path->detailed || inst.opcode->cls != OpClass::Lds || cut_)
+      return;
+    const LdsCost cost = ldsCost(architecture_, access.address, access.lanes, access.bytes,
+                                 access.kind == AccessKind::Load);
+    path->waves[wave.index].back().detail += static_cast<uint32_t>(cost.phases + cost.conflicts);
+  }
+  void barrier(WorkGroup &) override {
+    const uint64_t latest = *std::max_element(clock.begin(), clock.end());
+    std::fill(clock.begin(), clock.end(), latest);
+  }
+
+  std::unique_ptr<RecordedPath> path;
+  std::vector<uint64_t> clock; ///< by wave
+
+private:
+  /// The lines of so many bytes; those of an access begin at `first`.
+  void touch(uint64_t place, uint64_t bytes, uint32_t first) {
+    const uint64_t last = (place + bytes - 1) >> kLineShift;
+    for (uint64_t line = place >> kLineShift; line <= last; ++line)
+      if (path->lines.size() == first || path->lines.back() != line)
+        path->lines.push_back(line);
+  }
+
+  void keepAccess(Wave &wave, const LaneAccess &access, uint32_t first, bool scratch) {
     MemoryAccess out;
     out.time = now_;
     out.kind = access.kind;
-    out.first = static_cast<uint32_t>(path->lines.size());
-    forEachLane(access.lanes, [&](unsigned lane) {
-      const uint64_t first = placed(access.address[lane]);
-      const uint64_t last = (first + access.bytes - 1) >> kLineShift;
-      for (uint64_t line = first >> kLineShift; line <= last; ++line)
-        if (path->lines.size() == out.first || path->lines.back() != line)
-          path->lines.push_back(line);
-    });
+    out.scratch = scratch;
+    out.first = first;
     const auto begin = path->lines.begin() + out.first;
     std::sort(begin, path->lines.end());
     path->lines.erase(std::unique(begin, path->lines.end()), path->lines.end());
@@ -61,28 +101,11 @@ public:
     out.cycles = static_cast<uint16_t>(
         std::max({(lanes + lanesPerClock - 1) / lanesPerClock, uint64_t{lines},
                   (lanes * access.bytes + bytesPerClock - 1) / bytesPerClock}));
-    if (access.kind != AccessKind::Load)
-      path->storedBytes += lanes * access.bytes;
     path->accesses.push_back(out);
     if (path->detailed)
       path->waves[wave.index].back().detail = static_cast<uint32_t>(path->accesses.size());
   }
-  void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
-    if (!path->detailed || inst.opcode->cls != OpClass::Lds || cut_)
-      return;
-    const LdsCost cost = ldsCost(access.address, access.lanes, access.bytes,
-                                 access.kind == AccessKind::Load, banks_);
-    path->waves[wave.index].back().detail += static_cast<uint32_t>(cost.phases + cost.conflicts);
-  }
-  void barrier(WorkGroup &) override {
-    const uint64_t latest = *std::max_element(clock.begin(), clock.end());
-    std::fill(clock.begin(), clock.end(), latest);
-  }
 
-  std::unique_ptr<RecordedPath> path;
-  std::vector<uint64_t> clock; ///< by wave
-
-private:
   /// Where the model has a host address; accesses come to the same range for a while.
   uint64_t placed(uint64_t address) {
     if (address < range_.begin || address >= range_.end) {
@@ -102,7 +125,7 @@ private:
   PathRecorder &recorder_;
   PlacedRange range_ = {0, 0, 0};
   const DeviceModel &device_;
-  const uint32_t banks_;
+  const Architecture &architecture_;
   const size_t eventsOfWave_;
   bool cut_ = false; ///< the wave has as many events as are kept
   uint32_t slot_ = 0;
@@ -126,7 +149,7 @@ void PathRecorder::begin(const CodeObject &object, Program &program, const Kerne
   kernel_ = &kernel;
   geometry_ = geometry;
   const Architecture &architecture = *findArchitecture(object.arch());
-  banks_ = architecture.ldsBanks;
+  architecture_ = &architecture;
   lanes_ = object.descriptor(kernel).lanes();
   device_ = findDeviceModel(architecture.name);
   occupancy_ = occupancyOf(architecture, object, kernel, geometry.threads(), geometry.dynamicLds);
@@ -188,6 +211,8 @@ void PathRecorder::settlePlaces() {
   std::sort(moves.begin(), moves.end(),
             [](const Move &a, const Move &b) { return a.range.place < b.range.place; });
   const auto moveOf = [&](uint64_t line) -> Move * {
+    if (line >= kScratchPlace >> kLineShift)
+      return nullptr;
     const uint64_t last = (line << kLineShift) + kLineBytes - 1;
     const auto after =
         std::upper_bound(moves.begin(), moves.end(), last,
@@ -225,10 +250,11 @@ std::unique_ptr<Observer> PathRecorder::observe(WorkGroup &group) {
       return nullptr;
     detailed = found->second;
   }
-  auto observer =
-      std::make_unique<PathObserver>(*this, *device_, banks_, mostEvents_ / group.waveCount);
+  auto observer = std::make_unique<PathObserver>(*this, *device_, *architecture_,
+                                                 mostEvents_ / group.waveCount);
   observer->path = std::make_unique<RecordedPath>();
   observer->path->index = index;
+  observer->path->waveCount = group.waveCount;
   observer->path->detailed = detailed;
   if (detailed)
     observer->path->waves.resize(group.waveCount);

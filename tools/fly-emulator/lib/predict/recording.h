@@ -35,6 +35,9 @@ enum class Level : uint8_t {
 constexpr size_t kLevels = 9;
 constexpr unsigned kLevelBits = 4;
 
+/// Behind all places of memory: the scratch of the launch's waves, each with lines of its own.
+constexpr uint64_t kScratchPlace = uint64_t{1} << 56;
+
 /// What one executed vector-memory instruction did.
 struct MemoryAccess {
   uint64_t time = 0;   ///< of its wave: cycles of issue before it
@@ -43,6 +46,7 @@ struct MemoryAccess {
   uint16_t cycles = 0; ///< of the address and data path of L1
   uint32_t bytes = 0;
   AccessKind kind = AccessKind::Load;
+  bool scratch = false; ///< of the wave's own scratch
 };
 
 /// One executed instruction. `detail`: of vector memory, 1 + the index of the access; of LDS, the
@@ -55,6 +59,7 @@ struct PathEvent {
 /// A workgroup that was executed.
 struct RecordedPath {
   uint64_t index = 0;
+  uint32_t waveCount = 0;
   bool detailed = false;
   std::vector<std::vector<PathEvent>> waves; ///< empty unless detailed
   bool truncated = false;                    ///< waves end before they did
@@ -62,7 +67,6 @@ struct RecordedPath {
   std::vector<uint64_t> lines; ///< line number << kLevelBits | Level
   uint64_t instructions = 0;
   uint64_t issueCycles = 0; ///< of the wave with most
-  uint64_t storedBytes = 0;
 };
 
 /// Memory of the launch. Addresses differ from process to process; predictions should not: each
@@ -129,7 +133,7 @@ private:
   const KernelMetadata *kernel_ = nullptr;
   LaunchGeometry geometry_;
   Occupancy occupancy_;
-  uint32_t banks_ = 32;
+  const Architecture *architecture_ = nullptr;
   uint32_t lanes_ = 64;
   uint64_t text_ = 0;
   const DeviceModel *device_ = nullptr; ///< the architecture's

@@ -41,50 +41,73 @@ unsigned lanesOfPhase(uint32_t bytes, uint32_t banks) {
   return lanes;
 }
 
-Phases makePhases(uint32_t bytes, bool load, uint32_t banks) {
-  if (bytes == 16 && load && banks == 64)
-    return both({range(0, 3) | range(12, 15) | range(20, 27),
-                 range(4, 11) | range(16, 19) | range(28, 31)});
-  if (bytes == 12 && load && banks == 64)
-    return both({range(0, 3) | range(20, 23), range(4, 7) | range(16, 19),
-                 range(8, 11) | range(28, 31), range(12, 15) | range(24, 27)});
-  if (bytes == 8 && !load && banks == 64)
-    return consecutive(16);
-  return consecutive(lanesOfPhase(bytes, banks));
+/// Whose phases are known.
+enum class Lds : uint8_t { Cdna3, Cdna4, Rdna };
+constexpr size_t kLdsKinds = 3;
+
+Lds ldsOf(const Architecture &architecture) {
+  if (architecture.generation >= 10)
+    return Lds::Rdna;
+  return architecture.ldsBanks == 64 ? Lds::Cdna4 : Lds::Cdna3;
 }
 
-/// By bytes a lane (1 to 16), load or store, and banks. Made once.
-const Phases &phasesOf(uint32_t bytes, bool load, uint32_t banks) {
+uint32_t banksOf(Lds lds) { return lds == Lds::Cdna4 ? 64 : 32; }
+
+Phases makePhases(Lds lds, uint32_t bytes, bool load) {
+  if (bytes == 16 && load && lds == Lds::Cdna4)
+    return both({range(0, 3) | range(12, 15) | range(20, 27),
+                 range(4, 11) | range(16, 19) | range(28, 31)});
+  if (load && ((bytes == 12 && lds == Lds::Cdna4) || (bytes == 16 && lds == Lds::Cdna3)))
+    return both({range(0, 3) | range(20, 23), range(4, 7) | range(16, 19),
+                 range(8, 11) | range(28, 31), range(12, 15) | range(24, 27)});
+  if (bytes == 8 && !load && lds == Lds::Cdna4)
+    return consecutive(16);
+  return consecutive(lanesOfPhase(bytes, banksOf(lds)));
+}
+
+/// By bytes a lane (1 to 16), load or store. Made once.
+const Phases &phasesOf(Lds lds, uint32_t bytes, bool load) {
   constexpr uint32_t kMost = 16;
   static const std::vector<Phases> table = [] {
     std::vector<Phases> all;
-    for (const uint32_t b : {32U, 64U})
+    for (size_t kind = 0; kind < kLdsKinds; ++kind)
       for (const bool l : {false, true})
         for (uint32_t n = 0; n <= kMost; ++n)
-          all.push_back(makePhases(n, l, b));
+          all.push_back(makePhases(static_cast<Lds>(kind), n, l));
     return all;
   }();
-  return table[((banks == 64 ? 2U : 0U) + (load ? 1U : 0U)) * (kMost + 1) + std::min(bytes, kMost)];
+  const size_t row = 2 * static_cast<size_t>(lds) + (load ? 1 : 0);
+  return table[row * (kMost + 1) + std::min(bytes, kMost)];
 }
 
 /// Of 96-bit reads and 64-bit writes the measured conflicts fit 32 banks.
-uint32_t banksOf(uint32_t bytes, bool load, uint32_t banks) {
-  return banks == 64 && ((bytes == 12 && load) || (bytes == 8 && !load)) ? 32 : banks;
+uint32_t banksOf(Lds lds, uint32_t bytes, bool load) {
+  const bool half = (bytes == 12 && load) || (bytes == 8 && !load);
+  return lds == Lds::Cdna4 && half ? 32 : banksOf(lds);
 }
 
 } // namespace
 
-bool phasesAreMeasured(uint32_t bytes, bool load, uint32_t banks) {
-  return banks == 64 && (load ? bytes == 16 || bytes == 12 || bytes == 8 : bytes == 8);
+bool phasesAreKnown(const Architecture &architecture, uint32_t bytes, bool load) {
+  switch (ldsOf(architecture)) {
+  case Lds::Cdna3:
+    return bytes == 16;
+  case Lds::Cdna4:
+    return load ? bytes == 16 || bytes == 12 || bytes == 8 : bytes == 8;
+  case Lds::Rdna:
+    break;
+  }
+  return false;
 }
 
-LdsCost ldsCost(const uint64_t *address, uint64_t lanes, uint32_t bytes, bool load,
-                uint32_t banks) {
+LdsCost ldsCost(const Architecture &architecture, const uint64_t *address, uint64_t lanes,
+                uint32_t bytes, bool load) {
   constexpr unsigned kMostBanks = 64;
   LdsCost cost;
-  const uint32_t modulus = banksOf(bytes, load, banks);
+  const Lds lds = ldsOf(architecture);
+  const uint32_t modulus = banksOf(lds, bytes, load);
   std::vector<uint64_t> dwords;
-  for (const uint64_t phase : phasesOf(bytes, load, banks)) {
+  for (const uint64_t phase : phasesOf(lds, bytes, load)) {
     ++cost.phases;
     // Lanes that touch the same dword share it.
     dwords.clear();

@@ -21,8 +21,8 @@ constexpr size_t kMostEvents = size_t{1} << 22; ///< of all waves together
 
 class ProfileObserver : public Observer {
 public:
-  ProfileObserver(uint32_t banks, const std::vector<MemoryRange> &internal)
-      : banks_(banks), internal_(internal) {}
+  ProfileObserver(const Architecture &architecture, const std::vector<MemoryRange> &internal)
+      : architecture_(architecture), internal_(internal) {}
 
   void before(Wave &wave, const Instruction &inst) override {
     Counters &c = counters[&inst];
@@ -48,6 +48,10 @@ public:
       c.bytesStored += lanes * access.bytes;
     c.transactions += memorySegments(access.address, access.lanes, access.bytes);
   }
+  void scratchAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
+    if (path != nullptr)
+      path->scratchAccess(wave, inst, access);
+  }
   void ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     if (path != nullptr)
       path->ldsAccess(wave, inst, access);
@@ -55,9 +59,9 @@ public:
     ++c.ldsAccesses;
     c.ldsBytes += static_cast<uint64_t>(__builtin_popcountll(access.lanes)) * access.bytes;
     const bool load = access.kind == AccessKind::Load;
-    const LdsCost cost = ldsCost(access.address, access.lanes, access.bytes, load, banks_);
+    const LdsCost cost = ldsCost(architecture_, access.address, access.lanes, access.bytes, load);
     c.ldsConflictCycles += cost.conflicts;
-    if (!phasesAreMeasured(access.bytes, load, banks_))
+    if (!phasesAreKnown(architecture_, access.bytes, load))
       phasesAssumed = true;
   }
   void barrier(WorkGroup &group) override {
@@ -76,7 +80,7 @@ private:
     });
   }
 
-  const uint32_t banks_;
+  const Architecture &architecture_;
   const std::vector<MemoryRange> &internal_;
 };
 
@@ -130,7 +134,7 @@ void ProfileMonitor::begin(const CodeObject &object, Program &program, const Ker
   kernel_ = &kernel;
   geometry_ = geometry;
   const Architecture &architecture = *findArchitecture(object.arch());
-  banks_ = architecture.ldsBanks;
+  architecture_ = &architecture;
   paths_.begin(object, program, kernel, geometry, state);
   std::unordered_map<uint64_t, bool> recorded;
   const uint32_t groups = std::max(1U, paths_.occupancy().groups);
@@ -144,7 +148,7 @@ void ProfileMonitor::begin(const CodeObject &object, Program &program, const Ker
 }
 
 std::unique_ptr<Observer> ProfileMonitor::observe(WorkGroup &group) {
-  auto observer = std::make_unique<ProfileObserver>(banks_, internal_);
+  auto observer = std::make_unique<ProfileObserver>(*architecture_, internal_);
   observer->path = paths_.observe(group);
   return observer;
 }

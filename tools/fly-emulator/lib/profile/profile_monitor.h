@@ -41,7 +41,7 @@ private:
   LaunchGeometry geometry_;
   PathRecorder paths_;                ///< of the first workgroups
   std::vector<MemoryRange> internal_; ///< kernel arguments and the like
-  uint32_t banks_ = 32;
+  const Architecture *architecture_ = nullptr;
   bool phasesAssumed_ = false;
   std::mutex mutex_;
   std::map<uint64_t, std::pair<const Instruction *, Counters>> counters_; ///< by address

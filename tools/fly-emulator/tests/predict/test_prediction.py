@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from conftest import ARCHITECTURES
 from flydsl.emulator import Prediction, predict, profile, sanitize
 from flydsl.emulator.cli import main
 from flydsl.emulator.device import Emulator, EmulatorError, Module
+from flydsl.emulator.records import Paging, RecordError, check_record, fill_pages, paging_of
 
 DEVICES = {"gfx942": "MI325X", "gfx950": "MI355X"}
 COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
@@ -339,18 +341,20 @@ def test_command_line(compile_object: Callable[..., bytes], tmp_path: Path, caps
     assert "AMD Instinct MI325X data sheet" in capsys.readouterr().out
 
 
+POINTER = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
+COPY_LAUNCH: dict[str, Any] = {
+    "object": "k.hsaco",
+    "kernel": "f",
+    "grid_workgroups": [1024, 1, 1],
+    "block": [256, 1, 1],
+    "dynamic_lds": 0,
+    "args": [{**POINTER, "offset": 0}, {**POINTER, "offset": 8}],
+}
+
+
 @pytest.mark.usefixtures("own_devices")
 def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
     (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
-    pointer = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
-    launch = {
-        "object": "k.hsaco",
-        "kernel": "f",
-        "grid_workgroups": [1024, 1, 1],
-        "block": [256, 1, 1],
-        "dynamic_lds": 0,
-        "args": [{**pointer, "offset": 0}, {**pointer, "offset": 8}],
-    }
     record = {
         "id": "copy",
         "shape": "4MiB",
@@ -358,7 +362,7 @@ def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
         "device": {"name": "MI325X"},
         "work": {},
         "timing": {"cache": "same buffers every iteration"},
-        "launches": [launch],
+        "launches": [COPY_LAUNCH],
     }
     other = {**record, "id": "other", "arch": "gfx1250"}
     (tmp_path / "records.json").write_text(json.dumps({"records": [record, other]}))
@@ -375,3 +379,117 @@ def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
     assert copy["error_us"] > 0
     assert copy["bound"]
     assert copy["launches"][0]["loads"]["hbm"] == 0, "the buffers of the iteration before"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"launches": []}, "the record has no launches"),
+        ({"launches": None}, "the record: launches is NoneType, not list"),
+        ({"device": {}}, "device has no field 'name'"),
+        ({"work": 3}, "work is int, not an object"),
+        ({"arch": "gfx1250"}, "gfx1250"),
+        ({"launches": [{"object": "k.hsaco"}]}, "launch 0 has no field 'kernel'"),
+    ],
+)
+@pytest.mark.usefixtures("own_devices")
+def test_a_record_that_lacks_something_says_what(
+    compile_object: Callable[..., bytes], tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    """And those beside it are predicted."""
+    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
+    bare = {"arch": "gfx942", "device": {"name": "AMD Instinct MI300X"}, "launches": [COPY_LAUNCH]}
+    records = [{**bare, "id": "broken", **change}, 7, {**bare, "id": "bare"}]
+    (tmp_path / "records.json").write_text(json.dumps({"records": records}))
+    out = tmp_path / "out.json"
+    assert main(["predict", "--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)])
+    results = json.loads(out.read_text())
+    assert message in results["broken"]["error"]
+    assert results["record 1"]["error"] == "the record is int, not an object"
+    assert results["bare"]["launches"][0]["device"] == "MI300X"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "texture"}, "launch 0, argument 1: its kind is 'texture', not one of pointer, scalar, struct"),
+        ({"bytes": "many"}, "launch 0, argument 1: bytes is str, not int"),
+        ({"kind": "scalar", "size": 3, "value": 1}, "launch 0, argument 1: a scalar of 3 bytes"),
+    ],
+)
+def test_an_argument_that_is_no_argument(change: dict[str, object], message: str) -> None:
+    first, second = COPY_LAUNCH["args"]
+    launch = {**COPY_LAUNCH, "args": [first, {**second, **change}]}
+    with pytest.raises(RecordError, match=message):
+        check_record({"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]})
+
+
+def test_pages_and_lengths_are_filled_as_the_record_says(build: Callable[..., Module], arch: str) -> None:
+    """Each workgroup reads its sequence's length, then the pages of its row of the table: with tables of zeros, no page
+    at all, with all rows the same, the same pages for all."""
+    rows, columns, page = 64, 32, 16
+    paging = paging_of({"fill": f"randn; page size {page}, context length 256; block tables shuffled"})
+    assert paging == Paging(page, 256)
+    assert paging_of({"fill": "randn", "shape": "256x256"}) is None
+    integer = {"kind": "pointer", "dtype": "int32"}
+    arguments = [
+        {**integer, "offset": 0, "bytes": rows * columns * 4, "shape": [rows, columns]},
+        {**integer, "offset": 8, "bytes": rows * 4, "shape": [rows]},
+        {**integer, "offset": 16, "bytes": (rows + 1) * 4, "shape": [rows + 1]},
+    ]
+    tensors = {one["offset"]: np.zeros(one["bytes"], np.uint8) for one in arguments}
+    fill_pages(paging, arguments, tensors)
+    table, lengths, sums = (tensors[offset].view(np.int32) for offset in (0, 8, 16))
+    assert sorted(table) == list(range(rows * columns))
+    assert list(table) != sorted(table)
+    assert set(lengths) == {256}
+    assert list(np.diff(sums)) == [256] * rows
+    fill_pages(Paging(page, None), arguments, tensors)
+    assert set(lengths) == {columns * page}, "as many as there are pages for"
+
+
+TABLE = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 4, v0
+  s_lshl_b32 s8, s2, 12
+  v_add_u32 v2, s8, v1
+  s_waitcnt lgkmcnt(0)
+  global_load_dwordx4 v[4:7], v1, s[6:7]
+  global_load_dwordx4 v[8:11], v2, s[4:5]
+  s_waitcnt vmcnt(0)
+"""  # 256 threads: the same 4 KiB for all workgroups, and 4 KiB of one's own
+
+
+def test_a_table_that_all_read_is_little_of_what_memory_is_asked_for(build: Callable[..., Module], arch: str) -> None:
+    groups = 16384
+    got = predicted(build, arch, TABLE, groups=groups, words=groups * 1024, sampled=True)
+    sampled = got.data["resident_groups_sampled"]
+    assert got.data["unique_between_xcds"] > 1 - 2 / sampled, "half of the lines of a group, few of those of an XCD"
+    assert got.data["loads"]["hbm"] == pytest.approx(sampled * 4096 / 128, rel=0.1)
+
+
+SPILL = """
+  v_mov_b32 v1, 1.0
+  v_mov_b32 v2, 2.0
+  scratch_store_dword off, v1, off offset:4
+  scratch_store_dword off, v2, off offset:8
+  s_waitcnt vmcnt(0)
+  scratch_load_dword v3, off, off offset:4
+  scratch_load_dwordx2 v[4:5], off, off offset:4
+  s_waitcnt vmcnt(0)
+"""
+
+
+def test_spilled_registers_take_their_way_through_the_caches(build: Callable[..., Module], arch: str) -> None:
+    """Stored, they are in L2; loaded, in L1 too. Two waves' lanes have dwords of their own: 256 bytes each."""
+    kernel = build(kernel_f(SPILL, arch, scratch=16), arch, "asm", ()).kernel("f")
+    with predict(DEVICES[arch], sampled=True) as session:
+        kernel(COMPUTE_UNITS[arch], 128, aligned_words(64), aligned_words(64))
+    data = session.last.data
+    waves = 2 * data["resident_groups_sampled"]
+    assert data["stores"] == waves * 2 * 2
+    from_l2 = data["loads"]["l2"] + data["loads"]["l2_behind_mall"] + data["loads"]["l2_behind_hbm"]
+    from_l1 = sum(data["loads"][name] for name in ("l1", "l1_behind_l2"))
+    assert (from_l2, from_l1) == (waves * 2 * 2, waves * 2)
+    assert data["loads"]["hbm"] == data["loads"]["mall"] == 0
+    assert session.last.stalled["memory"] > 0

@@ -46,6 +46,9 @@ def test_transactions_are_segments(build: Callable[..., Module], shift: int, seg
         ("gfx942", "ds_read_b32 v2, v1", 3, 2),  # every other of 32 banks, in two halves of the wave
         ("gfx942", "ds_read_b32 v2, v1", 7, 62),  # all lanes in one bank
         ("gfx942", "ds_read_b128 v[2:5], v1", 4, 0),
+        # Lanes 20 to 23 come with 0 to 3, and so on: 64 bytes more for lanes 16 to 31 bring them to the same banks.
+        ("gfx942", "v_and_b32 v2, 16, v0\n  v_lshl_add_u32 v1, v2, 2, v1\n  ds_read_b128 v[2:5], v1", 4, 8),
+        ("gfx942", "v_and_b32 v2, 16, v0\n  v_lshl_add_u32 v1, v2, 2, v1\n  ds_write_b128 v1, v[2:5]", 4, 0),
         ("gfx950", "ds_read_b32 v2, v1", 2, 0),
         ("gfx950", "ds_read_b32 v2, v1", 3, 1),  # every other of 64 banks, the whole wave at once
         ("gfx950", "ds_read_b128 v[2:5], v1", 4, 0),
@@ -66,9 +69,11 @@ def test_broadcast_is_no_conflict(build: Callable[..., Module], arch: str) -> No
 
 
 def test_assumed_phases_are_named(build: Callable[..., Module]) -> None:
-    code = "  v_lshlrev_b32 v1, 4, v0\n  ds_read_b128 v[2:5], v1\n  s_waitcnt lgkmcnt(0)\n"
-    assert profiled(build, "gfx942", code, lds=1024).data["assumed"] == ["lds_phases"]
-    assert profiled(build, "gfx950", code, lds=1024).data["assumed"] == []
+    code = "  v_lshlrev_b32 v1, 4, v0\n  ds_read_{} v1\n  s_waitcnt lgkmcnt(0)\n"
+    eight, sixteen = code.format("b64 v[2:3],"), code.format("b128 v[2:5],")
+    assert profiled(build, "gfx942", eight, lds=1024).data["assumed"] == ["lds_phases"]
+    assert profiled(build, "gfx942", sixteen, lds=1024).data["assumed"] == []
+    assert profiled(build, "gfx950", eight, lds=1024).data["assumed"] == []
 
 
 @pytest.mark.parametrize(

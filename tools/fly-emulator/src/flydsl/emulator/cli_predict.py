@@ -28,24 +28,30 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def predict_records(options: argparse.Namespace) -> int:
     """Predict each record and write, by id: predicted time, error bar, bound and terms, or the reason for none."""
-    from flydsl.emulator.records import predict_record
+    from flydsl.emulator.records import check_record, predict_record
 
     if options.objects is None or options.out is None:
         raise ValueError("--records needs --objects (the code objects) and --out (the predictions)")
-    records = json.loads(options.records.read_text())["records"]
+    found = json.loads(options.records.read_text())
+    if not isinstance(found, dict) or not isinstance(found.get("records"), list):
+        raise ValueError(f'{options.records} is not an object with a list "records"')
     emulator = Emulator()
     results: dict[str, dict[str, Any]] = {}
-    for record in records:
-        if options.match not in record["id"]:
+    for number, record in enumerate(found["records"]):
+        name = str(record["id"]) if isinstance(record, dict) and "id" in record else f"record {number}"
+        if options.match not in name:
             continue
+        if name in results:
+            raise ValueError(f"{options.records} has several records {name!r}")
         try:
+            check_record(record)
             emulator.set_devices(record["arch"])
-            results[record["id"]] = predict_record(emulator, record, options.objects)
+            answer = predict_record(emulator, record, options.objects)
         except (EmulatorError, OSError, ValueError) as error:
-            results[record["id"]] = {"error": str(error)}
-        answer = results[record["id"]]
+            answer = {"error": str(error)}
+        results[name] = answer
         told = f"{answer['predicted_us']:.4g} us, {answer['bound']}" if "predicted_us" in answer else answer["error"]
-        print(f"{record['id']}: {told}", file=sys.stderr)
+        print(f"{name}: {told}", file=sys.stderr)
     options.out.write_text(json.dumps(results, indent=1))
     failed = sum("predicted_us" not in result for result in results.values())
     print(f"{len(results) - failed} launches predicted, {failed} not; written to {options.out}")
