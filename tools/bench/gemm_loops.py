@@ -45,7 +45,8 @@ def predicted(form: Any, tile: tuple[int, int], dtype: str, arguments: tuple[Any
     """(prediction, statistics of the code) with the main loop that `form` chooses."""
     n, k = arguments[7], arguments[1].shape[1]
     tile_gemm._tiled_form = form
-    launch = compile_preshuffle_gemm(N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=128, in_dtype=dtype)
+    depth = 512 // arguments[1].element_size()
+    launch = compile_preshuffle_gemm(N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=depth, in_dtype=dtype)
     with tempfile.TemporaryDirectory() as folder:
         compiled = flyc.compile.only(launch, *arguments).export(Path(folder) / "kernel.so")
         statistics = of_image(images_in(Path(compiled))[0])[0]

@@ -67,14 +67,14 @@ def test_waves_along_k(run, arch, loops, tile, waves, k_waves, step_bytes):
     for in_dtype in types(arch):
         used = loops(step_bytes, waves, k_waves)
         size = 2 if in_dtype in ("bf16", "fp16") else 1
-        problem = Problem(rows, tile[1], 3 * step_bytes // size, in_dtype, "bf16", arch=arch, seed=step_bytes)
+        problem = Problem(rows, tile[1], 4 * step_bytes // size, in_dtype, "bf16", arch=arch, seed=step_bytes)
         config = GemmConfig(*tile, 64 // size)
         kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="bf16")
         c, empty = problem.output(), torch.empty(0)
         scales = (problem.scale_a, problem.scale_b) if size == 1 else (empty, empty)
         run(kernel, c, problem.a, problem.b, *scales, problem.bias, problem.bias, empty, problem.M, writes=[c])
         problem.check(c)
-        assert [(one.steps, one.k_waves, one.private) for one in used] == [(3, k_waves, waves == (1, 1))]
+        assert [(one.steps, one.k_waves, one.private) for one in used] == [(4, k_waves, waves == (1, 1))]
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 6, 7])
@@ -146,11 +146,23 @@ def test_rows_apart(run, arch, loops):
     assert len(used) == 1
 
 
-def test_results_by_way_of_lds(run, arch, loops):
+@pytest.mark.parametrize("N", [68, 128])
+def test_ragged_columns_of_waves_along_k(run, arch, loops, N):
+    used = loops(256, (1, 1), 4)
+    problem = Problem(21, N, 512, "bf16", "f32", arch=arch, seed=N)
+    kernel = compile_gemm(N=N, K=512, config=GemmConfig(16, 64, 32), in_dtype="bf16", out_dtype="f32")
+    c, empty = problem.output(), torch.empty(0)
+    run(kernel, c, problem.a, problem.b, empty, empty, problem.bias, problem.bias, empty, 21, writes=[c])
+    problem.check(c)
+    assert [one.private for one in used] == [True]
+
+
+@pytest.mark.parametrize("form", [(128, (1, 4), 1), (256, (1, 1), 4)])
+def test_results_by_way_of_lds(run, arch, loops, form):
     import flydsl.compiler as flyc
     import flydsl.expr as fx
 
-    used = loops(128)
+    used = loops(*form)
     problem = Problem(70, 128, 512, "bf16", arch=arch)
     launch = build_preshuffle_gemm(
         N=128, K=512, tile_m=64, tile_n=128, tile_k=128, in_dtype="bf16", out_dtype="bf16", shuffled_store=True
