@@ -12,7 +12,6 @@ It finds too much rather than too little: what is found is compared later, and w
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
 import operator
 import os
@@ -41,10 +40,12 @@ from typing import Any
 from weakref import ReferenceType
 
 from . import states
+from .attributes import data_names, gets_attributes, own_attributes
+from .bytecode import WHOLE_MODULE, add_names, globals_of, loads_global, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item, State
 
-__all__ = ["ATOMS", "CONTAINERS", "Reach", "data_attributes"]
+__all__ = ["ATOMS", "CONTAINERS", "Reach"]
 
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 _PLAIN = frozenset(ATOMS)  # objects of classes derived from these have attributes
@@ -59,7 +60,6 @@ _REFLECTIVE = frozenset(
         *("methodcaller", "pformat", "pprint", "vars"),
     )
 )
-_WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "globals"])
 _RECORDS = frozenset(("_weakrefset", "argparse", "collections", "configparser", "functools", "types", "weakref"))
 """Modules of Python whose objects hold what users put there."""
 _BOUND = (BuiltinMethodType, MethodWrapperType)
@@ -119,9 +119,9 @@ class Reach:
 
     def loads_global(self, namespace: Mapping[str, Any], name: str) -> bool:
         """Tell whether a reached function reads a name of its module as a global, not just as an attribute."""
-        return any(one.__globals__ is namespace and _loads_global(one.__code__, name) for one in self.functions)
+        return any(one.__globals__ is namespace and loads_global(one.__code__, name) for one in self.functions)
 
-    # -- the walk ------------------------------------------------------------------------------------------------------
+    # -- traversal -----------------------------------------------------------------------------------------------------
 
     def _add(self, value: Any) -> None:
         if type(value) not in _PLAIN and id(value) not in self._seen:
@@ -307,10 +307,10 @@ class Reach:
         """Follow what code reads, whose globals are those of a module."""
         names: set[str] = set()
         texts: set[str] = set()
-        _names_of(code, names, texts)
+        add_names(code, names, texts)
         self._environment_names(names)
         self.reflective |= not _REFLECTIVE.isdisjoint(names)
-        self._matches_classes |= _matches_classes(code)
+        self._matches_classes |= matches_classes(code)
         self._fails |= "AttributeError" in names
         if not _GUESSES.isdisjoint(names):
             self._guessed |= {one for one in texts if one.isidentifier()}
@@ -318,9 +318,9 @@ class Reach:
         self.names |= names | self._texts
         known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
         # A tensor that happens to be called as an attribute is (`fx.thread_idx.x`) is no global that the code reads.
-        known |= _globals_of(code)
-        if not _WHOLE_MODULE.isdisjoint(names):
-            known |= self._texts | _data_names(namespace)
+        known |= globals_of(code)
+        if not WHOLE_MODULE.isdisjoint(names):
+            known |= self._texts | data_names(namespace)
         package = namespace.get("__package__") or ""
         if "__name__" in names:  # as in sys.modules[__name__]
             self._add(sys.modules.get(namespace.get("__name__", "")))
@@ -406,8 +406,8 @@ class Reach:
         if self.reflective and not is_foreign_class(type(holder)):
             wanted = set(own)
         elif isinstance(holder, ModuleType):
-            wanted |= _data_names(own) if self.reflective else set()
-        elif any(base.__module__ in _RECORDS or _gets_attributes(base) for base in type(holder).__mro__):
+            wanted |= data_names(own) if self.reflective else set()
+        elif any(base.__module__ in _RECORDS or gets_attributes(base) for base in type(holder).__mro__):
             wanted = set(own)
         if isinstance(holder, FunctionType):
             self._describe(label, holder)
@@ -487,7 +487,7 @@ class Reach:
         members = [(base, self._members(base)) for base in cls.__mro__ if not is_foreign_class(base)]
         wanted = set().union(*(self.names & one.keys() for _, one in members))
         if self.reflective:
-            wanted |= set().union(*(_data_names(one) for _, one in members))
+            wanted |= set().union(*(data_names(one) for _, one in members))
         wanted -= _UNREAD - (self.names & {"__annotations__", "__doc__"})
         for base, one in members:
             for name in wanted & one.keys():
@@ -516,90 +516,3 @@ class Reach:
         if new:
             self._done |= {(id(mapping), "-" + one) for one in new}
             self.guards.append(Absent(label, mapping, frozenset(new)))
-
-
-def _data_names(namespace: Mapping[str, Any]) -> set[str]:
-    """Return the names of values that are no code."""
-    code = (FunctionType, ModuleType, type)
-    return {
-        name
-        for name, value in list(namespace.items())
-        if not (name.startswith("__") and name.endswith("__")) and not isinstance(value, code)
-    }
-
-
-def _gets_attributes(cls: type) -> bool:
-    """Tell whether a class of somebody else's looks attributes up by itself."""
-    return "__getattr__" in vars(cls) and is_foreign_class(cls)
-
-
-def own_attributes(value: Any) -> dict[str, Any] | None:
-    """Return the dictionary of an object without running code of its class; `None` when it has none."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def data_attributes(value: Any, names: set[str] | None) -> dict[str, Any]:
-    """Return the attributes of an object that code can read: those of some names, or all."""
-    found = dict(own_attributes(value) or {})
-    for base in type(value).__mro__:
-        for name, member in vars(base).items():
-            if isinstance(member, MemberDescriptorType) and not is_foreign_class(base):
-                with suppress(AttributeError):
-                    found[name] = member.__get__(value)
-    if names is None or any(map(_gets_attributes, type(value).__mro__)):
-        return found
-    return {name: one for name, one in found.items() if name in names}
-
-
-def _names_of(code: CodeType, names: set[str], texts: set[str]) -> None:
-    names.update(code.co_names)
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            _names_of(one, names, texts)
-        elif isinstance(one, str):
-            texts.add(one)
-        elif isinstance(one, (tuple, frozenset)):
-            texts.update(part for part in one if isinstance(part, str))
-
-
-_OF_MODULE = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL")
-_LOADS = {dis.opmap[one]: one == "LOAD_GLOBAL" for one in _OF_MODULE if one in dis.opmap}
-"""Instructions that take a name of the module; true of the one whose number has a flag in its lowest bit."""
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
-_HAS_FLAG = sys.version_info >= (3, 11)
-
-
-def _globals_of(code: CodeType) -> set[str]:
-    """Return the names that code, and code in it, looks up in its module."""
-    found: set[str] = set()
-    raw, extended = code.co_code, 0
-    for at in range(0, len(raw), 2):
-        operation, number = raw[at], raw[at + 1] | extended
-        extended = number << 8 if operation == dis.EXTENDED_ARG else 0
-        if operation in _LOADS:
-            found.add(code.co_names[number >> 1 if _HAS_FLAG and _LOADS[operation] else number])
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            found |= _globals_of(one)
-    return found
-
-
-def _matches_classes(code: CodeType) -> bool:
-    return _MATCH_CLASS in code.co_code[::2] or any(
-        _matches_classes(one) for one in code.co_consts if isinstance(one, CodeType)
-    )
-
-
-def _loads_global(code: CodeType, name: str) -> bool:
-    if name in code.co_names and any(
-        one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL") and one.argval == name
-        for one in dis.get_instructions(code)
-    ):
-        return True
-    if not _WHOLE_MODULE.isdisjoint(code.co_names):
-        return True
-    return any(isinstance(one, CodeType) and _loads_global(one, name) for one in code.co_consts)

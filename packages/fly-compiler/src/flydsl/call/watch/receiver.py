@@ -10,8 +10,9 @@ from enum import Enum
 from types import FunctionType
 from typing import Any
 
+from .attributes import data_attributes
 from .foreign import is_foreign_class
-from .reach import ATOMS, CONTAINERS, data_attributes
+from .reach import ATOMS, CONTAINERS
 
 __all__ = ["state_of"]
 
