@@ -12,6 +12,7 @@ from flydsl.call.arguments import Dynamic, ScalarSpec, TensorSpec
 from flydsl.compile.note import argument_effects
 from flydsl.compile.tracing import trace_host
 from flydsl.expr import buffer_ops
+from flydsl.trace.arch import describe
 
 VECTOR = TensorSpec("float32", (Dynamic(),), (1,), 4)
 
@@ -28,7 +29,7 @@ def verdicts(body):
         kernel(x, y, n).launch()
 
     arguments = [("x", VECTOR), ("y", VECTOR), ("n", ScalarSpec("int32"))]
-    compilation, _ = trace_host(host.func, "host", arguments, arch="gfx942", hints={})
+    compilation, _ = trace_host(host.func, "host", arguments, arch=describe("gfx942"), hints={})
     with compilation.context:
         PassManager.parse("builtin.module(fly-argument-effects)").run(compilation.module.operation)
     return [effect == "read" for effect in argument_effects(compilation.module, "host")[:2]]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import sys
 
@@ -12,7 +13,10 @@ import pytest
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.compile import backends
+from flydsl.compile.backends import DeviceCode
 from flydsl.runtime import device_runtime
+from flydsl.trace.arch import describe
+from flydsl.trace.context import target
 
 
 def adder(number):
@@ -174,6 +178,58 @@ def test_what_an_artifact_cannot_hold_is_refused(doubled, monkeypatch):
     monkeypatch.setattr(doubled, "artifact_kind", "ptx")
     with pytest.raises(flyc.DSLCompileError, match="compile backend 'doubled' makes ptx, and artifacts hold hsaco"):
         adder(2.0)(np.zeros(8, np.float32))
+
+
+def test_traced_programs_see_what_the_backend_says_of_its_target(doubled, monkeypatch):
+    facts = dataclasses.replace(describe("gfx942"), family="doubled", lds_bytes=64, clusters=True)
+    monkeypatch.setattr(doubled, "arch", lambda self: facts)
+    assert target() == facts  # outside of a trace, too
+    seen = []
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        seen.append(target())
+        x[fx.thread_idx.x] = 3.0
+        fx.make_rmem_tensor(4, fx.Float32).fill(0)
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(block=(8,))
+
+    launch(np.zeros(8, np.float32))
+    assert seen == [facts]
+
+    @flyc.kernel
+    def too_large(x: fx.Tensor):
+        fx.SharedAllocator().allocate(fx.Array[fx.Float32, 17, 4])
+
+    @flyc.jit
+    def launch_too_large(x: fx.Tensor):
+        too_large(x).launch(block=(8,))
+
+    with pytest.raises(RuntimeError, match="68 bytes of LDS, but gfx942 has 64 per workgroup"):
+        launch_too_large(np.zeros(8, np.float32))
+
+
+def test_the_note_says_what_the_backend_says_of_its_kernels(doubled, monkeypatch):
+    def device_code(self, lowered, *, hints):
+        (found,) = backends.RocmBackend.device_code(self, lowered, hints=hints)
+        return [DeviceCode(found.arch, {name: {"lds_bytes": 12, "predicates": 7} for name in found.kernels})]
+
+    monkeypatch.setattr(doubled, "device_code", device_code)
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    found = adder(4.0).report(np.zeros(8, np.float32))
+    (kernel,) = found.kernels
+    assert (kernel["lds_bytes"], kernel["predicates"]) == (12, 7)
+    assert not {"vgpr", "agpr", "occupancy"} & kernel.keys()
+    assert str(found).splitlines()[-2].split() == ["kernel", "lds"]
+
+
+def test_a_kind_of_code_that_nobody_describes_is_refused(doubled, monkeypatch):
+    monkeypatch.setattr(doubled, "artifact_kind", "ptx")
+    monkeypatch.setattr("flydsl.compile.pipeline.ARTIFACT_KINDS", ("hsaco", "ptx"))
+    with pytest.raises(NotImplementedError, match="'doubled' does not say what its ptx holds: override device_code"):
+        adder(5.0)(np.zeros(8, np.float32))
 
 
 def test_fragments_alone_are_stages_and_what_they_do_not_know_is_refused():

@@ -135,7 +135,8 @@ def test_callbacks_of_python_are_not_for_c(tmp_path):
 def test_a_metadata_is_json(tmp_path):
     from flydsl.compile.c_export import _metadata
 
-    metadata = _metadata(flyc.compile(axpy, *example()).note, "p")
+    metadata = _metadata(flyc.compile(axpy, *example()).note, "p", "mine")
+    assert metadata["backend"] == "mine"
     assert json.loads(json.dumps(metadata))["schema_version"] == 2
     kinds = [slot["kind"] for slot in metadata["abi"]]
     assert kinds == ["tensor", "layout", "tensor", "layout", "scalar", "scalar", "stream"]

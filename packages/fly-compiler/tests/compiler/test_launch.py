@@ -9,6 +9,7 @@ import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.call.arguments import ScalarSpec
 from flydsl.compile.tracing import trace_host
+from flydsl.trace.arch import describe
 from flydsl.trace.hints import validated, waves_per_eu
 
 
@@ -20,7 +21,9 @@ def nothing(n: fx.Int32):
 def traced(body, hints=None):
     """The module of a host function of one Int32, as text."""
     jit = flyc.jit(body)
-    compilation, _ = trace_host(jit.func, "host", [("n", ScalarSpec("int32"))], arch="gfx942", hints=hints or {})
+    compilation, _ = trace_host(
+        jit.func, "host", [("n", ScalarSpec("int32"))], arch=describe("gfx942"), hints=hints or {}
+    )
     compilation.module.operation.verify()
     return str(compilation.module)
 

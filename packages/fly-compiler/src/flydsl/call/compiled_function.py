@@ -108,7 +108,8 @@ class CompiledFunction:
                 f"{self._name} calls module_init_fn when it is loaded, which is Python: not for C"
             )
         with self._compiled.private_copy() as copy:
-            export_to_c(copy, self.note, file_path, file_name, function_prefix)
+            backend = self._compiled.request.settings.backend
+            export_to_c(copy, self.note, file_path, file_name, function_prefix, backend=backend)
 
     def max_blocks_per_cu(self) -> int:
         """Return how many workgroups of the kernel a compute unit of the current device holds at a time.

@@ -15,6 +15,7 @@ from flydsl.compile.tracing import GPU_MODULE, Compilation, EmittedKernel, activ
 from flydsl.expr.values.numeric import Index, Int32, Int64, Numeric, NumericMeta, as_numeric
 from flydsl.expr.values.typing import Stream
 from flydsl.trace import context as _trace
+from flydsl.trace.arch import Arch
 from flydsl.trace.build import build, build_op
 from flydsl.trace.diagnostics import where_text
 from flydsl.trace.hints import waves_per_eu
@@ -98,7 +99,7 @@ class Launcher:
         threads = (1, 1, 1) if block is None and declared is None else declared if block is None else block
         grid_sizes, blocks = _extents(grid, "grid"), _extents(threads, "block")
         clusters = None if cluster is None else _extents(cluster, "cluster")
-        _check_cluster(compilation.arch, clusters)
+        _check_cluster(_trace.target(), clusters)
         _check_block(self._kernel.__name__, blocks)
         known = self._block_size(blocks)
         attributes = {**self._value_attrs, **(value_attrs or {})}
@@ -306,15 +307,11 @@ def _check_single_thread(name: str, kernel: EmittedKernel) -> None:
         )
 
 
-_CLUSTERED = ("gfx1250",)
-
-
-def _check_cluster(arch: str, cluster: list[Any] | None) -> None:
+def _check_cluster(arch: Arch, cluster: list[Any] | None) -> None:
     sizes = [int(one) if _is_static(one) else None for one in cluster or ()]
-    if any(one != 1 for one in sizes) and arch.split("-")[0] not in _CLUSTERED:
+    if any(one != 1 for one in sizes) and not arch.clusters:
         raise ValueError(
-            f"{arch} has no clusters of workgroups ({', '.join(_CLUSTERED)} has): launch without cluster="
-            + where_text()
+            f"{arch.name} has no clusters of workgroups (gfx1250 has): launch without cluster=" + where_text()
         )
 
 

@@ -171,7 +171,9 @@ static inline int32_t {prefix}_call_auto({parameters}) {{
 """
 
 
-def export_to_c(artifact: Path, note: dict[str, Any], folder: str | os.PathLike[str], name: str, prefix: str) -> None:
+def export_to_c(
+    artifact: Path, note: dict[str, Any], folder: str | os.PathLike[str], name: str, prefix: str, *, backend: str
+) -> None:
     """Write `<name>.o` and `<name>.h` into a folder, each whole or not at all.
 
     Args:
@@ -180,6 +182,7 @@ def export_to_c(artifact: Path, note: dict[str, Any], folder: str | os.PathLike[
         folder: an existing folder.
         name: of the files.
         prefix: of the C symbols; by default the name.
+        backend: the compile backend that made it.
 
     Raises:
         FileNotFoundError: the folder does not exist.
@@ -192,10 +195,10 @@ def export_to_c(artifact: Path, note: dict[str, Any], folder: str | os.PathLike[
     if not name or Path(name).name != name:
         raise ValueError(f"{name!r} is no name of a file; the folder is an argument of its own")
     prefix = _checked_prefix(prefix or name)
-    metadata = _metadata(note, prefix)
+    metadata = _metadata(note, prefix, backend)
     source = _SHIM.replace("@METADATA@", json.dumps(json.dumps(metadata)))
     source = source.replace("@ENTRY@", note["entry"]).replace("@P@", prefix)
-    header = _header(note, name, prefix, metadata["linker_flags"])
+    header = _header(note, name, prefix, metadata)
     with tempfile.TemporaryDirectory(dir=target, prefix=f".{name}-") as scratch:
         code, made = Path(scratch) / "artifact.so", Path(scratch) / f"{name}.o"
         shutil.copyfile(artifact, code)
@@ -226,7 +229,7 @@ def _compile(source: str, target: Path, folder: Path) -> None:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
 
 
-def _metadata(note: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _metadata(note: dict[str, Any], prefix: str, backend: str) -> dict[str, Any]:
     slots = [slot for argument in note["arguments"] for slot in _slots(argument)]
     if note.get("hidden_stream"):
         slots.append({"name": "stream", "kind": "stream", "c_type": "void *"})
@@ -238,7 +241,7 @@ def _metadata(note: dict[str, Any], prefix: str) -> dict[str, Any]:
         "linker_flags": ["-pthread", "-ldl"],
         "abi": slots,
         "return_abi": "int32_t",
-        "backend": "rocm",
+        "backend": backend,
         "arch": note["architectures"],
         "host_triple": note["host_triple"],
         "version": package_versions()["fly-compiler"],
@@ -268,9 +271,9 @@ def _slots(argument: dict[str, Any]) -> list[dict[str, Any]]:
     return slots
 
 
-def _header(note: dict[str, Any], name: str, prefix: str, flags: list[str]) -> str:
+def _header(note: dict[str, Any], name: str, prefix: str, metadata: dict[str, Any]) -> str:
     layouts, parameters, slots, names = [], [], [], []
-    for slot in _metadata(note, prefix)["abi"]:
+    for slot in metadata["abi"]:
         names.append(slot["name"])
         if slot["kind"] == "layout":
             kind = f"{prefix}_{slot['name']}_t"
@@ -290,7 +293,7 @@ def _header(note: dict[str, Any], name: str, prefix: str, flags: list[str]) -> s
         name=note["name"],
         arch=", ".join(note["architectures"]),
         object=f"{name}.o",
-        flags=" ".join(flags),
+        flags=" ".join(metadata["linker_flags"]),
         guard=f"FLYDSL_{prefix.upper()}_H",
         prefix=prefix,
         layouts="".join(layouts),

@@ -95,7 +95,7 @@ class Request:
             self.function,
             self.name,
             self.arguments,
-            arch=self.settings.arch,
+            arch=self.backend.arch(),
             hints=self.hints,
             ktrace=self.ktrace,
             is_from_outside=self.is_from_outside,

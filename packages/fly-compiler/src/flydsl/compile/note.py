@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import linecache
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.runtime.note import NO_HASH
 from flydsl.trace.diagnostics import frames_of
-from flydsl.trace.hints import waves_per_eu
 
+from .backends import DeviceCode
 from .cache.toolchain import package_versions
 from .specs import ArgumentSpec
 from .tracing import Compilation
@@ -85,19 +85,22 @@ def _where(location: ir.Attribute) -> str:
 
 
 def build_note(
-    compilation: Compilation, lowered: ir.Module, objects: Sequence[Any], arguments: list[dict[str, Any]], key: str
+    compilation: Compilation,
+    lowered: ir.Module,
+    device_code: Sequence[DeviceCode],
+    arguments: list[dict[str, Any]],
+    key: str,
 ) -> str:
     """Return the note as JSON text.
 
     Args:
         compilation: what was traced.
         lowered: the lowered module.
-        objects: the code objects, each with the resources of its kernels.
+        device_code: what the backend says of the device code in it.
         arguments: entries of the run-time arguments.
         key: the cache key; a lookup compares it.
     """
-    resources = {kernel.name: kernel for one in objects for kernel in one.kernels}
-    wish = waves_per_eu(compilation.hints.get("waves_per_eu"))
+    resources: dict[str, Mapping[str, Any]] = {name: used for one in device_code for name, used in one.kernels.items()}
     emitted = {kernel.name: kernel for kernel in compilation.kernels}
     kernels = []
     # The launcher numbers kernels as the code object's table does (by name), whatever the order of emission.
@@ -108,15 +111,8 @@ def build_note(
             {
                 "name": kernel.name,
                 "block": None if block is None else list(block),
-                "vgpr": used.vgpr,
-                "agpr": used.agpr,
-                "sgpr": used.sgpr,
-                "lds_bytes": used.lds_bytes,
-                "scratch_bytes": used.scratch_bytes,
-                "spills": used.vgpr_spills + used.sgpr_spills,
-                "occupancy": used.occupancy,
+                **used,
                 "launches": kernel.launches,
-                "hints": {"waves_per_eu": None if wish is None else [x for x in wish if x is not None]},
             }
         )
     note = {
@@ -125,7 +121,7 @@ def build_note(
         "entry": compilation.entry,
         "arguments": arguments,
         "kernels": kernels,
-        "architectures": [one.arch for one in objects],
+        "architectures": [one.arch for one in device_code],
         "host_triple": "x86_64-unknown-linux-gnu",
         "toolchain": package_versions(),
         "source_hash": key,

@@ -161,9 +161,9 @@ def emit(
         )
 
     def work() -> None:
-        objects = _fly_emit.code_objects(lowered)
         entries = argument_entries(arguments, lowered, compilation.entry)
-        note = build_note(compilation, lowered, objects, entries, key)
+        device_code = backend.device_code(lowered, hints=compilation.hints)
+        note = build_note(compilation, lowered, device_code, entries, key)
         _fly_emit.emit_artifact(
             lowered,
             entry=compilation.entry,

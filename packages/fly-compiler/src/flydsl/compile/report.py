@@ -30,7 +30,8 @@ class CompilationReport:
         origin: `compiled`, `disk` or `memory`.
         seconds: duration of each stage in this process, in order: `trace`, `key`, and of what did not come from disk
             `verify`, the passes and `emit`.
-        kernels: per kernel: name, registers, LDS and scratch bytes, spills, occupancy in waves per SIMD (of the note).
+        kernels: per kernel: its name and what it uses, as the backend says in the note; of AMD devices registers, LDS
+            and scratch bytes, spills, occupancy in waves per SIMD.
         path: the artifact.
         key: its cache key.
         arguments: the types that it was specialised for, as text.
@@ -63,17 +64,25 @@ class CompilationReport:
             lines.append(f"  {'total':<{width}}  {self.total * 1e3:>8.2f}")
         if self.kernels:
             width = max(6, *(len(one["name"]) for one in self.kernels))
-            lines.append(
-                f"  {'kernel':<{width}}  {'vgpr':>5} {'agpr':>5} {'sgpr':>5} {'lds':>7} {'scratch':>7} {'spills':>6} "
-                f"{'waves/simd':>10}"
-            )
+            columns = [one for one in _COLUMNS if all(one[0] in kernel for kernel in self.kernels)]
+            lines.append(f"  {'kernel':<{width}}  " + " ".join(f"{title:>{wide}}" for _, title, wide in columns))
             lines += [
-                f"  {one['name']:<{width}}  {one['vgpr']:>5} {one['agpr']:>5} {one['sgpr']:>5} {one['lds_bytes']:>7} "
-                f"{one['scratch_bytes']:>7} {one['spills']:>6} {one['occupancy']:>10}"
+                f"  {one['name']:<{width}}  " + " ".join(f"{one[key]:>{wide}}" for key, _, wide in columns)
                 for one in self.kernels
             ]
         return "\n".join(lines)
 
+
+# What the table of kernels shows where the backend says it: the note's name, the title, the width.
+_COLUMNS = (
+    ("vgpr", "vgpr", 5),
+    ("agpr", "agpr", 5),
+    ("sgpr", "sgpr", 5),
+    ("lds_bytes", "lds", 7),
+    ("scratch_bytes", "scratch", 7),
+    ("spills", "spills", 6),
+    ("occupancy", "waves/simd", 10),
+)
 
 _reports: deque[CompilationReport] = deque(maxlen=_KEPT)
 _lock = threading.Lock()

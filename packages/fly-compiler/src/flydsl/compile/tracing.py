@@ -14,6 +14,7 @@ from flydsl._mlir import ir
 from flydsl._mlir.dialects import builtin, fly, func, gpu, llvm, scf  # noqa: F401
 from flydsl.frontend.control.region import refuse_caught, settle
 from flydsl.trace import context as _trace
+from flydsl.trace.arch import Arch
 from flydsl.trace.diagnostics import (
     error_of_mlir,
     explain_lookup,
@@ -165,7 +166,7 @@ def trace_host(
     name: str,
     arguments: Sequence[tuple[str, Any]],
     *,
-    arch: str,
+    arch: Arch,
     hints: dict[str, Any],
     ktrace: KtraceSettings | None = None,
     is_from_outside: Callable[[object], bool] | None = None,
@@ -176,7 +177,7 @@ def trace_host(
         function: called with the arguments in order, by position.
         name: its name.
         arguments: name of each parameter, and its spec or a `Static` with the Python value it gets.
-        arch: target architecture.
+        arch: the target.
         hints: effective compile hints.
         ktrace: how events are recorded; the host function then has the buffer as a parameter behind the others.
         is_from_outside: see `flydsl.trace.context.Trace`.
@@ -197,7 +198,7 @@ def trace_host(
             location_depth=env.debug.max_loc_depth,
             is_from_outside=is_from_outside,
         )
-        compilation = Compilation(context, _identifier(name), arch, hints)
+        compilation = Compilation(context, _identifier(name), arch.name, hints)
         hold(context, compilation.module)
         trace.ktrace = ktrace
         with trace, ir.InsertionPoint(compilation.module.body):

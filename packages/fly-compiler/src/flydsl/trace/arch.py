@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the traced program may know about an AMD architecture.
+"""What the traced program may know about its target.
 
-The facts are those of `flydsl.runtime.device`, so that tracing, code generation and the device agree.
+The facts about AMD's architectures are those of `flydsl.runtime.device`, so that tracing, code generation and the
+device agree. Those about other targets are their backends' (`flydsl.compiler.BaseBackend.arch`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["Arch", "arch_from_environment", "describe"]
+__all__ = ["DEFAULT_LDS_BYTES", "Arch", "default_arch", "describe", "register_default_arch"]
 
-_DEFAULT_LDS_BYTES = 65536  # of architectures that the runtime's table does not list
+DEFAULT_LDS_BYTES = 65536
+"""Of architectures that no table lists."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +24,16 @@ class Arch:
     name: str
     chip: str
     family: str
-    """One of `cdna`, `rdna3`, `rdna4`, `gfx1250`, `unknown`."""
+    """One of `cdna`, `rdna3`, `rdna4`, `gfx1250`; `unknown`, or what its backend says."""
     warp_size: int
     lds_bytes: int
+    clusters: bool = False
+    """Whether workgroups can be launched in clusters."""
 
 
 @cache
 def describe(name: str) -> Arch:
-    """Return the facts about the architecture `name` (for example `gfx942` or `gfx1250-strict`)."""
+    """Return the facts about the AMD architecture `name` (for example `gfx942` or `gfx1250-strict`)."""
     from flydsl.runtime.device import SMEM_CAPACITY_MAP, get_warp_size
 
     chip = name.split("-", 1)[0].split(":", 1)[0]
@@ -42,11 +47,25 @@ def describe(name: str) -> Arch:
         family = "rdna4"
     else:
         family = "unknown"
-    return Arch(name, chip, family, get_warp_size(chip), SMEM_CAPACITY_MAP.get(chip, _DEFAULT_LDS_BYTES))
+    lds_bytes = SMEM_CAPACITY_MAP.get(chip, DEFAULT_LDS_BYTES)
+    return Arch(name, chip, family, get_warp_size(chip), lds_bytes, clusters=family == "gfx1250")
 
 
-def arch_from_environment() -> str:
-    """Return the target of this process: what the environment asks for, else the current device's, else gfx942."""
+def _amd_default() -> Arch:
     from flydsl.runtime.device import get_rocm_arch
 
-    return get_rocm_arch()
+    return describe(get_rocm_arch())
+
+
+_default: Callable[[], Arch] = _amd_default
+
+
+def default_arch() -> Arch:
+    """Return the target of this process: what the environment asks for, else the current device's, else gfx942."""
+    return _default()
+
+
+def register_default_arch(default: Callable[[], Arch]) -> None:
+    """Have `default()` answer for `default_arch`: the layer that has backends asks the one in use."""
+    global _default
+    _default = default

@@ -27,7 +27,7 @@ from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._flyDialect import call_chain
 from flydsl.utils import log
 
-from .arch import Arch, arch_from_environment, describe
+from .arch import Arch, default_arch, describe
 from .library import PACKAGES
 
 __all__ = [
@@ -141,7 +141,7 @@ class Trace:
 
     Args:
         context: the MLIR context. Entering it and an insertion point is the caller's business.
-        arch: target architecture, such as `gfx942`; by default what the environment asks for.
+        arch: the target, or the name of an AMD architecture; by default what the environment asks for.
         fastmath: ambient fast-math specification of the compile hints (`flydsl.trace.fastmath`).
         location_depth: the most frames that a location keeps; the outermost (kernel) frame is always kept.
         is_from_outside: tells whether an object was there before the trace, for what the traced functions can reach.
@@ -151,7 +151,7 @@ class Trace:
         self,
         context: ir.Context,
         *,
-        arch: str | None = None,
+        arch: Arch | str | None = None,
         fastmath: Any = None,
         location_depth: int = DEFAULT_LOCATION_DEPTH,
         is_from_outside: Callable[[object], bool] | None = None,
@@ -160,7 +160,7 @@ class Trace:
         self.is_from_outside = is_from_outside
         self.files: dict[str, Any] = {}
         """The state of each file that the trace read, before it did (`flydsl.trace.files`)."""
-        self.arch: Arch = describe(arch or arch_from_environment())
+        self.arch: Arch = describe(arch) if isinstance(arch, str) else arch or default_arch()
         self.fastmath = fastmath
         self.location_depth = max(1, location_depth)
         self.kernel: KernelScope | None = None
@@ -256,7 +256,7 @@ def kernel(what: str) -> KernelScope:
 def target() -> Arch:
     """Return the architecture that is being compiled for (outside a trace: the environment's)."""
     trace = state.trace
-    return trace.arch if trace is not None else describe(arch_from_environment())
+    return trace.arch if trace is not None else default_arch()
 
 
 # -- source locations --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from flydsl.utils import env
 __all__ = ["ARCHITECTURES", "KtraceSettings", "blocks_text", "ktrace_settings"]
 
 ARCHITECTURES = ("gfx942", "gfx950")
+"""That record."""
 SLOT_BYTES = 32
 SLOTS_PER_WAVE = 256
 PARTITIONS = 64

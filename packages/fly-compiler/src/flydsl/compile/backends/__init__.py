@@ -5,13 +5,26 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .base import ARTIFACT_KINDS, TO_BINARY, BaseBackend, DeviceTexts, GPUTarget, Stage, compile_backend_name
+from flydsl.trace.arch import Arch, register_default_arch
+
+from .base import (
+    ARTIFACT_KINDS,
+    TO_BINARY,
+    BaseBackend,
+    DeviceCode,
+    DeviceTexts,
+    GPUTarget,
+    Stage,
+    compile_backend_name,
+)
 from .rocm import RocmBackend
 
 __all__ = [
     "ARTIFACT_KINDS",
     "TO_BINARY",
+    "Arch",
     "BaseBackend",
+    "DeviceCode",
     "DeviceTexts",
     "GPUTarget",
     "RocmBackend",
@@ -63,3 +76,10 @@ def _made(cls: type[BaseBackend], target: GPUTarget) -> BaseBackend:
 def current_target() -> GPUTarget:
     """Return what the backend in use compiles for now."""
     return get_backend().target
+
+
+def _default_arch() -> Arch:
+    return get_backend().arch()
+
+
+register_default_arch(_default_arch)

@@ -8,12 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from flydsl.trace.arch import DEFAULT_LDS_BYTES, Arch
 from flydsl.utils import env
 
 if TYPE_CHECKING:
     from flydsl._mlir import ir
 
-__all__ = ["ARTIFACT_KINDS", "TO_BINARY", "BaseBackend", "DeviceTexts", "GPUTarget", "Stage", "compile_backend_name"]
+__all__ = [
+    "ARTIFACT_KINDS",
+    "TO_BINARY",
+    "BaseBackend",
+    "DeviceCode",
+    "DeviceTexts",
+    "GPUTarget",
+    "Stage",
+    "compile_backend_name",
+]
 
 ARTIFACT_KINDS = ("hsaco",)
 """The kinds of device code that an artifact can hold (docs/artifact.md)."""
@@ -42,6 +52,20 @@ class Stage:
 
     name: str
     text: str
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """Device code of a lowered program for one architecture.
+
+    Attributes:
+        arch: the architecture.
+        kernels: by the name of each kernel, in the order of the code's table, what an artifact's note says of it: the
+            resources that it uses, the hints that it was made with. Values that JSON has.
+    """
+
+    arch: str
+    kernels: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -88,6 +112,11 @@ class BaseBackend(ABC):
         """Return what of the backend and its target a cache key holds."""
         return f"{type(self).__module__}.{type(self).__qualname__} {self.target}"
 
+    def arch(self) -> Arch:
+        """Return what traced programs may know of the target."""
+        target = self.target
+        return Arch(target.arch, target.arch, "unknown", target.warp_size, DEFAULT_LDS_BYTES)
+
     def stages(
         self,
         *,
@@ -123,6 +152,25 @@ class BaseBackend(ABC):
                 raise ValueError(f"compile backend {self.target.backend!r} does not have {what}")
         fragments = self.pipeline_fragments(compile_hints=hints)
         return [Stage(text.partition("{")[0].strip(), text) for text in fragments]
+
+    def device_code(self, lowered: ir.Module, *, hints: Mapping[str, Any]) -> list[DeviceCode]:
+        """Return what device code a lowered program holds.
+
+        Args:
+            lowered: what the stages made.
+            hints: effective compile hints.
+
+        Raises:
+            NotImplementedError: the backend makes another kind of code than AMD's code objects, and does not say.
+        """
+        if self.artifact_kind != "hsaco":
+            raise NotImplementedError(
+                f"compile backend {self.target.backend!r} does not say what its {self.artifact_kind} holds: override "
+                "device_code"
+            )
+        from .code_objects import describe_code_objects
+
+        return [DeviceCode(arch, kernels) for arch, kernels in describe_code_objects(lowered, hints)]
 
     def device_texts(self, module: ir.Module, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
         """Return device code as text; the module is as before `TO_BINARY`, and stays so.

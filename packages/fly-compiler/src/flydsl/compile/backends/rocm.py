@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from flydsl.trace.arch import Arch, describe
 from flydsl.trace.diagnostics import DSLCompileError
 from flydsl.utils import env
 
@@ -44,6 +45,10 @@ class RocmBackend(BaseBackend):
         from flydsl.runtime.device import get_warp_size
 
         return GPUTarget("rocm", arch, get_warp_size(arch))
+
+    def arch(self) -> Arch:
+        """Return what traced programs may know of the target."""
+        return describe(self.target.arch)
 
     def stages(
         self,

@@ -21,7 +21,7 @@ from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op
 from flydsl.trace.context import KernelScope, Trace
 from flydsl.trace.event_names import event_id
-from flydsl.trace.event_settings import ktrace_settings
+from flydsl.trace.event_settings import ARCHITECTURES, ktrace_settings
 from flydsl.trace.hints import ambient_hints
 
 from ..values.layout.objects import IntTuple
@@ -213,8 +213,6 @@ def register_reader(reader: Callable[[], Reader]) -> None:
 
 # -- emission ----------------------------------------------------------------------------------------------------------
 
-_ARCHITECTURES = ("gfx942", "gfx950")
-
 
 def _recorder(what: str) -> tuple[Trace, KernelScope] | None:
     """Return the kernel that records, `None` when nothing does."""
@@ -225,9 +223,9 @@ def _recorder(what: str) -> tuple[Trace, KernelScope] | None:
         return None
     scope = _trace.kernel(f"fx.ktrace.{what}")
     assert trace is not None
-    if trace.arch.chip not in _ARCHITECTURES:
+    if trace.arch.chip not in ARCHITECTURES:
         raise RuntimeError(
-            f"fx.ktrace records on {' and '.join(_ARCHITECTURES)} only, and this is compiled for {trace.arch.name}: "
+            f"fx.ktrace records on {' and '.join(ARCHITECTURES)} only, and this is compiled for {trace.arch.name}: "
             "unset FLYDSL_KTRACE_ENABLE, or drop the hint ktrace"
         )
     return trace, scope
