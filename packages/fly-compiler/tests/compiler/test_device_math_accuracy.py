@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from accuracy import assert_within
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -124,15 +125,7 @@ def check(name, bound, lanes, *operands, function=None):
     got = device(function if len(operands) == 2 else lambda a, _: function(a), lanes, *operands)
     with np.errstate(all="ignore"):
         truth = REFERENCES.get(name, getattr(np, name, None))(*(one.astype(np.float64) for one in operands))
-        rounded = truth.astype(np.float32)
-        ulp = np.exp2(np.maximum(np.floor(np.log2(np.abs(truth))), -126) - 23)
-        errors = np.abs(got.astype(np.float64) - truth) / ulp
-    same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
-    finite = np.isfinite(rounded) & np.isfinite(got)
-    wrong = ~np.where(finite, same | (errors <= bound), same)
-    wrong |= (got == 0) & (rounded == 0) & (np.signbit(got) != np.signbit(rounded))
-    shown = [(*(float(one[at]) for one in operands), got[at], rounded[at]) for at in np.flatnonzero(wrong)[:5]]
-    assert not shown, f"operands, result, expected: {shown}; {wrong.sum()} of {wrong.size} beyond {bound} ulp"
+    assert_within(bound, got, truth, operands)
 
 
 @pytest.mark.parametrize("name", BOUNDS)
