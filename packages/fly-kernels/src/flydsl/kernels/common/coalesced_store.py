@@ -47,9 +47,9 @@ class CoalescedStore:
     def _write_pass(self, step: Step, values: Any, target: fx.Tensor, operation: Any) -> None:
         count, threads, word = step.vector, self._plan.threads, fx.UniversalCopy(32)
         start = step.first * count + step.offset
-        spread = self._slice(operation, count, (1, threads))
+        thread_copy = self._slice(operation, count, (1, threads))
         tile = fx.make_layout(count * threads, 1)
-        to = spread.partition_D(fx.make_view(fx.get_iter(target) + start, tile))
+        to = thread_copy.partition_D(fx.make_view(fx.get_iter(target) + start, tile))
         fragment = fx.make_fragment_like(to)
         if count == 1:
             fragment.store(values)
@@ -64,8 +64,8 @@ class CoalescedStore:
             fx.barrier()  # and all are read: the next step may write
         inside = None
         if step.groups is not None:
-            places: Any = spread.partition_D(fx.make_view(0, tile))
+            coordinates: Any = thread_copy.partition_D(fx.make_view(0, tile))
             inside = fx.make_rmem_tensor((count, 1), fx.Boolean)
             for index in fx.range_constexpr(count):
-                inside[index, 0] = places[(0, index), 0].unpack() + start < step.groups * count + step.offset
-        fx.copy(spread.tiled_copy, fragment, to, pred=inside)
+                inside[index, 0] = coordinates[(0, index), 0].unpack() + start < step.groups * count + step.offset
+        fx.copy(thread_copy.tiled_copy, fragment, to, pred=inside)

@@ -108,9 +108,9 @@ def buffer_atomic_add(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux:
     if element.is_float:
         fx.rocdl.raw_ptr_buffer_atomic_fadd(value, rsrc, offset, soffset, aux)
         return
-    places = [fx.as_dsl_value(one).to(fx.Int32).ir_value() for one in (offset, soffset, aux)]
+    operands = [fx.as_dsl_value(one).to(fx.Int32).ir_value() for one in (offset, soffset, aux)]
     name = f"llvm.amdgcn.raw.ptr.buffer.atomic.add.i{element.width}"
-    fx.rocdl.call_intrinsic(name, [value.ir_value(), fx.as_ir_value(rsrc), *places], element.ir_type)
+    fx.rocdl.call_intrinsic(name, [value.ir_value(), fx.as_ir_value(rsrc), *operands], element.ir_type)
 
 
 def _alignment(element: Any, count: int, alignment: int | None) -> int | None:

@@ -79,8 +79,8 @@ class RowThread:
         """The number in its row of each element that this thread has of a tile."""
         start = step.first * step.vector + step.offset
         part: Any = self.slice(step, fx.Int8).partition_S(fx.make_view(0, fx.make_layout(self.span(step), 1)))
-        places = [(index % step.vector, index // step.vector) for index in range(step.elements)]
-        return [part[place, 0].unpack() + start for place in places]
+        indices = [(index % step.vector, index // step.vector) for index in range(step.elements)]
+        return [part[index, 0].unpack() + start for index in indices]
 
     def next_row(self, turn: fx.Int32) -> None:
         """Begin with the row number `turn` (0, 1, …) of this thread, before its reductions."""

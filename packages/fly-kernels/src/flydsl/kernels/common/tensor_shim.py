@@ -164,19 +164,19 @@ class _Tensor(ABC):
         tile = [one * other for one, other in zip(threads, values, strict=True)]
         if any(extent % step for extent, step in zip(self.shape, tile, strict=True)):
             raise ValueError(f"{what}: tiles of {tuple(tile)} do not fill {self.shape}")
-        place = _coordinate(thread_idx, thread_layout)
-        first = [index * value for index, value in zip(place, values, strict=True)]
+        thread = _coordinate(thread_idx, thread_layout)
+        first = [index * value for index, value in zip(thread, values, strict=True)]
         steps = [*values[:-1], values[-1] // vec]
         corners = itertools.product(*(range(0, extent, step) for extent, step in zip(self.shape, tile, strict=True)))
         inside = list(itertools.product(*map(range, steps)))
         scale = [1] * (len(steps) - 1) + [vec]
-        places = [
+        coordinates = [
             [one + start + index * size for one, start, index, size in zip(first, corner, part, scale, strict=True)]
             for corner in corners
             for part in inside
         ]
-        loaded = [src.vec_load(at, vec) for at in places]
-        for at, value in zip(places, loaded, strict=True):
+        loaded = [src.vec_load(at, vec) for at in coordinates]
+        for at, value in zip(coordinates, loaded, strict=True):
             self.vec_store(at, value, vec)
 
     def _converted(self, value: Any) -> Any:
@@ -341,8 +341,8 @@ def _extents(layout: Any) -> tuple[int, ...]:
 def _coordinate(index: Any, layout: Any) -> tuple[Any, ...]:
     if hasattr(layout, "shape"):
         return _tuple(idx2crd(index, layout))
-    place = []
+    coordinate = []
     for number, extent in enumerate(extents := _extents(layout)):
         below = math.prod(extents[number + 1 :])
-        place.append(index // below % extent if number else index // below)
-    return tuple(place)
+        coordinate.append(index // below % extent if number else index // below)
+    return tuple(coordinate)

@@ -78,11 +78,11 @@ def _pointwise(apply: Any, name: str, dtype_str: str, config: WorkgroupConfig | 
         atom, extent = fx.make_copy_atom(fx.UniversalCopy(width * element.width), element), threads * width * passes
         copy = fx.make_tiled_copy(atom, layout, (extent,))
         mine, tile = copy.get_slice(fx.thread_idx.x), fx.make_layout(extent, 1)
-        places: Any = mine.partition_S(fx.make_view(0, tile))
+        coordinates: Any = mine.partition_S(fx.make_view(0, tile))
         result = mine.partition_D(fx.make_view(target, tile))
         inside = fx.make_rmem_tensor((passes, 1), fx.Boolean)
         for index in fx.range_constexpr(passes):
-            inside[index, 0] = places[(0, index), 0].unpack() < end
+            inside[index, 0] = coordinates[(0, index), 0].unpack() < end
         values = []
         for one in sources:
             source = mine.partition_S(fx.make_view(one, tile))

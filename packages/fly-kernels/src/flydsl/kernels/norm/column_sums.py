@@ -38,8 +38,8 @@ def column_sums(columns: int, rows: int) -> Callable[[Any, Any, Any], None]:
             return mine.partition_S(fx.flat_divide(tensor, tile)[None, None, block, None])
 
         source = tiles(fx.make_view(start_of(matrix), fx.make_layout((columns, padded), (1, columns))))
-        places = tiles(fx.make_view((0, 0), fx.make_identity_layout((columns, padded))))
-        column, row = places[0, 0, 0, 0].unpack()
+        coordinates = tiles(fx.make_view((0, 0), fx.make_identity_layout((columns, padded))))
+        column, row = coordinates[0, 0, 0, 0].unpack()
         total = fx.make_fragment_like(source[None, None, None, 0])
         total.fill(0.0)
 
