@@ -14,10 +14,11 @@ import sys
 import numpy as np
 import pytest
 from edits import EDITS as COMMON
+from edits_library import LIBRARY
 from edits_rare import RARE
 
-EDITS = {one.name: one for one in [*COMMON, *RARE]}
-assert len(EDITS) == len(COMMON) + len(RARE)
+EDITS = {one.name: one for one in [*COMMON, *RARE, *LIBRARY]}
+assert len(EDITS) == len(COMMON) + len(RARE) + len(LIBRARY)
 BEFORE, AFTER = 3, 5
 
 PROGRAM = """

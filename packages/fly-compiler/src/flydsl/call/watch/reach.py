@@ -20,7 +20,7 @@ import threading
 import weakref
 from abc import ABCMeta
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import ItemsView, Iterable, KeysView, Mapping, ValuesView
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from enum import Enum
@@ -60,7 +60,9 @@ _REFLECTIVE = frozenset(
         *("methodcaller", "pformat", "pprint", "vars"),
     )
 )
-_RECORDS = frozenset(("_weakrefset", "argparse", "collections", "configparser", "functools", "types", "weakref"))
+_RECORDS = frozenset(
+    ("_weakrefset", "argparse", "collections", "configparser", "functools", "string", "types", "weakref")
+)
 """Modules of Python whose objects hold what users put there."""
 _BOUND = (BuiltinMethodType, MethodWrapperType)
 _GETTERS = (operator.attrgetter, operator.methodcaller)
@@ -72,6 +74,8 @@ _UNREAD = frozenset(
 _DESCRIPTIVE = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
 """What functions and classes say of themselves."""
 _DATACLASS_READS = frozenset(("__dataclass_fields__", "asdict", "astuple", "fields", "replace"))
+_VIEWS = (KeysView, ValuesView, ItemsView)
+_ANNOTATION_READS = frozenset(("get_annotations", "get_type_hints"))
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
@@ -161,6 +165,7 @@ class Reach:
                 self._patched.append(value)
             else:
                 self._holders.append(value)
+                self._add(kind)  # a module may be made one of a class with properties
                 if "__getattr__" in vars(value):
                     self._item(f"{value.__name__}.__getattr__", vars(value), "__getattr__")
         elif isinstance(value, type):
@@ -234,6 +239,8 @@ class Reach:
         elif isinstance(value, BaseException):
             self.guards.append(Attribute(f"the arguments of {label}", value, "args"))
             self._add(value.args)
+        elif issubclass(kind, _VIEWS):  # to ask the object for its class could run code of the user
+            self._add(getattr(value, "mapping" if hasattr(kind, "mapping") else "_mapping", None))
         elif kind is type(os.environ):
             self._reads_environment = True
         read = states.reader_of(value)
@@ -309,6 +316,8 @@ class Reach:
         texts: set[str] = set()
         add_names(code, names, texts)
         self._environment_names(names)
+        if not _ANNOTATION_READS.isdisjoint(names):
+            names.add("__annotations__")
         self.reflective |= not _REFLECTIVE.isdisjoint(names)
         self._matches_classes |= matches_classes(code)
         self._fails |= "AttributeError" in names
