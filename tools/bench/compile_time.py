@@ -13,7 +13,8 @@ compilers take turns. Figures are processor time, that of started
 linkers included, medians over the rounds, with the distance between the quartiles.
 Processes of a first, uncounted round leave byte code behind. After each cold process another one does the same with
 the disk cache that the first left: what a first call costs where the kernel is cached. The key of that cache is what
-was traced, so such a call traces; with `--before` the table says what tracing and such calls cost in both versions.
+was traced, so such a call traces, with the rewritten functions that the cache keeps; the tables have the trace of
+either process. With `--before` one says what tracing and such calls cost in both versions.
 Targets: tracing twice as fast as before, and a first call from a warm cache no dearer than before and a trace.
 
 With `--passes` nothing is traced by the peer: both run the passes of our pipeline, to the LLVM dialect, on the IR that
@@ -172,6 +173,7 @@ def report(found: dict[str, dict[str, list[Any]]], names: list[str], path: Path 
         ratio = f"{ratios[what]:.2f}" if what in ratios else ""
         print(f"{what:<22}" + "".join(f"{cell:>20}" for cell in cells) + f"{ratio:>14}")
     _print_stages(results["ours"], names)
+    _print_stages(results["ours"], [_warm(name) for name in names])
     if "before" in results:
         _print_before(results["ours"], results["before"], names)
     print(f"the import of ours brings: {', '.join(found['ours']['import'][0]['brings']) or 'neither torch nor numpy'}")
@@ -186,23 +188,24 @@ def _print_stages(ours: dict[str, Any], names: list[str]) -> None:
         return
     print("\nstages of ours (processor time, ms)")
     width = max(len(stage) for stage in stages) + 2
-    print(" " * width + "".join(f"{name[:18]:>20}" for name in names))
+    print(" " * width + "".join(f"{name[-18:]:>20}" for name in names))
     for stage in stages:
         print(f"{stage:<{width}}" + "".join(f"{ours[name]['stages_ms'].get(stage, 0.0):>20.2f}" for name in names))
 
 
 def _print_before(ours: dict[str, Any], before: dict[str, Any], names: list[str]) -> None:
     """Print what tracing costs, and a first call whose artifact is on disk, beside the version before."""
-    heads = ("trace before", "trace", "ratio", "cached before", "cached", "before + trace")
+    heads = ("trace before", "trace, empty", "trace, cached", "ratio", "cached before", "cached", "before + trace")
     print("\n" + " " * 22 + "".join(f"{one:>15}" for one in heads))
     ratios = []
     for name in names:
-        traces = [one[name]["stages_ms"].get("trace", 0.0) for one in (before, ours)]
+        once = before[name]["stages_ms"].get("trace", 0.0)  # it did not trace what is cached
+        traces = [ours[one]["stages_ms"].get("trace", 0.0) for one in (name, _warm(name))]
         first = [one[_warm(name)]["median_ms"] for one in (before, ours)]
-        ratios.append(traces[0] / traces[1])
-        cells = (*traces, ratios[-1], *first, first[0] + traces[1])
+        ratios.append(once / traces[1])
+        cells = (once, *traces, ratios[-1], *first, first[0] + traces[1])
         print(f"{name:<22}" + "".join(f"{cell:>15.2f}" for cell in cells))
-    print(f"tracing: {statistics.median(ratios):.2f} x faster than before, in the median over the kernels (target 2)")
+    print(f"tracing what is cached: {statistics.median(ratios):.2f} x faster than before, in the median (target 2)")
 
 
 def _verdict(ratios: dict[str, float], names: list[str]) -> int:

@@ -55,6 +55,16 @@ def test_rocdl_names():
             getattr(experimental, name)(1, 2)
 
 
+def test_rocdl_files_say_what_they_have():
+    """The table of names that `fx.rocdl` imports at their first use is that of its files."""
+    shared = ("buffer", "intrinsic", "newer_ops", "schedule", "sparse_mma")  # they have names for other files too
+    for file, names in fx.rocdl._NAMES.items():
+        found = importlib.import_module(f"flydsl.expr.rocdl.{file}")
+        assert set(names.split()) <= set(found.__all__)
+        assert file in shared or set(names.split()) == set(found.__all__)
+        assert all(getattr(fx.rocdl, name) is getattr(found, name) for name in names.split())
+
+
 def test_types_of_the_dialect_are_instances():
     with kernel("!fly.memref<f32, global, (8,8):(8,1)>") as k:
         tensor = fx.Tensor(k.args[0])

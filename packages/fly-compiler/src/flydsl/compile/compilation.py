@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, read_note
 from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
@@ -22,7 +23,15 @@ from flydsl.utils import env, log
 from flydsl.utils.forks import undivided
 
 from .backends import BaseBackend, Stage, get_backend
-from .cache import ArtifactStore, UnwritableCacheError, digest_of, module_digest, toolchain_hash
+from .cache import (
+    ArtifactStore,
+    RewritesOnDisk,
+    UnwritableCacheError,
+    bytes_of,
+    digest_of,
+    module_digest,
+    toolchain_hash,
+)
 from .dumps import Dumps, wanted
 from .lifetimes import release
 from .module_inits import InitialisedFunction
@@ -89,8 +98,8 @@ class Request:
             mark_uninitialised=marks_uninitialised(),
         )
 
-    def trace(self) -> Compilation:
-        """Trace the host function and its kernels."""
+    def trace(self, rewrites: KeptRewrites | None = None) -> Compilation:
+        """Trace the host function and its kernels, with the rewritten functions of earlier processes."""
         return trace_host(
             self.function,
             self.name,
@@ -99,6 +108,7 @@ class Request:
             hints=self.hints,
             ktrace=self.ktrace,
             is_from_outside=self.is_from_outside,
+            rewrites=rewrites,
         )[0]
 
     def described(self) -> list[tuple[str, str]]:
@@ -273,9 +283,15 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
     start = time.perf_counter()
     with _said_when_slow(request.name):
         times = StageTimes()
-        compilation: Compilation = times.timed("trace", request.trace)
+        times.timed("key", toolchain_hash)
+        rewrites = None
+        if env.runtime.enable_cache and not dumping:
+            rewrites = RewritesOnDisk(Path(env.runtime.cache_dir))
+        compilation: Compilation = times.timed("trace", lambda: request.trace(rewrites))
         key: str = times.timed("key", lambda: request.key(compilation))
         found = _found_or_made(request, compilation, key, times, dumping, run_only)
+        if rewrites is not None and not run_only:
+            rewrites.write(bytes_of(env.compile.cache_max_size))
     found.kernels = [one.source for one in compilation.kernels]
     found.files = compilation.files
     if found.origin == "compiled":

@@ -28,7 +28,7 @@ class CompilationReport:
         function: the host function's name.
         arch: what it was compiled for.
         origin: `compiled`, `disk` or `memory`.
-        seconds: duration of each stage in this process, in order: `trace`, `key`, and of what did not come from disk
+        seconds: duration of each stage in this process, in order: `key`, `trace`, and of what did not come from disk
             `verify`, the passes and `emit`.
         kernels: per kernel: its name and what it uses, as the backend says in the note; of AMD devices registers, LDS
             and scratch bytes, spills, occupancy in waves per SIMD.

@@ -13,6 +13,7 @@ from flydsl._mlir import ir
 # they come with the compiler: the first compilation need not wait for them.
 from flydsl._mlir.dialects import builtin, fly, func, gpu, llvm, scf  # noqa: F401
 from flydsl.frontend.control.region import refuse_caught, settle
+from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.trace import context as _trace
 from flydsl.trace.arch import Arch
 from flydsl.trace.diagnostics import (
@@ -170,6 +171,7 @@ def trace_host(
     hints: dict[str, Any],
     ktrace: KtraceSettings | None = None,
     is_from_outside: Callable[[object], bool] | None = None,
+    rewrites: KeptRewrites | None = None,
 ) -> tuple[Compilation, _trace.Trace]:
     """Trace a (rewritten) host function.
 
@@ -181,6 +183,7 @@ def trace_host(
         hints: effective compile hints.
         ktrace: how events are recorded; the host function then has the buffer as a parameter behind the others.
         is_from_outside: see `flydsl.trace.context.Trace`.
+        rewrites: rewritten functions of earlier processes.
 
     Returns:
         The compilation, whose module is complete but not verified.
@@ -200,7 +203,7 @@ def trace_host(
         )
         compilation = Compilation(context, _identifier(name), arch.name, hints)
         hold(context, compilation.module)
-        trace.ktrace = ktrace
+        trace.ktrace, trace.rewrites = ktrace, rewrites
         with trace, ir.InsertionPoint(compilation.module.body):
             specs = [spec for _, spec in arguments if not isinstance(spec, Static)]
             types = [one for spec in specs for one in spec.ir_types()]

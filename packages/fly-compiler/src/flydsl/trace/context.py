@@ -168,6 +168,8 @@ class Trace:
         """MLIR types and attributes by what they were made from; they live as long as the context."""
         self.ktrace: Any = None
         """How events of `fx.ktrace` are recorded, `None` when they are not."""
+        self.rewrites: Any = None
+        """The rewritten functions that earlier processes kept (`flydsl.frontend.rewrite.kept`), `None` without any."""
         self.event_names: dict[str, int] = {}
         """The events of the program, with their numbers."""
         self.quoted: list[str] = []

@@ -16,7 +16,9 @@ _MODE = 0o644
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, mode: str, encoding: str | None = None) -> Iterator[IO[Any]]:
+def atomic_write(
+    path: str | os.PathLike[str], *, mode: str, encoding: str | None = None, sync: bool = True
+) -> Iterator[IO[Any]]:
     """Write a file in a `with` block; it takes its place when the block ends without an exception.
 
     Otherwise what was at `path` stays as it was, and nothing else is left behind.
@@ -25,6 +27,7 @@ def atomic_write(path: str | os.PathLike[str], *, mode: str, encoding: str | Non
         path: the file; its folder exists.
         mode: `w` or `wb`.
         encoding: of a text, by default UTF-8.
+        sync: whether the file is whole after a crash of the machine too; without, its reader has to see that it is.
 
     Raises:
         ValueError: another mode.
@@ -41,8 +44,8 @@ def atomic_write(path: str | os.PathLike[str], *, mode: str, encoding: str | Non
             yield file
             file.flush()
             os.fchmod(file.fileno(), _MODE)
-            # A rename may reach the disk before the content does: after a crash the file would be there, and empty.
-            os.fsync(file.fileno())
+            if sync:  # a rename may reach the disk before the content: after a crash the file would be there, and empty
+                os.fsync(file.fileno())
         os.replace(partial, target)
     except BaseException:
         with suppress(OSError):

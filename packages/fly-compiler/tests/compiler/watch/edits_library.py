@@ -124,12 +124,6 @@ LIBRARY = [
         change="m.X.n = V",
     ),
     Edit(
-        "__next__",
-        "class C:\n    def __iter__(self): return self\n    def __next__(self): return self.n\nX = C()\nX.n = VALUE",
-        "next(iter(X))",
-        change="m.X.n = V",
-    ),
-    Edit(
         "__eq__",
         "class C:\n    def __eq__(self, one): return self.n == one\n    __hash__ = None\nX = C()\nX.n = VALUE",
         "3 if X == 3 else 5",

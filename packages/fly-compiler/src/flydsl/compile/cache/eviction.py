@@ -15,6 +15,8 @@ __all__ = ["bytes_of", "evict", "touch"]
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+_KEPT = (".so", ".code")
+"""What the files end in that the cache holds: artifacts and rewritten functions."""
 _LEFT = 0.8
 """The share of the limit that eviction leaves, so that it is not done for every new artifact."""
 _GRACE = 60.0
@@ -42,9 +44,9 @@ def touch(path: Path) -> None:
 
 
 def evict(root: Path, limit: int) -> int:
-    """Remove the artifacts that were used longest ago until the cache is well below its limit.
+    """Remove the files that were used longest ago until the cache is well below its limit.
 
-    Only files of the cache's own naming are looked at: artifacts, and temporary files that killed writers left. An
+    Only those of the cache's own naming are looked at, and temporary files that killed writers left. An
     artifact that a process has loaded stays usable in it: a removed file lives on as long as it is open.
 
     Args:
@@ -52,7 +54,7 @@ def evict(root: Path, limit: int) -> int:
         limit: bytes; 0 is no limit.
 
     Returns:
-        How many artifacts were removed.
+        How many files were removed.
     """
     if limit <= 0:
         return 0
@@ -65,9 +67,9 @@ def evict(root: Path, limit: int) -> int:
                     facts = one.stat(follow_symlinks=False)
                     if not one.is_file(follow_symlinks=False):
                         continue
-                    if one.name.endswith(".so"):
+                    if one.name.endswith(_KEPT):
                         found.append((facts.st_mtime, facts.st_blocks * 512, one.path))
-                    elif one.name.startswith(".") and ".so-" in one.name and now - facts.st_mtime > _ABANDONED:
+                    elif _is_partial(one.name) and now - facts.st_mtime > _ABANDONED:
                         os.unlink(one.path)
     total = sum(size for _, size, _ in found)
     if total <= limit:
@@ -80,8 +82,13 @@ def evict(root: Path, limit: int) -> int:
             os.unlink(path)
             total -= size
             removed += 1
-    log().info("the disk cache was over its limit of %d bytes: %d artifacts were removed", limit, removed)
+    log().info("the disk cache was over its limit of %d bytes: %d files were removed", limit, removed)
     return removed
+
+
+def _is_partial(name: str) -> bool:
+    """Tell whether a file is one that a writer had not finished (`atomic_write`)."""
+    return name.startswith(".") and any(f"{ending}-" in name for ending in _KEPT)
 
 
 def _folders(root: Path) -> list[str]:

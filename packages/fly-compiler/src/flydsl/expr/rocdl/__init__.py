@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only AMD GPUs have: `fx.rocdl`.
 
+A file is imported when one of its names is first used: to import all of them takes as long as to trace a small kernel.
+
 Names that are not here are those of MLIR's `rocdl` dialect; matrix instructions are found whatever their separators.
 Sub-modules `cdna3`, `cdna4`, `cdna5`, `rdna3`, `rdna4` name what one architecture has.
 """
@@ -8,75 +10,90 @@ Sub-modules `cdna3`, `cdna4`, `cdna5`, `rdna3`, `rdna4` name what one architectu
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..ops.dialect_proxy import proxy
-from .buffer import (
-    get_buffer_rsrc as get_buffer_rsrc,
-)
-from .buffer import (
-    make_buffer_ptr as make_buffer_ptr,
-)
-from .buffer import (
-    make_buffer_tensor as make_buffer_tensor,
-)
-from .buffer import (
-    s_buffer_load as s_buffer_load,
-)
-from .copy_ops import *  # noqa: F403 - a documented aggregation
-from .copy_ops import __all__ as _copy_ops
-from .enum import (
-    CacheModifier as CacheModifier,
-)
-from .enum import (
-    SyncScope as SyncScope,
-)
-from .enum import (
-    TargetAddressSpace as TargetAddressSpace,
-)
-from .intrinsic import (
-    call_intrinsic as call_intrinsic,
-)
-from .lanes import *  # noqa: F403
-from .lanes import __all__ as _lanes
-from .matrix import matrix_instruction
-from .memory import *  # noqa: F403
-from .memory import __all__ as _memory
-from .mma_ops import *  # noqa: F403
-from .mma_ops import __all__ as _mma_ops
-from .newer_ops import (
-    disable_xdl_arb_stall as disable_xdl_arb_stall,
-)
-from .newer_ops import (
-    newer_op,
-)
-from .newer_ops import (
-    wave_barrier as wave_barrier,
-)
-from .schedule import Schedule as Schedule
-from .schedule import interleave as interleave
-from .sparse_mma import SMFMAC as SMFMAC
-from .waits import *  # noqa: F403
-from .waits import __all__ as _waits
-from .wmma_instructions import *  # noqa: F403
-from .wmma_instructions import __all__ as _wmma_instructions
+from .enum import CacheModifier as CacheModifier
+from .enum import SyncScope as SyncScope
+from .enum import TargetAddressSpace as TargetAddressSpace
 
-__all__ = sorted(
-    {
-        *_copy_ops, *_lanes, *_memory, *_mma_ops, *_waits, *_wmma_instructions, "CacheModifier",
-        "Schedule", "SyncScope", "TargetAddressSpace", "call_intrinsic", "disable_xdl_arb_stall", "get_buffer_rsrc",
-        "interleave", "make_buffer_ptr", "make_buffer_tensor", "s_buffer_load", "wave_barrier",
-    }
-)  # fmt: skip
+if TYPE_CHECKING:
+    from .buffer import get_buffer_rsrc as get_buffer_rsrc
+    from .buffer import make_buffer_ptr as make_buffer_ptr
+    from .buffer import make_buffer_tensor as make_buffer_tensor
+    from .buffer import s_buffer_load as s_buffer_load
+    from .copy_ops import *  # noqa: F403
+    from .intrinsic import call_intrinsic as call_intrinsic
+    from .lanes import *  # noqa: F403
+    from .memory import *  # noqa: F403
+    from .mma_ops import *  # noqa: F403
+    from .newer_ops import disable_xdl_arb_stall as disable_xdl_arb_stall
+    from .newer_ops import wave_barrier as wave_barrier
+    from .schedule import Schedule as Schedule
+    from .schedule import interleave as interleave
+    from .sparse_mma import SMFMAC as SMFMAC
+    from .waits import *  # noqa: F403
+    from .wmma_instructions import *  # noqa: F403
+
+_NAMES: dict[str, str] = {
+    "buffer": """
+        get_buffer_rsrc make_buffer_ptr make_buffer_tensor s_buffer_load
+    """,
+    "copy_ops": """
+        BufferAtomic BufferAtomicAdd BufferAtomicMax BufferAtomicMin BufferAtomicPkAdd BufferCopy BufferCopy8b
+        BufferCopy16b BufferCopy32b BufferCopy64b BufferCopy128b BufferCopyLDS BufferCopyLDS32b BufferCopyLDS64b
+        BufferCopyLDS128b BufferLoadAsyncLDS BufferLoadAsyncLDS32b BufferLoadAsyncLDS96b BufferLoadAsyncLDS128b
+        GlobalLoadAsyncLDS GlobalLoadAsyncLDS32b GlobalLoadAsyncLDS96b GlobalLoadAsyncLDS128b LDSReadTrans
+        LDSReadTrans4_64b LDSReadTrans6_96b LDSReadTrans8_64b LDSReadTrans16_64b
+    """,
+    "intrinsic": """
+        call_intrinsic
+    """,
+    "lanes": """
+        ballot cvt_off_f32_i4 cvt_pk_bf16_f32 cvt_pk_f32_fp8 cvt_pk_fp8_f32 cvt_scalef32_pk_bf16_fp4
+        cvt_scalef32_pk_f32_fp4 cvt_scalef32_pk_fp4_f32 ds_bpermute perm_b32 rcp readfirstlane readlane wave_id
+    """,
+    "memory": """
+        asyncmark buffer_load_to_lds cluster_load_async_to_lds lds_transpose_load raw_ptr_buffer_atomic_fadd
+        raw_ptr_buffer_atomic_fmax raw_ptr_buffer_load raw_ptr_buffer_load_lds raw_ptr_buffer_store wait_asyncmark
+    """,
+    "mma_ops": """
+        MFMA WMMA MFMAScale MFMA_Scale WMMAScale
+    """,
+    "newer_ops": """
+        disable_xdl_arb_stall wave_barrier
+    """,
+    "schedule": """
+        Schedule interleave
+    """,
+    "sparse_mma": """
+        SMFMAC
+    """,
+    "waits": """
+        encode_waitcnt mask_dsrd mask_dswr mask_mfma mask_vmem_rd s_wait_asynccnt s_waitcnt sched_barrier sched_dsrd
+        sched_dswr sched_group_barrier sched_mfma sched_vmem
+    """,
+    "wmma_instructions": """
+        wmma_f32_16x16x128_fp8_fp8 wmma_scale_f32_16x16x128_f8f6f4 wmma_scale_f32_32x16x128_f4
+    """,
+}
+"""The public names of the files that are imported at the first use of one."""
+
+_FILES = {name: file for file, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted([*_FILES, "CacheModifier", "SyncScope", "TargetAddressSpace"])
 
 _SUBMODULES = (
-    "cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "enum", "universal", "inline_asm",
+    *_NAMES, "cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "universal", "inline_asm",
     "experimental",
 )  # fmt: skip
 _OF_CDNA5 = ("TDM", "TensorLoad", "TensorStore", "make_tdm_atom", "make_tiled_tdm_atom", "tdm_partition")
 
 
 def __getattr__(name: str) -> Any:
+    file = _FILES.get(name)
+    if file is not None:
+        found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{file}"), name)
+        return found
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _OF_CDNA5:
@@ -97,9 +114,18 @@ def __getattr__(name: str) -> Any:
         sparse = sparse_matrix_instruction(name)
         if sparse is not None:
             return sparse
+    from .matrix import matrix_instruction
+    from .newer_ops import newer_op
+
     found = matrix_instruction(name) or newer_op(name)
     if found is not None:
         return found
     from flydsl._mlir.dialects import rocdl  # a big module; kernels in layouts never need it
 
+    from ..ops.dialect_proxy import proxy
+
     return proxy(rocdl, name, __name__)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_SUBMODULES]

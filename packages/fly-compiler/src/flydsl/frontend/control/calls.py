@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
 from flydsl.trace.library import MODULES
 
-from ..rewrite import SourceUnavailableError, find_source, is_rewritten, rewrite_function
+from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewritten, rewrite_function
 from ..rewrite.refusals import is_generator
 from .logic import is_dynamic
 from .outside import asked, asked_of
@@ -109,9 +109,10 @@ def _rewritten(function: FunctionType) -> FunctionType:
     if root == "flydsl" and ".".join(module.split(".")[:2]) in _OWN:
         return function
     try:
-        source = find_source(function)
-        if not isinstance(source.node, ast.Lambda) and is_generator(source.node):
-            return function
+        if function.__code__.co_flags & SUSPENDS:
+            node = find_source(function).node
+            if not isinstance(node, ast.Lambda) and is_generator(node):
+                return function
         return rewrite_function(function, decorated=False)
     except SourceUnavailableError:
         return function  # runs as it is; a run-time condition in it raises there

@@ -6,11 +6,12 @@ while tracing: Python values keep Python's meaning, run-time values build struct
 one construct.
 """
 
-from .function import is_rewrite_of, is_rewritten, rewrite_function, rewritten_source
+from .function import SUSPENDS, is_rewrite_of, is_rewritten, rewrite_function, rewritten_source
 from .source import SourceUnavailableError, find_source, source_line
 from .syntax import RewriteError
 
 __all__ = [
+    "SUSPENDS",
     "RewriteError",
     "SourceUnavailableError",
     "find_source",

@@ -6,8 +6,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flydsl.trace.library import is_of_compiler
-
 from .syntax import OPS, call_op, copied, is_named_call
 
 if TYPE_CHECKING:
@@ -111,5 +109,4 @@ def certainly_foreign(transformer: FunctionTransformer, function: ast.expr) -> b
         return False
     if root.id == OPS:
         return True
-    module = transformer.known_module(root.id)
-    return module is not None and (is_of_compiler(module.__name__) or module.__name__.startswith("flydsl._mlir"))
+    return transformer.is_compiler_module(root.id)

@@ -8,16 +8,18 @@ import difflib
 import inspect
 import operator
 from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any
 
+from flydsl.trace.context import maybe_current
 from flydsl.utils import env, log
 
+from .kept import KeptRewrites, name_of
+from .namespace import Namespace
 from .refusals import is_generator
 from .source import FunctionSource, find_source
 from .syntax import OPS, REGION, RewriteError, copied, located, parameters_of
 from .transformer import FunctionTransformer
 
-__all__ = ["is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
+__all__ = ["SUSPENDS", "is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
 
 _FACTORY = "__fly_factory"
 # The rewritten function's name inside the factory: under its own it would hide a global of that name from its body, as
@@ -41,7 +43,8 @@ def is_rewrite_of(rewritten: FunctionType | None, function: FunctionType) -> boo
     )
 
 
-_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""The flags of code that can only be a generator or a coroutine, or holds the `yield` of a loop with init=."""
 
 
 def is_rewritten(function: FunctionType) -> bool:
@@ -68,7 +71,8 @@ def rewrite_function(function: FunctionType, *, decorated: bool, keep_value: boo
     key = (id(function.__code__), decorated, keep_value)
     known = _by_original.get(key)
     if known is None:
-        code = _rewrite_code(function, decorated, keep_value)
+        code = _kept_or_rewritten(function, decorated, keep_value)
+        _register(code)
         _by_original[key] = known = (function.__code__, code)
         _originals[id(code)] = function.__code__
     return _with_code(function, known[1])
@@ -76,7 +80,7 @@ def rewrite_function(function: FunctionType, *, decorated: bool, keep_value: boo
 
 def rewritten_source(function: FunctionType, *, decorated: bool = True, keep_value: bool = True) -> str:
     """Return the rewritten function as Python text, for `FLYDSL_DEBUG_AST_DIFF` and for people."""
-    return ast.unparse(_rewrite_tree(function, find_source(function), decorated, keep_value))
+    return ast.unparse(_rewrite_tree(function, find_source(function), Namespace(function), decorated, keep_value))
 
 
 _operations: list[ModuleType] = []
@@ -106,7 +110,7 @@ def _with_code(function: FunctionType, code: CodeType) -> FunctionType:
 
 
 def _rewrite_tree(
-    function: FunctionType, source: FunctionSource, decorated: bool, keep_value: bool
+    function: FunctionType, source: FunctionSource, namespace: Namespace, decorated: bool, keep_value: bool
 ) -> ast.FunctionDef | ast.Lambda:
     """Rewrite the tree of `source` in place and return it."""
     node = source.node
@@ -114,14 +118,14 @@ def _rewrite_tree(
         if isinstance(node, ast.AsyncFunctionDef):
             raise RewriteError(f"'{node.name}' is async: a traced function runs at once and cannot await").at(node)
         if isinstance(node, ast.FunctionDef):
-            if function.__code__.co_flags & _SUSPENDS and is_generator(node):
+            if function.__code__.co_flags & SUSPENDS and is_generator(node):
                 raise RewriteError(
                     f"'{node.name}' is a generator; in a traced function `yield` can only end the body of a loop "
                     "with init="
                 ).at(node)
             node.decorator_list, node.returns = [], None
         _strip_signature(node.args)
-        transformer = FunctionTransformer(_namespace(function), decorated=decorated, keep_value=keep_value)
+        transformer = FunctionTransformer(namespace, decorated=decorated, keep_value=keep_value)
         transformer.function(node)
     except RewriteError as error:
         raise error.in_file(source.filename) from None
@@ -136,26 +140,36 @@ def _strip_signature(arguments: ast.arguments) -> None:
     arguments.kw_defaults = [one and located(ast.Constant(None), one) for one in arguments.kw_defaults]
 
 
-def _namespace(function: FunctionType) -> dict[str, Any]:
-    names = dict(function.__globals__)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            names[name] = cell.cell_contents
-        except ValueError:  # not bound yet; it certainly is no module
-            names[name] = None
-    return names
-
-
 def _log_difference(before: ast.AST, after: ast.AST, name: str) -> None:
     written, rewritten = (ast.unparse(one).splitlines() for one in (before, after))
     difference = "\n".join(difflib.unified_diff(written, rewritten, "written", "rewritten", lineterm=""))
     log().info("rewriting of %s:\n%s", name, difference)
 
 
-def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> CodeType:
+def _kept_or_rewritten(function: FunctionType, decorated: bool, keep_value: bool) -> CodeType:
+    """Return the rewritten code, which an earlier process may have kept for the ones after it."""
+    trace = maybe_current()
+    kept: KeptRewrites | None = None if trace is None or env.debug.ast_diff else trace.rewrites
+    name = None if kept is None else name_of(function, decorated, keep_value)
+    namespace = Namespace(function)
+    filename = function.__code__.co_filename
+    if kept is not None and name is not None:
+        found = kept.find(filename, name)
+        if found is not None and namespace.agrees(found[0]):
+            return found[1]
+        namespace = Namespace(function)
     source = find_source(function)
+    code = _rewrite_code(function, source, namespace, decorated, keep_value)
+    if kept is not None and name is not None:
+        kept.add(filename, name, (namespace.answers, code), source.file_lines)
+    return code
+
+
+def _rewrite_code(
+    function: FunctionType, source: FunctionSource, namespace: Namespace, decorated: bool, keep_value: bool
+) -> CodeType:
     written = copied(source.node) if env.debug.ast_diff else None
-    node = _rewrite_tree(function, source, decorated, keep_value)
+    node = _rewrite_tree(function, source, namespace, decorated, keep_value)
     if written is not None:
         _log_difference(written, node, function.__qualname__)
     original = function.__code__
@@ -178,9 +192,7 @@ def _rewrite_code(function: FunctionType, decorated: bool, keep_value: bool) -> 
     flags = original.co_flags & 0x1FF0000  # the `from __future__` features of the file
     compiled = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
     name = "<lambda>" if isinstance(node, ast.Lambda) else _INNER
-    code = _renamed(_find(_find(compiled, _FACTORY), name), original)
-    _register(code)
-    return code
+    return _renamed(_find(_find(compiled, _FACTORY), name), original)
 
 
 def _find(code: CodeType, name: str) -> CodeType:

@@ -31,6 +31,8 @@ class FunctionSource:
     """Innermost class around the function, for the mangling of private names."""
     text: str
     """The lines of the function, decorators included; of a lambda, itself alone."""
+    file_lines: list[str]
+    """The lines of the whole file."""
 
 
 @dataclass
@@ -84,7 +86,7 @@ def find_source(function: FunctionType) -> FunctionSource:
         text = ast.unparse(node)
     else:
         text = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
-    return FunctionSource(node, code.co_filename, class_name, text)
+    return FunctionSource(node, code.co_filename, class_name, text, lines)
 
 
 def _alone(function: FunctionType, lines: list[str]) -> list[tuple[FunctionNode, str | None]]:

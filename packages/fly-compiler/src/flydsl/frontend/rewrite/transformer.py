@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 from . import branch, calls, conditional, explicit_loop, operators, range_loop, refusals, while_loop
 from .exits import lower_exits
 from .names import Effects, effects_of, nested_nonlocals, unread_names
+from .namespace import Namespace
 from .syntax import (
     REGION,
     RewriteError,
@@ -59,13 +58,13 @@ class FunctionTransformer(ast.NodeTransformer):
     """Rewrites the body of one function and of the functions nested in it.
 
     Args:
-        namespace: the function's globals and closure values, to see which names are modules of this library.
+        namespace: the names around the function, to see which are Python's own or modules of this library.
         decorated: the function is `@flyc.kernel` or `@flyc.jit`, so that every `range` and `while` is a run-time loop;
             in a helper that was merely reached, loops over Python integers stay Python.
         keep_value: the result of the function is used.
     """
 
-    def __init__(self, namespace: dict[str, Any], *, decorated: bool, keep_value: bool) -> None:
+    def __init__(self, namespace: Namespace, *, decorated: bool, keep_value: bool) -> None:
         self.namespace = namespace
         self.decorated = decorated
         self.keep_value = keep_value
@@ -146,24 +145,21 @@ class FunctionTransformer(ast.NodeTransformer):
                 done.append(result)
         return done
 
-    def known_module(self, name: str) -> ModuleType | None:
-        """Return the module that `name` stands for when that is certain before tracing."""
-        scope = self.scope
-        while scope is not None:
-            if scope.owns(name):
-                return None
-            scope = scope.parent
-        value = self.namespace.get(name)
-        return value if isinstance(value, ModuleType) else None
+    def is_compiler_module(self, name: str) -> bool:
+        """Tell whether `name` certainly is a module of this library."""
+        return not self._is_bound(name) and self.namespace.is_compiler_module(name)
 
     def is_builtin(self, name: str) -> bool:
         """Tell whether `name` certainly is Python's own."""
+        return not self._is_bound(name) and self.namespace.is_builtin(name)
+
+    def _is_bound(self, name: str) -> bool:
         scope = self.scope
         while scope is not None:
             if scope.owns(name):
-                return False
+                return True
             scope = scope.parent
-        return name not in self.namespace and hasattr(builtins, name)
+        return False
 
     def _is_global(self, name: str) -> bool:
         assert self.scope is not None
