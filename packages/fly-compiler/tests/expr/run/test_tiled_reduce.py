@@ -128,3 +128,43 @@ def test_an_accumulator(mode, waves):
     launch(*(flyc.from_dlpack(one, assumed_align=16) for one in (a, b, target)))
     scores = a.float() @ b.float().t()
     assert torch.equal(target, scores.amax(mode, keepdim=True).expand_as(scores))
+
+
+def test_a_scalar_that_a_thread_has_combined_already():
+    """Each lane adds up its own elements of a row of 64, the lanes of the row do the rest."""
+
+    @flyc.kernel(known_block_size=(64, 1, 1))
+    def kernel(source: fx.Tensor, target: fx.Tensor):
+        atom = fx.make_copy_atom(fx.UniversalCopy128b(), fx.Float32)
+        copy = fx.make_tiled_copy_tv(atom, fx.make_layout((4, 16), (16, 1)), fx.make_layout((1, 4), (4, 1)))
+        mine = copy.get_slice(fx.thread_idx.x)
+        part, to = mine.partition_S(source), mine.partition_D(target)
+        fragment = fx.make_fragment_like(part)
+        fx.copy(copy, part, fragment)
+        own = fragment.load().reshape(4)
+        fragment.fill(fx.coop.tiled_reduce(own[0] + own[1] + own[2] + own[3], "add", mine, 1))
+        fx.copy(copy, fragment, to)
+
+    @flyc.jit
+    def launch(source: fx.Tensor, target: fx.Tensor):
+        kernel(source, target).launch(grid=(1,), block=(64,))
+
+    source = torch.randint(-50, 50, (4, 64), generator=torch.Generator().manual_seed(1)).float()
+    target = torch.empty_like(source)
+    launch(flyc.from_dlpack(source, assumed_align=16), flyc.from_dlpack(target, assumed_align=16))
+    assert torch.equal(target, source.sum(1, keepdim=True).expand_as(source))
+
+
+def test_a_scalar_for_elements_of_several_results_is_refused():
+    @flyc.kernel(known_block_size=(64, 1, 1))
+    def kernel():
+        atom = fx.make_copy_atom(fx.UniversalCopy128b(), fx.Float32)
+        copy = fx.make_tiled_copy_tv(atom, fx.make_layout((4, 16), (16, 1)), fx.make_layout((1, 4), (4, 1)))
+        fx.coop.tiled_reduce(fx.Float32(1.0), "add", copy.get_slice(fx.thread_idx.x), 0)
+
+    @flyc.jit
+    def launch():
+        kernel().launch(grid=(1,), block=(64,))
+
+    with pytest.raises(ValueError, match="have 4 results along mode 0, not one"):
+        launch()

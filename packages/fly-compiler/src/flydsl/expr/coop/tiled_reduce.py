@@ -19,7 +19,7 @@ from ..ops.copy import ThrCopy
 from ..ops.gpu import barrier, shuffle_xor
 from ..ops.mma import ThrMma
 from ..values.layout import trees
-from ..values.numeric.base import as_numeric
+from ..values.numeric.base import Numeric, as_numeric
 from ..values.numeric.meta import NumericMeta
 from ..values.storable import Array
 from ..values.struct import Empty
@@ -147,7 +147,8 @@ def tiled_reduce(values: Any, op: Any, part: Any, mode: int, *, storage: Any = N
 
     Args:
         values: a register tensor as `fx.make_fragment_like` of a partition makes it, `((values), Rest…)`, or the
-            `Vector` of its elements, in their order.
+            `Vector` of its elements, in their order. A scalar is what this thread has combined of its elements already,
+            where they all have one result.
         op: an `fx.ReductionOp`, its name, or a commutative and associative callable of two scalars.
         part: this thread's slice of the tiled copy that the fragment belongs to, or of the tiled MMA whose accumulator
             it is. The bits of the index that it was sliced with are those of the lane, then of the wave.
@@ -160,19 +161,30 @@ def tiled_reduce(values: Any, op: Any, part: Any, mode: int, *, storage: Any = N
         them: a `Vector` like that of the fragment's elements, or one scalar where that is the same for all of them.
 
     Raises:
-        TypeError: `part` is no slice, or `values` neither fragment nor vector.
-        ValueError: the layout does not place threads by the bits of their index; or storage is missing.
+        TypeError: `part` is no slice, or `values` neither fragment, vector nor scalar.
+        ValueError: the layout does not place threads by the bits of their index; storage is missing; or a scalar for
+            elements of several results.
     """
     pattern = _pattern(*_tiling(part), mode)
-    elements, shape = _elements(values, pattern)
-    numbers = _of_fragment(pattern, shape, mode)
     wave = _trace.target().warp_size
     if pattern.threads > wave:
         _check_workgroup(pattern)
+    if isinstance(values, Numeric):
+        if pattern.results > 1:
+            raise ValueError(
+                f"tiled_reduce: a thread's elements have {pattern.results} results along mode {mode}, not one; give "
+                "the fragment or the vector of its elements"
+            )
+        numbers, combined = [0], [values]
+    else:
+        elements, shape = _elements(values, pattern)
+        numbers = _of_fragment(pattern, shape, mode)
+        combined = []
+        for number in range(max(numbers) + 1):
+            mine = [index for index, one in enumerate(numbers) if one == number]
+            combined.append(folded(elements if len(mine) == elements.numel else elements.shuffle(elements, mine), op))
     results = []
-    for number in range(max(numbers) + 1):
-        mine = [index for index, one in enumerate(numbers) if one == number]
-        value = folded(elements if len(mine) == elements.numel else elements.shuffle(elements, mine), op)
+    for value in combined:
         results.append(_over_lanes(value, op, [bit for bit in pattern.reduced if 1 << bit < wave], wave))
     if any(1 << bit >= wave for bit in pattern.reduced):
         if storage is None:
@@ -214,7 +226,9 @@ def _elements(values: Any, pattern: _Pattern) -> tuple[Any, tuple[Any, ...]]:
             )
         return values.load(), shape
     if not isinstance(values, Vector):
-        raise TypeError(f"tiled_reduce takes a fragment or the vector of its elements, not {type(values).__name__}")
+        raise TypeError(
+            f"tiled_reduce takes a fragment, the vector of its elements or a scalar, not {type(values).__name__}"
+        )
     if values.numel != count:
         raise ValueError(
             f"tiled_reduce: a thread of the tiling has {count} values, the vector has {values.numel}; give the "

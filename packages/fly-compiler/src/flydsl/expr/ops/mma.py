@@ -19,6 +19,7 @@ from ..values.layout.host import from_host
 from ..values.layout.modes import slice
 from ..values.layout.objects import IntTuple, Layout, Tile
 from ..values.tensor import Tensor, typed
+from .accumulator import accumulator_as_operand
 from .atom import MmaAtom, _Atom, check_target, of_tiling
 from .tiling_threads import check_threads
 
@@ -191,6 +192,23 @@ class ThrMma:
     def make_fragment_C(self, block_tile: Any, stages: int | None = None) -> Tensor:
         """As `TiledMma.make_fragment_C`."""
         return self.tiled_mma.make_fragment_C(block_tile, stages)
+
+    def retile_A(self, fragment: Tensor, producer: TiledMma | ThrMma) -> Tensor:
+        """Return the accumulator of another tiled MMA as this one's operand A, in the same registers.
+
+        Args:
+            fragment: a register tensor like the fragment of C (M, N) of `producer`, of any type; it becomes A (M, K).
+            producer: that tiled MMA, or a thread's slice of it.
+
+        Raises:
+            TypeError: an argument of another kind.
+            ValueError: some thread does not have the elements that it needs as an operand.
+        """
+        return accumulator_as_operand("A", self, fragment, producer)
+
+    def retile_B(self, fragment: Tensor, producer: TiledMma | ThrMma) -> Tensor:
+        """As `retile_A` for operand B (N, K): the accumulator (M, N) is the operand transposed, M is contracted."""
+        return accumulator_as_operand("B", self, fragment, producer)
 
     mma_atom = of_tiling("tiled_mma", TiledMma, "mma_atom")
     atom_layout = of_tiling("tiled_mma", TiledMma, "atom_layout")
