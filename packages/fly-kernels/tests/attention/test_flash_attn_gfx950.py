@@ -37,6 +37,38 @@ def test_plain(gfx950, run, head_dim, dtype, causal):
     check(out, lse, q, k, v, causal, dtype)
 
 
+@pytest.mark.parametrize("lazy_rescale", [True, False])
+@pytest.mark.parametrize(("setprio", "stagger"), [(False, False), (True, False), (False, True), (True, True)])
+def test_schedules(gfx950, run, setprio, stagger, lazy_rescale):
+    """Each is another order of the waves (their barriers differ), and none changes a result."""
+    q, k, v = tensors(1, 300, 330, 1, 1, 64, "bf16")
+    kernel = build(
+        1,
+        64,
+        True,
+        dualwave_swp_setprio=setprio,
+        dualwave_swp_enable_stagger=stagger,
+        dualwave_swp_lazy_rescale=lazy_rescale,
+    )
+    out, none = run.empty(q), torch.zeros(1, dtype=torch.int32)
+    run(kernel, q, k, v, out, q, none, none, none, 0, 1, 300, 330, writes=[out])
+    check(out, None, q, k, v, True, "bf16")
+
+
+def test_a_schedule_is_in_the_code(gfx950, counters):
+    """Priorities are instructions, and two groups of waves need a barrier more each; eager rescaling is counted."""
+    q, k, v = tensors(1, 256, 512, 1, 1, 64, "bf16")
+    none, out = torch.zeros(1, dtype=torch.int32), torch.empty_like(q)
+
+    def issued(**options):
+        kernel = build(1, 64, False, **{f"dualwave_swp_{name}": value for name, value in options.items()})
+        return counters(kernel, q, k, v, out, q, none, none, none, 0, 1, 256, 512)["total"]["instructions"]
+
+    plain = issued(setprio=False, enable_stagger=False)
+    assert issued(setprio=True, enable_stagger=False) != issued(setprio=False, enable_stagger=True) != plain
+    assert issued(setprio=False, enable_stagger=False, lazy_rescale=False) > plain
+
+
 def test_sequences_of_several_lengths(gfx950, run):
     q, k, v = (one[0] for one in tensors(1, 100, 100, 1, 1, 64, "bf16"))
     starts = torch.tensor([0, 67, 100], dtype=torch.int32)

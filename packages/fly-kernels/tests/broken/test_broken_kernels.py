@@ -168,19 +168,21 @@ def split_attention() -> None:
     kernel(q, q, q, out, out, parts, parts_lse, out, out, out, out, 1, 200, 200)
 
 
-PRODUCTS = (
-    f"{ATTENTION}.matrix: acc = fx.rocdl.mfma_f32_32x32x8bf16_1k(",
-    f"{ATTENTION}.matrix: return instruction(a, b, acc)",
-)
 OUTPUT_IN_LDS = (
-    f"{ATTENTION}.output_store: self._written[part].store(",
-    f"{ATTENTION}.output_store: piece = fx.recast_iter(fx.Int32, self._read[part]).load(kind)",
-    f"{ATTENTION}.kv_staging: place.store(values)",
-    f"{ATTENTION}.flash_attn_kernel: a = (v_mine +",
+    f"{ATTENTION}.output_store: fx.copy(self._put.tiled_copy",
+    f"{ATTENTION}.output_store: fx.copy(self._get.tiled_copy",
+    f"{ATTENTION}.kv_staging: fx.copy(self._put, fragment",
+    f"{ATTENTION}.kv_staging: fx.copy(self._put, turned",
+    f"{ATTENTION}.flash_attn_kernel: fx.copy(from_lds, v_mine",
+)
+# An operand that nobody wrote is noticed where it is read, or where it is used.
+KEYS_IN_LDS = (
+    f"{ATTENTION}.flash_attn_kernel: fx.copy(from_lds, k_mine",
+    f"{ATTENTION}.flash_attn_kernel: fx.gemm(qk.tiled_mma",
 )
 
 
-PARTS = ("highest, (logs +", "log = (logs +", "(parts + fx.Int64(part)", "target.store(")
+PARTS = ("highest, logs[part]", "logs[part] - highest", "fx.copy(get.tiled_copy", "fx.copy(put.tiled_copy")
 
 
 def splitk_gemm() -> None:
@@ -278,13 +280,13 @@ KERNELS = [
                 "race",
                 OUTPUT_IN_LDS,
             ),
-            Break(f"{ATTENTION}.flash_attn_kernel", "(lse + row).store(", "(lse + row + 1).store(", "memory"),
+            Break(f"{ATTENTION}.flash_attn_kernel", "lse[rows[b]] =", "lse[rows[b] + 1] =", "memory"),
             Break(
                 f"{ATTENTION}.kv_staging",
-                "_store_if(taken, values.bitcast(self.element), place)",
+                "fx.copy(self._put, fragment, self._target[None, None, None, stage])",
                 "pass",
                 "init",
-                (f"{ATTENTION}.flash_attn_kernel: a = (k_mine +", *PRODUCTS),
+                KEYS_IN_LDS,
             ),
         ),
     ),
@@ -294,15 +296,15 @@ KERNELS = [
         (
             Break(
                 f"{ATTENTION}.split_combine_kernel",
-                "(at < rows) & (row < seq_len)",
-                "at < rows",
+                "(thread < threads_a_row * rows) & (row < seq_len)",
+                "thread < threads_a_row * rows",
                 "memory",
                 PARTS,
             ),
             Break(
                 f"{ATTENTION}.split_combine_kernel",
-                "first_part = fx.Int64(batch) * splits",
-                "first_part = fx.Int64(batch) * splits + 1",
+                "[row, head, None, batch]",
+                "[row, head, None, batch + 1]",
                 "memory",
                 PARTS,
             ),

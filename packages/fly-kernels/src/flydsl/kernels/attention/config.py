@@ -11,6 +11,7 @@ from ..common.defaults import defaults
 from .matrix import LANES, TILE
 
 _USUAL_WAVES = 2  # of a SIMD
+_DUAL_WAVES = 8  # of a workgroup: two on a SIMD
 _TWO_BLOCKS = 512  # query rows of 8 waves with two blocks each
 
 
@@ -23,6 +24,11 @@ class FlashConfig:
         query_blocks: blocks of 32 query rows that a wave computes side by side.
         kv_tile: keys in a tile, a multiple of 32.
         waves_per_eu: waves of a SIMD that the register allocation has to leave room for.
+        stages: tiles of keys and values in LDS, 1 or 2. With one, waves wait until all have read it.
+        stagger: the second half of the waves is a barrier behind the first, so that on each SIMD one wave computes
+            weights while another adds weighted values. Needs two stages and an even number of waves.
+        setprio: a wave that computes scores goes before one that adds weighted values.
+        lazy_rescale: references of rows are renewed where weights grow too large; else for every tile.
 
     Raises:
         ValueError: a number that the kernel has no variant for.
@@ -32,6 +38,10 @@ class FlashConfig:
     query_blocks: int = 1
     kv_tile: int = 64
     waves_per_eu: int = 2
+    stages: int = 1
+    stagger: bool = False
+    setprio: bool = False
+    lazy_rescale: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.waves <= 16:
@@ -40,6 +50,13 @@ class FlashConfig:
             raise ValueError(f"flash attention: query_blocks must be 1 or 2, got {self.query_blocks!r}")
         if self.kv_tile not in (32, 64):
             raise ValueError(f"flash attention: kv_tile must be 32 or 64, got {self.kv_tile!r}")
+        if self.stages not in (1, 2):
+            raise ValueError(f"flash attention: stages must be 1 or 2, got {self.stages!r}")
+        if self.stagger and (self.stages < 2 or self.waves % 2):
+            raise ValueError(
+                "flash attention: stagger needs stages=2 and an even number of waves, "
+                f"got stages={self.stages!r} and waves={self.waves!r}"
+            )
 
     @property
     def threads(self) -> int:
@@ -104,6 +121,24 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
     while rows > TILE and seq_len <= rows // 2:
         rows //= 2
     return rows
+
+
+def dual_wave(
+    config: FlashConfig, *, setprio: bool = True, stagger: bool = True, lazy_rescale: bool = True
+) -> FlashConfig:
+    """The configuration with the schedule of two groups of waves, as far as asked for (`FlashConfig`).
+
+    It is for two tiles in LDS, so for gfx950, and for two waves of 32 rows on a SIMD, so for eight; others have none of
+    it but `lazy_rescale`.
+    """
+    two_tiles = config.waves == _DUAL_WAVES and config.query_blocks == 1 and (setprio or stagger)
+    return replace(
+        config,
+        stages=2 if two_tiles else config.stages,
+        stagger=two_tiles and stagger,
+        setprio=two_tiles and setprio,
+        lazy_rescale=lazy_rescale,
+    )
 
 
 def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_eu: int | None) -> FlashConfig:

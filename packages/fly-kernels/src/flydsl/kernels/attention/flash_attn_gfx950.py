@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The builder of attention on gfx950 with the terms of the scores and splits of the keys as options.
 
-`flash_attn_kernel` has the kernel: it is the same for all builders, and its schedule is its own.
+`flash_attn_kernel` has the kernel, which is the same for all builders.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from flydsl.runtime.device import get_rocm_arch
 
 from ..common.contiguous import expect_contiguous
 from ..common.language import flyc, fx
-from .config import configuration
+from .config import configuration, dual_wave
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .operands import LATER
@@ -65,16 +65,18 @@ def build_flash_attn_dualwave_swp_module(
         return_lse: whether LSE is written.
         has_bias, has_alibi, has_sink: terms of the scores, and of the denominator.
         dualwave_swp_debug_lazy_counts: whether DebugCounts is added to.
-        daz, cross_seqlen, dualwave_swp_lazy_rescale, dualwave_swp_setprio, dualwave_swp_enable_stagger: choose between
-            variants and schedules that are one here: weights below 2^-126 are always zero, lengths of queries and keys
-            may always differ, sums are always rescaled lazily, which changes no more than their rounding, and the
-            order in which waves compute and load changes no result.
+        dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile; this
+            changes no more than their rounding.
+        dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule, as `FlashConfig.setprio` and `stagger`; with
+            either of them there are two tiles of keys and values in LDS. No result depends on it.
+        daz, cross_seqlen: choose between variants that are one here: weights below 2^-126 are always zero, and lengths
+            of queries and keys may always differ.
 
     Raises:
         NotImplementedError: `paged`, a `kv_cache_layout` but "linear".
         ValueError: another architecture, a number or dtype that is not supported, options that exclude each other.
     """
-    del daz, cross_seqlen, dualwave_swp_lazy_rescale, dualwave_swp_setprio, dualwave_swp_enable_stagger
+    del daz, cross_seqlen
     arch = get_rocm_arch().split(":")[0]
     if arch != "gfx950":
         raise ValueError(
@@ -88,7 +90,12 @@ def build_flash_attn_dualwave_swp_module(
     for argument, asked in (("paged", paged), ("kv_cache_layout", kv_cache_layout != "linear")):
         if asked:
             raise NotImplementedError(f"flash attention: {argument} is not supported yet; it {LATER}")
-    config = configuration(head_dim, num_heads, _ROWS, waves_per_eu)
+    config = dual_wave(
+        configuration(head_dim, num_heads, _ROWS, waves_per_eu),
+        setprio=dualwave_swp_setprio,
+        stagger=dualwave_swp_enable_stagger,
+        lazy_rescale=dualwave_swp_lazy_rescale,
+    )
     variant = AttentionVariant(
         varlen=varlen,
         bias=has_bias,

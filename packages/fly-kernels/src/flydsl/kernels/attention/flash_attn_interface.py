@@ -14,7 +14,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from .config import block_rows, default_config
+from .config import block_rows, default_config, dual_wave
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .operands import LATER, dense_problem, varlen_problem, with_options, with_terms
@@ -32,9 +32,18 @@ def _forward(
     lse: bool,
     rows: int,
     variant: AttentionVariant,
+    schedule: tuple[bool, bool, bool],
 ) -> Any:
     build = build_forward if variant.splits == 1 else build_split_forward
-    return build(heads, kv_heads, head_dim, dtype, causal, lse, None, default_config(head_dim, rows), variant)
+    setprio, stagger, lazy_rescale = schedule
+    dual = arch.startswith("gfx950") and head_dim in (64, 128)
+    config = dual_wave(
+        default_config(head_dim, rows),
+        setprio=setprio and dual,
+        stagger=stagger and dual,
+        lazy_rescale=lazy_rescale,
+    )
+    return build(heads, kv_heads, head_dim, dtype, causal, lse, None, config, variant)
 
 
 def flydsl_flash_attn_func(
@@ -95,7 +104,11 @@ def flydsl_flash_attn_func(
         return_lse: also return the logarithm of each row's denominator.
         debug_counts: f32 (2), added to: how often waves rescaled their sums since a maximum grew (or a tile had masked
             keys), and how many tiles of keys they took without.
-        waves_per_eu, daz, dualwave_swp_…: hints for variants that this kernel decides itself; not used.
+        dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile.
+        dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule of workgroups of 256 queries on gfx950, for D
+            of 64 and 128 (`FlashConfig.setprio`, `stagger`); there is none to choose elsewhere.
+        dualwave_swp_xcd_swizzle: None or False; there is no other order of workgroups yet.
+        waves_per_eu, daz: hints for variants that this kernel decides itself; not used.
         stream: where to launch.
 
     Returns:
@@ -120,6 +133,10 @@ def flydsl_flash_attn_func(
     for name, value in later.items():
         if value is not None:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {LATER}")
+    if dualwave_swp_xcd_swizzle:
+        raise NotImplementedError(
+            "flash attention: argument 'dualwave_swp_xcd_swizzle' is not supported yet; leave it out, or pass None"
+        )
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if not tensor.is_contiguous():
             raise ValueError(f"flash attention: {name!r} must be contiguous, got strides {tuple(tensor.stride())}")
@@ -144,7 +161,8 @@ def flydsl_flash_attn_func(
         splits = variant.splits
         rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, variant.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
-        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant)
+        schedule = (bool(dualwave_swp_setprio), bool(dualwave_swp_enable_stagger), bool(dualwave_swp_lazy_rescale))
+        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant, schedule)
         between = (cu_seqlens_q, cu_seqlens_kv)
         if splits > 1:
             rows_of_heads = problem.batch * splits * problem.seq_len * problem.heads

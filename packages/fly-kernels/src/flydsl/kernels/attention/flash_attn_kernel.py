@@ -29,18 +29,17 @@ from typing import Any
 
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
+from ..common.views import MOST, start_of
 from .config import FlashConfig, check_head_dim
 from .forward_arguments import check_arguments
 from .kv_staging import KeyStaging, ValueStaging
-from .matrix import FRAGMENT, LANES, STEP, TILE, exp2, multiply, pack, truncation_gain
+from .matrix import LANES, STEP, TILE, by_mode, exp2, in_steps, pack, score_product, truncation_gain, value_product
 from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
-from .output_store import ELEMENTS as OUTPUT_ELEMENTS
-from .output_store import OutputStore
+from .output_store import OutputStore, output_elements
 from .score_terms import ScoreTerms
 from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
-_BYTES = 2  # of an element
 _LN_2 = math.log(2.0)
 _COPIES = 2  # of the body of the loop over tiles without masks
 
@@ -84,53 +83,35 @@ def build_forward(
     if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
         raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
     element = float_type(dtype_str)
-    kv_tile, threads, waves = config.kv_tile, config.threads, config.waves
+    kv_tile, threads, waves, stages = config.kv_tile, config.threads, config.waves, config.stages
     blocks, rows_per_wave, block_m = config.query_blocks, config.rows_per_wave, config.block_m
-    steps, key_blocks, head_blocks = head_dim // STEP, kv_tile // TILE, head_dim // TILE
+    key_blocks, head_blocks = kv_tile // TILE, head_dim // TILE
     group = num_heads // num_kv_heads
     natural_scale = head_dim**-0.5 if sm_scale is None else sm_scale
     scale = natural_scale * math.log2(math.e)
     # `pack` loses 1 - 1/gain of a weight in the mean. With log2(gain) below a row's maximum, a weight of 1 stays exact.
     gain = truncation_gain(element)
     headroom = math.log2(gain)
-    head_bytes = head_dim * _BYTES
     split = variant.splits > 1
     write_lse, output_type = return_lse or split, fx.Float32 if split else element
-    output_bytes = output_type.width // 8
-    q_bytes, kv_bytes, o_bytes = (
-        heads * head_dim for heads in (num_heads * _BYTES, num_kv_heads * _BYTES, num_heads * output_bytes)
-    )
-    keys = KeyStaging(element, head_dim, kv_tile, threads)
-    values = ValueStaging(element, head_dim, kv_tile, threads)
-    lds_elements = max(keys.elements + values.elements, waves * OUTPUT_ELEMENTS)
+    keys = KeyStaging(element, head_dim, kv_tile, threads, stages)
+    values = ValueStaging(element, head_dim, kv_tile, threads, stages)
+    lds_elements = max(keys.elements + values.elements, waves * output_elements(output_type))
     name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}{variant}"
 
-    def resource(tensor: Any, first: Any, rows: Any, row_bytes: Any) -> Any:
-        """The buffer resource of `rows` rows from row `first` (i64) on."""
-        base = fx.recast_iter(element, tensor.iter) + first * (fx.Int64(row_bytes) // _BYTES)
-        return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(base, fx.Int64(rows) * fx.Int64(row_bytes)))
+    def sequence_of(tensor: Any, heads: int, row: Any, first: Any, count: Any) -> Any:
+        """The buffer tensor (tokens, elements of a head, heads) of `count` tokens from token `first` (i64) on.
 
-    def scores_of(k_mine: Any, queries: Any, begin: Any) -> Any:
-        """S^T of the tile: [query block][key block], 16 f32 a lane; `begin` gives what is added to Q K^T."""
-        sums = [[begin(b, n) for n in range(key_blocks)] for b in range(blocks)]
-        for step in fx.range_constexpr(steps):
-            for n in fx.range_constexpr(key_blocks):
-                a = (k_mine + (n * TILE * keys.pitch + step * STEP)).load(fx.Vector[element, FRAGMENT])
-                for b in fx.range_constexpr(blocks):
-                    sums[b][n] = multiply(a, queries[b][step], sums[b][n])
-        return sums
+        Tokens are `row` elements apart; those past the end read zero, and are not written.
+        """
+        layout = fx.make_layout((count, head_dim, heads, MOST), (row, 1, head_dim, row))
+        tokens: Any = fx.make_view(start_of(tensor), layout)[None, None, None, first]
+        size = fx.Int64(count) * fx.Int64(row) * (tensor.dtype.width // 8)
+        return fx.rocdl.make_buffer_tensor(tokens, num_records_bytes=size)
 
-    def add_weighted(output: Any, v_mine: Any, packed: Any) -> Any:
-        """O^T + V^T P^T of the tile: [query block][block of 32 elements of the head]."""
-        output = [list(one) for one in output]
-        for step in fx.range_constexpr(kv_tile // STEP):
-            part = list(range(step % 2 * FRAGMENT, step % 2 * FRAGMENT + FRAGMENT))
-            operands = [packed[b][step // 2].shuffle(packed[b][step // 2], part) for b in range(blocks)]
-            for m in fx.range_constexpr(head_blocks):
-                a = (v_mine + (m * TILE * values.pitch + step * STEP)).load(fx.Vector[element, FRAGMENT])
-                for b in fx.range_constexpr(blocks):
-                    output[b][m] = multiply(a, operands[b], output[b][m])
-        return output
+    def tiles_of(tokens: Any, row: Any) -> Any:
+        """Tiles of keys that begin at any of them: (keys of a tile, elements of the head, first key)."""
+        return fx.make_view(tokens.iter, fx.make_layout((kv_tile, head_dim, MOST), (row, 1, row)))
 
     def one_of(tensor: Any, index: Any) -> Any:
         """An element that is the same for the whole wave, in scalar registers."""
@@ -153,9 +134,9 @@ def build_forward(
         seq_len: fx.Int32,
         seq_len_kv: fx.Int32,
     ) -> None:
-        q_row, k_row, v_row, o_row = (
-            [one * _BYTES for one in strides] if variant.strided else [q_bytes, kv_bytes, kv_bytes, o_bytes]
-        )
+        q_elements, kv_elements = num_heads * head_dim, num_kv_heads * head_dim
+        dense = (q_elements, kv_elements, kv_elements, q_elements)
+        q_row, k_row, v_row, o_row = strides if variant.strided else dense
         bias_pitch = seq_len_kv
         thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
         block, part, sequence_out = fx.block_idx.x, 0, batch
@@ -164,8 +145,8 @@ def build_forward(
         if fx.const_expr(causal):  # those with most keys first
             block = fx.grid_dim.x - 1 - block
         wave, lane = fx.rocdl.readfirstlane(thread // LANES), thread % LANES
-        column, half = lane % TILE, lane // TILE
-        row0 = block * block_m + wave * rows_per_wave
+        wave_tile = block * waves + wave  # of queries
+        row0 = wave_tile * rows_per_wave
 
         lse_rows = seq_len  # of a head; of the longest sequence where they differ
         q_first, kv_first = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
@@ -174,88 +155,155 @@ def build_forward(
             kv_start, seq_len_kv = sequence(given["cu_seqlens_kv"], batch)
             q_first, kv_first = fx.Int64(q_start), fx.Int64(kv_start)
         o_first = fx.Int64(sequence_out) * fx.Int64(seq_len) if split else q_first
-        q_all, o_all = resource(Q, q_first, seq_len, q_row), resource(Out, o_first, seq_len, o_row)
-        k_all, v_all = resource(K, kv_first, seq_len_kv, k_row), resource(V, kv_first, seq_len_kv, v_row)
-        lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements]).ptr
-        v_lds = lds + keys.elements
-        keys.prepare(thread, k_row, lds)
-        values.prepare(thread, v_row, v_lds)
-        k_mine = lds + (column * keys.pitch + half * FRAGMENT)
-        v_mine = v_lds + (column * values.pitch + half * FRAGMENT)
-
         block_rows, wave_rows = (block * block_m, block_m), (row0, rows_per_wave)
         schedule = TileSchedule(variant, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
-        shift = seq_len_kv - seq_len  # query row r stands at key r + shift
 
-        kv_head = head // group * head_bytes
+        # This wave's tile of queries and of the output, this head's tiles of keys and values.
+        queries = sequence_of(Q, num_heads, q_row, q_first, seq_len)[None, None, head]
+        q_tile = fx.flat_divide(queries, (rows_per_wave, head_dim))[None, None, wave_tile, 0]
+        outputs = sequence_of(Out, num_heads, o_row, o_first, seq_len)[None, None, head]
+        o_tile = fx.flat_divide(fx.select(outputs, [1, 0]), (TILE, TILE))
+        kv_head = head // group
+        k_tiles = tiles_of(sequence_of(K, num_kv_heads, k_row, kv_first, seq_len_kv)[None, None, kv_head], k_row)
+        v_tiles = tiles_of(sequence_of(V, num_kv_heads, v_row, kv_first, seq_len_kv)[None, None, kv_head], v_row)
 
-        def place(turn: Any, row_bytes: Any) -> Any:
-            """Where a turn's tile begins, in bytes; after turn 0 there is none: past the end, where loads give zero."""
-            begin = schedule.tile(turn) * (kv_tile * row_bytes) + kv_head
-            return fx.rocdl.readfirstlane((turn >= 0).select(begin, seq_len_kv * row_bytes))
+        # Tiles of both in LDS, filled by all threads and read by each wave as operands of its products.
+        lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements, 1024]).ptr
+        k_staged, v_staged = keys.tiles(lds), values.tiles(lds + keys.elements)
+        keys.prepare(thread, k_tiles, k_staged)
+        values.prepare(thread, v_tiles, v_staged)
+        qk, pv = score_product(element).get_slice(lane), value_product(element).get_slice(lane)
+        from_lds = fx.make_copy_atom(fx.UniversalCopy128b(), element)
+        read_k, read_v = (fx.make_tiled_copy_A(from_lds, one.tiled_mma).get_slice(lane) for one in (qk, pv))
+        vt_staged = fx.select(v_staged, [1, 0, 2])  # V^T
+        k_mine, v_mine = by_mode(read_k.partition_S(k_staged)), by_mode(read_v.partition_S(vt_staged))
+
+        load_q = fx.make_tiled_copy_B(fx.make_copy_atom(fx.rocdl.BufferCopy128b(), element), qk.tiled_mma)
+        q_mine, q_fragment = load_q.get_slice(lane), qk.make_fragment_B(q_tile)
+        fx.copy(load_q, q_mine.partition_S(q_tile), q_mine.retile(q_fragment))
+        q_steps = in_steps(q_fragment)
+
+        # Where the scores of a lane stand: (key of the tile, query row).
+        score_tile = fx.make_identity_layout((kv_tile, rows_per_wave))
+        places: Any = qk.partition_C(fx.make_view((0, row0), score_tile))
+        offsets: Any = fx.make_view((0, 0), places.layout)
+        lane_keys = [[offsets[(v % 4, v // 4), n, 0].unpack()[0] for v in range(16)] for n in range(key_blocks)]
+        first_of_lane = places[(0, 0), 0, 0].unpack()[0]
+        rows = [places[(0, 0), 0, b].unpack()[1] for b in range(blocks)]
 
         bias, slope = None, None
         if fx.const_expr(variant.bias):
-            bias_first = q_first if variant.varlen else fx.Int64(0)
-            bias = resource(given["bias"], bias_first, seq_len, bias_pitch * _BYTES)
+            first_row = q_first if variant.varlen else fx.Int64(0)
+            rows_of = (rows_per_wave, MOST), (bias_pitch, rows_per_wave * bias_pitch)
+            layout = fx.make_layout((kv_tile, rows_of[0], MOST, MOST), (1, rows_of[1], 1, bias_pitch))
+            bias = fx.make_view(start_of(given["bias"]), layout)[None, None, None, first_row]
+            size = fx.Int64(seq_len) * fx.Int64(bias_pitch) * (element.width // 8)
+            bias = fx.rocdl.make_buffer_tensor(bias, num_records_bytes=size)[None, (None, wave_tile), None]
         if fx.const_expr(variant.alibi):
             slope = one_of(given["alibi_slopes"], batch * num_heads + head if variant.slopes_per_batch else head)
+        positions = [row + (seq_len_kv - seq_len) - first_of_lane for row in rows]
         terms = ScoreTerms(
-            variant,
-            element,
-            1.0 / natural_scale,
-            bias=bias,
-            pitch=bias_pitch,
-            slope=slope,
-            shift=shift,
-            rows=[row0 + b * TILE + column for b in range(blocks)],
-            half=half,
-            kv_tile=kv_tile,
+            variant, 1.0 / natural_scale, product=qk, bias=bias, slope=slope, positions=positions, keys=lane_keys
         )
 
-        queries = []
-        for b in fx.range_constexpr(blocks):
-            at = (row0 + b * TILE + column) * q_row + head * head_bytes + half * (FRAGMENT * _BYTES)
-            kind = fx.Vector.make_type(4, fx.Int32)
-            queries.append(
-                [
-                    fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, q_all, at + step * (STEP * _BYTES))).bitcast(element)
-                    for step in range(steps)
-                ]
-            )
-        output = [[fx.full(16, 0.0, fx.Float32) for _ in range(head_blocks)] for _ in range(blocks)]
+        def stage_of(turn: Any) -> Any:
+            """The tile of LDS that has the keys and values of a turn."""
+            return 0 if stages == 1 else turn & 1
+
+        def exchange(staging: Any, fragment: Any, turn: Any) -> None:
+            """Wait for all waves; bring the tile of the turn that follows to LDS, and load the next one.
+
+            A second tile of LDS is written ahead of the barrier: nobody reads it any more.
+            """
+            if fx.const_expr(stages == 1):
+                fx.barrier()
+            staging.store(fragment, stage_of(turn - 1))
+            staging.load(schedule.first_key(turn - 2), fragment)
+            if fx.const_expr(stages > 1):
+                fx.barrier()
+
+        def wait_if(condition: Any) -> None:
+            """A barrier for some of the waves, which are then one behind, or even again."""
+            if condition:
+                fx.barrier()
+
+        def scores_of(turn: Any) -> Any:
+            """S^T of a turn's tile, the accumulators (V, key block, query block)."""
+            scores = fx.make_rmem_tensor(((4, 4), key_blocks, blocks), fx.Float32)
+            k_fragment = qk.make_fragment_A(k_staged[None, None, 0])
+            terms.begin(scores, schedule.tile(turn) * kv_tile)
+            if fx.const_expr(config.setprio):
+                fx.rocdl.s_setprio(1)
+            k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
+            for step in fx.range_constexpr(head_dim // STEP):
+                fx.copy(from_lds, k_mine[None, None, step, stage_of(turn)], k_target[None, None, step])
+                one = (None, None, (None, step))
+                fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores)
+            if fx.const_expr(config.setprio):
+                fx.rocdl.s_setprio(0)
+            return scores
+
+        def add_weighted(output: Any, packed: Any, turn: Any) -> None:
+            """O^T += V^T P^T of a turn's tile: the weights are an operand as they lie."""
+            v_fragment = pv.make_fragment_A(vt_staged[None, None, 0])
+            v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
+            p_steps = in_steps(pv.retile_B(packed, qk))
+            for step in fx.range_constexpr(kv_tile // STEP):
+                fx.copy(from_lds, v_mine[None, None, step, stage_of(turn)], v_target[None, None, step])
+                one = (None, None, (None, step))
+                fx.gemm(pv.tiled_mma, output, v_steps[one], p_steps[one], output)
+
+        def of_block(scores: Any, b: int) -> list[Any]:
+            """The scores of a query block, a Vector for each block of keys."""
+            return [scores[None, n, b].load().reshape(16) for n in range(key_blocks)]
+
+        def keep(packed: Any, b: int, powers: list[Any]) -> None:
+            """The weights of a query block in 16 bits."""
+            for n, one in enumerate(powers):
+                packed[None, n, b].store(pack(one, element))
+
+        def rescale(output: Any, b: int, factor: Any) -> None:
+            for m in fx.range_constexpr(head_blocks):
+                one = output[None, m, b]
+                one.store(one.load() * factor)
+
+        output = fx.make_rmem_tensor(((4, 4), head_blocks, blocks), fx.Float32)
+        output.fill(0.0)
         reference = [fx.Float32(NO_KEY) for _ in range(blocks)]
         total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
         taken, skipped = fx.Int32(0), fx.Int32(0)  # renewals of the references, and tiles without one
 
         turn = schedule.count - 1
-        keys.store(keys.load(k_all, place(turn, k_row)))
-        values.store(values.load(v_all, place(turn, v_row)))
-        next_k, next_v = keys.load(k_all, place(turn - 1, k_row)), values.load(v_all, place(turn - 1, v_row))
+        next_k, next_v = keys.fragment(), values.fragment()
+        keys.load(schedule.first_key(turn), next_k)
+        values.load(schedule.first_key(turn), next_v)
+        keys.store(next_k, stage_of(turn))
+        values.store(next_v, stage_of(turn))
+        keys.load(schedule.first_key(turn - 1), next_k)
+        values.load(schedule.first_key(turn - 1), next_v)
         fx.barrier()
+        if fx.const_expr(config.stagger):
+            wait_if(wave >= waves // 2)
 
-        while (turn >= 0) & (turn >= schedule.plain):
-            packed = [[fx.full(16, 0.0, element) for _ in range(key_blocks)] for _ in range(blocks)]
+        plain = schedule.plain if config.lazy_rescale else fx.Int32(0)
+        while (turn >= 0) & (turn >= plain):
+            packed = fx.make_rmem_tensor(((4, 4), key_blocks, blocks), element)
             if schedule.seen(turn):
                 taken = taken + 1
-                scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
+                scores = scores_of(turn)
                 for b in fx.range_constexpr(blocks):
-                    begin, end = schedule.visible(turn, row0 + b * TILE + column)
-                    begin = None if begin is None else begin - half * 4
-                    visible = mask(scores[b], begin, end - half * 4)
-                    reference[b], factor = renewed(reference[b], visible, scale, headroom)
-                    powers, added = weights(visible, scale, reference[b])
+                    begin, end = schedule.visible(turn, rows[b])
+                    begin = None if begin is None else begin - first_of_lane
+                    mask(scores[None, None, b], lane_keys, begin, end - first_of_lane)
+                    reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
+                    powers, added = weights(of_block(scores, b), scale, reference[b])
                     total[b] = total[b] * factor + added
-                    output[b] = [one * factor for one in output[b]]
-                    packed[b] = [pack(one, element) for one in powers]
-            fx.barrier()
-            keys.store(next_k)
-            next_k = keys.load(k_all, place(turn - 2, k_row))
+                    rescale(output, b, factor)
+                    keep(packed, b, powers)
+            exchange(keys, next_k, turn)
             if schedule.seen(turn):
-                output = add_weighted(output, v_mine, packed)
-            fx.barrier()
-            values.store(next_v)
-            next_v = values.load(v_all, place(turn - 2, v_row))
+                add_weighted(output, packed, turn)
+            exchange(values, next_v, turn)
             turn = turn - 1
 
         first = turn
@@ -268,39 +316,39 @@ def build_forward(
                     if fx.const_expr(copy > 0):
                         due = due & (turn >= 0)
                     if due:
-                        scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
+                        scores = scores_of(turn)
                         powers, added, over = [], [], fx.Boolean(False)
                         for b in fx.range_constexpr(blocks):
-                            one, sums = weights(scores[b], scale, reference[b])
+                            one, sums = weights(of_block(scores, b), scale, reference[b])
                             powers.append(one)
                             added.append(sums)
                             over = over | (sums[0] + sums[1] > RENEW_ABOVE)
                         above = fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0
                         if ~above:
-                            packed = [[pack(one, element) for one in powers[b]] for b in range(blocks)]
-                            fx.barrier()
-                            keys.store(next_k)
-                            next_k = keys.load(k_all, place(turn - 2, k_row))
+                            packed = fx.make_fragment_like(scores, element)
+                            for b in fx.range_constexpr(blocks):
+                                keep(packed, b, powers[b])
+                            exchange(keys, next_k, turn)
                             total = [total[b] + added[b] for b in range(blocks)]
-                            output = add_weighted(output, v_mine, packed)
-                            fx.barrier()
-                            values.store(next_v)
-                            next_v = values.load(v_all, place(turn - 2, v_row))
+                            add_weighted(output, packed, turn)
+                            exchange(values, next_v, turn)
                             turn = turn - 1
                             skipped = skipped + 1
             if above:
                 taken, skipped = taken + 1, skipped - 1
-                scores = scores_of(k_mine, queries, terms.of(schedule.tile(turn)))
+                scores = scores_of(turn)
                 for b in fx.range_constexpr(blocks):
-                    reference[b], factor = renewed(reference[b], scores[b], scale, headroom)
+                    reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
                     total[b] = total[b] * factor
-                    output[b] = [one * factor for one in output[b]]
+                    rescale(output, b, factor)
 
+        if fx.const_expr(config.stagger):
+            wait_if(wave < waves // 2)
         fx.barrier()  # the keys and values in LDS are not needed any more
-        store = OutputStore(lds + wave * OUTPUT_ELEMENTS, lane, o_all, o_row)
+        mine = fx.recast_iter(output_type, lds) + wave * (TILE * TILE)
+        store = OutputStore(mine, lane, pv.tiled_mma, output_type)
         for b in fx.range_constexpr(blocks):
-            sums = total[b][0] + total[b][1]
-            sums = sums + fx.gpu.shuffle_xor(sums, TILE, LANES)
+            sums = fx.coop.tiled_reduce(total[b][0] + total[b][1], "add", qk, 0)
             log2_sum = reference[b] + fx.log2(sums)
             if fx.const_expr(variant.sink and not split):
                 sink = one_of(given["sink"], head) * math.log2(math.e)
@@ -308,14 +356,13 @@ def build_forward(
                 log2_sum = log2_of_sum(log2_sum, sink)
             inverse = (sums > 0.0).select(gain / sums, fx.Float32(0.0))
             for m in fx.range_constexpr(head_blocks):
-                at = (head * head_dim + m * TILE) * output_bytes
-                store.store((output[b][m] * inverse).to(output_type), row0 + b * TILE, at)
+                values_of_rows = (output[None, m, b].load() * inverse).to(output_type)
+                store.store(values_of_rows, o_tile[None, None, m, wave_tile * blocks + b])
             if fx.const_expr(write_lse):
-                row = row0 + b * TILE + column
-                lines = (fx.Int64(sequence_out) * num_heads + fx.Int64(head)) * fx.Int64(lse_rows)
-                lse = fx.recast_iter(fx.Float32, LSE.iter) + lines
-                if (half == 0) & (row < fx.min(seq_len, lse_rows)):
-                    (lse + row).store(log2_sum if split else log2_sum * _LN_2)
+                layout = fx.make_layout((MOST, num_heads, MOST), (1, lse_rows, fx.Int64(lse_rows) * num_heads))
+                lse = fx.make_view(start_of(LSE), layout)[None, fx.Int64(head), fx.Int64(sequence_out)]
+                if (first_of_lane == 0) & (rows[b] < fx.min(seq_len, lse_rows)):
+                    lse[rows[b]] = log2_sum if split else log2_sum * _LN_2
         if fx.const_expr(variant.counts):
             counters = fx.recast_iter(fx.Float32, given["debug_counts"].iter)
             if lane == 0:

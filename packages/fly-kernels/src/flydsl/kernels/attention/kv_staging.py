@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a tile of keys and values from memory to LDS, for one thread of the workgroup.
+"""The way of a tile of keys and values from memory to LDS, as two pairs of tiled copies.
 
 Both go through registers, so that the loads of the next tile are in flight while this one is multiplied.
 
-Keys stay as they are: row of LDS = key, 16 bytes of padding a row. A matrix operand is 8 neighbours of a row, one
+Keys stay as they are: a row of LDS is a key, with 16 bytes of padding. A matrix operand is 8 neighbours of a row, one
 ds_read_b128; the padding turns the rows by 4 banks each, so that the lanes of a phase, which read one column of 16
 bytes, hit different banks.
 
-Values are transposed: row of LDS = one of the head's elements, along it the keys, in the order in which the result of
-the first product has them in its registers (`matrix`): within 16 keys, half h of the wave holds keys
-4 h .. 4 h + 3 and 8 + 4 h .. 8 + 4 h + 3, and finds their values in 16 neighbouring bytes. A thread loads 4 elements of
-4 neighbouring keys and writes 4 keys of 4 elements, 8 bytes each; 8 lanes that follow each other take 8 groups of keys,
-so that the 16 lanes of a write phase fill 128 neighbouring bytes of banks. A load instruction reads 64-byte pieces.
+Values are transposed: a row of LDS is one of the head's elements, along it the keys, in the order in which the second
+product takes them (`matrix.value_product`), so that a lane finds its 8 of a step in 16 neighbouring bytes. A thread
+loads 4 elements of 4 neighbouring keys and stores 4 keys of 4 elements, 8 bytes each: two tiled copies of the same
+threads, whose values are each other's transpose. 8 lanes that follow each other take 8 groups of keys, so that the 16
+lanes of a write phase fill 128 neighbouring bytes of banks. A load instruction reads 64-byte pieces.
 """
 
 from __future__ import annotations
@@ -27,87 +27,123 @@ _LANES_ALONG_KEYS = 8
 
 
 class KeyStaging:
-    """Loads rows of keys, stores rows of keys."""
+    """Loads a tile of keys, stores it.
 
-    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int) -> None:
-        self.element = element
-        self.pitch = head_dim + _PAD
-        self.elements = kv_tile * self.pitch
-        self._per_row = head_dim // FRAGMENT
-        self._units = kv_tile * self._per_row
-        self._threads = threads
+    Args:
+        element: the type of the keys.
+        head_dim: elements of a key.
+        kv_tile: keys of a tile.
+        threads: of the workgroup.
+        stages: tiles in LDS.
 
-    def prepare(self, thread: Any, row_bytes: Any, lds: Any) -> None:
-        """Fix the thread's places in memory (`row_bytes` from key to key) and in LDS."""
-        self._rounds = []
-        for first in range(0, self._units, self._threads):
-            unit = thread + first
-            whole = first + self._threads <= self._units
-            taken = True if whole else unit < self._units
-            if not whole:
-                unit = fx.min(unit, fx.Int32(self._units - 1))
-            key, part = unit // self._per_row, unit % self._per_row
-            self._rounds.append((key * row_bytes + part * 16, lds + (key * self.pitch + part * FRAGMENT), taken))
+    Attributes:
+        elements: of LDS.
+    """
 
-    def load(self, resource: Any, tile_bytes: Any) -> list[Any]:
-        """Load this thread's part of the tile at `tile_bytes`; rows past the end of the resource are zero."""
-        kind = fx.Vector.make_type(4, fx.Int32)
-        return [fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, resource, at, tile_bytes)) for at, _, _ in self._rounds]
+    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> None:
+        self._element, self._shape = element, (kv_tile, head_dim, stages)
+        self._parts, self._rows = _grid(head_dim // FRAGMENT, kv_tile, threads)
+        self._copiers = self._rows * self._parts
+        self._threads, self._pitch = threads, head_dim + _PAD
+        self._tile = kv_tile * self._pitch
+        self.elements = stages * self._tile
 
-    def store(self, loaded: list[Any]) -> None:
-        """Write what `load` gave to LDS."""
-        for values, (_, place, taken) in zip(loaded, self._rounds, strict=True):
-            _store_if(taken, values.bitcast(self.element), place)
+    def tiles(self, lds: fx.Pointer) -> Any:
+        """The tensor (keys, elements of the head, stages) in LDS."""
+        return fx.make_view(lds, fx.make_layout(self._shape, (self._pitch, 1, self._tile)))
+
+    def prepare(self, thread: fx.Int32, keys: fx.Tensor, tiles: fx.Tensor) -> None:
+        """Partition `keys`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
+        across = fx.make_layout((self._rows, self._parts), (self._parts, 1)), fx.make_layout((1, FRAGMENT), (1, 1))
+        fetch, put = (
+            fx.make_tiled_copy_tv(fx.make_copy_atom(operation, self._element), *across)
+            for operation in (fx.rocdl.BufferCopy128b(), fx.UniversalCopy128b())
+        )
+        self._fetch, self._put = fetch, put
+        at, self._taken = _copier(thread, self._copiers, self._threads)
+        self._source, self._tiles = fetch.get_slice(at).partition_S(keys)[None, None, None, 0], keys.layout
+        self._target = put.get_slice(at).partition_D(tiles)
+
+    def fragment(self) -> Any:
+        """Registers for this thread's part of a tile."""
+        return fx.make_fragment_like(self._source)
+
+    def load(self, first: fx.Int32, fragment: fx.Tensor) -> None:
+        """Load this thread's part of the tile from key `first` on; keys past the end of the buffer are zero."""
+        fx.copy(self._fetch, self._source, fragment, soffset=fx.crd2idx((0, 0, first), self._tiles).unpack())
+
+    def store(self, fragment: fx.Tensor, stage: int | fx.Int32) -> None:
+        """Write what `load` brought to a tile in LDS."""
+        if self._taken:  # known while tracing where all threads have a part
+            fx.copy(self._put, fragment, self._target[None, None, None, stage])
 
 
 class ValueStaging:
-    """Loads squares of values, stores them transposed."""
+    """Loads squares of values, stores them transposed; arguments as those of `KeyStaging`."""
 
-    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int) -> None:
-        self.element = element
-        self.pitch = kv_tile + _PAD
-        self.elements = head_dim * self.pitch
-        self._columns = head_dim // _GROUP
-        self._units = self._columns * (kv_tile // _GROUP)
-        self._threads = threads
+    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> None:
+        self._element, self._shape = element, (kv_tile, head_dim, stages)
+        columns = head_dim // _GROUP
+        self._columns, _ = _grid(columns, 1, threads // _LANES_ALONG_KEYS)
+        groups = kv_tile // (_GROUP * _LANES_ALONG_KEYS)
+        self._groups = groups if self._columns == columns and groups * columns * _LANES_ALONG_KEYS <= threads else 1
+        self._copiers = _LANES_ALONG_KEYS * self._columns * self._groups
+        self._threads, self._pitch = threads, kv_tile + _PAD
+        self._tile = head_dim * self._pitch
+        self.elements = stages * self._tile
 
-    def prepare(self, thread: Any, row_bytes: Any, lds: Any) -> None:
-        """Fix the thread's places in memory (`row_bytes` from key to key) and in LDS."""
-        self._row_bytes = row_bytes
-        self._rounds = []
-        for first in range(0, self._units, self._threads):
-            unit = thread + first
-            whole = first + self._threads <= self._units
-            taken = True if whole else unit < self._units
-            if not whole:
-                unit = fx.min(unit, fx.Int32(self._units - 1))
-            column = (unit // _LANES_ALONG_KEYS) % self._columns
-            # `slot`: the 8 bytes of a row of LDS; `keys`: the keys that belong there.
-            slot = unit % _LANES_ALONG_KEYS + unit // (_LANES_ALONG_KEYS * self._columns) * _LANES_ALONG_KEYS
-            keys = slot // 4 * STEP + slot % 2 * 8 + slot // 2 % 2 * 4
-            at = keys * row_bytes + column * (2 * _GROUP)
-            self._rounds.append((at, lds + (column * (_GROUP * self.pitch) + slot * _GROUP), taken))
+    def tiles(self, lds: fx.Pointer) -> Any:
+        """The tensor (keys, elements of the head, stages) in LDS."""
+        kv_tile, head_dim, stages = self._shape
+        keys = (4, 2, 2, kv_tile // STEP), (1, 8, 4, STEP)
+        return fx.make_view(lds, fx.make_layout((keys[0], head_dim, stages), (keys[1], self._pitch, self._tile)))
 
-    def load(self, resource: Any, tile_bytes: Any) -> list[Any]:
-        """Load this thread's part of the tile at `tile_bytes`; rows past the end of the resource are zero."""
-        kind = fx.Vector.make_type(2, fx.Int32)
-        return [
-            fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, resource, at + row * self._row_bytes, tile_bytes))
-            for at, _, _ in self._rounds
-            for row in range(_GROUP)
-        ]
+    def prepare(self, thread: fx.Int32, values: fx.Tensor, tiles: fx.Tensor) -> None:
+        """Partition `values`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
+        keys = _GROUP * _LANES_ALONG_KEYS * self._groups  # of the square of all threads
+        # Lanes next to each other have groups of keys that are next to each other in LDS.
+        lanes, column, group = (2, 2, 2), self._columns, self._groups
+        threads = (*lanes, column, group), (8, 4, STEP, _GROUP * keys, _GROUP * _LANES_ALONG_KEYS)
+        along_head, along_keys = (_GROUP, keys), (_GROUP, 1)
 
-    def store(self, loaded: list[Any]) -> None:
-        """Transpose what `load` gave in registers and write it to LDS."""
-        for index, (_, place, taken) in enumerate(self._rounds):
-            rows = loaded[index * _GROUP : (index + 1) * _GROUP]
-            for element in range(_GROUP):
-                word, selector = element // 2, 0x07060302 if element % 2 else 0x05040100
-                words = [fx.rocdl.perm_b32(rows[k + 1][word], rows[k][word], selector) for k in (0, 2)]
-                column = fx.Vector.from_elements(words).bitcast(self.element)
-                _store_if(taken, column, place + element * self.pitch)
+        def tiled(operation: Any, *held: tuple[int, int]) -> Any:
+            """The copy in which a thread has a square; `held`: extent and stride of its modes."""
+            layout = fx.make_layout((threads[0], tuple(n for n, _ in held)), (threads[1], tuple(s for _, s in held)))
+            return fx.make_tiled_copy(fx.make_copy_atom(operation, self._element), layout, (keys, _GROUP * column))
+
+        self._fetch = tiled(fx.rocdl.BufferCopy64b(), along_head, along_keys)
+        self._put = tiled(fx.UniversalCopy64b(), along_keys, along_head)
+        square, rest = _GROUP * _GROUP, (self._shape[0] // keys, self._shape[1] // (_GROUP * column))
+        self._transposed = fx.make_layout(((_GROUP, _GROUP), *rest), ((_GROUP, 1), square, square * rest[0]))
+        at, self._taken = _copier(thread, self._copiers, self._threads)
+        self._source, self._tiles = self._fetch.get_slice(at).partition_S(values)[None, None, None, 0], values.layout
+        self._target = self._put.get_slice(at).partition_D(tiles)
+
+    def fragment(self) -> Any:
+        """Registers for this thread's part of a tile."""
+        return fx.make_fragment_like(self._source)
+
+    def load(self, first: fx.Int32, fragment: fx.Tensor) -> None:
+        """Load this thread's part of the tile from key `first` on; keys past the end of the buffer are zero."""
+        fx.copy(self._fetch, self._source, fragment, soffset=fx.crd2idx((0, 0, first), self._tiles).unpack())
+
+    def store(self, fragment: fx.Tensor, stage: int | fx.Int32) -> None:
+        """Transpose what `load` brought in registers and write it to a tile in LDS."""
+        if self._taken:  # known while tracing where all threads have a part
+            turned = fx.make_fragment_like(fragment)
+            transposed = fx.composition(fragment.layout, self._transposed)
+            turned.store(fx.make_view(fragment.iter, transposed).load())
+            fx.copy(self._put, turned, self._target[None, None, None, stage])
 
 
-def _store_if(taken: Any, values: Any, place: Any) -> None:
-    if taken:  # known while tracing where all threads have a part
-        place.store(values)
+def _grid(parts: int, rows: int, threads: int) -> tuple[int, int]:
+    """So many of the parts of a row, and rows, as divide them and take most of the threads; long rows first."""
+    grids = [(p, r) for p in range(1, parts + 1) for r in range(1, rows + 1) if parts % p == 0 and rows % r == 0]
+    return max((grid for grid in grids if grid[0] * grid[1] <= threads), key=lambda grid: (grid[0] * grid[1], grid[0]))
+
+
+def _copier(thread: Any, copiers: int, threads: int) -> tuple[Any, Any]:
+    """The thread's number among those that copy, and whether it is one; the others load what the last one does."""
+    if copiers == threads:
+        return thread, True
+    return fx.min(thread, fx.Int32(copiers - 1)), thread < copiers

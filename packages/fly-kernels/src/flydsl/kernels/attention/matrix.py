@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix and conversion instructions of attention: all that differs between gfx942 and gfx950 is in this file.
+"""The two products of attention as tiled MMAs, and the conversions around them.
 
-Everything is said in steps of 16 along the contracted mode, on tiles of 32 x 32. A lane holds, of each operand, row
-`lane % 32` and the 8 contracted elements of half `lane // 32`; of the result, column `lane % 32` and 16 rows, of which
-value v is row `8 * (v // 4) + 4 * (lane // 32) + v % 4`. gfx950 has one instruction for that (K = 16); gfx942 takes two
-(K = 8), one for the first four elements of each lane, one for the last four. Which of the 16 contracted elements
-a lane's eight are does not matter as long as both operands agree.
+All that differs between gfx942 and gfx950 is in this file. A wave computes S^T = K Q^T and O^T += V^T P^T on tiles of
+32 x 32, in steps of 16 along the contracted mode: one matrix instruction on gfx950 (K = 16), two on gfx942 (K = 8). In
+a step a lane has 8 elements of one row of each operand, which it reads at once.
+
+The contracted mode of the second product is permuted, so that a lane's keys in P^T are those that it has of S^T: the
+accumulator of the first product is the operand of the second, register by register (`ThrMma.retile_B`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from flydsl.runtime.device import get_rocm_arch
 from ..common.language import fx
 
 TILE = 32  # rows and columns of a matrix instruction
-STEP = 16  # contracted elements of one `multiply`
-FRAGMENT = 8  # elements of one operand that a lane holds
+STEP = 16  # contracted elements that a lane reads its operands for at once
+FRAGMENT = 8  # of which it has so many
 LANES = 64
 
 
@@ -27,19 +28,35 @@ def _gfx950() -> bool:
     return get_rocm_arch().startswith("gfx950")
 
 
-def multiply(a: Any, b: Any, acc: Any) -> Any:
-    """acc + a b: (32 x 16) by (16 x 32), Vectors of 8 16-bit elements a lane; acc is 16 f32 a lane."""
-    bf16 = a.dtype is fx.BFloat16
-    if _gfx950():
-        instruction = fx.rocdl.mfma_f32_32x32x16_bf16 if bf16 else fx.rocdl.mfma_f32_32x32x16_f16
-        return instruction(a, b, acc)
-    for half in (range(4), range(4, 8)):
-        first, second = (one.shuffle(one, list(half)) for one in (a, b))
-        if bf16:
-            acc = fx.rocdl.mfma_f32_32x32x8bf16_1k(first.bitcast(fx.Int16), second.bitcast(fx.Int16), acc)
-        else:
-            acc = fx.rocdl.mfma_f32_32x32x8f16(first, second, acc)
-    return acc
+def instruction_depth() -> int:
+    """Contracted elements of one matrix instruction."""
+    return STEP if _gfx950() else STEP // 2
+
+
+def score_product(element: Any) -> fx.TiledMma:
+    """The tiled MMA of a wave for S^T = K Q^T; in a step a lane has 8 neighbouring elements of a key and of a query."""
+    # Where a step is two instructions, the first takes the first four of the eight.
+    return _tiled(element, None if _gfx950() else fx.make_layout((4, 2, 2), (1, 8, 4)))
+
+
+def value_product(element: Any) -> fx.TiledMma:
+    """The tiled MMA of a wave for O^T += V^T P^T; in a step half h has keys 4 h to 4 h + 3 and 8 + 4 h to 11 + 4 h."""
+    return _tiled(element, fx.make_layout((4, 2, 2), (1, 8, 4)) if _gfx950() else STEP)
+
+
+def _tiled(element: Any, order: Any) -> fx.TiledMma:
+    atom = fx.make_mma_atom(fx.rocdl.MFMA(TILE, TILE, instruction_depth(), element))
+    return fx.make_tiled_mma(atom, fx.make_layout((1, 1, 1), (0, 0, 0)), (None, None, order))
+
+
+def in_steps(fragment: fx.Tensor) -> Any:
+    """The fragment (V, M or N, K) of an operand with K as (instructions of a step, steps)."""
+    return fx.logical_divide(fragment, fx.make_tile(None, None, STEP // instruction_depth()))
+
+
+def by_mode(part: fx.Tensor) -> Any:
+    """A partition with each mode as simple as it is: 8 neighbours are one mode, however the keys are ordered."""
+    return fx.make_view(part.iter, fx.coalesce(part.layout, (1,) * part.rank))
 
 
 def truncation_gain(element: Any) -> float:

@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 from ..common.language import fx
-from .matrix import LANES, TILE, exp2
+from .matrix import exp2
 
 RENEW_ABOVE = 2.0**8
 
@@ -28,22 +28,20 @@ NO_KEY = -(2.0**100)
 _UNIT = 2.0**-23  # of f32, relative
 
 
-def key_of(value: int) -> int:
-    """The key, within a block of 32 and for the lower half of the wave, of a lane's value; the upper half's is + 4."""
-    return value // 4 * 8 + value % 4
+def mask(scores: fx.Tensor, keys: list[list[int]], begin: Any, end: Any) -> None:
+    """Set to -inf the scores of the keys before `begin`, if it is not None, and from `end` on.
 
-
-def mask(scores: list[Any], begin: Any, end: Any) -> list[Any]:
-    """-inf for the keys before `begin`, if it is not None, and from `end` on, from the lane's first key of the tile."""
-    masked = []
-    for block, values in enumerate(scores):
-        lanes = []
-        for v in range(values.numel):
-            key = block * TILE + key_of(v)
+    Args:
+        scores: accumulators of one query row (V, key block).
+        keys: the keys of each block, counted from the lane's first.
+        begin, end: likewise.
+    """
+    for block, numbers in enumerate(keys):
+        of_block, lanes = scores[None, block], []
+        for value, key in zip(of_block.load().reshape(len(numbers)), numbers, strict=True):
             visible = end > key if begin is None else (end > key) & (begin <= key)
-            lanes.append(visible.select(values[v], fx.Float32(-math.inf)))
-        masked.append(fx.Vector.from_elements(lanes))
-    return masked
+            lanes.append(visible.select(value, fx.Float32(-math.inf)))
+        of_block.store(fx.Vector.from_elements(lanes))
 
 
 def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any], Any]:
@@ -60,17 +58,13 @@ def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any],
     return powers, total
 
 
-def renewed(reference: Any, scores: list[Any], scale: float, headroom: float) -> tuple[Any, Any]:
+def renewed(reference: Any, scores: fx.Tensor, product: fx.ThrMma, scale: float, headroom: float) -> tuple[Any, Any]:
     """The reference raised to the highest s scale - headroom of the row, and the factor for all that has the old one.
 
-    Scores that are no numbers are passed over. The result is the same in both lanes of the row. It is a unit in the
-    last place higher than asked, so that no weight exceeds 2^headroom however large scores are: no renewal calls for
-    another.
+    `scores` are accumulators of `product`, a lane's slice of a tiled MMA, of one query row (V, key block). Those that
+    are no numbers are passed over. The result is the same in both lanes of the row. It is a unit in the last place
+    higher than asked, so that no weight exceeds 2^headroom however large scores are: no renewal calls for another.
     """
-    highest = scores[0].reduce("max")
-    for values in scores[1:]:
-        highest = fx.maxnumf(highest, values.reduce("max"))
-    highest = fx.maxnumf(highest, fx.gpu.shuffle_xor(highest, TILE, LANES))
-    wanted = highest * scale - headroom
+    wanted = fx.coop.tiled_reduce(scores, fx.maxnumf, product, 0) * scale - headroom
     raised = fx.maxnumf(reference, wanted + fx.absf(wanted) * _UNIT)
     return raised, exp2(fx.full(1, reference - raised, fx.Float32))[0]

@@ -7,16 +7,10 @@ softmax scale, with which the scores are multiplied afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..common.language import fx
-from .matrix import TILE
-from .online_softmax import key_of
 from .variant import AttentionVariant
-
-_VALUES = 16  # of a lane, of 32 keys
-_BYTES = 2  # of an element of the bias
 
 
 class ScoreTerms:
@@ -24,62 +18,51 @@ class ScoreTerms:
 
     Args:
         variant: which terms there are.
-        element: the type of the bias.
         inverse_scale: 1 / softmax scale.
-        bias: the buffer resource of the bias of this sequence, or None.
-        pitch: elements from row to row of the bias.
+        product: this lane's slice of the tiled MMA of which the scores are the accumulator.
+        bias: the bias of the wave's rows, a buffer tensor (keys of a tile, rows, first key), or None.
         slope: the head's slope of ALiBi, or None.
-        shift: a query row r stands at key r + shift.
-        rows: the row of the lane, for each query block.
-        half: the half of the wave.
-        kv_tile: keys of a tile.
+        positions: the key at which each query block's row of the lane stands, from the lane's first key on.
+        keys: the keys of a lane, by block of 32, counted from its first.
     """
 
     def __init__(
         self,
         variant: AttentionVariant,
-        element: Any,
         inverse_scale: float,
         *,
+        product: fx.ThrMma,
         bias: Any,
-        pitch: Any,
         slope: Any,
-        shift: Any,
-        rows: list[Any],
-        half: Any,
-        kv_tile: int,
+        positions: list[Any],
+        keys: list[list[int]],
     ) -> None:
-        self._variant, self._element, self._inverse_scale = variant, element, inverse_scale
-        self._bias, self._shift, self._rows, self._half, self._kv_tile = bias, shift, rows, half, kv_tile
+        self._inverse_scale, self._positions, self._keys = inverse_scale, positions, keys
         self._factor = None if slope is None else slope * -inverse_scale
-        self._offsets = [(row * pitch + half * 4) * _BYTES for row in rows] if variant.bias else []
+        self._bias = None
+        if bias is not None:
+            atom = fx.make_copy_atom(fx.rocdl.BufferCopy(variant.bias_load * bias.dtype.width), bias.dtype)
+            self._copy = fx.make_tiled_copy_C(atom, product.tiled_mma)
+            self._bias = self._copy.get_slice(product.thr_idx).partition_S(bias)
 
-    def of(self, tile: Any) -> Callable[[int, int], Any]:
-        """The terms of a tile: a function of query block and key block, 16 f32 a lane as the scores lie."""
-        first_key = tile * self._kv_tile
+    def begin(self, scores: fx.Tensor, first_key: Any) -> None:
+        """Set the accumulators (V, key block, query block) to the terms of the tile from key `first_key` on.
 
-        def begin(block: int, key_block: int) -> Any:
-            values = fx.full(_VALUES, 0.0, fx.Float32)
-            if self._variant.bias:
-                values = self._loaded(block, key_block, first_key) * self._inverse_scale
-            if self._factor is not None:
-                at = (self._rows[block] + self._shift - first_key - self._half * 4).to(fx.Float32)
-                distances = [fx.absf(at - float(key_block * TILE + key_of(v))) for v in range(_VALUES)]
-                values = values + fx.Vector.from_elements(distances) * self._factor
-            return values
-
-        return begin
-
-    def _loaded(self, block: int, key_block: int, first_key: Any) -> Any:
-        """The bias of 32 keys in f32; rows past the end have 0, keys past the end what follows in memory."""
-        tile_bytes, lanes = fx.rocdl.readfirstlane(first_key * _BYTES), []
-        for v in range(0, _VALUES, self._variant.bias_load):
-            at = self._offsets[block] + (key_block * TILE + key_of(v)) * _BYTES
-            if self._variant.bias_load == 1:
-                bits = fx.Int16(fx.rocdl.raw_ptr_buffer_load(fx.Int16.ir_type, self._bias, at, tile_bytes))
-                lanes.append(bits.bitcast(self._element).to(fx.Float32))
-            else:
-                kind = fx.Vector.make_type(2, fx.Int32)
-                words = fx.Vector(fx.rocdl.raw_ptr_buffer_load(kind, self._bias, at, tile_bytes))
-                lanes += list(words.bitcast(self._element).to(fx.Float32))
-        return fx.Vector.from_elements(lanes)
+        Of the bias rows past the end have 0, keys past the end what follows in memory.
+        """
+        if self._bias is None and self._factor is None:
+            scores.fill(0.0)
+            return
+        if self._bias is not None:
+            source = self._bias[None, None, None, fx.rocdl.readfirstlane(first_key)]
+            loaded = fx.make_fragment_like(source)
+            fx.copy(self._copy, source, loaded)
+            scores.store(loaded.load().to(fx.Float32) * self._inverse_scale)
+        for block, position in enumerate(self._positions):
+            for n, keys in enumerate(self._keys):
+                if self._factor is None:
+                    continue
+                at, one = (position - first_key).to(fx.Float32), scores[None, n, block]
+                distances = fx.Vector.from_elements([fx.absf(at - float(key)) for key in keys])
+                term = distances * self._factor
+                one.store(term if self._bias is None else one.load().reshape(len(keys)) + term)

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..common.language import flyc, fx
 from ..common.utils import cdiv
+from ..common.views import MOST, start_of
 from .matrix import exp2
 from .online_softmax import NO_KEY
 
@@ -49,40 +50,55 @@ def build_split_combine(
         given: dict[str, fx.Tensor],
         seq_len: fx.Int32,
     ) -> None:
-        thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
-        at, element_at = thread // threads_a_row, thread % threads_a_row * _ELEMENTS
-        row = fx.block_idx.x * rows + at
-        if (at < rows) & (row < seq_len):
-            kind: Any = fx.VectorAlias(fx.Float32, _ELEMENTS)
-            offset = (fx.Int64(row) * num_heads + fx.Int64(head)) * head_dim + fx.Int64(element_at)
-            part_elements = fx.Int64(seq_len) * (num_heads * head_dim)
-            part_rows = fx.Int64(seq_len) * num_heads
-            first_part = fx.Int64(batch) * splits
-            parts = fx.recast_iter(fx.Float32, Parts.iter) + (first_part * part_elements + offset)
-            line = fx.Int64(head) * fx.Int64(seq_len) + fx.Int64(row)
-            logs = fx.recast_iter(fx.Float32, PartsLSE.iter) + (first_part * part_rows + line)
+        thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.Int64(fx.block_idx.z)
+        row = fx.block_idx.x * rows + thread // threads_a_row
+        if (thread < threads_a_row * rows) & (row < seq_len):
+            part_elements, part_rows = fx.Int64(seq_len) * (num_heads * head_dim), fx.Int64(seq_len) * num_heads
+            # (elements of a head, rows, heads, batches), the parts with a mode of their own; and (rows, heads, …).
+            extents, steps = (head_dim, seq_len, num_heads), (1, num_heads * head_dim, head_dim)
+            whole = fx.make_layout((*extents, MOST), (*steps, part_elements))
+            in_parts = fx.make_layout((*extents, splits, MOST), (*steps, part_elements, part_elements * splits))
+            parts = fx.make_view(start_of(Parts), in_parts)
+            by_row = fx.make_layout((seq_len, num_heads, splits, MOST), (1, seq_len, part_rows, part_rows * splits))
+            logs = fx.make_view(start_of(PartsLSE), by_row)[row, head, None, batch]
 
             highest = fx.Float32(NO_KEY)
             if fx.const_expr(sink):
                 term = fx.rocdl.readfirstlane(given["sink"][head]) * _LOG2_E
                 highest = fx.maxnumf(highest, term)
             for part in range(splits):
-                highest = fx.maxnumf(highest, (logs + fx.Int64(part) * part_rows).load())
+                highest = fx.maxnumf(highest, logs[part])
             total, output = fx.Float32(0.0), fx.full(_ELEMENTS, 0.0, fx.Float32)
             if fx.const_expr(sink):
                 total = exp2(fx.full(1, term - highest, fx.Float32))[0]
+
+            def slice_of(kind: Any) -> fx.ThrCopy:
+                atom = fx.make_copy_atom(fx.UniversalCopy128b(), kind)
+                across = fx.make_layout((threads_a_row, rows), (1, threads_a_row))
+                return fx.make_tiled_copy_tv(atom, across, fx.make_layout((_ELEMENTS, 1), (1, 1))).get_slice(thread)
+
+            def tile_of(tensor: Any) -> Any:
+                return fx.flat_divide(tensor, (head_dim, rows))
+
+            get, put = slice_of(fx.Float32), slice_of(element)
+            source = get.partition_S(tile_of(parts[None, None, head, None, batch])[None, None, 0, fx.block_idx.x, None])
             for part in range(splits):
-                log = (logs + fx.Int64(part) * part_rows).load()
-                weight = exp2(fx.full(1, log - highest, fx.Float32))[0]
+                weight = exp2(fx.full(1, logs[part] - highest, fx.Float32))[0]
                 total = total + weight
-                output = output + (parts + fx.Int64(part) * part_elements).load(kind) * weight
+                fragment = fx.make_fragment_like(source[None, None, None, 0])
+                fx.copy(get.tiled_copy, source[None, None, None, part], fragment)
+                output = output + fragment.load().reshape(_ELEMENTS) * weight
             inverse = (total > 0.0).select(1.0 / total, fx.Float32(0.0))
-            target = fx.recast_iter(element, Out.iter) + (fx.Int64(batch) * part_elements + offset)
-            target.store((output * inverse).to(element))
+            outputs = fx.make_view(start_of(Out), whole)[None, None, head, batch]
+            target = put.partition_D(tile_of(outputs)[None, None, 0, fx.block_idx.x])
+            result = fx.make_fragment_like(target)
+            result.store((output * inverse).to(element))
+            fx.copy(put.tiled_copy, result, target)
             if fx.const_expr(return_lse):
-                lse = fx.recast_iter(fx.Float32, given["lse"].iter) + (fx.Int64(batch) * part_rows + line)
-                if element_at == 0:
-                    lse.store((highest + fx.log2(total)) * _LN_2)
+                of_batch = fx.make_layout((seq_len, num_heads, MOST), (1, seq_len, part_rows))
+                lse = fx.make_view(start_of(given["lse"]), of_batch)
+                if thread % threads_a_row == 0:
+                    lse[row, head, batch] = (highest + fx.log2(total)) * _LN_2
 
     def launch(
         Parts: Any,

@@ -98,6 +98,10 @@ class TileSchedule:
         after = (turn < self.plain + self._lower).select(self.plain, fx.Int32(0))
         return turn + (turn < self.plain).select(self._edge, self._low - after)
 
+    def first_key(self, turn: Any) -> Any:
+        """The first key of a turn's tile; after turn 0 there is none: past the end, where loads give zero."""
+        return fx.rocdl.readfirstlane((turn >= 0).select(self.tile(turn) * self._kv_tile, self._seq_len_kv))
+
     def seen(self, turn: Any) -> Any:
         """Whether a row of the wave sees a key of the turn's tile."""
         tile = self.tile(turn)
