@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import debian, environments, llvm_sources, old_glibc
@@ -22,14 +22,15 @@ from .shell import SetupError, run
 
 @dataclass(frozen=True)
 class Package:
-    """A wheel of this repository: its name, its folder, and whether it holds native code."""
+    """A wheel of this repository: its name, its folder, and whether it holds native code.
+
+    How native code is built stands in the folder's `CMakePresets.json`: `dev` here, `release` for what is published.
+    """
 
     name: str
     folder: Path
     native: bool = False
     needs_llvm_sources: bool = False
-    release_defines: Mapping[str, str] = field(default_factory=dict)
-    """Variables of CMake for the wheel that is published."""
     most_bytes: tuple[float, float] = (math.inf, math.inf)
     """The size that the published wheel may have, unpacked and packed."""
     tested_beside: tuple[str, ...] = ()
@@ -55,7 +56,6 @@ ALL = {
             PACKAGES / "fly-dialect",
             native=True,
             needs_llvm_sources=True,
-            release_defines={"FLY_STATIC": "ON", "FLY_TOOLS": "OFF", "FLY_TESTS": "OFF"},
             most_bytes=(130e6, 45e6),
         ),
         Package("fly-compiler", PACKAGES / "fly-compiler", tested_beside=("layout", "runtime", "dialect", "emulator")),
@@ -78,7 +78,7 @@ ALL = {
 # What wheels are built with, and what is written into each.
 _BUILDERS = (
     environments.LOCKS / "build.txt",
-    *map(Path(__file__).with_name, ("bill_of_materials.py", "third_party.py")),
+    *map(Path(__file__).with_name, ("bill_of_materials.py", "presets.json", "third_party.py")),
 )
 
 
@@ -131,25 +131,21 @@ def _build_into(
     package: Package,
     tree: Path,
     *,
-    define: Mapping[str, str] | None = None,
+    preset: str = "dev",
     link_with: Path | None = None,
 ) -> Path:
-    """Build the wheel of a package into a folder, in a build tree, with CMake's variables `define`.
+    """Build the wheel of a package into a folder, in a build tree; native code by a preset of its `CMakePresets.json`.
 
     What is linked finds the libraries of `link_with` first.
     """
     settings: list[str] = []
     variables = dict(environments.environment_variables())
     if package.native:
-        settings += ["-C", f"build-dir={tree}"]
+        settings += ["-C", f"build-dir={tree}", "-C", f"cmake.args=--preset={preset}"]
         linked = {} if link_with is None else dict.fromkeys(_LINKER_FLAGS, f"-L{link_with}")
-        for name, value in {**(define or {}), **linked}.items():
+        for name, value in linked.items():
             settings += ["-C", f"cmake.define.{name}={value}"]
         variables |= {
-            "CC": f"clang-{debian.LLVM}",
-            "CXX": f"clang++-{debian.LLVM}",
-            "CMAKE_C_COMPILER_LAUNCHER": "ccache",
-            "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
             "CCACHE_DIR": str(cache_dir() / "ccache"),
             "CCACHE_BASEDIR": str(ROOT),
             "CCACHE_NOHASHDIR": "1",
@@ -203,7 +199,7 @@ def release(package: Package) -> Path:
         wheel = _build_into(
             # As deep as the tree of the other build, so that ccache knows the objects.
             Path(scratch), package, BUILD / f"{package.name}-release",
-            define=package.release_defines, link_with=old_glibc.link_folder(),
+            preset="release", link_with=old_glibc.link_folder(),
         )  # fmt: skip
         run(
             [tools / "auditwheel", "repair", "--plat", old_glibc.PLATFORM, "--only-plat", "--wheel-dir", target, wheel],
