@@ -2,7 +2,8 @@
 """The wheels that claim every Python from 3.10 on: each Python at hand, with the newest and the oldest dependencies.
 
 What the compiler of this environment's Python exported runs there. fly-dialect, and so the compiler, is built for one
-Python, as its wheel says: there it compiles and runs, with nothing installed but what the wheels ask for.
+Python, as its wheel says: there it compiles and runs, with nothing installed but what the wheels ask for. With
+`-m slow` it is built for each Python at hand, compiles and runs there (some minutes of C++ each).
 """
 
 import json
@@ -18,7 +19,9 @@ from kernels import scale
 
 import flydsl.compiler as flyc
 
-WHEELS = Path(__file__).resolve().parents[2] / "build" / "wheels"
+ROOT = Path(__file__).resolve().parents[2]
+WHEELS = ROOT / "build" / "wheels"
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 PACKAGES = ("fly-layout", "fly-runtime", "fly-autotune", "fly-kernels", "fly-emulator")
 COMPILER = ("fly-layout", "fly-runtime", "fly-dialect", "fly-compiler", "fly-emulator")
 SMOKE = """
@@ -87,21 +90,40 @@ def wheel(name):
     return found[-1]  # the newest: this run installed it
 
 
-def environment_of(folder, interpreter, resolution, packages):
+def environment_of(folder, interpreter, resolution, packages, *more):
     """A Python with wheels of ours and the newest or oldest of what they ask for, and the variables to run it with."""
     made = uv("venv", "--quiet", "--no-python-downloads", "--python", interpreter, folder)
     assert made.returncode == 0, made.stderr
     python = folder / "bin" / "python"
     # Of the dependencies only what is built: the oldest that a Python has.
     options = ("--quiet", "--python", python, "--resolution", resolution, "--only-binary", ":all:")
-    installed = uv("pip", "install", *options, "numpy>=1.26", *map(wheel, packages))
+    installed = uv("pip", "install", *options, "numpy>=1.26", *map(wheel, packages), *more)
     assert installed.returncode == 0, installed.stderr
     return python, {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 @pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
 def test_the_compiler_runs(tmp_path, resolution):
-    python, environment = environment_of(tmp_path / "env", sys.executable, resolution, COMPILER)
+    compile_and_run(tmp_path, *environment_of(tmp_path / "env", sys.executable, resolution, COMPILER))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_compiler_is_built_for_each_python(tmp_path, version):
+    interpreter = python_at_hand(version)
+    if interpreter is None:
+        pytest.skip(f"no Python {version} on this machine")
+    built = subprocess.run(
+        [ROOT / "tools" / "dev", "build", "dialect", "--python", version], capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stdout[-4000:] + built.stderr[-4000:]
+    others = [name for name in COMPILER if name != "fly-dialect"]
+    dialect = built.stdout.splitlines()[-1]
+    compile_and_run(tmp_path, *environment_of(tmp_path / "env", interpreter, "highest", others, dialect))
+
+
+def compile_and_run(tmp_path, python, environment):
+    """Compile a kernel from source with a Python, and run it."""
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700)
     environment["FLYDSL_RUNTIME_CACHE_DIR"] = str(cache)
@@ -115,7 +137,7 @@ def test_the_compiler_runs(tmp_path, resolution):
 
 
 @pytest.mark.parametrize("resolution", ["highest", "lowest-direct"])
-@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_an_artifact_runs(tmp_path, artifact, version, resolution):
     interpreter = python_at_hand(version)
     if interpreter is None:

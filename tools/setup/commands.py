@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import environments, lint, suites, wheels
@@ -73,7 +74,11 @@ def test(arguments: argparse.Namespace) -> int:
 
 def build(arguments: argparse.Namespace) -> int:
     """Build the wheels (into build/wheels); with --release, self-contained ones (into build/release)."""
-    make = wheels.release if arguments.release else wheels.build
+    make: Callable[[wheels.Package], Path] = wheels.release if arguments.release else wheels.build
+    if arguments.python:
+        if arguments.release:
+            raise SetupError("build: --release and --python do not go together")
+        make = functools.partial(wheels.build_for, version=arguments.python)
     chosen = [name.removeprefix("fly-") for name in arguments.packages] or list(wheels.ALL)
     for name in chosen:
         if name not in wheels.ALL:
@@ -133,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     command = add("build", build)
     command.add_argument("packages", nargs="*", metavar="PACKAGE")
     command.add_argument("--release", action="store_true", help="as published: nothing of this machine is needed")
+    command.add_argument("--python", metavar="3.12", help="for another Python of this machine (into build/pythons)")
     add("lint", lint_command).add_argument("--tidy", action="store_true", help="also run clang-tidy")
     command = add("bench", bench)
     command.add_argument("name", nargs="?")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from . import debian
 from .paths import BUILD, ROOT, cache_dir
-from .shell import run
+from .shell import SetupError, run
 
 LOCKS = Path(__file__).with_name("locks")
 PROJECT = ROOT / "pyproject.toml"
@@ -78,25 +78,45 @@ def environment_variables() -> dict[str, str]:
     return variables
 
 
-def environment(name: str) -> Path:
+def environment(name: str, version: str = "") -> Path:
     """The folder of an environment, with the dependency group of its name if there is one.
 
-    Made on first use, and anew when `pyproject.toml` or its lock changes.
+    Made on first use, and anew when `pyproject.toml` or its lock changes. `version` ("3.12") names another Python than
+    this one.
     """
     lock = LOCKS / f"{name}.txt"
     declared = _digest(PROJECT, *([lock] if lock.exists() else []))
-    folder = BUILD / "environments" / name
+    folder = BUILD / "environments" / (f"{name}-{version}" if version else name)
     record = folder / "declared.txt"
     if record.exists() and record.read_text() == declared:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
-    _uv("venv", "--quiet", "--no-python-downloads", "--python", sys.executable, folder, what=f"environment {name}")
+    python = interpreter(version) if version else sys.executable
+    _uv("venv", "--quiet", "--no-python-downloads", "--python", python, folder, what=f"environment {folder.name}")
     if lock.exists():
         install(folder, "sync", "--require-hashes", lock, what=f"environment {name}: what its lock says")
     elif name in groups():
         install(folder, "install", "--group", name, what=f"environment {name}: its dependency group")
     record.write_text(declared)
     return folder
+
+
+def interpreter(version: str) -> Path:
+    """The Python of a version ("3.12") that is at hand: on PATH, one of uv's, or one of pyenv's.
+
+    Raises:
+        SetupError: there is none.
+    """
+    done = subprocess.run(
+        [tools_bin() / "uv", "python", "find", "--no-python-downloads", version], capture_output=True, text=True
+    )
+    if done.returncode == 0:
+        return Path(done.stdout.strip())
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = sorted(root.glob(f"versions/{version}.*/bin/python"), reverse=True)
+    if not found:
+        raise SetupError(f"there is no Python {version} on PATH, of uv's or of pyenv's: install one")
+    return found[0]
 
 
 def install(folder: Path, command: str, *words: str | Path, what: str, env: Mapping[str, str] | None = None) -> None:

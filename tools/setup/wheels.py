@@ -126,6 +126,20 @@ def build(package: Package) -> Path:
         return Path(shutil.move(wheel, shelf / wheel.name))
 
 
+def build_for(package: Package, version: str) -> Path:
+    """The wheel of a package for another Python ("3.12"), in build/pythons; native code has a build tree for each.
+
+    Raises:
+        SetupError: there is no such Python on this machine, or the build fails.
+    """
+    target = BUILD / "pythons" / f"{package.name}-{version}"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    if package.native:
+        debian.ensure(debian.BUILD_PACKAGES)
+    return _build_into(target, package, BUILD / f"{package.name}-{version}", version=version)
+
+
 def _build_into(
     folder: Path,
     package: Package,
@@ -133,10 +147,11 @@ def _build_into(
     *,
     preset: str = "dev",
     link_with: Path | None = None,
+    version: str = "",
 ) -> Path:
     """Build the wheel of a package into a folder, in a build tree; native code by a preset of its `CMakePresets.json`.
 
-    What is linked finds the libraries of `link_with` first.
+    What is linked finds the libraries of `link_with` first. `version` names another Python than this one.
     """
     settings: list[str] = []
     variables = dict(environments.environment_variables())
@@ -156,7 +171,7 @@ def _build_into(
             variables["FLY_LLVM_SOURCES"] = str(llvm_sources.fetch(cache_dir(), int(debian.LLVM)))
         except llvm_sources.SetupError as error:
             raise SetupError(f"the sources of MLIR's Python bindings: {error}") from error
-    python = environments.environment("build") / "bin" / "python"
+    python = environments.environment("build", version) / "bin" / "python"
     variables["PATH"] = f"{python.parent}{os.pathsep}{variables['PATH']}"
     run(
         [environments.tools_bin() / "uv", "build", "--wheel", "--no-build-isolation", "--python", python,
