@@ -5,6 +5,10 @@
 #include "ParameterBinding.h"
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+#include "fly/Dialect/FlyROCDL/IR/MatrixShapes.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 namespace fly::python {
 
@@ -196,6 +200,27 @@ struct PyTensorStore : TypeBinding<PyTensorStore, CDNA5TensorStoreType> {
   static void bindDerived(ClassTy &c) { bindBox<PyTensorStore>(c); }
 };
 
+// --- shapes of matrix operations
+// ------------------------------------------------------------------------
+
+/// m, n, k, element types of A and B, accumulator, blocks, sets of indices.
+using ShapeRow =
+    std::tuple<int32_t, int32_t, int32_t, std::vector<std::string>, std::string, int32_t, int32_t>;
+
+std::vector<ShapeRow> matrixShapes(const std::string &operation) {
+  std::vector<ShapeRow> rows;
+  for (const MatrixShape &shape : getMatrixShapes(operation)) {
+    std::vector<std::string> elements;
+    for (llvm::StringRef element : shape.elements)
+      elements.push_back(element.str());
+    rows.emplace_back(shape.m, shape.n, shape.k, elements, shape.acc.str(), shape.blocks,
+                      shape.indexSets);
+  }
+  if (rows.empty())
+    fail("no matrix operation of fly_rocdl has the mnemonic '" + llvm::Twine(operation) + "'");
+  return rows;
+}
+
 } // namespace
 } // namespace fly::python
 
@@ -220,4 +245,10 @@ NB_MODULE(_flyROCDLDialect, m) {
   PyTDM::bind(m);
   PyTensorLoad::bind(m);
   PyTensorStore::bind(m);
+  m.def(
+      "matrix_shapes", &matrixShapes, nb::arg("operation"),
+      "The shapes of a matrix operation by the mnemonic of its type (\"cdna3.mfma\"), on whatever "
+      "chip: m, n, k; the types that A and B may have, as MLIR spells them; the accumulator's; the "
+      "products that one call computes (0: no atom has their fragments); the sets of indices that "
+      "a register of a sparse operation holds.");
 }

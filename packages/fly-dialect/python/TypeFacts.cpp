@@ -3,8 +3,8 @@
 #include "TypeFacts.h"
 #include "PyTuples.h"
 
+#include "fly/Dialect/Fly/IR/AtomOpInterface.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
-#include "fly/Dialect/FlyROCDL/IR/AtomOperations.h"
 
 #include "mlir/IR/DialectInterface.h"
 #include "llvm/ADT/DenseMap.h"
@@ -155,20 +155,26 @@ nb::object optionalToPython(std::optional<int32_t> number) {
 nb::object factsOfCopyAtom(CopyAtomType atom) {
   mlir::Type operation = atom.getCopyOp();
   nb::object lanes = nb::none(), source = lanes, destination = lanes, reference = lanes;
+  std::optional<CopyOperand> unswizzled;
+  std::optional<int32_t> operandBits;
   auto copy = mlir::dyn_cast<CopyOpTypeInterface>(operation);
+  if (auto universal = mlir::dyn_cast<UniversalCopyType>(operation))
+    operandBits = universal.getBits();
+  if (auto atomOp = mlir::dyn_cast<AtomOpTypeInterface>(operation)) {
+    unswizzled = atomOp.getUnswizzledOperand();
+    operandBits = atomOp.getOperandBits();
+  }
   if (copy && !copy.isWholeTileCopy()) {
     lanes = factsOfLayout(copy.getThreadLayout());
     source = factsOfLayout(copy.getSourceBitLayout());
     destination = factsOfLayout(copy.getDestinationBitLayout());
     reference = factsOfLayout(copy.getReferenceBitLayout());
   }
-  std::optional<CopyOperand> unswizzled = rocdl::getUnswizzledOperand(operation);
   nb::object side = nb::none();
   if (unswizzled)
     side = nb::str(*unswizzled == CopyOperand::Source ? "source" : "destination");
   return records().CopyAtom(mnemonicOf(operation), nameOf(operation), atom.getValBits(), lanes,
-                            source, destination, reference,
-                            optionalToPython(rocdl::getOperandBits(operation)), side);
+                            source, destination, reference, optionalToPython(operandBits), side);
 }
 
 nb::object factsOfMmaAtom(MmaAtomType atom) {
@@ -256,6 +262,12 @@ mlir::Type operationOf(mlir::Type type) {
       .Default([](mlir::Type t) { return t; });
 }
 
+/// An operation that does not say which targets have it exists on all of them.
+std::optional<std::string> whyUnavailable(mlir::Type type, const std::string &target) {
+  auto operation = mlir::dyn_cast<AtomOpTypeInterface>(operationOf(type));
+  return operation ? operation.whyUnavailable(target) : std::nullopt;
+}
+
 mlir::Type typeOf(const mp::PyType &type) { return unwrap(type.get()); }
 mlir::Type typeOf(mp::PyValue &value) { return unwrap(value.get()).getType(); }
 
@@ -283,8 +295,9 @@ void bindTypeFacts(nb::module_ &m) {
       m, "state_fields",
       [](mlir::Type type) {
         std::vector<std::string> names;
-        for (llvm::StringRef field : rocdl::getStateFields(operationOf(type)))
-          names.push_back(field.str());
+        if (auto atomOp = mlir::dyn_cast<AtomOpTypeInterface>(operationOf(type)))
+          for (llvm::StringRef field : atomOp.getStateFields())
+            names.push_back(field.str());
         return names;
       },
       "The fields that atom.set_value takes for an atom, a tiling or an operation of one.");
@@ -300,18 +313,17 @@ void bindTypeFacts(nb::module_ &m) {
   m.def(
       "why_unavailable",
       [](mp::PyValue &value, const std::string &target) {
-        return rocdl::whyUnavailable(operationOf(typeOf(value)), target);
+        return whyUnavailable(typeOf(value), target);
       },
       "value"_a, "target"_a);
   m.def(
       "why_unavailable",
       [](const mp::PyType &type, const std::string &target) {
-        return rocdl::whyUnavailable(operationOf(typeOf(type)), target);
+        return whyUnavailable(typeOf(type), target);
       },
       "type"_a, "target"_a,
       "Why code for a target has no use for the operation of an atom or tiling, as a sentence; "
-      "None "
-      "when the target is not known to lack it.");
+      "None when the target is not known to lack it.");
 }
 
 } // namespace fly::python

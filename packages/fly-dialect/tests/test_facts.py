@@ -2,10 +2,12 @@
 """What types say as plain values, which outlive the context."""
 
 import gc
+import itertools
 
 import pytest
 
 from flydsl._mlir import facts, ir
+from flydsl._mlir._mlir_libs import _flyROCDLDialect as rocdl
 from flydsl._mlir.dialects import fly
 
 ONE = facts.LayoutFacts(1, 1)
@@ -147,6 +149,9 @@ AVAILABILITY = [
     (MFMA.format("4x4x4, (f16, f16) -> f32"), "gfx942", "works on several blocks; say blocks=16"),
     (MFMA.format("4x4x4, (f16, f16) -> f32, blocks = 16"), "gfx942", None),
     (MFMA.format("16x16x2, (bf16, bf16) -> f32"), "gfx942", "works on several blocks; "),
+    (MFMA.format("16x16x8, (bf16, bf16) -> f32"), "gfx942", "needs gfx908 or gfx90a, .* use MFMA 16x16x16"),
+    (MFMA.format("16x16x8, (bf16, bf16) -> f32"), "gfx950", "needs gfx908 or gfx90a, "),
+    (MFMA.format("16x16x8, (bf16, bf16) -> f32"), "gfx90a", None),
     ("!fly_rocdl.cdna3.smfmac<16x16x64, (f16, f16) -> f32>", "gfx942", "needs gfx950, .* use SMFMAC 16x16x32"),
     ("!fly_rocdl.cdna3.smfmac<16x16x32, (f16, f16) -> f32>", "gfx942", None),
     ("!fly_rocdl.cdna3.buffer_copy_lds<128>", "gfx942", "needs gfx950"),
@@ -179,3 +184,46 @@ def test_atomic_operations_by_name() -> None:
     assert fly.atomic_op("max") == fly.AtomicOp.Max
     with pytest.raises(ValueError, match="no atomic operation 'swap'"):
         fly.atomic_op("swap")
+
+
+SHAPED = ("cdna3.mfma", "cdna3.smfmac", "cdna4.mfma_scale", "gfx11.wmma", "gfx120x.wmma", "gfx1250.wmma")
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize("operation", [*SHAPED, "gfx1250.wmma_scale"])
+def test_shapes_are_those_that_the_verifier_takes(operation: str) -> None:
+    """Each row, with each pair of its types, makes a type; where the verifier knows all shapes, nothing else does."""
+    cls = getattr(rocdl, {
+        "cdna3.mfma": "CDNA3MFMAType",
+        "cdna3.smfmac": "CDNA3SMFMACType",
+        "cdna4.mfma_scale": "CDNA4MFMAScaleType",
+        "gfx11.wmma": "GFX11WMMAType",
+        "gfx120x.wmma": "GFX120XWMMAType",
+        "gfx1250.wmma": "GFX1250WMMAType",
+        "gfx1250.wmma_scale": "GFX1250WMMAScaleType",
+    }[operation])  # fmt: skip
+    rows = rocdl.matrix_shapes(operation)
+    for m, n, k, elements, acc, blocks, index_sets in rows:
+        for a, b in itertools.product(elements, repeat=2):
+            types = [ir.Type.parse(one) for one in (a, b, acc)]
+            more = [blocks] if operation == "cdna3.mfma" and blocks > 1 and a == b else []
+            more = [index_sets - 1] if operation == "cdna3.smfmac" else more
+            made = cls.get(m, n, k, *types, *more)
+            assert (made.m, made.n, made.k) == (m, n, k)
+        if operation == "cdna3.smfmac":
+            with pytest.raises(ValueError, match="indexSet must be in"):
+                cls.get(m, n, k, *types, index_sets)
+    if operation == "cdna3.mfma":  # existing programs have types of shapes that no instruction has
+        return
+    known = {(m, n, k, a, b, acc) for m, n, k, es, acc, *_ in rows for a in es for b in es}
+    extents = {row[:3] for row in rows} | {(16, 16, 8), (32, 32, 8), (16, 16, 256)}
+    names = {one for row in rows for one in row[3]} | {"f32", "i16"}
+    for extent, a, b, acc in itertools.product(extents, names, names, ("f32", "f16", "bf16", "i32")):
+        if (*extent, a, b, acc) not in known:
+            with pytest.raises(ValueError, match=r"."):
+                cls.get(*extent, *(ir.Type.parse(one) for one in (a, b, acc)))
+
+
+def test_shapes_of_what_is_no_matrix_operation() -> None:
+    with pytest.raises(ValueError, match=r"no matrix operation of fly_rocdl has the mnemonic 'cdna3\.buffer_copy'"):
+        rocdl.matrix_shapes("cdna3.buffer_copy")

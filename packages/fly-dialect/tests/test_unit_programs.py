@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the unit-test programs of the algebra library over its tables; they stand in the build tree, beside fly-opt."""
+"""Runs the unit-test programs, those of the algebra over its tables; they stand in the build tree, beside fly-opt."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 BUILD_TREES = (PACKAGE.parents[1] / "build" / "fly-dialect" / "bin", *sorted(PACKAGE.glob("build/*/bin")))
 
 
-@pytest.mark.parametrize("name", ["fly-algebra-table-tests", "fly-algebra-runtime-tests"])
+@pytest.mark.parametrize("name", ["fly-algebra-table-tests", "fly-algebra-runtime-tests", "fly-foreign-atom-tests"])
 def test_program(name: str) -> None:
     program = next((str(tree / name) for tree in BUILD_TREES if (tree / name).is_file()), shutil.which(name))
     assert program, f"{name} is neither in {', '.join(map(str, BUILD_TREES))} nor on PATH; build the package first"

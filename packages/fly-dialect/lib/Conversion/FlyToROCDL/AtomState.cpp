@@ -2,7 +2,6 @@
 #include "AtomState.h"
 #include "Addressing.h"
 #include "TypeConverter.h"
-#include "fly/Dialect/FlyROCDL/IR/AtomOperations.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -60,7 +59,10 @@ Value defaultState(OpBuilder &builder, Location loc, Type operation) {
 }
 
 std::optional<int64_t> stateField(Type operation, StringRef name) {
-  ArrayRef<StringLiteral> members = getStateMembers(operation);
+  auto atomOp = dyn_cast<AtomOpTypeInterface>(operation);
+  if (!atomOp)
+    return std::nullopt;
+  ArrayRef<StringLiteral> members = atomOp.getStateMembers();
   const auto *found = llvm::find(members, name);
   if (found == members.end())
     return std::nullopt;

@@ -12,7 +12,7 @@ namespace fly::rocdl {
 namespace {
 
 /// How one combination of element types and extents is called.
-struct MfmaForm {
+struct MfmaIntrinsic {
   std::string name; ///< after "rocdl.mfma."
   Type lane;        ///< of A and B
 };
@@ -22,7 +22,7 @@ bool isOneOf(const std::string &text, ArrayRef<const char *> candidates) {
 }
 
 /// One product in one call.
-std::optional<MfmaForm> selectSingle(CDNA3MFMAType type) {
+std::optional<MfmaIntrinsic> selectSingle(CDNA3MFMAType type) {
   MLIRContext *context = type.getContext();
   const std::string mnk = extentsOf(type);
   Type a = type.getElemTyA();
@@ -31,38 +31,38 @@ std::optional<MfmaForm> selectSingle(CDNA3MFMAType type) {
   Type i64 = IntegerType::get(context, 64);
 
   if (a.isF32() && b.isF32() && isOneOf(mnk, {"32x32x2", "16x16x4"}))
-    return MfmaForm{"f32." + mnk + "f32", a};
+    return MfmaIntrinsic{"f32." + mnk + "f32", a};
   if (a.isF16() && b.isF16()) {
     if (isOneOf(mnk, {"32x32x8", "16x16x16"}))
-      return MfmaForm{"f32." + mnk + "f16", laneType(4, a)};
+      return MfmaIntrinsic{"f32." + mnk + "f16", laneType(4, a)};
     if (isOneOf(mnk, {"16x16x32", "32x32x16"}))
-      return MfmaForm{"f32." + mnk + ".f16", laneType(8, a)};
+      return MfmaIntrinsic{"f32." + mnk + ".f16", laneType(8, a)};
   }
   if (a.isBF16() && b.isBF16()) {
     if (isOneOf(mnk, {"32x32x4", "16x16x8"}))
-      return MfmaForm{"f32." + mnk + "bf16", laneType(2, i16)};
+      return MfmaIntrinsic{"f32." + mnk + "bf16", laneType(2, i16)};
     if (isOneOf(mnk, {"32x32x8", "16x16x16"}))
-      return MfmaForm{"f32." + mnk + "bf16.1k", laneType(4, i16)};
+      return MfmaIntrinsic{"f32." + mnk + "bf16.1k", laneType(4, i16)};
     if (isOneOf(mnk, {"16x16x32", "32x32x16"}))
-      return MfmaForm{"f32." + mnk + ".bf16", laneType(8, a)};
+      return MfmaIntrinsic{"f32." + mnk + ".bf16", laneType(8, a)};
   }
   if (isOneOf(mnk, {"16x16x32", "32x32x16"})) {
     if (float8Name(a) && float8Name(b))
-      return MfmaForm{"f32." + mnk + "." + float8Name(a) + "." + float8Name(b), i64};
+      return MfmaIntrinsic{"f32." + mnk + "." + float8Name(a) + "." + float8Name(b), i64};
     if (a.isInteger(8) && b.isInteger(8))
-      return MfmaForm{"i32." + mnk + ".i8", i64};
+      return MfmaIntrinsic{"i32." + mnk + ".i8", i64};
   }
   if (a.isInteger(8) && b.isInteger(8) && isOneOf(mnk, {"16x16x64", "32x32x32"}))
-    return MfmaForm{"i32." + mnk + ".i8", laneType(4, IntegerType::get(context, 32))};
+    return MfmaIntrinsic{"i32." + mnk + ".i8", laneType(4, IntegerType::get(context, 32))};
   if (a.isTF32() && b.isTF32() && isOneOf(mnk, {"16x16x8", "32x32x4"}))
-    return MfmaForm{"f32." + mnk + ".xf32", laneType(2, Float32Type::get(context))};
+    return MfmaIntrinsic{"f32." + mnk + ".xf32", laneType(2, Float32Type::get(context))};
   if (a.isF64() && b.isF64())
-    return MfmaForm{"f64." + mnk + "f64", a};
+    return MfmaIntrinsic{"f64." + mnk + "f64", a};
   return std::nullopt;
 }
 
 /// One product per block. The verifier knows which there are.
-MfmaForm selectBlocks(CDNA3MFMAType type) {
+MfmaIntrinsic selectBlocks(CDNA3MFMAType type) {
   const std::string mnk = extentsOf(type);
   Type a = type.getElemTyA();
   if (a.isF64() || a.isF32())
@@ -74,7 +74,7 @@ MfmaForm selectBlocks(CDNA3MFMAType type) {
   return {"i32." + mnk + "i8", IntegerType::get(type.getContext(), 32)};
 }
 
-std::optional<MfmaForm> selectForm(CDNA3MFMAType type) {
+std::optional<MfmaIntrinsic> selectIntrinsic(CDNA3MFMAType type) {
   return type.getBlocks() == 1 ? selectSingle(type) : std::optional(selectBlocks(type));
 }
 
@@ -86,21 +86,21 @@ Type accumulatorType(int32_t m, int32_t blocks, Type element) {
 } // namespace
 
 FailureOr<Value> lowerMFMA(OpBuilder &builder, CDNA3MFMAType operation, const MmaCall &call) {
-  std::optional<MfmaForm> form = selectForm(operation);
-  if (!form)
+  std::optional<MfmaIntrinsic> intrinsic = selectIntrinsic(operation);
+  if (!intrinsic)
     return failure();
   Location loc = call.loc();
   Type accumulator =
       accumulatorType(operation.getM(), operation.getBlocks(), operation.getElemTyAcc());
-  Value a = reinterpret(builder, loc, call.a.front(), form->lane);
-  Value b = reinterpret(builder, loc, call.b.front(), form->lane);
+  Value a = reinterpret(builder, loc, call.a.front(), intrinsic->lane);
+  Value b = reinterpret(builder, loc, call.b.front(), intrinsic->lane);
   Value c = reinterpret(builder, loc, call.c, accumulator);
   if (!a || !b || !c)
     return failure();
   // Broadcast of A (cbsz, abid) and permutation of B (blgp) are not used.
   Value zero = constantI32(builder, loc, 0);
-  return createIntrinsic(builder, call.op, "rocdl.mfma." + form->name, {a, b, c, zero, zero, zero},
-                         accumulator);
+  return createIntrinsic(builder, call.op, "rocdl.mfma." + intrinsic->name,
+                         {a, b, c, zero, zero, zero}, accumulator);
 }
 
 FailureOr<Value> lowerMFMAScale(OpBuilder &builder, CDNA4MFMAScaleType operation,

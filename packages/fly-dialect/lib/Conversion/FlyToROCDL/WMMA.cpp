@@ -12,12 +12,12 @@ namespace fly::rocdl {
 namespace {
 
 /// The intrinsic of one combination of element types.
-struct WmmaForm {
+struct WmmaIntrinsic {
   std::string name; ///< after "rocdl.wmma."
   Type lane;        ///< of A and B
   enum class Modifiers { None, Signs, AccumulatorModifier } modifiers = Modifiers::None;
 };
-using Modifiers = WmmaForm::Modifiers;
+using Modifiers = WmmaIntrinsic::Modifiers;
 
 /// Values of an accumulator that one lane holds.
 constexpr int64_t accumulatorValues = 8;
@@ -35,57 +35,58 @@ Type bitsOfBF16(Type type) {
   return type.isBF16() ? IntegerType::get(type.getContext(), 16) : type;
 }
 
-/// Calls `form`.
+/// Calls `intrinsic`.
 template <typename Atom>
-FailureOr<Value> callForm(OpBuilder &builder, Atom operation, const MmaCall &call,
-                          const std::optional<WmmaForm> &form, int32_t accumulatorModifier) {
-  if (!form)
+FailureOr<Value> callIntrinsic(OpBuilder &builder, Atom operation, const MmaCall &call,
+                               const std::optional<WmmaIntrinsic> &intrinsic,
+                               int32_t accumulatorModifier) {
+  if (!intrinsic)
     return failure();
   Location loc = call.loc();
   auto accumulator = VectorType::get(accumulatorValues, operation.getElemTyAcc());
-  Value a = reinterpret(builder, loc, call.a.front(), form->lane);
-  Value b = reinterpret(builder, loc, call.b.front(), form->lane);
+  Value a = reinterpret(builder, loc, call.a.front(), intrinsic->lane);
+  Value b = reinterpret(builder, loc, call.b.front(), intrinsic->lane);
   Value c = reinterpret(builder, loc, call.c, accumulator);
   if (!a || !b || !c)
     return failure();
   SmallVector<NamedAttribute> attributes;
-  if (form->modifiers == Modifiers::Signs) {
+  if (intrinsic->modifiers == Modifiers::Signs) {
     attributes.push_back(flag(builder, "signA", operation.getSignA()));
     attributes.push_back(flag(builder, "signB", operation.getSignB()));
     attributes.push_back(flag(builder, "clamp", operation.getClamp()));
-  } else if (form->modifiers == Modifiers::AccumulatorModifier && accumulatorModifier != 0) {
+  } else if (intrinsic->modifiers == Modifiers::AccumulatorModifier && accumulatorModifier != 0) {
     attributes.push_back(
         builder.getNamedAttr("modC", builder.getI16IntegerAttr(accumulatorModifier)));
   }
-  return createIntrinsic(builder, call.op, "rocdl.wmma." + form->name, {a, b, c}, accumulator,
+  return createIntrinsic(builder, call.op, "rocdl.wmma." + intrinsic->name, {a, b, c}, accumulator,
                          attributes);
 }
 
-/// Calls `form`, whose accumulator is of 16 bits. `stride` is 2 where each value has a register of
-/// its own, of which it takes the low half.
+/// Calls `intrinsic`, whose accumulator is of 16 bits. `stride` is 2 where each value has a
+/// register of its own, of which it takes the low half.
 template <typename Atom>
-FailureOr<Value> call16BitForm(OpBuilder &builder, Atom operation, const MmaCall &call,
-                               const WmmaForm &form, int64_t stride) {
+FailureOr<Value> callWith16BitSums(OpBuilder &builder, Atom operation, const MmaCall &call,
+                                   const WmmaIntrinsic &intrinsic, int64_t stride) {
   Location loc = call.loc();
   Type element = bitsOfBF16(operation.getElemTyAcc());
   auto packed = VectorType::get(accumulatorValues, element);
   auto registers = VectorType::get(accumulatorValues * stride, element);
-  Value a = reinterpret(builder, loc, call.a.front(), form.lane);
-  Value b = reinterpret(builder, loc, call.b.front(), form.lane);
+  Value a = reinterpret(builder, loc, call.a.front(), intrinsic.lane);
+  Value b = reinterpret(builder, loc, call.b.front(), intrinsic.lane);
   Value c = reinterpret(builder, loc, call.c, packed);
   if (!a || !b || !c)
     return failure();
   constexpr int32_t anything = -1;
-  SmallVector<int32_t> spread(accumulatorValues * stride, anything);
+  SmallVector<int32_t> widen(accumulatorValues * stride, anything);
   SmallVector<int32_t> gather;
   for (int32_t value = 0; value < accumulatorValues; ++value) {
-    spread[value * stride] = value;
+    widen[value * stride] = value;
     gather.push_back(static_cast<int32_t>(value * stride));
   }
   if (stride != 1)
-    c = LLVM::ShuffleVectorOp::create(builder, loc, c, c, spread);
+    c = LLVM::ShuffleVectorOp::create(builder, loc, c, c, widen);
   FailureOr<Value> result =
-      createIntrinsic(builder, call.op, "rocdl.wmma." + form.name, {a, b, c}, registers);
+      createIntrinsic(builder, call.op, "rocdl.wmma." + intrinsic.name, {a, b, c}, registers);
   if (succeeded(result) && stride != 1)
     return Value(LLVM::ShuffleVectorOp::create(builder, loc, *result, *result, gather));
   return result;
@@ -93,35 +94,35 @@ FailureOr<Value> call16BitForm(OpBuilder &builder, Atom operation, const MmaCall
 
 /// gfx11 and gfx120x differ in how many elements a lane holds: gfx11 keeps A and B in both halves
 /// of the wave.
-template <typename Atom> std::optional<WmmaForm> selectGFX11Or12(Atom type, int64_t elements) {
+template <typename Atom> std::optional<WmmaIntrinsic> selectGFX11Or12(Atom type, int64_t elements) {
   Type a = type.getElemTyA();
   Type b = type.getElemTyB();
   Type i32 = IntegerType::get(type.getContext(), 32);
   if (type.getK() != 16)
     return std::nullopt;
   if (a == b && (a.isF16() || a.isBF16()))
-    return WmmaForm{std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x16." +
-                        (a.isF16() ? "f16" : "bf16"),
-                    laneType(elements, bitsOfBF16(a))};
+    return WmmaIntrinsic{std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x16." +
+                             (a.isF16() ? "f16" : "bf16"),
+                         laneType(elements, bitsOfBF16(a))};
   if (a.isInteger(8) && b.isInteger(8))
-    return WmmaForm{"i32.16x16x16.iu8", laneType(elements / 4, i32), Modifiers::Signs};
+    return WmmaIntrinsic{"i32.16x16x16.iu8", laneType(elements / 4, i32), Modifiers::Signs};
   if (a.isInteger(4) && b.isInteger(4))
-    return WmmaForm{"i32.16x16x16.iu4", laneType(elements / 8, i32), Modifiers::Signs};
+    return WmmaIntrinsic{"i32.16x16x16.iu4", laneType(elements / 8, i32), Modifiers::Signs};
   return std::nullopt;
 }
 
-std::optional<WmmaForm> selectGFX120X(GFX120XWMMAType type) {
+std::optional<WmmaIntrinsic> selectGFX120X(GFX120XWMMAType type) {
   Type i32 = IntegerType::get(type.getContext(), 32);
   if (type.getK() == 32 && type.getElemTyA().isInteger(4) && type.getElemTyB().isInteger(4))
-    return WmmaForm{"i32.16x16x32.iu4", laneType(2, i32), Modifiers::Signs};
+    return WmmaIntrinsic{"i32.16x16x32.iu4", laneType(2, i32), Modifiers::Signs};
   const char *a = float8Name(type.getElemTyA());
   const char *b = float8Name(type.getElemTyB());
   if (type.getK() == 16 && a && b)
-    return WmmaForm{std::string("f32.16x16x16.") + a + "_" + b, laneType(2, i32)};
+    return WmmaIntrinsic{std::string("f32.16x16x16.") + a + "_" + b, laneType(2, i32)};
   return selectGFX11Or12(type, 8);
 }
 
-std::optional<WmmaForm> selectGFX1250(GFX1250WMMAType type) {
+std::optional<WmmaIntrinsic> selectGFX1250(GFX1250WMMAType type) {
   Type a = type.getElemTyA();
   Type b = type.getElemTyB();
   Type i32 = IntegerType::get(type.getContext(), 32);
@@ -129,42 +130,42 @@ std::optional<WmmaForm> selectGFX1250(GFX1250WMMAType type) {
   std::string prefix =
       std::string(accumulatorName(type.getElemTyAcc())) + ".16x16x" + std::to_string(k) + ".";
   if (k == 4 && a.isF32() && b.isF32())
-    return WmmaForm{prefix + "f32", laneType(2, a), Modifiers::AccumulatorModifier};
+    return WmmaIntrinsic{prefix + "f32", laneType(2, a), Modifiers::AccumulatorModifier};
   if (k == 32 && a == b && (a.isF16() || a.isBF16()))
-    return WmmaForm{prefix + (a.isF16() ? "f16" : "bf16"), laneType(16, a),
-                    Modifiers::AccumulatorModifier};
+    return WmmaIntrinsic{prefix + (a.isF16() ? "f16" : "bf16"), laneType(16, a),
+                         Modifiers::AccumulatorModifier};
   const char *nameA = float8Name(a);
   const char *nameB = float8Name(b);
   if ((k == 64 || k == 128) && nameA && nameB)
-    return WmmaForm{prefix + nameA + "_" + nameB, laneType(k / 8, i32),
-                    Modifiers::AccumulatorModifier};
+    return WmmaIntrinsic{prefix + nameA + "_" + nameB, laneType(k / 8, i32),
+                         Modifiers::AccumulatorModifier};
   if (k == 64 && a.isInteger(8) && b.isInteger(8))
-    return WmmaForm{prefix + "iu8", laneType(8, i32), Modifiers::Signs};
+    return WmmaIntrinsic{prefix + "iu8", laneType(8, i32), Modifiers::Signs};
   if (k == 32 && a.isInteger(4) && b.isInteger(4))
-    return WmmaForm{prefix + "iu4", laneType(2, i32), Modifiers::Signs};
+    return WmmaIntrinsic{prefix + "iu4", laneType(2, i32), Modifiers::Signs};
   return std::nullopt;
 }
 
 } // namespace
 
 FailureOr<Value> lowerGFX11WMMA(OpBuilder &builder, GFX11WMMAType operation, const MmaCall &call) {
-  const std::optional<WmmaForm> form = selectGFX11Or12(operation, 16);
-  if (form && getElementBitWidth(operation.getElemTyAcc()) == 16)
-    return call16BitForm(builder, operation, call, *form, /*stride=*/2);
-  return callForm(builder, operation, call, form, 0);
+  const std::optional<WmmaIntrinsic> intrinsic = selectGFX11Or12(operation, 16);
+  if (intrinsic && getElementBitWidth(operation.getElemTyAcc()) == 16)
+    return callWith16BitSums(builder, operation, call, *intrinsic, /*stride=*/2);
+  return callIntrinsic(builder, operation, call, intrinsic, 0);
 }
 
 FailureOr<Value> lowerGFX120XWMMA(OpBuilder &builder, GFX120XWMMAType operation,
                                   const MmaCall &call) {
-  const std::optional<WmmaForm> form = selectGFX120X(operation);
-  if (form && getElementBitWidth(operation.getElemTyAcc()) == 16)
-    return call16BitForm(builder, operation, call, *form, /*stride=*/1);
-  return callForm(builder, operation, call, form, 0);
+  const std::optional<WmmaIntrinsic> intrinsic = selectGFX120X(operation);
+  if (intrinsic && getElementBitWidth(operation.getElemTyAcc()) == 16)
+    return callWith16BitSums(builder, operation, call, *intrinsic, /*stride=*/1);
+  return callIntrinsic(builder, operation, call, intrinsic, 0);
 }
 
 FailureOr<Value> lowerGFX1250WMMA(OpBuilder &builder, GFX1250WMMAType operation,
                                   const MmaCall &call) {
-  return callForm(builder, operation, call, selectGFX1250(operation), operation.getModC());
+  return callIntrinsic(builder, operation, call, selectGFX1250(operation), operation.getModC());
 }
 
 FailureOr<Value> lowerGFX1250WMMAScale(OpBuilder &builder, GFX1250WMMAScaleType operation,

@@ -41,12 +41,30 @@ FLY_ROCDL_ONE_THREAD_COPY(CDNA3BufferAtomicType, bitsOf(getValueType()))
 FLY_ROCDL_ONE_THREAD_COPY(CDNA4BufferLoadAsyncLDSType, getBits())
 FLY_ROCDL_ONE_THREAD_COPY(CDNA4GlobalLoadAsyncLDSType, getBits())
 
-// {soffset}
-Type CDNA3BufferCopyType::getStateType() const { return structOf(getContext(), {32}); }
-Type CDNA3BufferAtomicType::getStateType() const { return structOf(getContext(), {32}); }
-// {soffset, imm_offset}
-Type CDNA3BufferCopyLDSType::getStateType() const { return structOf(getContext(), {32, 32}); }
-Type CDNA4BufferLoadAsyncLDSType::getStateType() const { return structOf(getContext(), {32, 32}); }
+static constexpr StringLiteral offsets[] = {"soffset", "imm_offset"};
+
+#define FLY_ROCDL_OFFSETS(TYPE, COUNT)                                                             \
+  ArrayRef<StringLiteral> TYPE::getStateMembers() const {                                          \
+    return ArrayRef(offsets).take_front(COUNT);                                                    \
+  }                                                                                                \
+  Type TYPE::getStateType() const {                                                                \
+    return structOf(getContext(), SmallVector<unsigned>(COUNT, 32));                               \
+  }
+
+FLY_ROCDL_OFFSETS(CDNA3BufferCopyType, 1)
+FLY_ROCDL_OFFSETS(CDNA3BufferAtomicType, 1)
+FLY_ROCDL_OFFSETS(CDNA3BufferCopyLDSType, 2)
+FLY_ROCDL_OFFSETS(CDNA4BufferLoadAsyncLDSType, 2)
+
+std::optional<int32_t> CDNA3BufferCopyType::getOperandBits() const { return getBits(); }
+
+#define FLY_ROCDL_UNSWIZZLED(TYPE, OPERAND)                                                        \
+  std::optional<CopyOperand> TYPE::getUnswizzledOperand() const { return CopyOperand::OPERAND; }
+
+FLY_ROCDL_UNSWIZZLED(CDNA3BufferCopyLDSType, Destination)
+FLY_ROCDL_UNSWIZZLED(CDNA4BufferLoadAsyncLDSType, Destination)
+FLY_ROCDL_UNSWIZZLED(CDNA4GlobalLoadAsyncLDSType, Destination)
+FLY_ROCDL_UNSWIZZLED(CDNA4LdsReadTransType, Source)
 
 // --- transposing LDS read ------------------------------------------------------------------------
 

@@ -147,18 +147,21 @@ Layout GFX1250WMMAScaleType::getThreadValueLayout(MmaOperand operand) const {
 
 // --- state ---------------------------------------------------------------------------------------
 
-// {sparse_index}
+static constexpr StringLiteral sparseMembers[] = {"sparse_index"};
+ArrayRef<StringLiteral> CDNA3SMFMACType::getStateMembers() const { return sparseMembers; }
 Type CDNA3SMFMACType::getStateType() const {
   return LLVM::LLVMStructType::getLiteral(getContext(), {IntegerType::get(getContext(), 32)});
 }
 
-// {scale_a, scale_b}
+static constexpr StringLiteral scaleMembers[] = {"scale_a", "scale_b"};
 static Type scaleState(MLIRContext *context, unsigned width) {
   Type scale = IntegerType::get(context, width);
   return LLVM::LLVMStructType::getLiteral(context, {scale, scale});
 }
 
+ArrayRef<StringLiteral> CDNA4MFMAScaleType::getStateMembers() const { return scaleMembers; }
 Type CDNA4MFMAScaleType::getStateType() const { return scaleState(getContext(), 32); }
+ArrayRef<StringLiteral> GFX1250WMMAScaleType::getStateMembers() const { return scaleMembers; }
 Type GFX1250WMMAScaleType::getStateType() const {
   return scaleState(getContext(), getBlockSize() == 16 ? 64 : 32);
 }

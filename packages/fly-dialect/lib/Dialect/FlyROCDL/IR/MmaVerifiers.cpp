@@ -2,8 +2,8 @@
 //
 // Which matrix operations exist.
 
-#include "fly/Dialect/FlyROCDL/IR/AtomOperations.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+#include "fly/Dialect/FlyROCDL/IR/MatrixShapes.h"
 
 using namespace mlir;
 
@@ -64,18 +64,6 @@ static bool isMFMAFloat(Type type) {
              Float8E5M2FNUZType, Float8E4M3FNType, Float8E5M2Type>(type);
 }
 
-int32_t getMFMABlocks(int32_t m, int32_t n, int32_t k, Type a, Type b) {
-  if (a != b || m != n)
-    return 1;
-  if (a.isF64())
-    return m == 4 && k == 4 ? 4 : 1;
-  if (!a.isF32() && !a.isInteger(8) && !isa<Float16Type, BFloat16Type>(a))
-    return 1;
-  if (k != (a.isF32() ? 1 : 4))
-    return 1;
-  return m == 32 ? 2 : m == 16 ? 4 : m == 4 ? 16 : 1;
-}
-
 LogicalResult CDNA3MFMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
                                     Type b, Type acc, int32_t blocks) {
   if (m != n)
@@ -126,19 +114,15 @@ LogicalResult CDNA3SMFMACType::verify(EmitError emitError, int32_t m, int32_t n,
   const bool accumulates = a.isInteger(8) ? acc.isInteger(32) : acc.isF32();
   if (!isSparsePair(a, b) || !accumulates)
     return unsupported(emitError, "SMFMAC", extents, a, b, acc);
-  // Twice the K is gfx950's, which has no FNUZ.
-  const int32_t bits = getElementBitWidth(a);
-  const int32_t k16 = 512 / bits;
-  const bool isFNUZ = isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a);
-  const bool known = m == n && ((m == 16 && (k == k16 || (k == 2 * k16 && !isFNUZ))) ||
-                                (m == 32 && (k == k16 / 2 || (k == k16 && !isFNUZ))));
-  if (!known)
+  const MatrixShape *shape = findMatrixShape(getMnemonic(), m, n, k, a, b, acc);
+  if (!shape) {
+    const int32_t k16 = 512 / getElementBitWidth(a);
+    const bool isFNUZ = isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a);
     return emitError() << "unsupported SMFMAC configuration: " << extents << " with A=" << a
                        << ", B=" << b << ", Acc=" << acc << " (expected 16x16x" << k16
                        << " or 32x32x" << k16 / 2 << (isFNUZ ? ")" : ", or twice that K)");
-  // 32 bits hold so many sets of two bits per element of A that a lane stores.
-  const int32_t sets = 32 * 64 / (m * k);
-  return verifyRange(emitError, "indexSet", indexSet, sets - 1);
+  }
+  return verifyRange(emitError, "indexSet", indexSet, shape->indexSets - 1);
 }
 
 LogicalResult CDNA4MFMAScaleType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k,
@@ -170,12 +154,9 @@ LogicalResult GFX11WMMAType::verify(EmitError emitError, int32_t m, int32_t n, i
   Extents extents{m, n, k};
   if (!(extents == Extents{16, 16, 16}))
     return emitError() << "GFX11 WMMA requires M=N=K=16, got " << extents;
-  bool isFloat = a == b && isa<Float16Type, BFloat16Type>(a) && (acc.isF32() || acc == a);
-  bool isInteger = acc.isInteger(32) &&
-                   ((a.isInteger(8) && b.isInteger(8)) || (a.isInteger(4) && b.isInteger(4)));
-  if (!isFloat && !isInteger)
+  if (!findMatrixShape(getMnemonic(), m, n, k, a, b, acc))
     return unsupported(emitError, "GFX11 WMMA", extents, a, b, acc);
-  if (isFloat && (signA || signB || clamp))
+  if (!a.isInteger() && (signA || signB || clamp))
     return noIntegerOptions(emitError, "GFX11 WMMA fp16/bf16", signA, signB, clamp);
   return success();
 }
@@ -185,23 +166,16 @@ LogicalResult GFX120XWMMAType::verify(EmitError emitError, int32_t m, int32_t n,
   Extents extents{m, n, k};
   if (m != 16 || n != 16)
     return emitError() << "GFX120X WMMA requires M=N=16, got " << m << 'x' << n;
-  if (acc.isInteger(32) && a.isInteger(4) && b.isInteger(4)) {
-    if (k != 16 && k != 32)
-      return emitError() << "GFX120X WMMA IU4 requires K=16 or K=32, got " << extents;
-    return success();
-  }
-  if (acc.isInteger(32) && a.isInteger(8) && b.isInteger(8)) {
-    if (k != 16)
-      return emitError() << "GFX120X WMMA IU8 requires K=16, got " << extents;
-    return success();
-  }
-  bool isFloat = (a == b && isa<Float16Type, BFloat16Type>(a) && (acc.isF32() || acc == a)) ||
-                 (isOCPFloat8(a) && isOCPFloat8(b) && acc.isF32());
-  if (!isFloat)
+  const bool isKnown = findMatrixShape(getMnemonic(), m, n, k, a, b, acc);
+  if (!isKnown && !findMatrixShape(getMnemonic(), m, n, /*k=*/16, a, b, acc))
     return unsupported(emitError, "GFX120X WMMA", extents, a, b, acc);
-  if (k != 16)
+  if (!isKnown && a.isInteger(4))
+    return emitError() << "GFX120X WMMA IU4 requires K=16 or K=32, got " << extents;
+  if (!isKnown && a.isInteger(8))
+    return emitError() << "GFX120X WMMA IU8 requires K=16, got " << extents;
+  if (!isKnown)
     return emitError() << "GFX120X WMMA floating-point forms require M=N=K=16, got " << extents;
-  if (signA || signB || clamp)
+  if (!a.isInteger() && (signA || signB || clamp))
     return noIntegerOptions(emitError, "GFX120X WMMA floating-point", signA, signB, clamp);
   return success();
 }
@@ -210,20 +184,6 @@ static LogicalResult verifyModC(EmitError emitError, int32_t modC) {
   if (modC < 0 || modC > 65535)
     return emitError() << "modC must fit the i16 intrinsic field [0, 65535], got " << modC;
   return success();
-}
-
-static bool isGFX1250WMMA(int32_t k, Type a, Type b, Type acc) {
-  if (acc.isInteger(32))
-    return (k == 64 && a.isInteger(8) && b.isInteger(8)) ||
-           (k == 32 && a.isInteger(4) && b.isInteger(4));
-  if (isOCPFloat8(a) && isOCPFloat8(b))
-    return (k == 64 || k == 128) && isa<Float32Type, Float16Type>(acc);
-  if (a != b)
-    return false;
-  if (a.isF32())
-    return k == 4 && acc.isF32();
-  // 16-bit formats accumulate in f32 or in themselves.
-  return isa<Float16Type, BFloat16Type>(a) && k == 32 && (acc.isF32() || acc == a);
 }
 
 LogicalResult GFX1250WMMAType::verify(EmitError emitError, int32_t m, int32_t n, int32_t k, Type a,
@@ -235,7 +195,7 @@ LogicalResult GFX1250WMMAType::verify(EmitError emitError, int32_t m, int32_t n,
   if ((signA || signB || clamp) && !isInteger)
     return emitError() << "signA/signB/clamp are only valid for integer (iu4/iu8) WMMA, got A=" << a
                        << ", B=" << b;
-  if (!isGFX1250WMMA(k, a, b, acc))
+  if (!findMatrixShape(getMnemonic(), m, n, k, a, b, acc))
     return unsupported(emitError, "GFX1250 WMMA", {m, n, k}, a, b, acc);
   return verifyModC(emitError, modC);
 }

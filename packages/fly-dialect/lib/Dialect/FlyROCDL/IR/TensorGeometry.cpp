@@ -22,7 +22,12 @@ Layout GFX1250TDMType::getDestinationBitLayout() const { return oneThreadBits(1)
 Layout GFX1250TDMType::getReferenceBitLayout() const { return oneThreadBits(1); }
 bool GFX1250TDMType::isWholeTileCopy() const { return true; }
 
-// {workgroup_mask, extent_0 .. extent_4, stride_0 .. stride_3, imm_offset}
+ArrayRef<StringLiteral> GFX1250TDMType::getStateMembers() const {
+  static constexpr StringLiteral members[] = {"workgroup_mask", "extent_0", "extent_1",  "extent_2",
+                                              "extent_3",       "extent_4", "stride_0",  "stride_1",
+                                              "stride_2",       "stride_3", "imm_offset"};
+  return members;
+}
 Type GFX1250TDMType::getStateType() const {
   Type i32 = IntegerType::get(getContext(), 32);
   Type i64 = IntegerType::get(getContext(), 64);
@@ -72,5 +77,28 @@ static Type tensorState(MLIRContext *context, bool isLoad) {
 
 Type CDNA5TensorLoadType::getStateType() const { return tensorState(getContext(), true); }
 Type CDNA5TensorStoreType::getStateType() const { return tensorState(getContext(), false); }
+
+ArrayRef<StringLiteral> CDNA5TensorLoadType::getStateMembers() const {
+  static constexpr StringLiteral members[] = {"workgroup_mask", "early_timeout",
+                                              "atomic_barrier_addr"};
+  return ArrayRef(members).drop_back(getAtomicBarrier() ? 0 : 1);
+}
+ArrayRef<StringLiteral> CDNA5TensorStoreType::getStateMembers() const {
+  static constexpr StringLiteral members[] = {"atomic_barrier_addr"};
+  return ArrayRef(members).drop_back(getAtomicBarrier() ? 0 : 1);
+}
+
+// One number per mode of the tensor, for several members.
+static SmallVector<StringRef> withBoundaryCheck(ArrayRef<StringLiteral> members) {
+  SmallVector<StringRef> fields(members);
+  fields.push_back("boundary_check");
+  return fields;
+}
+SmallVector<StringRef> CDNA5TensorLoadType::getStateFields() const {
+  return withBoundaryCheck(getStateMembers());
+}
+SmallVector<StringRef> CDNA5TensorStoreType::getStateFields() const {
+  return withBoundaryCheck(getStateMembers());
+}
 
 } // namespace fly::rocdl

@@ -5,6 +5,7 @@
 #ifndef FLY_DIALECT_FLYROCDL_IR_FLYROCDLDIALECT_H
 #define FLY_DIALECT_FLYROCDL_IR_FLYROCDLDIALECT_H
 
+#include "fly/Dialect/Fly/IR/AtomOpInterface.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/Fly/IR/FlyTypes.h"
 

@@ -9,8 +9,8 @@
 include "fly/Dialect/FlyROCDL/IR/AtomBase.td"
 
 class FlyROCDL_Matrix<string name, string typeMnemonic, dag keys, list<Trait> traits = [],
-                      list<string> overrides = []>
-    : FlyROCDL_MmaAtom<name, typeMnemonic, traits, overrides> {
+                      list<string> overrides = [], list<string> answers = []>
+    : FlyROCDL_MmaAtom<name, typeMnemonic, traits, overrides, answers> {
   let parameters = !con((ins "int32_t":$m, "int32_t":$n, "int32_t":$k, "::mlir::Type":$elemTyA,
                          "::mlir::Type":$elemTyB, "::mlir::Type":$elemTyAcc), keys);
   let hasCustomAssemblyFormat = 1;
@@ -30,7 +30,7 @@ def FlyROCDL_CDNA3MFMAType : FlyROCDL_Matrix<"CDNA3MFMA", "cdna3.mfma",
 }
 
 def FlyROCDL_CDNA3SMFMACType : FlyROCDL_Matrix<"CDNA3SMFMAC", "cdna3.smfmac",
-    (ins "int32_t":$indexSet), [FlyROCDL_Stateful], ["isTileable"]> {
+    (ins "int32_t":$indexSet), [FlyROCDL_Stateful], ["isTileable"], ["getStateMembers"]> {
   let summary = "a matrix operation of CDNA3 and CDNA4 whose A is sparse";
   let description = [{
     Of every four elements of a row of A, two are stored: A has K / 2 columns. The state
@@ -41,7 +41,7 @@ def FlyROCDL_CDNA3SMFMACType : FlyROCDL_Matrix<"CDNA3SMFMAC", "cdna3.smfmac",
 }
 
 def FlyROCDL_CDNA4MFMAScaleType : FlyROCDL_Matrix<"CDNA4MFMAScale", "cdna4.mfma_scale",
-    (ins "int32_t":$opselA, "int32_t":$opselB), [FlyROCDL_Stateful]>;
+    (ins "int32_t":$opselA, "int32_t":$opselB), [FlyROCDL_Stateful], [], ["getStateMembers"]>;
 
 def FlyROCDL_GFX11WMMAType : FlyROCDL_Matrix<"GFX11WMMA", "gfx11.wmma",
     (ins "bool":$signA, "bool":$signB, "bool":$clamp)>;
@@ -54,6 +54,6 @@ def FlyROCDL_GFX1250WMMAType : FlyROCDL_Matrix<"GFX1250WMMA", "gfx1250.wmma",
 
 def FlyROCDL_GFX1250WMMAScaleType : FlyROCDL_Matrix<"GFX1250WMMAScale", "gfx1250.wmma_scale",
     (ins "int32_t":$opselA, "int32_t":$opselB, "int32_t":$modC, "bool":$reuseA, "bool":$reuseB,
-     "int32_t":$blockSize), [FlyROCDL_Stateful]>;
+     "int32_t":$blockSize), [FlyROCDL_Stateful], [], ["getStateMembers"]>;
 
 #endif // FLY_DIALECT_FLYROCDL_IR_MMAATOMS_TD

@@ -7,8 +7,9 @@
 
 include "fly/Dialect/FlyROCDL/IR/AtomBase.td"
 
-class FlyROCDL_TensorAtom<string name, string typeMnemonic>
-    : FlyROCDL_Atom<name, typeMnemonic, [FlyROCDL_WholeTile, FlyROCDL_Stateful]> {
+class FlyROCDL_TensorAtom<string name, string typeMnemonic, list<string> answers = []>
+    : FlyROCDL_Atom<name, typeMnemonic, [FlyROCDL_WholeTile, FlyROCDL_Stateful],
+                    ["getStateMembers"] # answers> {
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -18,7 +19,8 @@ def FlyROCDL_GFX1250TDMType : FlyROCDL_TensorAtom<"GFX1250TDM", "gfx1250.tdm"> {
                         "int32_t":$padAmount, "int32_t":$cache, "bool":$barrier, "bool":$timeout);
 }
 
-def FlyROCDL_CDNA5TensorLoadType : FlyROCDL_TensorAtom<"CDNA5TensorLoad", "cdna5.tensor_load"> {
+def FlyROCDL_CDNA5TensorLoadType
+    : FlyROCDL_TensorAtom<"CDNA5TensorLoad", "cdna5.tensor_load", ["getStateFields"]> {
   let summary = "tensor data mover built from a tensor, global to shared";
   let description = [{
     `shape` is the box in elements, outermost first; `tensorToTDM` maps the modes of the tensor to
@@ -30,7 +32,8 @@ def FlyROCDL_CDNA5TensorLoadType : FlyROCDL_TensorAtom<"CDNA5TensorLoad", "cdna5
                         "int32_t":$padInterval, "int32_t":$padAmount);
 }
 
-def FlyROCDL_CDNA5TensorStoreType : FlyROCDL_TensorAtom<"CDNA5TensorStore", "cdna5.tensor_store"> {
+def FlyROCDL_CDNA5TensorStoreType
+    : FlyROCDL_TensorAtom<"CDNA5TensorStore", "cdna5.tensor_store", ["getStateFields"]> {
   let summary = "tensor data mover built from a tensor, shared to global";
   let parameters = (ins ArrayRefParameter<"int32_t">:$shape, "::mlir::Type":$elem,
                         TypeParameter<"::fly::IntTuple", "tensor modes to dims">:$tensorToTDM,
