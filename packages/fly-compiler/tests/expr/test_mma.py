@@ -124,6 +124,7 @@ def test_operations_that_do_not_exist(build, message):
             lambda: fx.make_mma_atom(fx.rocdl.MFMA(4, 4, 4, fx.Float16)),
             "several blocks; say blocks=16",
         ),
+        ("gfx942", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 8, fx.BFloat16)), "needs gfx908.*use MFMA 16x16x16"),
         ("gfx942", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 64, fx.Int8)), "needs gfx950.*use MFMA 16x16x32"),
         ("gfx950", lambda: fx.make_mma_atom(fx.rocdl.MFMA(16, 16, 8, fx.Float32, xf32=True)), "needs gfx940.*16x16x4"),
         ("gfx942", lambda: fx.make_mma_atom(fx.rocdl.SMFMAC(16, 16, 64, fx.Float16)), "use SMFMAC 16x16x32"),
@@ -152,6 +153,8 @@ def use(atom):
     ("arch", "args"),
     [
         ("gfx1100", (16, 16, 16, "BFloat16")),
+        ("gfx1100", (16, 16, 16, "Float16", "Float16")),
+        ("gfx1201", (16, 16, 16, "BFloat16", "BFloat16")),
         ("gfx1201", (16, 16, 16, "Int8")),
         ("gfx1201", (16, 16, 16, "Float8E4M3FN")),
         ("gfx1250", (16, 16, 32, "BFloat16")),
@@ -160,9 +163,9 @@ def use(atom):
 )
 def test_wmma(arch, args):
     with kernel(arch=arch) as k:
-        *dims, name = args
-        atom = fx.make_mma_atom(fx.rocdl.WMMA(*dims, getattr(fx, name)))
-        assert atom.shape_mnk == tuple(dims)
+        dims, types = args[:3], [getattr(fx, name) for name in args[3:]]
+        atom = fx.make_mma_atom(fx.rocdl.WMMA(*dims, *types))
+        assert atom.shape_mnk == dims
         assert str(atom.thr_layout) == "Layout<32:1>"
         k.ir()
 

@@ -9,25 +9,9 @@ from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 
 from ..ops.atom_types import MmaOp
 from ..values.numeric.base import _class_of
-from ..values.numeric.meta import NumericMeta
-from ..values.numeric.types import (
-    BFloat16,
-    Float8E4M3FN,
-    Float8E4M3FNUZ,
-    Float8E5M2,
-    Float8E5M2FNUZ,
-    Float16,
-    Float32,
-    Int8,
-    Int32,
-)
+from .matrix_shapes import extents_text, matrix_shapes
 
 __all__ = ["SMFMAC"]
-
-_FNUZ = (Float8E4M3FNUZ, Float8E5M2FNUZ)
-_OCP = (Float8E4M3FN, Float8E5M2)
-# Types that one operation mixes.
-_MIXES: tuple[tuple[NumericMeta, ...], ...] = ((Float16,), (BFloat16,), (Int8,), _FNUZ, _OCP)
 
 
 class SMFMAC(MmaOp):
@@ -53,22 +37,20 @@ class SMFMAC(MmaOp):
     ) -> None:
         a = _class_of(a_type)
         b = a if b_type is None else _class_of(b_type)
-        mix = next((mix for mix in _MIXES if a in mix), None)
-        if mix is None or b not in mix:
+        shapes = matrix_shapes("cdna3.smfmac", a.mnemonic, b.mnemonic)
+        if not shapes or False in (a.signed, b.signed):  # its integers have signs
             raise ValueError(
                 f"SMFMAC has no {a.__name__} and {b.__name__}; it has Float16, BFloat16, Int8, and 8-bit floats of one "
                 "encoding"
             )
-        expected = Int32 if a is Int8 else Float32
+        shape = next((one for one in shapes if one.extents == (m, n, k)), None)
+        expected = shapes[0].acc_class
         acc = expected if acc_type is None else _class_of(acc_type)
         if acc is not expected:
             raise ValueError(f"SMFMAC of {a.__name__} accumulates in {expected.__name__}, not {acc.__name__}")
-        single = {(16, 16, 512 // a.width), (32, 32, 256 // a.width)}
-        doubled = {(m_, n_, 2 * k_) for m_, n_, k_ in single} if mix is not _FNUZ else set()
-        if (m, n, k) not in single | doubled:
-            have = ", ".join("x".join(map(str, shape)) for shape in sorted(single | doubled))
-            raise ValueError(f"SMFMAC has no {m}x{n}x{k} for {a.__name__}; it has {have}")
-        sets = 2048 // (m * k)
+        if shape is None:
+            raise ValueError(f"SMFMAC has no {m}x{n}x{k} for {a.__name__}; it has {extents_text(shapes)}")
+        sets = shape.index_sets
         if isinstance(index_set, bool) or not isinstance(index_set, int) or not 0 <= index_set < sets:
             raise ValueError(f"index_set is an int from 0 to {sets - 1} for {m}x{n}x{k}, got {index_set!r}")
         super().__init__(fly_rocdl.CDNA3SMFMACType, m, n, k, a, b, acc, index_set)
