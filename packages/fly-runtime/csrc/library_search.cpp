@@ -16,14 +16,14 @@ namespace {
 constexpr const char *kHipNames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"};
 constexpr const char *kEmulatorName = "libfly_emulator.so";
 
-struct Places {
+struct Candidates {
   std::vector<std::string> paths;
   std::string whyNone;
 };
 
 struct Step {
   const char *name;
-  Places (*places)();
+  Candidates (*candidates)();
   int dlopenFlags;
 };
 
@@ -57,20 +57,20 @@ std::vector<std::string> hip_names_in(const std::string &folder) {
   return paths;
 }
 
-Places given_by_hand() { return {{environment("FLYDSL_HIP_LIBRARY")}, ""}; }
+Candidates given_by_hand() { return {{environment("FLYDSL_HIP_LIBRARY")}, ""}; }
 
-Places loader_default() { return {hip_names_in(""), ""}; }
+Candidates loader_default() { return {hip_names_in(""), ""}; }
 
-Places rocm_path() {
+Candidates rocm_path() {
   const std::string root = environment("ROCM_PATH");
   if (root.empty())
     return {{}, "ROCM_PATH is not set"};
   return {hip_names_in(root + "/lib/"), ""};
 }
 
-Places rocm_default_prefix() { return {hip_names_in("/opt/rocm/lib/"), ""}; }
+Candidates rocm_default_prefix() { return {hip_names_in("/opt/rocm/lib/"), ""}; }
 
-Places emulator_from_caller() {
+Candidates emulator_from_caller() {
   EmulatorSettings &settings = emulator_settings();
   const std::lock_guard<std::mutex> lock(settings.mutex);
   if (settings.library.empty())
@@ -79,7 +79,7 @@ Places emulator_from_caller() {
 }
 
 // Wheels install side by side: flydsl/runtime/lib/ and flydsl/emulator/lib/.
-Places emulator_beside_runtime() {
+Candidates emulator_beside_runtime() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void *>(&emulator_beside_runtime), &info) == 0 ||
       info.dli_fname == nullptr)
@@ -91,7 +91,7 @@ Places emulator_beside_runtime() {
   return {{self.substr(0, slash) + "/../../emulator/lib/" + kEmulatorName}, ""};
 }
 
-Places emulator_by_loader() { return {{kEmulatorName}, ""}; }
+Candidates emulator_by_loader() { return {{kEmulatorName}, ""}; }
 
 constexpr int kOpen = RTLD_NOW | RTLD_LOCAL;
 
@@ -164,12 +164,12 @@ bool usable(const HipApi &api, Policy wanted, int &deviceCount, std::string &out
 }
 
 bool run_step(const Step &step, Policy wanted, SearchResult &result) {
-  const Places places = step.places();
-  if (places.paths.empty()) {
-    result.attempts.push_back({step.name, "", places.whyNone});
+  const Candidates candidates = step.candidates();
+  if (candidates.paths.empty()) {
+    result.attempts.push_back({step.name, "", candidates.whyNone});
     return false;
   }
-  for (const std::string &path : places.paths) {
+  for (const std::string &path : candidates.paths) {
     void *handle = dlopen(path.c_str(), step.dlopenFlags);
     if (handle == nullptr) {
       const char *why = dlerror(); // null for RTLD_NOLOAD

@@ -213,7 +213,7 @@ Value truncateToOdd(Emitter &emit, Value value) {
 enum class Float8 { None, FP8, BF8 };
 
 /// Which pair of instructions converts `type`.
-Float8 nativeForm(Float8Instructions native, Type type) {
+Float8 nativeFormat(Float8Instructions native, Type type) {
   if (native == Float8Instructions::OCP)
     return isa<Float8E4M3FNType>(type) ? Float8::FP8
            : isa<Float8E5M2Type>(type) ? Float8::BF8
@@ -242,7 +242,7 @@ Value inGroups(OpBuilder &builder, Location loc, Value source, int64_t size, Typ
 }
 
 /// vector<4xi8> to vector<4xf32>.
-Value decodeFour(OpBuilder &builder, Location loc, Value bytes, Float8 form) {
+Value decodeFour(OpBuilder &builder, Location loc, Value bytes, Float8 format) {
   auto i32 = builder.getI32Type();
   Value word = vector::BitCastOp::create(builder, loc, VectorType::get(1, i32), bytes);
   word = vector::ExtractOp::create(builder, loc, word, int64_t(0));
@@ -250,7 +250,7 @@ Value decodeFour(OpBuilder &builder, Location loc, Value bytes, Float8 form) {
   Value result = arith::ConstantOp::create(
       builder, loc, builder.getZeroAttr(VectorType::get(4, builder.getF32Type())));
   for (int64_t half : {0, 1}) {
-    Value two = form == Float8::FP8
+    Value two = format == Float8::FP8
                     ? ROCDL::CvtPkF32Fp8Op::create(builder, loc, pair, word, half != 0).getResult()
                     : ROCDL::CvtPkF32Bf8Op::create(builder, loc, pair, word, half != 0).getResult();
     result = vector::InsertStridedSliceOp::create(builder, loc, two, result, 2 * half, int64_t(1));
@@ -259,13 +259,13 @@ Value decodeFour(OpBuilder &builder, Location loc, Value bytes, Float8 form) {
 }
 
 /// vector<4xf32> to vector<4xi8>.
-Value encodeFour(OpBuilder &builder, Location loc, Value values, Float8 form) {
+Value encodeFour(OpBuilder &builder, Location loc, Value values, Float8 format) {
   auto i32 = builder.getI32Type();
   Value word = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
   for (int64_t half : {0, 1}) {
     Value a = vector::ExtractOp::create(builder, loc, values, 2 * half);
     Value b = vector::ExtractOp::create(builder, loc, values, 2 * half + 1);
-    word = form == Float8::FP8
+    word = format == Float8::FP8
                ? ROCDL::CvtPkFp8F32Op::create(builder, loc, i32, a, b, word, half != 0).getResult()
                : ROCDL::CvtPkBf8F32Op::create(builder, loc, i32, a, b, word, half != 0).getResult();
   }
@@ -304,13 +304,13 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     Value bytes = reinterpret(rewriter, loc, source, rewriter.getIntegerType(encoding->width()));
     Emitter emit(rewriter, loc, source.getType());
     Value result;
-    const Float8 form = nativeForm(native, element);
-    if (form != Float8::None && isFours(source.getType())) {
+    const Float8 format = nativeFormat(native, element);
+    if (format != Float8::None && isFours(source.getType())) {
       result = inGroups(rewriter, loc, bytes, 4, rewriter.getF32Type(),
-                        [&](Value group) { return decodeFour(rewriter, loc, group, form); });
-    } else if (form != Float8::None && !isa<VectorType>(source.getType())) {
+                        [&](Value group) { return decodeFour(rewriter, loc, group, format); });
+    } else if (format != Float8::None && !isa<VectorType>(source.getType())) {
       Value word = emit.make<arith::ExtUIOp>(emit.i32, bytes);
-      result = form == Float8::FP8
+      result = format == Float8::FP8
                    ? ROCDL::CvtF32Fp8Op::create(rewriter, loc, emit.f32, word, 0).getResult()
                    : ROCDL::CvtF32Bf8Op::create(rewriter, loc, emit.f32, word, 0).getResult();
     } else {
@@ -347,14 +347,14 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
       source = truncateToOdd(emit, source);
     const Type integer = rewriter.getIntegerType(encoding->width());
     Value result;
-    const Float8 form = nativeForm(native, element);
-    if (form != Float8::None && isFours(source.getType())) {
+    const Float8 format = nativeFormat(native, element);
+    if (format != Float8::None && isFours(source.getType())) {
       result = inGroups(rewriter, loc, source, 4, integer,
-                        [&](Value group) { return encodeFour(rewriter, loc, group, form); });
-    } else if (form != Float8::None && !isa<VectorType>(source.getType())) {
+                        [&](Value group) { return encodeFour(rewriter, loc, group, format); });
+    } else if (format != Float8::None && !isa<VectorType>(source.getType())) {
       Value zero = emit.bits(0);
       Value word =
-          form == Float8::FP8
+          format == Float8::FP8
               ? ROCDL::CvtPkFp8F32Op::create(rewriter, loc, emit.i32, source, source, zero, false)
                     .getResult()
               : ROCDL::CvtPkBf8F32Op::create(rewriter, loc, emit.i32, source, source, zero, false)

@@ -10,24 +10,24 @@ namespace fly::rocdl {
 
 CopyResult lowerLdsReadTrans(OpBuilder &builder, CDNA4LdsReadTransType operation,
                              const CopyCall &call) {
-  struct Form {
+  struct Instruction {
     int32_t granularity;
     int32_t bits;
     const char *name;
     int64_t elements;
     unsigned elementBits;
   };
-  constexpr Form forms[] = {
+  constexpr Instruction instructions[] = {
       {4, 64, "rocdl.ds.read.tr4.b64", 2, 32},
       {8, 64, "rocdl.ds.read.tr8.b64", 2, 32},
       {6, 96, "rocdl.ds.read.tr6.b96", 3, 32},
       {16, 64, "rocdl.ds.read.tr16.b64", 4, 16},
   };
-  const Form *form = llvm::find_if(forms, [&](const Form &candidate) {
+  const Instruction *read = llvm::find_if(instructions, [&](const Instruction &candidate) {
     return candidate.granularity == operation.getGranularity() &&
            candidate.bits == operation.getBits();
   });
-  if (form == std::end(forms))
+  if (read == std::end(instructions))
     return call.op->emitError("unsupported (bitSize, transGranularity) = (")
            << operation.getBits() << ", " << operation.getGranularity()
            << ") for LDS read transpose";
@@ -35,9 +35,9 @@ CopyResult lowerLdsReadTrans(OpBuilder &builder, CDNA4LdsReadTransType operation
     return failure();
   // The lanes exchange data by their place in LDS; a swizzle of the source is the program's
   // business.
-  auto type = VectorType::get(form->elements, builder.getIntegerType(form->elementBits));
+  auto type = VectorType::get(read->elements, builder.getIntegerType(read->elementBits));
   FailureOr<Value> value =
-      createIntrinsic(builder, call.op, form->name, call.source.converted, type);
+      createIntrinsic(builder, call.op, read->name, call.source.converted, type);
   if (failed(value))
     return failure();
   return writeResult(builder, call, *value);
