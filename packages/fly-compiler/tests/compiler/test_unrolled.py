@@ -88,3 +88,21 @@ def test_the_log_says_that_a_program_is_long(monkeypatch):
     (text,) = said
     assert text.startswith("kernel 'straight_0' has more than 1,000 operations (reached at ")
     assert "test_unrolled.py" in text
+
+
+def test_too_many_branches_are_refused(monkeypatch):
+    monkeypatch.setattr(_trace, "MOST_BRANCHES", 50)
+    with pytest.raises(RuntimeError, match="kernel 'chosen_0' has more than 50 branches and loops") as caught:
+        launch_chosen(np.zeros(THREADS, np.int32), np.zeros((9, THREADS), np.int32), 51)
+    assert "test_unrolled.py" in str(caught.value)
+    assert "`for i in range(...)`" in str(caught.value)
+
+
+def test_the_log_says_that_branches_are_many(monkeypatch):
+    said = []
+    monkeypatch.setattr(_trace, "MANY_BRANCHES", 20)
+    monkeypatch.setattr(_trace, "log", lambda: SimpleNamespace(warning=lambda text, *parts: said.append(text % parts)))
+    launch_chosen(np.zeros(THREADS, np.int32), np.zeros((4, THREADS), np.int32), 24)
+    (text,) = said
+    assert text.startswith("kernel 'chosen_0' has more than 20 branches and loops (reached at ")
+    assert "test_unrolled.py" in text

@@ -444,8 +444,8 @@ KERNELS = [
         (
             Break(
                 "flydsl.kernels.elementwise.pointwise_kernel",
-                "inside[index, 0] = places[(0, index), 0].unpack() < end",
-                "inside[index, 0] = places[(0, index), 0].unpack() <= end",
+                "inside[index, 0] = coordinates[(0, index), 0].unpack() < end",
+                "inside[index, 0] = coordinates[(0, index), 0].unpack() <= end",
                 "memory",
                 ("fx.copy(copy, source, fragment, pred=inside)", "fx.copy(copy, out, result, pred=inside)"),
             ),

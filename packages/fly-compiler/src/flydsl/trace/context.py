@@ -36,6 +36,7 @@ __all__ = [
     "LdsAllocation",
     "Trace",
     "call_traced",
+    "count_branch",
     "current",
     "kernel",
     "location",
@@ -52,6 +53,13 @@ MOST_OPERATIONS = 1_000_000
 
 MANY_OPERATIONS = 100_000
 """From how many operations on the log says that compiling may take long."""
+
+MOST_BRANCHES = 20_000
+"""How many branches and loops one kernel may have at run time. Compiling takes a quarter of an hour then, for the time
+of LLVM's passes over control flow (structurizer, register coalescer) grows with the square of their number."""
+
+MANY_BRANCHES = 2_000
+"""From how many branches and loops on the log says that compiling may take long; it takes seconds then."""
 
 _R = TypeVar("_R")
 
@@ -81,6 +89,8 @@ class KernelScope:
     shared_allocator: Any = None
     hoisted: dict[Any, Any] = field(default_factory=dict)
     """Values that the entry block already computes and that are good everywhere: indices, constants, static layouts."""
+    branches: int = 0
+    """Branches and loops of the body that stay in the kernel."""
     externs: dict[str, Any] = field(default_factory=dict)
     """Symbols of external device functions that this kernel calls."""
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -232,6 +242,34 @@ def _look_at_length(trace: Trace) -> None:
         "Loops over range_constexpr, lists and tuples are unrolled while tracing: write `for i in range(...)`, which "
         "stays a loop of the kernel, around a shorter unrolled part"
     )
+
+
+def count_branch() -> None:
+    """Count a branch or loop of the kernel being traced; say that there are many, and refuse too many."""
+    kernel = current().kernel
+    if kernel is None:
+        return
+    kernel.branches += 1
+    if kernel.branches == MANY_BRANCHES + 1:
+        log().warning(
+            "kernel '%s' has more than %s branches and loops (reached at %s): compiling takes long, for LLVM's time "
+            "grows with the square of their number; %s",
+            kernel.name,
+            f"{MANY_BRANCHES:,}",
+            where(),
+            _FEWER_BRANCHES,
+        )
+    if kernel.branches > MOST_BRANCHES:
+        raise RuntimeError(
+            f"kernel '{kernel.name}' has more than {MOST_BRANCHES:,} branches and loops, which is too many to compile "
+            f"(reached at {where()}): LLVM's time grows with the square of their number. {_FEWER_BRANCHES}"
+        )
+
+
+_FEWER_BRANCHES = (
+    "`for i in range(...)` around them stays one loop of the kernel, and `cond.select(a, b)` chooses a value without a "
+    "branch"
+)
 
 
 def current() -> Trace:

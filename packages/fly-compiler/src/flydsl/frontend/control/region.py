@@ -22,7 +22,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build_op
-from flydsl.trace.context import location, maybe_current
+from flydsl.trace.context import count_branch, location, maybe_current
 from flydsl.trace.diagnostics import DSLCompileError, explain_caught
 
 __all__ = ["Scratch", "finish", "refuse_caught", "settle", "terminate"]
@@ -112,6 +112,7 @@ def finish(
     attributes: dict[str, Any] | None = None,
 ) -> list[ir.Value]:
     """Build the final operation from the scratch blocks and return its results."""
+    count_branch()
     op = build_op(name, operands, results, attributes, regions=len(scratch.blocks))
     for block, region in zip(scratch.blocks, op.regions, strict=True):
         block.append_to(region)
