@@ -7,6 +7,7 @@
 #include "LongBlocks.h"
 #include "LoopAnnotations.h"
 #include "MemoryModelWaits.h"
+#include "ScaledProducts.h"
 #include "SignedByteShifts.h"
 #include "TemporalDivergence.h"
 #include "fly/Emit/CrashGuard.h"
@@ -54,6 +55,7 @@ void initializeTarget() {
     LLVMInitializeAMDGPUAsmParser();
     keepMemoryModelWaits();
     cutLongBlocks();
+    keepScaledProducts();
     splitSignedByteShifts();
     return true;
   }();

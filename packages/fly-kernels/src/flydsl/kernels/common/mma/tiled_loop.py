@@ -101,8 +101,8 @@ class TiledLoop:
     def depth(self) -> int:
         """Extent along K of the matrix instruction."""
         which = self.arch, self.dtype
-        # Where A is shared a step has two blocks: while one is multiplied the other is read.
-        pairs = self.packs % 2 == 0 and (self.private or self.packs > 2)
+        # Where A is shared, LLVM 22 can leave a wait state too few between such a product and the next LDS read.
+        pairs = self.packs % 2 == 0 and self.private
         return _SCALED[which] if which in _SCALED and pairs else _ATOMS[which]
 
     @property

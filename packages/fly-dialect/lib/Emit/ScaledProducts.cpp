@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ScaledProducts.h"
+
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/Pass.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace {
+
+bool isScaledProduct(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && (call->getIntrinsicID() == Intrinsic::amdgcn_mfma_scale_f32_16x16x128_f8f6f4 ||
+                  call->getIntrinsicID() == Intrinsic::amdgcn_mfma_scale_f32_32x32x64_f8f6f4);
+}
+
+/// Whether nothing holds `product` in its block: all uses are behind a branch.
+bool maySink(const Instruction &product) {
+  if (product.use_empty() || product.getParent()->getTerminator()->getNumSuccessors() < 2)
+    return false;
+  return none_of(product.uses(), [&](const Use &use) {
+    auto *user = cast<Instruction>(use.getUser());
+    // A phi takes its value at the end of the block that it comes from.
+    auto *phi = dyn_cast<PHINode>(user);
+    return (phi ? phi->getIncomingBlock(use) : user->getParent()) == product.getParent();
+  });
+}
+
+struct KeepScaledProducts : FunctionPass {
+  static char ID;
+  KeepScaledProducts() : FunctionPass(ID) {}
+  StringRef getPassName() const override { return "Keep scaled matrix products in their blocks"; }
+
+  bool runOnFunction(Function &function) override {
+    SmallVector<Instruction *> found;
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (isScaledProduct(instruction) && maySink(instruction))
+          found.push_back(&instruction);
+    for (Instruction *product : found) {
+      Type *type = product->getType();
+      auto *assembly = InlineAsm::get(FunctionType::get(type, {type}, false), "", "=v,0",
+                                      /*hasSideEffects=*/true);
+      IRBuilder<> builder(product->getNextNode());
+      CallInst *kept = builder.CreateCall(assembly, {product});
+      product->replaceUsesWithIf(kept, [&](Use &use) { return use.getUser() != kept; });
+    }
+    return !found.empty();
+  }
+};
+
+char KeepScaledProducts::ID = 0;
+
+void addPass(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
+  if (!machine.getTargetTriple().isAMDGCN())
+    return;
+  constexpr StringLiteral before = "codegenprepare";
+  const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(before);
+  if (!pass)
+    reportFatalInternalError("this LLVM has no pass '" + Twine(before) + "'");
+  config->insertPass(pass->getTypeInfo(), new KeepScaledProducts());
+}
+
+} // namespace
+
+void fly::keepScaledProducts() { static const RegisterTargetPassConfigCallback callback(addPass); }
