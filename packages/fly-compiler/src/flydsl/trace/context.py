@@ -245,8 +245,13 @@ def _look_at_length(trace: Trace) -> None:
 
 
 def count_branch() -> None:
-    """Count a branch or loop of the kernel being traced; say that there are many, and refuse too many."""
-    kernel = current().kernel
+    """Count a branch or loop of the kernel being traced; say that there are many, and refuse too many.
+
+    The functional spellings of control flow also work at an insertion point of the caller's own, outside a trace: no
+    kernel is known there, and nothing is counted.
+    """
+    trace = maybe_current()
+    kernel = trace.kernel if trace is not None else None
     if kernel is None:
         return
     kernel.branches += 1
