@@ -39,8 +39,9 @@ def test_the_emulator(emulated, name):
     assert chip.product in device["name"]
 
 
-@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("name", [name for name in CHIPS if name.startswith("gfx")])
 def test_the_layout_algebra(name):
+    """It knows how AMD's LDS serves a wave."""
     family = name if name in ("gfx942", "gfx950", "gfx1250") else name[:5]
     wave = CHIPS[name].wave
     assert lds_phases(family, "read", 32, wave).banks in (32, CHIPS[name].lds_banks)

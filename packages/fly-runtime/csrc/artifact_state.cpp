@@ -4,6 +4,9 @@
 #include "architecture.h"
 #include "error.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace flydsl::runtime {
 
 namespace {
@@ -27,6 +30,22 @@ void check_artifact(const FlyArtifact *artifact) {
       (artifact->num_code_objects != 0 && artifact->code_objects == nullptr) ||
       (artifact->num_kernels != 0 && artifact->kernel_names == nullptr))
     fail(FLYDSL_ERROR_VALUE, "the artifact is damaged: a pointer in its table is NULL");
+}
+
+// PTX is compiled for the device that it is loaded on; machine code (an ELF file) is for its chip.
+bool is_portable(const FlyCodeObject &object) {
+  return object.size < 4 || std::memcmp(object.data, "\177ELF", 4) != 0;
+}
+
+// CUDA's launches get no more than 48 KiB of shared memory per block unless the function was
+// allowed to have more.
+LoadedKernel with_shared_memory(const DeviceApi &api, const Device &device, const Kernel &kernel,
+                                FunctionHandle function) {
+  int reserved = 0;
+  api.call(api.cuFuncGetAttribute, &reserved, kCudaFunctionSharedBytes, function);
+  api.call(api.cuFuncSetAttribute, function, kCudaFunctionMaxDynamicSharedBytes,
+           static_cast<int>(device.ldsBytes) - reserved);
+  return {function, std::max<int64_t>(kernel.ldsBytes - reserved, 0)};
 }
 
 } // namespace
@@ -84,7 +103,7 @@ const FlyCodeObject &ArtifactState::code_object_for(const Device &device) const 
   std::string present;
   for (uint32_t index = 0; index < artifact.num_code_objects; ++index) {
     const FlyCodeObject &object = artifact.code_objects[index];
-    if (runs_on(object.arch, device.architecture))
+    if (runs_on(object.arch, device.architecture, is_portable(object)))
       return object;
     present += (index == 0 ? "" : ", ") + std::string(object.arch);
   }
@@ -96,17 +115,19 @@ const FlyCodeObject &ArtifactState::code_object_for(const Device &device) const 
 
 std::unique_ptr<LoadedModule> ArtifactState::load(const Devices &devices,
                                                   const Device &device) const {
-  const HipApi &api = *devices.api;
+  const DeviceApi &api = *devices.api;
   const FlyCodeObject &object = code_object_for(device);
   auto loaded = std::make_unique<LoadedModule>();
   const std::string where = noteRead.name + ": loading the " + object.arch + " code object on " +
                             device.describe(devices.emulated()) + ": ";
+  const RelaxedCapture capture(api);
   try {
-    FLYDSL_HIP_CALL(api, hipModuleLoadData, &loaded->module, object.data);
+    loaded->module = api.load_module(object.data, object.size);
     for (const Kernel &kernel : noteRead.kernels) {
-      HipFunction function = nullptr;
-      FLYDSL_HIP_CALL(api, hipModuleGetFunction, &function, loaded->module, kernel.name.c_str());
-      loaded->kernels.push_back(function);
+      FunctionHandle function = nullptr;
+      api.call(api.moduleGetFunction, &function, loaded->module, kernel.name.c_str());
+      loaded->kernels.push_back(api.cuda() ? with_shared_memory(api, device, kernel, function)
+                                           : LoadedKernel{function, 0});
     }
     if (noteRead.kernelsSpeak)
       loaded->messages = std::make_unique<MessageBuffer>(api, loaded->module, noteRead.messages);

@@ -17,10 +17,18 @@
 
 namespace flydsl::runtime {
 
+// A kernel as one device has it loaded.
+struct LoadedKernel {
+  FunctionHandle function = nullptr;
+  // LDS that each launch asks for by itself, beyond what the caller does: what the note says that
+  // the kernel needs and its code does not reserve. CUDA's code reserves at most 48 KiB.
+  int64_t dynamicBytes = 0;
+};
+
 // An artifact's code object as one device has it loaded.
 struct LoadedModule {
-  HipModule module = nullptr;
-  std::vector<HipFunction> kernels;        // by kernel number
+  ModuleHandle module = nullptr;
+  std::vector<LoadedKernel> kernels;       // by kernel number
   std::unique_ptr<MessageBuffer> messages; // null when no kernel prints
 };
 
@@ -43,9 +51,6 @@ private:
   explicit ArtifactState(const FlyArtifact *artifact);
   const FlyCodeObject &code_object_for(const Device &device) const;
   std::unique_ptr<LoadedModule> load(const Devices &devices, const Device &device) const;
-
-  // Device numbers above this are refused; HIP machines have up to 64 (8 GPUs in 8 partitions).
-  static constexpr int kMaxDevices = 256;
 
   const FlyArtifact &artifact;
   Note noteRead;

@@ -30,6 +30,10 @@ std::string device_text(const DLDevice &device) {
     return "HIP's pinned host memory";
   case kDLCUDA:
     return "CUDA device " + std::to_string(device.device_id);
+  case kDLCUDAHost:
+    return "CUDA's pinned host memory";
+  case kDLCUDAManaged:
+    return "CUDA's managed memory";
   default:
     return "a device of DLPack type " + std::to_string(device.device_type);
   }
@@ -41,11 +45,11 @@ public:
   explicit DeviceAgreement(const Devices &devices) : devices(devices) {}
 
   void add(const ArgumentSite &site, const DLDevice &device) {
-    const bool onDevice = device.device_type == kDLROCM;
-    const bool onHost = device.device_type == kDLCPU || device.device_type == kDLROCMHost;
-    // Pinned host memory can be read by the hardware too, wherever the other tensors are.
-    if (!devices.emulated() && device.device_type == kDLROCMHost)
+    const bool onDevice = is_on_device(device);
+    // Pinned and managed memory can be read by the hardware too, wherever the other tensors are.
+    if (!devices.emulated() && is_shared_with_the_host(device))
       return;
+    const bool onHost = device.device_type == kDLCPU || device.device_type == kDLROCMHost;
     if (!onDevice && !(onHost && devices.emulated()))
       refuse_place(site, device);
     if (first == nullptr) {
@@ -56,8 +60,7 @@ public:
         refuse_place(site, device);
       return;
     }
-    const bool firstOnDevice = first->device_type == kDLROCM;
-    if (onDevice != firstOnDevice || (onDevice && device.device_id != first->device_id))
+    if (onDevice != is_on_device(*first) || (onDevice && device.device_id != first->device_id))
       site.refuse(FLYDSL_ERROR_VALUE,
                   "all tensors on one device (argument " + std::to_string(firstIndex + 1) + " ('" +
                       site.note.arguments[firstIndex].name + "') is on " + device_text(*first) +
@@ -65,18 +68,29 @@ public:
                   "a tensor on " + device_text(device));
   }
 
-  // The HIP device of the tensors; -1 when they are on the host, or there are none.
-  int hip_device() const {
-    return first != nullptr && first->device_type == kDLROCM ? first->device_id : -1;
-  }
+  // The number of the tensors' device; -1 when they are on the host, or there are none.
+  int device() const { return first != nullptr && is_on_device(*first) ? first->device_id : -1; }
 
 private:
+  bool is_on_device(const DLDevice &device) const {
+    return device.device_type == (devices.api->cuda() ? kDLCUDA : kDLROCM);
+  }
+
+  bool is_shared_with_the_host(const DLDevice &device) const {
+    return devices.api->cuda()
+               ? device.device_type == kDLCUDAHost || device.device_type == kDLCUDAManaged
+               : device.device_type == kDLROCMHost;
+  }
+
   [[noreturn]] void refuse_place(const ArgumentSite &site, const DLDevice &device) const {
     if (devices.emulated())
       site.refuse(FLYDSL_ERROR_VALUE, "a tensor in host memory (the device is emulated)",
                   "one on " + device_text(device));
+    const size_t count = devices.all.size();
     site.refuse(FLYDSL_ERROR_VALUE,
-                "a tensor on one of the " + std::to_string(devices.all.size()) + " HIP devices",
+                "a tensor on " + (count == 1 ? "the one" : "one of the " + std::to_string(count)) +
+                    (devices.api->cuda() ? " CUDA device" : " HIP device") +
+                    (count == 1 ? "" : "s"),
                 "one on " + device_text(device));
   }
 
@@ -99,20 +113,20 @@ void call_host(const FlyArtifact *artifact, const Note &note, void **slots) {
 }
 
 // The stream that a call goes to, from its slots.
-HipStream stream_of(const Note &note, void **slots) {
+StreamHandle stream_of(const Note &note, void **slots) {
   uint32_t slot = 0;
   for (const Argument &argument : note.arguments) {
     if (argument.kind == ArgumentKind::Stream)
       break;
     slot += argument.slots();
   }
-  return slot < note.slots ? *static_cast<HipStream *>(slots[slot]) : nullptr;
+  return slot < note.slots ? *static_cast<StreamHandle *>(slots[slot]) : nullptr;
 }
 
-bool is_capturing(const HipApi &api, HipStream stream) {
+bool is_capturing(const DeviceApi &api, StreamHandle stream) {
   int status = 0;
-  return api.hipStreamIsCapturing != nullptr &&
-         api.hipStreamIsCapturing(stream, &status) == kHipSuccess && status != 0;
+  return api.streamIsCapturing && api.streamIsCapturing.function(stream, &status) == kSuccess &&
+         status != 0;
 }
 
 void run_host(const FlyArtifact *artifact, ArtifactState &state, int device, void **slots) {
@@ -196,20 +210,22 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
       break;
     }
   }
-  const int hipDevice = agreement.hip_device();
+  const int onDevice = agreement.device();
   if (note.hiddenStream) {
     uint64_t &word = words[note.arguments.size()];
-    word = hipDevice < 0 ? 0 : reinterpret_cast<uint64_t>(framework_stream(hipDevice));
+    const int kind = all.api->cuda() ? kDLCUDA : kDLROCM;
+    word = onDevice < 0 ? 0 : reinterpret_cast<uint64_t>(framework_stream(kind, onDevice));
     slots[slot++] = &word;
   }
-  if (hipDevice < 0) {
+  if (onDevice < 0) {
+    const CurrentDevice scope(all);
     const Device &device = all.current();
     const CallScope call(&device, &memory);
     run_host(artifact, state, device.index, slots.begin());
   } else {
-    const CurrentDevice scope(all, hipDevice);
-    const CallScope call(&all.all[static_cast<size_t>(hipDevice)], &memory);
-    run_host(artifact, state, hipDevice, slots.begin());
+    const CurrentDevice scope(all, onDevice);
+    const CallScope call(&all.all[static_cast<size_t>(onDevice)], &memory);
+    run_host(artifact, state, onDevice, slots.begin());
   }
 }
 
@@ -228,7 +244,11 @@ int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
       if (slots[index] == nullptr)
         fail(FLYDSL_ERROR_VALUE, note.name + ": slot " + std::to_string(index) + " of " +
                                      std::to_string(note.slots) + " is NULL");
-    run_host(artifact, state, note.kernelsSpeak ? devices().current().index : 0, slots);
+    if (!note.kernelsSpeak)
+      return run_host(artifact, state, 0, slots);
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
+    run_host(artifact, state, all.current().index, slots);
   });
 }
 

@@ -14,9 +14,9 @@ namespace {
 std::atomic<const Devices *> chosen{nullptr};
 std::mutex choiceMutex;
 
-Device read_device(const HipApi &api, int index) {
+Device read_hip_device(const DeviceApi &api, int index) {
   HipDeviceProperties properties{};
-  FLYDSL_HIP_CALL(api, hipGetDevicePropertiesR0600, &properties, index);
+  api.call(api.hipGetDevicePropertiesR0600, &properties, index);
   properties.name[sizeof properties.name - 1] = '\0';
   properties.gcnArchName[sizeof properties.gcnArchName - 1] = '\0';
   Device device{};
@@ -35,6 +35,54 @@ Device read_device(const HipApi &api, int index) {
   return device;
 }
 
+// The compute capability as compilers name it. From 9.0 on a chip has instructions that no later
+// one keeps, and code that uses them is named with an "a".
+std::string cuda_architecture(int major, int minor) {
+  return "sm_" + std::to_string(major * 10 + minor) + (major >= 9 ? "a" : "");
+}
+
+Device read_cuda_device(const DeviceApi &api, int index) {
+  const auto attribute = [&](int number) {
+    int value = 0;
+    api.call(api.cuDeviceGetAttribute, &value, number, index);
+    return value;
+  };
+  char name[256] = "";
+  size_t bytes = 0;
+  api.call(api.cuDeviceGetName, static_cast<char *>(name), static_cast<int>(sizeof name), index);
+  api.call(api.cuDeviceTotalMem_v2, &bytes, index);
+  name[sizeof name - 1] = '\0';
+  Device device{};
+  device.index = index;
+  device.name = name;
+  device.architecture = cuda_architecture(attribute(kCudaMajor), attribute(kCudaMinor));
+  device.warpSize = attribute(kCudaWarpSize);
+  device.computeUnits = attribute(kCudaMultiprocessorCount);
+  device.memoryBytes = static_cast<int64_t>(bytes);
+  device.ldsBytes = attribute(kCudaMaxSharedBytesOptIn);
+  device.maxThreads = attribute(kCudaMaxThreadsPerBlock);
+  for (int axis = 0; axis < 3; ++axis) {
+    device.maxBlock[axis] = attribute(kCudaMaxBlockDim[axis]);
+    device.maxGrid[axis] = attribute(kCudaMaxGridDim[axis]);
+  }
+  return device;
+}
+
+// The number of the calling thread's current device. A thread without a CUDA context has the first
+// one, as in CUDA's own runtime.
+int current_index(const DeviceApi &api) {
+  int index = 0;
+  if (!api.cuda()) {
+    api.call(api.hipGetDevice, &index);
+    return index;
+  }
+  void *context = nullptr;
+  api.call(api.cuCtxGetCurrent, &context);
+  if (context != nullptr)
+    api.call(api.cuCtxGetDevice, &index);
+  return index;
+}
+
 } // namespace
 
 std::string Device::describe(bool emulated) const {
@@ -43,10 +91,9 @@ std::string Device::describe(bool emulated) const {
 }
 
 const Device &Devices::current() const {
-  int index = 0;
-  FLYDSL_HIP_CALL(*api, hipGetDevice, &index);
+  const int index = current_index(*api);
   if (index < 0 || static_cast<size_t>(index) >= all.size())
-    fail(FLYDSL_ERROR_RUNTIME, "hipGetDevice gives device " + std::to_string(index) + ", but " +
+    fail(FLYDSL_ERROR_RUNTIME, "the current device is " + std::to_string(index) + ", but " +
                                    api->path + " had " + std::to_string(all.size()) +
                                    " when it was loaded");
   return all[static_cast<size_t>(index)];
@@ -75,24 +122,68 @@ const Devices *find_devices(std::vector<Attempt> &attempts) {
   result->api = std::move(found.api);
   result->attempts = std::move(found.attempts);
   for (int index = 0; index < found.deviceCount; ++index)
-    result->all.push_back(read_device(*result->api, index));
+    result->all.push_back(result->api->cuda() ? read_cuda_device(*result->api, index)
+                                              : read_hip_device(*result->api, index));
   // Never freed: artifacts use it until the process ends, after static destructors too.
   const Devices *ready = result.release();
   chosen.store(ready, std::memory_order_release);
   return ready;
 }
 
+void *Devices::primary_context(int device) const {
+  std::atomic<void *> &place = contexts[static_cast<size_t>(device)];
+  if (void *ready = place.load(std::memory_order_acquire))
+    return ready;
+  // Two threads may both come here: a context is counted, and both get the same one.
+  void *context = nullptr;
+  api->call(api->cuDevicePrimaryCtxRetain, &context, device);
+  place.store(context, std::memory_order_release);
+  return context;
+}
+
+void set_device(const Devices &devices, int wanted) {
+  const DeviceApi &api = *devices.api;
+  if (api.cuda())
+    api.call(api.cuCtxSetCurrent, devices.primary_context(wanted));
+  else
+    api.call(api.hipSetDevice, wanted);
+}
+
 CurrentDevice::CurrentDevice(const Devices &devices, int wanted) : api(*devices.api) {
-  FLYDSL_HIP_CALL(api, hipGetDevice, &before);
+  if (api.cuda()) {
+    enter_context(devices, wanted);
+    return;
+  }
+  api.call(api.hipGetDevice, &before);
   if (before == wanted)
     return;
-  FLYDSL_HIP_CALL(api, hipSetDevice, wanted);
+  api.call(api.hipSetDevice, wanted);
   changed = true;
 }
 
+CurrentDevice::CurrentDevice(const Devices &devices) : api(*devices.api) {
+  if (api.cuda())
+    enter_context(devices, devices.current().index);
+}
+
+void CurrentDevice::enter_context(const Devices &devices, int wanted) {
+  void *context = devices.primary_context(wanted);
+  api.call(api.cuCtxGetCurrent, &contextBefore);
+  if (contextBefore == context)
+    return;
+  api.call(api.cuCtxSetCurrent, context);
+  // A thread without a context has the first device, so this changes nothing that it can see, and
+  // the next call of it finds the context.
+  changed = contextBefore != nullptr || wanted != 0;
+}
+
 CurrentDevice::~CurrentDevice() {
-  if (changed)
-    (void)api.hipSetDevice(before); // it was current a moment ago
+  if (!changed)
+    return;
+  if (api.cuda())
+    (void)api.cuCtxSetCurrent.function(contextBefore); // it was current a moment ago
+  else
+    (void)api.hipSetDevice.function(before);
 }
 
 } // namespace flydsl::runtime

@@ -4,9 +4,11 @@
 #ifndef FLYDSL_CSRC_DEVICE_H
 #define FLYDSL_CSRC_DEVICE_H
 
-#include "hip_api.h"
+#include "device_api.h"
 #include "library_search.h"
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,10 +16,13 @@
 
 namespace flydsl::runtime {
 
+// Device numbers from this on are refused; HIP machines have up to 64 (8 GPUs in 8 partitions).
+constexpr int kMaxDevices = 256;
+
 struct Device {
   int index;
   std::string name;
-  std::string architecture; // with features, as HIP reports it
+  std::string architecture; // with features, as HIP reports it; "sm_90a" for CUDA
   int warpSize;
   int computeUnits;
   int64_t memoryBytes;
@@ -31,12 +36,19 @@ struct Device {
 };
 
 struct Devices {
-  std::unique_ptr<HipApi> api;
+  std::unique_ptr<DeviceApi> api;
   std::vector<Device> all;
   std::vector<Attempt> attempts; // how the library was found
 
   bool emulated() const { return api->emulated(); }
   const Device &current() const; // the calling thread's current device
+
+  // CUDA: the context that everybody in the process shares (torch's memory is in it), kept until
+  // the process ends.
+  void *primary_context(int device) const;
+
+private:
+  mutable std::array<std::atomic<void *>, kMaxDevices> contexts{};
 };
 
 // Throws a Failure that lists every place searched when there is no device. The choice is made
@@ -46,17 +58,26 @@ const Devices &devices();
 // The same, but null when there is no device, with the places searched in `attempts`.
 const Devices *find_devices(std::vector<Attempt> &attempts);
 
+// Makes a device current for the calling thread, for good.
+void set_device(const Devices &devices, int wanted);
+
 // Makes a device current for a scope, and the one before current again afterwards.
 class CurrentDevice {
 public:
   CurrentDevice(const Devices &devices, int wanted);
+  // The thread's device stays. On CUDA a thread may have none yet, or a context of its own that
+  // knows neither the frameworks' memory nor our modules: the primary one is made current then.
+  explicit CurrentDevice(const Devices &devices);
   ~CurrentDevice();
   CurrentDevice(const CurrentDevice &) = delete;
   CurrentDevice &operator=(const CurrentDevice &) = delete;
 
 private:
-  const HipApi &api;
-  int before = 0;
+  void enter_context(const Devices &devices, int wanted);
+
+  const DeviceApi &api;
+  int before = 0;                // HIP
+  void *contextBefore = nullptr; // CUDA
   bool changed = false;
 };
 

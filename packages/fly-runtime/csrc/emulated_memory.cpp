@@ -113,8 +113,8 @@ bool EmulatedMemory::is_known(const void *address) {
     if (holds(ranges[range].low, ranges[range].bytes, address))
       return true;
   HipPointerAttributes attributes{};
-  if (api.hipPointerGetAttributes == nullptr ||
-      api.hipPointerGetAttributes(&attributes, address) != kHipSuccess ||
+  if (!api.hipPointerGetAttributes ||
+      api.hipPointerGetAttributes.function(&attributes, address) != kSuccess ||
       attributes.type == kHipMemoryTypeUnregistered)
     return false;
   // What another call has registered may be gone before this one ends.
@@ -151,8 +151,8 @@ void EmulatedMemory::register_one(const Range &range, bool readOnly, const std::
 void EmulatedMemory::tell_emulator(const Range &range, bool isReadOnly,
                                    const std::string &name) const {
   const int readOnly = isReadOnly ? 1 : 0;
-  if (range.tensor == nullptr || api.flyemu_register_tensor == nullptr) {
-    FLYDSL_HIP_CALL(api, flyemu_register_memory, range.low, range.bytes, readOnly, name.c_str());
+  if (range.tensor == nullptr || !api.flyemu_register_tensor) {
+    api.call(api.flyemu_register_memory, range.low, range.bytes, readOnly, name.c_str());
     return;
   }
   const DLTensor &tensor = *range.tensor;
@@ -167,9 +167,9 @@ void EmulatedMemory::tell_emulator(const Range &range, bool isReadOnly,
     compact *= shape[axis];
   }
   const void *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  FLYDSL_HIP_CALL(api, flyemu_register_tensor, range.low, range.bytes, readOnly, name.c_str(), data,
-                  static_cast<unsigned>(itemBytes), tensor.ndim,
-                  static_cast<const long long *>(shape), static_cast<const long long *>(strides));
+  api.call(api.flyemu_register_tensor, range.low, range.bytes, readOnly, name.c_str(), data,
+           static_cast<unsigned>(itemBytes), tensor.ndim, static_cast<const long long *>(shape),
+           static_cast<const long long *>(strides));
 }
 
 EmulatedMemory::~EmulatedMemory() {
@@ -182,7 +182,7 @@ EmulatedMemory::~EmulatedMemory() {
     if (--found->second.users > 0)
       continue;
     for (size_t range = found->second.ranges.size(); range > 0; --range)
-      (void)api.flyemu_unregister_memory(found->first);
+      (void)api.flyemu_unregister_memory.function(found->first);
     all.byAddress.erase(found);
   }
 }

@@ -4,7 +4,7 @@
 #ifndef FLYDSL_CSRC_EMULATED_MEMORY_H
 #define FLYDSL_CSRC_EMULATED_MEMORY_H
 
-#include "hip_api.h"
+#include "device_api.h"
 #include "host_mappings.h"
 #include "tensor_check.h"
 
@@ -22,7 +22,7 @@ namespace flydsl::runtime {
 // element of a tensor of 64-bit integers, that is an address of the process counts as a pointer.
 class EmulatedMemory {
 public:
-  EmulatedMemory(const HipApi &api, const Note &note, size_t mostRanges) : api(api), note(note) {
+  EmulatedMemory(const DeviceApi &api, const Note &note, size_t mostRanges) : api(api), note(note) {
     ranges.reserve(mostRanges);
   }
   ~EmulatedMemory();
@@ -86,7 +86,7 @@ private:
   void register_one(const Range &range, bool readOnly, const std::string &name);
   void tell_emulator(const Range &range, bool readOnly, const std::string &name) const;
 
-  const HipApi &api;
+  const DeviceApi &api;
   const Note &note;
   std::vector<Range> ranges;
   size_t registered = 0;

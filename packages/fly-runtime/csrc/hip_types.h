@@ -9,13 +9,6 @@
 
 namespace flydsl::runtime {
 
-using HipError = int; // hipError_t; 0 is hipSuccess
-using HipModule = void *;
-using HipFunction = void *;
-using HipStream = void *;
-
-constexpr HipError kHipSuccess = 0;
-constexpr HipError kHipErrorOutOfMemory = 2;
 constexpr int kHipMemcpyDefault = 4;
 constexpr int kHipMemoryTypeUnregistered = 0;
 

@@ -31,6 +31,8 @@ struct LaunchRequest {
 
 // The queue packet of AMD devices holds the grid in work-items, as 32 bits per axis.
 constexpr int64_t kMaxWorkItems = UINT32_MAX;
+constexpr int64_t kMaxCluster = 16;        // blocks, on the chips that have clusters
+constexpr int64_t kMaxPortableCluster = 8; // that all of them take without being asked to
 
 void check_block(const LaunchRequest &request, const Device &device) {
   int64_t threads = 1;
@@ -48,15 +50,16 @@ void check_block(const LaunchRequest &request, const Device &device) {
   }
 }
 
-void check_grid(const LaunchRequest &request, const Device &device) {
+void check_grid(const LaunchRequest &request, const Device &device, bool countsWorkItems) {
   for (int axis = 0; axis < 3; ++axis) {
     const int64_t extent = request.grid[axis];
     if (extent < 0)
       request.refuse("grid " + triple(request.grid) + " has a negative extent");
-    if (extent > device.maxGrid[axis] || extent > kMaxWorkItems / request.block[axis])
+    if (extent > device.maxGrid[axis] ||
+        (countsWorkItems && extent > kMaxWorkItems / request.block[axis]))
       request.refuse("grid " + triple(request.grid) + " of blocks " + triple(request.block) +
-                     " is beyond the device's limits of " + triple(device.maxGrid) +
-                     " blocks and 4294967295 threads per axis");
+                     " is beyond the device's limits of " + triple(device.maxGrid) + " blocks" +
+                     (countsWorkItems ? " and 4294967295 threads per axis" : ""));
   }
 }
 
@@ -71,6 +74,81 @@ void check_lds(const LaunchRequest &request, const Device &device) {
                    device.architecture);
 }
 
+bool is_cluster(const int64_t *cluster) {
+  return cluster != nullptr && (cluster[0] != 1 || cluster[1] != 1 || cluster[2] != 1);
+}
+
+void check_cluster(const LaunchRequest &request, const int64_t *cluster, const DeviceApi &api) {
+  if (!api.cuda())
+    request.refuse("this version of fly-runtime launches no clusters on AMD GPUs, but the kernel "
+                   "asks for " +
+                   triple(cluster));
+  int64_t blocks = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t extent = cluster[axis];
+    if (extent <= 0 || extent > kMaxCluster || (blocks *= extent) > kMaxCluster)
+      request.refuse("cluster " + triple(cluster) + " is not of 1 to " +
+                     std::to_string(kMaxCluster) + " blocks");
+    if (request.grid[axis] % extent != 0)
+      request.refuse("grid " + triple(request.grid) + " is no multiple of the cluster " +
+                     triple(cluster));
+  }
+}
+
+void launch_cluster(const DeviceApi &api, const LaunchRequest &request, FunctionHandle function,
+                    const int64_t *cluster, int64_t sharedBytes, void *stream, void **params) {
+  if (cluster[0] * cluster[1] * cluster[2] > kMaxPortableCluster)
+    api.call(api.cuFuncSetAttribute, function, kCudaFunctionNonPortableClusters, 1);
+  CudaLaunchAttribute attribute{};
+  attribute.id = kCudaLaunchCluster;
+  CudaLaunchConfig config{};
+  for (int axis = 0; axis < 3; ++axis) {
+    attribute.cluster[axis] = static_cast<unsigned>(cluster[axis]);
+    config.grid[axis] = static_cast<unsigned>(request.grid[axis]);
+    config.block[axis] = static_cast<unsigned>(request.block[axis]);
+  }
+  config.sharedBytes = static_cast<unsigned>(sharedBytes);
+  config.stream = stream;
+  config.attributes = &attribute;
+  config.attributeCount = 1;
+  api.call(api.cuLaunchKernelEx, static_cast<const CudaLaunchConfig *>(&config), function, params,
+           static_cast<void **>(nullptr));
+}
+
+// `device` is current.
+void launch_on(const Devices &all, const Device &device, ArtifactState &state, uint32_t number,
+               const LaunchRequest &request, const int64_t *cluster, void *stream, void **params) {
+  const DeviceApi &api = *all.api;
+  const int64_t *grid = request.grid, *block = request.block;
+  check_block(request, device);
+  check_grid(request, device, !api.cuda());
+  check_lds(request, device);
+  if (is_cluster(cluster))
+    check_cluster(request, cluster, api);
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return;
+  const LoadedKernel &kernel = state.module_on(all, device).kernels[number];
+  const int64_t sharedBytes = request.sharedBytes + kernel.dynamicBytes;
+  if (runningCall.memory != nullptr)
+    runningCall.memory->register_all();
+  if (is_cluster(cluster) ? static_cast<bool>(api.cuLaunchKernelEx)
+                          : static_cast<bool>(api.launchKernel))
+    runningCall.launched = true;
+  try {
+    if (is_cluster(cluster))
+      launch_cluster(api, request, kernel.function, cluster, sharedBytes, stream, params);
+    else
+      api.call(api.launchKernel, kernel.function, static_cast<unsigned>(grid[0]),
+               static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2]),
+               static_cast<unsigned>(block[0]), static_cast<unsigned>(block[1]),
+               static_cast<unsigned>(block[2]), static_cast<unsigned>(sharedBytes), stream, params,
+               static_cast<void **>(nullptr));
+  } catch (Failure &failure) {
+    fail(failure.status, request.entry + ": kernel '" + request.kernel.name + "' on " +
+                             device.describe(all.emulated()) + ": " + failure.text);
+  }
+}
+
 void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, const int64_t *block,
             const int64_t *cluster, int64_t sharedBytes, void *stream, void **params) {
   ArtifactState &state = ArtifactState::of(artifact);
@@ -82,31 +160,10 @@ void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, c
   if (grid == nullptr || block == nullptr)
     request.refuse("grid or block is NULL");
   const Devices &all = devices();
-  const Device &device = runningCall.device != nullptr ? *runningCall.device : all.current();
-  check_block(request, device);
-  check_grid(request, device);
-  check_lds(request, device);
-  if (cluster != nullptr && (cluster[0] != 1 || cluster[1] != 1 || cluster[2] != 1))
-    request.refuse("this version of fly-runtime launches no clusters, but the kernel asks for " +
-                   triple(cluster));
-  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-    return;
-  const LoadedModule &module = state.module_on(all, device);
-  if (runningCall.memory != nullptr)
-    runningCall.memory->register_all();
-  if (all.api->hipModuleLaunchKernel != nullptr)
-    runningCall.launched = true;
-  try {
-    FLYDSL_HIP_CALL(*all.api, hipModuleLaunchKernel, module.kernels[number],
-                    static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
-                    static_cast<unsigned>(grid[2]), static_cast<unsigned>(block[0]),
-                    static_cast<unsigned>(block[1]), static_cast<unsigned>(block[2]),
-                    static_cast<unsigned>(sharedBytes), stream, params,
-                    static_cast<void **>(nullptr));
-  } catch (Failure &failure) {
-    fail(failure.status, note.name + ": kernel '" + request.kernel.name + "' on " +
-                             device.describe(all.emulated()) + ": " + failure.text);
-  }
+  if (runningCall.device != nullptr)
+    return launch_on(all, *runningCall.device, state, number, request, cluster, stream, params);
+  const CurrentDevice scope(all);
+  launch_on(all, all.current(), state, number, request, cluster, stream, params);
 }
 
 } // namespace

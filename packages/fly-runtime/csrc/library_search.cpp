@@ -15,6 +15,7 @@ namespace {
 // HIP's library in the order of preference: sonames of HIP 7 and 6, then the development name.
 constexpr const char *kHipNames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"};
 constexpr const char *kEmulatorName = "libfly_emulator.so";
+constexpr const char *kCudaName = "libcuda.so.1"; // the driver's, which the toolkit does not bring
 
 struct Candidates {
   std::vector<std::string> paths;
@@ -25,6 +26,7 @@ struct Step {
   const char *name;
   Candidates (*candidates)();
   int dlopenFlags;
+  Vendor vendor = Vendor::Hip;
 };
 
 std::string environment(const char *name) {
@@ -56,6 +58,10 @@ std::vector<std::string> hip_names_in(const std::string &folder) {
     paths.push_back(folder + name);
   return paths;
 }
+
+Candidates given_cuda() { return {{environment("FLYDSL_CUDA_LIBRARY")}, ""}; }
+
+Candidates cuda_by_loader() { return {{kCudaName}, ""}; }
 
 Candidates given_by_hand() { return {{environment("FLYDSL_HIP_LIBRARY")}, ""}; }
 
@@ -104,13 +110,15 @@ constexpr Step kHipSteps[] = {
     {"loader's default", loader_default, kOpen},
     {"ROCm's default prefix", rocm_default_prefix, kOpen},
 };
+constexpr Step kGivenCudaSteps[] = {{"FLYDSL_CUDA_LIBRARY", given_cuda, kOpen, Vendor::Cuda}};
+constexpr Step kCudaSteps[] = {{"CUDA's driver", cuda_by_loader, kOpen, Vendor::Cuda}};
 constexpr Step kEmulatorSteps[] = {
     {"flydsl.emulator", emulator_from_caller, kOpen},
     {"beside the runtime", emulator_beside_runtime, kOpen},
     {"loader's default", emulator_by_loader, kOpen},
 };
 
-enum class Policy { Automatic, Hip, Emulator };
+enum class Policy { Automatic, Hip, Cuda, Emulator };
 
 Policy policy() {
   const std::string value = environment("FLYDSL_DEVICE");
@@ -118,41 +126,55 @@ Policy policy() {
     return Policy::Automatic;
   if (strcasecmp(value.c_str(), "hip") == 0)
     return Policy::Hip;
+  if (strcasecmp(value.c_str(), "cuda") == 0)
+    return Policy::Cuda;
   if (strcasecmp(value.c_str(), "emulator") == 0)
     return Policy::Emulator;
   fail(FLYDSL_ERROR_VALUE, "FLYDSL_DEVICE=" + value +
-                               ": expected hip or emulator (unset: hip if a device is there, "
-                               "else the emulator)");
+                               ": expected hip, cuda or emulator (unset: hip if a device is there, "
+                               "else cuda if one is, else the emulator)");
+}
+
+// The vendor whose architecture the environment names as the target; Automatic when it names none.
+Policy vendor_of_the_target() {
+  const std::string arch = environment("FLYDSL_GPU_ARCH");
+  const std::string target = arch.empty() ? environment("ARCH") : arch;
+  if (target.compare(0, 3, "gfx") == 0)
+    return Policy::Hip;
+  return target.compare(0, 3, "sm_") == 0 ? Policy::Cuda : Policy::Automatic;
+}
+
+// Whether an opened library has the functions of its kind, and is what was asked for; says why not.
+bool fits(const DeviceApi &api, Policy wanted, std::string &outcome) {
+  if (!api.init || !api.getDeviceCount)
+    outcome = std::string("opened, but it is no ") + (api.cuda() ? "CUDA driver" : "HIP library") +
+              ": it exports no " + api.init.name + " and " + api.getDeviceCount.name;
+  else if (wanted == Policy::Hip && api.emulated())
+    outcome = "opened, but it is the emulator and FLYDSL_DEVICE=hip asks for hardware";
+  else if (wanted == Policy::Emulator && !api.emulated())
+    outcome = "opened, but it is not the emulator, which FLYDSL_DEVICE=emulator asks for";
+  return outcome.empty();
 }
 
 // Whether an opened library is of the kind that was asked for and has a device; says why not.
-bool usable(const HipApi &api, Policy wanted, int &deviceCount, std::string &outcome) {
-  if (api.hipInit == nullptr || api.hipGetDeviceCount == nullptr) {
-    outcome = "opened, but it is no HIP library: it exports no hipInit and hipGetDeviceCount";
+bool usable(const DeviceApi &api, Policy wanted, int &deviceCount, std::string &outcome) {
+  if (!fits(api, wanted, outcome))
     return false;
-  }
-  if (wanted == Policy::Hip && api.emulated()) {
-    outcome = "opened, but it is the emulator and FLYDSL_DEVICE=hip asks for hardware";
-    return false;
-  }
-  if (wanted == Policy::Emulator && !api.emulated()) {
-    outcome = "opened, but it is not the emulator, which FLYDSL_DEVICE=emulator asks for";
-    return false;
-  }
   const std::string architectures = emulated_devices();
-  if (api.flyemu_set_devices != nullptr && !architectures.empty()) {
-    if (const HipError error = api.flyemu_set_devices(architectures.c_str());
-        error != kHipSuccess) {
+  if (api.flyemu_set_devices && !architectures.empty()) {
+    if (const ApiError error = api.flyemu_set_devices.function(architectures.c_str());
+        error != kSuccess) {
       outcome = "opened, but it cannot present " + architectures + ": " + api.describe(error);
       return false;
     }
   }
-  if (const HipError error = api.hipInit(0); error != kHipSuccess) {
-    outcome = "opened, but hipInit failed: " + api.describe(error);
+  if (const ApiError error = api.init.function(0); error != kSuccess) {
+    outcome = std::string("opened, but ") + api.init.name + " failed: " + api.describe(error);
     return false;
   }
-  if (const HipError error = api.hipGetDeviceCount(&deviceCount); error != kHipSuccess) {
-    outcome = "opened, but hipGetDeviceCount failed: " + api.describe(error);
+  if (const ApiError error = api.getDeviceCount.function(&deviceCount); error != kSuccess) {
+    outcome =
+        std::string("opened, but ") + api.getDeviceCount.name + " failed: " + api.describe(error);
     return false;
   }
   if (deviceCount <= 0) {
@@ -177,7 +199,7 @@ bool run_step(const Step &step, Policy wanted, SearchResult &result) {
       result.attempts.push_back({step.name, path, peek || why == nullptr ? "not loaded" : why});
       continue;
     }
-    auto api = std::make_unique<HipApi>(HipApi::resolve(handle, path));
+    auto api = std::make_unique<DeviceApi>(DeviceApi::resolve(handle, step.vendor, path));
     std::string outcome;
     const bool found = usable(*api, wanted, result.deviceCount, outcome);
     result.attempts.push_back({step.name, path, outcome});
@@ -185,7 +207,7 @@ bool run_step(const Step &step, Policy wanted, SearchResult &result) {
       result.api = std::move(api);
       return true;
     }
-    // The handle stays open: HIP libraries start threads and do not survive being closed.
+    // The handle stays open: these libraries start threads and do not survive being closed.
   }
   return false;
 }
@@ -213,21 +235,35 @@ void set_emulated_devices(std::string architectures) {
 }
 
 SearchResult search_library() {
-  const Policy wanted = policy();
+  Policy wanted = policy();
+  const bool hipGiven = !environment("FLYDSL_HIP_LIBRARY").empty();
+  const bool cudaGiven = !environment("FLYDSL_CUDA_LIBRARY").empty();
+  if (wanted == Policy::Automatic && hipGiven && cudaGiven)
+    fail(FLYDSL_ERROR_VALUE, "FLYDSL_HIP_LIBRARY and FLYDSL_CUDA_LIBRARY are both set: "
+                             "FLYDSL_DEVICE=hip or FLYDSL_DEVICE=cuda says which one counts");
   SearchResult result;
-  if (!environment("FLYDSL_HIP_LIBRARY").empty()) {
+  if (wanted == Policy::Cuda || (wanted == Policy::Automatic && cudaGiven)) {
+    cudaGiven ? run_steps(kGivenCudaSteps, wanted, result) : run_steps(kCudaSteps, wanted, result);
+    return result;
+  }
+  if (hipGiven) {
     run_steps(kGivenSteps, wanted, result);
     return result;
   }
-  if (wanted != Policy::Emulator && run_steps(kHipSteps, Policy::Hip, result))
+  const Policy vendor = wanted == Policy::Automatic ? vendor_of_the_target() : Policy::Automatic;
+  if (wanted != Policy::Emulator && vendor != Policy::Cuda &&
+      run_steps(kHipSteps, Policy::Hip, result))
     return result;
-  if (wanted != Policy::Hip)
+  if (wanted == Policy::Automatic && vendor != Policy::Hip &&
+      run_steps(kCudaSteps, Policy::Cuda, result))
+    return result;
+  if (wanted != Policy::Hip && vendor != Policy::Cuda)
     run_steps(kEmulatorSteps, Policy::Emulator, result);
   return result;
 }
 
 std::string explain_nothing_found(const std::vector<Attempt> &attempts) {
-  std::string text = "no device: none of these places has a HIP library with a device";
+  std::string text = "no device: none of these places has a library with a device";
   for (const Attempt &attempt : attempts) {
     text += "\n  " + attempt.step + ": ";
     if (!attempt.place.empty() &&
@@ -236,8 +272,8 @@ std::string explain_nothing_found(const std::vector<Attempt> &attempts) {
     text += attempt.outcome;
   }
   const std::string chosen = environment("FLYDSL_DEVICE");
-  text += "\nInstall the wheel fly-emulator to run without an AMD GPU, or name a library with "
-          "FLYDSL_HIP_LIBRARY";
+  text += "\nInstall the wheel fly-emulator to run without a GPU, or name a library with "
+          "FLYDSL_HIP_LIBRARY or FLYDSL_CUDA_LIBRARY";
   text += chosen.empty() ? "." : "; FLYDSL_DEVICE=" + chosen + " limits the search.";
   return text;
 }

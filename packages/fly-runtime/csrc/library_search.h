@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding a HIP library: a list of steps, each of which names the places it would look in or says
-// why it has none. What each place gave is kept, so that an error can show all of it.
+// Finding a device library: a list of steps, each of which names the places it would look in or
+// says why it has none. What each place gave is kept, so that an error can show all of it.
 #ifndef FLYDSL_CSRC_LIBRARY_SEARCH_H
 #define FLYDSL_CSRC_LIBRARY_SEARCH_H
 
-#include "hip_api.h"
+#include "device_api.h"
 
 #include <memory>
 #include <string>
@@ -20,12 +20,14 @@ struct Attempt {
 };
 
 struct SearchResult {
-  std::unique_ptr<HipApi> api; // null when nothing usable was found
+  std::unique_ptr<DeviceApi> api; // null when nothing usable was found
   int deviceCount = 0;
   std::vector<Attempt> attempts; // in the order in which they were made
 };
 
-// Searches as FLYDSL_HIP_LIBRARY and FLYDSL_DEVICE say; the first library with a device wins.
+// Searches as FLYDSL_DEVICE, FLYDSL_HIP_LIBRARY and FLYDSL_CUDA_LIBRARY say; the first library with
+// a device wins. By itself the order is HIP, CUDA, the emulator, and a target that the environment
+// names (FLYDSL_GPU_ARCH) leaves out those that cannot have it.
 // Throws a value Failure for a setting that isn't valid; finding nothing is not a failure.
 SearchResult search_library();
 

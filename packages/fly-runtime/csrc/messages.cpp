@@ -152,19 +152,19 @@ std::string format_message(const Message &message, const uint32_t *words) {
   return text + message.format.substr(at);
 }
 
-MessageBuffer::MessageBuffer(const HipApi &api, HipModule module,
+MessageBuffer::MessageBuffer(const DeviceApi &api, ModuleHandle module,
                              const std::vector<Message> &messages)
     : api(api), messages(messages), capacity(buffer_words()) {
   void *global = nullptr;
   size_t bytes = 0;
-  FLYDSL_HIP_CALL(api, hipModuleGetGlobal, &global, &bytes, module, "__flydsl_print");
+  api.call(api.moduleGetGlobal, &global, &bytes, module, "__flydsl_print");
   if (bytes != sizeof address)
     fail(FLYDSL_ERROR_RUNTIME, "the code object's __flydsl_print is not an address");
-  FLYDSL_HIP_CALL(api, hipMalloc, &address, sizeof(Head) + capacity * 4);
+  api.call(api.allocate, &address, sizeof(Head) + capacity * 4);
   try {
     prepare(global);
   } catch (...) {
-    (void)api.hipFree(address);
+    (void)api.release.function(address);
     throw;
   }
 }
@@ -173,32 +173,25 @@ void MessageBuffer::prepare(void *global) {
   const std::vector<uint32_t> zeros(capacity);
   const Head head{0, capacity, 0, 0};
   auto *records = static_cast<std::byte *>(address) + sizeof head;
-  FLYDSL_HIP_CALL(api, hipMemcpy, static_cast<void *>(records),
-                  static_cast<const void *>(zeros.data()), zeros.size() * 4, kHipMemcpyDefault);
-  FLYDSL_HIP_CALL(api, hipMemcpy, address, static_cast<const void *>(&head), sizeof head,
-                  kHipMemcpyDefault);
-  FLYDSL_HIP_CALL(api, hipMemcpy, global, static_cast<const void *>(&address), sizeof address,
-                  kHipMemcpyDefault);
+  api.copy(records, zeros.data(), zeros.size() * 4);
+  api.copy(address, &head, sizeof head);
+  api.copy(global, static_cast<const void *>(&address), sizeof address);
   const std::lock_guard<std::mutex> lock(registering);
   buffers.push_back(this);
 }
 
 std::vector<uint32_t> MessageBuffer::take(Head &head) {
-  api.call("hipDeviceSynchronize", api.hipDeviceSynchronize);
-  FLYDSL_HIP_CALL(api, hipMemcpy, static_cast<void *>(&head), static_cast<const void *>(address),
-                  sizeof head, kHipMemcpyDefault);
+  api.call(api.deviceSynchronize);
+  api.copy(&head, address, sizeof head);
   if (head.used == 0)
     return {};
   std::vector<uint32_t> words(std::min(head.used, capacity));
   auto *records = static_cast<std::byte *>(address) + sizeof head;
-  FLYDSL_HIP_CALL(api, hipMemcpy, static_cast<void *>(words.data()),
-                  static_cast<const void *>(records), words.size() * 4, kHipMemcpyDefault);
+  api.copy(words.data(), records, words.size() * 4);
   const std::vector<uint32_t> zeros(words.size());
   const Head empty{0, capacity, 0, 0};
-  FLYDSL_HIP_CALL(api, hipMemcpy, static_cast<void *>(records),
-                  static_cast<const void *>(zeros.data()), zeros.size() * 4, kHipMemcpyDefault);
-  FLYDSL_HIP_CALL(api, hipMemcpy, address, static_cast<const void *>(&empty), sizeof empty,
-                  kHipMemcpyDefault);
+  api.copy(records, zeros.data(), zeros.size() * 4);
+  api.copy(address, &empty, sizeof empty);
   return words;
 }
 

@@ -16,7 +16,7 @@
 #ifndef FLYDSL_CSRC_MESSAGES_H
 #define FLYDSL_CSRC_MESSAGES_H
 
-#include "hip_api.h"
+#include "device_api.h"
 
 #include <cstdint>
 #include <mutex>
@@ -51,7 +51,7 @@ void write_out(const std::string &text);
 class MessageBuffer {
 public:
   // Makes the buffer on the current device. `messages` has to outlive it.
-  MessageBuffer(const HipApi &api, HipModule module, const std::vector<Message> &messages);
+  MessageBuffer(const DeviceApi &api, ModuleHandle module, const std::vector<Message> &messages);
 
   // Waits for the device, empties the buffer, and hands what was printed to the output function.
   // Throws a launch Failure when an assertion failed; its text has the first one.
@@ -68,7 +68,7 @@ private:
   void prepare(void *global);
   std::vector<uint32_t> take(Head &head);
 
-  const HipApi &api;
+  const DeviceApi &api;
   const std::vector<Message> &messages;
   void *address = nullptr;
   uint64_t capacity;

@@ -53,15 +53,25 @@ std::string device_json(const Device &device) {
       .object();
 }
 
+// The emulator's version, or the version of CUDA that the driver is for ("13.0").
+std::string version_json(const DeviceApi &api) {
+  int version = 0;
+  if (api.emulated())
+    return quoted(api.flyemu_version());
+  if (!api.cuDriverGetVersion || api.cuDriverGetVersion.function(&version) != kSuccess)
+    return "null";
+  return quoted(std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10));
+}
+
 std::string describe_chosen(const Devices &chosen) {
-  const HipApi &api = *chosen.api;
+  const DeviceApi &api = *chosen.api;
   JsonText list;
   for (const Device &device : chosen.all)
     list.element(device_json(device));
   return JsonText()
       .member("library", quoted(api.path))
-      .member("kind", api.emulated() ? "\"emulator\"" : "\"hip\"")
-      .member("version", api.emulated() ? quoted(api.flyemu_version()) : "null")
+      .member("kind", quoted(api.kind()))
+      .member("version", version_json(api))
       .member("attempts", attempts_json(chosen.attempts))
       .member("devices", list.array())
       .object();
@@ -126,11 +136,12 @@ int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel, i
       fail(FLYDSL_ERROR_VALUE, note.name + ": " + std::to_string(threads) + " threads with " +
                                    std::to_string(shared_bytes) + " bytes of LDS are no workgroup");
     const Devices &all = devices();
+    const CurrentDevice scope(all);
     const LoadedModule &loaded = state.module_on(all, all.current());
     int found = 0;
-    FLYDSL_HIP_CALL(*all.api, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, &found,
-                    loaded.kernels[kernel], static_cast<int>(threads),
-                    static_cast<size_t>(shared_bytes));
+    all.api->call(all.api->maxActiveBlocks, &found, loaded.kernels[kernel].function,
+                  static_cast<int>(threads),
+                  static_cast<size_t>(shared_bytes + loaded.kernels[kernel].dynamicBytes));
     *blocks = found;
   });
 }
@@ -182,7 +193,7 @@ int32_t flydsl_get_device(int32_t *device) {
 int32_t flydsl_set_device(int32_t device) {
   return guarded([&] {
     const Devices &all = devices();
-    FLYDSL_HIP_CALL(*all.api, hipSetDevice, checked_device(all, device));
+    set_device(all, checked_device(all, device));
   });
 }
 
@@ -198,35 +209,44 @@ int32_t flydsl_describe(const char **json) {
 int32_t flydsl_malloc(void **address, uint64_t bytes) {
   return guarded([&] {
     require(address, "address");
-    FLYDSL_HIP_CALL(*devices().api, hipMalloc, address, static_cast<size_t>(bytes));
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
+    all.api->call(all.api->allocate, address, static_cast<size_t>(bytes));
   });
 }
 
 int32_t flydsl_free(void *address) {
-  return guarded([&] { FLYDSL_HIP_CALL(*devices().api, hipFree, address); });
+  return guarded([&] {
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
+    all.api->call(all.api->release, address);
+  });
 }
 
 int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
   return guarded([&] {
-    FLYDSL_HIP_CALL(*devices().api, hipMemcpy, destination, source, static_cast<size_t>(bytes),
-                    kHipMemcpyDefault);
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
+    all.api->copy(destination, source, static_cast<size_t>(bytes));
   });
 }
 
 int32_t flydsl_synchronize(void *stream) {
   return guarded_call([&] {
-    const HipApi &api = *devices().api;
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
     runningCall.launched = true; // what fails now is what was launched before
-    FLYDSL_HIP_CALL(api, hipStreamSynchronize, stream);
+    all.api->call(all.api->streamSynchronize, stream);
     drain_all_messages();
   });
 }
 
 int32_t flydsl_synchronize_device(void) {
   return guarded_call([&] {
-    const HipApi &api = *devices().api;
+    const Devices &all = devices();
+    const CurrentDevice scope(all);
     runningCall.launched = true;
-    api.call("hipDeviceSynchronize", api.hipDeviceSynchronize);
+    all.api->call(all.api->deviceSynchronize);
     drain_all_messages();
   });
 }

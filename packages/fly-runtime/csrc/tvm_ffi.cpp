@@ -55,8 +55,8 @@ void raise_last_error_in_tvm_ffi() noexcept {
     tvm_ffi().raise(python_exception(error.status), error.text.c_str());
 }
 
-void *framework_stream(int device) noexcept {
-  return tvm_ffi().stream == nullptr ? nullptr : tvm_ffi().stream(kDLROCM, device);
+void *framework_stream(int kind, int device) noexcept {
+  return tvm_ffi().stream == nullptr ? nullptr : tvm_ffi().stream(kind, device);
 }
 
 std::string describe_argument(const TVMFFIAny &argument) {

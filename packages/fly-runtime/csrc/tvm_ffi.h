@@ -15,8 +15,9 @@ namespace flydsl::runtime {
 // of its class (flydsl/runtime/errors.py) with its text.
 void raise_last_error_in_tvm_ffi() noexcept;
 
-// The stream that the caller's framework has current for a HIP device; null is the default stream.
-void *framework_stream(int device) noexcept;
+// The stream that the caller's framework has current for a device of a kind (kDLROCM, kDLCUDA);
+// null is the default stream.
+void *framework_stream(int kind, int device) noexcept;
 
 // "the integer 5", "None", "a float32 tensor": for messages about what came.
 std::string describe_argument(const TVMFFIAny &argument);

@@ -19,8 +19,9 @@ import make_doubles as build
 
 from flydsl import runtime
 
-SETTINGS = ("FLYDSL_DEVICE", "FLYDSL_HIP_LIBRARY", "FLYDSL_EMU_DEVICES", "ROCM_PATH", "ARCH", "FLYDSL_GPU_ARCH",
-            "HSA_OVERRIDE_GFX_VERSION", "FAKE_ARCHS", "FLYDSL_RUNTIME_KIND", "FLYDSL_COMPILE_BACKEND")  # fmt: skip
+SETTINGS = ("FLYDSL_DEVICE", "FLYDSL_HIP_LIBRARY", "FLYDSL_CUDA_LIBRARY", "FLYDSL_EMU_DEVICES", "ROCM_PATH", "ARCH",
+            "FLYDSL_GPU_ARCH", "HSA_OVERRIDE_GFX_VERSION", "FAKE_ARCHS", "FAKE_CAPABILITIES", "FLYDSL_RUNTIME_KIND",
+            "FLYDSL_COMPILE_BACKEND")  # fmt: skip
 
 
 # tvm-ffi imports torch wherever it is installed, which takes longer than all else that these processes do.
@@ -35,12 +36,13 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def doubles() -> Iterator[Path]:
-    """A folder with the test doubles: libhip.so, libhip_without_launch.so and libemulator.so."""
+    """A folder with the test doubles: libhip.so, libhip_without_launch.so, libemulator.so and libcuda.so."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         build.fake_hip(path / "libhip.so")
         build.fake_hip(path / "libhip_without_launch.so", "-DNO_LAUNCH")
         build.fake_hip(path / "libemulator.so", "-DEMULATOR")
+        build.fake_cuda(path / "libcuda.so")
         yield path
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-CPU, CUDA, HIP, HIP_HOST = 1, 2, 10, 11
+CPU, CUDA, CUDA_HOST, HIP, HIP_HOST, MANAGED = 1, 2, 3, 10, 11, 13
 
 
 class _DLTensor(ctypes.Structure):

@@ -40,6 +40,11 @@ def fake_hip(output: Path, *flags: str) -> Path:
     return shared_object(DOUBLES / "fake_hip.c", output, "-pthread", *flags)
 
 
+def fake_cuda(output: Path, *flags: str) -> Path:
+    """A recording library of CUDA's driver; see doubles/fake_cuda.c for the flags."""
+    return shared_object(DOUBLES / "fake_cuda.c", output, "-pthread", *flags)
+
+
 def tensor(
     name: str, dtype: str = "float32", shape: Any = ("?",), stride: Any = None, **members: Any
 ) -> dict[str, Any]:
@@ -125,12 +130,54 @@ def artifact(folder: Path, written: dict[str, Any], *flags: str, text: str | Non
         f"-DENTRY={written['entry']}",
         f"-DNOTE={c_string(json.dumps(written) if text is None else text)}",
         f"-DKERNEL_NAMES={names}",
-        f"-DCODE_OBJECTS={arrays}",
+        *(() if any(flag.startswith("-DCODE_OBJECTS=") for flag in flags) else (f"-DCODE_OBJECTS={arrays}",)),
         f"-DSLOT_BYTES={''.join(f'{size}, ' for size in _slot_bytes(written))}",
         *flags,
         f"-L{library.parent}",
         f"-l:{library.name}",
     )
+
+
+def ptx(folder: Path) -> Path:
+    """doubles/cuda_kernels.c as PTX for Hopper."""
+    output = folder / "kernels.ptx"
+    source = str(DOUBLES / "cuda_kernels.c")
+    target = ["--target=nvptx64-nvidia-cuda", "-march=sm_90a", "-nogpulib", "-O2", "-Wall", "-Werror"]
+    run([compiler("clang-22", "clang"), *target, "-S", source, "-o", str(output)])
+    return output
+
+
+def cuda_artifacts(folder: Path) -> dict[str, Path]:
+    """Artifacts with PTX, by name; what each does stands in doubles/cuda_kernels.c and doubles/tensor_map.ptx."""
+    a, b, c = (tensor(name, shape=(1000,), stride=(1,)) for name in "abc")
+    floats = tensor("a", shape=(4, 50_000), stride=(50_000, 1))
+    said = [
+        {"kind": "print", "format": "block %d thread %d\n", "types": ["i32", "i32"]},
+        {"kind": "assert", "format": "a[%d] >= 0", "types": ["i32"], "where": "kernel.py:7"},
+    ]
+    compiled = ptx(folder)
+    broken = folder / "broken.ptx"
+    broken.write_text(compiled.read_text().replace("ld.param.b32", "ld.parameter.b32"))
+    boxes = [tensor("out", shape=(8, 8), stride=(8, 1)), tensor("a", shape=(64, 32), stride=(32, 1))]
+    notes = {
+        "add": (compiled, note("add", [a, b, c, scalar("n")], ("sm_90a",)), ()),
+        "broken": (broken, note("add", [a, b, c, scalar("n")], ("sm_90a",)), ()),
+        "reverse": (compiled, note("reverse", [floats, scalar("words")], ("sm_90a",)), ()),
+        "cluster": (compiled, note("cluster", [tensor("seen", "int32", shape=(64,))], ("sm_90a",)), ()),
+        "speak": (compiled, note("speak", [a, scalar("n")], ("sm_90a",), messages=said), ()),
+        "wild": (compiled, note("wild", [a], ("sm_90a",)), ()),
+        "map": (DOUBLES / "tensor_map.ptx", note("map", boxes, ("sm_90a",)), ("-DTENSOR_MAP",)),
+    }
+    made = {}
+    for name, (code, written, flags) in notes.items():
+        for kernel in written["kernels"]:
+            kernel["lds_bytes"] = 0
+        place = folder / name
+        place.mkdir(exist_ok=True)
+        embedded = f"-DCODE=EMBED(code, {c_string(str(code))})"
+        objects = f'-DCODE_OBJECTS={{"sm_90a", code, {code.stat().st_size}}}, '
+        made[name] = artifact(place, written, embedded, objects, *flags)
+    return made
 
 
 def vector_add(folder: Path, archs: tuple[str, ...] = ("gfx942", "gfx950")) -> Path:
@@ -230,7 +277,7 @@ class Inside:
 
 
 class Hip:
-    """The recording HIP library of this process."""
+    """The recording device library of this process: HIP's, or CUDA's."""
 
     def __init__(self, path: Path) -> None:
         self._library = ctypes.CDLL(str(path))
@@ -249,6 +296,17 @@ class Hip:
     def speak(self, message: int) -> None:
         """The kernel that runs next prints, or asserts, message number `message` of the note, which has no values."""
         self._library.fake_speak(message)
+
+    def fail_nth(self, number: int, error: int = 1) -> bool:
+        """The n-th call of the library from now on fails (0: none); whether the call that was to fail before did."""
+        return bool(self._library.fake_fail_nth(number, error))
+
+    def current(self) -> int:
+        """CUDA: the device whose primary context this thread has; -1: none, -2: another context."""
+        return int(self._library.fake_current())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
 
     def fail_next(self, function: str, error: int = 719) -> None:
         self._library.fake_fail_next(function.encode(), error)

@@ -15,9 +15,10 @@ Python = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.mark.parametrize("name", ["ARCH", "FLYDSL_GPU_ARCH", "HSA_OVERRIDE_GFX_VERSION"])
-def test_settings(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "gfx950")
-    assert device.get_rocm_arch() == "gfx950"
+@pytest.mark.parametrize("arch", ["gfx950", "sm_90a", "sm_100a", "sm_80"])
+def test_settings(monkeypatch: pytest.MonkeyPatch, name: str, arch: str) -> None:
+    monkeypatch.setenv(name, arch)
+    assert device.get_rocm_arch() == arch
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,14 @@ def test_the_two_names_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("ARCH", "sm_90"), ("FLYDSL_GPU_ARCH", "942"), ("HSA_OVERRIDE_GFX_VERSION", "9.4"), ("ARCH", "gfx942; rm")],
+    [
+        ("ARCH", "sm_9"),
+        ("ARCH", "sm_90b"),
+        ("ARCH", "sm90"),
+        ("FLYDSL_GPU_ARCH", "942"),
+        ("HSA_OVERRIDE_GFX_VERSION", "9.4"),
+        ("ARCH", "gfx942; rm"),
+    ],
 )
 def test_not_an_architecture(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
@@ -62,7 +70,7 @@ def test_architecture_of_the_device(python: Python, doubles: Path) -> None:
     assert python(code, FLYDSL_HIP_LIBRARY=library, FAKE_ARCHS="gfx950:xnack-,gfx942").stdout == "gfx950 2\n"
     assert python(code, FLYDSL_HIP_LIBRARY=library, ARCH="gfx1201").stdout == "gfx1201 1\n"
     assert python(code, FLYDSL_DEVICE="hip").stdout == "gfx942 0\n"
-    assert "FLYDSL_DEVICE=x: expected hip or emulator" in python(code, FLYDSL_DEVICE="x").stderr
+    assert "FLYDSL_DEVICE=x: expected hip, cuda or emulator" in python(code, FLYDSL_DEVICE="x").stderr
 
 
 @pytest.mark.parametrize(
@@ -98,6 +106,7 @@ def test_conflict_is_noticed_before_a_device_is_used(python: Python, doubles: Pa
         ("gfx1201", True, 32),
         ("gfx1250", False, 32),
         ("gfx1250-strict", False, 32),
+        ("sm_90a", False, 32),
     ],
 )
 def test_families(arch: str, rdna: bool, warp: int) -> None:
@@ -112,3 +121,4 @@ def test_lds_capacity() -> None:
     with pytest.raises(RuntimeError, match="LDS of 65537 bytes is more than the 65536 that a workgroup has on gfx942"):
         device.check_smem_capacity(65537, "gfx942")
     assert device.SMEM_CAPACITY_MAP["gfx1250"] == 327680
+    assert device.SMEM_CAPACITY_MAP["sm_90a"] == 232448

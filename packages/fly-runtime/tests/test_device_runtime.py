@@ -37,7 +37,23 @@ def test_default(hip: build.Hip) -> None:
     assert isinstance(rocm, runtime.RocmDeviceRuntime)
     assert runtime.get_device_runtime() is rocm
     assert (rocm.kind, rocm.device_count(), rocm.current_device_id()) == ("rocm", 1, 0)
-    assert runtime.COMPILE_BACKEND_TO_RUNTIME_KIND == {"rocm": "rocm"}
+    assert runtime.COMPILE_BACKEND_TO_RUNTIME_KIND == {"rocm": "rocm", "cuda": "cuda"}
+
+
+def test_the_other_vendor(hip: build.Hip, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code for it is compiled anywhere; asked for its devices, it says which one is in use."""
+    runtime.ensure_compile_runtime_compatible("cuda")
+    monkeypatch.setenv("FLYDSL_RUNTIME_KIND", "cuda")
+    cuda = runtime.get_device_runtime()
+    assert isinstance(cuda, runtime.CudaDeviceRuntime)
+    assert cuda.device_count() == 0
+    with pytest.raises(runtime.DeviceError, match="'cuda' has no device: the device in use is <Device 0: Fake"):
+        cuda.current_device_id()
+    runtime.ensure_compile_runtime_compatible("cuda")
+    with pytest.raises(
+        runtime.RuntimePairingError, match=r"'rocm' makes code for device runtime 'rocm', but .* 'cuda'"
+    ):
+        runtime.ensure_compile_runtime_compatible("rocm")
 
 
 def test_abstract() -> None:
@@ -58,8 +74,8 @@ def test_registration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unknown_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FLYDSL_RUNTIME_KIND", "cuda")
-    with pytest.raises(ValueError, match="unknown device runtime kind 'cuda'; there are: rocm"):
+    monkeypatch.setenv("FLYDSL_RUNTIME_KIND", "metal")
+    with pytest.raises(ValueError, match="unknown device runtime kind 'metal'; there are: cuda, rocm"):
         runtime.get_device_runtime()
 
 

@@ -34,7 +34,7 @@ except runtime.DeviceError as error:
 """
     done = python(code, FLYDSL_DEVICE="hip")
     assert done.returncode == 0, done.stderr
-    assert "none of these places has a HIP library with a device" in done.stdout
+    assert "none of these places has a library with a device" in done.stdout
 
 
 def test_the_loaders_name_of_a_library_is_no_other_file_later(

@@ -33,7 +33,9 @@ extern "C" {
 #define FLYDSL_API
 #endif
 
-/* One AMD code object (an ELF file) for one architecture ("gfx942", ...). */
+/* The code for one architecture: an AMD code object (an ELF file; "gfx942"), or for NVIDIA
+ * ("sm_90a") machine code (an ELF file, too) or PTX, which the driver compiles when it is loaded.
+ * The first one that a device can run is taken. */
 typedef struct FlyCodeObject {
   const char *arch;
   const void *data;
@@ -80,11 +82,37 @@ typedef enum FlyStatus {
 
 /* Launches kernel number `kernel` of the artifact on the calling thread's current device. params[i]
  * points to the i-th kernel argument. Block and grid extents are checked against the device's
- * limits; an empty grid launches nothing. shared_bytes is dynamic LDS. cluster may be NULL. */
+ * limits; an empty grid launches nothing. shared_bytes is dynamic LDS; on CUDA, what the note's
+ * lds_bytes has beyond what the code itself reserves is added to it. cluster may be NULL; only CUDA
+ * devices launch clusters of more than one workgroup. */
 FLYDSL_API int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel,
                                  const int64_t grid[3], const int64_t block[3],
                                  const int64_t cluster[3], int64_t shared_bytes, void *stream,
                                  void **params);
+
+/* What Hopper's copy engine is told of a tensor (CUtensorMap, in the words of the CUDA driver's
+ * cuTensorMapEncodeTiled, which has the numbers of data_type, interleave, swizzle, l2_promotion and
+ * fill). The contiguous axis comes first; byte_strides has rank - 1 elements, the other arrays
+ * have rank. */
+typedef struct FlyTensorMap {
+  int32_t data_type;
+  uint32_t rank; /* 1 to 5 */
+  void *address;
+  const uint64_t *dims;
+  const uint64_t *byte_strides;
+  const uint32_t *box;
+  const uint32_t *element_strides;
+  int32_t interleave;
+  int32_t swizzle;
+  int32_t l2_promotion;
+  int32_t fill;
+} FlyTensorMap;
+
+/* Writes the 128 bytes of a tensor map to `map`, which is a multiple of 64, for a kernel that takes
+ * them by value. Fails with FLYDSL_ERROR_VALUE when the driver refuses the tensor, and with
+ * FLYDSL_ERROR_RUNTIME on a device that is not CUDA's. */
+FLYDSL_API int32_t flydsl_tensor_map(const FlyArtifact *artifact, void *map,
+                                     const FlyTensorMap *tensor);
 
 /* Prints message number `message` (from 1) of the artifact's note with the values of a record, for
  * host functions that print. The message of an assertion becomes the text of a FLYDSL_ERROR_VALUE.
@@ -109,7 +137,7 @@ FLYDSL_API int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args
 FLYDSL_API int32_t flydsl_artifact_check(const FlyArtifact *artifact);
 
 /* Loads the artifact's code object for a device (-1: the calling thread's current one) ahead of the
- * first launch, and gives HIP's handle of the module in *module (which may be NULL). */
+ * first launch, and gives HIP's or CUDA's handle of the module in *module (which may be NULL). */
 FLYDSL_API int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t device, void **module);
 
 /* How many workgroups of `threads` threads and `shared_bytes` of dynamic LDS of a kernel a compute
@@ -129,8 +157,10 @@ FLYDSL_API int32_t flydsl_last_error_argument(void);
 /* "0.1.0"; static storage. */
 FLYDSL_API const char *flydsl_version(void);
 
-/* ---- Devices. The library that serves them (HIP's, or the emulator's) is chosen at the first use,
- * by FLYDSL_DEVICE and FLYDSL_HIP_LIBRARY, else by searching; see docs/runtime.md. ---- */
+/* ---- Devices. The library that serves them (HIP's, CUDA's driver, or the emulator's) is chosen at
+ * the first use, by FLYDSL_DEVICE, FLYDSL_HIP_LIBRARY and FLYDSL_CUDA_LIBRARY, else by searching;
+ * see docs/runtime.md. On CUDA everything happens in the primary context of a device, which
+ * frameworks share. ---- */
 
 /* Where the emulator's library is, for callers that know; NULL to forget. Takes effect at the next
  * search. */
@@ -147,8 +177,8 @@ FLYDSL_API int32_t flydsl_get_device(int32_t *device);
 FLYDSL_API int32_t flydsl_set_device(int32_t device);
 
 /* The library in use, how it was found, and its devices, as a JSON object in *json (valid until the
- * thread's next call): {"library": path or null, "kind": "hip" or "emulator", "version": text or
- * null, "attempts": [{"step", "place", "outcome"}], "devices": [{"index", "name", "arch",
+ * thread's next call): {"library": path or null, "kind": "hip", "cuda" or "emulator", "version":
+ * text or null, "attempts": [{"step", "place", "outcome"}], "devices": [{"index", "name", "arch",
  * "warp_size", "compute_units", "memory_bytes", "lds_bytes", "max_threads"}]}. When nothing is
  * found, library is null and the call succeeds. */
 FLYDSL_API int32_t flydsl_describe(const char **json);

@@ -4,6 +4,8 @@
  * where a test can see them and then launches what the test asks for. make_doubles.py defines the
  * macros.
  */
+/* CODE: files in EMBED, for CODE_OBJECTS that are no texts. */
+#include "embed.h"
 #include "flydsl/runtime.h"
 
 #include <string.h>
@@ -53,11 +55,31 @@ const FlyArtifact flydsl_artifact = {ABI,
                                      host,
                                      &state};
 
+#ifdef TENSOR_MAP
+/* A kernel that takes a tensor map (of 8 x 8 boxes of the 64 x 32 floats of slot 1) in its place.
+ */
+static _Alignas(64) unsigned char tensor_map[128];
+uint32_t box_rows = 8;
+static int32_t encode(void **slots) {
+  const uint64_t dims[] = {32, 64}, strides[] = {32 * 4};
+  const uint32_t box[] = {8, box_rows}, steps[] = {1, 1};
+  const FlyTensorMap map = {7, 2, *(void **)slots[1], dims, strides, box, steps, 0, 0, 0, 0};
+  const int32_t status = flydsl_tensor_map(&flydsl_artifact, tensor_map, &map);
+  slots[1] = tensor_map;
+  return status;
+}
+#endif
+
 static int32_t host(void **slots) {
   for (unsigned slot = 0; slot < SLOTS; ++slot)
     memcpy(seen[slot], slots[slot], slot_bytes[slot]);
   if (request.status != 0)
     return request.status;
+#ifdef TENSOR_MAP
+  const int32_t encoded = encode(slots);
+  if (encoded != FLYDSL_OK)
+    return encoded;
+#endif
   void *stream = request.stream_slot < 0 ? NULL : *(void **)slots[request.stream_slot];
   for (int32_t launch = 0; launch < request.launches; ++launch) {
     int32_t status = flydsl_launch(&flydsl_artifact, request.kernel, request.grid, request.block,

@@ -5,59 +5,13 @@
  * devices' architectures. Compiled with -DEMULATOR it also exports the emulator's extensions; with
  * -DNO_LAUNCH it lacks hipModuleLaunchKernel; with -DNO_DEVICE it has no device.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "recorder.h"
 
 typedef int hipError_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *text;
-static size_t text_size;
-static char failing[64];
-static hipError_t failure;
 static __thread int current_device;
-static __thread char report[256];
 
-static void note(const char *format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  pthread_mutex_lock(&lock);
-  size_t length = strlen(line);
-  text = realloc(text, text_size + length + 2);
-  memcpy(text + text_size, line, length);
-  text_size += length;
-  text[text_size++] = '\n';
-  text[text_size] = '\0';
-  pthread_mutex_unlock(&lock);
-}
-
-/* ---- what tests call ---- */
-
-/* All calls since fake_reset, one a line. */
-const char *fake_log(void) { return text == NULL ? "" : text; }
-
-void fake_reset(void) {
-  pthread_mutex_lock(&lock);
-  text_size = 0;
-  if (text != NULL)
-    text[0] = '\0';
-  failing[0] = '\0';
-  pthread_mutex_unlock(&lock);
-}
-
-/* The next call of a function fails. */
-void fake_fail_next(const char *function, hipError_t error) {
-  snprintf(failing, sizeof failing, "%s", function);
-  failure = error;
-}
+/* ---- what tests call, beside recorder.h ---- */
 
 /* While held, launches on a stream that isn't the default one don't return. */
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
@@ -71,15 +25,6 @@ void fake_hold(int hold) {
 }
 
 /* ---- the double ---- */
-
-static hipError_t outcome(const char *function) {
-  report[0] = '\0';
-  if (strcmp(function, failing) != 0)
-    return 0;
-  failing[0] = '\0';
-  snprintf(report, sizeof report, "kernel.py:17: out of bounds write by block (3, 0, 0), lane 5");
-  return failure;
-}
 
 static int device_architecture(int wanted, char *into, size_t size) {
   const char *list = getenv("FAKE_ARCHS");

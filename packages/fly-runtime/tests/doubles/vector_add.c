@@ -3,15 +3,10 @@
  * An artifact with real code objects, as the compiler would emit it for a vector addition whose
  * grid comes from a run-time n. make_doubles.py defines NOTE and the CODE_OBJECT list.
  */
+#include "embed.h"
 #include "flydsl/runtime.h"
 
-#define EMBED(symbol, file)                                                                        \
-  __asm__(".pushsection .rodata\n.balign 4096\n.globl " #symbol "\n.hidden " #symbol "\n" #symbol  \
-          ":\n.incbin \"" file "\"\n.popsection\n");                                               \
-  extern const char symbol[];
-CODE
-
-    __attribute__((section(".flydsl.note"), used)) static const char note[] = NOTE;
+__attribute__((section(".flydsl.note"), used)) static const char note[] = NOTE;
 
 static const FlyCodeObject code_objects[] = {CODE_OBJECTS};
 static const char *const kernel_names[] = {"vector_add_kernel_0"};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlyDSL's runtime: loads compiled artifacts and calls them, on HIP devices or on the emulator.
+"""FlyDSL's runtime: loads compiled artifacts and calls them, on AMD and NVIDIA GPUs or on the emulator.
 
 Importing this package loads nothing but this file: each name below imports its module when it is first used, and the
 native library is loaded by the first use of a device or an artifact.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .device_buffer import DeviceBuffer, synchronize_device
     from .device_runtime import (
         COMPILE_BACKEND_TO_RUNTIME_KIND,
+        CudaDeviceRuntime,
         DeviceRuntime,
         RocmDeviceRuntime,
         RuntimePairingError,
@@ -44,6 +45,7 @@ __all__ = [
     "Artifact",
     "ArtifactError",
     "ArtifactFunction",
+    "CudaDeviceRuntime",
     "Device",
     "DeviceBuffer",
     "DeviceError",
@@ -79,6 +81,7 @@ _HOME = {
     "device_buffer": ("DeviceBuffer", "synchronize_device"),
     "device_runtime": (
         "COMPILE_BACKEND_TO_RUNTIME_KIND",
+        "CudaDeviceRuntime",
         "DeviceRuntime",
         "RocmDeviceRuntime",
         "RuntimePairingError",

@@ -7,8 +7,13 @@ import re
 
 from . import variables
 
-_ARCH = re.compile(r"gfx[0-9a-f]{3,4}(-[a-z0-9_-]+)?(:[a-z]+[+-])*")
+_ARCH = re.compile(r"gfx[0-9a-f]{3,4}(-[a-z0-9_-]+)?(:[a-z]+[+-])*|sm_[0-9]{2,3}[af]?")
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+
+def is_nvidia(arch: str) -> bool:
+    """Whether an architecture is one of NVIDIA's: "sm_90a"."""
+    return arch.startswith("sm_")
 
 
 def processor(arch: str) -> str:
@@ -18,7 +23,7 @@ def processor(arch: str) -> str:
 
 def _checked(arch: str, variable: str) -> str:
     if not _ARCH.fullmatch(arch):
-        raise ValueError(f"environment variable {variable}={arch!r}: expected an architecture like gfx942")
+        raise ValueError(f"environment variable {variable}={arch!r}: expected an architecture like gfx942 or sm_90a")
     return arch
 
 

@@ -32,8 +32,9 @@ class ArtifactFunction:
     """A compiled function, called with positional arguments in the order of its note's `arguments`.
 
     Tensors are torch tensors, numpy arrays or other objects with `__dlpack__`, passed without a copy; on the emulator
-    they are in host memory, on hardware on a HIP device. Scalars are Python or numpy numbers; pointers are addresses,
-    `ctypes.c_void_p` or None; streams are None, an address, or an object with `cuda_stream`.
+    they are in host memory, on hardware on a device of the library in use (HIP's or CUDA's). Scalars are Python or
+    numpy numbers; pointers are addresses, `ctypes.c_void_p` or None; streams are None, an address, or an object with
+    `cuda_stream`.
 
     A call raises TypeError (number, kind or dtype of an argument), ValueError (rank, extent, stride, divisibility,
     alignment, device or range; grid, block or LDS beyond the device; an assertion of the host function), DeviceError
@@ -130,7 +131,8 @@ class Artifact:
         return self.functions[self.note["entry"]]
 
     def load_module(self, device: int = -1) -> int:
-        """Load the code object on a device (-1: the current one) ahead of the first launch; returns HIP's handle.
+        """Load the code object on a device (-1: the current one) ahead of the first launch; returns the device
+        library's handle. On CUDA this is when the driver compiles PTX.
 
         Raises DeviceError when there is no such device, or no code for its architecture.
         """

@@ -6,18 +6,19 @@ for the architecture, and the emulator all get it here.
 from __future__ import annotations
 
 from . import hardware
-from .architecture import processor, requested_arch
+from .architecture import is_nvidia, processor, requested_arch
 from .chips import CHIPS
 from .errors import DeviceError
 
 DEFAULT_ARCH = "gfx942"
 
 SMEM_CAPACITY_MAP: dict[str, int] = {name: chip.lds_bytes for name, chip in CHIPS.items()}
-"""LDS of one workgroup, in bytes, by processor."""
+"""LDS of one workgroup (on NVIDIA, shared memory of one block), in bytes, by processor."""
 
 
 def get_rocm_arch() -> str:
-    """The target architecture: what the environment asks for, else the current device's, else gfx942.
+    """The target architecture, AMD's or NVIDIA's: what the environment asks for, else the current device's, else
+    gfx942.
 
     Raises ValueError as `requested_arch` does.
     """
@@ -38,8 +39,9 @@ def is_rdna_arch(arch: str | None = None) -> bool:
 
 
 def get_warp_size(arch: str | None = None) -> int:
-    """Lanes of a wave: 64 on GCN and CDNA (gfx9 and before), 32 on RDNA and gfx125x."""
-    return 32 if processor(arch or get_rocm_arch()).startswith(("gfx10", "gfx11", "gfx12")) else 64
+    """Lanes of a wave: 64 on GCN and CDNA (gfx9 and before), 32 on RDNA, gfx125x and NVIDIA's."""
+    name = processor(arch or get_rocm_arch())
+    return 32 if is_nvidia(name) or name.startswith(("gfx10", "gfx11", "gfx12")) else 64
 
 
 def check_smem_capacity(allocated_bytes: int, arch: str | None = None) -> None:

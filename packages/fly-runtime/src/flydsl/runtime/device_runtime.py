@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of device runtimes, and which compile backend goes with which.
 
-A device runtime answers for the devices of one kind. There is one today, "rocm": HIP hardware and the emulator alike.
+A device runtime answers for the devices of one kind. Two are here: "rocm" (HIP hardware and the emulator alike) and
+"cuda".
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from abc import ABC, abstractmethod
 from . import hardware, variables
 from .errors import DeviceError
 
-COMPILE_BACKEND_TO_RUNTIME_KIND: dict[str, str] = {"rocm": "rocm"}
+COMPILE_BACKEND_TO_RUNTIME_KIND: dict[str, str] = {"rocm": "rocm", "cuda": "cuda"}
 """Which kind of runtime runs what a compile backend makes."""
 
 _DEFAULT_BACKEND = "rocm"
+_OWN_KINDS = ("rocm", "cuda")
 _lock = threading.Lock()
 _kinds: dict[str, type[DeviceRuntime]] = {}
 _instance: DeviceRuntime | None = None
@@ -44,21 +46,39 @@ class DeviceRuntime(ABC):
         """The calling thread's current device. Raises DeviceError when there is none."""
 
 
-class RocmDeviceRuntime(DeviceRuntime):
-    """AMD devices through HIP's interface: hardware, or the emulator."""
+class _ChosenDevices(DeviceRuntime):
+    """The devices of the library in use, where they are of this kind."""
 
-    kind = "rocm"
+    device_kinds: tuple[str, ...] = ()
+    """Of `hardware.Device.kind`."""
 
     def device_count(self) -> int:
-        """How many devices there are, emulated ones included; 0 when there is none."""
+        """How many devices of this kind there are, emulated ones included; 0 when there is none."""
         try:
-            return len(hardware.devices())
+            return sum(device.kind in self.device_kinds for device in hardware.devices())
         except DeviceError:
             return 0
 
     def current_device_id(self) -> int:
-        """The calling thread's current device. Raises DeviceError when there is none."""
-        return hardware.current_device().index
+        """The calling thread's current device. Raises DeviceError when there is none of this kind."""
+        device = hardware.current_device()
+        if device.kind not in self.device_kinds:
+            raise DeviceError(f"device runtime {self.kind!r} has no device: the device in use is {device!r}")
+        return device.index
+
+
+class RocmDeviceRuntime(_ChosenDevices):
+    """AMD devices through HIP's interface: hardware, or the emulator."""
+
+    kind = "rocm"
+    device_kinds = ("hip", "emulator")
+
+
+class CudaDeviceRuntime(_ChosenDevices):
+    """NVIDIA devices through the CUDA driver's interface."""
+
+    kind = "cuda"
+    device_kinds = ("cuda",)
 
 
 def register_device_runtime(cls: type[DeviceRuntime], *, kind: str | None = None, force: bool = False) -> None:
@@ -101,24 +121,38 @@ def _class_of(kind: str) -> type[DeviceRuntime]:
     return cls
 
 
+def _kind_of_the_device() -> str:
+    """The kind of runtime of the device in use; "rocm" where there is no device."""
+    try:
+        return "cuda" if hardware.current_device().kind == "cuda" else "rocm"
+    except DeviceError:
+        return "rocm"
+
+
 def get_device_runtime() -> DeviceRuntime:
-    """The process's device runtime, of the kind that FLYDSL_RUNTIME_KIND named at the first call (default "rocm").
+    """The process's device runtime, of the kind that FLYDSL_RUNTIME_KIND named at the first call; where it named none,
+    of the kind of the device in use ("rocm" when there is no device).
 
     Raises RuntimePairingError for a kind that nobody has registered.
     """
     global _instance
     with _lock:
         if _instance is None:
-            _instance = _class_of(variables.KIND.get())()
+            _instance = _class_of(variables.KIND.get() or _kind_of_the_device())()
         return _instance
 
 
 def ensure_compile_runtime_compatible(compile_backend_id: str, *, runtime: DeviceRuntime | None = None) -> None:
-    """Raise RuntimePairingError unless code of a compile backend runs on a runtime (None: the process's)."""
-    wanted = runtime.kind if runtime is not None else variables.KIND.get()
-    if runtime is None:
-        _class_of(wanted)
+    """Raise RuntimePairingError unless code of a compile backend runs on a runtime (None: the process's).
+
+    Where FLYDSL_RUNTIME_KIND names none, the runtimes of this package will do: a launch tells when the device in use
+    has no code, and a machine without a device compiles for any.
+    """
+    chosen = runtime.kind if runtime is not None else variables.KIND.get()
+    if runtime is None and chosen:
+        _class_of(chosen)
     mapped = COMPILE_BACKEND_TO_RUNTIME_KIND.get(compile_backend_id)
+    wanted = chosen or (mapped if mapped in _OWN_KINDS else _OWN_KINDS[0])
     if mapped is None:
         raise RuntimePairingError(
             f"compile backend {compile_backend_id!r} has no device runtime; register_compile_runtime_mapping says "
@@ -139,3 +173,4 @@ def ensure_compile_runtime_pairing_from_env(compile_backend_id: str | None = Non
 
 
 register_device_runtime(RocmDeviceRuntime)
+register_device_runtime(CudaDeviceRuntime)

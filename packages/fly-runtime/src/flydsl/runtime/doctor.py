@@ -13,6 +13,10 @@ from . import _library, device, environment, hardware
 
 WHEELS = ("fly-runtime", "fly-layout", "fly-dialect", "fly-compiler", "fly-kernels", "fly-autotune", "fly-emulator",
           "apache-tvm-ffi", "torch", "numpy")  # fmt: skip
+_TERMS = {
+    "hip": ("compute units", "waves", "LDS"),
+    "cuda": ("multiprocessors", "warps", "shared memory per block"),
+}
 
 
 def _versions() -> dict[str, str | None]:
@@ -56,7 +60,7 @@ def examine() -> dict[str, Any]:
     try:
         report["device"] = hardware.describe()
         if report["device"]["library"] is None:
-            problems.append("no HIP library with a device; pip install fly-emulator to run without an AMD GPU")
+            problems.append("no library with a device; pip install fly-emulator to run without a GPU")
     except (ValueError, RuntimeError) as error:
         problems.append(str(error))
     try:
@@ -79,20 +83,24 @@ def render(report: dict[str, Any]) -> str:
     lines += [f"setting  {name}={value}" for name, value in report["settings"].items()]
     found = report.get("device")
     if found is not None:
-        lines.append("searched for a HIP library:")
+        lines.append("searched for a device library:")
         for attempt in found["attempts"]:
             place = f"{attempt['place']}: " if attempt["place"] else ""
             outcome = attempt["outcome"].removeprefix(place)
             lines.append(f"  {attempt['step']}: {place}{outcome}")
         if found["library"]:
-            emulated = found["kind"] == "emulator"
-            kind = f"the emulator, version {found['version']}: no AMD GPU is used" if emulated else "HIP"
-            lines.append(f"in use   {found['library']} ({kind})")
+            kinds = {
+                "emulator": f"the emulator, version {found['version']}: no AMD GPU is used",
+                "hip": "HIP",
+                "cuda": f"CUDA's driver, for CUDA {found['version']}",
+            }
+            lines.append(f"in use   {found['library']} ({kinds[found['kind']]})")
+        units, waves, lds = _TERMS["cuda" if found["kind"] == "cuda" else "hip"]
         for entry in found["devices"]:
             lines.append(
-                f"device   {entry['index']}: {entry['name']}, {entry['arch']}, {entry['compute_units']} compute units, "
-                f"waves of {entry['warp_size']}, {entry['memory_bytes'] / 2**30:.1f} GiB, "
-                f"{entry['lds_bytes'] // 1024} KiB LDS{' (emulated)' if found['kind'] == 'emulator' else ''}"
+                f"device   {entry['index']}: {entry['name']}, {entry['arch']}, {entry['compute_units']} {units}, "
+                f"{waves} of {entry['warp_size']}, {entry['memory_bytes'] / 2**30:.1f} GiB, "
+                f"{entry['lds_bytes'] // 1024} KiB {lds}{' (emulated)' if found['kind'] == 'emulator' else ''}"
             )
     lines += [f"PROBLEM  {problem}" for problem in report["problems"]] or ["all is well"]
     return "\n".join(lines)

@@ -17,20 +17,21 @@ from .errors import DeviceError
 
 _said = threading.Event()
 _SANITIZE = "FLYDSL_EMU_SANITIZE"
+_SAID = {"emulator": "emulated device (no AMD GPU is used)", "hip": "HIP device", "cuda": "CUDA device"}
 _HINT = f"{_SANITIZE}=all has it look for wrong accesses, races and missing waits"
 
 
 @dataclass(frozen=True)
 class Device:
-    """One device: real (`kind` "hip") or emulated (`kind` "emulator")."""
+    """One device: real (`kind` "hip" or "cuda") or emulated (`kind` "emulator")."""
 
     index: int
     name: str
     arch: str
-    """The processor, without features: "gfx942"."""
+    """The processor, without features: "gfx942", "sm_90a"."""
     features: tuple[str, ...]
     """What HIP reports after the processor: ("sramecc+", "xnack-")."""
-    kind: Literal["hip", "emulator"]
+    kind: Literal["hip", "cuda", "emulator"]
     library: str
     """The path of the library that serves the device."""
     warp_size: int
@@ -47,7 +48,7 @@ class Device:
         return self.kind == "emulator"
 
     def __repr__(self) -> str:
-        what = "emulated" if self.emulated else "hip"
+        what = "emulated" if self.emulated else self.kind
         return f"<Device {self.index}: {self.name} ({self.arch}, {what}, {self.library})>"
 
 
@@ -95,10 +96,11 @@ def devices() -> tuple[Device, ...]:
         import logging  # costs more than the rest of this module together
 
         emulated = report["kind"] == "emulator"
-        what = "emulated device (no AMD GPU is used)" if emulated else "HIP device"
+        what = _SAID[report["kind"]]
         hint = f"; {_HINT}" if emulated and not os.environ.get(_SANITIZE) else ""
         # Who did not ask for the emulator is told at a terminal without having to set up a log.
-        by_itself = not (variables.DEVICE.is_set() or variables.HIP_LIBRARY.is_set())
+        chosen = (variables.DEVICE, variables.HIP_LIBRARY, variables.CUDA_LIBRARY)
+        by_itself = not any(variable.is_set() for variable in chosen)
         told = emulated and by_itself and sys.stderr is not None and sys.stderr.isatty()
         logging.getLogger("flydsl").log(
             logging.WARNING if told else logging.INFO,
@@ -116,7 +118,7 @@ def current_device() -> Device:
 
 
 def set_current_device(index: int) -> None:
-    """Make a device current for the calling thread. Calls with tensors on a HIP device use that one instead.
+    """Make a device current for the calling thread. Calls with tensors on a GPU use that one instead.
 
     Raises ValueError for an index that no device has, and DeviceError when there is no device at all.
     """

@@ -10,14 +10,17 @@ _GROUP = "runtime"
 DEVICE = register(
     choice(
         "FLYDSL_DEVICE",
-        ("hip", "emulator"),
+        ("hip", "cuda", "emulator"),
         default="",
         group=_GROUP,
-        help="Run on hardware or on the emulator; unset: hardware if there is any, else the emulator.",
+        help="Run on an AMD GPU, an NVIDIA GPU or the emulator; unset: the first of them that there is.",
     )
 )
 HIP_LIBRARY = register(
     string("FLYDSL_HIP_LIBRARY", group=_GROUP, help="The HIP library (or the emulator's) to use, and no other.")
+)
+CUDA_LIBRARY = register(
+    string("FLYDSL_CUDA_LIBRARY", group=_GROUP, help="The library of CUDA's driver to use, and no other.")
 )
 EMULATED_DEVICES = register(
     string(
@@ -48,7 +51,9 @@ HSA_OVERRIDE = register(
         help="ROCm's own override of the architecture, gfx942 or 9.4.2; weaker than the two above.",
     )
 )
-KIND = register(string("FLYDSL_RUNTIME_KIND", default="rocm", group=_GROUP, help="The device runtime's kind."))
+KIND = register(
+    string("FLYDSL_RUNTIME_KIND", group=_GROUP, help="The device runtime's kind; unset: that of the device in use.")
+)
 CACHE_DIR = register(
     path("FLYDSL_RUNTIME_CACHE_DIR", default="~/.flydsl/cache", group=_GROUP, help="Where compiled artifacts are kept.")
 )
