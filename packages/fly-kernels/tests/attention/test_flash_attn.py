@@ -2,6 +2,7 @@
 """Flash attention forward against float64, on the emulated device of the process (FLYDSL_GPU_ARCH)."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -365,10 +366,44 @@ def test_two_tiles_in_lds(run, stagger, causal):
     check(out, lse, q, k, v, causal, "f16")
 
 
-def test_an_order_of_workgroups_is_refused():
-    q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
-    with pytest.raises(NotImplementedError, match="'dualwave_swp_xcd_swizzle' is not supported yet"):
-        flydsl_flash_attn_func(q, k, v, dualwave_swp_xcd_swizzle=True)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("batch", "heads", "kv_heads", "rows"), [(2, 3, 1, 70), (1, 8, 4, 33), (3, 5, 5, 20)])
+def test_each_die_gets_whole_heads_and_the_result_stays(run, batch, heads, kv_heads, rows, causal):
+    """More and fewer workgroups than dies, and numbers that 8 does not divide."""
+    q, k, v = tensors(batch, rows, 90, heads, kv_heads, 64, "f16", seed=rows)
+    config = FlashConfig(waves=1, kv_tile=32)
+    out, lse = launch(run, q, k, v, causal, "f16", replace(config, xcd_swizzle=True))
+    check(out, lse, q, k, v, causal, "f16")
+    usual, usual_lse = launch(run, q, k, v, causal, "f16", config)
+    assert torch.equal(out, usual)
+    assert torch.equal(lse, usual_lse)
+
+
+def test_workgroups_of_a_head_meet_on_one_die(monkeypatch, run):
+    """Of 4 heads with 16 blocks of rows each die walks half a head, and reads no other one's keys."""
+    dies = {}
+    walk = flash_attn_kernel.fx.TileWalk((16, 4), xcds=8)
+    for index in range(walk.size):
+        dies.setdefault(index % 8, []).append(walk(index))
+    assert all(len({head for _, head in tiles}) == 1 and len(tiles) == 8 for tiles in dies.values())
+
+    made = []
+    found = flash_attn_kernel.fx.TileWalk
+    monkeypatch.setattr(flash_attn_kernel.fx, "TileWalk", lambda *a, **k: made.append(k) or found(*a, **k))
+    q, k, v = tensors(1, 64, 64, 4, 4, 64, "f16")
+    flydsl_flash_attn_func(q, k, v, dualwave_swp_xcd_swizzle=True)
+    assert made == [{"xcds": 8}]
+
+
+def test_the_option_of_an_order_of_workgroups():
+    q, k, v = tensors(1, 40, 50, 2, 1, 64, "f16")
+    for causal in (False, True):
+        usual, swizzled = (
+            flydsl_flash_attn_func(q, k, v, causal=causal, dualwave_swp_xcd_swizzle=one) for one in (None, True)
+        )
+        assert torch.equal(usual, swizzled)
+    with pytest.raises(ValueError, match="'dualwave_swp_xcd_swizzle' is a bool or None, got 4"):
+        flydsl_flash_attn_func(q, k, v, dualwave_swp_xcd_swizzle=4)
 
 
 def test_rows_of_a_workgroup_follow_the_shape():

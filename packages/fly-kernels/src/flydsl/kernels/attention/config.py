@@ -29,6 +29,8 @@ class FlashConfig:
             weights while another adds weighted values. Needs two stages and an even number of waves.
         setprio: a wave that computes scores goes before one that adds weighted values.
         lazy_rescale: references of rows are renewed where weights grow too large; else for every tile.
+        xcd_swizzle: each die gets a contiguous run of heads with all of their query rows, so that its L2 holds keys and
+            values which it alone reads; else workgroups come in the order of the grid.
 
     Raises:
         ValueError: a number that the kernel has no variant for.
@@ -42,6 +44,7 @@ class FlashConfig:
     stagger: bool = False
     setprio: bool = False
     lazy_rescale: bool = True
+    xcd_swizzle: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.waves <= 16:
@@ -124,12 +127,17 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
 
 
 def dual_wave(
-    config: FlashConfig, *, setprio: bool = True, stagger: bool = True, lazy_rescale: bool = True
+    config: FlashConfig,
+    *,
+    setprio: bool = True,
+    stagger: bool = True,
+    lazy_rescale: bool = True,
+    xcd_swizzle: bool = False,
 ) -> FlashConfig:
     """The configuration with the schedule of two groups of waves, as far as asked for (`FlashConfig`).
 
     It is for two tiles in LDS, so for gfx950, and for two waves of 32 rows on a SIMD, so for eight; others have none of
-    it but `lazy_rescale`.
+    it but `lazy_rescale` and `xcd_swizzle`.
     """
     two_tiles = config.waves == _DUAL_WAVES and config.query_blocks == 1 and (setprio or stagger)
     return replace(
@@ -138,6 +146,7 @@ def dual_wave(
         stagger=two_tiles and stagger,
         setprio=two_tiles and setprio,
         lazy_rescale=lazy_rescale,
+        xcd_swizzle=xcd_swizzle,
     )
 
 

@@ -32,16 +32,17 @@ def _forward(
     lse: bool,
     rows: int,
     variant: AttentionVariant,
-    schedule: tuple[bool, bool, bool],
+    schedule: tuple[bool, bool, bool, bool],
 ) -> Any:
     build = build_forward if variant.splits == 1 else build_split_forward
-    setprio, stagger, lazy_rescale = schedule
+    setprio, stagger, lazy_rescale, xcd_swizzle = schedule
     dual = arch.startswith("gfx950") and head_dim in (64, 128)
     config = dual_wave(
         default_config(head_dim, rows),
         setprio=setprio and dual,
         stagger=stagger and dual,
         lazy_rescale=lazy_rescale,
+        xcd_swizzle=xcd_swizzle,
     )
     return build(heads, kv_heads, head_dim, dtype, causal, lse, None, config, variant)
 
@@ -107,7 +108,8 @@ def flydsl_flash_attn_func(
         dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile.
         dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule of workgroups of 256 queries on gfx950, for D
             of 64 and 128 (`FlashConfig.setprio`, `stagger`); there is none to choose elsewhere.
-        dualwave_swp_xcd_swizzle: None or False; there is no other order of workgroups yet.
+        dualwave_swp_xcd_swizzle: whether each die of the device gets whole heads, so that its L2 holds their keys and
+            values (`FlashConfig.xcd_swizzle`); None keeps the order of the grid, as False does.
         waves_per_eu, daz: hints for variants that this kernel decides itself; not used.
         stream: where to launch.
 
@@ -133,9 +135,9 @@ def flydsl_flash_attn_func(
     for name, value in later.items():
         if value is not None:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {LATER}")
-    if dualwave_swp_xcd_swizzle:
-        raise NotImplementedError(
-            "flash attention: argument 'dualwave_swp_xcd_swizzle' is not supported yet; leave it out, or pass None"
+    if dualwave_swp_xcd_swizzle not in (None, False, True):
+        raise ValueError(
+            f"flash attention: argument 'dualwave_swp_xcd_swizzle' is a bool or None, got {dualwave_swp_xcd_swizzle!r}"
         )
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if not tensor.is_contiguous():
@@ -161,7 +163,8 @@ def flydsl_flash_attn_func(
         splits = variant.splits
         rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, variant.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
-        schedule = (bool(dualwave_swp_setprio), bool(dualwave_swp_enable_stagger), bool(dualwave_swp_lazy_rescale))
+        options = (dualwave_swp_setprio, dualwave_swp_enable_stagger, dualwave_swp_lazy_rescale)
+        schedule = (*map(bool, options), bool(dualwave_swp_xcd_swizzle))
         launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant, schedule)
         between = (cu_seqlens_q, cu_seqlens_kv)
         if splits > 1:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..common.arch import NUM_XCDS
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from ..common.views import MOST, start_of
@@ -138,8 +139,13 @@ def build_forward(
         dense = (q_elements, kv_elements, kv_elements, q_elements)
         q_row, k_row, v_row, o_row = strides if variant.strided else dense
         bias_pitch = seq_len_kv
-        thread, head, batch = fx.thread_idx.x, fx.block_idx.y, fx.block_idx.z
-        block, part, sequence_out = fx.block_idx.x, 0, batch
+        thread, block, head, batch = fx.thread_idx.x, fx.block_idx.x, fx.block_idx.y, fx.block_idx.z
+        if fx.const_expr(config.xcd_swizzle):
+            pairs = num_heads * fx.grid_dim.z  # of a head and a sequence
+            walk = fx.TileWalk((fx.grid_dim.x, pairs), xcds=NUM_XCDS)
+            block, pair = walk(block + fx.grid_dim.x * (head + num_heads * batch))
+            head, batch = pair % num_heads, pair // num_heads
+        part, sequence_out = 0, batch
         if fx.const_expr(split):
             batch, part = batch // variant.splits, batch % variant.splits
         if fx.const_expr(causal):  # those with most keys first
@@ -397,8 +403,12 @@ def build_forward(
         check_arguments(
             variant, element, main, given, (num_heads, num_kv_heads, head_dim), strides, batch, seq_len, seq_len_kv
         )
+        row_blocks = (seq_len + (block_m - 1)) // block_m
+        if fx.const_expr(config.xcd_swizzle):  # which counts them in 32 bits
+            groups = fx.Int64(row_blocks) * fx.Int64(batch) * (num_heads * variant.splits)
+            fx.host_assert(groups < 2**31, "flash attention: {} workgroups are too many for xcd_swizzle", groups)
         flash_attn_kernel(Q, K, V, O, LSE, given, strides, seq_len, seq_len_kv).launch(
-            grid=((seq_len + (block_m - 1)) // block_m, num_heads, batch * variant.splits),
+            grid=(row_blocks, num_heads, batch * variant.splits),
             block=(threads,),
             stream=stream,
         )

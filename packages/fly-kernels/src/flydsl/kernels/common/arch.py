@@ -49,6 +49,8 @@ WRITTEN_FOR = (*MATRIX_CHIPS, "gfx1100", "gfx1201")
 
 COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in MATRIX_CHIPS}
 LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
+NUM_XCDS = 8
+"""Dies of MI300X and MI355X, to which workgroups are dealt out in turn, each with an L2 of its own."""
 
 _FP8 = {"fnuz": ("Float8E4M3FNUZ", 240.0), "ocp": ("Float8E4M3FN", 448.0)}
 _CONVERT_BF16 = ("gfx950",)

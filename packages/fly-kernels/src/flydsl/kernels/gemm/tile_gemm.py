@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..common.arch import NUM_XCDS
 from ..common.black_box import black_box
 from ..common.defaults import defaults
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
-from ..common.mma.mfma_preshuffle_pipeline import NUM_XCDS
 from ..common.mma.output_tile import output_copy
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arch import NUM_XCDS
 from ..language import fx
 from ..utils import cdiv
 from .b_packs import (
@@ -32,8 +33,6 @@ __all__ = [
     "unpack_b_w4a16_groupwise",
     "xcd_remap_bx_by",
 ]
-
-NUM_XCDS = 8
 
 
 def make_preshuffle_b_layout(
