@@ -3,11 +3,12 @@
 """How far the kernel library is written in layouts: a count for each file, from its syntax tree.
 
     python tools/bench/layout_uses.py                 # the table, to the standard output
-    python tools/bench/layout_uses.py --write         # docs/benchmarks/layout-uses.md
+    python tools/bench/layout_uses.py --write         # docs/benchmarks/layout-uses.md, docs/kernels/raw-accesses.md
 
 Layout operations are calls that make, divide, partition, view or copy tensors and tilings, and reductions along a mode.
 Raw accesses are loads and stores through a pointer or an address, buffer resources and their loads and stores, and
-intrinsics by name. A file that has neither is left out.
+intrinsics by name. A file that has neither is left out. The second page has each raw access, and why it is one: a file
+with raw accesses and no reason in `REASONS` is an error.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "packages" / "fly-kernels" / "src" / "flydsl" / "kernels"
 PAGE = ROOT / "docs" / "benchmarks" / "layout-uses.md"
+LIST = ROOT / "docs" / "kernels" / "raw-accesses.md"
 
 LAYOUT = """
     make_tiled_copy make_tiled_copy_tv make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C make_tiled_mma make_layout
@@ -39,17 +42,44 @@ ACCESSES = ("load", "store")
 POINTERS = ("get_iter", "start_of")
 
 
+HELPER = "a public helper for kernels that compute addresses themselves; no kernel of the library calls it"
+LANES = "a public helper: values between lanes by hand, no access; kernels use `fx.coop`"
+ROOM = "the room of one thing in LDS is used again for another of another type; no address is computed"
+# Why the raw accesses of a file are there.
+REASONS = {
+    "attention/flash_attn_kernel.py": f"{ROOM}. The counters are two numbers, and no copy atom adds with a scope",
+    "common/black_box.py": "no instruction and no access: what LLVM must not look through, see the docstrings",
+    "common/buffer_ops.py": HELPER,
+    "common/coalesced_store.py": "where the part of a workgroup begins: 64 bits, and coordinates have 32",
+    "common/convert.py": "arithmetic, no access: the instruction without the correction of denormal results",
+    "common/dpp_utils.py": LANES,
+    "common/mem_ops.py": HELPER,
+    "common/mma/b_packs.py": HELPER,
+    "common/mma/instructions.py": "the instruction of the main loop by steps, by its name in a table",
+    "common/mma/lds_stores.py": HELPER,
+    "common/mma/main_loop.py": "the main loop by steps; gemm.md has predicted times of the tiles that it is faster for",
+    "common/mma/shuffled_store.py": "one read of 16 bytes whose halves change places; a layout makes two reads of it",
+    "common/mma/tiled_loop.py": ROOM,
+    "common/mma/wave_sum.py": ROOM,
+    "common/reduce.py": LANES,
+    "common/rows.py": "where a row begins: 64 bits, and coordinates have 32",
+    "common/tensor_shim.py": HELPER,
+    "common/views.py": "no instruction and no access: arguments are asked for together, see `load_arguments`",
+    "elementwise/pointwise_kernel.py": "where the part of a workgroup begins: 64 bits, and coordinates have 32",
+    "gemm/arguments.py": "where the tile of a buffer tensor begins: 64 bits; operands may come as plain bytes",
+}
+
+
 def name_of(function: ast.expr) -> str:
     """The last name of what is called."""
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def uses(text: str) -> tuple[int, int]:
-    """Layout operations and raw accesses of a source."""
-    layout = raw = 0
+def found(text: str) -> Iterator[tuple[str, int]]:
+    """("layout" or "raw", line) of each layout operation and raw access of a source."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Call):
-            raw += name_of(node.left.func) in POINTERS
+        if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Call) and name_of(node.left.func) in POINTERS:
+            yield "raw", node.lineno
         if not isinstance(node, ast.Call):
             continue
         name = name_of(node.func)
@@ -59,21 +89,41 @@ def uses(text: str) -> tuple[int, int]:
         if name == "getattr" and not (node.args and "rocdl" in ast.unparse(node.args[0])):
             continue
         by_hand = name in ACCESSES and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.BinOp)
-        layout += name in LAYOUT.split()
-        raw += name in RAW.split() or by_hand
-    return layout, raw
+        if name in LAYOUT.split():
+            yield "layout", node.lineno
+        if name in RAW.split() or by_hand:
+            yield "raw", node.lineno
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Name and text of each file of the library."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        yield path.relative_to(SOURCES).as_posix(), path.read_text()
 
 
 def table() -> str:
     """The page's table, by file, with the sums."""
     lines = ["| file | layout operations | raw accesses |", "|---|---|---|"]
     sums = [0, 0]
-    for path in sorted(SOURCES.rglob("*.py")):
-        found = uses(path.read_text())
-        if any(found):
-            lines.append(f"| {path.relative_to(SOURCES)} | {found[0]} | {found[1]} |")
-            sums = [have + one for have, one in zip(sums, found, strict=True)]
+    for name, text in sources():
+        kinds = [kind for kind, _ in found(text)]
+        counts = kinds.count("layout"), kinds.count("raw")
+        if any(counts):
+            lines.append(f"| {name} | {counts[0]} | {counts[1]} |")
+            sums = [have + one for have, one in zip(sums, counts, strict=True)]
     return "\n".join([*lines, f"| all | {sums[0]} | {sums[1]} |"]) + "\n"
+
+
+def raw_accesses() -> str:
+    """The list of all raw accesses, by file, with the reasons; KeyError for a file that has none."""
+    parts = []
+    for name, text in sources():
+        numbers = sorted(line for kind, line in found(text) if kind == "raw")
+        if numbers:
+            lines = text.split("\n")
+            code = "\n".join(f"    {lines[number - 1].strip()}" for number in dict.fromkeys(numbers))
+            parts.append(f"`{name}`: {REASONS[name]}.\n\n{code}\n")
+    return "\n".join(parts)
 
 
 def main() -> int:
@@ -83,6 +133,10 @@ def main() -> int:
     if parser.parse_args().write:
         intro = "# Layout operations and raw accesses of the kernel library\n\nMade by `tools/bench/layout_uses.py"
         PAGE.write_text(f"{intro} --write`, which says what counts.\n\n{table()}")
+        LIST.write_text(
+            "# Raw accesses of the kernel library\n\nEverything else is said in layouts. Made by "
+            f"`tools/bench/layout_uses.py --write`, which says what counts.\n\n{raw_accesses()}"
+        )
     else:
         sys.stdout.write(table())
     return 0

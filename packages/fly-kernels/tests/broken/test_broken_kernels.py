@@ -112,8 +112,8 @@ STORE_C = f'{TILE}: chain.store(mine, results, matrix(C, "C", stored)'
 
 
 SUM = "flydsl.kernels.common.mma.wave_sum"
-READ_SUM = "values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(waves)]"
-WRITE_SUM = "lds[(slot * parts + owner) * plan.threads + thread] = sums[m, owner * own + n].bitcast(fx.Int32)"
+READ_SUM = "fx.copy(through_lds, exchanged[None, (lane, None, group), along_k % parts, slot], values)"
+WRITE_SUM = "fx.copy(through_lds, held, exchanged[None, (lane, along_k, group), owner, slot])"
 
 
 def preshuffled_gemm(tile_m: int, tile_n: int, **config: object) -> None:
@@ -398,10 +398,10 @@ KERNELS = [
             Break(TILE, "first = first_row + part * M", "first = first_row + part * M + 1", "memory", (STORE_C,)),
             Break(
                 SPLITK,
-                "values = resource(workspace, part * fx.Int64(M) * groups + first",
-                "values = resource(workspace, (part + 1) * fx.Int64(M) * groups + first",
+                "begin = part * fx.Int64(M) * groups + first",
+                "begin = (part + 1) * fx.Int64(M) * groups + first",
                 "memory",
-                ("return fx.rocdl.raw_ptr_buffer_load(kind, source, offset)", "total = total + _load("),
+                ("fx.copy(_atom(source), source, held)", "total = total + _read("),
             ),
         ),
     ),
@@ -410,7 +410,7 @@ KERNELS = [
         waves_along_k,
         (
             Break(SUM, WRITE_SUM, "pass", "init", (READ_SUM,)),
-            Break(SUM, READ_SUM, READ_SUM.replace("one * WAVE", "one * WAVE + 8192"), "memory"),
+            Break(SUM, READ_SUM, READ_SUM.replace("None, group", "None, group + 64"), "memory"),
         ),
     ),
     Kernel(

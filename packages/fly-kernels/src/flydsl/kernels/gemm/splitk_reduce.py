@@ -2,7 +2,8 @@
 """The second half of a GEMM with split K: add the parts in order, finish, store.
 
 The workspace is (parts, M, N) f32. A thread adds up 4 neighbouring elements: one 16-byte load a part, one store; every
-access of a wave is one contiguous stretch. Every element is read once and written once.
+access of a wave is one contiguous stretch. Every element is read once and written once. All tensors are (4 neighbours,
+(groups of a row, rows)), so that the number of a group is a coordinate of each of them, whatever its strides.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.utils import cdiv
-from .arguments import expect_rows, resource, row_strides, wanted_extras
+from ..common.views import MOST
+from .arguments import expect_rows, row_strides, tile_tensor, wanted_extras
 
 __all__ = ["build_splitk_reduce"]
 
@@ -31,39 +33,53 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     groups = N // _GROUP  # of a row
 
     wanted = wanted_extras(epilogue, kind)
-    four, size = fx.VectorAlias(kind, _GROUP), kind.width // 8
+    rows_of = groups, MOST
 
     @flyc.kernel(name=f"{name}_{output}_{N}_{split_k}", known_block_size=(_THREADS, 1, 1))
     def splitk_reduce(M: fx.Int32, C: fx.Tensor, workspace: fx.Tensor, extras: Any, strides: Any) -> None:
         first = fx.block_idx.x * _THREADS
-        at, group = fx.thread_idx.x * _GROUP, first + fx.thread_idx.x
+        thread, group = fx.thread_idx.x, first + fx.thread_idx.x
         # Of the elements of this workgroup; the last one may have fewer.
         count = fx.min(M * groups - first, _THREADS) * _GROUP
+        parts_layout = fx.make_layout((_GROUP, _THREADS), (1, _GROUP))
         total = fx.full(_GROUP, 0.0, fx.Float32)
         for part in fx.range_constexpr(split_k):
-            values = resource(workspace, part * fx.Int64(M) * groups + first, _GROUP * 4, count * 4)
-            total = total + _load(fx.Float32x4, values, at * 4)
-        row, column = group // groups, group % groups * _GROUP
-        read = {}
-        if epilogue.scaled:
-            read["scale_a"] = fx.Float32(_raw(fx.Float32, resource(extras["scale_a"], 0, 0, M * 4), row * 4))
-            read["scale_b"] = _load(fx.Float32x4, resource(extras["scale_b"], 0, 0, N * 4), column * 4)
-        if epilogue.bias:
-            read["bias"] = _load(four, resource(extras["bias"], 0, 0, N * size), column * size)
+            begin = part * fx.Int64(M) * groups + first
+            part_tensor = tile_tensor(workspace, fx.Float32, begin, _GROUP * 4, count * 4, 0, parts_layout)
+            total = total + _read(part_tensor[None, thread])
+
+        def vector(tensor: Any, element: Any, extent: Any, shape: int, stride: tuple[int, tuple[int, int]]) -> Any:
+            width = element.width // 8
+            layout = fx.make_layout((shape, rows_of), stride)
+            return tile_tensor(tensor, element, 0, width, extent * width, 0, layout)[None, group]
+
         # Of the rows of this workgroup; its first element is somewhere in the first of them.
         top = first // groups
 
-        def matrix(tensor: Any, which: str) -> tuple[Any, Any]:
-            stride = strides.get(which, N)
+        def matrix(tensor: Any, which: str) -> Any:
+            stride, size = strides.get(which, N), kind.width // 8
             extent = (M - 1 - top) * fx.Int64(stride) + N
-            past = (at < count).select(((row - top) * stride + column) * size, -1)
-            return resource(tensor, top, stride * size, extent * size), past
+            # A third mode, of which 1 is past the end of any resource: the hardware drops what is stored there, and
+            # there is no branch.
+            layout = fx.make_layout((_GROUP, rows_of, 2), (1, (_GROUP, stride), 2**31 // size))
+            past = (thread * _GROUP < count).select(0, 1)
+            tile = tile_tensor(tensor, kind, top, stride * size, extent * size, 0, layout)
+            return tile[None, group - top * groups, past]
 
+        read = {}
+        if epilogue.scaled:
+            read["scale_a"] = _read(vector(extras["scale_a"], fx.Float32, M, 1, (0, (0, 1))))[0]
+            read["scale_b"] = _read(vector(extras["scale_b"], fx.Float32, N, _GROUP, (1, (_GROUP, 0))))
+        if epilogue.bias:
+            read["bias"] = _read(vector(extras["bias"], kind, N, _GROUP, (1, (_GROUP, 0))))
         if epilogue.residual:
-            read["residual"] = _load(four, *matrix(extras["residual"], "residual"))
+            read["residual"] = _read(matrix(extras["residual"], "residual"))
         for function, names in element_functions(epilogue, kind):
             total = function(total, *[read[name] for name in names])
-        fx.rocdl.raw_ptr_buffer_store(total.bitcast(fx.Int32), *matrix(C, "C"))
+        target = matrix(C, "C")
+        result = fx.make_fragment_like(target)
+        result.store(total)
+        fx.copy(_atom(target), result, target)
 
     def launch(C: Any, workspace: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("workspace", workspace, fx.Float32)
@@ -78,9 +94,14 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     return launch
 
 
-def _raw(kind: Any, source: Any, offset: Any) -> Any:
-    return fx.rocdl.raw_ptr_buffer_load(kind, source, offset)
+def _atom(tensor: Any) -> Any:
+    """The copy of all elements of a buffer tensor in one access."""
+    element = tensor.element_type
+    return fx.make_copy_atom(fx.rocdl.BufferCopy(fx.get_scalar(fx.size(tensor)) * element.width), element)
 
 
-def _load(kind: Any, source: Any, offset: Any) -> Any:
-    return fx.Vector(_raw(kind, source, offset))
+def _read(source: Any) -> Any:
+    """What a buffer tensor of one access holds, as a Vector; past its end zeros."""
+    held = fx.make_fragment_like(source)
+    fx.copy(_atom(source), source, held)
+    return held.load()

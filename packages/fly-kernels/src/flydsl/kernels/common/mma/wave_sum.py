@@ -33,21 +33,29 @@ def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
     own = plan.column_blocks // parts
     blocks = [(m, n) for m in range(plan.row_blocks) for n in range(own)]
     at_once = plan.sum_chunks // (parts * plan.threads)
-    lane, part = thread % WAVE, thread // WAVE % waves % parts
-    group = thread // (WAVE * waves) * (WAVE * waves)
+    lane, along_k, group = thread % WAVE, thread // WAVE % waves, thread // (WAVE * waves)
+    # LDS as (sums of a lane, (lane, wave along K, other waves), part of the columns, block of the part).
+    threads = WAVE, waves, plan.threads // (WAVE * waves)
+    layout = fx.make_layout(
+        (4, threads, parts, at_once), (1, (4, 4 * WAVE, 4 * WAVE * waves), 4 * plan.threads, 4 * plan.threads * parts)
+    )
+    exchanged = fx.make_view(fx.recast_iter(kind, lds), layout)  # the room of the loop's operands
+    through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), kind)
     result: Sums = {}
     for start in range(0, len(blocks), at_once):
         fx.barrier()
         some = blocks[start : start + at_once]
         for slot, (m, n) in enumerate(some):
             for owner in range(parts):
-                lds[(slot * parts + owner) * plan.threads + thread] = sums[m, owner * own + n].bitcast(fx.Int32)
+                held = fx.make_rmem_tensor(4, kind)
+                held.store(sums[m, owner * own + n])
+                fx.copy(through_lds, held, exchanged[None, (lane, along_k, group), owner, slot])
         fx.barrier()
         for slot, (m, n) in enumerate(some):
-            first = lds + ((slot * parts + part) * plan.threads + group + lane)
-            values = [(first + one * WAVE).load(fx.Int32x4).bitcast(kind) for one in range(waves)]
-            total = values[0]
-            for value in values[1:]:
-                total = total + value
+            values = fx.make_rmem_tensor((4, waves), kind)
+            fx.copy(through_lds, exchanged[None, (lane, None, group), along_k % parts, slot], values)
+            total = values[None, 0].load()
+            for one in range(1, waves):
+                total = total + values[None, one].load()
             result[m, n] = plan.product.exact(total)
     return result
