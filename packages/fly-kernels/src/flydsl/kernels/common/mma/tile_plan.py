@@ -304,6 +304,8 @@ def plan_tile(
         longer = plan(2 * chosen.stage_bytes)
         b_registers = 4 * longer.column_blocks * longer.packs
         faster = longer.product.packs > chosen.product.packs
+        if longer.lds_bytes > LDS_BYTES[arch]:
+            break
         if not faster and (longer.lds_bytes > budget or b_registers > _B_REGISTERS or longer.crowded):
             break
         chosen = longer
