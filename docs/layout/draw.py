@@ -19,8 +19,6 @@ from flydsl.layout import (
 from flydsl.layout.atoms import make_layout_tv, mfma
 from flydsl.layout.pictures import Picture
 
-FOLDER = Path(__file__).parent / "pictures"
-
 
 def side_by_side(caption: str, *layouts) -> Picture:
     """Several layouts in one picture."""
@@ -56,14 +54,14 @@ def drawings() -> dict[str, Picture]:
     }
 
 
-def main() -> int:
+def update(folder: Path, drawn: dict[str, Picture]) -> int:
     """Write the files, or with ``--check`` report those that are out of date."""
     stale = 0
-    for name, picture in drawings().items():
-        path = FOLDER / f"{name}.svg"
+    for name, picture in drawn.items():
+        path = folder / f"{name}.svg"
         if "--check" in sys.argv[1:]:
             if not path.exists() or path.read_text(encoding="utf-8") != picture.svg():
-                print(f"{path.name} is out of date; run docs/layout/draw.py", file=sys.stderr)
+                print(f"{path.name} is out of date; run {Path(sys.argv[0]).name} of {folder.parent}", file=sys.stderr)
                 stale = 1
         else:
             picture.write(path)
@@ -71,4 +69,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(update(Path(__file__).parent / "pictures", drawings()))
