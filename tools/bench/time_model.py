@@ -3,6 +3,7 @@
 
     tools/dev bench time_model --records records.json --objects folder             # compare, and draw
     tools/dev bench time_model --records records.json --objects folder --fit       # also fit: half an hour
+    tools/dev bench time_model --load results.json --fit                           # once more, of what --save kept
 
 Records and code objects are not part of the repository; what was learnt from them stands in
 tools/fly-emulator/lib/predict/device_model.cpp and docs/emulator/prediction.md, which `--write` brings up to date.
@@ -21,6 +22,7 @@ import json
 import multiprocessing
 import os
 import re
+import time as clock
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -48,6 +50,7 @@ PRIOR = {
     "l2_efficiency": 0.12,
     "atomic_cycles": 0.4,
     "launch_ns": 0.25,
+    "code_cycles": 0.5,
     "group_cycles": 0.4,
     "throttle": 0.4,
     "loaded_latency": 0.5,
@@ -72,14 +75,21 @@ def predict_one(record: dict[str, Any], objects: Path, sensitive: bool) -> dict[
     emulator = Emulator()
     try:
         emulator.set_devices(record["arch"])
-        with predicted_launches(emulator, record, objects) as launches:
+        begin = clock.process_time()
+        with predicted_launches(emulator, record, objects) as found:
+            launches = found.launches
             other = other_kernels(record) * 1e6
             floor = host_launch(record)
             time = max(floor, other + sum(one["time_us"] for _, one in launches))
             first = launches[0][1]
             bound = "launch" if time == floor else first["bound"]
-            result = {"record": record, "time": time, "bound": bound, "slopes": {}}
+            kept = {name: first[name] for name in ("busy", "bounds_us", "clock_ghz", "unit_cycles", "hbm_share")}
+            result = {"record": record, "time": time, "bound": bound, "terms": kept, "slopes": {}}
             if sensitive:
+                whole, begin = clock.process_time() - begin, clock.process_time()
+                for module, _ in launches:
+                    emulator.predict_again(module)
+                result["cost"] = {"whole": whole, "model": clock.process_time() - begin}
                 result["constants"] = first["constants"]
                 for name, value in first["constants"].items():
                     emulator.set_prediction_parameter(name, value * STEP)
@@ -171,8 +181,22 @@ def summary(results: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def costs(results: list[dict[str, Any]]) -> str:
+    """Processor time of predictions beside that of emulating what they sample."""
+    pairs = [(one["cost"]["whole"], one["cost"]["model"], one["record"]["id"]) for one in results if "cost" in one]
+    ratio, name = max((whole / max(whole - model, 1e-3), name) for whole, model, name in pairs)
+    longest, slowest = max((whole, name) for whole, _, name in pairs)
+    usual = np.median([whole / max(whole - model, 1e-3) for whole, model, _ in pairs])
+    return (
+        f"processor time of a prediction over that of the emulation of its sample: median {usual:.1f}, "
+        f"most {ratio:.1f} ({name}); the longest prediction took {longest:.1f} s ({slowest})"
+    )
+
+
 def fit(results: list[dict[str, Any]]) -> None:
     """Print the constants that fit best, and the errors with each family left out."""
+    if any("cost" in one for one in results):
+        print(costs(results))
     slopes = {kernel_of(one["record"]["id"]): one["slopes"] for one in results if one["slopes"]}
     constants = {one["record"]["arch"]: one["constants"] for one in results if one["slopes"]}
     results = [one for one in results if kernel_of(one["record"]["id"]) in slopes]
@@ -262,15 +286,24 @@ def write_page(lines: list[str]) -> None:
 def main() -> None:
     """Predict, compare, and fit or draw where asked for."""
     parser = argparse.ArgumentParser(description="The time model against published timings.")
-    parser.add_argument("--records", type=Path, required=True)
-    parser.add_argument("--objects", type=Path, required=True)
+    parser.add_argument("--records", type=Path)
+    parser.add_argument("--objects", type=Path)
+    parser.add_argument("--save", type=Path, metavar="PATH", help="keep the predictions, and what they depend on")
+    parser.add_argument("--load", type=Path, metavar="PATH", help="take them from there, instead of --records")
     parser.add_argument("--match", default="", help="only records whose id has this text in it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that predict")
     parser.add_argument("--fit", action="store_true", help="fit the constants, too")
     parser.add_argument("--write", action="store_true", help="write the table and the plot of the page")
     options = parser.parse_args()
-    records = [one for one in json.loads(options.records.read_text())["records"] if options.match in one["id"]]
-    results = predict_all(records, options.objects, options.fit, options.jobs)
+    if options.load:
+        results = [one for one in json.loads(options.load.read_text()) if options.match in one["record"]["id"]]
+    elif options.records and options.objects:
+        records = [one for one in json.loads(options.records.read_text())["records"] if options.match in one["id"]]
+        results = predict_all(records, options.objects, options.fit, options.jobs)
+    else:
+        parser.error("--records and --objects, or --load")
+    if options.save:
+        options.save.write_text(json.dumps(results))
     lines = summary(results)
     print("\n".join(lines))
     if options.write:

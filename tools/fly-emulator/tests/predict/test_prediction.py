@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from conftest import ARCHITECTURES
 from flydsl.emulator import Prediction, predict, profile, sanitize
 from flydsl.emulator.cli import main
 from flydsl.emulator.device import Emulator, EmulatorError, Module
-from flydsl.emulator.records import Paging, RecordError, check_record, fill_pages, paging_of
 
 DEVICES = {"gfx942": "MI325X", "gfx950": "MI355X"}
 COMPUTE_UNITS = {"gfx942": 304, "gfx950": 256}
@@ -339,113 +337,6 @@ def test_command_line(compile_object: Callable[..., bytes], tmp_path: Path, caps
     capsys.readouterr()
     assert main(["predict", "--devices"]) == 0
     assert "AMD Instinct MI325X data sheet" in capsys.readouterr().out
-
-
-POINTER = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
-COPY_LAUNCH: dict[str, Any] = {
-    "object": "k.hsaco",
-    "kernel": "f",
-    "grid_workgroups": [1024, 1, 1],
-    "block": [256, 1, 1],
-    "dynamic_lds": 0,
-    "args": [{**POINTER, "offset": 0}, {**POINTER, "offset": 8}],
-}
-
-
-@pytest.mark.usefixtures("own_devices")
-def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
-    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
-    record = {
-        "id": "copy",
-        "shape": "4MiB",
-        "arch": "gfx942",
-        "device": {"name": "MI325X"},
-        "work": {},
-        "timing": {"cache": "same buffers every iteration"},
-        "launches": [COPY_LAUNCH],
-    }
-    other = {**record, "id": "other", "arch": "gfx1250"}
-    (tmp_path / "records.json").write_text(json.dumps({"records": [record, other]}))
-    out = tmp_path / "out.json"
-    status = main(
-        ["predict", "--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)]
-    )
-    results = json.loads(out.read_text())
-    assert status == 1
-    assert "predicted_us" not in results["other"]
-    assert "gfx1250" in results["other"]["error"]
-    copy = results["copy"]
-    assert copy["predicted_us"] > 0
-    assert copy["error_us"] > 0
-    assert copy["bound"]
-    assert copy["launches"][0]["loads"]["hbm"] == 0, "the buffers of the iteration before"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"launches": []}, "the record has no launches"),
-        ({"launches": None}, "the record: launches is NoneType, not list"),
-        ({"device": {}}, "device has no field 'name'"),
-        ({"work": 3}, "work is int, not an object"),
-        ({"arch": "gfx1250"}, "gfx1250"),
-        ({"launches": [{"object": "k.hsaco"}]}, "launch 0 has no field 'kernel'"),
-    ],
-)
-@pytest.mark.usefixtures("own_devices")
-def test_a_record_that_lacks_something_says_what(
-    compile_object: Callable[..., bytes], tmp_path: Path, change: dict[str, object], message: str
-) -> None:
-    """And those beside it are predicted."""
-    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
-    bare = {"arch": "gfx942", "device": {"name": "AMD Instinct MI300X"}, "launches": [COPY_LAUNCH]}
-    records = [{**bare, "id": "broken", **change}, 7, {**bare, "id": "bare"}]
-    (tmp_path / "records.json").write_text(json.dumps({"records": records}))
-    out = tmp_path / "out.json"
-    assert main(["predict", "--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)])
-    results = json.loads(out.read_text())
-    assert message in results["broken"]["error"]
-    assert results["record 1"]["error"] == "the record is int, not an object"
-    assert results["bare"]["launches"][0]["device"] == "MI300X"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"kind": "texture"}, "launch 0, argument 1: its kind is 'texture', not one of pointer, scalar, struct"),
-        ({"bytes": "many"}, "launch 0, argument 1: bytes is str, not int"),
-        ({"kind": "scalar", "size": 3, "value": 1}, "launch 0, argument 1: a scalar of 3 bytes"),
-    ],
-)
-def test_an_argument_that_is_no_argument(change: dict[str, object], message: str) -> None:
-    first, second = COPY_LAUNCH["args"]
-    launch = {**COPY_LAUNCH, "args": [first, {**second, **change}]}
-    with pytest.raises(RecordError, match=message):
-        check_record({"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]})
-
-
-def test_pages_and_lengths_are_filled_as_the_record_says(build: Callable[..., Module], arch: str) -> None:
-    """Each workgroup reads its sequence's length, then the pages of its row of the table: with tables of zeros, no page
-    at all, with all rows the same, the same pages for all."""
-    rows, columns, page = 64, 32, 16
-    paging = paging_of({"fill": f"randn; page size {page}, context length 256; block tables shuffled"})
-    assert paging == Paging(page, 256)
-    assert paging_of({"fill": "randn", "shape": "256x256"}) is None
-    integer = {"kind": "pointer", "dtype": "int32"}
-    arguments = [
-        {**integer, "offset": 0, "bytes": rows * columns * 4, "shape": [rows, columns]},
-        {**integer, "offset": 8, "bytes": rows * 4, "shape": [rows]},
-        {**integer, "offset": 16, "bytes": (rows + 1) * 4, "shape": [rows + 1]},
-    ]
-    tensors = {one["offset"]: np.zeros(one["bytes"], np.uint8) for one in arguments}
-    fill_pages(paging, arguments, tensors)
-    table, lengths, sums = (tensors[offset].view(np.int32) for offset in (0, 8, 16))
-    assert sorted(table) == list(range(rows * columns))
-    assert list(table) != sorted(table)
-    assert set(lengths) == {256}
-    assert list(np.diff(sums)) == [256] * rows
-    fill_pages(Paging(page, None), arguments, tensors)
-    assert set(lengths) == {columns * page}, "as many as there are pages for"
 
 
 TABLE = """

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import sys
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -26,36 +28,97 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--match", default="", help="only records whose id has this text in it")
 
 
-def predict_records(options: argparse.Namespace) -> int:
-    """Predict each record and write, by id: predicted time, error bar, bound and terms, or the reason for none."""
-    from flydsl.emulator.records import check_record, predict_record
+def _answer(record: object, objects: Path) -> dict[str, Any]:
+    """A record's prediction, or what was wrong with it."""
+    from flydsl.emulator.record_check import check_record
+    from flydsl.emulator.records import predict_record
 
+    try:
+        check_record(record)
+        assert isinstance(record, dict)
+        emulator = Emulator()
+        emulator.set_devices(record["arch"])
+        return predict_record(emulator, record, objects)
+    except (EmulatorError, OSError, ValueError) as error:
+        return {"error": str(error)}
+    except Exception as error:  # whatever else is wrong with one record is no reason to lose the others
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _serve(connection: Connection, objects: Path) -> None:
+    """Predict the records that come, until there are no more."""
+    while (record := connection.recv()) is not None:
+        connection.send(_answer(record[0], objects))
+
+
+class _Server:
+    """A process that predicts records; another one in its place where a record ends it."""
+
+    def __init__(self, objects: Path) -> None:
+        self._objects = objects
+        self._context = multiprocessing.get_context("spawn")
+        self._process: Any = None
+
+    def predict(self, record: object) -> dict[str, Any]:
+        """A record's prediction, or its error."""
+        if self._process is None:
+            self._own, theirs = self._context.Pipe()
+            self._process = self._context.Process(target=_serve, args=(theirs, self._objects), daemon=True)
+            self._process.start()
+            theirs.close()
+        try:
+            self._own.send((record,))
+            answer: dict[str, Any] = self._own.recv()
+        except (EOFError, ConnectionError):
+            self._process.join()
+            code, self._process = self._process.exitcode, None
+            return {"error": f"the process that predicted it ended with the status {code}"}
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._own.send(None)
+            self._process.join()
+
+
+def predict_records(options: argparse.Namespace) -> int:
+    """Predict each record and write, by id: predicted time, error bar, bound and terms, or the reason for none.
+
+    The file is written after each record, and a record that ends the process that predicts it ends nothing else.
+    """
     if options.objects is None or options.out is None:
         raise ValueError("--records needs --objects (the code objects) and --out (the predictions)")
     found = json.loads(options.records.read_text())
     if not isinstance(found, dict) or not isinstance(found.get("records"), list):
         raise ValueError(f'{options.records} is not an object with a list "records"')
-    emulator = Emulator()
     results: dict[str, dict[str, Any]] = {}
+    server = _Server(options.objects)
     for number, record in enumerate(found["records"]):
         name = str(record["id"]) if isinstance(record, dict) and "id" in record else f"record {number}"
         if options.match not in name:
             continue
         if name in results:
-            raise ValueError(f"{options.records} has several records {name!r}")
-        try:
-            check_record(record)
-            emulator.set_devices(record["arch"])
-            answer = predict_record(emulator, record, options.objects)
-        except (EmulatorError, OSError, ValueError) as error:
-            answer = {"error": str(error)}
+            answer = {"error": f"an earlier record has the id {name!r}, too"}
+            name = f"{name} (record {number})"
+        else:
+            answer = server.predict(record)
         results[name] = answer
         told = f"{answer['predicted_us']:.4g} us, {answer['bound']}" if "predicted_us" in answer else answer["error"]
-        print(f"{name}: {told}", file=sys.stderr)
-    options.out.write_text(json.dumps(results, indent=1))
+        print(f"{name}: {told}", *answer.get("assumed", ()), sep="\n  assumed: ", file=sys.stderr)
+        _write(options.out, results)
+    server.close()
+    _write(options.out, results)
     failed = sum("predicted_us" not in result for result in results.values())
     print(f"{len(results) - failed} launches predicted, {failed} not; written to {options.out}")
     return 1 if failed else 0
+
+
+def _write(path: Path, results: dict[str, dict[str, Any]]) -> None:
+    """In one piece: whoever reads it meanwhile finds the whole file."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(results, indent=1))
+    part.replace(path)
 
 
 def list_devices(as_json: bool) -> int:
