@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
+#include "CodegenPasses.h"
 #include "DiagnosticCollector.h"
-#include "HoistedPhiValues.h"
-#include "ImmediateOperands.h"
+#include "DivergentValues.h"
 #include "KernelResources.h"
-#include "LongBlocks.h"
-#include "LoopAnnotations.h"
-#include "MemoryModelWaits.h"
-#include "ScaledProducts.h"
-#include "SignedByteShifts.h"
-#include "TemporalDivergence.h"
+#include "TranslationRewrites.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
 #include "fly/Emit/MatrixInstructions.h"
@@ -53,10 +48,7 @@ void initializeTarget() {
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
-    keepMemoryModelWaits();
-    cutLongBlocks();
-    keepScaledProducts();
-    splitSignedByteShifts();
+    insertCodegenPasses();
     return true;
   }();
   (void)done;

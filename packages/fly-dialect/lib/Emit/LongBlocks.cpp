@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "LongBlocks.h"
+#include "CodegenPasses.h"
 
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Pass.h"
-#include "llvm/PassInfo.h"
-#include "llvm/PassRegistry.h"
-#include "llvm/Target/RegisterTargetPassConfigCallback.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
 
@@ -100,17 +95,6 @@ struct CutLongBlocks : FunctionPass {
 
 char CutLongBlocks::ID = 0;
 
-void addPass(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
-  if (!machine.getTargetTriple().isAMDGCN())
-    return;
-  // It would merge the pieces, and the vectorizer follows it.
-  constexpr StringLiteral before = "codegenprepare";
-  const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(before);
-  if (!pass)
-    reportFatalInternalError("this LLVM has no pass '" + Twine(before) + "'");
-  config->insertPass(pass->getTypeInfo(), new CutLongBlocks());
-}
-
 } // namespace
 
-void fly::cutLongBlocks() { static const RegisterTargetPassConfigCallback callback(addPass); }
+Pass *fly::createCutLongBlocksPass() { return new CutLongBlocks(); }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "MemoryModelWaits.h"
+#include "CodegenPasses.h"
 #include "OutstandingOperations.h"
 
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/MemoryModelRelaxationAnnotations.h"
-#include "llvm/PassInfo.h"
-#include "llvm/PassRegistry.h"
-#include "llvm/Target/RegisterTargetPassConfigCallback.h"
 
 using namespace llvm;
 using namespace fly;
@@ -118,21 +114,7 @@ struct RemoveIdleWaits : MachineFunctionPass {
 char FirmUpWaits::ID = 0;
 char RemoveIdleWaits::ID = 0;
 
-void addPasses(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
-  if (!machine.getTargetTriple().isAMDGCN())
-    return;
-  auto identifier = [](StringRef name) {
-    const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(name);
-    if (!pass)
-      reportFatalInternalError("this LLVM has no pass '" + Twine(name) + "'");
-    return pass->getTypeInfo();
-  };
-  config->insertPass(identifier("si-memory-legalizer"), new FirmUpWaits());
-  config->insertPass(identifier("si-insert-waitcnts"), new RemoveIdleWaits());
-}
-
 } // namespace
 
-void fly::keepMemoryModelWaits() {
-  static const RegisterTargetPassConfigCallback callback(addPasses);
-}
+Pass *fly::createFirmUpWaitsPass() { return new FirmUpWaits(); }
+Pass *fly::createRemoveIdleWaitsPass() { return new RemoveIdleWaits(); }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ScaledProducts.h"
+#include "CodegenPasses.h"
 
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Pass.h"
-#include "llvm/PassInfo.h"
-#include "llvm/PassRegistry.h"
-#include "llvm/Target/RegisterTargetPassConfigCallback.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
 
@@ -60,16 +55,6 @@ struct KeepScaledProducts : FunctionPass {
 
 char KeepScaledProducts::ID = 0;
 
-void addPass(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
-  if (!machine.getTargetTriple().isAMDGCN())
-    return;
-  constexpr StringLiteral before = "codegenprepare";
-  const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(before);
-  if (!pass)
-    reportFatalInternalError("this LLVM has no pass '" + Twine(before) + "'");
-  config->insertPass(pass->getTypeInfo(), new KeepScaledProducts());
-}
-
 } // namespace
 
-void fly::keepScaledProducts() { static const RegisterTargetPassConfigCallback callback(addPass); }
+Pass *fly::createKeepScaledProductsPass() { return new KeepScaledProducts(); }

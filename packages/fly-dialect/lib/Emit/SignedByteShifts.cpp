@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "SignedByteShifts.h"
+#include "CodegenPasses.h"
 
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
-#include "llvm/PassInfo.h"
-#include "llvm/PassRegistry.h"
-#include "llvm/Target/RegisterTargetPassConfigCallback.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
 
@@ -50,18 +45,6 @@ struct SplitSignedByteShifts : MachineFunctionPass {
 
 char SplitSignedByteShifts::ID = 0;
 
-void addPass(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
-  if (!machine.getTargetTriple().isAMDGCN())
-    return;
-  constexpr StringLiteral before = "si-load-store-opt"; // the peephole follows it
-  const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(before);
-  if (!pass)
-    reportFatalInternalError("this LLVM has no pass '" + Twine(before) + "'");
-  config->insertPass(pass->getTypeInfo(), new SplitSignedByteShifts());
-}
-
 } // namespace
 
-void fly::splitSignedByteShifts() {
-  static const RegisterTargetPassConfigCallback callback(addPass);
-}
+Pass *fly::createSplitSignedByteShiftsPass() { return new SplitSignedByteShifts(); }

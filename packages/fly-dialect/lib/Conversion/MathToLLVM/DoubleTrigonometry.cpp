@@ -9,6 +9,7 @@
 // No f64 is closer to a multiple of pi/2 than 2^-62, so that 64 bits or more of r remain.
 #include "DoubleDouble.h"
 #include "Patterns.h"
+#include "Quadrants.h"
 #include "RareBranch.h"
 
 #include <array>
@@ -64,26 +65,10 @@ Reduced reduceShort(const FloatEmitter &e, Value x) {
 
 /// The 192 bits of 2/pi from bit `start` of the table on.
 std::array<Value, 3> windowOf(const FloatEmitter &e, Value start) {
-  std::array<Value, 19> words;
-  for (auto [value, bits] : llvm::zip_equal(words, twoOverPiBits))
-    value = e.longWord(static_cast<int64_t>(bits));
-  Value index = e.shiftRight(start, e.longWord(6));
-  auto shiftBy = [&](unsigned count, unsigned kept) {
-    Value set = e.is(CmpIPredicate::ne, e.bitAnd(index, e.longWord(count)), e.longWord(0));
-    for (unsigned i = 0; i < kept; ++i)
-      words[i] = e.select(set, words[i + count], words[i]);
-  };
-  shiftBy(8, 11);
-  shiftBy(4, 7);
-  shiftBy(2, 5);
-  shiftBy(1, 4);
-  Value left = e.bitAnd(start, e.longWord(63)), right = e.bitXor(left, e.longWord(63));
-  std::array<Value, 3> window;
-  for (unsigned i = 0; i < 3; ++i) {
-    Value carried = e.shiftRight(e.shiftRight(words[i + 1], e.longWord(1)), right);
-    window[i] = e.bitOr(e.shiftLeft(words[i], left), carried);
-  }
-  return window;
+  SmallVector<Value> words;
+  for (uint64_t bits : twoOverPiBits)
+    words.push_back(e.longWord(static_cast<int64_t>(bits)));
+  return fly::bitsFrom(e, std::move(words), start);
 }
 
 /// integer * unit, for integers of at most 53 bits.
@@ -163,16 +148,6 @@ Value cosNearZero(const FloatEmitter &e, DoubleDouble r) {
   return e.add(start.high, low);
 }
 
-Value isOdd(const FloatEmitter &e, Value quadrant) {
-  return e.is(CmpIPredicate::ne, e.bitAnd(quadrant, e.longWord(1)), e.longWord(0));
-}
-
-/// Negates a value in the quadrants 2 and 3.
-Value signByQuadrant(const FloatEmitter &e, Value value, Value quadrant) {
-  Value sign = e.shiftLeft(e.bitAnd(quadrant, e.longWord(2)), e.longWord(62));
-  return e.bitcast(e.f64(), e.bitXor(e.bitcast(e.i64(), value), sign));
-}
-
 /// Tiny numbers are their own sine and tangent. This keeps subnormals and the sign of a zero.
 Value keepTiny(const FloatEmitter &e, Value x, Value value) {
   return e.select(e.is(CmpFPredicate::OLT, e.abs(x), e.wide(0x1p-28)), x, value);
@@ -180,10 +155,9 @@ Value keepTiny(const FloatEmitter &e, Value x, Value value) {
 
 std::array<Value, 2> emitSinCos(const FloatEmitter &e, Value x) {
   auto [rest, quadrant] = reduce(e, x);
-  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest), swap = isOdd(e, quadrant);
-  Value next = e.iadd(quadrant, e.longWord(1));
-  return {keepTiny(e, x, signByQuadrant(e, e.select(swap, cosine, sine), quadrant)),
-          signByQuadrant(e, e.select(swap, sine, cosine), next)};
+  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest);
+  std::array<Value, 2> both = fly::inQuadrant(e, sine, cosine, quadrant);
+  return {keepTiny(e, x, both[0]), both[1]};
 }
 
 Value emitSin(const FloatEmitter &e, Value x) { return emitSinCos(e, x)[0]; }
@@ -192,26 +166,15 @@ Value emitCos(const FloatEmitter &e, Value x) { return emitSinCos(e, x)[1]; }
 
 Value emitTan(const FloatEmitter &e, Value x) {
   auto [rest, quadrant] = reduce(e, x);
-  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest), swap = isOdd(e, quadrant);
+  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest), swap = fly::isOdd(e, quadrant);
   Value above = e.select(swap, e.neg(cosine), sine), below = e.select(swap, sine, cosine);
   return keepTiny(e, x, e.div(above, below));
 }
-
-struct DoubleSinCos : OpRewritePattern<math::SincosOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::SincosOp op, PatternRewriter &rewriter) const override {
-    Value x = op->getOperand(0);
-    if (!getElementTypeOrSelf(x.getType()).isF64())
-      return failure();
-    rewriter.replaceOp(op, emitSinCos(FloatEmitter(rewriter, op.getLoc(), x.getType()), x));
-    return success();
-  }
-};
 
 } // namespace
 
 void fly::populateDoubleTrigonometryPatterns(RewritePatternSet &patterns) {
   patterns.add<EmitDouble<math::SinOp, emitSin>, EmitDouble<math::CosOp, emitCos>,
-               EmitDouble<math::TanOp, emitTan>, DoubleSinCos>(patterns.getContext());
+               EmitDouble<math::TanOp, emitTan>, fly::EmitSinCos<Float64Type, emitSinCos>>(
+      patterns.getContext());
 }

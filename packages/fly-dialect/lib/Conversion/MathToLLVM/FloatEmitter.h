@@ -39,6 +39,10 @@ public:
   mlir::Value wide(double value) const { return number(f64(), value); }
   mlir::Value word(int64_t value) const { return integer(i32(), value); }
   mlir::Value longWord(int64_t value) const { return integer(i64(), value); }
+  /// A constant of the type of another integer.
+  mlir::Value integerLike(mlir::Value other, int64_t value) const {
+    return integer(other.getType(), value);
+  }
 
   mlir::Value add(mlir::Value a, mlir::Value b) const { return make<mlir::arith::AddFOp>(a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) const { return make<mlir::arith::SubFOp>(a, b); }

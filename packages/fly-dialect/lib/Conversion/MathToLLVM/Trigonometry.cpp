@@ -5,8 +5,8 @@
 // Up to 2^16, r is x minus k times pi/2 in three parts (Cody and Waite); beyond, the fraction of
 // x 2/pi is computed from the bits of 2/pi that matter (Payne and Hanek). x is m 2^e with an
 // integer m of 24 bits: bits of 2/pi that make multiples of 4 are skipped, the next 96 multiplied.
-#include "FloatEmitter.h"
 #include "Patterns.h"
+#include "Quadrants.h"
 #include "RareBranch.h"
 
 #include <array>
@@ -50,25 +50,10 @@ Reduced reduceShort(const FloatEmitter &e, Value x) {
 
 /// The 96 bits of 2/pi from bit `start` of the table on.
 std::array<Value, 3> windowOf(const FloatEmitter &e, Value start) {
-  std::array<Value, 8> words;
-  for (auto [value, bits] : llvm::zip_equal(words, twoOverPiBits))
-    value = e.word(static_cast<int32_t>(bits));
-  Value index = e.shiftRight(start, e.word(5));
-  auto shiftBy = [&](unsigned count, unsigned kept) {
-    Value set = e.is(CmpIPredicate::ne, e.bitAnd(index, e.word(count)), e.word(0));
-    for (unsigned i = 0; i < kept; ++i)
-      words[i] = e.select(set, words[i + count], words[i]);
-  };
-  shiftBy(4, 4);
-  shiftBy(2, 5);
-  shiftBy(1, 4);
-  Value left = e.bitAnd(start, e.word(31)), right = e.bitXor(left, e.word(31));
-  std::array<Value, 3> window;
-  for (unsigned i = 0; i < 3; ++i) {
-    Value carried = e.shiftRight(e.shiftRight(words[i + 1], e.word(1)), right);
-    window[i] = e.bitOr(e.shiftLeft(words[i], left), carried);
-  }
-  return window;
+  SmallVector<Value> words;
+  for (uint32_t bits : twoOverPiBits)
+    words.push_back(e.word(static_cast<int32_t>(bits)));
+  return fly::bitsFrom(e, std::move(words), start);
 }
 
 /// For finite |x| of at least `longReductionFrom`.
@@ -115,16 +100,6 @@ Value cosNearZero(const FloatEmitter &e, Value r) {
   return e.fma(e.mul(square, square), e.polynomial(square, cosCoefficients), start);
 }
 
-Value isOdd(const FloatEmitter &e, Value quadrant) {
-  return e.is(CmpIPredicate::ne, e.bitAnd(quadrant, e.word(1)), e.word(0));
-}
-
-/// Negates a value in the quadrants 2 and 3.
-Value signByQuadrant(const FloatEmitter &e, Value value, Value quadrant) {
-  Value sign = e.shiftLeft(e.bitAnd(quadrant, e.word(2)), e.word(30));
-  return e.bitcast(e.f32(), e.bitXor(e.bitcast(e.i32(), value), sign));
-}
-
 /// Keeps the sign of a zero, which the reduction loses.
 Value keepZero(const FloatEmitter &e, Value x, Value value) {
   return e.select(e.is(CmpFPredicate::OEQ, x, e.single(0.0)), x, value);
@@ -132,10 +107,9 @@ Value keepZero(const FloatEmitter &e, Value x, Value value) {
 
 std::array<Value, 2> emitSinCos(const FloatEmitter &e, Value x) {
   auto [rest, quadrant] = reduce(e, x);
-  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest), swap = isOdd(e, quadrant);
-  Value next = e.iadd(quadrant, e.word(1));
-  return {keepZero(e, x, signByQuadrant(e, e.select(swap, cosine, sine), quadrant)),
-          signByQuadrant(e, e.select(swap, sine, cosine), next)};
+  Value sine = sinNearZero(e, rest), cosine = cosNearZero(e, rest);
+  std::array<Value, 2> both = fly::inQuadrant(e, sine, cosine, quadrant);
+  return {keepZero(e, x, both[0]), both[1]};
 }
 
 Value emitSin(const FloatEmitter &e, Value x) { return emitSinCos(e, x)[0]; }
@@ -146,24 +120,13 @@ Value emitTan(const FloatEmitter &e, Value x) {
   auto [rest, quadrant] = reduce(e, x);
   Value tangent = e.oddPolynomial(rest, tanCoefficients);
   Value beyond = e.div(e.single(-1.0), tangent);
-  return keepZero(e, x, e.select(isOdd(e, quadrant), beyond, tangent));
+  return keepZero(e, x, e.select(fly::isOdd(e, quadrant), beyond, tangent));
 }
-
-struct SinCos : OpRewritePattern<math::SincosOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::SincosOp op, PatternRewriter &rewriter) const override {
-    Value x = op->getOperand(0);
-    if (!getElementTypeOrSelf(x.getType()).isF32())
-      return failure();
-    rewriter.replaceOp(op, emitSinCos(FloatEmitter(rewriter, op.getLoc(), x.getType()), x));
-    return success();
-  }
-};
 
 } // namespace
 
 void fly::populateTrigonometryPatterns(RewritePatternSet &patterns) {
   patterns.add<EmitSingle<math::SinOp, emitSin>, EmitSingle<math::CosOp, emitCos>,
-               EmitSingle<math::TanOp, emitTan>, SinCos>(patterns.getContext());
+               EmitSingle<math::TanOp, emitTan>, fly::EmitSinCos<Float32Type, emitSinCos>>(
+      patterns.getContext());
 }

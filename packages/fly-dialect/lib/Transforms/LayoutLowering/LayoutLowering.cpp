@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "LayoutLowering.h"
-#include "GreedySimplification.h"
+#include "../GreedySimplification.h"
 
 #include "fly/Transforms/Passes.h"
 

@@ -8,7 +8,7 @@
 #ifndef FLY_LIB_TRANSFORMS_LAYOUTLOWERING_H
 #define FLY_LIB_TRANSFORMS_LAYOUTLOWERING_H
 
-#include "LayoutLoweringState.h"
+#include "State.h"
 
 namespace fly {
 

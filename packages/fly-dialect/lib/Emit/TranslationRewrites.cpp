@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ImmediateOperands.h"
+#include "TranslationRewrites.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -7,6 +7,18 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+
+void fly::adoptLoopAnnotations(Operation *gpuModule) {
+  gpuModule->walk([](Operation *op) {
+    auto annotation = op->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
+    if (!annotation)
+      return;
+    if (auto branch = dyn_cast<LLVM::BrOp>(op); branch && !branch.getLoopAnnotationAttr())
+      branch.setLoopAnnotationAttr(annotation);
+    else if (auto branch = dyn_cast<LLVM::CondBrOp>(op); branch && !branch.getLoopAnnotationAttr())
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
 
 void fly::foldDynamicImmediates(Operation *gpuModule) {
   gpuModule->walk([](ROCDL::RawPtrBufferLoadLdsOp load) {

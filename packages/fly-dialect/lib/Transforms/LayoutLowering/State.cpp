@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "LayoutLoweringState.h"
+#include "State.h"
 
 #include "fly/Algebra/Leaf.h"
 #include "fly/Dialect/Fly/IR/EvaluateOps.h"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CodegenPasses.h"
+
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+using namespace fly;
+
+namespace {
+
+/// A pass and the pass of LLVM that it follows.
+struct Insertion {
+  StringLiteral after;
+  Pass *(*create)();
+};
+
+constexpr Insertion insertions[] = {
+    // It would merge the pieces of long blocks, and the vectorizer follows it.
+    {"codegenprepare", createCutLongBlocksPass},
+    {"codegenprepare", createKeepScaledProductsPass},
+    // The SDWA peephole follows it.
+    {"si-load-store-opt", createSplitSignedByteShiftsPass},
+    {"si-memory-legalizer", createFirmUpWaitsPass},
+    {"si-insert-waitcnts", createRemoveIdleWaitsPass},
+};
+
+void insertPasses(TargetMachine &machine, PassManagerBase &, TargetPassConfig *config) {
+  if (!machine.getTargetTriple().isAMDGCN())
+    return;
+  for (const Insertion &insertion : insertions) {
+    const PassInfo *pass = PassRegistry::getPassRegistry()->getPassInfo(insertion.after);
+    if (!pass)
+      reportFatalInternalError("this LLVM has no pass '" + Twine(insertion.after) + "'");
+    config->insertPass(pass->getTypeInfo(), insertion.create());
+  }
+}
+
+} // namespace
+
+void fly::insertCodegenPasses() {
+  static const RegisterTargetPassConfigCallback callback(insertPasses);
+}
