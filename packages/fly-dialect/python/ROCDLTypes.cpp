@@ -4,9 +4,11 @@
 
 #include "ParameterBinding.h"
 
+#include "fly/Dialect/FlyROCDL/IR/CopyWidths.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/MatrixShapes.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -221,6 +223,16 @@ std::vector<ShapeRow> matrixShapes(const std::string &operation) {
   return rows;
 }
 
+std::vector<std::pair<int32_t, int32_t>> copyWidths(const std::string &operation) {
+  std::vector<std::pair<int32_t, int32_t>> rows;
+  for (const CopyWidth &width : getCopyWidths(operation))
+    rows.emplace_back(width.bits, width.granularity);
+  if (rows.empty())
+    fail("no copy operation of fly_rocdl with a list of widths has the mnemonic '" +
+         llvm::Twine(operation) + "'");
+  return rows;
+}
+
 } // namespace
 } // namespace fly::python
 
@@ -251,4 +263,9 @@ NB_MODULE(_flyROCDLDialect, m) {
       "chip: m, n, k; the types that A and B may have, as MLIR spells them; the accumulator's; the "
       "products that one call computes (0: no atom has their fragments); the sets of indices that "
       "a register of a sparse operation holds.");
+  m.def(
+      "copy_widths", &copyWidths, nb::arg("operation"),
+      "The widths of a copy operation by the mnemonic of its type (\"cdna3.buffer_copy_lds\"), on "
+      "whatever chip: the bits that a lane moves, and the bits of a transposed element (0: it "
+      "does not transpose).");
 }

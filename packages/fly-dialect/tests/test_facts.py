@@ -91,7 +91,8 @@ def test_facts_belong_to_no_context() -> None:
 def test_values_answer_for_their_types() -> None:
     module = ir.Module.create(ir.Location.unknown())
     with ir.InsertionPoint(module.body), ir.Location.unknown():
-        value = fly.static(fly.LayoutType.get((4, 8), (8, 1)))
+        # By the class: where the language is loaded, too, the function gives an object of it.
+        value = fly.StaticOp(fly.LayoutType.get((4, 8), (8, 1))).result
         assert fly.facts_of(value) is fly.facts_of(value.type)
         assert fly.spelling(value) == "(4,8):(8,1)"
 
@@ -222,6 +223,36 @@ def test_shapes_are_those_that_the_verifier_takes(operation: str) -> None:
         if (*extent, a, b, acc) not in known:
             with pytest.raises(ValueError, match=r"."):
                 cls.get(*extent, *(ir.Type.parse(one) for one in (a, b, acc)))
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ("cdna3.buffer_copy_lds", "CDNA3BufferCopyLDSType"),
+        ("cdna4.buffer_load_async_lds", "CDNA4BufferLoadAsyncLDSType"),
+        ("cdna4.global_load_async_lds", "CDNA4GlobalLoadAsyncLDSType"),
+        ("cdna4.lds_read_trans", "CDNA4LdsReadTransType"),
+    ],
+)
+def test_copy_widths(operation: str, name: str) -> None:
+    """Each row makes a type, and nothing else does."""
+    cls, rows = getattr(rocdl, name), rocdl.copy_widths(operation)
+    transposes = operation == "cdna4.lds_read_trans"
+    for bits, granularity in itertools.product(
+        (0, 8, 16, 32, 64, 96, 128, 256), (4, 6, 8, 16, 32) if transposes else (0,)
+    ):
+        arguments = (granularity, bits) if transposes else (bits,)
+        if (bits, granularity) in rows:
+            assert cls.get(*arguments).bits == bits
+        else:
+            with pytest.raises(ValueError, match=r"unsupported (bitSize = |\(bitSize, transGranularity\))"):
+                cls.get(*arguments)
+
+
+def test_widths_of_what_has_no_list_of_them() -> None:
+    with pytest.raises(ValueError, match=r"has the mnemonic 'cdna3\.buffer_copy'"):
+        rocdl.copy_widths("cdna3.buffer_copy")
 
 
 def test_shapes_of_what_is_no_matrix_operation() -> None:

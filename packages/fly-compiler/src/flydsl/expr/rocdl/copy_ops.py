@@ -44,6 +44,11 @@ __all__ = [
 ]
 
 
+def _widths(operation: str) -> tuple[int, ...]:
+    """The widths that the dialect knows of an operation."""
+    return tuple(bits for bits, _ in fly_rocdl.copy_widths(operation))
+
+
 class BufferCopy(CopyOp):
     """Move `bits` between a buffer resource and registers; state `soffset` (elements of the buffer).
 
@@ -94,7 +99,7 @@ class BufferCopyLDS(CopyOp):
     __slots__ = ()
 
     def __init__(self, bits: int) -> None:
-        check_bits("BufferCopyLDS", bits, (32, 128))
+        check_bits("BufferCopyLDS", bits, _widths("cdna3.buffer_copy_lds"))
         super().__init__(fly_rocdl.CDNA3BufferCopyLDSType, bits)
 
 
@@ -166,7 +171,7 @@ class BufferLoadAsyncLDS(CopyOp):
     __slots__ = ()
 
     def __init__(self, bits: int) -> None:
-        check_bits("BufferLoadAsyncLDS", bits, (32, 96, 128))
+        check_bits("BufferLoadAsyncLDS", bits, _widths("cdna4.buffer_load_async_lds"))
         super().__init__(fly_rocdl.CDNA4BufferLoadAsyncLDSType, bits)
 
 
@@ -191,7 +196,7 @@ class GlobalLoadAsyncLDS(CopyOp):
     __slots__ = ()
 
     def __init__(self, bits: int) -> None:
-        check_bits("GlobalLoadAsyncLDS", bits, (32, 96, 128))
+        check_bits("GlobalLoadAsyncLDS", bits, _widths("cdna4.global_load_async_lds"))
         super().__init__(fly_rocdl.CDNA4GlobalLoadAsyncLDSType, bits)
 
 
@@ -216,10 +221,10 @@ class LDSReadTrans(CopyOp):
     __slots__ = ()
 
     def __init__(self, granularity: int, bits: int) -> None:
-        if (granularity, bits) not in ((4, 64), (8, 64), (16, 64), (6, 96)):
+        known = [(transposed, width) for width, transposed in fly_rocdl.copy_widths("cdna4.lds_read_trans")]
+        if (granularity, bits) not in known:
             raise ValueError(
-                "LDSReadTrans has (granularity, bits) of (4, 64), (8, 64), (16, 64) and (6, 96), not "
-                f"({granularity}, {bits})"
+                f"LDSReadTrans has (granularity, bits) of {', '.join(map(str, known))}, not ({granularity}, {bits})"
             )
         super().__init__(fly_rocdl.CDNA4LdsReadTransType, granularity, bits)
 

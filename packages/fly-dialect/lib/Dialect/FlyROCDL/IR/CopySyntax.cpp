@@ -2,15 +2,36 @@
 //
 // Which copy operations exist, and their text.
 
+#include "fly/Dialect/FlyROCDL/IR/CopyWidths.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
-
-#include <array>
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace fly::rocdl {
+
+// There is no 8-byte load to LDS.
+static constexpr CopyWidth loadsToLDS[] = {{32}, {128}};
+static constexpr CopyWidth asyncLoadsToLDS[] = {{32}, {96}, {128}};
+static constexpr CopyWidth transposedReads[] = {{64, 4}, {64, 8}, {64, 16}, {96, 6}};
+
+ArrayRef<CopyWidth> getCopyWidths(StringRef operation) {
+  return llvm::StringSwitch<ArrayRef<CopyWidth>>(operation)
+      .Case(CDNA3BufferCopyLDSType::getMnemonic(), loadsToLDS)
+      .Cases(
+          {CDNA4BufferLoadAsyncLDSType::getMnemonic(), CDNA4GlobalLoadAsyncLDSType::getMnemonic()},
+          asyncLoadsToLDS)
+      .Case(CDNA4LdsReadTransType::getMnemonic(), transposedReads)
+      .Default({});
+}
+
+static bool hasWidth(StringRef operation, int32_t bits, int32_t granularity = 0) {
+  return llvm::any_of(getCopyWidths(operation), [&](const CopyWidth &width) {
+    return width.bits == bits && width.granularity == granularity;
+  });
+}
 
 // --- verification
 // --------------------------------------------------------------------------------------
@@ -26,7 +47,7 @@ LogicalResult CDNA3BufferCopyType::verify(function_ref<InFlightDiagnostic()> emi
 
 LogicalResult CDNA3BufferCopyLDSType::verify(function_ref<InFlightDiagnostic()> emitError,
                                              int32_t bits) {
-  if (bits != 32 && bits != 128)
+  if (!hasWidth(getMnemonic(), bits))
     return emitError() << "unsupported bitSize = " << bits
                        << " for BufferCopyLDS; expected 32 or 128 (there is no 8-byte LDS DMA "
                           "instruction, and 128 requires gfx950)";
@@ -34,8 +55,8 @@ LogicalResult CDNA3BufferCopyLDSType::verify(function_ref<InFlightDiagnostic()> 
 }
 
 static LogicalResult verifyAsync(function_ref<InFlightDiagnostic()> emitError, int32_t bits,
-                                 StringRef name) {
-  if (bits != 32 && bits != 96 && bits != 128)
+                                 StringRef operation, StringRef name) {
+  if (!hasWidth(operation, bits))
     return emitError() << "unsupported bitSize = " << bits << " for " << name
                        << "; expected 32, 96 or 128 (there is no 8-byte LDS DMA instruction)";
   return success();
@@ -43,12 +64,12 @@ static LogicalResult verifyAsync(function_ref<InFlightDiagnostic()> emitError, i
 
 LogicalResult CDNA4BufferLoadAsyncLDSType::verify(function_ref<InFlightDiagnostic()> emitError,
                                                   int32_t bits) {
-  return verifyAsync(emitError, bits, "BufferLoadAsyncLDS");
+  return verifyAsync(emitError, bits, getMnemonic(), "BufferLoadAsyncLDS");
 }
 
 LogicalResult CDNA4GlobalLoadAsyncLDSType::verify(function_ref<InFlightDiagnostic()> emitError,
                                                   int32_t bits) {
-  return verifyAsync(emitError, bits, "GlobalLoadAsyncLDS");
+  return verifyAsync(emitError, bits, getMnemonic(), "GlobalLoadAsyncLDS");
 }
 
 LogicalResult CDNA3BufferAtomicType::verify(function_ref<InFlightDiagnostic()> emitError, AtomicOp,
@@ -66,13 +87,9 @@ LogicalResult CDNA3BufferAtomicType::verify(function_ref<InFlightDiagnostic()> e
 // --- lds_read_trans
 // ------------------------------------------------------------------------------------
 
-// The transposed element's width and the bits per lane that the hardware has.
-static constexpr std::array<std::pair<int32_t, int32_t>, 4> kTransposedReads = {
-    {{4, 64}, {8, 64}, {6, 96}, {16, 64}}};
-
 LogicalResult CDNA4LdsReadTransType::verify(function_ref<InFlightDiagnostic()> emitError,
                                             int32_t granularity, int32_t bits) {
-  if (!llvm::is_contained(kTransposedReads, std::make_pair(granularity, bits)))
+  if (!hasWidth(getMnemonic(), bits, granularity))
     return emitError() << "unsupported (bitSize, transGranularity) = (" << bits << ", "
                        << granularity << ") for LDS read transpose";
   return success();
