@@ -81,12 +81,18 @@ def indent(text: str) -> str:
     return "\n".join(lines).strip()
 
 
+def own(kind: type) -> dict[str, Any]:
+    """Return what a class defines, after what its private bases do, which nobody else reads of."""
+    private = [base for base in kind.__mro__[1:] if base.__name__.startswith("_") and base.__module__[:6] == "flydsl"]
+    return {name: member for one in (*reversed(private), kind) for name, member in vars(one).items()}
+
+
 def members(kind: type) -> list[str]:
-    """Return a line for each public member of a class that it defines itself."""
+    """Return a line for each public member of a class that it or a private base of it defines."""
     if issubclass(kind, enum.Enum):
         return ["Members: " + ", ".join(f"`{one}`" for one in kind.__members__) + "."]
     lines = []
-    for name, member in vars(kind).items():
+    for name, member in own(kind).items():
         inner = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
         doc = inspect.getdoc(inner)
         if name == "_call" and doc:  # of the collectives: what a specialised class does when it is called
@@ -108,7 +114,7 @@ def entry(name: str, value: Any) -> list[str]:
     doc = inspect.getdoc(value) or ""
     if not (callable(value) or inspect.isclass(value)):
         return [f"### `{name}`", "", f"A `{type(value).__name__}`: `{value!r}`.", ""]
-    lines = [f"### `{name}{'' if inspect.isclass(value) and '__init__' not in vars(value) else signature(value)}`", ""]
+    lines = [f"### `{name}{'' if inspect.isclass(value) and '__init__' not in own(value) else signature(value)}`", ""]
     lines += [indent(doc), ""]
     if inspect.isclass(value):
         listed = members(value)

@@ -12,14 +12,15 @@ from flydsl.trace.build import build, build_op, build_symbol, infer, int_attribu
 from flydsl.trace.wrap import register_wrapper
 
 from . import above
-from .address_space import llvm_number, space_argument, space_from_text
+from .address_space import llvm_number, space_argument
 from .layout.construct import as_int_tuple
-from .layout.objects import FlyValue, IntTuple, Swizzle
+from .layout.objects import IntTuple, Swizzle
 from .numeric.base import Numeric, as_numeric, wrap
 from .numeric.cast import stored_number
-from .numeric.meta import NumericMeta, class_of_mnemonic
+from .numeric.meta import NumericMeta
 from .numeric.types import Boolean, Int8, Int32, Int64
 from .subscript import refuse_boolean
+from .typed_memory import _TypedMemory
 from .vector import Vector, _make
 
 __all__ = [
@@ -44,44 +45,13 @@ class _PointerMeta(type):
         return above.typed_pointer(*(key if isinstance(key, tuple) else (key,)))
 
 
-class Pointer(FlyValue, metaclass=_PointerMeta):
+class Pointer(_TypedMemory, metaclass=_PointerMeta):
     """An address of elements of one type in one address space."""
 
-    __slots__ = ("_dtype",)
+    __slots__ = ()
     _kinds = (PointerFacts,)
 
-    def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
-        super().__init__(value)
-        self._dtype = dtype if dtype is not None else getattr(value, "_dtype", None)
-
-    @property
-    def facts(self) -> PointerFacts:
-        """The static facts of the pointer type."""
-        known: PointerFacts = self._facts
-        return known
-
-    @property
-    def dtype(self) -> NumericMeta:
-        """The numeric class of the elements."""
-        if self._dtype is None:
-            self._dtype = class_of_mnemonic(self.facts.element)
-        return self._dtype
-
-    element_type = dtype
-    value_type = dtype
-
-    @property
-    def address_space(self) -> Any:
-        """The address space."""
-        return space_from_text(self.facts.space)
-
-    memspace = address_space
-
-    @property
-    def alignment(self) -> int:
-        """The alignment in bytes."""
-        alignment: int = self.facts.alignment
-        return alignment
+    value_type = _TypedMemory.dtype
 
     @property
     def llvm_ptr(self) -> ir.Value:

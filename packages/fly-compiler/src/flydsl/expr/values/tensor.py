@@ -12,7 +12,6 @@ from flydsl.trace.build import build, build_op, infer, type_of
 from flydsl.trace.wrap import register_wrapper, wrap_any
 
 from . import above
-from .address_space import space_from_text
 from .layout import trees
 from .layout.bounds import check_bounds
 from .layout.construct import as_int_tuple, compact_layout, make_ordered_layout
@@ -22,10 +21,11 @@ from .layout.objects import ComposedLayout, FlyValue, IntTuple, Layout, _static_
 from .layout.sizes import has_none
 from .numeric.base import Numeric, _class_of, as_numeric, wrap
 from .numeric.cast import stored_number
-from .numeric.meta import NumericMeta, class_of_mnemonic
+from .numeric.meta import NumericMeta
 from .numeric.types import Int8
 from .pointer import Pointer, recast_iter
 from .subscript import refuse_boolean
+from .typed_memory import _TypedMemory
 from .vector import Vector, _as_vector_operand, _make
 from .vector_factory import full
 from .vector_shape import count
@@ -52,18 +52,17 @@ def _host_function(name: str) -> TypeError:
     )
 
 
-class Tensor(FlyValue):
+class Tensor(_TypedMemory):
     """A typed view: an iterator and a layout. Coordinate tensors have a coordinate for an iterator and no memory.
 
     As an annotation of a kernel parameter it stands for any tensor.
     """
 
-    __slots__ = ("_dtype", "beyond")
+    __slots__ = ("beyond",)
     _kinds = (MemRefFacts, CoordTensorFacts)
 
     def __init__(self, value: Any, dtype: NumericMeta | None = None) -> None:
-        super().__init__(value)
-        self._dtype = dtype if dtype is not None else getattr(value, "_dtype", None)
+        super().__init__(value, dtype)
         self.beyond: str | None = getattr(value, "beyond", None)
         """What is wrong with the tiles of the tensor that this is a part of (`overhang`)."""
 
@@ -91,28 +90,6 @@ class Tensor(FlyValue):
     def shape_tree(self) -> trees.Tree:
         """The tree of extents (`layout.trees`)."""
         return self._facts.layout.shape
-
-    @property
-    def dtype(self) -> NumericMeta:
-        """The numeric class of the elements; `TypeError` for a coordinate tensor."""
-        if self._dtype is None:
-            self._dtype = class_of_mnemonic(self.facts.element)
-        return self._dtype
-
-    element_type = dtype
-
-    @property
-    def address_space(self) -> Any:
-        """The address space."""
-        return space_from_text(self.facts.space)
-
-    memspace = address_space
-
-    @property
-    def alignment(self) -> int:
-        """The alignment of the first element, in bytes."""
-        alignment: int = self.facts.alignment
-        return alignment
 
     @property
     def leading_dim(self) -> int | None:
