@@ -55,6 +55,15 @@ def test_the_compiler_and_the_runtime(name):
     assert get_warp_size(name) == CHIPS[name].wave
 
 
+@pytest.mark.parametrize("chip", CHIPS.values(), ids=CHIPS)
+def test_the_float8_of_the_kernels(chip):
+    if chip.fp8:
+        assert kernels.float8_of(chip.name).torch_name == {"fnuz": "float8_e4m3fnuz", "ocp": "float8_e4m3fn"}[chip.fp8]
+    else:
+        with pytest.raises(RuntimeError, match=f"{chip.name} has no instructions for 8-bit floats"):
+            kernels.float8_of(chip.name)
+
+
 @pytest.mark.parametrize("name", kernels.WRITTEN_FOR)
 def test_the_kernels(monkeypatch, name):
     monkeypatch.delenv("ARCH", raising=False)
@@ -63,7 +72,7 @@ def test_the_kernels(monkeypatch, name):
     chip = CHIPS[name]
     assert (found.compute_units, found.wave, found.lds_banks) == (chip.compute_units, chip.wave, chip.lds_banks)
     if chip.fp8:
-        assert ("FNUZ" in found.fp8) == (chip.fp8 == "fnuz")
+        assert ("FNUZ" in found.fp8.name) == (chip.fp8 == "fnuz")
     else:
         with pytest.raises(RuntimeError, match=f"{name} has no instructions for 8-bit floats"):
-            found.fp8_max
+            found.fp8

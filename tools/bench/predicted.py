@@ -62,6 +62,7 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
     """C = A B^T with preshuffled B, for a dtype that we have."""
     import torch
     from kernel_cases import gemm as cases
+    from kernel_cases.model import float8
 
     from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 
@@ -71,7 +72,7 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
         return None
     if asynchronous and record["arch"] != "gfx950":  # whose loads into LDS are wide enough for ours
         return None
-    kind = {"fp8": cases._FP8[record["arch"]], "int8": torch.int8, "bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
+    kind = {"fp8": float8(record["arch"])[0], "int8": torch.int8, "bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
     options = {"use_async_copy": True, "waves_per_eu": 2} if asynchronous else {}
     launch = compile_preshuffle_gemm(
         N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], in_dtype=dtype, out_dtype="bf16", **options

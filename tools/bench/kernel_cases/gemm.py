@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .model import Case, TritonKernel, largest_error, normal
+from .model import Case, TritonKernel, float8, largest_error, normal
 
 if TYPE_CHECKING:
     from flydsl.kernels.gemm.config import GemmConfig
@@ -32,7 +32,6 @@ BLOCKS = (
     (64, 128, 128, 4),
 )  # of Triton's candidates, with warps
 _WIDE = 4096  # columns and inner extent of the peer's figures
-_FP8 = {"gfx942": torch.float8_e4m3fnuz, "gfx950": torch.float8_e4m3fn}
 
 
 def cases(arch: str) -> Iterator[Case]:
@@ -62,7 +61,7 @@ def cases(arch: str) -> Iterator[Case]:
 def _operand(arch: str, rows: int, k: int, dtype: str, seed: int) -> torch.Tensor:
     if dtype == "int8":
         return torch.randint(-20, 20, (rows, k), generator=torch.Generator().manual_seed(seed), dtype=torch.int8)
-    kind = {"fp8": _FP8[arch], "bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
+    kind = float8(arch)[0] if dtype == "fp8" else {"bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
     return normal(rows, k, dtype=torch.float32, seed=seed).to(kind)
 
 

@@ -128,6 +128,14 @@ def normal(*shape: int, dtype: torch.dtype, seed: int = 0, scale: float = 1.0) -
     return (torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * scale).to(dtype)
 
 
+def float8(arch: str) -> tuple[torch.dtype, float]:
+    """The 8-bit float with 3 bits of mantissa of a chip, and its largest number."""
+    from flydsl.kernels.common.arch import float8_of
+
+    kind = float8_of(arch)
+    return getattr(torch, kind.torch_name), kind.largest
+
+
 def power_of_two(least: int) -> int:
     """The smallest power of two that is not less."""
     return 1 << (least - 1).bit_length()

@@ -8,11 +8,10 @@ from typing import Any
 
 import torch
 
-from .model import TORCH, Case, TritonKernel, bytes_of, normal, power_of_two
+from .model import TORCH, Case, TritonKernel, bytes_of, float8, normal, power_of_two
 
 ROWS = 16
 COLUMNS = (1024, 8192)
-_FP8 = {"gfx942": (torch.float8_e4m3fnuz, 240.0), "gfx950": (torch.float8_e4m3fn, 448.0)}
 
 
 def cases(arch: str) -> Iterator[Case]:
@@ -26,7 +25,7 @@ def cases(arch: str) -> Iterator[Case]:
 def _case(arch: str, columns: int, dtype: str, code: str) -> Case:
     from flydsl.kernels.quant.per_token_quant_kernel import build_per_token_quant_module
 
-    kind, largest = (torch.int8, 127.0) if code == "int8" else _FP8[arch]
+    kind, largest = (torch.int8, 127.0) if code == "int8" else float8(arch)
     x = normal(ROWS, columns, dtype=TORCH[dtype])
     y, scales = torch.empty(ROWS, columns, dtype=kind), torch.empty(ROWS)
 

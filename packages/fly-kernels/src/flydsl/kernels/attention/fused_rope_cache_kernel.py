@@ -189,7 +189,7 @@ def build_fused_rope_cache_module(
         """What the cache holds: the values, or their fp8 bits."""
         if not apply_scale:
             return values
-        limit = target.fp8_max
+        limit = target.fp8.largest
         scaled = values.to(fx.Float32) * reciprocal(vector_of(scale)[0])
         return to_fp8(fx.max(fx.min(scaled, limit), -limit))
 
@@ -371,7 +371,7 @@ def build_fused_rope_cache_module(
             check(name, one, (frequencies,), None, element, fx.Float32)
         check("Positions", Positions, (), num_tokens, *((fx.Int64,) if pos_dtype == "i64" else (fx.Int32,)))
         check("SlotMapping", SlotMapping, (), num_tokens, fx.Int32, fx.Int64)
-        stored = (getattr(fx, target.fp8), fx.Int8, fx.Uint8) if apply_scale else (element,)
+        stored = (getattr(fx, target.fp8.name), fx.Int8, fx.Uint8) if apply_scale else (element,)
         check("KeyCache", KeyCache, key_block, None, *stored)
         check("ValueCache", ValueCache, value_block, None, *stored)
         for name, one in (("KScale", KScale), ("VScale", VScale)):

@@ -10,6 +10,34 @@ from flydsl.runtime.device import get_rocm_arch
 
 
 @dataclass(frozen=True)
+class Float8:
+    """An 8-bit float with 3 bits of mantissa: its `name` in the language and in torch, and its largest number."""
+
+    name: str
+    torch_name: str
+    largest: float
+
+
+_FLOAT8 = {
+    "fnuz": Float8("Float8E4M3FNUZ", "float8_e4m3fnuz", 240.0),
+    "ocp": Float8("Float8E4M3FN", "float8_e4m3fn", 448.0),
+}
+# The chips of a family, the first five letters of the name, take the same.
+_FAMILIES = {chip.name[:5]: chip.fp8 for chip in CHIPS.values()}
+
+
+def float8_of(arch: str) -> Float8:
+    """The 8-bit float with 3 bits of mantissa that a chip's instructions take.
+
+    Raises RuntimeError for a chip without one.
+    """
+    kind = _FAMILIES.get(arch[:5])
+    if not kind:
+        raise RuntimeError(f"{arch} has no instructions for 8-bit floats; use int8")
+    return _FLOAT8[kind]
+
+
+@dataclass(frozen=True)
 class Architecture:
     """`compute_units` of the largest part; lanes of a `wave`; whether one instruction converts f32 to bf16; the banks
     of LDS, each 4 bytes wide.
@@ -22,23 +50,9 @@ class Architecture:
     lds_banks: int
 
     @property
-    def fp8(self) -> str:
-        """The language's name of the 8-bit float with 3 bits of mantissa that the target's instructions take.
-
-        Raises RuntimeError where they take none.
-        """
-        return self._fp8()[0]
-
-    @property
-    def fp8_max(self) -> float:
-        """The largest number of that type; RuntimeError where there is none."""
-        return self._fp8()[1]
-
-    def _fp8(self) -> tuple[str, float]:
-        kind = CHIPS[self.name].fp8
-        if kind not in _FP8:
-            raise RuntimeError(f"{self.name} has no instructions for 8-bit floats; use int8")
-        return _FP8[kind]
+    def fp8(self) -> Float8:
+        """The 8-bit float with 3 bits of mantissa that the target's instructions take; RuntimeError without one."""
+        return float8_of(self.name)
 
 
 MATRIX_CHIPS = ("gfx942", "gfx950")
@@ -52,7 +66,6 @@ LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
 NUM_XCDS = 8
 """Dies of MI300X and MI355X, to which workgroups are dealt out in turn, each with an L2 of its own."""
 
-_FP8 = {"fnuz": ("Float8E4M3FNUZ", 240.0), "ocp": ("Float8E4M3FN", 448.0)}
 _CONVERT_BF16 = ("gfx950",)
 
 

@@ -156,22 +156,10 @@ def buffer_load(
     soffset_bytes: Any = None,
     is_scalar: bool = False,
 ) -> Any:
-    """Load `vec_width` elements: a scalar for one, else a `Vector`.
+    """Load `vec_width` elements, a scalar for one; arguments and errors are those of `fx.buffer_ops.buffer_load`.
 
-    Args:
-        rsrc: a resource.
-        offset: in elements.
-        vec_width: how many.
-        dtype: a numeric class or MLIR type; by default that of the tensor of which the resource was made.
-        mask: a Boolean; where it is false the result is zero.
-        cache_modifier: 0, or 2 for non-temporal.
-        soffset_bytes: a uniform offset in bytes to add.
-        is_scalar: load 1 or 4 Int32 through the scalar cache; the offset is uniform and counts 32-bit words, and the
-            memory is written by nobody during the kernel.
-
-    Raises:
-        TypeError: a resource of unknown elements without `dtype`; a scalar load of another type than Int32.
-        ValueError: a width that the hardware has not; a mask or soffset with a scalar load.
+    With `is_scalar` 1 or 4 Int32 through the scalar cache: the offset is uniform and counts 32-bit words, and nobody
+    writes the memory during the kernel. Raises TypeError for another type, ValueError for a mask or soffset.
     """
     if not is_scalar:
         load = fx.buffer_ops.buffer_load
@@ -195,25 +183,5 @@ def buffer_store(
     soffset_bytes: Any = None,
     offset_is_bytes: bool = False,
 ) -> None:
-    """Store a scalar or vector.
-
-    Args:
-        data: what to store.
-        rsrc: a resource.
-        offset: in elements of `data`, or in bytes with `offset_is_bytes`.
-        mask: a Boolean; where it is false nothing is written.
-        cache_modifier: 0, or 2 for non-temporal.
-        soffset_bytes: a uniform offset in bytes to add.
-        offset_is_bytes: see `offset`.
-    """
-    if not offset_is_bytes:
-        fx.buffer_ops.buffer_store(data, rsrc, offset, mask, cache_modifier, soffset_bytes)
-        return
-    at = _int32(offset)
-    if mask is not None:
-        at = fx.as_dsl_value(mask).select(at, fx.Int32(-1))  # outside every resource
-    fx.rocdl.raw_ptr_buffer_store(data, rsrc, at, 0 if soffset_bytes is None else soffset_bytes, cache_modifier)
-
-
-def _int32(value: Any) -> Any:
-    return fx.as_dsl_value(value).to(fx.Int32)
+    """Store a scalar or vector; arguments and errors as `fx.buffer_ops.buffer_store`."""
+    fx.buffer_ops.buffer_store(data, rsrc, offset, mask, cache_modifier, soffset_bytes, offset_is_bytes)

@@ -67,7 +67,7 @@ def element_type(dtype: Any) -> Any:
         return dtype
     name = str(dtype).rpartition(".")[2]
     if name == "fp8":
-        return getattr(fx, architecture().fp8)
+        return getattr(fx, architecture().fp8.name)
     name = _OTHER_NAMES.get(name, name)
     if name in _CLASSES:
         return getattr(fx, _CLASSES[name])

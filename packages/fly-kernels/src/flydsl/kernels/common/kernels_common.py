@@ -7,6 +7,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
+from .arch import float8_of
 from .dtypes import float_type as dtype_to_elem_type
 from .language import fx
 
@@ -28,19 +29,13 @@ _MOE_WEIGHTS = {
     "fp16": ("fp16",),
 }
 
-_FP8 = {"gfx94": "Float8E4M3FNUZ", "gfx95": "Float8E4M3FN", "gfx12": "Float8E4M3FN"}
-
 
 def default_f8_type() -> Any:
     """The language's type of the 8-bit float with 3 bits of mantissa that the target's instructions take.
 
     Float8E4M3FN on gfx95 and gfx12, Float8E4M3FNUZ on gfx94. Raises RuntimeError for a target without one.
     """
-    name = get_rocm_arch()
-    for family, kind in _FP8.items():
-        if name.startswith(family):
-            return getattr(fx, kind)
-    raise RuntimeError(f"{name} has no instructions on 8-bit floats; those that have: {', '.join(_FP8)}")
+    return getattr(fx, float8_of(get_rocm_arch()).name)
 
 
 def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Any:

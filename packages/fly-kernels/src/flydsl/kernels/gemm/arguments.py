@@ -48,7 +48,7 @@ def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
 
 def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
     """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8" or "int4" (pairs)."""
-    names = (architecture().fp8, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
+    names = (architecture().fp8.name, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
     expect_rows(name, tensor, *(getattr(fx, one) for one in names))
 
 

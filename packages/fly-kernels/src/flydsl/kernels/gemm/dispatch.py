@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl.runtime.device import get_rocm_arch
 
+from ..common.arch import MATRIX_CHIPS, float8_of
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
 from .config import GemmConfig, default_config
 from .row_major_gemm import compile_gemm
@@ -25,7 +26,6 @@ _NAMES = {
     "torch.float8_e4m3fnuz": "fp8",
     "torch.float8_e4m3fn": "fp8",
 }
-_FP8 = {"gfx942": "torch.float8_e4m3fnuz", "gfx950": "torch.float8_e4m3fn"}
 
 
 def dtype_name(dtype: Any) -> str:
@@ -115,8 +115,8 @@ def multiply(
     )  # fmt: skip
     arch = get_rocm_arch().split(":")[0]
     in_dtype = dtype_name(a.dtype)
-    if in_dtype == "fp8" and str(a.dtype) != _FP8.get(arch, str(a.dtype)):
-        raise ValueError(f"gemm: {arch} computes with {_FP8[arch]}, not with {a.dtype}")
+    if in_dtype == "fp8" and arch in MATRIX_CHIPS and str(a.dtype) != f"torch.{float8_of(arch).torch_name}":
+        raise ValueError(f"gemm: {arch} computes with torch.{float8_of(arch).torch_name}, not with {a.dtype}")
     if k == 0:
         raise ValueError("gemm: K is 0: there is nothing to multiply")
     if k * a.element_size() % 64:

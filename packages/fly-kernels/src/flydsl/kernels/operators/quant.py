@@ -13,12 +13,11 @@ from .launching import built, dtype_name, empty, numbers_of_rows, rows, stream_o
 
 _per_token = built(build_per_token_quant_module)
 _per_block = built(build_per_block_quant_module)
-_FP8 = {"Float8E4M3FNUZ": torch.float8_e4m3fnuz, "Float8E4M3FN": torch.float8_e4m3fn}
 
 
 def _dtype(quant_dtype: str) -> torch.dtype:
     if quant_dtype == "fp8":
-        return _FP8[architecture().fp8]
+        return getattr(torch, architecture().fp8.torch_name)
     if quant_dtype in ("int8", "i8"):
         return torch.int8
     raise ValueError(f"quant_dtype {quant_dtype!r} is not supported; use 'fp8' or 'int8'")

@@ -44,5 +44,5 @@ def code(quant_dtype_str: str) -> Code:
         return Code("int8", 127.0, ("Int8",))
     if quant_dtype_str == "fp8":
         target = architecture()
-        return Code("fp8", target.fp8_max, (target.fp8, "Int8", "Uint8"))
+        return Code("fp8", target.fp8.largest, (target.fp8.name, "Int8", "Uint8"))
     raise ValueError(f"quant_dtype_str {quant_dtype_str!r} is not supported; use 'fp8' or 'int8'")

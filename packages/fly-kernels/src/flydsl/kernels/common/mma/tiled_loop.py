@@ -75,7 +75,7 @@ class TiledLoop:
     @property
     def element(self) -> Any:
         """The language's type of the operands."""
-        return getattr(fx, _ELEMENTS.get(self.dtype) or architecture().fp8)
+        return getattr(fx, _ELEMENTS.get(self.dtype) or architecture().fp8.name)
 
     @property
     def pack(self) -> int:
