@@ -27,7 +27,7 @@ std::deque<MatrixShape> &shapes() {
 }
 
 /// Where an element of A or B belongs: row (column), k and block.
-struct Place {
+struct ElementCoordinate {
   unsigned row;
   unsigned k;
   unsigned block;
@@ -40,7 +40,7 @@ unsigned runOf(const MatrixShape &s, MatrixElement element) {
   return s.anyFormat && bitsOf(element) == 8 ? kByteRun : s.perLane();
 }
 
-Place placeOf(const MatrixShape &s, unsigned lane, unsigned e, unsigned run) {
+ElementCoordinate coordinateOf(const MatrixShape &s, unsigned lane, unsigned e, unsigned run) {
   if (s.a == MatrixElement::F64 && s.blocks > 1) // v_mfma_f64_4x4x4_4b: k in the upper lane bits
     return {lane % 4, lane / 16, lane / 4 % 4};
   if (s.blocks > 1)
@@ -50,7 +50,7 @@ Place placeOf(const MatrixShape &s, unsigned lane, unsigned e, unsigned run) {
 }
 
 /// Index of an element in the dense arrays that the arithmetic works on: [block][k][row].
-unsigned indexOf(const MatrixShape &s, const Place &p) {
+unsigned indexOf(const MatrixShape &s, const ElementCoordinate &p) {
   return (p.block * s.k + p.k) * s.m + p.row;
 }
 
@@ -155,7 +155,7 @@ void gatherHalves(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
   const unsigned per = s.perLane();
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
-    const Place first = placeOf(s, lane, 0, per);
+    const ElementCoordinate first = coordinateOf(s, lane, 0, per);
     unsigned index = indexOf(s, first);
     for (unsigned word = 0; word < per / 2; ++word, index += 2 * s.m) {
       const uint32_t value = rows[word * kLanes + from];
@@ -197,7 +197,7 @@ void gatherBytes(const MatrixShape &s, const uint32_t *rows, unsigned blgp, unsi
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned first = 0; first < per; first += run) {
-      unsigned index = indexOf(s, placeOf(s, lane, first, run));
+      unsigned index = indexOf(s, coordinateOf(s, lane, first, run));
       for (unsigned e = first; e < first + run; ++e, index += s.m)
         out[index] = convert(rows[e / 4 * kLanes + from] >> (8 * (e % 4)) & 0xffU);
     }
@@ -220,7 +220,7 @@ void gatherFloats(const Wave &wave, const MatrixShape &s, const uint32_t *rows,
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned from = lanePattern(blgp, lane);
     for (unsigned e = 0; e < per; ++e)
-      out[indexOf(s, placeOf(s, lane, e, run))] = elementValue(wave, rows, from, e, element);
+      out[indexOf(s, coordinateOf(s, lane, e, run))] = elementValue(wave, rows, from, e, element);
   }
 }
 
@@ -247,7 +247,7 @@ void expandSparse(const MatrixShape &s, const Modifiers &m, const uint32_t *indi
   for (unsigned lane = 0; lane < kLanes; ++lane)
     for (unsigned e = 0; e < s.perLane() / 2; ++e) {
       const unsigned dense = e / 2 * 4 + sparseIndex(s, m, indices, lane, e);
-      out[indexOf(s, placeOf(s, lane, dense, s.perLane()))] = read(lane, e);
+      out[indexOf(s, coordinateOf(s, lane, dense, s.perLane()))] = read(lane, e);
     }
 }
 
@@ -418,7 +418,7 @@ void doubleMatrix(Wave &wave, const Instruction &inst, const MatrixShape &s) {
       const uint64_t bits = rows[lane] | uint64_t{rows[kLanes + lane]} << 32;
       double value;
       std::memcpy(&value, &bits, 8);
-      out[indexOf(s, placeOf(s, lane, 0, s.perLane()))] = negative ? -value : value;
+      out[indexOf(s, coordinateOf(s, lane, 0, s.perLane()))] = negative ? -value : value;
     }
   };
   gather(inst.src[0], (negate & 1U) != 0, a);

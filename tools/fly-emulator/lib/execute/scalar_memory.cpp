@@ -24,14 +24,14 @@ uint32_t whatOf(const Instruction &inst) { return inst.opcode->parameter & 0xfff
 void loadSmall(Wave &wave, const Instruction &inst);
 
 /// Where an access begins, and how many bytes from there on are in bounds.
-struct Place {
+struct BoundedAddress {
   uint64_t address;
   uint64_t limit;
 };
 
 /// LLVM lists: data (of stores and atomics), base, register offset (if any), then numbers:
-/// immediate offset (if any), policy. `base` is the place of the base among the sources.
-Place placeOf(const Wave &wave, const Instruction &inst, unsigned base) {
+/// immediate offset (if any), policy. `base` is the index of the base among the sources.
+BoundedAddress addressOf(const Wave &wave, const Instruction &inst, unsigned base) {
   const Space space = spaceOf(inst);
   uint64_t offset = 0;
   if (inst.srcCount > base + 1)
@@ -53,11 +53,11 @@ Place placeOf(const Wave &wave, const Instruction &inst, unsigned base) {
 void loadSmall(Wave &wave, const Instruction &inst) {
   const unsigned bytes = whatOf(inst) & 7U;
   const bool isSigned = (whatOf(inst) & 8U) != 0;
-  const Place place = placeOf(wave, inst, 0);
+  const BoundedAddress at = addressOf(wave, inst, 0);
   uint32_t value = 0;
-  if (place.limit >= bytes) {
-    checkScalar(wave, inst, place.address, bytes, AccessKind::Load);
-    std::memcpy(&value, reinterpret_cast<const void *>(place.address), bytes);
+  if (at.limit >= bytes) {
+    checkScalar(wave, inst, at.address, bytes, AccessKind::Load);
+    std::memcpy(&value, reinterpret_cast<const void *>(at.address), bytes);
   }
   if (isSigned)
     value = bytes == 1 ? static_cast<uint32_t>(int32_t{static_cast<int8_t>(value)})
@@ -66,20 +66,20 @@ void loadSmall(Wave &wave, const Instruction &inst) {
 }
 
 /// Whole dwords in bounds.
-unsigned dwordsInBounds(const Place &place, unsigned dwords) {
-  const uint64_t available = place.limit / 4;
+unsigned dwordsInBounds(const BoundedAddress &at, unsigned dwords) {
+  const uint64_t available = at.limit / 4;
   return static_cast<unsigned>(available < dwords ? available : dwords);
 }
 
 /// What lies past the end reads zero.
 void load(Wave &wave, const Instruction &inst) {
   const unsigned dwords = whatOf(inst);
-  const Place place = placeOf(wave, inst, 0);
+  const BoundedAddress at = addressOf(wave, inst, 0);
   uint32_t words[16] = {};
-  if (const unsigned count = dwordsInBounds(place, dwords); count != 0) {
-    const uint32_t bytes = readableScalar(wave, place.address, count * 4);
-    checkScalar(wave, inst, place.address, bytes, AccessKind::Load);
-    std::memcpy(words, reinterpret_cast<const void *>(place.address), bytes);
+  if (const unsigned count = dwordsInBounds(at, dwords); count != 0) {
+    const uint32_t bytes = readableScalar(wave, at.address, count * 4);
+    checkScalar(wave, inst, at.address, bytes, AccessKind::Load);
+    std::memcpy(words, reinterpret_cast<const void *>(at.address), bytes);
   }
   const unsigned first = inst.dst[0].index;
   for (unsigned i = 0; i < dwords && first + i < scalar::kCount; ++i)
@@ -89,12 +89,12 @@ void load(Wave &wave, const Instruction &inst) {
 /// Dwords past the end are not written.
 void store(Wave &wave, const Instruction &inst) {
   const unsigned dwords = whatOf(inst);
-  const Place place = placeOf(wave, inst, 1);
-  const unsigned count = dwordsInBounds(place, dwords);
+  const BoundedAddress at = addressOf(wave, inst, 1);
+  const unsigned count = dwordsInBounds(at, dwords);
   if (count == 0)
     return;
-  checkScalar(wave, inst, place.address, count * 4, AccessKind::Store);
-  std::memcpy(reinterpret_cast<void *>(place.address), wave.scalar + inst.src[0].index,
+  checkScalar(wave, inst, at.address, count * 4, AccessKind::Store);
+  std::memcpy(reinterpret_cast<void *>(at.address), wave.scalar + inst.src[0].index,
               size_t{count} * 4);
 }
 
@@ -102,20 +102,20 @@ void store(Wave &wave, const Instruction &inst) {
 void atomic(Wave &wave, const Instruction &inst) {
   const auto operation = static_cast<AtomicOperation>(whatOf(inst) & 0xffU);
   const unsigned bytes = whatOf(inst) >> 8;
-  const Place place = placeOf(wave, inst, 1);
+  const BoundedAddress at = addressOf(wave, inst, 1);
   uint64_t old = 0;
-  if (place.limit >= bytes) {
-    if (place.address % bytes != 0)
+  if (at.limit >= bytes) {
+    if (at.address % bytes != 0)
       throw Fault{format("an atomic of %u bytes at the unaligned address %s", bytes,
-                         hex(place.address).c_str())};
+                         hex(at.address).c_str())};
     const unsigned data = inst.src[0].index;
     const auto value = [&](unsigned index) {
       return bytes == 4 ? uint64_t{wave.scalar[index]} : wave.scalar64(index);
     };
     const uint64_t compared =
         operation == AtomicOperation::CompareSwap ? value(data + bytes / 4) : 0;
-    checkScalar(wave, inst, place.address, bytes, AccessKind::Atomic);
-    old = applyAtomic(operation, bytes, reinterpret_cast<uint8_t *>(place.address), value(data),
+    checkScalar(wave, inst, at.address, bytes, AccessKind::Atomic);
+    old = applyAtomic(operation, bytes, reinterpret_cast<uint8_t *>(at.address), value(data),
                       compared);
   }
   if (inst.dstCount == 0)

@@ -72,11 +72,11 @@ struct Layout {
     return e / kRun * kRun * groups + kRun * group + e % kRun;
   }
 
-  struct Place {
+  struct RegisterLane {
     unsigned reg; ///< in elements of the result
     unsigned lane;
   };
-  Place resultPlace(unsigned row, unsigned column) const {
+  RegisterLane resultRegister(unsigned row, unsigned column) const {
     if (doubled)
       return {row / groups, row % groups * kTile + column};
     if (groups == 2)
@@ -139,7 +139,7 @@ void gather(const Layout &layout, const uint32_t *rows, unsigned bits, T *out, F
       out[layout.kOf(lane, e) * kTile + lane % kTile] = value(fieldOf(rows, lane, e, bits), e);
 }
 
-/// The stored half of a sparse A: two of each four elements, at the places that indices name.
+/// The stored half of a sparse A: two of each four elements, at the positions that indices name.
 template <typename T, typename F>
 void gatherSparse(const Layout &layout, const uint32_t *rows, const uint32_t *indices, unsigned key,
                   unsigned bits, T *out, F &&value) {
@@ -148,8 +148,8 @@ void gatherSparse(const Layout &layout, const uint32_t *rows, const uint32_t *in
   const unsigned sets = 32 / (2 * stored);
   for (unsigned lane = 0; lane < layout.groups * kTile; ++lane)
     for (unsigned e = 0; e < stored; ++e) {
-      const unsigned place = indices[lane] >> (key % sets * 2 * stored + 2 * e) & 3U;
-      out[layout.kOf(lane, e / 2 * 4 + place) * kTile + lane % kTile] =
+      const unsigned position = indices[lane] >> (key % sets * 2 * stored + 2 * e) & 3U;
+      out[layout.kOf(lane, e / 2 * 4 + position) * kTile + lane % kTile] =
           value(fieldOf(rows, lane, e, bits), e);
     }
 }
@@ -173,18 +173,18 @@ void checkWidth(const Layout &layout) {
                 "register, is not modelled"};
 }
 
-float loadC(const Wave &wave, const Operand &c, const Shape &s, const Layout::Place &place,
+float loadC(const Wave &wave, const Operand &c, const Shape &s, const Layout::RegisterLane &slot,
             bool high, bool packed) {
   float value = 0;
   if (s.out == Element::F32) {
     const uint32_t bits =
-        c.isVector() ? wave.row(c.index)[place.reg * kLanes + place.lane] : readScalar(wave, c);
+        c.isVector() ? wave.row(c.index)[slot.reg * kLanes + slot.lane] : readScalar(wave, c);
     std::memcpy(&value, &bits, 4);
   } else {
-    const unsigned reg = packed ? place.reg / 2 : place.reg;
-    const unsigned shift = (packed ? place.reg % 2 != 0 : high) ? 16 : 0;
+    const unsigned reg = packed ? slot.reg / 2 : slot.reg;
+    const unsigned shift = (packed ? slot.reg % 2 != 0 : high) ? 16 : 0;
     value = halfValue(wave,
-                      c.isVector() ? wave.row(c.index)[reg * kLanes + place.lane] >> shift
+                      c.isVector() ? wave.row(c.index)[reg * kLanes + slot.lane] >> shift
                                    : readScalar(wave, c),
                       s.out);
   }
@@ -214,27 +214,27 @@ void floatMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   const bool high = (inst.modifiers.scaleSelect >> 2 & 1U) != 0;
   for (unsigned i = 0; i < kTile; ++i)
     for (unsigned j = 0; j < kTile; ++j)
-      c[i * kTile + j] = loadC(wave, cOperand, s, layout.resultPlace(i, j), high, packed);
+      c[i * kTile + j] = loadC(wave, cOperand, s, layout.resultRegister(i, j), high, packed);
   const LaneHelpers &helpers = *wave.launch->helpers;
   helpers.matmulF32(c, a, b, kTile, kTile, s.k);
   uint32_t *to = wave.row(inst.dst[0].index);
   for (unsigned i = 0; i < kTile; ++i)
     for (unsigned j = 0; j < kTile; ++j) {
-      const Layout::Place place = layout.resultPlace(i, j);
+      const Layout::RegisterLane slot = layout.resultRegister(i, j);
       float value = c[i * kTile + j];
       uint32_t bits = 0;
       std::memcpy(&bits, &value, 4);
       if (std::isnan(value))
         bits = 0x7fc00000U;
       if (s.out == Element::F32) {
-        to[place.reg * kLanes + place.lane] = bits;
+        to[slot.reg * kLanes + slot.lane] = bits;
         continue;
       }
       std::memcpy(&value, &bits, 4);
       const uint32_t half =
           s.out == Element::F16 ? helpers.narrowF16(value) : helpers.narrowBf16(value);
-      const unsigned shift = (packed ? place.reg % 2 != 0 : high) ? 16 : 0;
-      uint32_t &word = to[(packed ? place.reg / 2 : place.reg) * kLanes + place.lane];
+      const unsigned shift = (packed ? slot.reg % 2 != 0 : high) ? 16 : 0;
+      uint32_t &word = to[(packed ? slot.reg / 2 : slot.reg) * kLanes + slot.lane];
       word = (word & ~(0xffffU << shift)) | half << shift;
     }
 }
@@ -257,8 +257,8 @@ void integerMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   uint32_t *to = wave.row(inst.dst[0].index);
   for (unsigned i = 0; i < kTile; ++i)
     for (unsigned j = 0; j < kTile; ++j) {
-      const Layout::Place place = layout.resultPlace(i, j);
-      const size_t at = size_t{place.reg} * kLanes + place.lane;
+      const Layout::RegisterLane slot = layout.resultRegister(i, j);
+      const size_t at = size_t{slot.reg} * kLanes + slot.lane;
       int64_t sum =
           static_cast<int32_t>(c.isVector() ? wave.row(c.index)[at] : readScalar(wave, c));
       for (unsigned k = 0; k < s.k; ++k)

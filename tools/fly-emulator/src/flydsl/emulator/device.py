@@ -65,13 +65,13 @@ class Kernel:
         """Run the kernel on a packed argument buffer, laid out as the kernel's metadata says.
 
         Pointers in it have to lead into registered or allocated memory. `cooperative_offsets`: a cooperative launch,
-        whose arguments begin at these places.
+        whose arguments begin at these offsets of the buffer.
         """
         buffer = ctypes.create_string_buffer(arguments, max(1, len(arguments)))
         common = (self._handle, *_extents(grid), *_extents(block), lds, None)
         if cooperative_offsets is not None:
-            places = [ctypes.addressof(buffer) + offset for offset in cooperative_offsets]
-            parameters = (ctypes.c_void_p * max(1, len(places)))(*places)
+            addresses = [ctypes.addressof(buffer) + offset for offset in cooperative_offsets]
+            parameters = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
             self._emulator.call("hipModuleLaunchCooperativeKernel", *common, parameters)
             return
         size = ctypes.c_size_t(len(arguments))

@@ -112,10 +112,10 @@ class SavedLaunch:
             if text["version"] != 1:
                 raise ValueError(f"version {text['version']} is not known")
 
-            def blob(place: dict[str, int]) -> bytes:
-                begin = 16 + length + place["offset"]
-                out = zlib.decompress(raw[begin : begin + place["size"]])
-                if len(out) != place["bytes"]:
+            def blob(span: dict[str, int]) -> bytes:
+                begin = 16 + length + span["offset"]
+                out = zlib.decompress(raw[begin : begin + span["size"]])
+                if len(out) != span["bytes"]:
                     raise ValueError("a part has another length than it should")
                 return out
 
@@ -132,13 +132,13 @@ class SavedLaunch:
                 )
                 for one in text["memory"]
             )
-            place = text.get("module")
-            module = place and SavedModule(
-                base=place["base"],
-                size=place["bytes"],
-                text=(place["text"][0], place["text"][1]),
-                before=blob(place["before"]),
-                behind=blob(place["behind"]),
+            saved = text.get("module")
+            module = saved and SavedModule(
+                base=saved["base"],
+                size=saved["bytes"],
+                text=(saved["text"][0], saved["text"][1]),
+                before=blob(saved["before"]),
+                behind=blob(saved["behind"]),
             )
             return cls(
                 kernel=text["kernel"],
@@ -169,22 +169,22 @@ class SavedLaunch:
         emulator = Emulator()
         device = _device_of(emulator, self.arch)
         with contextlib.ExitStack() as stack:
-            places = _restore(stack, self.memory)
-            for one, place in zip(self.memory, places, strict=True):
-                _register(stack, emulator, one, place)
+            addresses = _restore(stack, self.memory)
+            for one, address in zip(self.memory, addresses, strict=True):
+                _register(stack, emulator, one, address)
             before = emulator.seed()
             stack.callback(emulator.set_seed, before)
             emulator.set_seed(self.seed if seed is None else seed)
             module = emulator.load(self.code, device)
             stack.callback(module.unload)
-            arguments = _relocate(self.arguments, [*zip(self.memory, places, strict=True), *self._variables(module)])
+            arguments = _relocate(self.arguments, [*zip(self.memory, addresses, strict=True), *self._variables(module)])
             offsets = self._offsets(emulator) if self.cooperative else None
             module.kernel(self.kernel).launch_packed(
                 self.grid, self.block, arguments, lds=self.lds, cooperative_offsets=offsets
             )
             return {
-                one.name or f"0x{one.begin:x}": ctypes.string_at(place, len(one.contents))
-                for one, place in zip(self.memory, places, strict=True)
+                one.name or f"0x{one.begin:x}": ctypes.string_at(address, len(one.contents))
+                for one, address in zip(self.memory, addresses, strict=True)
                 if one.writable
             }
 
@@ -235,12 +235,12 @@ def _restore(stack: contextlib.ExitStack, memory: tuple[SavedMemory, ...]) -> li
         else:
             spans.append([first, last])
     moved = [(first, last, _map(stack, first, last - first) - first) for first, last in spans]
-    places = []
+    addresses = []
     for one in memory:
         distance = next(distance for first, last, distance in moved if first <= one.begin < last)
-        places.append(one.begin + distance)
-        ctypes.memmove(places[-1], one.contents, len(one.contents))
-    return places
+        addresses.append(one.begin + distance)
+        ctypes.memmove(addresses[-1], one.contents, len(one.contents))
+    return addresses
 
 
 def _map(stack: contextlib.ExitStack, first: int, size: int) -> int:
@@ -257,9 +257,9 @@ def _map(stack: contextlib.ExitStack, first: int, size: int) -> int:
     return int(base)
 
 
-def _register(stack: contextlib.ExitStack, emulator: Emulator, memory: SavedMemory, place: int) -> None:
+def _register(stack: contextlib.ExitStack, emulator: Emulator, memory: SavedMemory, address: int) -> None:
     rank = len(memory.shape)
-    common = (ctypes.c_void_p(place), ctypes.c_size_t(len(memory.contents)), int(not memory.writable))
+    common = (ctypes.c_void_p(address), ctypes.c_size_t(len(memory.contents)), int(not memory.writable))
     if memory.data is None:
         emulator.call("flyemu_register_memory", *common, memory.name.encode())
     else:
@@ -268,24 +268,24 @@ def _register(stack: contextlib.ExitStack, emulator: Emulator, memory: SavedMemo
             "flyemu_register_tensor",
             *common,
             memory.name.encode(),
-            ctypes.c_void_p(memory.data - memory.begin + place),
+            ctypes.c_void_p(memory.data - memory.begin + address),
             ctypes.c_uint(memory.item_bytes),
             rank,
             integers(*memory.shape),
             integers(*memory.strides),
         )
-    stack.callback(emulator.library.flyemu_unregister_memory, ctypes.c_void_p(place))
+    stack.callback(emulator.library.flyemu_unregister_memory, ctypes.c_void_p(address))
 
 
 def _relocate(arguments: bytes, memory: list[tuple[SavedMemory, int]]) -> bytes:
     """The arguments with pointers into moved ranges changed."""
     out = bytearray(arguments)
-    moved = [(one, place) for one, place in memory if place != one.begin]
+    moved = [(one, address) for one, address in memory if address != one.begin]
     for at in range(0, len(out) - 7, 4):
         (value,) = struct.unpack_from("<Q", arguments, at)
-        inside = [(one, place) for one, place in moved if one.begin <= value < one.end]
-        for one, place in (inside or [(one, place) for one, place in moved if value == one.end])[:1]:
-            struct.pack_into("<Q", out, at, value - one.begin + place)
+        inside = [(one, address) for one, address in moved if one.begin <= value < one.end]
+        for one, address in (inside or [(one, address) for one, address in moved if value == one.end])[:1]:
+            struct.pack_into("<Q", out, at, value - one.begin + address)
     return bytes(out)
 
 
