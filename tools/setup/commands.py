@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import environments, lint, suites, wheels
+from . import cuda_tests, environments, lint, suites, wheels
 from .paths import BUILD, ROOT
 from .shell import SetupError, say
 
@@ -47,7 +47,11 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def test(arguments: argparse.Namespace) -> int:
-    """Set up, then run all tests, or those of one package."""
+    """Set up, then run all tests, or those of one package; --device cuda: what a machine with an NVIDIA GPU runs."""
+    if arguments.device:
+        if arguments.package:
+            raise SetupError(f"test: --device cuda has tests of its own, and none for {arguments.package!r} alone")
+        return cuda_tests.test()
     started = time.monotonic()
     names = [suite.name for suite in suites.ALL]
     chosen = arguments.package.removeprefix("fly-") if arguments.package else None
@@ -133,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add("demo", demo).add_argument("rest", nargs=argparse.REMAINDER, metavar="…")
     command = add("test", test)
+    command.add_argument("--device", choices=("cuda",), help="put what a Hopper GPU's machine runs into build/cuda")
     command.add_argument("package", nargs="?", help="lint, " + ", ".join(suite.name for suite in suites.ALL))
     command.add_argument("rest", nargs=argparse.REMAINDER, metavar="…", help="more arguments for pytest")
     command = add("build", build)

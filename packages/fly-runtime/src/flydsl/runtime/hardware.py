@@ -16,6 +16,7 @@ from .architecture import processor, requested_arch
 from .errors import DeviceError
 
 _said = threading.Event()
+_all: tuple[Device, ...] | None = None  # once chosen they stay, in the C library too
 _SANITIZE = "FLYDSL_EMU_SANITIZE"
 _SAID = {"emulator": "emulated device (no AMD GPU is used)", "hip": "HIP device", "cuda": "CUDA device"}
 _HINT = f"{_SANITIZE}=all has it look for wrong accesses, races and missing waits"
@@ -81,6 +82,9 @@ def devices() -> tuple[Device, ...]:
 
     Raises DeviceError, with every place that was searched, when there is none.
     """
+    global _all
+    if _all is not None:
+        return _all
     _tell_the_emulator()
     count = ctypes.c_int32()
     _library.check(_library.load().flydsl_device_count(ctypes.byref(count)))
@@ -106,7 +110,8 @@ def devices() -> tuple[Device, ...]:
             logging.WARNING if told else logging.INFO,
             "%s: %s, from %s%s", what, ", ".join(device.arch for device in found), report["library"], hint,
         )  # fmt: skip
-    return tuple(found)
+    _all = tuple(found)
+    return _all
 
 
 def current_device() -> Device:
