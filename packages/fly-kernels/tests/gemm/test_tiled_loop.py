@@ -189,6 +189,30 @@ def test_no_bank_conflicts_and_full_lines(run, counters, arch, loops, step_bytes
     assert total["bytes_stored"] == 64 * 256 * 2
 
 
+def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
+    """Where the defaults have a loop in layouts for them; others of the same tile keep the other loop."""
+    found = [one for one in tile_gemm.defaults("tiled_loops", arch) if one.get("given")]
+    assert found
+    used = []
+    loop = tile_gemm.tiled_loop
+    monkeypatch.setattr(tile_gemm, "tiled_loop", lambda of, *rest: (used.append(of), loop(of, *rest))[1])
+    for one in found:
+        for waves, taken in ((tuple(one["waves"][:2]), True), ((1, 1), False)):
+            used.clear()
+            rows, columns = one["tile"]
+            sums = 4 * (rows // (16 * waves[0])) * (columns // (16 * waves[1]))
+            if sums > 192:  # no kernel has room for these
+                continue
+            problem = Problem(rows + 3, columns + 4, 1024, one["types"][-1], "f32", arch=arch, seed=rows)
+            config = GemmConfig(rows, columns, 64, waves=waves)
+            kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=one["types"][-1], out_dtype="f32")
+            c, empty = problem.output(), torch.empty(0)
+            scales = (problem.scale_a, problem.scale_b) if problem.scaled else (empty, empty)
+            run(kernel, c, problem.a, problem.b, *scales, empty, empty, empty, problem.M, writes=[c])
+            problem.check(c)
+            assert [of.waves for of in used] == ([waves] if taken else [])
+
+
 def test_tiles_of_the_defaults_have_it(arch):
     tiles = tile_gemm.defaults("tiled_loops", arch)
     assert tiles
@@ -197,6 +221,7 @@ def test_tiles_of_the_defaults_have_it(arch):
             gemm = tile_gemm.TileGemm(
                 arch=arch, N=one["tile"][1], K=4096, in_dtype=in_dtype, out_dtype="bf16", tile_m=one["tile"][0],
                 tile_n=one["tile"][1], tile_k=64, epilogue=tile_gemm.Epilogue(), shuffled=True,
+                **({"waves": tuple(one["waves"][:2]), "k_waves": one["waves"][2]} if one.get("given") else {}),
             )  # fmt: skip
             loop = gemm.tiled
             assert loop is not None

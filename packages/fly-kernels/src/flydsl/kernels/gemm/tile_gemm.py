@@ -161,9 +161,14 @@ class TileGemm:
 
 
 def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
-    """(bytes of K in a step, waves, waves along K) of the main loop in layouts, where the defaults have it."""
-    for one in defaults("tiled_loops", gemm.arch) if gemm.waves is None else ():
-        if one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]:
+    """(bytes of K in a step, waves, waves along K) of the main loop in layouts, where the defaults have it.
+
+    Entries that are `given` are for configurations that ask for these waves, the others for those that ask for none.
+    """
+    asked = None if gemm.waves is None else [*gemm.waves, gemm.k_waves]
+    for one in defaults("tiled_loops", gemm.arch):
+        fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
+        if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
             return one["step_bytes"], (along_m, along_n), along_k
     return None
