@@ -14,9 +14,9 @@ from flydsl.layout.atoms import matrix_instructions
 ARCHITECTURES = ("gfx942", "gfx950", "gfx1201", "gfx1250")
 MODULES = (
     "flydsl.compiler", "flydsl.expr", "flydsl.expr.arith", "flydsl.expr.gpu", "flydsl.expr.coop", "flydsl.expr.random",
-    "flydsl.expr.ktrace", "flydsl.expr.buffer_ops", "flydsl.expr.utils", "flydsl.expr.extern", "flydsl.expr.rocdl",
-    "flydsl.expr.rocdl.cdna3", "flydsl.expr.rocdl.cdna4", "flydsl.expr.rocdl.cdna5", "flydsl.expr.rocdl.rdna3",
-    "flydsl.expr.rocdl.rdna4", "flydsl.expr.rocdl.cluster", "flydsl.expr.rocdl.tdm_ops",
+    "flydsl.expr.ktrace", "flydsl.expr.buffer_ops", "flydsl.expr.utils", "flydsl.expr.extern", "flydsl.expr.nvgpu",
+    "flydsl.expr.rocdl", "flydsl.expr.rocdl.cdna3", "flydsl.expr.rocdl.cdna4", "flydsl.expr.rocdl.cdna5",
+    "flydsl.expr.rocdl.rdna3", "flydsl.expr.rocdl.rdna4", "flydsl.expr.rocdl.cluster", "flydsl.expr.rocdl.tdm_ops",
     "flydsl.expr.rocdl.inline_asm", "flydsl.utils.smem_allocator",
 )  # fmt: skip
 

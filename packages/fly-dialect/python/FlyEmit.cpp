@@ -8,6 +8,7 @@
 #include "fly/Emit/CodeObject.h"
 #include "fly/Emit/LLVMOptions.h"
 #include "fly/Emit/MatrixInstructions.h"
+#include "fly/Emit/Ptx.h"
 #include "fly/Pipeline.h"
 
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
@@ -152,10 +153,10 @@ void bindPipeline(nb::module_ &m) {
       });
 
   m.def(
-      "rocdl_pipeline",
+      "device_pipeline",
       [](const std::string &chip, int optLevel, bool fastMath, bool unsafeMath, bool ktrace,
          bool debugInfo, bool markUninitialised, const std::vector<std::string> &libraries) {
-        fly::ROCDLPipelineOptions options;
+        fly::PipelineOptions options;
         options.chip = chip;
         options.optLevel = optLevel;
         options.fastMath = fastMath;
@@ -164,12 +165,14 @@ void bindPipeline(nb::module_ &m) {
         options.debugInfo = debugInfo;
         options.markUninitialised = markUninitialised;
         options.libraries = libraries;
-        return fly::rocdlPipeline(options);
+        return fly::devicePipeline(options);
       },
       nb::kw_only(), "chip"_a, "opt_level"_a = 2, "fast_math"_a = false, "unsafe_math"_a = false,
       "ktrace"_a = false, "debug_info"_a = false, "mark_uninitialised"_a = false,
       "libraries"_a = std::vector<std::string>(),
-      "The stages of `fly-opt --fly-default-pipeline`: from a traced module to code objects.");
+      "The stages of `fly-opt --fly-default-pipeline`: from a traced module to code objects (PTX "
+      "for a "
+      "chip like \"sm_90a\").");
 }
 
 } // namespace
@@ -197,6 +200,24 @@ NB_MODULE(_fly_emit, m) {
       "isa"_a = false, "llvm_ir"_a = false,
       "Compiles a gpu.module in the LLVM and ROCDL dialects for one architecture (\"gfx942\").\n\n"
       "waves_per_eu is (minimum, maximum); maximum 0 is open. The GIL is released meanwhile.");
+
+  m.def(
+      "emit_ptx",
+      [](MlirOperation op, const std::string &chip, unsigned optLevel, bool fastMath) {
+        fly::PtxOptions options;
+        options.chip = chip;
+        options.optLevel = optLevel;
+        options.fastMath = fastMath;
+        options.wantLlvmIr = true;
+        Operation *gpuModule = gpuModuleOf(op);
+        fly::Ptx ptx =
+            std::move(*emitOrThrow(gpuModule, [&] { return fly::emitPtx(gpuModule, options); }));
+        return std::pair(ptx.text, ptx.llvmIr);
+      },
+      "op"_a, nb::kw_only(), "chip"_a, "opt_level"_a = 2, "fast_math"_a = false,
+      "Compiles a gpu.module in the LLVM and NVVM dialects for one architecture (\"sm_90a\"), and "
+      "returns\n"
+      "its PTX and the optimised LLVM IR.");
 
   m.def(
       "isa_text",

@@ -7,6 +7,8 @@
 #ifndef FLY_PIPELINE_H
 #define FLY_PIPELINE_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <string>
 #include <vector>
 
@@ -19,8 +21,8 @@ struct PipelineStage {
   std::string passes;
 };
 
-struct ROCDLPipelineOptions {
-  /// The architecture, with what stands behind a dash ("gfx1250-strict").
+struct PipelineOptions {
+  /// The architecture, with what stands behind a dash ("gfx1250-strict"); "sm_90a" for NVIDIA's.
   std::string chip = "gfx942";
   int optLevel = 2;
   bool fastMath = false;
@@ -35,10 +37,16 @@ struct ROCDLPipelineOptions {
   std::vector<std::string> libraries;
 };
 
-/// The stages for AMD devices, in order. The order is a contract: signatures become static before
-/// folding, folding gives the normal form that the layout lowering takes, and register memory
-/// becomes SSA only after the atoms have their SSA form.
-std::vector<PipelineStage> rocdlPipeline(const ROCDLPipelineOptions &options);
+/// Whether a chip is one of NVIDIA's.
+bool isNVIDIA(llvm::StringRef chip);
+
+/// The stages for the chip, in order: AMD GPUs get code objects, NVIDIA GPUs PTX. The order is a
+/// contract: signatures become static before folding, folding gives the normal form that the layout
+/// lowering takes, and register memory becomes SSA only after the atoms have their SSA form.
+///
+/// For NVIDIA there is no `unsafeMath`, `ktrace`, `markUninitialised` and `libraries`: who asks for
+/// the stages refuses them.
+std::vector<PipelineStage> devicePipeline(const PipelineOptions &options);
 
 } // namespace fly
 

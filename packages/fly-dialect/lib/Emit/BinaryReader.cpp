@@ -3,6 +3,7 @@
 #include "KernelResources.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace fly;
@@ -12,10 +13,14 @@ FailureOr<std::vector<EmbeddedCodeObject>> fly::readCodeObjects(ModuleOp module)
   for (auto binary : module.getOps<gpu::BinaryOp>()) {
     for (auto object : binary.getObjects().getAsRange<gpu::ObjectAttr>()) {
       auto target = dyn_cast<ROCDL::ROCDLTargetAttr>(object.getTarget());
-      if (!target || object.getFormat() != gpu::CompilationTarget::Binary || !object.getKernels())
-        return binary.emitError("expected linked code objects for #rocdl.target");
+      auto nvidia = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget());
+      const bool isCode = (target && object.getFormat() == gpu::CompilationTarget::Binary) ||
+                          (nvidia && object.getFormat() == gpu::CompilationTarget::Assembly);
+      if (!isCode || !object.getKernels())
+        return binary.emitError(
+            "expected linked code objects for #rocdl.target, or PTX for #nvvm.target");
       EmbeddedCodeObject &embedded = result.emplace_back();
-      embedded.arch = target.getChip().str();
+      embedded.arch = (target ? target.getChip() : nvidia.getChip()).str();
       embedded.bytes = object.getObject().getValue().str();
       for (gpu::KernelMetadataAttr kernel : object.getKernels())
         embedded.kernels.push_back(

@@ -4,6 +4,7 @@
 #include "DiagnosticCollector.h"
 #include "DivergentValues.h"
 #include "KernelResources.h"
+#include "Optimize.h"
 #include "TranslationRewrites.h"
 #include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
@@ -16,10 +17,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/IR/Operator.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -52,20 +51,6 @@ void initializeTarget() {
     return true;
   }();
   (void)done;
-}
-
-llvm::CodeGenOptLevel codeGenLevel(unsigned level) {
-  return level == 0   ? llvm::CodeGenOptLevel::None
-         : level == 1 ? llvm::CodeGenOptLevel::Less
-         : level == 2 ? llvm::CodeGenOptLevel::Default
-                      : llvm::CodeGenOptLevel::Aggressive;
-}
-
-llvm::OptimizationLevel optimizationLevel(unsigned level) {
-  return level == 0   ? llvm::OptimizationLevel::O0
-         : level == 1 ? llvm::OptimizationLevel::O1
-         : level == 2 ? llvm::OptimizationLevel::O2
-                      : llvm::OptimizationLevel::O3;
 }
 
 /// Creates the target machine, or says why `options` has none.
@@ -193,21 +178,7 @@ void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
     return;
   llvm::MDBuilder metadata(function.getContext());
   for (llvm::Instruction &instruction : llvm::instructions(function)) {
-    if (llvm::isa<llvm::FPMathOperator>(instruction)) {
-      llvm::FastMathFlags flags = instruction.getFastMathFlags();
-      if (unsafe) {
-        flags.setAllowReassoc();
-        flags.setAllowReciprocal();
-        flags.setAllowContract();
-        flags.setApproxFunc();
-        flags.setNoSignedZeros();
-      }
-      if (finite) {
-        flags.setNoNaNs();
-        flags.setNoInfs();
-      }
-      instruction.setFastMathFlags(flags);
-    }
+    relaxMath(instruction, unsafe, finite);
     // 3 ulp is what OpenCL grants sqrt when it need not be correctly rounded, and what v_sqrt_f32
     // meets.
     auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -219,25 +190,10 @@ void CodeObjectCompiler::applyOptions(llvm::Function &function) const {
 LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
   if (!diagnostics.errors.empty())
     return failure();
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine); // Registers AMDGPU's own IR passes too.
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::OptimizationLevel level = optimizationLevel(options.optLevel);
-  llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
-                                       ? builder.buildO0DefaultPipeline(level)
-                                       : builder.buildPerModuleDefaultPipeline(level);
   llvm::FunctionPassManager workarounds;
   workarounds.addPass(PinTemporalDivergencePass());
   workarounds.addPass(KeepPhiValuesPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(workarounds)));
-  passes.run(module, modules);
+  optimize(module, machine, options.optLevel, std::move(workarounds));
 
   if (options.wantLlvmIr) {
     llvm::raw_string_ostream stream(result.llvmIr);

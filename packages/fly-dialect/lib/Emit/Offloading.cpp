@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/Offloading.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
 #include "llvm/IR/IRBuilder.h"
@@ -41,6 +42,32 @@ static llvm::Constant *stringConstant(llvm::Module &module, StringRef text, cons
                         name);
 }
 
+namespace {
+/// One object of a binary, as an artifact holds it.
+struct DeviceObject {
+  StringRef chip;
+  StringRef bytes;
+  bool isText; ///< PTX
+};
+} // namespace
+
+static FailureOr<DeviceObject> deviceObject(gpu::BinaryOp binary, gpu::ObjectAttr object) {
+  StringRef bytes = object.getObject().getValue();
+  if (auto target = dyn_cast<ROCDL::ROCDLTargetAttr>(object.getTarget())) {
+    if (object.getFormat() != gpu::CompilationTarget::Binary)
+      return binary.emitError("the object for '")
+             << target.getChip() << "' is not a linked code object";
+    return DeviceObject{target.getChip(), bytes, /*isText=*/false};
+  }
+  if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget())) {
+    if (object.getFormat() != gpu::CompilationTarget::Assembly)
+      return binary.emitError("the object for '") << target.getChip() << "' is not PTX";
+    return DeviceObject{target.getChip(), bytes, /*isText=*/true};
+  }
+  return binary.emitError("expected an object for #rocdl.target or #nvvm.target, got ")
+         << object.getTarget();
+}
+
 LogicalResult fly::embedBinary(gpu::BinaryOp binary, llvm::IRBuilderBase &,
                                LLVM::ModuleTranslation &translation) {
   llvm::Module &module = *translation.getLLVMModule();
@@ -56,20 +83,17 @@ LogicalResult fly::embedBinary(gpu::BinaryOp binary, llvm::IRBuilderBase &,
   auto *codeObjectType = llvm::StructType::get(pointerType, pointerType, sizeType);
   SmallVector<llvm::Constant *> codeObjects;
   for (auto object : binary.getObjects().getAsRange<gpu::ObjectAttr>()) {
-    auto target = dyn_cast<ROCDL::ROCDLTargetAttr>(object.getTarget());
-    if (!target)
-      return binary.emitError("expected an object for #rocdl.target, got ") << object.getTarget();
-    if (object.getFormat() != gpu::CompilationTarget::Binary)
-      return binary.emitError("the object for '")
-             << target.getChip() << "' is not a linked code object";
-    StringRef bytes = object.getObject().getValue();
+    FailureOr<DeviceObject> code = deviceObject(binary, object);
+    if (failed(code))
+      return failure();
+    // PTX is a string to the driver: it ends with a NUL, which its size does not count.
     llvm::GlobalVariable *data = constantGlobal(
-        module, llvm::ConstantDataArray::getString(context, bytes, /*AddNull=*/false),
-        "flydsl.code." + target.getChip());
+        module, llvm::ConstantDataArray::getString(context, code->bytes, code->isText),
+        "flydsl.code." + code->chip);
     data->setAlignment(llvm::Align(64));
     codeObjects.push_back(llvm::ConstantStruct::get(
-        codeObjectType, {stringConstant(module, target.getChip(), "flydsl.arch"), data,
-                         llvm::ConstantInt::get(sizeType, bytes.size())}));
+        codeObjectType, {stringConstant(module, code->chip, "flydsl.arch"), data,
+                         llvm::ConstantInt::get(sizeType, code->bytes.size())}));
   }
   constantGlobal(module,
                  llvm::ConstantArray::get(llvm::ArrayType::get(codeObjectType, codeObjects.size()),

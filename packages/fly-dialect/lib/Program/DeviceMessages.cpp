@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -27,6 +28,20 @@ constexpr StringLiteral reserveSymbol = "__flydsl_reserve";
 /// The buffer's head: words in use, capacity in words, messages that found no room; then the words.
 constexpr int32_t capacityByte = 8, droppedByte = 16, recordsByte = 32;
 
+/// What messages take that GPUs have by different names.
+struct DeviceNames {
+  StringRef scope; ///< of atomic operations: the whole device
+  StringRef end;   ///< the intrinsic that ends what runs
+};
+
+DeviceNames namesFor(gpu::GPUModuleOp module) {
+  // A target for an NVIDIA GPU is attached before this pass runs.
+  if (ArrayAttr targets = module.getTargetsAttr();
+      targets && llvm::any_of(targets, llvm::IsaPred<NVVM::NVVMTargetAttr>))
+    return {"device", "llvm.nvvm.exit"};
+  return {"agent", "llvm.amdgcn.endpgm"};
+}
+
 } // namespace
 
 static Value i64(Builder &builder, int64_t value) {
@@ -38,14 +53,14 @@ static Value bytesBehind(Builder &builder, Value pointer, int32_t bytes) {
                              LLVM::GEPArg(bytes));
 }
 
-static Value atomicAdd(Builder &builder, Value address, Value value) {
+static Value atomicAdd(Builder &builder, Value address, Value value, StringRef scope) {
   return LLVM::AtomicRMWOp::create(builder, LLVM::AtomicBinOp::add, address, value,
-                                   LLVM::AtomicOrdering::monotonic, "agent");
+                                   LLVM::AtomicOrdering::monotonic, scope);
 }
 
 /// Defines `reserve(words)`, which returns the address of as many free words, or null where there
 /// is no buffer or no room; what does not fit is counted. One atomic addition reserves.
-static void defineReserve(gpu::GPUModuleOp module) {
+static void defineReserve(gpu::GPUModuleOp module, StringRef scope) {
   Builder builder(UnknownLoc::get(module.getContext()), module.getContext());
   builder.setInsertionPointToStart(module.getBody());
   const Type word64 = builder.getI64Type();
@@ -73,7 +88,7 @@ static void defineReserve(gpu::GPUModuleOp module) {
   builder.setInsertionPointToEnd(ask);
   Value head = LLVM::IntToPtrOp::create(builder, pointer, address);
   Value words = entry->getArgument(0);
-  Value start = atomicAdd(builder, head, words);
+  Value start = atomicAdd(builder, head, words, scope);
   Value end = LLVM::AddOp::create(builder, start, words);
   Value capacity = LLVM::LoadOp::create(builder, word64, bytesBehind(builder, head, capacityByte));
   Value fits = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ule, end, capacity);
@@ -86,7 +101,7 @@ static void defineReserve(gpu::GPUModuleOp module) {
   LLVM::ReturnOp::create(builder, record);
 
   builder.setInsertionPointToEnd(full);
-  atomicAdd(builder, bytesBehind(builder, head, droppedByte), i64(builder, 1));
+  atomicAdd(builder, bytesBehind(builder, head, droppedByte), i64(builder, 1), scope);
   LLVM::BrOp::create(builder, none);
 
   builder.setInsertionPointToEnd(none);
@@ -126,7 +141,7 @@ static std::string assertionText(Builder &builder, StringRef text, SmallVectorIm
 }
 
 /// Writes the record of one message in its place.
-static LogicalResult lowerPrintf(gpu::PrintfOp op, MessageTable &messages) {
+static LogicalResult lowerPrintf(gpu::PrintfOp op, StringRef end, MessageTable &messages) {
   if (failed(checkRecordable(op, op.getArgs())))
     return failure();
   Builder builder(op.getLoc(), op);
@@ -153,8 +168,7 @@ static LogicalResult lowerPrintf(gpu::PrintfOp op, MessageTable &messages) {
     storeRecord(builder, record, values);
   }
   if (failedAssertion) // The wave ends: what it would do next relies on what is not true.
-    LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr("llvm.amdgcn.endpgm"),
-                                  ValueRange());
+    LLVM::CallIntrinsicOp::create(builder, builder.getStringAttr(end), ValueRange());
   op.erase();
   return success();
 }
@@ -164,9 +178,10 @@ LogicalResult lowerDeviceMessages(gpu::GPUModuleOp module, MessageTable &message
   module.walk<WalkOrder::PreOrder>([&](gpu::PrintfOp op) { prints.push_back(op); });
   if (prints.empty())
     return success();
-  defineReserve(module);
+  const DeviceNames names = namesFor(module);
+  defineReserve(module, names.scope);
   for (gpu::PrintfOp op : prints)
-    if (failed(lowerPrintf(op, messages)))
+    if (failed(lowerPrintf(op, names.end, messages)))
       return failure();
   return success();
 }

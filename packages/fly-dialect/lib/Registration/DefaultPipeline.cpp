@@ -29,8 +29,8 @@ struct DefaultPipelineOptions : PassPipelineOptions<DefaultPipelineOptions> {
                                  llvm::cl::init(false)};
   ListOption<std::string> libraries{*this, "l", llvm::cl::desc("bitcode to link")};
 
-  fly::ROCDLPipelineOptions get() const {
-    fly::ROCDLPipelineOptions options;
+  fly::PipelineOptions get() const {
+    fly::PipelineOptions options;
     options.chip = chip;
     options.optLevel = optimization;
     options.fastMath = fast;
@@ -47,9 +47,9 @@ struct DefaultPipelineOptions : PassPipelineOptions<DefaultPipelineOptions> {
 
 void fly::registerDefaultPipeline() {
   static PassPipelineRegistration<DefaultPipelineOptions> registration(
-      "fly-default-pipeline", "Compile kernels as the compiler does, down to code objects",
+      "fly-default-pipeline", "Compile kernels as the compiler does, down to code objects or PTX",
       [](OpPassManager &manager, const DefaultPipelineOptions &options) {
-        for (const PipelineStage &stage : rocdlPipeline(options.get()))
+        for (const PipelineStage &stage : devicePipeline(options.get()))
           if (failed(parsePassPipeline(stage.passes, manager)))
             llvm::report_fatal_error("fly-default-pipeline names a pass that is not registered");
       });

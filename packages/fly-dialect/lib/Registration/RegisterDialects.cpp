@@ -5,6 +5,7 @@
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/FlyKtrace/IR/FlyKtraceDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+#include "fly/Emit/Ptx.h"
 #include "fly/Emit/Registration.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/InlinerInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -35,6 +37,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 
 using namespace mlir;
@@ -43,8 +46,8 @@ void fly::registerDialects(DialectRegistry &registry) {
   registry.insert<FlyDialect, ktrace::FlyKtraceDialect, rocdl::FlyROCDLDialect>();
   registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, cf::ControlFlowDialect,
                   func::FuncDialect, gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+                  math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,
+                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
 
   func::registerInlinerExtension(registry);
   LLVM::registerInlinerInterface(registry);
@@ -64,8 +67,10 @@ void fly::registerDialects(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
   registerROCDLDialectTranslation(registry);
   gpu::registerOffloadingLLVMTranslationInterfaceExternalModels(registry);
+  registerNVVMTargetModel(registry);
   registerROCDLTargetModel(registry);
   registerExplicitModuleModel(registry);
 }

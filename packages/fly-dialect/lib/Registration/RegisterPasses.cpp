@@ -41,6 +41,7 @@ void fly::registerPasses() {
   registerArithToLLVMConversionPass();
   registerConvertControlFlowToLLVMPass();
   registerConvertFuncToLLVMPass();
+  registerConvertGpuOpsToNVVMOpsPass();
   registerConvertGpuOpsToROCDLOpsPass();
   registerConvertIndexToLLVMPass();
   registerConvertMathToLLVMPass();
@@ -53,6 +54,7 @@ void fly::registerPasses() {
   registerUBToLLVMConversionPass();
 
   registerGpuModuleToBinaryPass();
+  registerGpuNVVMAttachTarget();
   registerGpuROCDLAttachTarget();
   LLVM::registerDIScopeForLLVMFuncOpPass();
 

@@ -62,7 +62,7 @@ def passes_page() -> str:
     text = "\n".join(generate("-gen-pass-doc", str(PACKAGE / "include" / "fly" / path)) for path in PASSES)
     text = re.sub(r"^### `-", "## `", text, flags=re.MULTILINE).replace("#### Options", "### Options")
     head = (
-        "# Passes\n\n`fly-default-pipeline` runs them in the order of lib/Registration/ROCDLPipeline.cpp; "
+        "# Passes\n\n`fly-default-pipeline` runs them in the order of lib/Registration/DevicePipeline.cpp; "
         "[lowering.md](lowering.md) follows an\nexample through.\n"
     )
     return f"{NOTE}\n\n{head}\n{text}"

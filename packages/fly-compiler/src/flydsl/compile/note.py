@@ -90,6 +90,7 @@ def build_note(
     device_code: Sequence[DeviceCode],
     arguments: list[dict[str, Any]],
     key: str,
+    kind: str,
 ) -> str:
     """Return the note as JSON text.
 
@@ -99,6 +100,7 @@ def build_note(
         device_code: what the backend says of the device code in it.
         arguments: entries of the run-time arguments.
         key: the cache key; a lookup compares it.
+        kind: what the device code is, one of `ARTIFACT_KINDS`.
     """
     resources: dict[str, Mapping[str, Any]] = {name: used for one in device_code for name, used in one.kernels.items()}
     emitted = {kernel.name: kernel for kernel in compilation.kernels}
@@ -122,6 +124,7 @@ def build_note(
         "arguments": arguments,
         "kernels": kernels,
         "architectures": [one.arch for one in device_code],
+        **({} if kind == "hsaco" else {"device_code": {one.arch: kind for one in device_code}}),
         "host_triple": "x86_64-unknown-linux-gnu",
         "toolchain": package_versions(),
         "source_hash": key,

@@ -163,7 +163,7 @@ def emit(
     def work() -> None:
         entries = argument_entries(arguments, lowered, compilation.entry)
         device_code = backend.device_code(lowered, hints=compilation.hints)
-        note = build_note(compilation, lowered, device_code, entries, key)
+        note = build_note(compilation, lowered, device_code, entries, key, backend.artifact_kind)
         _fly_emit.emit_artifact(
             lowered,
             entry=compilation.entry,

@@ -82,7 +82,8 @@ def _settings(token: tuple[Any, ...]) -> Settings:
     from .backends import compile_backend_name, get_backend
     from .cache.toolchain import extra_sources_hash
 
-    ensure_compile_runtime_compatible(env.compile.backend)
+    backend = compile_backend_name()
+    ensure_compile_runtime_compatible(backend)
     arch = get_backend().target.arch
     opt_level, debug_info = env.compile.opt_level, env.debug.enable_debug_info
     extra = extra_sources_hash(env.compile.extra_source_dirs) if env.compile.extra_source_dirs else ""
@@ -93,12 +94,12 @@ def _settings(token: tuple[Any, ...]) -> Settings:
         llvm = external_llvm_fingerprint(env.compile.llvm_dir)
     # Kernels whose uninitialised registers are marked are other kernels than those that run otherwise.
     depth = env.debug.max_loc_depth if debug_info else 0
-    key = repr((arch, opt_level, debug_info, depth, env.compile.backend, llvm, extra, marks_uninitialised()))
+    key = repr((arch, opt_level, debug_info, depth, backend, llvm, extra, marks_uninitialised()))
     return Settings(
         arch,
         opt_level,
         debug_info,
         key,
         compile_only=env.compile.compile_only,
-        backend=compile_backend_name(),
+        backend=backend,
     )

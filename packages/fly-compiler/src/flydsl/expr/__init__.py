@@ -110,8 +110,8 @@ else:
     from .values.typing import *  # noqa: F403
 
 _LAZY = (
-    "rocdl", "coop", "random", "ktrace", "buffer_ops", "utils", "extern", "primitive", "derived", "enum", "llvm",
-    "meta",
+    "rocdl", "nvgpu", "coop", "random", "ktrace", "buffer_ops", "utils", "extern", "primitive", "derived", "enum",
+    "llvm", "meta",
 )  # fmt: skip
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
 
@@ -158,6 +158,7 @@ if TYPE_CHECKING:  # as `__getattr__` gives them; it is hidden, so that a misspe
     from . import coop as coop
     from . import extern as extern
     from . import ktrace as ktrace
+    from . import nvgpu as nvgpu
     from . import random as random
     from . import rocdl as rocdl
     from . import utils as utils

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the traced program may know about its target.
 
-The facts about AMD's architectures are those of `flydsl.runtime.device`, so that tracing, code generation and the
-device agree. Those about other targets are their backends' (`flydsl.compiler.BaseBackend.arch`).
+The facts about AMD's and NVIDIA's architectures are those of `flydsl.runtime.device`, so that tracing, code generation
+and the device agree. Those about other targets are their backends' (`flydsl.compiler.BaseBackend.arch`).
 """
 
 from __future__ import annotations
@@ -24,16 +24,21 @@ class Arch:
     name: str
     chip: str
     family: str
-    """One of `cdna`, `rdna3`, `rdna4`, `gfx1250`; `unknown`, or what its backend says."""
+    """One of `cdna`, `rdna3`, `rdna4`, `gfx1250`, `hopper`; `unknown`, or what its backend says."""
     warp_size: int
     lds_bytes: int
     clusters: bool = False
     """Whether workgroups can be launched in clusters."""
 
+    @property
+    def nvidia(self) -> bool:
+        """Whether it is one of NVIDIA's."""
+        return self.chip.startswith("sm_")
+
 
 @cache
 def describe(name: str) -> Arch:
-    """Return the facts about the AMD architecture `name` (for example `gfx942` or `gfx1250-strict`)."""
+    """Return the facts about an architecture of AMD or NVIDIA (for example `gfx942`, `gfx1250-strict` or `sm_90a`)."""
     from flydsl.runtime.device import SMEM_CAPACITY_MAP, get_warp_size
 
     chip = name.split("-", 1)[0].split(":", 1)[0]
@@ -45,10 +50,12 @@ def describe(name: str) -> Arch:
         family = "gfx1250"
     elif chip.startswith("gfx12"):
         family = "rdna4"
+    elif chip.startswith("sm_90"):
+        family = "hopper"
     else:
         family = "unknown"
     lds_bytes = SMEM_CAPACITY_MAP.get(chip, DEFAULT_LDS_BYTES)
-    return Arch(name, chip, family, get_warp_size(chip), lds_bytes, clusters=family == "gfx1250")
+    return Arch(name, chip, family, get_warp_size(chip), lds_bytes, clusters=family in ("gfx1250", "hopper"))
 
 
 def _amd_default() -> Arch:

@@ -40,7 +40,9 @@ OPT_LEVEL = register(
         help="LLVM's optimisation level for device code.",
     )
 )
-BACKEND = register(string("FLYDSL_COMPILE_BACKEND", default="rocm", group=_COMPILE, help="The compile backend."))
+BACKEND = register(
+    string("FLYDSL_COMPILE_BACKEND", group=_COMPILE, help="The compile backend; empty is the one of the architecture.")
+)
 LLVM_DIR = register(
     string("FLYDSL_COMPILE_LLVM_DIR", group=_COMPILE, help="A folder whose bin/mlir-opt makes the device code.")
 )

@@ -24,6 +24,24 @@ def ConvertFlyToROCDLPass : Pass<"convert-fly-to-rocdl"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertFlyToNVVMPass : Pass<"convert-fly-to-nvvm"> {
+  let summary = "Lower pointers, atoms and atom calls to the LLVM and NVVM dialects";
+  let description = [{
+    For NVIDIA GPUs what convert-fly-to-rocdl is for AMD's, and the same code where the two agree: pointers, universal
+    atoms, shared memory, signatures and launches. Register memory is addressed by generic pointers, static shared memory
+    is internal to the module, and scopes of atomic operations are NVPTX's ("agent" is "device", "workgroup" "block").
+
+    Every access of an atom has the natural alignment that atoms promise; the hardware has no other.
+
+    `gpu.shuffle` of any width and type becomes `nvvm.shfl.sync` of 32-bit words, in which a lane names the lanes of its
+    own group. Operations, atoms and address spaces of AMD's are errors that say what there is instead.
+  }];
+  let options = [Option<"chip", "chip", "std::string", [{"sm_90a"}], "the target's architecture, for errors">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ConvertFlyKtraceToROCDLPass : Pass<"convert-fly-ktrace-to-rocdl", "::mlir::ModuleOp"> {
   let summary = "Lower events of kernels to stores to a trace buffer";
   let description = [{
@@ -74,7 +92,11 @@ def FlyMathToLLVMPass : Pass<"fly-math-to-llvm"> {
     |x| >= 2^16 (f64: 2^22). No table is kept in memory. f64 has algorithms of its own,
     partly in double-double arithmetic, within 3 units of the last place. erf and erfc of f64 are an error: neither the
     pass nor the backend has them.
+
+    For NVIDIA GPUs (`chip`), whose back end has fewer functions, exp and exp2 of f32 use `ex2.approx`, with `afn` as it
+    is, and logarithms of f32 are MLIR's polynomials. There it runs before convert-gpu-to-nvvm, for the same reason.
   }];
+  let options = [Option<"chip", "chip", "std::string", [{"gfx942"}], "the target's architecture">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "AuxiliaryOperand.h"
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 
 using namespace mlir;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies through buffer resources.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
+#include "../FlyToLLVM/AtomState.h"
 #include "AtomCalls.h"
-#include "AtomState.h"
+#include "BufferPointers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -62,8 +63,8 @@ static Type registerType(fly::MemRefType registers, int32_t bits) {
 
 CopyResult lowerBufferCopy(OpBuilder &builder, CDNA3BufferCopyType operation,
                            const CopyCall &call) {
-  bool load = call.source.isBuffer();
-  if (load == call.destination.isBuffer())
+  bool load = isBuffer(call.source);
+  if (load == isBuffer(call.destination))
     return failure();
   Location loc = call.loc();
   Type data = builder.getIntegerType(operation.getBits());
@@ -95,7 +96,7 @@ CopyResult lowerBufferCopy(OpBuilder &builder, CDNA3BufferCopyType operation,
 
 CopyResult lowerBufferAtomic(OpBuilder &builder, CDNA3BufferAtomicType operation,
                              const CopyCall &call) {
-  if (call.resultType || !call.destination.isBuffer())
+  if (call.resultType || !isBuffer(call.destination))
     return failure();
   Type type = operation.getValueType();
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(type));
@@ -127,7 +128,7 @@ CopyResult lowerBufferAtomic(OpBuilder &builder, CDNA3BufferAtomicType operation
 
 /// A buffer load to LDS of `bits` bits.
 static CopyResult loadToLDS(OpBuilder &builder, const CopyCall &call, int32_t bits) {
-  if (call.resultType || !call.source.isBuffer() ||
+  if (call.resultType || !isBuffer(call.source) ||
       !call.destination.isMemoryIn(AddressSpace::Shared))
     return failure();
   Location loc = call.loc();

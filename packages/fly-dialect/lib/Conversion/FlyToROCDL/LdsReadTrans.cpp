@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cdna4.lds_read_trans.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 #include "AtomCalls.h"
 
 using namespace mlir;

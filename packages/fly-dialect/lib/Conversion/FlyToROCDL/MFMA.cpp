@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cdna3.mfma and cdna4.mfma_scale.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 #include "AtomCalls.h"
 #include "MatrixTypes.h"
 #include "ScaledOperands.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cdna3.smfmac: matrix operations whose A is sparse.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 #include "AtomCalls.h"
 #include "AuxiliaryOperand.h"
 #include "MatrixTypes.h"

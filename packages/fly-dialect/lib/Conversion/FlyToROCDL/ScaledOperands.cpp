@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ScaledOperands.h"
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 #include "AuxiliaryOperand.h"
 
 using namespace mlir;

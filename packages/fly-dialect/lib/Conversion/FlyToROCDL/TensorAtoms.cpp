@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cdna5.tensor_load and cdna5.tensor_store: tensor copies whose geometry is in the atom.
-#include "TensorAtoms.h"
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
+#include "../FlyToLLVM/AtomState.h"
+#include "../FlyToLLVM/TypeConverter.h"
 #include "AtomCalls.h"
-#include "AtomState.h"
+#include "ROCDLDevice.h"
 #include "TensorDescriptor.h"
-#include "TypeConverter.h"
+#include "fly/Dialect/Fly/IR/FlyOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -43,8 +44,11 @@ ArrayRef<int32_t> boxShape(Type operation) {
 
 } // namespace
 
-FailureOr<Value> buildTensorState(OpBuilder &builder, MakeCopyAtomOp op, Type operation,
-                                  ValueRange arguments) {
+/// The state of a new atom: `arguments` are the base pointer, the strides (i64, outermost first,
+/// one less than the rank) and the extents (i32, one per dimension). Another number or kind of
+/// arguments is diagnosed.
+static FailureOr<Value> buildTensorState(OpBuilder &builder, MakeCopyAtomOp op, Type operation,
+                                         ValueRange arguments) {
   size_t rank = boxShape(operation).size();
   auto isWidth = [](unsigned width) {
     return [width](Value value) { return value.getType().isInteger(width); };
@@ -56,7 +60,7 @@ FailureOr<Value> buildTensorState(OpBuilder &builder, MakeCopyAtomOp op, Type op
                         "(base, strides, extents)");
   StateSlots slots(operation);
   Location loc = op.getLoc();
-  Value state = defaultState(builder, loc, operation);
+  Value state = zeroState(builder, loc, operation);
   state = writeField(builder, loc, state, slots.base, arguments.front());
   for (auto [index, stride] : llvm::enumerate(arguments.slice(1, rank - 1)))
     state = writeField(builder, loc, state, slots.strides + index, stride);
@@ -65,13 +69,15 @@ FailureOr<Value> buildTensorState(OpBuilder &builder, MakeCopyAtomOp op, Type op
   return state;
 }
 
-bool isTensorAxesField(Type operation, StringRef field) {
+/// Whether `field` of `operation` is the tuple of boundary flags.
+static bool isTensorAxesField(Type operation, StringRef field) {
   return isa<CDNA5TensorLoadType, CDNA5TensorStoreType>(operation) &&
          field == "boundary_check_axes";
 }
 
-FailureOr<Value> setBoundaryAxes(OpBuilder &builder, AtomSetValueOp op, Type operation,
-                                 Value state) {
+/// `state` with the boundary flags that `op` sets.
+static FailureOr<Value> setBoundaryAxes(OpBuilder &builder, AtomSetValueOp op, Type operation,
+                                        Value state) {
   size_t rank = boxShape(operation).size();
   auto type = dyn_cast<IntTupleType>(op.getValue().getType());
   auto made = op.getValue().getDefiningOp<MakeIntTupleOp>();
@@ -233,6 +239,53 @@ CopyResult lowerTensorStore(OpBuilder &builder, CDNA5TensorStoreType operation,
                             const CopyCall &call) {
   return lowerTensorCopy(builder, operation, call, call.destination, call.source,
                          TensorDescriptor(), /*isLoad=*/false);
+}
+
+namespace {
+
+bool isTensorCopy(Type operation) {
+  return isa<CDNA5TensorLoadType, CDNA5TensorStoreType>(operation);
+}
+
+struct MakeTensorAtomLowering : OpConversionPattern<MakeCopyAtomOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(MakeCopyAtomOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type operation = op.getResult().getType().getCopyOp();
+    if (!isTensorCopy(operation))
+      return failure();
+    FailureOr<Value> state = buildTensorState(rewriter, op, operation, adaptor.getArgs());
+    if (failed(state))
+      return failure();
+    rewriter.replaceOp(op, *state);
+    return success();
+  }
+};
+
+struct SetBoundaryAxesLowering : OpConversionPattern<AtomSetValueOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(AtomSetValueOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type operation = getAtomOperation(op.getAtom().getType());
+    if (!isTensorAxesField(operation, op.getField()))
+      return failure();
+    FailureOr<Value> state = setBoundaryAxes(rewriter, op, operation, adaptor.getAtom());
+    if (failed(state))
+      return failure();
+    rewriter.replaceOp(op, *state);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateTensorAtomPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  // Before the patterns of all atoms.
+  const PatternBenefit own = 2;
+  patterns.add<MakeTensorAtomLowering, SetBoundaryAxesLowering>(converter, patterns.getContext(),
+                                                                own);
 }
 
 } // namespace fly::rocdl

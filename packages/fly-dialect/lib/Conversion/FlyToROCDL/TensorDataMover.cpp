@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gfx1250.tdm: a tensor copy whose geometry comes from the memref in global memory.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
+#include "../FlyToLLVM/AtomState.h"
 #include "AtomCalls.h"
-#include "AtomState.h"
 #include "TensorDescriptor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

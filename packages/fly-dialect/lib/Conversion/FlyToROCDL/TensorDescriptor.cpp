@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TensorDescriptor.h"
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace fly::lowering;
 
 namespace fly::rocdl {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gfx11.wmma, gfx120x.wmma, gfx1250.wmma and gfx1250.wmma_scale.
-#include "Addressing.h"
+#include "../FlyToLLVM/Addressing.h"
 #include "AtomCalls.h"
 #include "MatrixTypes.h"
 #include "ScaledOperands.h"

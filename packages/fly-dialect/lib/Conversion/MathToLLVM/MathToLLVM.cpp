@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Math functions without a device library: LLVM intrinsics where the AMDGPU backend selects them,
+// Math functions without a device library: LLVM intrinsics where the back end selects them,
 // algorithms of our own where MLIR's lose digits, and MLIR's expansions and approximations
 // elsewhere.
+#include "NVPTXFunctions.h"
 #include "Patterns.h"
 #include "fly/Conversion/ControlFlow.h"
 #include "fly/Conversion/Passes.h"
@@ -42,6 +43,9 @@ constexpr StringRef expanded[] = {"powf", "fpowi", "round", "rsqrt", "ctlz", "ce
 constexpr StringRef approximated[] = {"math.acos", "math.erf", "math.erfc", "math.expm1",
                                       "math.log1p"};
 
+/// And those that only AMDGPU's back end selects.
+constexpr StringRef approximatedForNVPTX[] = {"math.log", "math.log2"};
+
 /// What the backend selects for f64 too, and what has an algorithm of its own for f64.
 bool hasDoubleForm(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
@@ -55,8 +59,8 @@ bool hasDoubleForm(Operation *op) {
       op);
 }
 
-/// The intrinsic of an operation for which convert-gpu-to-rocdl, the next pass, refuses LLVM's op
-/// form.
+/// The intrinsic of an operation for which convert-gpu-to-rocdl and convert-gpu-to-nvvm, the next
+/// pass, refuse LLVM's op form.
 StringRef intrinsicOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case<math::CeilOp>([](auto) { return "llvm.ceil"; })
@@ -66,6 +70,17 @@ StringRef intrinsicOf(Operation *op) {
       .Case<math::LogOp>([](auto) { return "llvm.log"; })
       .Case<math::Log10Op>([](auto) { return "llvm.log10"; })
       .Case<math::Log2Op>([](auto) { return "llvm.log2"; })
+      .Default(StringRef());
+}
+
+/// The same for operations of which convert-gpu-to-nvvm alone refuses LLVM's op form.
+StringRef intrinsicOfNVPTX(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<math::AbsFOp>([](auto) { return "llvm.fabs"; })
+      .Case<math::CopySignOp>([](auto) { return "llvm.copysign"; })
+      .Case<math::RoundOp>([](auto) { return "llvm.round"; })
+      .Case<math::RoundEvenOp>([](auto) { return "llvm.roundeven"; })
+      .Case<math::SqrtOp>([](auto) { return "llvm.sqrt"; })
       .Default(StringRef());
 }
 
@@ -190,6 +205,8 @@ private:
 };
 
 struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
+  using FlyMathToLLVMPassBase::FlyMathToLLVMPassBase;
+
   void runOnOperation() override {
     if (!hasMath()) // most kernels; making the patterns takes longer than looking
       return;
@@ -199,6 +216,8 @@ struct FlyMathToLLVMPass : fly::impl::FlyMathToLLVMPassBase<FlyMathToLLVMPass> {
   }
 
 private:
+  bool isNVPTX() const { return StringRef(chip).starts_with("sm_"); }
+
   bool hasMath() {
     return getOperation()
         ->walk([](Operation *op) {
@@ -210,13 +229,14 @@ private:
 
   /// There is no f64 version of the other functions in the backend.
   LogicalResult refuseDouble() {
-    WalkResult walked = getOperation()->walk([](Operation *op) {
+    WalkResult walked = getOperation()->walk([&](Operation *op) {
       if (!isa<math::MathDialect>(op->getDialect()) || hasDoubleForm(op))
         return WalkResult::advance();
       if (llvm::none_of(op->getOperandTypes(),
                         [](Type type) { return getElementTypeOrSelf(type).isF64(); }))
         return WalkResult::advance();
-      op->emitOpError("has no double-precision form on AMD GPUs; convert the operand to f32");
+      op->emitOpError("has no double-precision form on ")
+          << (isNVPTX() ? "NVIDIA" : "AMD") << " GPUs; convert the operand to f32";
       return WalkResult::interrupt();
     });
     return failure(walked.wasInterrupted());
@@ -250,8 +270,12 @@ private:
     fly::populateDoubleTrigonometryPatterns(patterns);
     fly::populateDoubleInverseTrigonometryPatterns(patterns);
     math::populateExpansionPatterns(patterns, expanded);
-    populateMathPolynomialApproximationPatterns(
-        patterns, [](StringRef name) { return llvm::is_contained(approximated, name); });
+    if (isNVPTX())
+      fly::populateNVPTXPatterns(patterns);
+    populateMathPolynomialApproximationPatterns(patterns, [&](StringRef name) {
+      return llvm::is_contained(approximated, name) ||
+             (isNVPTX() && llvm::is_contained(approximatedForNVPTX, name));
+    });
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     return applyPatternsGreedily(getOperation(), std::move(patterns), config);
@@ -266,8 +290,11 @@ private:
   }
 
   LogicalResult convert() {
-    getOperation()->walk([](Operation *op) {
-      if (StringRef intrinsic = intrinsicOf(op); !intrinsic.empty())
+    getOperation()->walk([&](Operation *op) {
+      StringRef intrinsic = intrinsicOf(op);
+      if (intrinsic.empty() && isNVPTX())
+        intrinsic = intrinsicOfNVPTX(op);
+      if (!intrinsic.empty())
         callIntrinsic(op, intrinsic);
     });
     MLIRContext *context = &getContext();

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile backends: what turns traced modules into code for a kind of device. There is one, `rocm`."""
+"""Compile backends: what turns traced modules into code for a kind of device. There are `rocm` and `cuda`."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from flydsl.trace.arch import Arch, register_default_arch
+from flydsl.utils import env
 
 from .base import (
     ARTIFACT_KINDS,
@@ -15,8 +16,10 @@ from .base import (
     DeviceTexts,
     GPUTarget,
     Stage,
+    backend_of,
     compile_backend_name,
 )
+from .cuda import CudaBackend
 from .rocm import RocmBackend
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "TO_BINARY",
     "Arch",
     "BaseBackend",
+    "CudaBackend",
     "DeviceCode",
     "DeviceTexts",
     "GPUTarget",
@@ -35,7 +39,7 @@ __all__ = [
     "register_backend",
 ]
 
-_backends: dict[str, type[BaseBackend]] = {"rocm": RocmBackend}
+_backends: dict[str, type[BaseBackend]] = {"rocm": RocmBackend, "cuda": CudaBackend}
 
 
 def register_backend(name: str, cls: type[BaseBackend], *, force: bool = False) -> None:
@@ -57,10 +61,12 @@ def register_backend(name: str, cls: type[BaseBackend], *, force: bool = False) 
 def get_backend(name: str | None = None, *, arch: str = "") -> BaseBackend:
     """Return a backend, by default the one in use, for an architecture, by default the one that is asked for.
 
+    Without a name, and where the environment names none, it is the one for the architecture.
+
     Raises:
         ValueError: no backend has that name.
     """
-    wanted = name or compile_backend_name()
+    wanted = name or str(env.compile.backend).strip().lower() or (backend_of(arch) if arch else compile_backend_name())
     if wanted not in _backends:
         raise ValueError(f"unknown compile backend {wanted!r}; there are: {', '.join(sorted(_backends))}")
     cls = _backends[wanted]

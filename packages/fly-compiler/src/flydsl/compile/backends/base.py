@@ -25,16 +25,23 @@ __all__ = [
     "compile_backend_name",
 ]
 
-ARTIFACT_KINDS = ("hsaco",)
+ARTIFACT_KINDS = ("hsaco", "ptx")
 """The kinds of device code that an artifact can hold (docs/artifact.md)."""
 
 TO_BINARY = "gpu-module-to-binary"
 """The stage of every pipeline that makes device code; those before it lower the program."""
 
 
+def backend_of(arch: str) -> str:
+    """Return the name of the backend that comes with the compiler for an architecture."""
+    return "cuda" if arch.startswith("sm_") else "rocm"
+
+
 def compile_backend_name() -> str:
-    """Return the name of the backend in use (`FLYDSL_COMPILE_BACKEND`)."""
-    return str(env.compile.backend).strip().lower()
+    """Return the name of the backend in use: `FLYDSL_COMPILE_BACKEND`, or the one for the target architecture."""
+    from flydsl.runtime.device import get_rocm_arch
+
+    return str(env.compile.backend).strip().lower() or backend_of(get_rocm_arch())
 
 
 @dataclass(frozen=True)

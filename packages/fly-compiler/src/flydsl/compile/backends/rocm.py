@@ -63,7 +63,7 @@ class RocmBackend(BaseBackend):
         """Return the steps from a traced program to code objects: those of `fly-opt --fly-default-pipeline`."""
         from flydsl._mlir._mlir_libs import _fly_emit
 
-        found = _fly_emit.rocdl_pipeline(
+        found = _fly_emit.device_pipeline(
             chip=self.target.arch,
             opt_level=opt_level,
             fast_math=bool(hints.get("fast_fp_math")),

@@ -7,18 +7,17 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from flydsl.trace import context as _trace
-
 from ..ops.gpu import barrier, lane_id
 from ..ops.math import ctpop
 from ..ops.memory import atomic_add
-from ..values.numeric.base import select, wrap
-from ..values.numeric.types import Boolean, Int32, Int64, Uint32, Uint64
+from ..values.numeric.base import select
+from ..values.numeric.types import Boolean, Int32, Uint32, Uint64
 from ..values.storable import Array
 from ..values.struct import Struct
 from ..values.vector import ReductionOp
 from .block_scan import BlockScan
 from .key_order import to_bits
+from .lanes import votes
 from .specialise import Collective, packed, when
 
 __all__ = ["BlockRadixRank", "BlockRadixRankAlgorithm", "digit_ranks"]
@@ -286,14 +285,11 @@ class BlockRadixRank(Collective):
 
 def _equal_lanes(digit: Any, width: int) -> Any:
     """Return the mask of the lanes with this lane's digit: a vote per bit."""
-    from ..rocdl import ballot
-
-    cls, signed = (Uint64, Int64) if _trace.target().warp_size == 64 else (Uint32, Int32)
-    equal = wrap(signed, ballot(signed, Boolean(True))).bitcast(cls)
+    equal = votes(Boolean(True))
     for bit in range(width):
         one = ((digit >> bit) & 1) != 0
-        votes = wrap(signed, ballot(signed, one)).bitcast(cls)
-        equal = equal & select(one, votes, ~votes)
+        set_here = votes(one)
+        equal = equal & select(one, set_here, ~set_here)
     return equal
 
 

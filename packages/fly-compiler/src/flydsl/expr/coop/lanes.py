@@ -16,11 +16,11 @@ from flydsl.trace import context as _trace
 from flydsl.trace.build import attribute, build, int_attribute
 
 from ..ops.gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
-from ..values.numeric.base import select, wrap
-from ..values.numeric.types import Int16, Int32
+from ..values.numeric.base import Numeric, select, wrap
+from ..values.numeric.types import Int16, Int32, Int64, Uint32, Uint64
 from ..values.vector import Vector
 
-__all__ = ["for_target", "lane_before", "last_lane", "reduce_lanes", "scan_lanes"]
+__all__ = ["for_target", "lane_before", "last_lane", "reduce_lanes", "scan_lanes", "votes"]
 
 # DPP controls of gfx9: permutations within 4 lanes, mirrors of 8 and 16, shifts within 16, the last lane of the row(s).
 _SWAP_1, _SWAP_2, _HALF_MIRROR, _MIRROR = 0xB1, 0x4E, 0x141, 0x140
@@ -93,6 +93,18 @@ def _of_lane(value: Any, lane: int) -> Any:
 def _word_of_lane(value: Any, lane: int) -> Any:
     operand = value.ir_value()
     return wrap(value.dtype, build("rocdl.readlane", (operand, Int32(lane).ir_value()), operand.type))
+
+
+def votes(flag: Numeric) -> Numeric:
+    """Return the mask of the lanes of the wave whose flag is true: `Uint64` where a wave has 64, else `Uint32`."""
+    from ..nvgpu import ballot as vote
+    from ..rocdl import ballot
+
+    target = _trace.target()
+    if target.nvidia:
+        return vote(flag)
+    signed, mask = (Int64, Uint64) if target.warp_size == 64 else (Int32, Uint32)
+    return wrap(signed, ballot(signed, flag)).bitcast(mask)
 
 
 def lane_before(value: Any, lanes: int) -> Any:

@@ -13,10 +13,10 @@ from flydsl.trace import context as _trace
 
 from ..ops.gpu import lane_id, shuffle_down, shuffle_idx
 from ..ops.math import cttz
-from ..values.numeric.base import as_numeric, select, wrap
-from ..values.numeric.types import Int32, Int64, Uint32, Uint64
+from ..values.numeric.base import as_numeric, select
+from ..values.numeric.types import Int32, Uint64
 from ..values.vector import Vector
-from .lanes import lane_before, last_lane, reduce_lanes, scan_lanes
+from .lanes import lane_before, last_lane, reduce_lanes, scan_lanes, votes
 from .operator import combiner, identity_of
 
 __all__ = [
@@ -76,10 +76,7 @@ def _segmented(value: Any, op: Any, lanes: int, ends: Any) -> Any:
 
 
 def _votes(flag: Any) -> Any:
-    from ..rocdl import ballot
-
-    cls = Int64 if _trace.target().warp_size == 64 else Int32
-    return wrap(cls, ballot(cls, as_numeric(flag) != 0)).bitcast(Uint64 if cls is Int64 else Uint32).to(Uint64)
+    return votes(as_numeric(flag) != 0).to(Uint64)
 
 
 def warp_tail_segmented_reduce(value: Any, tail_flag: Any, op: Any, *, width: int | None = None) -> Any:

@@ -111,7 +111,7 @@ class Tuple3D:
         return wrap(Int32, known)
 
     def _emit(self, axis: str) -> ir.Value:
-        if self._op in _IMPLICIT_ARGUMENTS:
+        if self._op in _IMPLICIT_ARGUMENTS and not _trace.target().nvidia:
             return _implicit_argument(self._op, axis)
         return build("arith.index_cast", (_id(self._op, axis),), Int32.ir_type)
 

@@ -95,7 +95,20 @@ static std::string sentence(Type operation, const std::string &rest) {
   return text.substr(1) + " " + rest; // Without "!".
 }
 
+/// Why NVIDIA GPUs have none of these operations.
+static std::optional<std::string> whyForeign(Type operation, StringRef name) {
+  if (!name.starts_with("sm_"))
+    return std::nullopt;
+  return sentence(operation,
+                  "is an instruction of AMD GPUs, but the kernel is compiled for " + name.str() +
+                      "; use " +
+                      (isa<MmaOpTypeInterface>(operation) ? "fx.UniversalFMA"
+                                                          : "fx.UniversalCopy, with a predicate"));
+}
+
 static std::optional<std::string> whyMissing(Type operation, StringRef name, const Needs &needs) {
+  if (std::optional<std::string> reason = whyForeign(operation, name))
+    return reason;
   const Target target(name);
   if (llvm::is_contained(needs.any, target.chip) || llvm::is_contained(needs.any, target.family))
     return std::nullopt;
@@ -118,11 +131,11 @@ std::optional<std::string> CDNA3BufferCopyLDSType::whyUnavailable(StringRef targ
 }
 
 // Every AMD GPU has these.
-std::optional<std::string> CDNA3BufferCopyType::whyUnavailable(StringRef) const {
-  return std::nullopt;
+std::optional<std::string> CDNA3BufferCopyType::whyUnavailable(StringRef target) const {
+  return whyForeign(*this, target);
 }
-std::optional<std::string> CDNA3BufferAtomicType::whyUnavailable(StringRef) const {
-  return std::nullopt;
+std::optional<std::string> CDNA3BufferAtomicType::whyUnavailable(StringRef target) const {
+  return whyForeign(*this, target);
 }
 
 #define FLY_ROCDL_NEEDS(TYPE, CHIP, INSTEAD)                                                       \

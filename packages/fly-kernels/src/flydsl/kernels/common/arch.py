@@ -50,6 +50,11 @@ class Architecture:
     lds_banks: int
 
     @property
+    def nvidia(self) -> bool:
+        """Whether it is one of NVIDIA's: a vector is read and written at a multiple of its size, or not at all."""
+        return self.name.startswith("sm_")
+
+    @property
     def fp8(self) -> Float8:
         """The 8-bit float with 3 bits of mantissa that the target's instructions take; RuntimeError without one."""
         return float8_of(self.name)
@@ -58,7 +63,7 @@ class Architecture:
 MATRIX_CHIPS = ("gfx942", "gfx950")
 """The chips that matrix products and attention are written for."""
 
-WRITTEN_FOR = (*MATRIX_CHIPS, "gfx1100", "gfx1201")
+WRITTEN_FOR = (*MATRIX_CHIPS, "gfx1100", "gfx1201", "sm_90a")
 """The chips that row kernels, quantisation, rope, elementwise kernels and reductions are written for."""
 
 COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in MATRIX_CHIPS}
@@ -66,7 +71,7 @@ LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
 NUM_XCDS = 8
 """Dies of MI300X and MI355X, to which workgroups are dealt out in turn, each with an L2 of its own."""
 
-_CONVERT_BF16 = ("gfx950",)
+_CONVERT_BF16 = ("gfx950", "sm_90a")
 
 
 def _architecture(chip: Chip) -> Architecture:

@@ -5,9 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .arch import architecture
 from .language import fx
 
 __all__ = ["black_box", "black_box_resource", "black_box_vector"]
+
+
+def _same_register() -> str:
+    return "=r,0" if architecture().nvidia else "=v,0"
 
 
 def black_box(value: Any) -> Any:
@@ -17,7 +22,7 @@ def black_box(value: Any) -> Any:
     for each, although instructions have room for an offset. After a loop, it keeps what is computed from it from being
     computed before the loop and held in registers through it.
     """
-    return fx.rocdl.inline_asm.inline_asm("", "=v,0", [value], fx.Int32, side_effects=False)
+    return fx.rocdl.inline_asm.inline_asm("", _same_register(), [value], fx.Int32, side_effects=False)
 
 
 def black_box_vector(values: fx.Vector) -> fx.Vector:
@@ -30,7 +35,7 @@ def black_box_vector(values: fx.Vector) -> fx.Vector:
         return values
     words = values.bitcast(fx.Int32)
     hide = fx.rocdl.inline_asm.inline_asm
-    hidden = [hide("", "=v,0", [words[index]], fx.Int32, side_effects=True) for index in range(words.numel)]
+    hidden = [hide("", _same_register(), [words[index]], fx.Int32, side_effects=True) for index in range(words.numel)]
     return fx.Vector.from_elements(hidden).bitcast(values.dtype)
 
 

@@ -32,11 +32,15 @@ def reciprocal(value: Any) -> Any:
 
 
 def _reciprocal_of(value: Any) -> Any:
+    if architecture().nvidia:
+        return fx.nvgpu.reciprocal_approx(value)
     return fx.Float32(fx.rocdl.rcp(fx.Float32, value))
 
 
 def inverse_sqrt(value: Any) -> Any:
     """1 / sqrt(value) of a Float32 that is no denormal, within one unit of the last place: one instruction."""
+    if architecture().nvidia:
+        return fx.nvgpu.rsqrt_approx(value)
     raw = value.ir_value()
     return fx.Float32(fx.rocdl.call_intrinsic("llvm.amdgcn.rsq", (raw,), raw.type))
 
@@ -52,6 +56,8 @@ def exp2(value: Any) -> Any:
 
 
 def _exp2_of(value: Any) -> Any:
+    if architecture().nvidia:
+        return fx.nvgpu.exp2_approx(value)
     raw = value.ir_value()
     return fx.Float32(fx.rocdl.call_intrinsic("llvm.amdgcn.exp2", (raw,), raw.type))
 
@@ -75,9 +81,12 @@ def multiply_add_each(values: Any, factors: Any, summands: Any, element: Any) ->
 def to_fp8(values: Any) -> Any:
     """A vector of Float32 as the bits (Int8) of the architecture's fp8 (E4M3), rounded to nearest even.
 
-    Values are within its range up to rounding: a larger one becomes NaN. Two elements an instruction.
+    Values are within its range up to rounding: a larger one becomes NaN, on NVIDIA's the largest number. Two elements
+    an instruction.
     """
     count = values.numel
+    if architecture().nvidia:
+        return _to_e4m3(values)
     words = []
     for first in fx.range_constexpr(0, count, 4):
         word = fx.Int32(0)
@@ -87,6 +96,17 @@ def to_fp8(values: Any) -> Any:
             word = fx.Int32(fx.rocdl.cvt_pk_fp8_f32(fx.Int32, low, high, word, half == 2))
         words.append(word)
     octets = fx.Vector.from_elements(words).bitcast(fx.Int8)
+    return octets if octets.numel == count else octets.shuffle(octets, list(range(count)))
+
+
+def _to_e4m3(values: Any) -> Any:
+    count = values.numel
+    last = fx.Float32(0.0)
+    pairs = [
+        fx.nvgpu.pack_e4m3(values[first], values[first + 1] if first + 1 < count else last)
+        for first in range(0, count, 2)
+    ]
+    octets = fx.Vector.from_elements(pairs).bitcast(fx.Int8)
     return octets if octets.numel == count else octets.shuffle(octets, list(range(count)))
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .arch import architecture
 from .contiguous import expect_contiguous
 from .language import fx
+from .row_plan import aligned_vector
 
-__all__ = ["expect", "expect_columns", "expect_count", "expect_extents", "expect_row", "expect_rows"]
+__all__ = ["expect", "expect_aligned", "expect_columns", "expect_count", "expect_extents", "expect_row", "expect_rows"]
 
 
 def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
@@ -37,6 +39,7 @@ def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any, *
 
     All of a contiguous matrix may come flattened, as one dimension. Rows of what is `written` must not overlap.
     """
+    expect_aligned(name, tensor, aligned_vector(columns, element.width))
     if isinstance(tensor, fx.Tensor) and fx.rank(tensor) == 1:
         expect_contiguous(name, tensor, element, fx.Int64(rows) * columns)
         return
@@ -56,9 +59,33 @@ def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any, *
             )
 
 
+def expect_aligned(name: str, tensor: Any, elements: int) -> None:
+    """Refuse a tensor that does not begin at a multiple of so many elements, or whose rows do not, where that matters.
+
+    NVIDIA's GPUs read a vector at a multiple of its size; AMD's anywhere.
+    """
+    if not architecture().nvidia or elements == 1 or not isinstance(tensor, fx.Tensor):
+        return
+    size = elements * tensor.element_type.width // 8
+    address = fx.Int64(fx.ptrtoint(fx.get_iter(tensor)))
+    said = (
+        f"argument '{name}': must begin at a multiple of {size} bytes, but its address is {{}}; copy it with .clone()"
+    )
+    fx.host_assert(address % size == 0, said, address)
+    for mode in range(fx.rank(tensor) - 1):
+        stride, extent = (fx.Int64(part[mode].unpack()) for part in (tensor.stride, tensor.shape))
+        fx.host_assert(
+            (stride % elements == 0) | (extent <= 1),
+            f"argument '{name}': rows must be a multiple of {elements} elements apart, but the stride of dimension "
+            f"{mode} is {{}}; copy it with .contiguous()",
+            stride,
+        )
+
+
 def expect_columns(name: str, tensor: Any, element: Any, count: int) -> None:
     """Refuse what is no vector of exactly `count` elements that are neighbours: a weight, or sums of columns."""
     expect(name, tensor, element, rank=1)
+    expect_aligned(name, tensor, aligned_vector(count, element.width))
     if isinstance(tensor, fx.Tensor):
         _expect_extent(name, tensor.shape[0].unpack(), count, "elements")
         _expect_neighbours(name, tensor.stride[0].unpack(), "the elements", "its dimension")

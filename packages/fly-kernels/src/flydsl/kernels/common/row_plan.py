@@ -152,6 +152,19 @@ class RowPlan:
         return [Step(self.vector, step * self.step_groups) for step in range(self.full_steps)] + self.last_steps
 
 
+def aligned_vector(columns: int, bits: int) -> int:
+    """Elements of the longest access, of 16 bytes at most, that fits rows of `columns` elements on the target.
+
+    NVIDIA's GPUs have no unaligned access mode: there it divides the row, so that all rows begin at a multiple of it.
+
+    Raises RuntimeError for a target that the library is not written for.
+    """
+    vector = VECTOR_BYTES * 8 // bits
+    while architecture().nvidia and columns % vector:
+        vector //= 2
+    return vector
+
+
 def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: int | None = None) -> RowPlan:
     """The plan for rows of `columns` elements of `bits` each, on waves of `wave` lanes (None: those of the target).
 
@@ -159,10 +172,12 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: in
     not written for.
     """
     positive_integer("N", columns)
-    wave = wave or architecture().wave
     # Where N is no multiple of the vector, rows begin anywhere: the hardware's unaligned access mode, which ROCm sets
     # and LLVM counts on, takes any address that is a multiple of the element's size.
     vector = VECTOR_BYTES * 8 // bits
+    if wave is None:
+        wave = architecture().wave
+        vector = aligned_vector(columns, bits)
     block, elements, held = config.block, config.elements, config.held
     wave_limit = elements if block is not None else max(elements, config.wave_limit or 0)
     threads, rows = wave if config.single else 16, 1

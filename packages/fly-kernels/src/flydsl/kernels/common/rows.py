@@ -13,6 +13,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .arch import architecture
 from .convert import round_to
 from .language import fx
 from .row_config import row_config
@@ -57,7 +58,7 @@ class RowThread:
             self.first, self.lane = block, thread
         else:
             group = thread // plan.threads
-            if plan.threads == fx.num_warp_threads():
+            if plan.threads == fx.num_warp_threads() and not architecture().nvidia:
                 group = fx.rocdl.readfirstlane(group)  # one row a wave: its addresses stay in scalar registers
             self.first, self.lane = block * plan.rows + group, thread % plan.threads
         self._slots: list[Any] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .arch import architecture
 from .language import fx
 
 __all__ = ["MOST", "load_arguments", "load_number", "predicate", "start_of", "store_number", "vector_of"]
@@ -68,8 +69,11 @@ def load_arguments(*arguments: fx.Tensor | fx.Pointer | fx.Numeric) -> None:
     LLVM moves each load of an argument into the block that uses it, so that a kernel that begins with a branch waits
     for scalar memory in one block after the other: predicted 0.15 of 3.99 us for 1024 rows of 1024 bf16, quantised, on
     MI355X. A use ahead of the branch makes it one wait. LLVM takes the use for a write to memory, and reads what comes
-    after it past the scalar cache; so this is not for kernels that read numbers which all lanes share.
+    after it past the scalar cache; so this is not for kernels that read numbers which all lanes share. NVIDIA's GPUs
+    have their arguments in constant memory; there it does nothing.
     """
+    if architecture().nvidia:
+        return
     words = []
     for one in arguments:
         if isinstance(one, fx.Numeric):

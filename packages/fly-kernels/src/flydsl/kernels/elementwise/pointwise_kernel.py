@@ -15,7 +15,7 @@ from ..common.convert import round_to
 from ..common.dtypes import float_type
 from ..common.functions import BINARY, GRADIENTS, UNARY, function
 from ..common.language import flyc, fx
-from ..common.row_arguments import expect_count, expect_row
+from ..common.row_arguments import expect_aligned, expect_count, expect_row
 from ..common.views import start_of
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 
@@ -108,6 +108,7 @@ def _pointwise(apply: Any, name: str, dtype_str: str, config: WorkgroupConfig | 
         expect_count("count", count)
         for label, tensor in (inputs | outputs).items():
             expect_row(label, tensor, element, count)
+            expect_aligned(label, tensor, vector)
         (output,) = outputs.values()
         grid = ((fx.Int64(count) + (span - 1)) // span).to(fx.Int32)  # a count may be next to 2^31
         pointwise_kernel(list(inputs.values()), output, count).launch(grid=(grid,), block=(threads,), stream=stream)

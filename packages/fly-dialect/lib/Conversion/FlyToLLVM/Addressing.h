@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses of accesses: swizzles, alignments, and pointers that are buffer resources.
-#ifndef FLY_LIB_CONVERSION_FLYTOROCDL_ADDRESSING_H
-#define FLY_LIB_CONVERSION_FLYTOROCDL_ADDRESSING_H
+// Addresses of accesses: swizzles and alignments.
+#ifndef FLY_LIB_CONVERSION_FLYTOLLVM_ADDRESSING_H
+#define FLY_LIB_CONVERSION_FLYTOLLVM_ADDRESSING_H
 
 #include "fly/Dialect/Fly/IR/FlyTypes.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int32_t value);
 mlir::Value constantI64(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);
@@ -33,19 +33,9 @@ mlir::Value swizzlePointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::V
 /// alignment and the swizzle's granularity.
 int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle);
 
-/// The resource, an !llvm.ptr<8>, of a converted buffer pointer.
-mlir::Value bufferResource(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
-/// The offset, an i32 number of elements, of a converted buffer pointer.
-mlir::Value bufferElementOffset(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
-/// A buffer pointer; without an offset it points to the resource's first element.
-mlir::Value packBufferPointer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value resource,
-                              mlir::Value elementOffset = {});
-
-/// The byte offset of an access through a buffer pointer with this element offset, swizzled. The
-/// base address takes no part in the swizzle.
-mlir::Value bufferByteOffset(mlir::OpBuilder &builder, mlir::Location loc,
-                             mlir::Value elementOffset, mlir::Type elementType,
-                             const Swizzle &swizzle);
+/// The one integer that `offset`, a leaf tuple, stands for. Null when it is not made by
+/// make_int_tuple.
+mlir::Value offsetValue(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value offset);
 
 /// `value` reinterpreted as `type` of the same width; null when the widths differ.
 mlir::Value reinterpret(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
@@ -54,6 +44,6 @@ mlir::Value reinterpret(mlir::OpBuilder &builder, mlir::Location loc, mlir::Valu
 /// Bits of an integer, float or vector of them; 0 for other types.
 int64_t bitWidthOf(mlir::Type type);
 
-} // namespace fly::rocdl
+} // namespace fly::lowering
 
-#endif // FLY_LIB_CONVERSION_FLYTOROCDL_ADDRESSING_H
+#endif // FLY_LIB_CONVERSION_FLYTOLLVM_ADDRESSING_H

@@ -2,17 +2,17 @@
 //
 // Accesses of atoms move one piece of memory. Whether a tensor is one is in its type: in its layout
 // and in the swizzle of its pointer.
-#ifndef FLY_LIB_CONVERSION_FLYTOROCDL_CONTIGUITY_H
-#define FLY_LIB_CONVERSION_FLYTOROCDL_CONTIGUITY_H
+#ifndef FLY_LIB_CONVERSION_FLYTOLLVM_CONTIGUITY_H
+#define FLY_LIB_CONVERSION_FLYTOLLVM_CONTIGUITY_H
 
 #include "AtomCalls.h"
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
-/// Diagnoses a call of universal_copy or cdna3.buffer_copy that moves all elements of a tensor
-/// which do not lie side by side: the instruction would move others. Tensors of another size than
-/// the copy, and layouts that are not static, are taken on trust; so are two tensors in memory with
-/// the same gapless layout.
+/// Diagnoses a call of a plain copy, a universal one or one of the device's own, that moves all
+/// elements of a tensor which do not lie side by side: the instruction would move others. Tensors
+/// of another size than the copy, and layouts that are not static, are taken on trust; so are two
+/// tensors in memory with the same gapless layout.
 mlir::LogicalResult checkContiguity(mlir::Type operation, const CopyCall &call);
 
 /// Diagnoses a call of a copy atom that moves more bits at once than the swizzle of an operand's
@@ -36,6 +36,6 @@ mlir::LogicalResult checkSwizzle(mlir::Operation *op, fly::PointerType type, mli
 /// Whether the elements of a static layout lie side by side, in order.
 bool isContiguous(const AnyLayout &layout);
 
-} // namespace fly::rocdl
+} // namespace fly::lowering
 
-#endif // FLY_LIB_CONVERSION_FLYTOROCDL_CONTIGUITY_H
+#endif // FLY_LIB_CONVERSION_FLYTOLLVM_CONTIGUITY_H

@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 constexpr unsigned sharedAddressSpace = 3;
 constexpr StringLiteral dynamicSharedPrefix = "__dynamic_shared_";
@@ -21,21 +21,23 @@ static std::string freeName(gpu::GPUModuleOp module, StringRef prefix) {
 }
 
 static LLVM::GlobalOp createGlobal(RewriterBase &rewriter, gpu::GPUModuleOp module, Location loc,
-                                   StringRef prefix, int64_t bytes, int64_t alignment) {
+                                   StringRef prefix, LLVM::Linkage linkage, int64_t bytes,
+                                   int64_t alignment) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(module.getBody());
   auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), bytes);
-  return LLVM::GlobalOp::create(rewriter, loc, type, /*isConstant=*/false, LLVM::Linkage::External,
+  return LLVM::GlobalOp::create(rewriter, loc, type, /*isConstant=*/false, linkage,
                                 freeName(module, prefix), Attribute(), alignment,
                                 sharedAddressSpace, /*dsoLocal=*/true);
 }
 
-FailureOr<LLVM::GlobalOp> createSharedGlobal(RewriterBase &rewriter, Operation *op, int64_t bytes,
+FailureOr<LLVM::GlobalOp> createSharedGlobal(RewriterBase &rewriter, Operation *op,
+                                             LLVM::Linkage linkage, int64_t bytes,
                                              int64_t alignment) {
   auto module = op->getParentOfType<gpu::GPUModuleOp>();
   if (!module)
     return op->emitError("shared make_ptr must be inside a gpu.module");
-  return createGlobal(rewriter, module, op->getLoc(), "__shared_alloc_", bytes, alignment);
+  return createGlobal(rewriter, module, op->getLoc(), "__shared_alloc_", linkage, bytes, alignment);
 }
 
 FailureOr<LLVM::GlobalOp> getDynamicSharedGlobal(RewriterBase &rewriter, Operation *op) {
@@ -45,8 +47,8 @@ FailureOr<LLVM::GlobalOp> getDynamicSharedGlobal(RewriterBase &rewriter, Operati
   for (auto global : module.getOps<LLVM::GlobalOp>())
     if (global.getSymName().starts_with(dynamicSharedPrefix))
       return global;
-  return createGlobal(rewriter, module, op->getLoc(), dynamicSharedPrefix, /*bytes=*/0,
-                      /*alignment=*/1024);
+  return createGlobal(rewriter, module, op->getLoc(), dynamicSharedPrefix, LLVM::Linkage::External,
+                      /*bytes=*/0, /*alignment=*/1024);
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

@@ -4,10 +4,11 @@
 #include "fly/Algebra/Compose.h"
 #include "fly/Algebra/Coordinates.h"
 #include "fly/Algebra/Modes.h"
+#include "fly/Dialect/Fly/IR/AtomOpInterface.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 /// The coalesced layout, a leaf if it can be one, of a tensor with a static plain layout.
 static std::optional<Layout> coalesced(const AnyLayout &layout) {
@@ -44,12 +45,12 @@ static bool isGapless(const Layout &layout) {
 }
 
 LogicalResult checkContiguity(Type operation, const CopyCall &call) {
-  int64_t bits = 0;
+  std::optional<int64_t> bits;
   if (auto copy = dyn_cast<UniversalCopyType>(operation))
     bits = copy.getBits();
-  else if (auto buffer = dyn_cast<CDNA3BufferCopyType>(operation))
-    bits = buffer.getBits();
-  else
+  else if (auto own = dyn_cast<AtomOpTypeInterface>(operation))
+    bits = own.getOperandBits();
+  if (!bits)
     return success();
 
   // Of the operands that the copy moves as a whole: the layouts, and the first that is not one
@@ -59,7 +60,7 @@ LogicalResult checkContiguity(Type operation, const CopyCall &call) {
   for (const CallOperand *operand : {&call.source, &call.destination}) {
     fly::MemRefType type = operand->memref();
     std::optional<Layout> layout = type ? coalesced(type.getLayout()) : std::nullopt;
-    if (!layout || staticSize(*layout) * getElementBitWidth(type.getElementType()) != bits)
+    if (!layout || staticSize(*layout) * getElementBitWidth(type.getElementType()) != *bits)
       continue;
     layouts.push_back(*layout);
     if (!scattered && !isOnePiece(*layout))
@@ -70,7 +71,7 @@ LogicalResult checkContiguity(Type operation, const CopyCall &call) {
   if (layouts.size() == 2 && layouts[0] == layouts[1] && isGapless(layouts[0]))
     return success();
   return call.op->emitError("the copy moves ")
-         << bits << " bits that lie side by side, but the elements of " << scattered
+         << *bits << " bits that lie side by side, but the elements of " << scattered
          << " do not; use a narrower copy";
 }
 
@@ -114,11 +115,9 @@ LogicalResult checkSwizzle(Operation *op, fly::PointerType type, Type value) {
 
 /// Whether the lowering of an atom applies the swizzle of an operand.
 static bool appliesSwizzle(Type operation, bool isSource) {
-  if (isa<CDNA4LdsReadTransType>(operation))
-    return !isSource;
-  return isSource ||
-         !isa<CDNA3BufferCopyLDSType, CDNA4BufferLoadAsyncLDSType, CDNA4GlobalLoadAsyncLDSType>(
-             operation);
+  auto own = dyn_cast<AtomOpTypeInterface>(operation);
+  return !own ||
+         own.getUnswizzledOperand() != (isSource ? CopyOperand::Source : CopyOperand::Destination);
 }
 
 LogicalResult checkSwizzles(Type operation, const CopyCall &call) {
@@ -145,4 +144,4 @@ LogicalResult checkSwizzles(Type operation, const CopyCall &call) {
   return success();
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

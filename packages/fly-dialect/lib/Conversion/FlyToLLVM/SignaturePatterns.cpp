@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 namespace {
 
 /// An op that means the same on the converted types of its operands and results.
@@ -57,4 +57,4 @@ void populateSignaturePatterns(const TypeConverter &converter, ConversionTarget 
       [&](Operation *op) { return converter.isLegal(op); });
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef FLY_LIB_CONVERSION_FLYTOROCDL_PATTERNS_H
-#define FLY_LIB_CONVERSION_FLYTOROCDL_PATTERNS_H
+#ifndef FLY_LIB_CONVERSION_FLYTOLLVM_PATTERNS_H
+#define FLY_LIB_CONVERSION_FLYTOLLVM_PATTERNS_H
 
 #include "mlir/Transforms/DialectConversion.h"
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 /// Pointers, allocations, loads and stores.
 void populatePointerPatterns(const mlir::TypeConverter &converter,
@@ -18,6 +18,6 @@ void populateAtomCallPatterns(const mlir::TypeConverter &converter,
 void populateSignaturePatterns(const mlir::TypeConverter &converter, mlir::ConversionTarget &target,
                                mlir::RewritePatternSet &patterns);
 
-} // namespace fly::rocdl
+} // namespace fly::lowering
 
-#endif // FLY_LIB_CONVERSION_FLYTOROCDL_PATTERNS_H
+#endif // FLY_LIB_CONVERSION_FLYTOLLVM_PATTERNS_H

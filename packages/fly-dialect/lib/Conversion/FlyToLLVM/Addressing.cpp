@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Addressing.h"
-#include "TypeConverter.h"
+#include "fly/Dialect/Fly/IR/FlyOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 Value constantI32(OpBuilder &builder, Location loc, int32_t value) {
   return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
@@ -70,26 +70,16 @@ int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle) {
   return std::max<int64_t>(alignment & -alignment, 1);
 }
 
-Value bufferResource(OpBuilder &builder, Location loc, Value pointer) {
-  return LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{0});
-}
-
-Value bufferElementOffset(OpBuilder &builder, Location loc, Value pointer) {
-  return LLVM::ExtractValueOp::create(builder, loc, pointer, ArrayRef<int64_t>{1});
-}
-
-Value packBufferPointer(OpBuilder &builder, Location loc, Value resource, Value elementOffset) {
-  Value packed = LLVM::UndefOp::create(builder, loc, getBufferPointerType(builder.getContext()));
-  if (!elementOffset)
-    elementOffset = constantI32(builder, loc, 0);
-  packed = LLVM::InsertValueOp::create(builder, loc, packed, resource, ArrayRef<int64_t>{0});
-  return LLVM::InsertValueOp::create(builder, loc, packed, elementOffset, ArrayRef<int64_t>{1});
-}
-
-Value bufferByteOffset(OpBuilder &builder, Location loc, Value elementOffset, Type elementType,
-                       const Swizzle &swizzle) {
-  Value bytes = elementsToBytes(builder, loc, elementOffset, elementType);
-  return swizzle.isTrivial() ? bytes : applySwizzle(builder, loc, bytes, swizzle);
+Value offsetValue(OpBuilder &builder, Location loc, Value offset) {
+  IntTuple leaf = cast<IntTupleType>(offset.getType()).getValue();
+  while (leaf.isTuple() && leaf.rank() == 1)
+    leaf = IntTuple(leaf.mode(0));
+  if (leaf.isStaticLeaf())
+    return constantI32(builder, loc, leaf.staticValue());
+  auto made = offset.getDefiningOp<MakeIntTupleOp>();
+  if (!leaf.isDynamicLeaf() || !made || made.getDynamicLeaves().size() != 1)
+    return Value();
+  return made.getDynamicLeaves().front();
 }
 
 int64_t bitWidthOf(Type type) {
@@ -107,4 +97,4 @@ Value reinterpret(OpBuilder &builder, Location loc, Value value, Type type) {
   return LLVM::BitcastOp::create(builder, loc, type, value);
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "AtomState.h"
+#include "DeviceConversion.h"
 #include "Patterns.h"
-#include "TensorAtoms.h"
 #include "TypeConverter.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
-#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 namespace {
 
 struct MakeCopyAtomLowering : OpConversionPattern<MakeCopyAtomOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(MakeCopyAtomOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(MakeCopyAtomOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Type operation = op.getResult().getType().getCopyOp();
-    if (isa<CDNA5TensorLoadType, CDNA5TensorStoreType>(operation)) {
-      FailureOr<Value> state = buildTensorState(rewriter, op, operation, adaptor.getArgs());
-      if (failed(state))
-        return failure();
-      rewriter.replaceOp(op, *state);
-      return success();
-    }
     if (!op.getArgs().empty())
       return op.emitError("stateless copy atom takes no construction arguments");
-    rewriter.replaceOp(op, defaultState(rewriter, op.getLoc(), operation));
+    Type operation = op.getResult().getType().getCopyOp();
+    rewriter.replaceOp(op, deviceOf(*this).defaultState(rewriter, op.getLoc(), operation));
     return success();
   }
 };
@@ -36,8 +28,8 @@ struct MakeMmaAtomLowering : OpConversionPattern<MakeMmaAtomOp> {
 
   LogicalResult matchAndRewrite(MakeMmaAtomOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op,
-                       defaultState(rewriter, op.getLoc(), op.getResult().getType().getMmaOp()));
+    Type operation = op.getResult().getType().getMmaOp();
+    rewriter.replaceOp(op, deviceOf(*this).defaultState(rewriter, op.getLoc(), operation));
     return success();
   }
 };
@@ -51,7 +43,7 @@ struct StaticAtomLowering : OpConversionPattern<StaticOp> {
     Type operation = getAtomOperation(op.getResult().getType());
     if (!operation)
       return failure();
-    rewriter.replaceOp(op, defaultState(rewriter, op.getLoc(), operation));
+    rewriter.replaceOp(op, deviceOf(*this).defaultState(rewriter, op.getLoc(), operation));
     return success();
   }
 };
@@ -74,18 +66,12 @@ struct AtomSetValueLowering : OpConversionPattern<AtomSetValueOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type operation = getAtomOperation(op.getAtom().getType());
-    if (isTensorAxesField(operation, op.getField())) {
-      FailureOr<Value> state = setBoundaryAxes(rewriter, op, operation, adaptor.getAtom());
-      if (failed(state))
-        return failure();
-      rewriter.replaceOp(op, *state);
-      return success();
-    }
     std::optional<int64_t> position = stateField(operation, op.getField());
     if (!position)
       return rewriter.notifyMatchFailure(op, "the atom has no such field");
     Type fieldType = getAtomStateType(operation).getBody()[*position];
-    Value value = toFieldType(rewriter, loc, operation, adaptor.getValue(), fieldType);
+    Value value = toFieldType(rewriter, loc, adaptor.getValue(), fieldType,
+                              deviceOf(*this).keepsStateBits(operation));
     if (!value)
       return rewriter.notifyMatchFailure(op, "the value does not fit the field");
     rewriter.replaceOp(op, writeField(rewriter, loc, adaptor.getAtom(), *position, value));
@@ -102,4 +88,4 @@ void populateAtomPatterns(const TypeConverter &converter, RewritePatternSet &pat
       converter, patterns.getContext());
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Addressing.h"
 #include "Contiguity.h"
+#include "DeviceConversion.h"
 #include "Patterns.h"
 #include "SharedMemory.h"
 #include "TypeConverter.h"
 #include "fly/Conversion/StorageType.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
-#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 namespace {
 
 std::optional<int64_t> integerFrom(std::optional<DictionaryAttr> attributes, StringRef name) {
@@ -26,11 +26,9 @@ std::optional<int64_t> integerFrom(std::optional<DictionaryAttr> attributes, Str
 struct MakePtrLowering : OpConversionPattern<MakePtrOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(MakePtrOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(MakePtrOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<fly::PointerType>(op.getResult().getType());
-    if (isBufferSpace(type.getAddressSpace()))
-      return makeBuffer(op, adaptor, rewriter);
     if (type.isInSpace(AddressSpace::Register))
       return allocateRegisters(op, type, rewriter);
     if (type.isInSpace(AddressSpace::Shared))
@@ -39,22 +37,6 @@ struct MakePtrLowering : OpConversionPattern<MakePtrOp> {
   }
 
 private:
-  LogicalResult makeBuffer(MakePtrOp op, OpAdaptor adaptor,
-                           ConversionPatternRewriter &rewriter) const {
-    ValueRange arguments = adaptor.getArgs();
-    if (arguments.size() != 4 || !isa<LLVM::LLVMPointerType>(arguments[0].getType()) ||
-        !arguments[1].getType().isInteger(16) || !arguments[2].getType().isInteger(64) ||
-        !arguments[3].getType().isInteger(32))
-      return op.emitError("a buffer pointer is made of (base pointer, i16 stride, i64 number of "
-                          "bytes, i32 flags)");
-    Location loc = op.getLoc();
-    auto resourceType = LLVM::LLVMPointerType::get(getContext(), 8);
-    Value resource = ROCDL::MakeBufferRsrcOp::create(rewriter, loc, resourceType, arguments[0],
-                                                     arguments[1], arguments[2], arguments[3]);
-    rewriter.replaceOp(op, packBufferPointer(rewriter, loc, resource));
-    return success();
-  }
-
   LogicalResult allocateRegisters(MakePtrOp op, fly::PointerType type,
                                   ConversionPatternRewriter &rewriter) const {
     std::optional<int64_t> size = integerFrom(op.getDictAttrs(), "allocSize");
@@ -72,7 +54,7 @@ private:
     return success();
   }
 
-  static LogicalResult allocateShared(MakePtrOp op, ConversionPatternRewriter &rewriter) {
+  LogicalResult allocateShared(MakePtrOp op, ConversionPatternRewriter &rewriter) const {
     std::optional<int64_t> bytes = integerFrom(op.getDictAttrs(), "allocBytes");
     std::optional<int64_t> alignment = integerFrom(op.getDictAttrs(), "allocAlign");
     if (!bytes || *bytes <= 0 || !alignment ||
@@ -80,7 +62,8 @@ private:
       return op.emitError(
           "a shared pointer needs a positive allocBytes and an allocAlign that is a "
           "power of two");
-    FailureOr<LLVM::GlobalOp> global = createSharedGlobal(rewriter, op, *bytes, *alignment);
+    FailureOr<LLVM::GlobalOp> global =
+        createSharedGlobal(rewriter, op, deviceOf(*this).getSharedLinkage(), *bytes, *alignment);
     if (failed(global))
       return failure();
     rewriter.replaceOpWithNewOp<LLVM::AddressOfOp>(op, *global);
@@ -135,41 +118,17 @@ struct ToLLVMPtrLowering : OpConversionPattern<ToLLVMPtrOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = dyn_cast<LLVM::LLVMPointerType>(adaptor.getSource().getType());
     if (!type)
-      return op.emitError("pointer address space does not lower to a bare ROCDL LLVM pointer: ")
-             << op.getSource().getType().getAddressSpace();
+      return op.emitError("pointer address space does not lower to a bare ")
+             << deviceOf(*this).getName()
+             << " LLVM pointer: " << op.getSource().getType().getAddressSpace();
     if (type.getAddressSpace() != static_cast<unsigned>(op.getLlvmAddressSpace()))
       return op.emitError("requested LLVM address space ")
-             << op.getLlvmAddressSpace() << " but ROCDL conversion requires "
-             << type.getAddressSpace();
+             << op.getLlvmAddressSpace() << " but " << deviceOf(*this).getName()
+             << " conversion requires " << type.getAddressSpace();
     rewriter.replaceOp(op, adaptor.getSource());
     return success();
   }
 };
-
-struct GetBufferRsrcLowering : OpConversionPattern<GetBufferRsrcOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult matchAndRewrite(GetBufferRsrcOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<LLVM::ExtractValueOp>(op, adaptor.getSource(),
-                                                      ArrayRef<int64_t>{0});
-    return success();
-  }
-};
-
-/// The one integer that `offset`, a leaf tuple, stands for. Null when it is not made by
-/// make_int_tuple.
-Value offsetValue(OpBuilder &builder, Location loc, Value offset) {
-  IntTuple leaf = cast<IntTupleType>(offset.getType()).getValue();
-  while (leaf.isTuple() && leaf.rank() == 1)
-    leaf = IntTuple(leaf.mode(0));
-  if (leaf.isStaticLeaf())
-    return constantI32(builder, loc, leaf.staticValue());
-  auto made = offset.getDefiningOp<MakeIntTupleOp>();
-  if (!leaf.isDynamicLeaf() || !made || made.getDynamicLeaves().size() != 1)
-    return Value();
-  return made.getDynamicLeaves().front();
-}
 
 struct AddOffsetLowering : OpConversionPattern<AddOffsetOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -183,14 +142,6 @@ struct AddOffsetLowering : OpConversionPattern<AddOffsetOp> {
     Value offset = offsetValue(rewriter, loc, op.getOffset());
     if (!offset)
       return rewriter.notifyMatchFailure(op, "offset is not made by make_int_tuple");
-    if (isBufferSpace(type.getAddressSpace())) {
-      Value elementOffset = bufferElementOffset(rewriter, loc, adaptor.getIter());
-      elementOffset =
-          arith::AddIOp::create(rewriter, loc, elementOffset, asI32(rewriter, loc, offset));
-      Value resource = bufferResource(rewriter, loc, adaptor.getIter());
-      rewriter.replaceOp(op, packBufferPointer(rewriter, loc, resource, elementOffset));
-      return success();
-    }
     rewriter.replaceOpWithNewOp<LLVM::GEPOp>(op, adaptor.getIter().getType(),
                                              getStorageType(type.getElementType()),
                                              adaptor.getIter(), ValueRange{offset});
@@ -229,20 +180,6 @@ struct ExtractAlignedPointerLowering : OpConversionPattern<ExtractAlignedPointer
   }
 };
 
-/// Where a buffer access through a converted pointer of this type goes.
-struct BufferAddress {
-  Value resource;
-  Value offset; ///< in bytes
-  Value zero;   ///< for what is not used
-};
-BufferAddress bufferAddress(OpBuilder &builder, Location loc, fly::PointerType type,
-                            Value pointer) {
-  Value zero = constantI32(builder, loc, 0);
-  Value offset = bufferByteOffset(builder, loc, bufferElementOffset(builder, loc, pointer),
-                                  type.getElementType(), type.getSwizzle());
-  return {bufferResource(builder, loc, pointer), offset, zero};
-}
-
 struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -255,12 +192,6 @@ struct PtrLoadLowering : OpConversionPattern<PtrLoadOp> {
     if (failed(checkSwizzle(op, pointer, type)))
       return failure();
     Location loc = op.getLoc();
-    if (isBufferSpace(pointer.getAddressSpace())) {
-      auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());
-      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferLoadOp>(op, type, resource, offset, zero, zero,
-                                                             ArrayAttr(), ArrayAttr(), ArrayAttr());
-      return success();
-    }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(
         op, type, address, accessAlignment(pointer.getAlignment(), pointer.getSwizzle()));
@@ -278,12 +209,6 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
     if (failed(checkSwizzle(op, pointer, value.getType())))
       return failure();
     Location loc = op.getLoc();
-    if (isBufferSpace(pointer.getAddressSpace())) {
-      auto [resource, offset, zero] = bufferAddress(rewriter, loc, pointer, adaptor.getPtr());
-      rewriter.replaceOpWithNewOp<ROCDL::RawPtrBufferStoreOp>(
-          op, value, resource, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
-      return success();
-    }
     Value address = swizzlePointer(rewriter, loc, adaptor.getPtr(), pointer.getSwizzle());
     rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
         op, value, address, accessAlignment(pointer.getAlignment(), pointer.getSwizzle()));
@@ -295,11 +220,10 @@ struct PtrStoreLowering : OpConversionPattern<PtrStoreOp> {
 
 void populatePointerPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<MakePtrLowering, GetDynSharedLowering, IntToPtrLowering, PtrToIntLowering,
-               ToLLVMPtrLowering, GetBufferRsrcLowering, AddOffsetLowering,
-               IdentityLowering<ApplySwizzleOp>, IdentityLowering<RecastIterOp>,
-               IdentityLowering<MakeViewOp>, IdentityLowering<GetIterOp>,
-               ExtractAlignedPointerLowering, PtrLoadLowering, PtrStoreLowering>(
-      converter, patterns.getContext());
+               ToLLVMPtrLowering, AddOffsetLowering, IdentityLowering<ApplySwizzleOp>,
+               IdentityLowering<RecastIterOp>, IdentityLowering<MakeViewOp>,
+               IdentityLowering<GetIterOp>, ExtractAlignedPointerLowering, PtrLoadLowering,
+               PtrStoreLowering>(converter, patterns.getContext());
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

@@ -3,13 +3,14 @@
 // Atoms that every target has: universal_copy, universal_atomic, universal_fma.
 #include "Addressing.h"
 #include "AtomCalls.h"
+#include "DeviceConversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 /// The attributes of a pointer argument whose alignment is known to be more than its elements'.
 static Attribute alignmentOf(OpBuilder &builder, fly::MemRefType type) {
@@ -98,8 +99,13 @@ CopyResult lowerUniversalAtomic(OpBuilder &builder, UniversalAtomicType operatio
     return failure();
   Value address = swizzlePointer(builder, call.loc(), call.destination.converted,
                                  call.destination.memref().getSwizzle());
+  const StringRef wanted = operation.getSyncScope().getValue();
+  std::optional<StringRef> scope = call.device->getSyncScope(wanted);
+  if (!scope)
+    return call.op->emitError("the scope \"")
+           << wanted << "\" of the atomic operation is none of " << call.device->getName();
   LLVM::AtomicRMWOp::create(builder, call.loc(), *op, address, value,
-                            LLVM::AtomicOrdering::monotonic, operation.getSyncScope().getValue());
+                            LLVM::AtomicOrdering::monotonic, *scope);
   return Value();
 }
 
@@ -121,4 +127,4 @@ FailureOr<Value> lowerUniversalFMA(OpBuilder &builder, UniversalFMAType operatio
   return LLVM::FAddOp::create(builder, loc, product, c).getResult();
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

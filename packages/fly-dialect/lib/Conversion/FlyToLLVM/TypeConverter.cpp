@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TypeConverter.h"
 #include "fly/Conversion/StorageType.h"
-#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
-
-bool isBufferSpace(Attribute addressSpace) { return isa_and_nonnull<BufferDescAttr>(addressSpace); }
-
-unsigned getLLVMAddressSpace(Attribute addressSpace) {
-  auto known = dyn_cast_or_null<AddressSpaceAttr>(addressSpace);
-  if (!known)
-    return 0;
-  switch (known.getValue()) {
-  case AddressSpace::Generic:
-    return 0;
-  case AddressSpace::Global:
-    return 1;
-  case AddressSpace::Shared:
-    return 3;
-  case AddressSpace::Register:
-    return 5;
-  }
-  llvm_unreachable("unknown address space");
-}
-
-LLVM::LLVMStructType getBufferPointerType(MLIRContext *context) {
-  return LLVM::LLVMStructType::getLiteral(
-      context, {LLVM::LLVMPointerType::get(context, 8), IntegerType::get(context, 32)});
-}
+namespace fly::lowering {
 
 Type getAtomOperation(Type type) {
   return llvm::TypeSwitch<Type, Type>(type)
@@ -49,13 +24,6 @@ LLVM::LLVMStructType getAtomStateType(Type operation) {
   return LLVM::LLVMStructType::getLiteral(operation.getContext(), {});
 }
 
-static Type convertPointer(Attribute addressSpace) {
-  MLIRContext *context = addressSpace.getContext();
-  if (isBufferSpace(addressSpace))
-    return getBufferPointerType(context);
-  return LLVM::LLVMPointerType::get(context, getLLVMAddressSpace(addressSpace));
-}
-
 /// Reads a narrow float as its integer or the other way round, where an op that stays disagrees
 /// with one that was converted.
 static Value castNarrowFloat(OpBuilder &builder, Type type, ValueRange inputs, Location loc) {
@@ -65,13 +33,18 @@ static Value castNarrowFloat(OpBuilder &builder, Type type, ValueRange inputs, L
   return arith::BitcastOp::create(builder, loc, type, inputs.front());
 }
 
-FlyToROCDLTypeConverter::FlyToROCDLTypeConverter(MLIRContext *context) {
-  (void)context;
+const DeviceConversion &deviceOf(const ConversionPattern &pattern) {
+  return static_cast<const DeviceTypeConverter *>(pattern.getTypeConverter())->device;
+}
+
+DeviceTypeConverter::DeviceTypeConverter(const DeviceConversion &device) : device(device) {
   addConversion([](Type type) { return type; });
   addConversion([](FloatType type) { return getStorageType(type); });
   addConversion([](VectorType type) { return getStorageType(type); });
-  addConversion([](fly::PointerType type) { return convertPointer(type.getAddressSpace()); });
-  addConversion([](fly::MemRefType type) { return convertPointer(type.getAddressSpace()); });
+  addConversion(
+      [&device](fly::PointerType type) { return device.convertPointer(type.getAddressSpace()); });
+  addConversion(
+      [&device](fly::MemRefType type) { return device.convertPointer(type.getAddressSpace()); });
   auto convertAtom = [](Type type) -> Type { return getAtomStateType(getAtomOperation(type)); };
   addConversion([=](CopyAtomType type) { return convertAtom(type); });
   addConversion([=](MmaAtomType type) { return convertAtom(type); });
@@ -81,4 +54,4 @@ FlyToROCDLTypeConverter::FlyToROCDLTypeConverter(MLIRContext *context) {
   addTargetMaterialization(castNarrowFloat);
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

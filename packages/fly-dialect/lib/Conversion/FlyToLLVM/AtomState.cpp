@@ -2,20 +2,14 @@
 #include "AtomState.h"
 #include "Addressing.h"
 #include "TypeConverter.h"
-#include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
+#include "fly/Dialect/Fly/IR/AtomOpInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
-namespace fly::rocdl {
-
-/// Fields of gfx1250.tdm that do not start from zero.
-constexpr int64_t tdmFirstExtent = 1;
-constexpr int64_t tdmFirstStride = 6;
-/// "The memref's own stride": what tdm strides start from.
-constexpr int64_t tdmUnsetStride = -0x80000000LL;
+namespace fly::lowering {
 
 static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
   if (type.isInteger())
@@ -23,30 +17,8 @@ static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
   return LLVM::ZeroOp::create(builder, loc, type);
 }
 
-/// Fields of gfx1250.tdm start from zero, but for extents, which clamp nothing, and strides.
-static Value defaultTDMState(OpBuilder &builder, Location loc, LLVM::LLVMStructType type) {
-  Value state = LLVM::UndefOp::create(builder, loc, type);
-  Value zero = constantI32(builder, loc, 0);
-  Value noExtent = constantI32(builder, loc, std::numeric_limits<int32_t>::max());
-  Value noStride = constantI64(builder, loc, tdmUnsetStride);
-  Value noOffset = constantI64(builder, loc, 0);
-  for (auto [position, field] : llvm::enumerate(type.getBody())) {
-    const auto index = static_cast<int64_t>(position);
-    const bool isExtent = index >= tdmFirstExtent && index < tdmFirstStride;
-    const bool isStride = index >= tdmFirstStride && index < tdmFirstStride + 4;
-    state = writeField(builder, loc, state, index,
-                       isExtent              ? noExtent
-                       : isStride            ? noStride
-                       : field.isInteger(32) ? zero
-                                             : noOffset);
-  }
-  return state;
-}
-
-Value defaultState(OpBuilder &builder, Location loc, Type operation) {
+Value zeroState(OpBuilder &builder, Location loc, Type operation) {
   LLVM::LLVMStructType type = getAtomStateType(operation);
-  if (isa<GFX1250TDMType>(operation))
-    return defaultTDMState(builder, loc, type);
   Value state = LLVM::UndefOp::create(builder, loc, type);
   llvm::SmallDenseMap<Type, Value> zeros;
   for (auto [position, fieldType] : llvm::enumerate(type.getBody())) {
@@ -69,11 +41,11 @@ std::optional<int64_t> stateField(Type operation, StringRef name) {
   return found - members.begin();
 }
 
-Value toFieldType(OpBuilder &builder, Location loc, Type operation, Value value, Type fieldType) {
+Value toFieldType(OpBuilder &builder, Location loc, Value value, Type fieldType, bool keepsBits) {
   Type type = value.getType();
   if (type == fieldType)
     return value;
-  if (isa<CDNA3SMFMACType, CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation))
+  if (keepsBits)
     return reinterpret(builder, loc, value, fieldType);
   if (!fieldType.isInteger())
     return Value();
@@ -94,4 +66,4 @@ Value writeField(OpBuilder &builder, Location loc, Value state, int64_t position
   return LLVM::InsertValueOp::create(builder, loc, state, value, ArrayRef<int64_t>{position});
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

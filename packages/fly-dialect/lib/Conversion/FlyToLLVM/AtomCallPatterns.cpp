@@ -2,6 +2,7 @@
 #include "Addressing.h"
 #include "AtomCalls.h"
 #include "Contiguity.h"
+#include "DeviceConversion.h"
 #include "Patterns.h"
 #include "TypeConverter.h"
 #include "fly/Conversion/StorageType.h"
@@ -12,48 +13,26 @@
 
 using namespace mlir;
 
-namespace fly::rocdl {
+namespace fly::lowering {
 
 bool CallOperand::isPlainMemory() const {
   return memref() && isa<LLVM::LLVMPointerType>(converted.getType());
 }
 
-bool CallOperand::isBuffer() const { return memref() && isBufferSpace(memref().getAddressSpace()); }
-
-CopyResult lowerCopyCall(OpBuilder &builder, Type operation, const CopyCall &call) {
+static CopyResult lowerCopyCall(OpBuilder &builder, Type operation, const CopyCall &call) {
   return llvm::TypeSwitch<Type, CopyResult>(operation)
       .Case([&](UniversalCopyType type) { return lowerUniversalCopy(builder, type, call); })
       .Case([&](UniversalAtomicType type) { return lowerUniversalAtomic(builder, type, call); })
-      .Case([&](CDNA3BufferCopyType type) { return lowerBufferCopy(builder, type, call); })
-      .Case([&](CDNA3BufferAtomicType type) { return lowerBufferAtomic(builder, type, call); })
-      .Case([&](CDNA3BufferCopyLDSType type) { return lowerBufferCopyLDS(builder, type, call); })
-      .Case([&](CDNA4BufferLoadAsyncLDSType type) {
-        return lowerBufferLoadAsyncLDS(builder, type, call);
-      })
-      .Case([&](CDNA4GlobalLoadAsyncLDSType type) {
-        return lowerGlobalLoadAsyncLDS(builder, type, call);
-      })
-      .Case([&](CDNA4LdsReadTransType type) { return lowerLdsReadTrans(builder, type, call); })
-      .Case([&](GFX1250TDMType type) { return lowerTDM(builder, type, call); })
-      .Case([&](CDNA5TensorLoadType type) { return lowerTensorLoad(builder, type, call); })
-      .Case([&](CDNA5TensorStoreType type) { return lowerTensorStore(builder, type, call); })
-      .Default([](Type) { return failure(); });
+      .Default([&](Type type) { return call.device->lowerCopy(builder, type, call); });
 }
 
-FailureOr<Value> lowerMmaCall(OpBuilder &builder, Type operation, const MmaCall &call) {
-  if (!isa<CDNA3SMFMACType, CDNA4MFMAScaleType, GFX1250WMMAScaleType>(operation) &&
-      (call.a.size() != 1 || call.b.size() != 1))
+static FailureOr<Value> lowerMmaCall(OpBuilder &builder, const DeviceConversion &device,
+                                     Type operation, const MmaCall &call) {
+  if (!device.takesAuxiliaryOperands(operation) && (call.a.size() != 1 || call.b.size() != 1))
     return call.op->emitError("this MMA atom does not support auxiliary operands");
   return llvm::TypeSwitch<Type, FailureOr<Value>>(operation)
       .Case([&](UniversalFMAType type) { return lowerUniversalFMA(builder, type, call); })
-      .Case([&](CDNA3MFMAType type) { return lowerMFMA(builder, type, call); })
-      .Case([&](CDNA3SMFMACType type) { return lowerSMFMAC(builder, type, call); })
-      .Case([&](CDNA4MFMAScaleType type) { return lowerMFMAScale(builder, type, call); })
-      .Case([&](GFX11WMMAType type) { return lowerGFX11WMMA(builder, type, call); })
-      .Case([&](GFX120XWMMAType type) { return lowerGFX120XWMMA(builder, type, call); })
-      .Case([&](GFX1250WMMAType type) { return lowerGFX1250WMMA(builder, type, call); })
-      .Case([&](GFX1250WMMAScaleType type) { return lowerGFX1250WMMAScale(builder, type, call); })
-      .Default([](Type) { return failure(); });
+      .Default([&](Type type) { return device.lowerMma(builder, type, call); });
 }
 
 FailureOr<Value> createIntrinsic(OpBuilder &builder, Operation *call, const Twine &name,
@@ -69,17 +48,6 @@ FailureOr<Value> createIntrinsic(OpBuilder &builder, Operation *call, const Twin
   return builder.create(state)->getResult(0);
 }
 
-/// What to say of the alignment of a load that `call` makes of `type`; 0 for the natural one.
-/// Vector memory, LDS and scratch take any address, but a load from global memory that is the same
-/// for all lanes becomes a scalar one if it is aligned to 4 bytes.
-static unsigned loadAlignment(Operation *call, fly::MemRefType type) {
-  constexpr int64_t scalarLoad = 4;
-  if (!call->hasAttr(kExactAlignment) || !type.isInSpace(fly::AddressSpace::Global))
-    return 0;
-  int64_t alignment = accessAlignment(type.getAlignment(), type.getSwizzle());
-  return alignment < scalarLoad ? alignment : 0;
-}
-
 Value readSource(OpBuilder &builder, const CopyCall &call, Type type) {
   if (call.source.isValue())
     return reinterpret(builder, call.loc(), call.source.converted, type);
@@ -88,7 +56,7 @@ Value readSource(OpBuilder &builder, const CopyCall &call, Type type) {
   Value address =
       swizzlePointer(builder, call.loc(), call.source.converted, call.source.memref().getSwizzle());
   return LLVM::LoadOp::create(builder, call.loc(), type, address,
-                              loadAlignment(call.op, call.source.memref()));
+                              call.device->getLoadAlignment(call.source.memref()));
 }
 
 CopyResult writeResult(OpBuilder &builder, const CopyCall &call, Value value) {
@@ -120,32 +88,6 @@ Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predica
   return LLVM::LoadOp::create(builder, loc, builder.getI1Type(), address);
 }
 
-/// The old value of a destination, of which LLVM knows nothing. Emits no instruction.
-///
-/// LLVM moves what is computed from a choice between a load and a constant into the branch of the
-/// load (folding it for the constant), and with it the wait for the load: every predicated load
-/// would be waited for before the next one is issued.
-Value opaqueOldValue(OpBuilder &builder, Location loc, Value old) {
-  Type type = old.getType();
-  int64_t bits = 0;
-  if (auto vector = dyn_cast<VectorType>(type); vector && vector.getElementType().isIntOrFloat())
-    bits = vector.getNumElements() * vector.getElementTypeBitWidth();
-  else if (type.isIntOrFloat())
-    bits = type.getIntOrFloatBitWidth();
-  // What a tuple of vector registers holds; and a register of 16 bits.
-  if (bits != 16 && (bits % 32 != 0 || bits == 0 || bits > 256))
-    return old;
-  Type word = builder.getIntegerType(bits == 16 ? 16 : 32);
-  Type registers = bits > 32 ? VectorType::get({bits / 32}, word) : word;
-  Value raw = type == registers ? old : LLVM::BitcastOp::create(builder, loc, registers, old);
-  raw = LLVM::InlineAsmOp::create(builder, loc, registers, raw, /*asm_string=*/"",
-                                  /*constraints=*/"=v,0", /*has_side_effects=*/false,
-                                  /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                  LLVM::AsmDialectAttr(), ArrayAttr())
-            .getResult(0);
-  return type == registers ? raw : LLVM::BitcastOp::create(builder, loc, type, raw);
-}
-
 /// Replaces the call `op` by its lowering, which a predicate makes conditional. Where it is false,
 /// a call with a result yields the destination's old value.
 LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation,
@@ -170,7 +112,7 @@ LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operatio
   Value old;
   if (call.resultType) {
     types.push_back(call.resultType);
-    old = opaqueOldValue(rewriter, loc, call.destination.converted);
+    old = call.device->keepOldValue(rewriter, loc, call.destination.converted);
   }
   auto branch = scf::IfOp::create(rewriter, loc, types, condition,
                                   /*withElseRegion=*/static_cast<bool>(call.resultType));
@@ -197,12 +139,14 @@ bool elementTypesAgree(const CopyCall &call) {
 }
 
 /// `op` as its lowering sees it, without a result.
-template <typename Op, typename Adaptor> CopyCall copyCall(Op op, Adaptor adaptor) {
+template <typename Op, typename Adaptor>
+CopyCall copyCall(const DeviceConversion &device, Op op, Adaptor adaptor) {
   return {op,
           adaptor.getAtom(),
           {op.getSrc(), adaptor.getSrc()},
           {op.getDst(), adaptor.getDst()},
-          Type()};
+          Type(),
+          &device};
 }
 
 struct CopyAtomCallLowering : OpConversionPattern<CopyAtomCallOp> {
@@ -210,7 +154,7 @@ struct CopyAtomCallLowering : OpConversionPattern<CopyAtomCallOp> {
 
   LogicalResult matchAndRewrite(CopyAtomCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    CopyCall call = copyCall(op, adaptor);
+    CopyCall call = copyCall(deviceOf(*this), op, adaptor);
     if (!elementTypesAgree(call))
       return rewriter.notifyMatchFailure(op, "the memrefs' element types differ");
     return lowerPredicated(rewriter, getAtomOperation(op.getAtom().getType()), call,
@@ -223,7 +167,7 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
 
   LogicalResult matchAndRewrite(CopyAtomCallSSAOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    CopyCall call = copyCall(op, adaptor);
+    CopyCall call = copyCall(deviceOf(*this), op, adaptor);
     if (Value result = op.getResult())
       call.resultType = getTypeConverter()->convertType(result.getType());
     return lowerPredicated(rewriter, getAtomOperation(op.getAtom().getType()), call,
@@ -233,7 +177,8 @@ struct CopyAtomCallSSALowering : OpConversionPattern<CopyAtomCallSSAOp> {
 
 /// The lane values of an operand: itself, or what lies in a contiguous tensor in plain memory. Null
 /// when it is neither.
-Value loadFragment(OpBuilder &builder, Operation *call, Value original, Value pointer) {
+Value loadFragment(OpBuilder &builder, const DeviceConversion &device, Operation *call,
+                   Value original, Value pointer) {
   Location loc = call->getLoc();
   auto type = dyn_cast<fly::MemRefType>(original.getType());
   if (!type)
@@ -250,25 +195,26 @@ Value loadFragment(OpBuilder &builder, Operation *call, Value original, Value po
   if (failed(checkSwizzle(call, "operand", type, bitWidthOf(value))))
     return Value();
   Value address = swizzlePointer(builder, loc, pointer, type.getSwizzle());
-  return LLVM::LoadOp::create(builder, loc, value, address, loadAlignment(call, type));
+  return LLVM::LoadOp::create(builder, loc, value, address, device.getLoadAlignment(type));
 }
 
 /// Reads the operands of a call of a matrix atom, lowers it, and stores to `destination` if that is
 /// memory.
 template <typename Op, typename Adaptor>
-FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, Op op, Adaptor adaptor,
-                          Type resultType) {
+FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, const DeviceConversion &device,
+                          Op op, Adaptor adaptor, Type resultType) {
   Location loc = op.getLoc();
   MmaCall call{op, adaptor.getAtom(), {}, {}, Value()};
   for (auto [group, originals, values] :
        {std::tuple(&call.a, ValueRange(op.getA()), ValueRange(adaptor.getA())),
         std::tuple(&call.b, ValueRange(op.getB()), ValueRange(adaptor.getB()))})
     for (auto [original, value] : llvm::zip_equal(originals, values))
-      group->push_back(loadFragment(rewriter, op, original, value));
-  call.c = loadFragment(rewriter, op, op.getC(), adaptor.getC());
+      group->push_back(loadFragment(rewriter, device, op, original, value));
+  call.c = loadFragment(rewriter, device, op, op.getC(), adaptor.getC());
   if (!call.c || llvm::is_contained(call.a, Value()) || llvm::is_contained(call.b, Value()))
     return failure();
-  FailureOr<Value> result = lowerMmaCall(rewriter, getAtomOperation(op.getAtom().getType()), call);
+  FailureOr<Value> result =
+      lowerMmaCall(rewriter, device, getAtomOperation(op.getAtom().getType()), call);
   if (failed(result))
     return failure();
   if (resultType) {
@@ -298,7 +244,7 @@ struct MmaAtomCallLowering : OpConversionPattern<MmaAtomCallOp> {
 
   LogicalResult matchAndRewrite(MmaAtomCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (failed(lowerMma(rewriter, op, adaptor, Type())))
+    if (failed(lowerMma(rewriter, deviceOf(*this), op, adaptor, Type())))
       return failure();
     rewriter.eraseOp(op);
     return success();
@@ -313,7 +259,7 @@ struct MmaAtomCallSSALowering : OpConversionPattern<MmaAtomCallSSAOp> {
     Type resultType;
     if (Value result = op.getResult())
       resultType = getTypeConverter()->convertType(result.getType());
-    FailureOr<Value> result = lowerMma(rewriter, op, adaptor, resultType);
+    FailureOr<Value> result = lowerMma(rewriter, deviceOf(*this), op, adaptor, resultType);
     if (failed(result))
       return failure();
     if (*result)
@@ -331,4 +277,4 @@ void populateAtomCallPatterns(const TypeConverter &converter, RewritePatternSet 
                MmaAtomCallSSALowering>(converter, patterns.getContext());
 }
 
-} // namespace fly::rocdl
+} // namespace fly::lowering

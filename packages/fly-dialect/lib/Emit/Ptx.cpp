@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fly/Emit/Ptx.h"
+#include "DiagnosticCollector.h"
+#include "Optimize.h"
+#include "TranslationRewrites.h"
+#include "fly/Emit/CrashGuard.h"
+
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+
+using namespace mlir;
+using namespace fly;
+
+// Declared here because llvm/Support/TargetSelect.h only reaches targets that its own build
+// configured as "native".
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace {
+
+constexpr unsigned sharedSpace = 3;
+
+void initializeTarget() {
+  static const bool done = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const PtxOptions &options) {
+  llvm::Triple triple(options.triple);
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return llvm::createStringError(message);
+  if (!triple.isNVPTX())
+    return llvm::createStringError("'" + options.triple + "' is not a triple of an NVIDIA GPU");
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
+  if (options.chip.empty() || !subtarget->isCPUStringValid(options.chip))
+    return llvm::createStringError("unknown NVIDIA GPU architecture '" + options.chip + "'");
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, options.chip, options.features, llvm::TargetOptions(),
+                                  std::nullopt, std::nullopt, codeGenLevel(options.optLevel)));
+  if (!machine)
+    return llvm::createStringError("LLVM has no target machine for '" + options.chip + "'");
+  return machine;
+}
+
+/// Adds to `functions` those that use `value`, also by way of constants.
+void collectUsers(llvm::Value *value, llvm::SmallPtrSetImpl<llvm::Function *> &functions) {
+  for (llvm::User *user : value->users())
+    if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(user))
+      functions.insert(instruction->getFunction());
+    else if (llvm::isa<llvm::Constant>(user) && !llvm::isa<llvm::GlobalValue>(user))
+      collectUsers(user, functions);
+}
+
+/// The kernels that reach a global: those that use it, and those that call who does.
+llvm::SmallPtrSet<llvm::Function *, 8> functionsThatReach(llvm::GlobalVariable &global) {
+  llvm::SmallPtrSet<llvm::Function *, 8> found;
+  collectUsers(&global, found);
+  llvm::SmallVector<llvm::Function *> open(found.begin(), found.end());
+  while (!open.empty()) {
+    llvm::SmallPtrSet<llvm::Function *, 8> callers;
+    collectUsers(open.pop_back_val(), callers);
+    for (llvm::Function *caller : callers)
+      if (found.insert(caller).second)
+        open.push_back(caller);
+  }
+  return found;
+}
+
+class PtxCompiler final : public LLVM::ModuleToObject {
+public:
+  PtxCompiler(Operation &gpuModule, const PtxOptions &options, llvm::TargetMachine &machine,
+              CollectedDiagnostics &diagnostics, Ptx &result)
+      : ModuleToObject(gpuModule, options.triple, machine.getTargetCPU(),
+                       machine.getTargetFeatureString(), options.optLevel),
+        options(options), machine(machine), diagnostics(diagnostics), result(result) {}
+
+private:
+  void setDataLayoutAndTriple(llvm::Module &module) override {
+    module.getContext().setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+  }
+
+  void handleModulePreLink(llvm::Module &module) override {
+    for (llvm::Function &function : module) {
+      if (function.isDeclaration()) {
+        // PTX would declare it, and the driver be the first to miss it.
+        if (!function.isIntrinsic() && !function.use_empty())
+          diagnostics.errors.push_back("undefined function '" + function.getName().str() + "'");
+        continue;
+      }
+      if (options.fastMath)
+        for (llvm::Instruction &instruction : llvm::instructions(function))
+          relaxMath(instruction, /*unsafe=*/true, /*finite=*/true);
+    }
+  }
+
+  LogicalResult optimizeModule(llvm::Module &module, int) override {
+    if (!diagnostics.errors.empty())
+      return failure();
+    optimize(module, machine, options.optLevel);
+    if (options.wantLlvmIr) {
+      llvm::raw_string_ostream stream(result.llvmIr);
+      module.print(stream, nullptr);
+    }
+    return success();
+  }
+
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
+    describeKernels(module);
+    SmallVector<char, 0> output;
+    llvm::raw_svector_ostream stream(output);
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
+                                    llvm::CodeGenFileType::AssemblyFile))
+      return getOperation().emitError("the NVIDIA GPU target cannot emit PTX");
+    passes.run(module);
+    if (!diagnostics.errors.empty())
+      return failure();
+    return output;
+  }
+
+  void describeKernels(llvm::Module &module) {
+    for (llvm::Function &function : module)
+      if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
+        result.kernels.push_back({function.getName().str(), 0});
+    llvm::sort(result.kernels,
+               [](const PtxKernel &a, const PtxKernel &b) { return a.name < b.name; });
+    for (llvm::GlobalVariable &global : module.globals()) {
+      if (global.getAddressSpace() != sharedSpace)
+        continue;
+      const llvm::DataLayout &layout = module.getDataLayout();
+      const uint64_t bytes = layout.getTypeAllocSize(global.getValueType());
+      const uint64_t alignment =
+          layout.getValueOrABITypeAlignment(global.getAlign(), global.getValueType()).value();
+      llvm::SmallPtrSet<llvm::Function *, 8> users = functionsThatReach(global);
+      for (PtxKernel &kernel : result.kernels)
+        if (users.contains(module.getFunction(kernel.name)))
+          kernel.sharedBytes = llvm::alignTo(kernel.sharedBytes, alignment) + bytes;
+    }
+  }
+
+  const PtxOptions &options;
+  llvm::TargetMachine &machine;
+  CollectedDiagnostics &diagnostics;
+  Ptx &result;
+};
+
+} // namespace
+
+PtxOptions fly::optionsFromTarget(NVVM::NVVMTargetAttr target) {
+  PtxOptions options;
+  options.triple = target.getTriple().str();
+  options.chip = target.getChip().str();
+  options.features = target.getFeatures().str();
+  options.optLevel = target.getO();
+  options.fastMath = target.hasFastMath();
+  return options;
+}
+
+FailureOr<Ptx> fly::emitPtx(Operation *gpuModule, const PtxOptions &options) {
+  initializeTarget();
+  if (options.optLevel > 3)
+    return gpuModule->emitError("optimisation level must be 0, 1, 2 or 3, got ")
+           << options.optLevel;
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return gpuModule->emitError(llvm::toString(machine.takeError()));
+
+  adoptLoopAnnotations(gpuModule);
+  Ptx result;
+  CollectedDiagnostics diagnostics;
+  auto compiler =
+      std::make_unique<PtxCompiler>(*gpuModule, options, **machine, diagnostics, result);
+  std::optional<SmallVector<char, 0>> text;
+  llvm::Error crash = runGuarded([&] { text = compiler->run(); });
+  if (crash) {
+    // The machine and the compiler may be half way through anything: leave them alone.
+    [[maybe_unused]] auto *machineLeft = machine->release();
+    [[maybe_unused]] auto *compilerLeft = compiler.release();
+    diagnostics.errors.push_back(llvm::toString(std::move(crash)));
+  }
+  for (const std::string &error : diagnostics.errors)
+    gpuModule->emitError("cannot generate code for '") << options.chip << "': " << error;
+  if (!diagnostics.errors.empty() || !text)
+    return failure();
+  result.text.assign(text->begin(), text->end());
+  result.warnings = std::move(diagnostics.warnings);
+  return result;
+}
