@@ -20,6 +20,7 @@ CONFIGS = st.builds(
     wave_limit=st.sampled_from([None, 32, 128]),
     single=st.booleans(),
     block=st.sampled_from([None, 64, 256, 1024]),
+    threads_aim=st.sampled_from([None, 64, 128, 1024]),
 )
 
 
@@ -69,7 +70,15 @@ def test_classes_of_lengths(kernel, wave):
     assert row_config(kernel, RowConfig(elements=8)).elements == 8
 
 
-@pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll"])
+def test_threads_have_more_elements_before_there_are_more_threads():
+    """As Hopper wants it: rows of 1024 to 100 000 columns, and what each thread then holds."""
+    config = RowConfig(elements=16, held=64, threads_aim=128)
+    plans = [plan_rows(columns, 16, config, 32) for columns in (1024, 2048, 4096, 8192, 16384, 32768, 32769, 100_000)]
+    assert [plan.threads for plan in plans] == [64, 128, 128, 128, 256, 512, 1024, 1024]
+    assert [plan.in_registers for plan in plans] == [True] * 6 + [False] * 2
+
+
+@pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim"])
 @pytest.mark.parametrize("value", [0, -4, 2.5, True])
 def test_numbers_are_positive(field, value):
     with pytest.raises(ValueError, match=f"RowConfig: {field} must be a positive integer, got {value}"):

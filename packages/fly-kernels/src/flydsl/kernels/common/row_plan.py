@@ -65,7 +65,9 @@ class RowConfig:
     lanes hold `wave_aim`. A longer one gets threads up to 1024 until each has at most `elements`, and stays in
     registers up to `held` of them; beyond, it is streamed, with `unroll` vectors in flight per thread. Where
     `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
-    which otherwise follows from the row. `single`: one row a workgroup, of at least one wave.
+    which otherwise follows from the row. `single`: one row a workgroup, of at least one wave. Where `threads_aim` is
+    given, a row gets more threads than that only when each has `held` elements already; one of 1024 threads stays in
+    registers up to half of `held`: the more threads a workgroup has, the fewer registers has each.
 
     Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from 64 to 1024.
     """
@@ -77,9 +79,10 @@ class RowConfig:
     unroll: int = 4
     single: bool = False
     block: int | None = None
+    threads_aim: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll"):
+        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim"):
             value = getattr(self, name)
             if value is not None:
                 positive_integer(f"RowConfig: {name}", value)
@@ -187,9 +190,12 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: in
         held = wave_limit
         rows = 1 if config.single else (block or 256) // threads
     else:
-        while threads < MAX_THREADS and threads * elements < columns:
+        aim = config.threads_aim or MAX_THREADS
+        while threads < MAX_THREADS and threads * (elements if threads < aim else held) < columns:
             threads *= 2
         threads = block or threads
+        if threads == MAX_THREADS and config.threads_aim is not None:
+            held //= 2
         if -(-columns // threads) > held:
             threads = MAX_THREADS
     in_registers = -(-columns // threads) <= held
