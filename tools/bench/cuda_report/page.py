@@ -13,11 +13,12 @@ PEERS = ("copy", "torch", "triton")
 _HEAD = """\
 # Hopper: time on hardware
 
-Measured on one {gpu} ({multiprocessors} multiprocessors; `nvidia-smi`: {nvidia_smi}), torch {torch}, Triton {triton},
+Measured on one {gpu} ({multiprocessors} multiprocessors, driver {driver}) with torch {torch}, Triton {triton} and
 Python {python}, by `tools/bench/cuda.py`. Times are those of CUDA graphs of launches over rotating buffers (256 MiB or
 more in all), by events, the contenders taking turns in one run: medians of {rounds} rounds, with the least and most.
 TB/s counts what is read and written once. Triton is one program a row with the best of 4, 8 and 16 warps at each point;
-`copy` is torch's, of the same size. Results of ours were compared with float64 in the same run.
+`copy` is torch's, of the same size; of 512 MiB and more it is a slower one than below, so that kernels beat it there.
+Results of ours were compared with float64 in the same run.
 
 ## Rows: ours against each peer
 
@@ -98,7 +99,8 @@ def page(results: Path, folder: Path) -> int:
     report = json.loads(results.read_text())
     points = report["points"]
     (folder / "hopper.json").write_text(json.dumps(report, indent=1) + "\n")
-    lines = [_HEAD.format(rounds=report["rounds"], **report["machine"])]
+    driver = report["machine"]["nvidia_smi"].split(", ")[1]
+    lines = [_HEAD.format(rounds=report["rounds"], driver=driver, **report["machine"])]
     lines += [_size_row(points, mib) for mib in sorted({point["mib"] for point in points})]
     for operation in dict.fromkeys(point["operation"] for point in points):
         _plot(points, operation, folder / f"hopper-{operation}.svg")
