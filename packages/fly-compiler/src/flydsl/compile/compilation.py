@@ -30,6 +30,7 @@ from .cache import (
     bytes_of,
     digest_of,
     module_digest,
+    record_toolchain,
     toolchain_hash,
 )
 from .dumps import Dumps, wanted
@@ -292,6 +293,7 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
         found = _found_or_made(request, compilation, key, times, dumping, run_only)
         if rewrites is not None and not run_only:
             rewrites.write(bytes_of(env.compile.cache_max_size))
+    record_toolchain()
     found.kernels = [one.source for one in compilation.kernels]
     found.files = compilation.files
     if found.origin == "compiled":

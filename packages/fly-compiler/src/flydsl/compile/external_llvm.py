@@ -46,11 +46,11 @@ def external_llvm_fingerprint(prefix: str) -> str:
     """Return a hash of the tool's content; it is part of every cache key."""
     path = tool(prefix)
     facts = path.stat()
-    return _content_hash(str(path), facts.st_size, facts.st_mtime_ns)
+    return _content_hash(str(path), facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
 
 
 @lru_cache(maxsize=8)
-def _content_hash(path: str, size: int, modified: int) -> str:
+def _content_hash(path: str, *_facts: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
 

@@ -6,7 +6,7 @@ from .folder import CacheFolderError, UnwritableCacheError
 from .key import digest_of, module_digest
 from .rewrites import RewritesOnDisk
 from .store import ArtifactStore
-from .toolchain import toolchain_hash
+from .toolchain import record_toolchain, toolchain_hash
 
 __all__ = [
     "ArtifactStore",
@@ -16,5 +16,6 @@ __all__ = [
     "bytes_of",
     "digest_of",
     "module_digest",
+    "record_toolchain",
     "toolchain_hash",
 ]

@@ -18,7 +18,6 @@ from flydsl.utils.file import atomic_write
 from .eviction import bytes_of, evict, touch
 from .folder import ADVICE, UnwritableCacheError, check_parents, private_folder
 from .lock import exclusive
-from .toolchain import remember_toolchain
 
 __all__ = ["ArtifactStore"]
 
@@ -122,7 +121,6 @@ class ArtifactStore:
                 log().info("cache entry not used: %s", error)
                 artifact = load_artifact(made)
             evict(self.root, limit)
-            remember_toolchain(self.root)
             return artifact, False
 
     @contextmanager

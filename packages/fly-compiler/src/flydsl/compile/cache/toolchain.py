@@ -5,33 +5,32 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import operator
 import os
-import stat
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
 from flydsl.trace.library import MODULES
-from flydsl.utils import env
-from flydsl.utils.file import atomic_write
+from flydsl.utils import env, log
 
-__all__ = ["extra_sources_hash", "package_versions", "remember_toolchain", "toolchain_hash"]
+from . import record
+from .linked import linked_libraries
 
-_PYTHON_PACKAGES = (
+__all__ = ["extra_sources_hash", "package_versions", "record_toolchain", "toolchain_hash"]
+
+_PACKAGES = (
     *MODULES,
     "flydsl.layout",
     "flydsl.runtime",
+    "flydsl._mlir",
 )
 _DISTRIBUTIONS = ("fly-compiler", "fly-dialect", "fly-layout", "fly-runtime")
-_MEMORY = ".toolchain"
-"""The file of the cache folder that says which hash the tool chain had when its files had which facts."""
-_YOUNG_NS = 2_000_000_000
-_found: list[tuple[str, str]] = []
-"""Facts of the tool chain's files, and the hash of their content, that are yet to be remembered."""
+_LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+"""The variables that may make the system's loader find other libraries."""
+_found: list[tuple[str, record.Known]] = []
+"""What is known of a tool chain by its name, and is yet to be recorded."""
 
 
 @lru_cache(maxsize=1)
@@ -48,110 +47,87 @@ def package_versions() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def toolchain_hash() -> str:
-    """Return a hash of the Python sources of the compiler and of the native libraries under it.
+    """Return a hash of the content of the compiler's Python sources and of the native libraries under it.
 
-    Versions are no part of it: the sources say more than their numbers. Native libraries are large, so size and time
-    of last change stand for their content. The sources are not read again where the cache folder remembers
-    (`remember_toolchain`) their hash for files of just these facts.
+    Versions are no part of it: the content says more than their numbers. It is read once for each installation; later
+    processes find the hash in a record, which holds for just these files, unchanged (`record_toolchain`). Where a file
+    changed after this process began, what the process has loaded may be none of what lies on disk, so that what it
+    compiles is found by nobody else.
+
+    Raises:
+        OSError: a file cannot be read.
     """
-    facts = _facts()
-    digest = None if facts is None else _remembered(facts)
-    if digest is None:
-        digest = _hash_of_sources()
-        if facts is not None:
-            _found.append((facts, digest))
-    return digest
+    roots = [(package, os.path.abspath(one)) for package in _PACKAGES for one in _locations(package)]
+    name = hashlib.sha256(repr((roots, [os.environ.get(one) for one in _LOADER])).encode()).hexdigest()[:32]
+    known = record.find(name)
+    if known is None:
+        known = _read(roots)
+        if env.runtime.enable_cache:
+            _found.append((name, known))
+    if known.youngest >= _BEGAN:  # Python takes longer to start than a tick of the file system's clock
+        log().warning(
+            "files of the compiler were changed after this process began: what it compiles is not found in the disk "
+            "cache by other processes"
+        )
+        return hashlib.sha256(f"{known.digest} {os.urandom(16).hex()}".encode()).hexdigest()
+    return known.digest
 
 
-def remember_toolchain(root: Path) -> None:
-    """Write into the cache folder which hash the files of the tool chain have, for the processes after this one.
-
-    Nothing is written where the folder says so already, or while a file is so young that it may change again within
-    one tick of the file system's clock.
-
-    Args:
-        root: the cache folder, which is private to the user.
-    """
-    # The facts are older than the content that was read: were a file changed in between, they fit no file any more.
+def record_toolchain() -> None:
+    """Write down which hash the files of the tool chain have, for the processes after this one, where that is news."""
     while _found:
-        facts, digest = _found.pop()
-        with suppress(OSError), atomic_write(root / _MEMORY, mode="w") as file:
-            file.write(_line(facts, digest))
+        record.add(*_found.pop())
 
 
-def _hash_of_sources() -> str:
+def _read(roots: list[tuple[str, str]]) -> record.Known:
+    """Read the tool chain in these folders, with the name that each has in the hash."""
+    # The facts are older than the content: were anything changed in between, they fit nothing any more.
+    files, facts = _listed(roots)
+    libraries = [(f"system/{os.path.basename(one)}", one) for one in linked_libraries(one for _, one in files)]
+    files = sorted([*files, *libraries])
+    facts |= record.facts_of(one for _, one in files)
     digest = hashlib.sha256()
-    for package in _PYTHON_PACKAGES:
-        for folder in _locations(package):
-            _add_sources(digest, folder)
-    for one in _libraries():
-        facts = one.stat()
-        digest.update(f"{one.name}:{facts.st_size}:{facts.st_mtime_ns}".encode())
-    return digest.hexdigest()
+    for name, path in files:
+        content = hashlib.sha256()
+        with open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                content.update(part)
+        digest.update(f"{name}\0{content.hexdigest()}\n".encode("utf-8", "surrogateescape"))
+    youngest = max((facts[path][-1] for _, path in files), default=0)  # Python makes folders for byte code later
+    return record.Known(digest.hexdigest(), youngest, facts)
 
 
-def _libraries() -> list[os.DirEntry[str]]:
-    found = []
-    for folder in _locations("flydsl._mlir"):
-        with os.scandir(folder / "_mlir_libs") as entries:
-            found += sorted((one for one in entries if ".so" in one.name), key=lambda one: one.name)
-    return found
+def _listed(roots: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], dict[str, record.Facts]]:
+    """Return the names and paths of all sources and libraries in some folders, and the facts of these before that."""
+    files: list[tuple[str, str]] = []
+    folders: dict[str, record.Facts] = {}
+    waiting = list(roots)
+    while waiting:
+        prefix, folder = waiting.pop()
+        folders |= record.facts_of([folder])
+        with os.scandir(folder) as entries:
+            for one in entries:
+                if one.name.endswith(".py") or ".so" in one.name:
+                    if one.is_file():  # editors leave links to nowhere beside what is being edited
+                        files.append((f"{prefix}/{one.name}", one.path))
+                elif one.name != "__pycache__" and one.is_dir():
+                    waiting.append((f"{prefix}/{one.name}", one.path))
+    return files, folders
 
 
-def _facts() -> str | None:
-    """Return a hash of what the file system says of all files that `toolchain_hash` reads; `None` if one is too young.
-
-    The time of a file's last change of state (ctime) and its inode are among it: unlike the time of modification, no
-    installer, archive or `touch` sets them. So files of equal facts have equal content.
-    """
-    found = []
-    youngest = 0
-    folders = [str(folder) for package in _PYTHON_PACKAGES for folder in _locations(package)]
-    files = [(one.path, one) for one in _libraries()]
-    while folders:
-        folder = folders.pop()
-        try:
-            with os.scandir(folder) as entries:
-                for one in entries:
-                    if one.name.endswith(".py"):
-                        files.append((one.path, one))
-                    elif one.name != "__pycache__" and one.is_dir():
-                        folders.append(one.path)
-        except OSError:
-            return None
-    for path, one in sorted(files, key=operator.itemgetter(0)):
-        try:
-            facts = one.stat()
-        except OSError:
-            return None
-        youngest = max(youngest, facts.st_ctime_ns)
-        found.append(f"{path}\0{facts.st_dev}:{facts.st_ino}:{facts.st_size}:{facts.st_mtime_ns}:{facts.st_ctime_ns}")
-    if youngest > time.time_ns() - _YOUNG_NS:
-        return None
-    return hashlib.sha256("\n".join(found).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _remembered(facts: str) -> str | None:
-    """Return the hash that the cache folder has for these facts; `None` if there is none, or none to be trusted."""
-    if not env.runtime.enable_cache:
-        return None
+def _start_of_process() -> int:
+    """Return when this process began, on the clock of the files, in ns; the present if that is hidden."""
     try:
-        descriptor = os.open(Path(env.runtime.cache_dir) / _MEMORY, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:
-            owner = os.fstat(descriptor)
-            if not stat.S_ISREG(owner.st_mode) or owner.st_uid != os.geteuid() or owner.st_mode & 0o022:
-                return None
-            text = file.read(1024).decode("ascii")
-    except (OSError, ValueError):
-        return None
-    known, _, rest = text.partition(" ")
-    digest = rest.partition(" ")[0]
-    return digest if known == facts and text == _line(facts, digest) else None
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])  # field 22 of proc(5), behind the name
+        began = ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+        return record.now() - (time.clock_gettime_ns(time.CLOCK_BOOTTIME) - began)
+    except (OSError, ValueError, IndexError):
+        return record.now()
 
 
-def _line(facts: str, digest: str) -> str:
-    check = hashlib.sha256(f"{facts} {digest}".encode()).hexdigest()
-    return f"{facts} {digest} {check}\n"
+_BEGAN = _start_of_process()
+"""When the process began that imported this; one that was forked off has loaded what its parent had."""
 
 
 @lru_cache(maxsize=8)
