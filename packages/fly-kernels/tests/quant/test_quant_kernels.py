@@ -106,3 +106,11 @@ def test_refusals(arch):
         build_per_block_quant_module(0, "bf16")
     with pytest.raises(ValueError, match="block must be one of 32, 64, 128, 256, 512 for bf16, got 96"):
         build_per_block_quant_module(96, "bf16", block=96)
+
+
+@pytest.mark.parametrize(("n", "dtype", "vector"), [(2049, "bf16", 8), (130, "f32", 4)])
+def test_rows_that_nvidias_gpus_cannot_access_in_vectors_are_refused(n, dtype, vector, monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
+    monkeypatch.setenv("ARCH", "sm_90a")
+    with pytest.raises(ValueError, match=f"N must be a multiple of {vector} for {dtype} on sm_90a.* got {n}"):
+        build_per_block_quant_module(n, dtype, "int8")

@@ -9,18 +9,21 @@ barrier, unless a block has more lanes than a wave of the target. x is read once
 on neighbouring vectors of one row, 256 of them by default (`WorkgroupConfig`). What is left of a row after its last
 whole vector is moved element by element, by the thread that comes after that of the last vector.
 
-Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only) and gfx1201.
+Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only), gfx1201 and sm_90a, where N is a
+multiple of the vector: NVIDIA's GPUs have no unaligned accesses.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..common.arch import architecture
 from ..common.checks import positive_integer
 from ..common.convert import reciprocal
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
+from ..common.row_plan import aligned_vector
 from ..common.rows import COMBINE, RowPlan, RowThread, RowView, Step, highest, row_start
 from ..common.views import store_number
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
@@ -42,8 +45,9 @@ def build_per_block_quant_module(
 
     `config` is another cut into workgroups than the default.
 
-    Raises ValueError for an N that is not positive, where `block` is not 4 to 64 vectors of 16 bytes (and a power of
-    two of them), for an unknown dtype; ImportError without the compiler.
+    Raises ValueError for an N that is not positive or that the target cannot access in whole vectors, where `block` is
+    not 4 to 64 vectors of 16 bytes (and a power of two of them), for an unknown dtype; ImportError without the
+    compiler.
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
     vector = 128 // element.width
@@ -53,6 +57,11 @@ def build_per_block_quant_module(
     if block % vector or lanes not in (4, 8, 16, 32, 64):
         allowed = ", ".join(str(count * vector) for count in (4, 8, 16, 32, 64))
         raise ValueError(f"block must be one of {allowed} for {dtype_str}, got {block}")
+    if aligned_vector(N, element.width) != vector:
+        raise ValueError(
+            f"N must be a multiple of {vector} for {dtype_str} on {architecture().name}, which has no unaligned "
+            f"accesses, got {N}: pad the rows, or use build_per_token_quant_module"
+        )
     whole, rest = N // vector, N % vector
     groups = -(-N // vector)  # threads of a row that have something
     config = workgroup_config("per_block_quant", config)
