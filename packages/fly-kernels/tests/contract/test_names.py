@@ -75,6 +75,10 @@ BUILDERS = {
         "*, N, K, tile_m, tile_n, tile_k, in_dtype='fp8', out_dtype='bf16', epilogue='none', waves_per_eu=None, "
         "enable_scheduler=True, use_async_copy=False, xcd_swizzle=0, lds_stage=2, preload=None"
     ),
+    "gemm.blockscale_preshuffle_gemm.compile_blockscale_preshuffle_gemm": (
+        "*, M, N, K, tile_m, tile_n, tile_k, scale_block_k=128, out_dtype='bf16', use_cshuffle_epilog=False, "
+        "waves_per_eu=None, use_async_copy=False"
+    ),
     # An empty dict and None say the same of user_kwargs.
     "gemm.gemm_a16w16_gfx950.gemm_a16w16": (
         "a, b, out=None, bias=None, user_kwargs=None, stream=None, layout='nt', out_dtype=None"
@@ -152,7 +156,7 @@ PRESENT = {
     "softmax_kernel": "build_softmax_module",
     "layernorm_kernel": "build_layernorm_module",
     "rmsnorm_kernel": "build_rmsnorm_module",
-    "preshuffle_gemm": "compile_preshuffle_gemm_a8",
+    "preshuffle_gemm": "compile_preshuffle_gemm_a8 flydsl_preshuffle_gemm_a8",
     "flash_attn_func": "build_flash_attn_func_module",
     "common.shuffle": "shuffle_weight unshuffle_weight",
     "gemm.fp8_gemm_utils": "preshuffle_b",

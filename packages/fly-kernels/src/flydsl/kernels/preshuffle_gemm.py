@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from flydsl.runtime.device import get_rocm_arch
 
 from .common.checks import positive_integer
 from .common.language import flyc, fx
+from .gemm.blockscale_preshuffle_gemm import build_blockscale_gemm
 from .gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
 
-__all__ = ["compile_preshuffle_gemm", "compile_preshuffle_gemm_a8"]
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["compile_preshuffle_gemm", "compile_preshuffle_gemm_a8", "flydsl_preshuffle_gemm_a8"]
+
+SCALE_MODES = ("epilogue", "blockscale")
 
 
 def compile_preshuffle_gemm_a8(
@@ -24,6 +33,8 @@ def compile_preshuffle_gemm_a8(
     lds_stage: int = 2,
     use_cshuffle_epilog: bool = False,
     out_dtype: str | None = None,
+    split_k: int = 1,
+    scale_mode: str = "epilogue",
     **options: Any,
 ) -> Any:
     """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
@@ -37,10 +48,19 @@ def compile_preshuffle_gemm_a8(
     `in_dtype="int4"` (W4A8) multiplies A of int8 with weights of int4: B is `gemm.int4_weights.pack_int4` of the
     shuffled int8 values -8 to 7, two a byte, and K < 131072. They are unpacked in registers.
 
+    `scale_mode="blockscale"` is the arithmetic of `gemm.blockscale_preshuffle_gemm`, for fp8: `scale_a` (K / 128, M)
+    and `scale_b` (ceil(N / 128), K / 128). It takes neither `preload` nor `lds_stage` = 1.
+
+    With `split_k` > 1 K is cut into so many parts, and the launcher is `(C, A, B, scale_a, scale_b, workspace,
+    semaphores, M, N, stream)`: `workspace` has split_k M N f32, in which the parts meet; a second kernel adds them in
+    order, so that nothing has to be zeroed and results are reproducible. `semaphores` (int32, one for each tile) belong
+    to implementations whose parts wait for each other; they are neither read nor written.
+
     Raises:
-        ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number.
+        ValueError: as `compile_preshuffle_gemm`; M or a flag that is no number; an unknown scale mode.
     """
     positive_integer("M", M)
+    positive_integer("split_k", split_k)
     if not isinstance(use_cshuffle_epilog, (bool, int)):
         raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
     given = sorted({"epilogue", "types", "shuffled_store"} & set(options))
@@ -48,13 +68,30 @@ def compile_preshuffle_gemm_a8(
         raise ValueError(f"compile_preshuffle_gemm_a8 takes no {given[0]}; compile_preshuffle_gemm does")
     if in_dtype == "int4" and isinstance(K, int) and K >= 1 << 17:
         raise ValueError(f"K = {K} int4 may overflow 32-bit sums; K must be less than {1 << 17}")
+    if scale_mode not in SCALE_MODES:
+        raise ValueError(f"scale_mode {scale_mode!r} is not supported; use one of {', '.join(SCALE_MODES)}")
     numbers: dict[str, Any] = {
-        "N": N, "K": K, "tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k, "lds_stage": lds_stage,
-        "in_dtype": in_dtype, "types": ("fp8", "int8", "int4", "fp16", "bf16"),
+        "N": N, "K": K, "tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k, "split_k": split_k,
         "shuffled_store": bool(use_cshuffle_epilog), **options,
     }  # fmt: skip
+    build: Any = build_preshuffle_gemm
+    if scale_mode == "blockscale":
+        build = build_blockscale_gemm
+        if in_dtype != "fp8":
+            raise ValueError(f"scale_mode 'blockscale' is for in_dtype 'fp8', not for {in_dtype!r}")
+        if lds_stage != 2 or numbers.pop("preload", None) is not None:
+            raise ValueError("scale_mode 'blockscale' has lds_stage = 2 and no preload")
+    else:
+        numbers |= {"lds_stage": lds_stage, "in_dtype": in_dtype, "types": ("fp8", "int8", "int4", "fp16", "bf16")}
     outputs = ("fp16", "bf16") if out_dtype is None else (out_dtype,)
-    launches = {name: build_preshuffle_gemm(**numbers, out_dtype=name) for name in outputs}
+    launches = {name: build(**numbers, out_dtype=name) for name in outputs}
+
+    def launch_of(C: Any) -> Any:
+        kinds: dict[Any, str] = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
+        if kinds.get(C.element_type) not in launches:
+            wanted = " or ".join(kind.__name__ for kind, name in kinds.items() if name in launches)
+            raise TypeError(f"argument 'C': expected {wanted}, got {C.element_type.__name__}")
+        return launches[kinds[C.element_type]]
 
     @flyc.jit
     def preshuffle_gemm_a8(
@@ -67,12 +104,91 @@ def compile_preshuffle_gemm_a8(
         N: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        kinds: dict[Any, str] = {fx.Float16: "fp16", fx.BFloat16: "bf16"}
-        if fx.const_expr(kinds.get(C.element_type) not in launches):
-            wanted = " or ".join(kind.__name__ for kind, name in kinds.items() if name in launches)
-            raise TypeError(f"argument 'C': expected {wanted}, got {C.element_type.__name__}")
-        launches[kinds[C.element_type]](C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b)
+        launch_of(C)(C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b)
 
+    @flyc.jit
+    def preshuffle_gemm_a8_split(
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        scale_a: fx.Tensor,
+        scale_b: fx.Tensor,
+        workspace: fx.Tensor,
+        semaphores: fx.Tensor,
+        M: fx.Int32,
+        N: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        launch_of(C)(C, A, B, M, N, stream, scale_a=scale_a, scale_b=scale_b, workspace=workspace)
+
+    built = preshuffle_gemm_a8 if split_k == 1 else preshuffle_gemm_a8_split
     if options.get("waves_per_eu"):
-        preshuffle_gemm_a8.compile_hints = {"waves_per_eu": options["waves_per_eu"]}
-    return preshuffle_gemm_a8
+        built.compile_hints = {"waves_per_eu": options["waves_per_eu"]}
+    return built
+
+
+@lru_cache(maxsize=256)
+def _built(arch: str, *items: tuple[str, Any]) -> Any:
+    """One launcher for all numbers of rows; `arch` only distinguishes."""
+    return compile_preshuffle_gemm_a8(M=1, **dict(items))
+
+
+def flydsl_preshuffle_gemm_a8(
+    XQ: torch.Tensor,
+    WQ: torch.Tensor,
+    x_scale: torch.Tensor,
+    w_scale: torch.Tensor,
+    Out: torch.Tensor,
+    tile_m: int,
+    tile_n: int,
+    tile_k: int,
+    use_async_copy: bool = False,
+    waves_per_eu: int = 0,
+    xcd_swizzle: int = 0,
+    lds_stage: int = 2,
+    enable_scheduler: bool = True,
+    split_k: int = 1,
+    *,
+    scale_mode: str = "epilogue",
+) -> torch.Tensor:
+    """`compile_preshuffle_gemm_a8` of torch tensors: write XQ WQ^T with scales to Out, and return it.
+
+    Args:
+        XQ: (M, K) fp8 or int8.
+        WQ: (N, K) of the same type, in the order of `shuffle_weight`.
+        x_scale, w_scale: f32, (M) and (N); with `scale_mode="blockscale"` (K / 128, M) and (ceil(N / 128), K / 128).
+        Out: (M, N) bf16 or fp16.
+
+    The other arguments are those of `compile_preshuffle_gemm_a8`. A workspace for `split_k` > 1 is torch's.
+
+    Raises ValueError for what does not fit, with the name and the numbers.
+    """
+    if XQ.dim() != 2 or WQ.dim() != 2 or XQ.shape[1] != WQ.shape[1]:
+        raise ValueError(
+            f"flydsl_preshuffle_gemm_a8: expected XQ (M, K), WQ (N, K), got {tuple(XQ.shape)}, {tuple(WQ.shape)}"
+        )
+    (M, K), N = XQ.shape, WQ.shape[0]
+    options: dict[str, Any] = {
+        "N": N, "K": K, "tile_m": tile_m, "tile_n": tile_n, "tile_k": tile_k, "lds_stage": lds_stage,
+        "in_dtype": "int8" if str(XQ.dtype) == "torch.int8" else "fp8", "use_async_copy": bool(use_async_copy),
+        "waves_per_eu": waves_per_eu or None, "xcd_swizzle": xcd_swizzle, "enable_scheduler": bool(enable_scheduler),
+        "split_k": split_k, "scale_mode": scale_mode,
+    }  # fmt: skip
+    launch = _built(get_rocm_arch().split(":")[0], *options.items())
+    stream = _stream_of(XQ)
+    scales = x_scale.reshape(-1), w_scale.reshape(-1)
+    if split_k == 1:
+        launch(Out, XQ, WQ, *scales, M, N, stream)
+    else:
+        workspace = x_scale.new_empty(split_k * M * N)
+        launch(Out, XQ, WQ, *scales, workspace, workspace[:0], M, N, stream)
+    return Out
+
+
+def _stream_of(tensor: torch.Tensor) -> Any:
+    """torch's current stream; None on the emulated device, where tensors are on the CPU."""
+    if not tensor.is_cuda:
+        return None
+    import torch
+
+    return torch.cuda.current_stream(tensor.device).cuda_stream

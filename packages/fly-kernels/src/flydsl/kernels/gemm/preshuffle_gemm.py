@@ -129,13 +129,16 @@ def build_preshuffle_gemm(
     preload: tuple[int, int] | None = None,
     types: tuple[str, ...] = tuple(ELEMENT_BYTES),
     shuffled_store: bool = False,
+    split_k: int = 1,
 ) -> Callable[..., None]:
     """Return the function `(C, A, B, M, N, stream, **extras)` that a `@flyc.jit` body calls to launch the GEMM.
 
     Arguments and errors are those of `compile_preshuffle_gemm`, and besides
 
         types: which `in_dtype` to take, of those and "int4".
-        shuffled_store: results leave by way of LDS.
+        shuffled_store: results leave by way of LDS; not with `split_k`.
+        split_k: into how many parts K is cut, each a multiple of `tile_k`; more than one need the extra `workspace`
+            (split_k, M, N) of f32.
     """
     arch = get_rocm_arch().split(":")[0]
     if in_dtype not in types:
@@ -147,6 +150,9 @@ def build_preshuffle_gemm(
     matrix_product(arch, in_dtype, 1)  # refuses other architectures
     _check_numbers(N=N, K=K, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k)
     _check_tile(N, K, tile_m, tile_n, tile_k, element_bytes, in_dtype, use_async_copy)
+    positive_integer("split_k", split_k)
+    if K % (split_k * tile_k):
+        raise ValueError(f"K = {K} is no multiple of split_k * tile_k = {split_k} * {tile_k}: there is no tail along K")
     if isinstance(lds_stage, bool) or lds_stage not in (1, 2):
         raise ValueError(f"lds_stage is 1 or 2, got {lds_stage!r}")
     if use_async_copy and arch != "gfx950":
@@ -162,6 +168,7 @@ def build_preshuffle_gemm(
         arch=arch, N=N, K=K, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=steps, shuffled=True, buffers=lds_stage, direct=use_async_copy, fenced=enable_scheduler,
         preload=early, xcd_swizzle=xcd_swizzle, shuffled_store=shuffled_store, waves_per_eu=waves_per_eu or 1,
+        split_k=split_k,
     )  # fmt: skip
     multiply = build_tile_gemm(gemm, f"preshuffle_gemm_{epilogue}")
 

@@ -21,8 +21,8 @@ from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.output_tile import output_copy
 from ..common.mma.shuffled_store import store_shuffled
-from ..common.mma.tile_plan import WAVE, TilePlan, best_plan, plan_tile
-from ..common.mma.tiled_loop import BUFFERS, TiledLoop, operand_layout, tiled_loop
+from ..common.mma.tile_plan import LDS_BYTES, WAVE, TilePlan, best_plan, plan_tile
+from ..common.mma.tiled_loop import BLOCK, BUFFERS, Scales, TiledLoop, operand_layout, scale_layout, tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
 from .arguments import (
@@ -40,6 +40,7 @@ from .splitk_reduce import build_splitk_reduce
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
 _MOST_SUMS = 16 * WAVE * 512  # registers of the largest workgroup
+_FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
 # "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it.
@@ -68,8 +69,12 @@ class TileGemm:
         group_m: row tiles that are walked together; 0 keeps the order. At most one of the two.
         split_k: into how many parts K is cut.
         shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
+            The sums of parts of K, which are not 16 bits, do not.
         waves_per_eu: the occupancy that the compiler is told to leave room for; it still has to be told.
         partial: C is the workspace (split_k, M, N); whoever asks for this has checked the extents.
+        block_scaled: scale_a (K / 128, M) and scale_b (ceil(N / 128), K / 128) multiply the products of 128 of K before
+            these are added up. The main loop is that in layouts; with `direct`, A does not go to LDS at all, and
+            `preload` and `buffers` are not for it.
     """
 
     arch: str
@@ -94,6 +99,7 @@ class TileGemm:
     shuffled_store: bool = False
     waves_per_eu: int = 1
     partial: bool = False
+    block_scaled: bool = False
 
     def tile_of(self, bx: Any, by: Any, row_tiles: Any) -> tuple[Any, Any]:
         """The tile (row, column) of workgroup (bx, by) of a grid (row tiles, column tiles)."""
@@ -110,6 +116,8 @@ class TileGemm:
     @property
     def tiled(self) -> TiledLoop | None:
         """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
+        if self.block_scaled:
+            return _scaled_loop(self)
         size, found = A_BYTES[self.in_dtype], _tiled_form(self)
         if found is None or not TiledLoop.exists(self.arch, self.in_dtype):
             return None
@@ -136,6 +144,7 @@ class TileGemm:
             plan = TilePlan(
                 self.arch, self.tile_m, self.tile_n, self.K // self.split_k * size, tiled.tile[2] * size, BUFFERS,
                 matrix_product(self.arch, self.in_dtype, tiled.packs), tiled.waves, self.shuffled, tiled.k_waves,
+                alone=tiled.alone,
             )  # fmt: skip
             plan.check()
             return plan
@@ -156,6 +165,7 @@ class TileGemm:
     def name(self) -> str:
         """What distinguishes the kernel, for its symbol."""
         split = f"_split{self.split_k}" if self.split_k > 1 else ""
+        split += "_blockscale" if self.block_scaled else ""
         tile = f"{self.tile_m}x{self.tile_n}x{self.tile_k}"
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
 
@@ -174,6 +184,40 @@ def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
     return None
 
 
+def _scaled_loop(gemm: TileGemm) -> TiledLoop:
+    """The main loop of operands with scales of 128 of K: the first of these forms that the tile can have.
+
+    Few rows have all waves along K. Others share A by way of LDS where a step of two blocks fills all threads' loads;
+    else, or where A is to go `direct`, each of the four waves along N loads it for itself.
+    """
+    part = gemm.K // gemm.split_k
+    forms: list[tuple[tuple[int, int], int, int, bool]] = [
+        ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),
+        ((1, 4), 1, 2 * BLOCK, False), ((1, 4), 1, 2 * BLOCK, True), ((1, 4), 1, BLOCK, True),
+    ]  # fmt: skip
+    if gemm.waves is not None:
+        alone = gemm.waves != (1, 1)
+        forms = [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, False) for steps in (2, 1)]
+        forms += [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, alone) for steps in (2, 1)]
+    for waves, k_waves, step, alone in forms:
+        if gemm.direct and not alone and waves != (1, 1):
+            continue
+        tile = gemm.tile_m, gemm.tile_n, step
+        loop = TiledLoop(gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, True, alone)
+        fits = part % step == 0 and gemm.tile_m % (16 * waves[0]) == 0 and gemm.tile_n % (16 * waves[1]) == 0
+        if gemm.waves is None and k_waves > 1:
+            fits = fits and gemm.tile_m <= _FEW_ROWS and gemm.tile_n <= 2 * _FEW_ROWS and loop.steps > 1
+        if not loop.private:
+            shared = gemm.tile_m * step % (loop.threads * PACK_BYTES) == 0 and loop.groups > 1 and k_waves == 1
+            fits = fits and shared and BUFFERS * gemm.tile_m * step <= LDS_BYTES[gemm.arch]
+        if fits:
+            return loop
+    raise ValueError(
+        f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}, K = {gemm.K} in {gemm.split_k} parts: no waves divide the "
+        f"tile, and K, in blocks of {BLOCK}"
+    )
+
+
 def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     """Return the function that a `@flyc.jit` body calls to check its tensors and launch the GEMM.
 
@@ -183,7 +227,7 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     _check_size(gemm)
     if gemm.split_k == 1:
         return _launcher(gemm, name)
-    partial = replace(gemm, out_dtype="f32", epilogue=Epilogue(), partial=True)
+    partial = replace(gemm, out_dtype="f32", epilogue=Epilogue(), partial=True, shuffled_store=False)
     multiply = _launcher(partial, name)
     finish = build_splitk_reduce(
         N=gemm.N, split_k=gemm.split_k, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_reduce"
@@ -195,7 +239,8 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         check_count("workspace", workspace, fx.Int64(M) * (gemm.split_k * gemm.N))
         check_matrix("C", C, M, gemm.N)
         _check_operands(gemm, A, B, M, extras)
-        multiply(workspace, A, B, M, stream)
+        scales = {one: extras.pop(one) for one in ("scale_a", "scale_b")} if gemm.block_scaled else {}
+        multiply(workspace, A, B, M, stream, **scales)
         finish(C, workspace, M, stream, **extras)
 
     return launch
@@ -254,12 +299,24 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 
         buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
         if tiled is not None:
-            a_layout = operand_layout(gemm.tile_m, part_k, a_row // size, tiled.pack, shuffled=False)
-            b_layout = operand_layout(gemm.tile_n, part_k, b_row // size, tiled.pack, shuffled=gemm.shuffled)
+            a_layout = operand_layout(tiled, gemm.tile_m, part_k, a_row // size, shuffled=False)
+            b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled)
             a_end, b_end = (rows - 1) * a_row + gemm.K * size, (columns - 1) * b_row + gemm.K * size
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
             b_tile = tile_tensor(B, tiled.element, first_column, b_row, b_end - b_first, b_first, b_layout)
-            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0] if buffers else None, thread, looped)
+            scales = None
+            if gemm.block_scaled:
+                blocks, skipped = gemm.K // BLOCK, part * (part_k // BLOCK)
+                down = fx.Int64(skipped) * M + first_row
+                across = first_column // BLOCK * blocks + skipped
+                end_a, end_b = fx.Int64(blocks) * M, cdiv(gemm.N, BLOCK) * blocks
+                a_scales = scale_layout(tiled, gemm.tile_m, part_k, 1, 1, M)
+                b_scales = scale_layout(tiled, gemm.tile_n, part_k, BLOCK, blocks, 1)
+                scales = Scales(
+                    tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
+                    tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
+                )
+            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0] if buffers else None, thread, looped, scales)
         else:
             loop = make_tile_loop(
                 plan, a, b, buffers, thread,
@@ -313,6 +370,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         expect_operand("A", A, gemm.in_dtype)
         expect_operand("B", B, gemm.in_dtype)
         wanted = wanted_extras(used, output)
+        if gemm.block_scaled:
+            wanted |= {"scale_a": fx.Float32, "scale_b": fx.Float32}
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
         if not gemm.partial:
@@ -337,13 +396,17 @@ def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, An
     fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
     check_matrix("A", A, M, gemm.K)
     check_matrix("B", B, gemm.N, gemm.K // (2 if gemm.in_dtype == "int4" else 1), all_rows=True)
-    if gemm.direct and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
+    if gemm.direct and not gemm.block_scaled and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
         apart = fx.Int64(A.stride[0].unpack())
         fx.host_assert(
             (M <= 1) | (apart >= gemm.K),
             f"argument 'A': use_async_copy needs rows that do not overlap, {gemm.K} elements or more apart, got {{}}",
             apart,
         )
+    if gemm.block_scaled:
+        blocks = gemm.K // BLOCK
+        check_count("scale_a", extras["scale_a"], fx.Int64(M) * blocks, exact=True)
+        check_count("scale_b", extras["scale_b"], cdiv(gemm.N, BLOCK) * blocks, exact=True)
     if gemm.epilogue.scaled:
         check_count("scale_a", extras["scale_a"], M)
         check_count("scale_b", extras["scale_b"], gemm.N, exact=True)

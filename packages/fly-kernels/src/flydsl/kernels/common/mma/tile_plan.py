@@ -64,6 +64,7 @@ class TilePlan:
     direct: bool = False  # A goes to LDS without registers
     b_bytes: int = PACK_BYTES  # of a pack of B in memory: half where it is packed int4
     occupancy: int = 1  # waves a SIMD that the compiler is told to leave room for
+    alone: bool = False  # waves load the rows of A that they want themselves, though others want them too
 
     @property
     def threads(self) -> int:
@@ -73,7 +74,7 @@ class TilePlan:
     @property
     def private(self) -> bool:
         """Whether A goes to the registers of the only wave that wants it."""
-        return self.waves == (1, 1) and not self.direct
+        return self.alone or (self.waves == (1, 1) and not self.direct)
 
     @property
     def b_pack_stride(self) -> int:

@@ -15,6 +15,11 @@ is neither LDS nor a barrier. How accesses lie between the matrix instructions i
 overlap a `fx.Pipeline`; waits are the compiler's.
 
 The product is C transposed, B being the rows of the matrix instruction: so a lane holds neighbouring columns of C.
+
+Operands with scales (`Scales`) have them as tensors over the same coordinates (row, k), with stride 0 where elements
+share one. The tiled MMA that gives a lane its operands so gives it their scales too, and they come a step ahead as B
+does. Scales in f32 (one for 128 of K) multiply the product of their 128, which starts from nothing, before it joins the
+sums. Scales in E8M0 (one for 32 of K) are operands of the matrix instruction.
 """
 
 from __future__ import annotations
@@ -26,7 +31,10 @@ from ..arch import architecture
 from ..language import fx
 from .instructions import PACK_BYTES
 
-__all__ = ["BUFFERS", "TiledLoop", "operand_layout", "tiled_loop"]
+__all__ = ["BLOCK", "BUFFERS", "Scales", "TiledLoop", "operand_layout", "scale_layout", "tiled_loop"]
+
+BLOCK = 128
+"""Elements of K, and rows of B, that share one f32 scale."""
 
 BUFFERS = 2  # of A in LDS
 _ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8"}
@@ -44,6 +52,20 @@ _ATOMS = {
 # Instructions with block scales (E8M0, here all 2^0) that take two packs a lane, for an even number of them.
 _SCALED = {("gfx950", "fp8"): 128}
 _UNIT_SCALES = 0x7F7F7F7F
+_WAITING = 3  # products that the matrix unit works on before the first of them is scaled
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scales of a tile's operands, as buffer tensors of f32 over (row, k), with stride 0 where one is shared.
+
+    Attributes:
+        a: (tile_m, K), one of each row and `BLOCK` of K.
+        b: (tile_n, K), one of `BLOCK` rows and `BLOCK` of K.
+    """
+
+    a: Any
+    b: Any
 
 
 @dataclass(frozen=True)
@@ -57,6 +79,9 @@ class TiledLoop:
         waves: their grid, (along M, along N).
         k_waves: waves along K, which share each step.
         scheduled: interleave memory accesses with matrix instructions; else the compiler orders all.
+        scaled: products of `BLOCK` of K are multiplied with f32 scales before they are added up; a wave has whole
+            blocks of a step.
+        alone: each wave loads the rows of A that it wants straight to registers, though others want them too.
     """
 
     arch: str
@@ -66,6 +91,8 @@ class TiledLoop:
     waves: tuple[int, int]
     k_waves: int = 1
     scheduled: bool = True
+    scaled: bool = False
+    alone: bool = False
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -90,7 +117,7 @@ class TiledLoop:
     @property
     def private(self) -> bool:
         """Whether each wave loads its own part of A, straight to registers."""
-        return self.waves == (1, 1)
+        return self.alone or self.waves == (1, 1)
 
     @property
     def packs(self) -> int:
@@ -114,6 +141,31 @@ class TiledLoop:
     def halves(self) -> int:
         """Matrix instructions that a pack feeds."""
         return max(1, 4 * self.pack // self.depth)
+
+    @property
+    def joined(self) -> int:
+        """Blocks of K that share a scale."""
+        return BLOCK // max(self.depth, 4 * self.pack) if self.scaled else 1
+
+    @property
+    def groups(self) -> int:
+        """Groups of `joined` blocks that a wave has in a step."""
+        return self.blocks // self.joined
+
+    def blocks_of(self, group: int) -> range:
+        """The blocks of a group."""
+        return range(group * self.joined, (group + 1) * self.joined)
+
+    def modes_of_k(self, K: int) -> tuple[tuple[int, int], ...]:
+        """K as the tiled MMA counts it: (extent, stride in memory) of modes, of which none crosses a pack.
+
+        Memory's own order, but that of waves along K each has whole `BLOCK`s.
+        """
+        packs = (self.pack, 1), (4, self.pack)
+        if not self.scaled or self.k_waves == 1 or self.joined == 1:
+            return (*packs, (K // (4 * self.pack), 4 * self.pack))
+        part, waves = BLOCK // self.joined, self.k_waves
+        return (*packs, (waves, BLOCK), (self.joined, part), (K // (BLOCK * waves), BLOCK * waves))
 
     @property
     def pipeline(self) -> Any:
@@ -147,33 +199,57 @@ class TiledLoop:
         grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
         return fx.make_tiled_mma(atom, grid, (None, None, order))
 
-    def schedule(self, block: int, loads: bool, fetches: bool) -> Any:
-        """The order inside a block of a step in which B is reloaded (`loads`) and A fetched (`fetches`)."""
+    def schedule(self, group: int, loads: bool, fetches: bool) -> Any:
+        """The order inside a group of blocks in which B is reloaded (`loads`) and A fetched (`fetches`)."""
         rows, columns = self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
-        packs = max(1, self.depth // (4 * self.pack))
+        packs = max(1, self.depth // (4 * self.pack)) * self.joined
+        products = rows * columns * self.halves * self.joined
+        scales = rows + columns if self.scaled else 0
         if self.private:
-            return fx.rocdl.interleave(mfma=rows * columns * self.halves, vmem_read=(rows + columns) * packs * loads)
-        moved = self.tile[0] * self.tile[2] // self.pack // self.threads if block == 0 else 0
+            return fx.rocdl.interleave(mfma=products, vmem_read=((rows + columns) * packs + scales) * loads)
+        moved = self.tile[0] * self.tile[2] // self.pack // self.threads if group == 0 else 0
         return fx.rocdl.interleave(
-            mfma=rows * columns * self.halves,
-            ds_read=rows * packs if loads or block + 1 < self.blocks else 0,
+            mfma=products,
+            ds_read=rows * packs if loads or group + 1 < self.groups else 0,
             ds_write=moved * loads,
-            vmem_read=moved * fetches + columns * packs * loads,
+            vmem_read=moved * fetches + (columns * packs + scales) * loads,
         )
 
 
-def operand_layout(rows: int, K: int, row: Any, pack: int, *, shuffled: bool) -> Any:
+def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool) -> Any:
     """The layout of `rows` rows of K elements, `row` apart, or in the order of `shuffle_weight`.
 
     There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ...
     """
+    pack, modes = loop.pack, loop.modes_of_k(K)
+    extents = tuple(extent for extent, _ in modes)
     if not shuffled:
-        return fx.make_layout((rows, K), (row, 1))
-    block = 4 * pack
-    return fx.make_layout(((16, rows // 16), (pack, 4, K // block)), ((pack, 16 * row), (1, 16 * pack, 16 * block)))
+        if len(modes) == 3:
+            return fx.make_layout((rows, K), (row, 1))
+        return fx.make_layout((rows, extents), (row, tuple(stride for _, stride in modes)))
+    strides = tuple(stride if stride < pack else 16 * stride for _, stride in modes)
+    return fx.make_layout(((16, rows // 16), extents), ((pack, 16 * row), strides))
 
 
-def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: Any) -> dict[tuple[int, int], Any]:
+def scale_layout(loop: TiledLoop, rows: int, K: int, shared: int, row: Any, block: Any) -> Any:
+    """The layout over (row, k) of scales, one of `shared` rows and `BLOCK` of K.
+
+    `row` is the distance of two along the rows, `block` that along K.
+    """
+    modes = loop.modes_of_k(K)
+    extents: list[int] = []
+    strides: list[Any] = []
+    for extent, stride in modes:
+        inside = max(1, min(extent, BLOCK // stride))  # elements of the same block
+        extents += [inside, extent // inside]
+        strides += [0, block * max(1, stride // BLOCK)]
+    down = ((shared, rows // shared), (0, row)) if shared < rows else (rows, row if shared == 1 else 0)
+    return fx.make_layout((down[0], tuple(extents)), (down[1], tuple(strides)))
+
+
+def tiled_loop(
+    loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: Any, scales: Scales | None = None
+) -> dict[tuple[int, int], Any]:
     """The sums of a wave: 4 of a lane for each (row block, column block). Waves along K have still to be summed.
 
     Value i is row (lane mod 16) of the row block, column 4 (lane // 16) + i of the column block. Blocks (m, n) of wave
@@ -186,6 +262,7 @@ def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: A
         lds: pointer to room for `BUFFERS` steps of A; None where A goes straight to registers.
         thread: index in the workgroup.
         looped: `loop.looped` as a run-time value: a loop whose length the compiler knows it may well unroll.
+        scales: of the operands, where the loop is `scaled`.
     """
     tile_m, tile_n, tile_k = loop.tile
     tiled = loop.tiled_mma()
@@ -202,29 +279,35 @@ def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: A
     sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
     sums.fill(0)
 
-    def multiply(block: int) -> None:
-        along_k: Any = block
-        if fx.const_expr(loop.halves == 2):
-            along_k = (None, block) if loop.blocks > 1 else None
-        one = (None, None, along_k)
+    scaling: Any = None if scales is None else _Scaling(loop, mine, scales)
+
+    def multiply(group: int) -> None:
+        if fx.const_expr(scaling is not None):
+            scaling.multiply(tiled, sums, fragment_b, fragment_a, group)
+            return
+        one = (None, None, _along_k(loop, group))
         fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
 
-    def reload_b(now: Any, block: int) -> None:
-        fx.copy(from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
+    def reload_b(now: Any, group: int) -> None:
+        for block in loop.blocks_of(group):
+            fx.copy(from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
+        if fx.const_expr(scaling is not None):
+            scaling.load(now.index(1), group)
 
     if loop.private:
         load_a = fx.make_tiled_copy_B(from_memory, tiled).get_slice(thread)
         source_a, target_a = load_a.partition_S(tiles_a), load_a.retile(fragment_a)
 
         def private_step(now: Any) -> None:
-            for block in fx.range_constexpr(loop.blocks):
+            for group in fx.range_constexpr(loop.groups):
                 if fx.const_expr(now.has(0)):
-                    multiply(block)
+                    multiply(group)
                 if fx.const_expr(now.has(1)):
-                    fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
-                    reload_b(now, block)
+                    for block in loop.blocks_of(group):
+                        fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
+                    reload_b(now, group)
                 if fx.const_expr(now.has(0)):
-                    _order(loop, now, block)
+                    _order(loop, now, group)
                 else:
                     _fence()
 
@@ -249,8 +332,10 @@ def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: A
         read_a = fx.make_tiled_copy_B(through_lds, tiled).get_slice(thread)
         source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
 
-        def read(now: Any, block: int, ahead: int) -> None:
-            fx.copy(through_lds, source_a[None, None, block, now.buffer(ahead, BUFFERS)], target_a[None, None, block])
+        def read(now: Any, group: int, ahead: int) -> None:
+            for block in loop.blocks_of(group):
+                source = source_a[None, None, block, now.buffer(ahead, BUFFERS)]
+                fx.copy(through_lds, source, target_a[None, None, block])
 
         def move(now: Any) -> None:
             fx.copy(through_lds, fetched[now.buffer(1, 2)], put[None, None, None, now.buffer(1, BUFFERS)])
@@ -261,37 +346,91 @@ def tiled_loop(loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: A
                     fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
                     _fence()
                 if fx.const_expr(now.has(1)):
-                    for block in fx.range_constexpr(loop.blocks):
-                        reload_b(now, block)
+                    for group in fx.range_constexpr(loop.groups):
+                        reload_b(now, group)
                         _fence()
                     move(now)
                     fx.barrier()
                     read(now, 0, 1)
                 return
-            for block in fx.range_constexpr(loop.blocks):
-                last = block + 1 == loop.blocks
+            for group in fx.range_constexpr(loop.groups):
+                last = group + 1 == loop.groups
                 if fx.const_expr(last):
                     fx.barrier()
                 if fx.const_expr(now.has(1) or not last):
-                    read(now, 0 if last else block + 1, 1 if last else 0)
-                if fx.const_expr(now.has(1) and block == 0):
+                    read(now, 0 if last else group + 1, 1 if last else 0)
+                if fx.const_expr(now.has(1) and group == 0):
                     move(now)
-                if fx.const_expr(now.has(2) and block == 0):
+                if fx.const_expr(now.has(2) and group == 0):
                     fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
-                multiply(block)
+                multiply(group)
                 if fx.const_expr(now.has(1)):
-                    reload_b(now, block)
-                _order(loop, now, block)
+                    reload_b(now, group)
+                _order(loop, now, group)
 
         loop.pipeline.run(step, looped)
     rows, columns = tile_m // (16 * loop.waves[0]), tile_n // (16 * loop.waves[1])
     return {(m, n): sums[None, n, m].load().reshape(4) for m in range(rows) for n in range(columns)}
 
 
-def _order(loop: TiledLoop, now: Any, block: int) -> None:
-    """Ask for the schedule of a block of K."""
+class _Scaling:
+    """The f32 scales of a wave's operands, and the products that they multiply."""
+
+    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales) -> None:
+        tile_m, tile_n, tile_k = loop.tile
+        self.loop = loop
+        self.sources, self.held = [], []
+        for tensor, extent, partition in ((scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)):
+            source = partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None])
+            blocks = fx.get_scalar(fx.size(source[0, None, 0, 0]))
+            self.sources.append(source)
+            self.held.append(fx.make_rmem_tensor((1, blocks, loop.groups), fx.Float32))
+        self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
+
+    def load(self, step: Any, group: int) -> None:
+        """Ask for the scales of a group of a step."""
+        along_k = group * self.loop.joined * self.loop.halves
+        for source, held in zip(self.sources, self.held, strict=True):
+            each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(1, 1))
+            fx.copy(self.atom, each, held[None, None, group])
+
+    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, group: int) -> None:
+        """Add the products of a group, each begun from nothing, times their scales to the sums."""
+        columns, rows = (held.shape[1].unpack() for held in reversed(self.held))
+        row_scales, column_scales = (held[0, None, group].load() for held in self.held)
+        halves = range(self.loop.halves)
+        each = [_along_k(self.loop, block, half) for block in self.loop.blocks_of(group) for half in halves]
+        waiting: list[tuple[Any, Any, Any]] = []
+
+        def finish() -> None:
+            total, product, scale = waiting.pop(0)
+            total.store(total.load() + product.load() * scale)
+
+        for n in range(columns):
+            for m in range(rows):
+                total = fx.coalesce(sums[None, n, m])
+                product = fx.make_fragment_like(total)
+                product.fill(0.0)
+                for along_k in each:
+                    fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
+                waiting.append((total, product, row_scales[m] * column_scales[n]))
+                if len(waiting) > _WAITING:
+                    finish()
+        while waiting:
+            finish()
+
+
+def _along_k(loop: TiledLoop, block: int, half: int | None = None) -> Any:
+    """The mode of K of a block in fragments and partitions: of the instructions that share packs, all or one."""
+    if loop.halves == 1:
+        return block
+    return (half, block) if loop.blocks > 1 else half
+
+
+def _order(loop: TiledLoop, now: Any, group: int) -> None:
+    """Ask for the schedule of a group of blocks of K."""
     if fx.const_expr(loop.scheduled):
-        loop.schedule(block, now.has(1), now.has(now.pipeline.ahead)).apply()
+        loop.schedule(group, now.has(1), now.has(now.pipeline.ahead)).apply()
 
 
 def _fence() -> None:
