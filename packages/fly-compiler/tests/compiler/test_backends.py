@@ -79,6 +79,17 @@ def test_architectures():
         flyc.get_backend().target.arch = "gfx950"  # frozen
 
 
+def test_architectures_of_another_backend(monkeypatch):
+    monkeypatch.setattr(Mine, "arch_prefix", "one")
+    flyc.register_backend("mine", Mine)
+    assert isinstance(flyc.get_backend(arch="one7"), Mine)
+    # Only the architecture differs from what it detects, whatever backend is in use.
+    assert flyc.get_backend("mine", arch="gfx1201").target == flyc.GPUTarget("mine", "gfx1201", 32)
+    assert flyc.get_backend(arch="gfx942").target.backend == "rocm"
+    monkeypatch.setenv("FLYDSL_COMPILE_BACKEND", "rocm")
+    assert flyc.compile_backend_name("one7") == "rocm"
+
+
 def test_names(monkeypatch):
     with pytest.raises(ValueError, match="unknown compile backend 'none'; there are: cuda, rocm"):
         flyc.get_backend("none")

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
 #include "CodegenPasses.h"
-#include "DiagnosticCollector.h"
+#include "DeviceCompiler.h"
 #include "DivergentValues.h"
 #include "KernelResources.h"
 #include "Optimize.h"
 #include "TranslationRewrites.h"
-#include "fly/Emit/CrashGuard.h"
 #include "fly/Emit/Linker.h"
 #include "fly/Emit/MatrixInstructions.h"
 
-#include "mlir/Target/LLVM/ModuleToObject.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -56,32 +52,13 @@ void initializeTarget() {
 /// Creates the target machine, or says why `options` has none.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const CodeObjectOptions &options) {
-  llvm::Triple triple(options.triple);
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return llvm::createStringError(message);
-  if (!triple.isAMDGCN())
-    return llvm::createStringError("'" + options.triple + "' is not an AMD GPU triple");
-
-  // A chip may carry a suffix that names a product rather than an instruction set
-  // ("gfx1201-w7900"); a generic target such as "gfx9-4-generic" is a name that LLVM knows as it
-  // is.
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
-  llvm::StringRef chip = options.chip;
-  if (!subtarget->isCPUStringValid(chip))
-    chip = chip.split('-').first;
-  if (chip.empty() || !subtarget->isCPUStringValid(chip))
-    return llvm::createStringError("unknown AMD GPU architecture '" + options.chip + "'");
-
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, chip, options.features, llvm::TargetOptions(),
-                                  llvm::Reloc::PIC_, std::nullopt, codeGenLevel(options.optLevel)));
+  auto machine = createDeviceMachine({"AMD GPU", options.triple, options.chip, options.features,
+                                      options.optLevel, llvm::Reloc::PIC_, /*productSuffix=*/true},
+                                     [](const llvm::Triple &triple) { return triple.isAMDGCN(); });
   if (!machine)
-    return llvm::createStringError("LLVM has no target machine for '" + options.chip + "'");
+    return machine;
   if (options.wave64) {
-    bool hasWave64 = machine->getMCSubtargetInfo()->checkFeatures("+wavefrontsize64");
+    bool hasWave64 = (*machine)->getMCSubtargetInfo()->checkFeatures("+wavefrontsize64");
     if (!*options.wave64 && hasWave64)
       return llvm::createStringError("waves of '" + options.chip +
                                      "' have 64 lanes, but the target asks for 32");
@@ -89,24 +66,15 @@ createTargetMachine(const CodeObjectOptions &options) {
   return machine;
 }
 
-/// Compiles one gpu.module. MLIR's base class translates to LLVM IR and links bitcode that the
-/// target names.
-class CodeObjectCompiler final : public LLVM::ModuleToObject {
+class CodeObjectCompiler final : public DeviceCompiler {
 public:
   CodeObjectCompiler(Operation &gpuModule, const CodeObjectOptions &options,
                      llvm::TargetMachine &machine, CollectedDiagnostics &diagnostics,
                      CodeObject &result)
-      : ModuleToObject(gpuModule, options.triple, machine.getTargetCPU(),
-                       machine.getTargetFeatureString(), options.optLevel),
-        options(options), machine(machine), diagnostics(diagnostics), result(result) {}
+      : DeviceCompiler(gpuModule, machine, options.optLevel, diagnostics), options(options),
+        result(result) {}
 
 private:
-  void setDataLayoutAndTriple(llvm::Module &module) override {
-    module.getContext().setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
-    module.setTargetTriple(machine.getTargetTriple());
-    module.setDataLayout(machine.createDataLayout());
-  }
-
   std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
   loadBitcodeFiles(llvm::Module &module) override;
 
@@ -123,13 +91,9 @@ private:
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override;
 
   void applyOptions(llvm::Function &function) const;
-  LogicalResult emitFile(llvm::Module &module, llvm::CodeGenFileType type,
-                         SmallVectorImpl<char> &output);
   FailureOr<SmallVector<char, 0>> link(ArrayRef<char> object);
 
   const CodeObjectOptions &options;
-  llvm::TargetMachine &machine;
-  CollectedDiagnostics &diagnostics;
   CodeObject &result;
 };
 
@@ -200,17 +164,6 @@ LogicalResult CodeObjectCompiler::optimizeModule(llvm::Module &module, int) {
     module.print(stream, nullptr);
   }
   return success();
-}
-
-LogicalResult CodeObjectCompiler::emitFile(llvm::Module &module, llvm::CodeGenFileType type,
-                                           SmallVectorImpl<char> &output) {
-  llvm::raw_svector_ostream stream(output);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr, type))
-    return getOperation().emitError("the AMD GPU target cannot emit this kind of file");
-  passes.run(module);
-  // The code generator reports what it cannot do as a diagnostic and goes on with wrong code.
-  return success(diagnostics.errors.empty());
 }
 
 FailureOr<SmallVector<char, 0>> CodeObjectCompiler::moduleToObject(llvm::Module &module) {
@@ -297,17 +250,9 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObject
   CollectedDiagnostics diagnostics;
   auto compiler =
       std::make_unique<CodeObjectCompiler>(*gpuModule, options, **machine, diagnostics, result);
-  std::optional<SmallVector<char, 0>> bytes;
-  llvm::Error crash = runGuarded([&] { bytes = compiler->run(); });
-  if (crash) {
-    // The machine and the compiler may be half way through anything: leave them alone.
-    [[maybe_unused]] auto *machineLeft = machine->release();
-    [[maybe_unused]] auto *compilerLeft = compiler.release();
-    diagnostics.errors.push_back(llvm::toString(std::move(crash)));
-  }
-  for (const std::string &error : diagnostics.errors)
-    gpuModule->emitError("cannot generate code for '") << options.chip << "': " << error;
-  if (!diagnostics.errors.empty() || !bytes)
+  FailureOr<SmallVector<char, 0>> bytes = runDeviceCompiler(
+      gpuModule, options.chip, std::move(compiler), std::move(*machine), diagnostics);
+  if (failed(bytes))
     return failure();
 
   result.bytes = std::move(*bytes);

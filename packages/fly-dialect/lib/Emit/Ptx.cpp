@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/Ptx.h"
-#include "DiagnosticCollector.h"
+#include "DeviceCompiler.h"
 #include "Optimize.h"
 #include "TranslationRewrites.h"
-#include "fly/Emit/CrashGuard.h"
 
-#include "mlir/Target/LLVM/ModuleToObject.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 
 using namespace mlir;
 using namespace fly;
@@ -41,23 +36,9 @@ void initializeTarget() {
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const PtxOptions &options) {
-  llvm::Triple triple(options.triple);
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return llvm::createStringError(message);
-  if (!triple.isNVPTX())
-    return llvm::createStringError("'" + options.triple + "' is not a triple of an NVIDIA GPU");
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
-  if (options.chip.empty() || !subtarget->isCPUStringValid(options.chip))
-    return llvm::createStringError("unknown NVIDIA GPU architecture '" + options.chip + "'");
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, options.chip, options.features, llvm::TargetOptions(),
-                                  std::nullopt, std::nullopt, codeGenLevel(options.optLevel)));
-  if (!machine)
-    return llvm::createStringError("LLVM has no target machine for '" + options.chip + "'");
-  return machine;
+  return createDeviceMachine({"NVIDIA GPU", options.triple, options.chip, options.features,
+                              options.optLevel, /*relocation=*/std::nullopt},
+                             [](const llvm::Triple &triple) { return triple.isNVPTX(); });
 }
 
 /// Adds to `functions` those that use `value`, also by way of constants.
@@ -84,21 +65,14 @@ llvm::SmallPtrSet<llvm::Function *, 8> functionsThatReach(llvm::GlobalVariable &
   return found;
 }
 
-class PtxCompiler final : public LLVM::ModuleToObject {
+class PtxCompiler final : public DeviceCompiler {
 public:
   PtxCompiler(Operation &gpuModule, const PtxOptions &options, llvm::TargetMachine &machine,
               CollectedDiagnostics &diagnostics, Ptx &result)
-      : ModuleToObject(gpuModule, options.triple, machine.getTargetCPU(),
-                       machine.getTargetFeatureString(), options.optLevel),
-        options(options), machine(machine), diagnostics(diagnostics), result(result) {}
+      : DeviceCompiler(gpuModule, machine, options.optLevel, diagnostics), options(options),
+        result(result) {}
 
 private:
-  void setDataLayoutAndTriple(llvm::Module &module) override {
-    module.getContext().setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
-    module.setTargetTriple(machine.getTargetTriple());
-    module.setDataLayout(machine.createDataLayout());
-  }
-
   void handleModulePreLink(llvm::Module &module) override {
     for (llvm::Function &function : module) {
       if (function.isDeclaration()) {
@@ -127,13 +101,7 @@ private:
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
     describeKernels(module);
     SmallVector<char, 0> output;
-    llvm::raw_svector_ostream stream(output);
-    llvm::legacy::PassManager passes;
-    if (machine.addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
-                                    llvm::CodeGenFileType::AssemblyFile))
-      return getOperation().emitError("the NVIDIA GPU target cannot emit PTX");
-    passes.run(module);
-    if (!diagnostics.errors.empty())
+    if (failed(emitFile(module, llvm::CodeGenFileType::AssemblyFile, output)))
       return failure();
     return output;
   }
@@ -159,8 +127,6 @@ private:
   }
 
   const PtxOptions &options;
-  llvm::TargetMachine &machine;
-  CollectedDiagnostics &diagnostics;
   Ptx &result;
 };
 
@@ -190,17 +156,9 @@ FailureOr<Ptx> fly::emitPtx(Operation *gpuModule, const PtxOptions &options) {
   CollectedDiagnostics diagnostics;
   auto compiler =
       std::make_unique<PtxCompiler>(*gpuModule, options, **machine, diagnostics, result);
-  std::optional<SmallVector<char, 0>> text;
-  llvm::Error crash = runGuarded([&] { text = compiler->run(); });
-  if (crash) {
-    // The machine and the compiler may be half way through anything: leave them alone.
-    [[maybe_unused]] auto *machineLeft = machine->release();
-    [[maybe_unused]] auto *compilerLeft = compiler.release();
-    diagnostics.errors.push_back(llvm::toString(std::move(crash)));
-  }
-  for (const std::string &error : diagnostics.errors)
-    gpuModule->emitError("cannot generate code for '") << options.chip << "': " << error;
-  if (!diagnostics.errors.empty() || !text)
+  FailureOr<SmallVector<char, 0>> text = runDeviceCompiler(
+      gpuModule, options.chip, std::move(compiler), std::move(*machine), diagnostics);
+  if (failed(text))
     return failure();
   result.text.assign(text->begin(), text->end());
   result.warnings = std::move(diagnostics.warnings);

@@ -16,10 +16,9 @@ from .base import (
     DeviceTexts,
     GPUTarget,
     Stage,
-    backend_of,
-    compile_backend_name,
 )
 from .cuda import CudaBackend
+from .dialect import DialectBackend
 from .rocm import RocmBackend
 
 __all__ = [
@@ -30,6 +29,7 @@ __all__ = [
     "CudaBackend",
     "DeviceCode",
     "DeviceTexts",
+    "DialectBackend",
     "GPUTarget",
     "RocmBackend",
     "Stage",
@@ -39,7 +39,7 @@ __all__ = [
     "register_backend",
 ]
 
-_backends: dict[str, type[BaseBackend]] = {"rocm": RocmBackend, "cuda": CudaBackend}
+_backends: dict[str, type[BaseBackend]] = {cls.name: cls for cls in (RocmBackend, CudaBackend)}
 
 
 def register_backend(name: str, cls: type[BaseBackend], *, force: bool = False) -> None:
@@ -58,6 +58,24 @@ def register_backend(name: str, cls: type[BaseBackend], *, force: bool = False) 
         register_compile_runtime_mapping(name, cls.device_api)
 
 
+def compile_backend_name(arch: str = "") -> str:
+    """Return the name of the backend in use: `FLYDSL_COMPILE_BACKEND`, or the one for an architecture.
+
+    Args:
+        arch: the architecture; by default the one that the environment and the devices ask for.
+    """
+    from flydsl.runtime.device import get_rocm_arch
+
+    asked = str(env.compile.backend).strip().lower()
+    return asked or _backend_of(arch or get_rocm_arch())
+
+
+def _backend_of(arch: str) -> str:
+    """Return the name of the backend for an architecture; what nobody knows is rocm's, which says so."""
+    fitting = (name for name, cls in _backends.items() if cls.arch_prefix and arch.startswith(cls.arch_prefix))
+    return next(fitting, RocmBackend.name)
+
+
 def get_backend(name: str | None = None, *, arch: str = "") -> BaseBackend:
     """Return a backend, by default the one in use, for an architecture, by default the one that is asked for.
 
@@ -66,7 +84,7 @@ def get_backend(name: str | None = None, *, arch: str = "") -> BaseBackend:
     Raises:
         ValueError: no backend has that name.
     """
-    wanted = name or str(env.compile.backend).strip().lower() or (backend_of(arch) if arch else compile_backend_name())
+    wanted = name or compile_backend_name(arch)
     if wanted not in _backends:
         raise ValueError(f"unknown compile backend {wanted!r}; there are: {', '.join(sorted(_backends))}")
     cls = _backends[wanted]

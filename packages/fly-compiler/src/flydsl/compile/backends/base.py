@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flydsl.trace.arch import DEFAULT_LDS_BYTES, Arch
-from flydsl.utils import env
 
 if TYPE_CHECKING:
     from flydsl._mlir import ir
@@ -22,7 +21,6 @@ __all__ = [
     "DeviceTexts",
     "GPUTarget",
     "Stage",
-    "compile_backend_name",
 ]
 
 ARTIFACT_KINDS = ("hsaco", "ptx")
@@ -32,16 +30,12 @@ TO_BINARY = "gpu-module-to-binary"
 """The stage of every pipeline that makes device code; those before it lower the program."""
 
 
-def backend_of(arch: str) -> str:
-    """Return the name of the backend that comes with the compiler for an architecture."""
-    return "cuda" if arch.startswith("sm_") else "rocm"
-
-
-def compile_backend_name() -> str:
-    """Return the name of the backend in use: `FLYDSL_COMPILE_BACKEND`, or the one for the target architecture."""
-    from flydsl.runtime.device import get_rocm_arch
-
-    return str(env.compile.backend).strip().lower() or backend_of(get_rocm_arch())
+_OPTIONAL = {
+    "link_libs": "bitcode of external functions",
+    "ktrace": "events of fx.ktrace",
+    "mark_uninitialised": "FLYDSL_EMU_SANITIZE=init",
+}
+"""The arguments of `stages` that not every backend knows, as users call them."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +91,16 @@ class BaseBackend(ABC):
         device_api: the kind of device runtime that runs it (`flydsl.runtime.register_device_runtime`); None where
             `flydsl.runtime.register_compile_runtime_mapping` says it.
         dlpack_device: the kind of its devices in DLPack; None where tensors do not say which device they are on.
+        arch_prefix: what the names of its architectures begin with; such a name chooses the backend where
+            `FLYDSL_COMPILE_BACKEND` chooses none. Empty where it is chosen by its own name only.
+        lacks: what it does not have, as users call it, by the argument of `stages` or the hint that asks for it.
     """
 
     artifact_kind: ClassVar[str] = "hsaco"
     device_api: ClassVar[str | None] = None
     dlpack_device: ClassVar[int | None] = None
+    arch_prefix: ClassVar[str] = ""
+    lacks: ClassVar[Mapping[str, str]] = _OPTIONAL
 
     def __init__(self, target: GPUTarget | None = None) -> None:
         self.target = self.detect_target() if target is None else target
@@ -113,7 +112,8 @@ class BaseBackend(ABC):
         """Return the target of an architecture's name."""
         from flydsl.runtime.device import get_warp_size
 
-        return GPUTarget(compile_backend_name(), arch, get_warp_size(arch))
+        # Asked of an object, for classes whose detect_target is no static method.
+        return replace(cls.__new__(cls).detect_target(), arch=arch, warp_size=get_warp_size(arch))
 
     def hash(self) -> str:
         """Return what of the backend and its target a cache key holds."""
@@ -149,16 +149,22 @@ class BaseBackend(ABC):
         Raises:
             ValueError: something is asked for that the backend does not have.
         """
-        asked = {
-            "bitcode of external functions": link_libs,
-            "events of fx.ktrace": ktrace,
-            "FLYDSL_EMU_SANITIZE=init": mark_uninitialised,
-        }
-        for what, wanted in asked.items():
-            if wanted:
-                raise ValueError(f"compile backend {self.target.backend!r} does not have {what}")
+        self.refuse_lacking({"link_libs": link_libs, "ktrace": ktrace, "mark_uninitialised": mark_uninitialised})
         fragments = self.pipeline_fragments(compile_hints=hints)
         return [Stage(text.partition("{")[0].strip(), text) for text in fragments]
+
+    def refuse_lacking(self, asked: Mapping[str, object]) -> None:
+        """Refuse what is asked for and `lacks` lists.
+
+        Args:
+            asked: arguments of `stages` and hints by name; what is false is not asked for.
+
+        Raises:
+            ValueError: naming the backend and what it does not have.
+        """
+        for name, what in self.lacks.items():
+            if asked.get(name):
+                raise ValueError(f"compile backend {self.target.backend!r} does not have {what}")
 
     def device_code(self, lowered: ir.Module, *, hints: Mapping[str, Any]) -> list[DeviceCode]:
         """Return what device code a lowered program holds.

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend for NVIDIA devices: PTX, which the driver compiles when an artifact is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from flydsl.trace.diagnostics import DSLCompileError
+
+from ..base import BaseBackend, DeviceCode, DeviceTexts, GPUTarget
+from ..dialect import DialectBackend
+
+if TYPE_CHECKING:
+    from flydsl._mlir import ir
+
+__all__ = ["CudaBackend"]
+
+CHIPS = ("sm_90a",)
+"""What it compiles for: Hopper. The `a` stands for instructions that no later architecture has."""
+
+STATIC_SHARED_BYTES = 48 << 10
+"""Static shared memory of a kernel in PTX, at most."""
+
+
+class CudaBackend(DialectBackend):
+    """NVIDIA devices."""
+
+    artifact_kind: ClassVar[str] = "ptx"
+    device_api: ClassVar[str | None] = "cuda"
+    dlpack_device: ClassVar[int | None] = 2  # kDLCUDA
+    name: ClassVar[str] = "cuda"
+    arch_prefix: ClassVar[str] = "sm_"
+    target_attribute: ClassVar[str] = "nvvm.target"
+    lacks: ClassVar[Mapping[str, str]] = {
+        **BaseBackend.lacks,
+        "unsafe_fp_math": "the hint unsafe_fp_math (fast_fp_math, and fastmath= of operations, it has)",
+        "waves_per_eu": "the hint waves_per_eu",
+    }
+
+    @classmethod
+    def supports_target(cls, target: GPUTarget) -> bool:
+        """Tell whether this backend compiles for `target`."""
+        return super().supports_target(target) and target.arch in CHIPS
+
+    def device_code(self, lowered: ir.Module, *, hints: Mapping[str, Any]) -> list[DeviceCode]:
+        """Return what a lowered program's PTX says of its kernels: static shared memory. Registers are the driver's.
+
+        Raises:
+            DSLCompileError: a kernel has more static shared memory than PTX may.
+        """
+        from flydsl._mlir._mlir_libs import _fly_emit
+
+        found = []
+        for one in _fly_emit.code_objects(lowered):
+            for kernel in one.kernels:
+                if kernel.lds_bytes > STATIC_SHARED_BYTES:
+                    raise DSLCompileError(
+                        f"kernel {kernel.name} has {kernel.lds_bytes} bytes of static shared memory, and PTX for "
+                        f"{one.arch} may have {STATIC_SHARED_BYTES}; use dynamic shared memory (launch(smem=...)) for "
+                        "the rest"
+                    )
+            found.append(DeviceCode(one.arch, {kernel.name: {"lds_bytes": kernel.lds_bytes} for kernel in one.kernels}))
+        return found
+
+    def emit_texts(self, module: ir.Operation, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
+        """Return LLVM IR and PTX."""
+        from flydsl._mlir._mlir_libs import _fly_emit
+
+        ptx, llvm_ir = _fly_emit.emit_ptx(
+            module, chip=self.target.arch, opt_level=opt_level, fast_math=bool(hints.get("fast_fp_math"))
+        )
+        return DeviceTexts(str(llvm_ir), str(ptx))
