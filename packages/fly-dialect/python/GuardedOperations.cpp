@@ -89,10 +89,11 @@ public:
         erased.erase(found);
       }
     }
-    for (Operation *operation : operations) {
-      operation->dropAllUses();
+    // They may use each other's values.
+    for (Operation *operation : operations)
+      operation->dropAllDefinedValueUses();
+    for (Operation *operation : operations)
       __real_mlirOperationDestroy(wrap(operation));
-    }
   }
 
 private:

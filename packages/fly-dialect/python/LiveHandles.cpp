@@ -10,12 +10,15 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <nanobind/nanobind.h>
 
@@ -31,6 +34,7 @@ constexpr const char *kByPass =
     "the operation has been invalidated: a pass or a pattern removed or replaced it; take it from "
     "the module again";
 constexpr const char *kTable = "the symbol table is from before a pass; make a new one";
+constexpr const char *kPlaceholder = "what made this value is gone";
 constexpr const char *kErased = "the operation has been invalidated: it was erased";
 constexpr const char *kWithModule =
     "the operation has been invalidated: its module is gone; keep a reference to the module";
@@ -70,11 +74,73 @@ llvm::hash_code identity(Operation *op) {
                                                 OperationEquivalence::ignoreHashValue));
 }
 
+Operation *outermost(Operation *op) {
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  return op;
+}
+
+/// A use, by an operation in another tree, of a value that something in the tree of a root makes.
+/// MLIR lists uses with the value: it would write to them after the value is freed, and they to it.
+struct OutsideUse {
+  OpOperand *use;
+  Value value;
+  llvm::hash_code maker; ///< the identity of what makes the value
+
+  /// What the list of handles knows the maker by.
+  const void *pointer() const {
+    Operation *op = value.getDefiningOp();
+    return op ? op : value.getAsOpaquePointer();
+  }
+};
+
+/// Gives the use a value that stays until the context goes. No verifier takes it for one that the
+/// user may use, and it says what it is in the place of.
+void putPlaceholder(const OutsideUse &outside) {
+  MLIRContext *context = outside.use->getOwner()->getContext();
+  OperationState state(NameLoc::get(StringAttr::get(context, kPlaceholder)),
+                       UnrealizedConversionCastOp::getOperationName());
+  state.addTypes(outside.value.getType());
+  Operation *placeholder = Operation::create(state);
+  outside.use->set(placeholder->getResult(0));
+  mlirOperationDestroy(wrap(placeholder)); // Keeps it until then (GuardedOperations.cpp).
+}
+
 } // namespace
 
 /// The list, and the runs that are going on.
 class LiveHandles {
 public:
+  /// The uses of values of the tree of `root` by operations in other trees: those that Python
+  /// holds, for nobody else makes such.
+  static llvm::SmallVector<OutsideUse> outsideUses(Operation *root) {
+    llvm::SmallVector<OutsideUse> found;
+    Operation *own = outermost(root);
+    llvm::SmallPtrSet<Operation *, 4> others;
+    for (LiveHandle *handle = first; handle; handle = handle->next) {
+      if (handle->kind() != LiveHandle::Kind::Operation)
+        continue;
+      auto *op = static_cast<Operation *>(const_cast<void *>(handle->pointer()));
+      if (op->getContext() != root->getContext())
+        continue;
+      Operation *other = outermost(op);
+      if (other != own)
+        others.insert(other);
+    }
+    for (Operation *other : others)
+      other->walk([&](Operation *user) {
+        for (OpOperand &use : user->getOpOperands())
+          if (Value value = use.get()) {
+            Operation *maker = value.getDefiningOp();
+            if (!maker)
+              maker = value.getParentBlock()->getParentOp();
+            if (maker && root->isAncestor(maker))
+              found.push_back({&use, value, identity(maker)});
+          }
+      });
+    return found;
+  }
+
   /// Watches the handles into the tree of `root` while something changes that.
   class Watch {
   public:
@@ -82,6 +148,8 @@ public:
       innermost = this;
       if (!first)
         return;
+      outside = outsideUses(root);
+      llvm::for_each(outside, putPlaceholder);
       const Index held;
       walkPointers(
           root,
@@ -97,6 +165,7 @@ public:
 
     ~Watch() {
       innermost = outer;
+      restoreOutsideUses();
       // Handles made meanwhile are in no order with what was freed: they have to be found, too.
       const bool made = first && first->number > since;
       if (before.empty() && !made)
@@ -129,16 +198,40 @@ public:
 
   private:
     friend class LiveHandles;
+
+    /// Gives the uses outside of the tree their values again, where these are still there.
+    void restoreOutsideUses() {
+      if (outside.empty())
+        return;
+      llvm::DenseMap<const void *, llvm::hash_code> makers;
+      walkPointers(
+          root,
+          [&](LiveHandle::Kind kind, const void *pointer, Operation *op) {
+            if (kind == LiveHandle::Kind::Operation || kind == LiveHandle::Kind::Argument)
+              makers.try_emplace(pointer, identity(op));
+          },
+          /*operands=*/false);
+      for (const OutsideUse &one : outside)
+        if (auto maker = makers.find(one.pointer());
+            maker != makers.end() && maker->second == one.maker)
+          one.use->set(one.value);
+    }
+
     Operation *root;
     Watch *outer;
     uint64_t since;
     llvm::DenseMap<LiveHandle *, llvm::hash_code> before;
+    llvm::SmallVector<OutsideUse> outside;
   };
 
-  /// Invalidates the handles to what `root` holds, and to itself.
-  static void forget(Operation *root, const char *why) {
+  /// Invalidates the handles to what `root` holds, and to itself, and takes its values from
+  /// operations in other trees; the results of itself not where they are `replaced`.
+  static void forget(Operation *root, const char *why, bool replaced = false) {
     if (!first || !root)
       return;
+    for (const OutsideUse &one : outsideUses(root))
+      if (!replaced || one.value.getDefiningOp() != root)
+        putPlaceholder(one);
     const Index held;
     walkPointers(
         root,
@@ -310,13 +403,13 @@ void __wrap_mlirRewriterBaseEraseOp(MlirRewriterBase rewriter, MlirOperation ope
 
 void __wrap_mlirRewriterBaseReplaceOpWithOperation(MlirRewriterBase rewriter,
                                                    MlirOperation operation, MlirOperation other) {
-  LiveHandles::forget(unwrap(operation), fly::python::kByPass);
+  LiveHandles::forget(unwrap(operation), fly::python::kByPass, /*replaced=*/true);
   __real_mlirRewriterBaseReplaceOpWithOperation(rewriter, operation, other);
 }
 
 void __wrap_mlirRewriterBaseReplaceOpWithValues(MlirRewriterBase rewriter, MlirOperation operation,
                                                 intptr_t count, MlirValue const *values) {
-  LiveHandles::forget(unwrap(operation), fly::python::kByPass);
+  LiveHandles::forget(unwrap(operation), fly::python::kByPass, /*replaced=*/true);
   __real_mlirRewriterBaseReplaceOpWithValues(rewriter, operation, count, values);
 }
 
@@ -328,6 +421,8 @@ void __wrap_mlirSymbolTableErase(MlirSymbolTable table, MlirOperation operation)
 void __wrap_mlirBlockEraseArgument(MlirBlock block, unsigned index) {
   if (index >= unwrap(block)->getNumArguments())
     throw std::out_of_range("the block has no such argument");
+  if (!unwrap(block)->getArgument(index).use_empty())
+    throw std::invalid_argument("the argument is used; replace its uses, then erase it");
   LiveHandles::forget(LiveHandle::Kind::Argument,
                       unwrap(block)->getArgument(index).getAsOpaquePointer(),
                       "the argument was erased from its block");

@@ -169,3 +169,54 @@ def test_what_a_pass_in_python_holds() -> None:
     manager.run(module.operation)
     assert held[0].name.value == "f"
     refused(lambda: str(next(op for op in held[1:])))
+
+
+TAKES_ITS_ARGUMENT = "module { func.func @f(%a: i32) { %b = arith.addi %a, %a : i32 \n return } }"
+
+
+def sum_of(value: Any) -> Any:
+    """An addition that stands in no block."""
+    return ir.Operation.create("arith.addi", [value.type], [value, value])
+
+
+def made_by_nothing(op: Any) -> bool:
+    """Whether the operands are what stands in the place of values that are gone."""
+    return all("what made this value is gone" in str(one.owner.location) for one in op.operands)
+
+
+@pytest.mark.usefixtures("context")
+def test_an_operation_outlives_the_module_of_its_operands() -> None:
+    # What MLIR would write to after it freed it is filled with something else in between.
+    for _ in range(20):
+        module = ir.Module.parse(TAKES_ITS_ARGUMENT)
+        block = module.body.operations[0].regions[0].blocks[0]
+        kept = [sum_of(block.arguments[0]), sum_of(block.operations[0].result)]
+        del module, block
+        gc.collect()
+        filled = [bytearray(b"x" * size) for size in range(24, 400, 8)]
+        assert all(made_by_nothing(op) for op in kept)
+        assert "arith.addi" in str(kept[0])
+        del kept
+        gc.collect()
+        assert all(one == b"x" * len(one) for one in filled)
+
+
+@pytest.mark.usefixtures("context")
+def test_operands_that_a_pass_removed_are_gone_and_others_stay() -> None:
+    module = ir.Module.parse("module { func.func private @f(%a: i32) { return } \n func.func @g(%a: i32) { return } }")
+    values = [op.regions[0].blocks[0].arguments[0] for op in module.body.operations]
+    of_f, of_g = map(sum_of, values)
+    run(module, "symbol-dce")
+    assert made_by_nothing(of_f)
+    assert list(of_g.operands) == [values[1]] * 2
+    # No verifier takes what is left of the other one for a sum.
+    ir.InsertionPoint.at_block_begin(values[1].owner).insert(of_f)
+    with pytest.raises(ir.MLIRError, match="operand is unlinked"):
+        module.operation.verify()
+
+
+@pytest.mark.usefixtures("context")
+def test_an_argument_that_is_used_is_not_erased() -> None:
+    block = ir.Module.parse(TAKES_ITS_ARGUMENT)
+    with pytest.raises(ValueError, match="the argument is used"):
+        block.body.operations[0].regions[0].blocks[0].erase_argument(0)
