@@ -7,6 +7,7 @@ They are installed for each Python at hand, and their libraries run what the com
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import flydsl.compiler as flyc
 ROOT = Path(__file__).resolve().parents[2]
 OLD_SUITE = "bullseye"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+STABLE = PYTHONS[2:]  # fly-dialect has one wheel for all of these
 SERVICE = ("fly_layout", "fly_runtime", "fly_autotune", "fly_kernels", "fly_emulator")
 
 pytestmark = pytest.mark.slow
@@ -36,8 +38,20 @@ def run(*command, **options):
 @pytest.fixture(scope="session")
 def wheels():
     """All wheels of a release, by the name of their package."""
-    run(ROOT / "tools" / "dev", "build", "--release")
-    return {path.name.partition("-")[0]: path for path in (ROOT / "build" / "release").glob("*.whl")}
+    said = run(ROOT / "tools" / "dev", "build", "--release")
+    return {path.name.partition("-")[0]: path for path in map(Path, re.findall(r"^(\S+\.whl) ", said, re.MULTILINE))}
+
+
+@pytest.fixture(scope="session")
+def stable_dialect():
+    """The wheel of fly-dialect for Python 3.12 and whatever follows, from the oldest of these at hand."""
+    builder = next(filter(of_version, STABLE), None)
+    if builder is None:
+        pytest.skip("no Python from 3.12 on on this machine")
+    said = run(ROOT / "tools" / "dev", "build", "--release", "--python", builder, "dialect")
+    wheel = Path(said.splitlines()[-1].split()[0])
+    assert "-cp312-abi3-" in wheel.name
+    return wheel
 
 
 def plain_environment():
@@ -55,7 +69,7 @@ def of_version(version):
 
 @pytest.mark.parametrize("version", PYTHONS)
 def test_the_service_for_each_python(wheels, version, tmp_path):
-    """Only the wheel of the compiler's core is for one Python."""
+    """All wheels but that of the compiler's core are for every Python."""
     python = of_version(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")
@@ -81,8 +95,21 @@ print(json.dumps([b.tolist(), runtime.current_device().arch]))
 
 
 def test_the_compiler(wheels, tmp_path):
-    """All wheels, for the Python that fly-dialect was built for: a kernel is compiled and run."""
-    run(of_version(f"{sys.version_info[0]}.{sys.version_info[1]}"), "-m", "venv", tmp_path / "venv")
+    """All wheels, for the Python that fly-dialect was built for."""
+    compiles_and_runs(of_version(f"{sys.version_info[0]}.{sys.version_info[1]}"), wheels, tmp_path)
+
+
+@pytest.mark.parametrize("version", STABLE)
+def test_the_compiler_for_later_pythons(wheels, stable_dialect, version, tmp_path):
+    python = of_version(version)
+    if python is None:
+        pytest.skip(f"no Python {version} on this machine")
+    compiles_and_runs(python, wheels | {"fly_dialect": stable_dialect}, tmp_path)
+
+
+def compiles_and_runs(python, wheels, tmp_path):
+    """Compile a kernel with wheels that are all there is, run it, and look at what the compiler's library exports."""
+    run(python, "-m", "venv", tmp_path / "venv")
     inside = tmp_path / "venv" / "bin" / "python"
     run(inside, "-m", "pip", "install", "--quiet", *wheels.values(), "numpy", env=plain_environment())
     program = tmp_path / "saxpy.py"

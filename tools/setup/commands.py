@@ -77,12 +77,10 @@ def test(arguments: argparse.Namespace) -> int:
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Build the wheels (into build/wheels); with --release, self-contained ones (into build/release)."""
+    """Build the wheels (into build/wheels); --release: self-contained ones (into build/release)."""
     make: Callable[[wheels.Package], Path] = wheels.release if arguments.release else wheels.build
     if arguments.python:
-        if arguments.release:
-            raise SetupError("build: --release and --python do not go together")
-        make = functools.partial(wheels.build_for, version=arguments.python)
+        make = functools.partial(wheels.release if arguments.release else wheels.build_for, version=arguments.python)
     chosen = [name.removeprefix("fly-") for name in arguments.packages] or list(wheels.ALL)
     for name in chosen:
         if name not in wheels.ALL:
@@ -143,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     command = add("build", build)
     command.add_argument("packages", nargs="*", metavar="PACKAGE")
     command.add_argument("--release", action="store_true", help="as published: nothing of this machine is needed")
-    command.add_argument("--python", metavar="3.12", help="for another Python of this machine (into build/pythons)")
+    command.add_argument("--python", metavar="3.12", help="for another Python of this machine")
     add("lint", lint_command).add_argument("--tidy", action="store_true", help="also run clang-tidy")
     command = add("bench", bench)
     command.add_argument("name", nargs="?")

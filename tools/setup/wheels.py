@@ -192,39 +192,52 @@ def _add_bill_of_materials(package: Package, wheel: Path, *options: str) -> None
     )
 
 
-def release(package: Package) -> Path:
+def release(package: Package, version: str = "") -> Path:
     """The wheel of a package as it is published, in build/release: native ones need glibc 2.28 and nothing else.
 
-    Its release notes lie beside it, under the package's name.
+    Its release notes lie beside it, under the package's name. `version` ("3.12") names another Python than this one;
+    the wheels for other Pythons stay.
 
     Raises:
-        SetupError: it needs more than that, is larger than `Package.most_bytes` allows, or has no release notes.
+        SetupError: it needs more than that, is larger than `Package.most_bytes` allows, has no release notes, or there
+            is no such Python on this machine.
     """
     target = BUILD / "release"
     target.mkdir(parents=True, exist_ok=True)
-    for stale in target.glob(f"{package.name.replace('-', '_')}-*.whl"):
-        stale.unlink()
     (target / f"{package.name}.md").write_text(release_notes(package.name, package.folder))
     if not package.native:
-        return Path(shutil.copy(build(package), target))
+        made = build(package)
+        _remove_like(made.name, target)
+        return Path(shutil.copy(made, target))
     debian.ensure(debian.BUILD_PACKAGES)
     tools = environments.environment("release") / "bin"
     variables = environments.environment_variables()
     with tempfile.TemporaryDirectory(dir=target) as scratch:
         wheel = _build_into(
             # As deep as the tree of the other build, so that ccache knows the objects.
-            Path(scratch), package, BUILD / f"{package.name}-release",
-            preset="release", link_with=old_glibc.link_folder(),
+            Path(scratch), package, BUILD / "-".join(filter(None, (package.name, "release", version))),
+            preset="release", link_with=old_glibc.link_folder(), version=version,
         )  # fmt: skip
+        repaired_in = Path(scratch, "repaired")
         run(
-            [tools / "auditwheel", "repair", "--plat", old_glibc.PLATFORM, "--only-plat", "--wheel-dir", target, wheel],
+            [tools / "auditwheel", "repair", "--plat", old_glibc.PLATFORM, "--only-plat", "--wheel-dir", repaired_in,
+             wheel],
             what=f"checking what {package.name} needs of a system",
             env=variables | {"PATH": f"{tools}{os.pathsep}{variables['PATH']}"},
-        )
-    (repaired,) = target.glob(f"{package.name.replace('-', '_')}-*.whl")
+        )  # fmt: skip
+        (found,) = repaired_in.glob("*.whl")
+        _remove_like(found.name, target)
+        repaired = Path(shutil.move(found, target))
     _add_bill_of_materials(package, repaired, "--release")
     _check_release(package, repaired)
     return repaired
+
+
+def _remove_like(name: str, folder: Path) -> None:
+    """Remove the wheels of a folder that are of the same package, for the same Python, as a wheel's name says."""
+    package, _, python = name.split("-")[:3]
+    for stale in folder.glob(f"{package}-*-{python}-*.whl"):
+        stale.unlink()
 
 
 def sizes(wheel: Path) -> str:

@@ -4,6 +4,7 @@
 // are of the same trace. In Python their answers take longer than the operation.
 
 #include "CallChain.h"
+#include "StableAbi.h"
 
 #include "mlir/Bindings/Python/IRCore.h"
 
@@ -16,15 +17,6 @@ namespace mp = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
 
 using namespace nb::literals;
 
-/// The offset of the instruction that `frame` runs, in bytes.
-static int64_t instructionOf(PyFrameObject *frame) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return PyFrame_GetLasti(frame);
-#else
-  return nb::cast<int64_t>(nb::handle(reinterpret_cast<PyObject *>(frame)).attr("f_lasti"));
-#endif
-}
-
 /// See the docstring below.
 static nb::object callChain(nb::handle boundary, nb::dict library) {
   llvm::SmallVector<int64_t, 16> chain;
@@ -35,18 +27,18 @@ static nb::object callChain(nb::handle boundary, nb::dict library) {
     nb::object code = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(current)));
     if (code.is(boundary))
       break;
-    PyObject *filename = reinterpret_cast<PyCodeObject *>(code.ptr())->co_filename;
-    PyObject *isLibrary = PyDict_GetItemWithError(library.ptr(), filename);
+    nb::object filename = fly::python::fileOf(reinterpret_cast<PyCodeObject *>(code.ptr()));
+    PyObject *isLibrary = PyDict_GetItemWithError(library.ptr(), filename.ptr());
     if (!isLibrary) {
       if (PyErr_Occurred())
         nb::raise_python_error();
-      return nb::borrow(filename);
+      return filename;
     }
     if (isLibrary == Py_False) {
       chain.push_back(reinterpret_cast<int64_t>(code.ptr()));
-      chain.push_back(instructionOf(current));
+      chain.push_back(fly::python::instructionOf(current));
     }
-    frame = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetBack(current)));
+    frame = nb::steal(reinterpret_cast<PyObject *>(fly::python::callerOf(current)));
   }
   return nb::bytes(chain.data(), chain.size() * sizeof(int64_t));
 }

@@ -22,7 +22,7 @@ def fake_libraries(folder: Path, *tags: str) -> Path:
 def test_a_good_installation() -> None:
     report = doctor()
     assert report.loads
-    assert running_python() in report.built_for
+    assert {running_python(), "abi3"} & set(report.built_for)
     assert "load" in str(report)
 
 
@@ -38,6 +38,16 @@ def test_built_for_other_pythons(tmp_path: Path) -> None:
     message = explain(ImportError("No module named '_mlir'"), folder)
     assert "cpython-398t, cpython-399" in message
     assert running_python() in message
+
+
+@pytest.mark.parametrize(("version", "why"), [((3, 11), "for Python 3.12 and later"), ((3, 13), "undefined symbol")])
+def test_built_for_later_pythons(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: object, why: str) -> None:
+    folder = tmp_path / "_mlir_libs"
+    folder.mkdir()
+    (folder / "_mlir.abi3.so").touch()
+    assert pythons_built_for(folder) == ("abi3",)
+    monkeypatch.setattr(sys, "version_info", version)
+    assert why in explain(ImportError("undefined symbol: PyObject_GetTypeData"), folder)
 
 
 def test_half_built_tree(tmp_path: Path) -> None:

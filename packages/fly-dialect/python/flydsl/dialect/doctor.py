@@ -74,6 +74,11 @@ def explain(error: ImportError, folder: Path | None = None) -> str:
             f"fly-dialect in {folder.parent} was built for {', '.join(built_for)}, but this is {python} "
             f"({sys.executable}). Run one of those Pythons, or install fly-dialect for this one"
         )
+    if python not in built_for and sys.version_info < (3, 12):
+        return (
+            f"fly-dialect in {folder.parent} was built for Python 3.12 and later, but this is {python} "
+            f"({sys.executable}). Run a later Python, or install fly-dialect for this one"
+        )
     if missing := re.search(r"(lib(?:MLIR|LLVM)[^:\s]*): cannot open shared object file", str(error)):
         return (
             f"fly-dialect in {folder.parent} needs {missing[1]}, which is not on this machine: install Debian's "
