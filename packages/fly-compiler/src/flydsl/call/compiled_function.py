@@ -57,7 +57,7 @@ class CompiledFunction:
         return self._compiled.artifact.note
 
     @property
-    def path(self) -> Any:
+    def path(self) -> Path:
         """The artifact's file."""
         return self._compiled.path
 

@@ -96,7 +96,7 @@ class Basis:
         return self._text(True)
 
 
-def E(*path: int) -> Any:
+def E(*path: int) -> Basis | int:
     """The unit basis element at ``path``; ``E()`` is the integer 1."""
     return Basis(1, path) if path else 1
 

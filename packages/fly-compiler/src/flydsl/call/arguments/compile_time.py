@@ -46,7 +46,7 @@ def constexpr_key(where: str, value: Any, *, optional: bool = False) -> Any:
     )
 
 
-def type_key(where: str, value: Any) -> Any:
+def type_key(where: str, value: Any) -> type:
     """Return the value of a `Type` parameter as a part of the cache key.
 
     Raises:

@@ -53,12 +53,12 @@ class Same:
         return all(map(lambda one, two: one is two, self.objects, other.objects))
 
 
-def environment(_: Any) -> Any:
+def environment(_: Any) -> dict[str, str]:
     """Return the environment variables."""
     return dict(os.environ)
 
 
-def of_reference(reference: ReferenceType[Any]) -> Any:
+def of_reference(reference: ReferenceType[Any]) -> int:
     """Return what a weak reference refers to, without keeping it alive."""
     return id(ReferenceType.__call__(reference))
 
@@ -69,7 +69,7 @@ def of_thread(values: threading.local) -> Any:
     return (*own, Same(own.values()))
 
 
-def of_variable(variable: ContextVar[Any]) -> Any:
+def of_variable(variable: ContextVar[Any]) -> Same:
     """Return the value of a context variable in the current context, or its default."""
     return Same(value_of_variable(variable))
 
@@ -82,17 +82,17 @@ def value_of_variable(variable: ContextVar[Any]) -> tuple[Any, ...]:
         return ()
 
 
-def of_context(context: Context) -> Any:
+def of_context(context: Context) -> Same:
     """Return variables and values of a context, in their order."""
     return Same([*context.keys(), *context.values()])
 
 
-def of_generator(generator: GeneratorType[Any, Any, Any]) -> Any:
+def of_generator(generator: GeneratorType[Any, Any, Any]) -> int | None:
     """Return where a generator waits."""
     return None if generator.gi_frame is None else generator.gi_frame.f_lasti
 
 
-def of_subclasses(cls: type) -> Any:
+def of_subclasses(cls: type) -> Same:
     """Return the direct subclasses of a class."""
     return Same(type.__subclasses__(cls))
 

@@ -33,7 +33,7 @@ class WarpCollective(Collective):
         return warp._lane(cls.warp_threads)
 
     @classmethod
-    def make_storage(cls) -> Any:
+    def make_storage(cls) -> type[Empty]:
         """Return the storage: none."""
         return Empty
 

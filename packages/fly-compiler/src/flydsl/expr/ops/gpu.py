@@ -260,7 +260,7 @@ def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:
     return _shuffle_op(as_ir_value(value), offset, width, name).opview
 
 
-def smem_space(int: bool = False) -> Any:
+def smem_space(int: bool = False) -> int | ir.Attribute:
     """Return the address space of LDS for builtin memrefs: MLIR's workgroup attribute, or its number.
 
     The number is the attribute's, 2 (`gpu.AddressSpace.Workgroup`); LLVM's and `fly`'s pointers to LDS have 3.

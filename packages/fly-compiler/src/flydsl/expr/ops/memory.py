@@ -299,7 +299,7 @@ def generic_load(
     syncscope: str | None = None,
     nontemporal: bool = False,
     volatile: bool = False,
-) -> Any:
+) -> Vector | Numeric:
     """Load a scalar, or a vector of `count` elements or of a vector alias.
 
     Raises:

@@ -45,7 +45,7 @@ def _i32(value: Any) -> ir.Value:
     return as_numeric(value).to(Int32).ir_value()
 
 
-def readfirstlane(res: Any, x: Any = None) -> Any:
+def readfirstlane(res: Any, x: Any = None) -> Numeric:
     """Return the value of the first active lane, in a scalar register: `(res, x)`; with one argument, typed like it."""
     if x is None:
         operand = as_numeric(res)
@@ -112,7 +112,7 @@ def _flag(value: Any) -> ir.Attribute:
     return attribute("true" if bool(value) else "false")
 
 
-def cvt_pk_bf16_f32(a: Any, b: Any) -> Any:
+def cvt_pk_bf16_f32(a: Any, b: Any) -> Numeric:
     """Convert two f32 to bf16, rounding to nearest even: `Int32` with `a` in the low half and `b` in the high one."""
     x, y = (as_numeric(v).to(Float32).ir_value() for v in (a, b))
     pair = build("vector.from_elements", (x, y), parse_type("vector<2xf32>"))

@@ -275,7 +275,7 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
     return value
 
 
-def struct(cls: type) -> Any:
+def struct(cls: type) -> _CompositeMeta:
     """Make a class whose annotations name field types an immutable value type of the language.
 
     Methods and properties are kept.
@@ -325,7 +325,7 @@ class UnionBase(metaclass=_CompositeMeta):
         raise TypeError(f"{cls.__name__} is a union: write one of its fields instead")
 
 
-def union(cls: type) -> Any:
+def union(cls: type) -> _CompositeMeta:
     """Make a class whose annotations name field types a union: the fields overlap in storage."""
     fields = _fields_of(cls)
     for name, kind in fields.items():

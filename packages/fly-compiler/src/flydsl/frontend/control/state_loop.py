@@ -26,7 +26,7 @@ def for_state(
     keywords: dict[str, Any],
     body: Callable[[Any, list[Any]], Any],
     description: Any,
-) -> Any:
+) -> ir.Value | list[ir.Value]:
     """Build the loop and return the final state: a list, or the single value when the state is one value.
 
     Args:

@@ -252,7 +252,7 @@ class FunctionTransformer(ast.NodeTransformer):
         """Rewrite a branch."""
         return branch.rewrite(self, node)
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> list[ast.stmt] | ast.For:
         """Rewrite a loop over `range`; other loops are Python's."""
         if is_explicit_loop(node):
             return explicit_loop.rewrite(self, node)
@@ -263,11 +263,11 @@ class FunctionTransformer(ast.NodeTransformer):
         node.orelse = self.statements(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
         """Rewrite a `while` loop."""
         return while_loop.rewrite(self, node)
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         """Look at what a parameter becomes that is never read: a tensor whose index was forgotten."""
         assert self.scope is not None
         target = node.targets[0]
@@ -277,14 +277,14 @@ class FunctionTransformer(ast.NodeTransformer):
             node.value = call_op("rebound", [load(target.id), node.value, ast.Constant(target.id)], node.value)  # type: ignore[attr-defined]
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
         """Check the key where an item is read and written."""
         self.generic_visit(node)
         if isinstance(node.target, ast.Subscript):
             calls.keyed(node.target)
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | ast.If | ast.AnnAssign:
         """Leave the annotation out: Python evaluates none inside functions, and a region cannot annotate its names."""
         if node.value is not None:
             return located(ast.Assign([self.visit(node.target)], self.visit(node.value)), node)
@@ -292,7 +292,7 @@ class FunctionTransformer(ast.NodeTransformer):
             return located(ast.If(ast.Constant(False), [ast.Assign([node.target], ast.Constant(None))], []), node)
         return node
 
-    def visit_Expr(self, node: ast.Expr) -> Any:
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         """Look at what a name that stands alone is: a function of the language that somebody forgot to call."""
         bare = isinstance(node.value, (ast.Name, ast.Attribute))
         node.value = self.visit(node.value)
@@ -300,11 +300,11 @@ class FunctionTransformer(ast.NodeTransformer):
             node.value = call_op("unused", [node.value], node.value)
         return node
 
-    def visit_Assert(self, node: ast.Assert) -> Any:
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         """Rewrite an assertion, which may be on a run-time value."""
         return refusals.assertion(self, node)
 
-    def visit_Match(self, node: ast.Match) -> Any:
+    def visit_Match(self, node: ast.Match) -> ast.stmt:
         """Refuse a match on a run-time value."""
         return refusals.match(self, node)
 
@@ -324,36 +324,36 @@ class FunctionTransformer(ast.NodeTransformer):
 
     # -- expressions ---------------------------------------------------------------------------------------------------
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """Rewrite a conditional expression."""
         return conditional.rewrite(self, node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         """Rewrite `and` and `or`."""
         return operators.boolean(self, node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """Rewrite `not`."""
         return operators.negation(self, node)
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """Rewrite chains of comparisons and `in`."""
         return operators.comparison(self, node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
+    def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
         """Check the key where an item is read."""
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
             calls.keyed(node)
         return node
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         """Let the callee be rewritten when it is a Python function."""
         if is_named_call(node, "const_expr"):
             return calls.const_expr(self, node)
         return calls.rewrite(self, node)
 
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
         """Refuse a filter on a run-time value."""
         node.iter = calls.iterated(self, node.iter)
         node.ifs = [refusals.static_test(self, one, "the filter of a comprehension") for one in node.ifs]

@@ -48,7 +48,7 @@ class KeyStaging:
         self._tile = kv_tile * self._pitch
         self.elements = stages * self._tile
 
-    def tiles(self, lds: fx.Pointer) -> Any:
+    def tiles(self, lds: fx.Pointer) -> fx.Tensor:
         """The tensor (keys, elements of the head, stages) in LDS."""
         return fx.make_view(lds, fx.make_layout(self._shape, (self._pitch, 1, self._tile)))
 
@@ -64,7 +64,7 @@ class KeyStaging:
         self._source, self._tiles = fetch.get_slice(at).partition_S(keys)[None, None, None, 0], keys.layout
         self._target = put.get_slice(at).partition_D(tiles)
 
-    def fragment(self) -> Any:
+    def fragment(self) -> fx.Tensor:
         """Registers for this thread's part of a tile."""
         return fx.make_fragment_like(self._source)
 
@@ -92,7 +92,7 @@ class ValueStaging:
         self._tile = head_dim * self._pitch
         self.elements = stages * self._tile
 
-    def tiles(self, lds: fx.Pointer) -> Any:
+    def tiles(self, lds: fx.Pointer) -> fx.Tensor:
         """The tensor (keys, elements of the head, stages) in LDS."""
         kv_tile, head_dim, stages = self._shape
         keys = (4, 2, 2, kv_tile // STEP), (1, 8, 4, STEP)
@@ -119,7 +119,7 @@ class ValueStaging:
         self._source, self._tiles = self._fetch.get_slice(at).partition_S(values)[None, None, None, 0], values.layout
         self._target = self._put.get_slice(at).partition_D(tiles)
 
-    def fragment(self) -> Any:
+    def fragment(self) -> fx.Tensor:
         """Registers for this thread's part of a tile."""
         return fx.make_fragment_like(self._source)
 

@@ -54,7 +54,7 @@ def in_steps(fragment: fx.Tensor) -> Any:
     return fx.logical_divide(fragment, fx.make_tile(None, None, STEP // instruction_depth()))
 
 
-def by_mode(part: fx.Tensor) -> Any:
+def by_mode(part: fx.Tensor) -> fx.Tensor:
     """A partition with each mode as simple as it is: 8 neighbours are one mode, however the keys are ordered."""
     return fx.make_view(part.iter, fx.coalesce(part.layout, (1,) * part.rank))
 

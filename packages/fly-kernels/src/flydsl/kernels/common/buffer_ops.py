@@ -41,7 +41,7 @@ def _as_pointer(what: str, base: Any) -> Any:
     return fx.inttoptr(fx.PointerType.get(fx.Int8, fx.AddressSpace.Global), number.to(fx.Int64))
 
 
-def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: int | None = None) -> Any:
+def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: int | None = None) -> fx.Pointer:
     """The language's pointer to `element` at a number of bytes from a tensor, pointer or address.
 
     Args:
@@ -80,7 +80,7 @@ def create_llvm_ptr(value: Any, address_space: int = 0) -> Any:
     return fx.llvm_pointer(value, address_space)
 
 
-def extract_base_index(tensor: Any, address_space: int = 1) -> Any:
+def extract_base_index(tensor: Any, address_space: int = 1) -> fx.Numeric:
     """The address of a tensor's first element, as an `Index`.
 
     Raises ValueError when the tensor is not in that address space (1 global, 3 shared).

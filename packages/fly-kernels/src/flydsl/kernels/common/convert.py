@@ -67,7 +67,7 @@ def minus(values: Any, scalar: Any) -> Any:
     return values + (-scalar)
 
 
-def multiply_add_each(values: Any, factors: Any, summands: Any, element: Any) -> Any:
+def multiply_add_each(values: Any, factors: Any, summands: Any, element: Any) -> fx.Vector:
     """values · factors + summands of vectors of Float32, or of a vector and scalars, as a vector of `element`.
 
     Packed arithmetic is two elements an instruction; but an instruction on one element reads f16 operands as they are

@@ -51,7 +51,7 @@ def update_dpp_i32(
     return _update(fx.Int32(src), fx.Int32(old), dpp_ctrl, row_mask, bank_mask, bool(bound_ctrl))
 
 
-def dpp_xor_f32(x: Any, offset: int) -> Any:
+def dpp_xor_f32(x: Any, offset: int) -> fx.Float32:
     """The Float32 of lane `lane xor offset`, for an offset of 1, 2, 4 (two instructions) or 8.
 
     All lanes of the row of 16 are active. Raises ValueError for another offset: use `fx.gpu.shuffle_xor`.

@@ -129,7 +129,7 @@ def resource(tensor: Any, row: Any, row_bytes: Any, size: Any, offset: Any = 0) 
     return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)))
 
 
-def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> Any:
+def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> fx.Tensor:
     """What `resource` gives, as a buffer tensor of `element` with a layout."""
     start = fx.recast_iter(element, _start(tensor, row, row_bytes, offset))
     return fx.make_view(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)), layout)

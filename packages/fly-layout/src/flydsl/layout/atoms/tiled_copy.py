@@ -101,11 +101,11 @@ class TiledCopy:
         tv: Layout = coalesce(zipped, (1, (1, 1)))
         return tv
 
-    def view_src(self, tensor: Any) -> Any:
+    def view_src(self, tensor: Any) -> CoordTensor:
         """The tensor as ``(thread, (atom values, rest values), rest modes...)``, as read."""
         return self._view(tensor, self.layout_src_tv_tiled)
 
-    def view_dst(self, tensor: Any) -> Any:
+    def view_dst(self, tensor: Any) -> CoordTensor:
         """The same, as written."""
         return self._view(tensor, self.layout_dst_tv_tiled)
 

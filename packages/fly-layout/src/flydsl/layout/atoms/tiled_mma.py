@@ -94,7 +94,7 @@ class TiledMma:
         return given if given is not None else self.atom.shape_mnk[axis] * self.atom_layout[axis].size()
 
     # -- views -----------------------------------------------------------------------------------------------------
-    def view(self, operand: str, tensor: Any) -> Any:
+    def view(self, operand: str, tensor: Any) -> CoordTensor:
         """The tensor as ``((lane, (group0, group1)), (values, (rest0, rest1)), further modes...)``."""
         axes = _axes(operand)
 

@@ -285,7 +285,7 @@ def make_tile(*modes: Any) -> Tile:
     return Tile(build_once(kind, "fly.static", kind))
 
 
-def as_tile(value: Any) -> Any:
+def as_tile(value: Any) -> Layout | Tile:
     """Return a tuple as a tile; layouts and tiles come back as they are; `TypeError` for anything else."""
     value = from_host(value)
     if isinstance(value, (Layout, Tile)):

@@ -514,7 +514,7 @@ class Basis:
         return f"{self.value}" + "".join(f"E{mode}" for mode in self.modes)
 
 
-def E(*modes: int) -> Any:
+def E(*modes: int) -> Basis | int:
     """Return the unit basis of a mode path; `E()` is 1."""
     return Basis(1, modes) if modes else 1
 

@@ -125,7 +125,7 @@ def composed_get_outer(x: ComposedLayout) -> Any:
     return x.outer
 
 
-def get_scalar(x: Any) -> Any:
+def get_scalar(x: Any) -> int | Numeric:
     """Return the Python int or scalar of an int-tuple of one leaf; `ValueError` when there are more."""
     value = as_int_tuple(x)
     leaves = trees.leaves_of(value.tree)

@@ -54,11 +54,11 @@ class MatrixProduct:
     scale_bits: int = 0
 
     @property
-    def accumulator(self) -> Any:
+    def accumulator(self) -> type[fx.Int32] | type[fx.Float32]:
         """The language's type of the 4 results of a lane."""
         return fx.Int32 if self.integer else fx.Float32
 
-    def zero(self) -> Any:
+    def zero(self) -> fx.Vector:
         """An empty sum."""
         return fx.full(4, 0 if self.integer else 0.0, self.accumulator)
 
@@ -77,7 +77,7 @@ class MatrixProduct:
         return instruction(a, b, total)
 
 
-def unpack_int4(words: Any) -> Any:
+def unpack_int4(words: Any) -> fx.Vector:
     """16 times the 16 int4 of a pack (an Int32 vector of 2), as int8 (an Int32 vector of 4), in the order of K.
 
     Of 8 neighbours v0 ... v7, byte j of 4 holds v[j] in its lower and v[j + 4] in its upper half. The upper half of a

@@ -37,7 +37,7 @@ __all__ = [
 
 def make_preshuffle_b_layout(
     arith: Any, *, c_n: Any, c_k: Any, kpack_bytes: int = 16, elem_bytes: int = 1, k_major: bool = False
-) -> Any:
+) -> fx.Layout:
     """The layout of B (N, K) in the order of `common.shuffle`, in elements.
 
     Coordinate (n // 16, k // (4 P), k // P mod 4, n mod 16, k mod P) of shape (N / 16, K / (4 P), 4, 16, P), where a
@@ -73,7 +73,7 @@ def make_preshuffle_scale_layout(
     k_pack: int = 2,
     elem_bytes: int = 4,
     scale_block_size: int = 32,
-) -> Any:
+) -> fx.Layout:
     """The layout of shuffled E8M0 scales, in units of `elem_bytes` bytes.
 
     Shape (MN / 16 / mn_pack, K / scale_block_size / 4 / k_pack, 4, 16), in that order in memory. A coordinate names the

@@ -11,7 +11,7 @@ from .tile_plan import WAVE, TilePlan
 __all__ = ["output_copy"]
 
 
-def output_copy(plan: TilePlan, element: Any, *, in_turns: bool) -> Any:
+def output_copy(plan: TilePlan, element: Any, *, in_turns: bool) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`, of which a thread has 4 columns an access.
 
     Accesses are numbered by column blocks and then row blocks. Once the waves along K have exchanged their sums

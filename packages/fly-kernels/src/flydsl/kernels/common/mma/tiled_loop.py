@@ -168,7 +168,7 @@ class TiledLoop:
         return (*packs, (waves, BLOCK), (self.joined, part), (K // (BLOCK * waves), BLOCK * waves))
 
     @property
-    def pipeline(self) -> Any:
+    def pipeline(self) -> fx.Pipeline:
         """How steps overlap: loads of A that go through LDS are two ahead, all others one."""
         return fx.Pipeline(self.steps, ahead=1 if self.private else 2, unroll=BUFFERS)
 
@@ -177,7 +177,7 @@ class TiledLoop:
         """Steps that the run-time loop does."""
         return int(self.pipeline.looped)
 
-    def tiled_mma(self) -> Any:
+    def tiled_mma(self) -> fx.TiledMma:
         """The matrix instruction over all waves, which take turns in blocks of 16 rows, of 16 columns and of K.
 
         K is permuted so that what a lane gives to the instruction are whole packs: where a pack feeds two instructions
@@ -216,7 +216,7 @@ class TiledLoop:
         )
 
 
-def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool) -> Any:
+def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool) -> fx.Layout:
     """The layout of `rows` rows of K elements, `row` apart, or in the order of `shuffle_weight`.
 
     There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ...
