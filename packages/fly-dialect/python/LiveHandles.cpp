@@ -15,10 +15,10 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 #include <nanobind/nanobind.h>
 
@@ -74,14 +74,8 @@ llvm::hash_code identity(Operation *op) {
                                                 OperationEquivalence::ignoreHashValue));
 }
 
-Operation *outermost(Operation *op) {
-  while (Operation *parent = op->getParentOp())
-    op = parent;
-  return op;
-}
-
-/// A use, by an operation in another tree, of a value that something in the tree of a root makes.
-/// MLIR lists uses with the value: it would write to them after the value is freed, and they to it.
+/// A use, by an operation outside of the tree of a root, of a value that something in it makes.
+/// MLIR lists uses with the value: once the value is freed, the end of the user would write to it.
 struct OutsideUse {
   OpOperand *use;
   Value value;
@@ -93,6 +87,32 @@ struct OutsideUse {
     return op ? op : value.getAsOpaquePointer();
   }
 };
+
+/// The uses of values of the tree of `root` outside of it: those by operations that Python holds
+/// and that stand in no block, and of the root's own results if `ofRoot`.
+llvm::SmallVector<OutsideUse> outsideUses(Operation *root, bool ofRoot) {
+  llvm::DenseSet<Region *> inside;
+  root->walk([&](Region *region) { inside.insert(region); });
+  llvm::SmallVector<OutsideUse> found;
+  auto look = [&](Value value, Operation *maker, bool everywhere) {
+    for (OpOperand &use : value.getUses()) {
+      Region *user = use.getOwner()->getParentRegion();
+      // Most values are used where they are made.
+      if (everywhere || (user != value.getParentRegion() && !inside.contains(user)))
+        found.push_back({&use, value, identity(maker)});
+    }
+  };
+  root->walk([&](Operation *op) {
+    if (op != root || ofRoot)
+      for (Value result : op->getResults())
+        look(result, op, /*everywhere=*/op == root);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          look(argument, op, /*everywhere=*/false);
+  });
+  return found;
+}
 
 /// Gives the use a value that stays until the context goes. No verifier takes it for one that the
 /// user may use, and it says what it is in the place of.
@@ -111,36 +131,6 @@ void putPlaceholder(const OutsideUse &outside) {
 /// The list, and the runs that are going on.
 class LiveHandles {
 public:
-  /// The uses of values of the tree of `root` by operations in other trees: those that Python
-  /// holds, for nobody else makes such.
-  static llvm::SmallVector<OutsideUse> outsideUses(Operation *root) {
-    llvm::SmallVector<OutsideUse> found;
-    Operation *own = outermost(root);
-    llvm::SmallPtrSet<Operation *, 4> others;
-    for (LiveHandle *handle = first; handle; handle = handle->next) {
-      if (handle->kind() != LiveHandle::Kind::Operation)
-        continue;
-      auto *op = static_cast<Operation *>(const_cast<void *>(handle->pointer()));
-      if (op->getContext() != root->getContext())
-        continue;
-      Operation *other = outermost(op);
-      if (other != own)
-        others.insert(other);
-    }
-    for (Operation *other : others)
-      other->walk([&](Operation *user) {
-        for (OpOperand &use : user->getOpOperands())
-          if (Value value = use.get()) {
-            Operation *maker = value.getDefiningOp();
-            if (!maker)
-              maker = value.getParentBlock()->getParentOp();
-            if (maker && root->isAncestor(maker))
-              found.push_back({&use, value, identity(maker)});
-          }
-      });
-    return found;
-  }
-
   /// Watches the handles into the tree of `root` while something changes that.
   class Watch {
   public:
@@ -148,7 +138,7 @@ public:
       innermost = this;
       if (!first)
         return;
-      outside = outsideUses(root);
+      outside = outsideUses(root, /*ofRoot=*/false);
       llvm::for_each(outside, putPlaceholder);
       const Index held;
       walkPointers(
@@ -225,13 +215,11 @@ public:
   };
 
   /// Invalidates the handles to what `root` holds, and to itself, and takes its values from
-  /// operations in other trees; the results of itself not where they are `replaced`.
+  /// operations outside of it; the results of itself not where they are `replaced`.
   static void forget(Operation *root, const char *why, bool replaced = false) {
     if (!first || !root)
       return;
-    for (const OutsideUse &one : outsideUses(root))
-      if (!replaced || one.value.getDefiningOp() != root)
-        putPlaceholder(one);
+    llvm::for_each(outsideUses(root, /*ofRoot=*/!replaced), putPlaceholder);
     const Index held;
     walkPointers(
         root,
