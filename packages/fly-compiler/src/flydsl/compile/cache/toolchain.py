@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
 from flydsl.trace.library import MODULES
@@ -36,6 +35,8 @@ _found: list[tuple[str, record.Known]] = []
 @lru_cache(maxsize=1)
 def package_versions() -> dict[str, str]:
     """Return the versions of the installed layers; those run from a source tree have none."""
+    from importlib import metadata  # brings email, csv and more, which importing the compiler shall not
+
     found = {}
     for name in _DISTRIBUTIONS:
         try:
