@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searches on executors: local processes, and a Dask cluster of which a worker is killed."""
+"""Searches on executors: local processes, and a Dask cluster of which a worker is killed; of Ray where it is
+installed."""
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -108,6 +110,38 @@ def test_a_dask_cluster_of_which_a_worker_is_killed(notes, cache_folder, monkeyp
             problem("made_up", folder=str(notes), waits_for=4), client.get_executor(), measure="own", width=3
         )
         killer.join()
+    assert (best, milliseconds) == (Config(BLOCK=6), 1.0)
+    assert done(notes, "begun")[4] == 2  # it was killed in the middle of the first
+    assert done(notes) == dict.fromkeys({*BLOCKS} - {3}, 1)  # nothing was done twice
+    assert sorted(one.config["BLOCK"] for one in rows(cache_folder, EVALUATED)) == list(BLOCKS)  # or lost
+
+
+class RayExecutor(Executor):
+    """As docs/autotune.md shows it: an executor of the Ray cluster that this process is connected to."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        ray = pytest.importorskip("ray")
+        return ray.remote(num_cpus=1)(called).remote(fn, *args, **kwargs).future()
+
+
+def called(fn, *args, **kwargs):  # ray.remote takes functions only, and a sweep sends partial ones
+    return fn(*args, **kwargs)
+
+
+def test_a_ray_cluster_of_which_a_worker_is_killed(notes, cache_folder, monkeypatch):
+    ray = pytest.importorskip("ray", reason="Ray is not a part of the developer environment")
+    monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(cache_folder))
+    workers = {"env_vars": {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}}
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, runtime_env=workers)
+    try:
+        killer = threading.Thread(target=kill_who_waits, args=(notes, 4, cache_folder, len(BLOCKS) - 1), daemon=True)
+        killer.start()
+        best, milliseconds, _ = sweep(
+            problem("made_up", folder=str(notes), waits_for=4), RayExecutor(), measure="own", width=3
+        )
+        killer.join()
+    finally:
+        ray.shutdown()
     assert (best, milliseconds) == (Config(BLOCK=6), 1.0)
     assert done(notes, "begun")[4] == 2  # it was killed in the middle of the first
     assert done(notes) == dict.fromkeys({*BLOCKS} - {3}, 1)  # nothing was done twice
