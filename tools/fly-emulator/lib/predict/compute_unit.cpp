@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "execute/opcode.h"
+#include "predict/cache.h"
 
 namespace flyemu {
 namespace {
@@ -44,7 +45,9 @@ struct RunningWave {
   bool atBarrier = false;
   bool live = false;
   uint64_t released = 0;
-  uint32_t line = 0; ///< its timeline
+  uint64_t codeLine = ~uint64_t{0}; ///< of the next instruction
+  uint64_t fetched = 0;             ///< when it is there
+  uint32_t line = 0;                ///< its timeline
   std::array<Outstanding, kWaitCounters> outstanding;
   std::array<uint64_t, kVectorRows> ready = {};
   std::array<uint16_t, kVectorRows> writer = {};
@@ -72,7 +75,10 @@ public:
        size_t events)
       : device_(device), share_(share), instructions_(instructions), paths_(paths), slots_(slots),
         issue_(static_cast<uint64_t>(device.issueCycles)),
-        ports_(static_cast<uint32_t>(device.ports)), left_(groups), eventsLeft_(events) {
+        ports_(static_cast<uint32_t>(device.ports)), left_(groups),
+        code_(static_cast<uint64_t>(device.codeBytes), static_cast<unsigned>(device.codeWays),
+              /*spread=*/false),
+        eventsLeft_(events) {
     size_t waves = 0;
     for (const RecordedPath *path : paths)
       waves = std::max(waves, path->waves.size());
@@ -145,6 +151,7 @@ private:
       line.wave = w;
       line.simd = wave.simd;
       line.begin = time;
+      fetch(wave);
       push(index, time);
     }
     activeInSlot(slot);
@@ -200,6 +207,7 @@ private:
     const PathInstruction &what = instructions_[(*wave.events)[wave.at].instruction];
     When when{wave.next};
     when.atLeast(wave.released, StallReason::Barrier);
+    when.atLeast(wave.fetched, StallReason::Fetch);
     if (what.inst->opcode->cls == OpClass::Wait)
       waitFor(wave, what, when);
     dependencies(wave, *what.inst, when);
@@ -210,6 +218,22 @@ private:
       when.atLeast(static_cast<uint64_t>(unitFree(IssueUnit::Vector, wave.simd)),
                    StallReason::Unit);
     return when;
+  }
+
+  /// The next instruction's line of code. Waves of the unit share what one of them has fetched, and
+  /// so does the other compute unit of a pair, whose waves are taken to run the same code.
+  void fetch(RunningWave &wave) {
+    constexpr uint64_t kDwords = kLineBytes / sizeof(uint32_t);
+    const uint64_t line = (*wave.events)[wave.at].instruction / kDwords;
+    if (line == wave.codeLine)
+      return;
+    wave.codeLine = line;
+    if (const Cache::Entry *held = code_.find(line); held != nullptr) {
+      wave.fetched = held->filled;
+      return;
+    }
+    wave.fetched = wave.next + static_cast<uint64_t>(device_.codeCycles);
+    code_.insert(line, wave.fetched, Level::L2);
   }
 
   double &busy(Resource resource) { return out_.busy[static_cast<size_t>(resource)]; }
@@ -229,12 +253,15 @@ private:
     if (what.priority >= 0)
       wave.priority = static_cast<uint32_t>(what.priority);
     ++wave.at;
-    if (wave.at == wave.events->size())
+    if (wave.at == wave.events->size()) {
       end(index);
-    else if (cls == OpClass::Barrier)
-      wave.atBarrier = true;
-    else
-      push(index, wave.next);
+    } else {
+      fetch(wave);
+      if (cls == OpClass::Barrier)
+        wave.atBarrier = true;
+      else
+        push(index, wave.next);
+    }
     if (cls == OpClass::Barrier || !wave.live)
       releaseBarrier(wave.slot);
   }
@@ -265,6 +292,7 @@ private:
       counted(wave, what.loads, start + cycles + device_.ldsLatency);
     } else if (unit == IssueUnit::Matrix) {
       busy(Resource::Matrix) += cycles;
+      out_.matrixAtPeak += cyclesAtPeak(what);
       unitFree(IssueUnit::Vector, wave.simd) = start + static_cast<double>(issue_);
       busy(Resource::Vector) += static_cast<double>(issue_);
       matrixResult(wave, what, now);
@@ -280,6 +308,14 @@ private:
     busy(Resource::Issue) += static_cast<double>(issue_);
     if (unit != IssueUnit::Sequencer)
       unitFree(unit, wave.simd) = start + cycles;
+  }
+
+  double cyclesAtPeak(const PathInstruction &what) const {
+    const double peak = what.elementBits == 16  ? device_.matrix16Flops
+                        : what.elementBits == 8 ? device_.matrix8Flops
+                                                : 0;
+    const double cycles = what.cost.issue;
+    return peak > 0 ? std::min(cycles, static_cast<double>(what.cost.flops) / peak) : cycles;
   }
 
   static void matrixResult(RunningWave &wave, const PathInstruction &what, uint64_t now) {
@@ -449,6 +485,7 @@ private:
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::array<std::array<double, kSimds>, kIssueUnits> free_ = {};
   double l2_ = 0, mall_ = 0, hbm_ = 0;
+  Cache code_; ///< entries are filled when the line is there
   size_t eventsLeft_;
 };
 

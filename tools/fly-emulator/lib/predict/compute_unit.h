@@ -30,6 +30,9 @@ struct UnitRun {
   uint64_t cycles = 0;
   std::vector<uint64_t> groupEnds; ///< in the order of the ends
   std::array<double, kResources> busy = {};
+  /// What the matrix units' products would take at the peak rate of their type, in cycles: power
+  /// goes by products, and some instructions keep their unit longer than their products need.
+  double matrixAtPeak = 0;
   std::array<uint64_t, kStallReasons> stalls = {};
   std::vector<std::array<uint64_t, kStallReasons>> stalledAt; ///< by dword of the text
   std::vector<uint64_t> elapsedAt; ///< cycles stalled and in the issue slot, by dword of the text

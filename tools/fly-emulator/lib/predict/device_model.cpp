@@ -24,6 +24,7 @@ constexpr Field kFitted[] = {
     {"l2_efficiency", &DeviceModel::l2Efficiency},
     {"atomic_cycles", &DeviceModel::atomicCycles},
     {"launch_ns", &DeviceModel::launchNs},
+    {"code_cycles", &DeviceModel::codeCycles},
     {"group_cycles", &DeviceModel::groupCycles},
     {"throttle", &DeviceModel::throttle},
     {"loaded_latency", &DeviceModel::loadedLatency},
@@ -47,6 +48,10 @@ constexpr Field kPublished[] = {
     {"mall_bytes", &DeviceModel::mallBytes},
     {"mall_gbs", &DeviceModel::mallGBs},
     {"hbm_gbs", &DeviceModel::hbmGBs},
+    {"matrix16_flops_per_clock", &DeviceModel::matrix16Flops},
+    {"matrix8_flops_per_clock", &DeviceModel::matrix8Flops},
+    {"code_bytes", &DeviceModel::codeBytes},
+    {"code_ways", &DeviceModel::codeWays},
 };
 
 struct Fact {
@@ -90,6 +95,7 @@ DeviceModel fitted(const char *name, const char *arch) {
   d.l2Efficiency = 0.74;
   d.atomicCycles = 24;
   d.launchNs = 2650;
+  d.codeCycles = 20;
   d.groupCycles = 290;
   d.loadedLatency = 0.5;
   d.drift = 0.015;
@@ -101,7 +107,7 @@ DeviceModel instinct(const char *name, const char *arch) {
   d.l1Latency = 123;
   d.l2Latency = 470;
   d.mallLatencyNs = 250;
-  d.ldsLatency = 86;
+  d.ldsLatency = 81;
   d.scalarLatency = 136;
   return d;
 }

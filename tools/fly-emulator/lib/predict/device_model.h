@@ -29,7 +29,11 @@ struct DeviceModel {
   double l2BytesPerClock; ///< of an XCD
   double mallBytes;       ///< Infinity Cache
   double mallGBs;
-  double hbmGBs; ///< of memory: HBM or GDDR
+  double hbmGBs;        ///< of memory: HBM or GDDR
+  double matrix16Flops; ///< of a SIMD and clock, at most: dense products of elements of 16 bits
+  double matrix8Flops;  ///< of 8 bits
+  double codeBytes;     ///< instruction cache that the unit's waves fetch from
+  double codeWays;
   // Fitted; each within the range that measurements by others leave.
   double l1Latency;     ///< cycles, hit
   double l2Latency;     ///< cycles, hit
@@ -41,6 +45,7 @@ struct DeviceModel {
   double l2Efficiency;  ///< share of the peak that misses of L1 reach
   double atomicCycles;  ///< of an L2 channel, for a line of atomics
   double launchNs; ///< from the begin of the kernel to its first wave, and from its last to the end
+  double codeCycles;    ///< that a wave waits for a line of code which the instruction cache lacks
   double groupCycles;   ///< from the end of a workgroup to the first instruction of the next
   double throttle;      ///< share of the clock that is lost when all matrix units are busy
   double loadedLatency; ///< by what share HBM's latency grows when its bandwidth is used up

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/path_instruction.h"
 
+#include <algorithm>
+
 #include "device/architecture.h"
+#include "execute/matrix_shape.h"
 #include "execute/opcode.h"
 #include "execute/program.h"
 
@@ -46,6 +49,13 @@ Keeps keepsOf(const Instruction &inst, uint32_t generation) {
   return keeps; // s_wait_expcnt and others: nothing that is modelled
 }
 
+uint8_t elementBitsOf(const Opcode &opcode) {
+  MatrixShape shape;
+  if (opcode.cls != OpClass::Matrix || !MatrixShape::parse(opcode.name, shape) || shape.anyFormat)
+    return 0;
+  return static_cast<uint8_t>(std::max(bitsOf(shape.a), bitsOf(shape.b)));
+}
+
 } // namespace
 
 PathInstruction pathInstruction(const Program &program, const Instruction &inst) {
@@ -62,6 +72,7 @@ PathInstruction pathInstruction(const Program &program, const Instruction &inst)
     out.loads = generation < 12 ? WaitCounter::Lds : WaitCounter::Scalar;
   else if (generation >= 10)
     out.stores = WaitCounter::Store;
+  out.elementBits = elementBitsOf(*inst.opcode);
   if (inst.opcode->name == "s_setprio")
     out.priority = static_cast<int8_t>(inst.immediate[0] & 3);
   return out;

@@ -25,6 +25,7 @@ struct PathInstruction {
   WaitCounter loads = WaitCounter::Load;  ///< that counts what it loads
   WaitCounter stores = WaitCounter::Load; ///< that counts what it stores without a result
   int8_t priority = -1;                   ///< that the wave has from here; -1: as before
+  uint8_t elementBits = 0; ///< of what a matrix instruction multiplies; 0: formats of f8f6f4
 };
 
 PathInstruction pathInstruction(const Program &program, const Instruction &inst);

@@ -380,6 +380,11 @@ Prediction Predictor::predict() {
     const size_t last = std::max<size_t>(2, ended - 1);
     out.roundCycles = static_cast<double>(ends[last * slots - 1] - ends[slots - 1]) /
                       static_cast<double>(last - 1);
+  } else if (simulated > slots) { // a round and a part: what the part does is no part of a round
+    UnitShare share = shareOf(device, active);
+    scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
+    out.roundCycles = static_cast<double>(
+        runComputeUnit(device, share, recorder_.instructions(), paths, slots, slots).cycles);
   }
   for (const Resource shared : {Resource::L2, Resource::Hbm}) // no round is faster than its writes
     out.roundCycles = std::max(out.roundCycles, out.run.busy[static_cast<size_t>(shared)] * slots /
@@ -403,7 +408,7 @@ Prediction Predictor::predict() {
       std::ceil(recorder_.geometry().threads() / static_cast<double>(recorder_.lanes()));
   out.occupancyOverTime = occupancyOver(schedule, wavesOfGroup, device.units * kSimds);
   // What all matrix units of the device do on average decides: power is the device's.
-  const double matrix = out.run.busy[static_cast<size_t>(Resource::Matrix)] / simulated * working /
+  const double matrix = out.run.matrixAtPeak / simulated * working /
                         (std::max(1.0, out.unitCycles) * device.units * kSimds);
   out.clockGHz = device.clockGHz * (1 - device.throttle * matrix);
   out.seconds = device.launchNs * 1e-9 + out.unitCycles / out.clockGHz * 1e-9;

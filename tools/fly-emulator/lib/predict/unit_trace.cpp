@@ -62,6 +62,8 @@ const char *stallName(StallReason reason) {
     return "matrix_result";
   case StallReason::Vector:
     return "vector_result";
+  case StallReason::Fetch:
+    return "instruction_fetch";
   case StallReason::Unit:
     return "unit_busy";
   }

@@ -21,9 +21,10 @@ enum class StallReason : uint8_t {
   Barrier,    ///< other waves of the group
   Dependency, ///< the result of a matrix instruction
   Vector,     ///< the result of a vector instruction
+  Fetch,      ///< instructions that the instruction cache lacks
   Unit,       ///< the unit is busy, with this wave's or another's work
 };
-constexpr size_t kStallReasons = 7;
+constexpr size_t kStallReasons = 8;
 const char *stallName(StallReason reason);
 
 /// One instruction on the time axis.

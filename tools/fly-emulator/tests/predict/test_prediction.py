@@ -384,3 +384,44 @@ def test_spilled_registers_take_their_way_through_the_caches(build: Callable[...
     assert (from_l2, from_l1) == (waves * 2 * 2, waves * 2)
     assert data["loads"]["hbm"] == data["loads"]["mall"] == 0
     assert session.last.stalled["memory"] > 0
+
+
+def test_code_that_the_instruction_cache_cannot_hold_is_fetched_again(build: Callable[..., Module], arch: str) -> None:
+    """A loop of 32 KiB is fetched once, one of 80 KiB in each pass."""
+    passes, waited = 8, {}
+    for dwords in (8000, 20000):
+        body = "  v_mov_b32 v2, v3\n" * dwords
+        code = f"  s_movk_i32 s8, {passes}\nagain:\n{body}  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 again\n"
+        got = predicted(build, arch, code, threads=64, sampled=True)
+        lines = dwords * 4 / 128
+        waited[dwords] = got.data["stalled"]["instruction_fetch"] / (lines * got.data["constants"]["code_cycles"])
+    assert waited[8000] == pytest.approx(1, rel=0.05)
+    assert waited[20000] == pytest.approx(passes, rel=0.05)
+
+
+def test_products_below_the_peak_rate_take_less_of_the_clock(build: Callable[..., Module]) -> None:
+    """Both keep the matrix unit busy all the time; the first multiplies half as much in it."""
+    old = "  v_mfma_f32_16x16x32_fp8_fp8 v[24:27], v[2:3], v[8:9], v[24:27]\n"
+    new = "  v_mfma_f32_16x16x128_f8f6f4 v[24:27], v[2:9], v[8:15], v[24:27]\n"
+    lost = {}
+    for code in (old, new):
+        got = predicted(build, "gfx950", code * 800, groups=COMPUTE_UNITS["gfx950"] * 4, sampled=True)
+        assert got.data["busy"]["matrix"] > 0.95
+        lost[code] = 2.4 - got.data["clock_ghz"]
+    assert lost[new] == pytest.approx(2 * lost[old], rel=0.05)
+
+
+def test_a_round_and_a_few_workgroups_is_less_than_two(build: Callable[..., Module], arch: str) -> None:
+    """Workgroups of two lengths, two on a compute unit: those of the last round have a unit of their own."""
+    code = "  s_and_b32 s8, s2, 1\n  s_lshl_b32 s8, s8, 3\n  s_add_u32 s8, s8, 16\nagain:\n" + MATRIX * 40
+    code += "  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 again\n"
+    half_of_lds = {"gfx942": 32, "gfx950": 80}[arch] << 10
+    kernel = build(kernel_f(code, arch, lds=half_of_lds), arch, "asm", ()).kernel("f")
+    x, cycles = aligned_words(1024), []
+    for more in (0, 16):
+        with predict(DEVICES[arch], sampled=True) as session:
+            kernel(2 * COMPUTE_UNITS[arch] + more, 256, x, x)
+        assert not session.last.data["uniform"]
+        assert session.last.data["occupancy"]["groups_per_compute_unit"] == 2
+        cycles.append(session.last.data["unit_cycles"])
+    assert 1.1 * cycles[0] < cycles[1] < 1.4 * cycles[0]
