@@ -391,7 +391,8 @@ def test_code_that_the_instruction_cache_cannot_hold_is_fetched_again(build: Cal
     passes, waited = 8, {}
     for dwords in (8000, 20000):
         body = "  v_mov_b32 v2, v3\n" * dwords
-        code = f"  s_movk_i32 s8, {passes}\nagain:\n{body}  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 again\n"
+        code = f"  s_movk_i32 s8, {passes}\nagain:\n{body}"
+        code += "  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 again\n"
         got = predicted(build, arch, code, threads=64, sampled=True)
         lines = dwords * 4 / 128
         waited[dwords] = got.data["stalled"]["instruction_fetch"] / (lines * got.data["constants"]["code_cycles"])
