@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from flydsl._mlir import ir
 from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values, ir_value_count
@@ -26,6 +26,8 @@ __all__ = [
     "struct",
     "union",
 ]
+
+C = TypeVar("C", bound=type)
 
 _RESERVED = {"replace", "peek", "poke"}
 
@@ -275,7 +277,7 @@ def _coerce(cls: type, name: str, kind: Any, value: Any) -> Any:
     return value
 
 
-def struct(cls: type) -> _CompositeMeta:
+def struct(cls: C) -> C:
     """Make a class whose annotations name field types an immutable value type of the language.
 
     Methods and properties are kept.
@@ -291,7 +293,8 @@ def struct(cls: type) -> _CompositeMeta:
         if name in namespace:
             raise ValueError(f"field '{name}' of {cls.__name__} has a default value; fields have none")
     bases = tuple(base for base in cls.__bases__ if base is not object)
-    return _CompositeMeta(cls.__name__, (*bases, StructBase), {**namespace, "fields": fields})
+    made = _CompositeMeta(cls.__name__, (*bases, StructBase), {**namespace, "fields": fields})
+    return typing.cast("C", made)
 
 
 class UnionBase(metaclass=_CompositeMeta):
@@ -325,13 +328,14 @@ class UnionBase(metaclass=_CompositeMeta):
         raise TypeError(f"{cls.__name__} is a union: write one of its fields instead")
 
 
-def union(cls: type) -> _CompositeMeta:
+def union(cls: C) -> C:
     """Make a class whose annotations name field types a union: the fields overlap in storage."""
     fields = _fields_of(cls)
     for name, kind in fields.items():
         if is_constexpr(kind):
             raise ValueError(f"field '{name}' of union {cls.__name__} is Constexpr, which has no storage")
-    return _CompositeMeta(cls.__name__, (UnionBase,), {"fields": fields, "__module__": cls.__module__})
+    made = _CompositeMeta(cls.__name__, (UnionBase,), {"fields": fields, "__module__": cls.__module__})
+    return typing.cast("C", made)
 
 
 def _inline(items: Any, base: type, word: str) -> Any:
