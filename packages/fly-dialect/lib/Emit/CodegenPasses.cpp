@@ -21,7 +21,7 @@ struct Insertion {
 constexpr Insertion insertions[] = {
     // It would merge the pieces of long blocks, and the vectorizer follows it.
     {"codegenprepare", createCutLongBlocksPass},
-    {"codegenprepare", createKeepScaledProductsPass},
+    {"codegenprepare", createKeepConvergentProductsPass},
     // The SDWA peephole follows it.
     {"si-load-store-opt", createSplitSignedByteShiftsPass},
     {"si-memory-legalizer", createFirmUpWaitsPass},

@@ -46,16 +46,16 @@ llvm::Pass *createRemoveIdleWaitsPass();
 /// apart.
 llvm::Pass *createCutLongBlocksPass();
 
-/// Keeps scaled matrix instructions out of divergent branches that use their results.
+/// Keeps matrix instructions out of divergent branches that use their results.
 ///
 /// A matrix instruction takes its operands from all lanes that EXEC names. LLVM 22 marks the
-/// machine instructions of `llvm.amdgcn.mfma.scale.*` as not convergent, unlike the intrinsics and
-/// unlike all other matrix instructions. So machine sinking moves one whose result only a branch
-/// uses into that branch, behind the change of EXEC: what the other lanes hold is then missing from
-/// the sums, without a word. An empty inline assembly with the result as its operand, in the block
-/// of the product, keeps it there. It costs no instruction; products whose results are used in
-/// their own block, or by the next turn of a loop, get none.
-llvm::Pass *createKeepScaledProductsPass();
+/// machine instructions of `llvm.amdgcn.mfma.scale.*`, `wmma.*` and `swmmac.*` as not convergent,
+/// unlike the intrinsics and unlike all other matrix instructions. So machine sinking moves one
+/// whose result only a branch uses into that branch, behind the change of EXEC: what the other
+/// lanes hold is then missing from the sums, without a word. An empty inline assembly with the
+/// result as its operand, in the block of the product, keeps it there. It costs no instruction;
+/// products whose results are used in their own block, or by the next turn of a loop, get none.
+llvm::Pass *createKeepConvergentProductsPass();
 
 /// Keeps the upper half of a 16-bit arithmetic shift by 8 zero.
 ///

@@ -5,17 +5,21 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Pass.h"
 
 using namespace llvm;
 
 namespace {
 
-bool isScaledProduct(const Instruction &instruction) {
+/// Whether LLVM has no convergent machine instruction for a matrix product.
+bool mayLeaveItsLanes(const Instruction &instruction) {
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
-  return call && (call->getIntrinsicID() == Intrinsic::amdgcn_mfma_scale_f32_16x16x128_f8f6f4 ||
-                  call->getIntrinsicID() == Intrinsic::amdgcn_mfma_scale_f32_32x32x64_f8f6f4);
+  if (!call)
+    return false;
+  StringRef name = call->getCalledFunction()->getName();
+  return name.consume_front("llvm.amdgcn.") &&
+         (name.starts_with("mfma.scale.") || name.starts_with("wmma.") ||
+          name.starts_with("swmmac."));
 }
 
 /// Whether nothing holds `product` in its block: all uses are behind a branch.
@@ -30,16 +34,16 @@ bool maySink(const Instruction &product) {
   });
 }
 
-struct KeepScaledProducts : FunctionPass {
+struct KeepConvergentProducts : FunctionPass {
   static char ID;
-  KeepScaledProducts() : FunctionPass(ID) {}
-  StringRef getPassName() const override { return "Keep scaled matrix products in their blocks"; }
+  KeepConvergentProducts() : FunctionPass(ID) {}
+  StringRef getPassName() const override { return "Keep matrix products in their blocks"; }
 
   bool runOnFunction(Function &function) override {
     SmallVector<Instruction *> found;
     for (BasicBlock &block : function)
       for (Instruction &instruction : block)
-        if (isScaledProduct(instruction) && maySink(instruction))
+        if (mayLeaveItsLanes(instruction) && maySink(instruction))
           found.push_back(&instruction);
     for (Instruction *product : found) {
       Type *type = product->getType();
@@ -53,8 +57,8 @@ struct KeepScaledProducts : FunctionPass {
   }
 };
 
-char KeepScaledProducts::ID = 0;
+char KeepConvergentProducts::ID = 0;
 
 } // namespace
 
-Pass *fly::createKeepScaledProductsPass() { return new KeepScaledProducts(); }
+Pass *fly::createKeepConvergentProductsPass() { return new KeepConvergentProducts(); }
