@@ -72,6 +72,12 @@ ALL = (
         command=_pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
         architectures=("gfx1201",),
     ),
+    replace(
+        _of(wheels.ALL["kernels"]),
+        name="kernels-wmma",
+        command=_pytest(*XDIST, "packages/fly-kernels/tests/gemm/test_wmma_gemm.py"),
+        architectures=("gfx1100", "gfx1201"),
+    ),
     Suite(
         "integration",
         "integration",

@@ -203,7 +203,7 @@ def test_default_configurations_fit(arch_name, in_dtype, shape):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("gfx1201", "bf16", 1, 64, 64), "written for gfx942 and gfx950, not for gfx1201"),
+        (("gfx1250", "bf16", 1, 64, 64), "written for gfx942, gfx950, gfx1100, gfx1201, not for gfx1250"),
         (("gfx942", "bf16", 1, 64, 48), "no multiple of 64: pad K"),
         (("gfx942", "f32", 1, 64, 64), "in_dtype 'f32' is not supported"),
     ],

@@ -61,12 +61,15 @@ class Architecture:
 
 
 MATRIX_CHIPS = ("gfx942", "gfx950")
-"""The chips that matrix products and attention are written for."""
+"""The chips with waves of 64 lanes, that all matrix products and attention are written for."""
 
-WRITTEN_FOR = (*MATRIX_CHIPS, "gfx1100", "gfx1201", "sm_90a")
+WMMA_CHIPS = ("gfx1100", "gfx1201")
+"""The chips with waves of 32 lanes that GEMMs are written for."""
+
+WRITTEN_FOR = (*MATRIX_CHIPS, *WMMA_CHIPS, "sm_90a")
 """The chips that row kernels, quantisation, rope, elementwise kernels and reductions are written for."""
 
-COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in MATRIX_CHIPS}
+COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in (*MATRIX_CHIPS, *WMMA_CHIPS)}
 LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
 NUM_XCDS = 8
 """Dies of MI300X and MI355X, to which workgroups are dealt out in turn, each with an L2 of its own."""

@@ -22,7 +22,13 @@ __all__ = [
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
-_OPERANDS = {"fp16": ("Float16",), "bf16": ("BFloat16",), "int8": ("Int8", "Uint8"), "int4": ("Int8", "Uint8")}
+_OPERANDS = {
+    "fp16": ("Float16",),
+    "bf16": ("BFloat16",),
+    "int8": ("Int8", "Uint8"),
+    "uint8": ("Uint8",),
+    "int4": ("Int8", "Uint8"),
+}
 
 
 def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
@@ -52,15 +58,21 @@ def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
     expect_rows(name, tensor, *(getattr(fx, one) for one in names))
 
 
-def check_matrix(name: str, tensor: Any, rows: Any, columns: int, *, all_rows: bool = False) -> None:
+def check_matrix(
+    name: str, tensor: Any, rows: Any, columns: int, *, all_rows: bool = False, apart: int | None = None
+) -> None:
     """Have the launcher compare extents: `rows` or more rows of `columns`, or that many elements where flattened.
 
-    With `all_rows` neither more. `rows` may be a run-time value. Pointers have no extents. A call that does not fit
+    With `all_rows` neither more. Rows that are `apart` elements from each other may be longer, and a flattened tensor
+    goes to the end of the last. `rows` may be a run-time value. Pointers have no extents. A call that does not fit
     raises ValueError with the name and the numbers.
     """
     if isinstance(tensor, fx.Pointer):
         return
     extents = [tensor.shape[mode].unpack() for mode in range(fx.rank(tensor))]
+    if len(extents) == 1 and apart is not None:
+        check_count(name, tensor, fx.max(fx.Int64(rows) * apart - (apart - columns), fx.Int64(0)))
+        return
     if len(extents) == 1:
         check_count(name, tensor, fx.Int64(rows) * columns, exact=all_rows)
         return
@@ -68,7 +80,7 @@ def check_matrix(name: str, tensor: Any, rows: Any, columns: int, *, all_rows: b
     fits = (got == wanted) if all_rows else (got >= wanted)
     more = "" if all_rows else " or more"
     fx.host_assert(
-        fits & (fx.Int64(extents[1]) == columns),
+        fits & (fx.Int64(extents[1]) == columns if apart is None else fx.Int64(extents[1]) >= columns),
         f"argument {name!r}: expected {{}}{more} rows of {columns}, got {{}} of {{}}",
         wanted, got, fx.Int64(extents[1]),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..common.arch import COMPUTE_UNITS
+from ..common.arch import COMPUTE_UNITS, WMMA_CHIPS
 from ..common.checks import positive_integer
 from ..common.defaults import defaults, shape_class
 from ..common.utils import cdiv
@@ -82,10 +82,23 @@ class GemmConfig:
             raise ValueError(
                 f"lds_stage is 1 or 2, got {self.lds_stage}: more are for use_async_copy, which fills them ahead"
             )
+        if arch in WMMA_CHIPS:
+            self._check_wmma(arch, shuffled)
         if self.use_async_copy and arch != "gfx950":
             raise ValueError(f"use_async_copy needs gfx950, which loads 16 bytes a lane into LDS; the target is {arch}")
         if self.group_m and self.xcd_swizzle:
             raise ValueError("group_m and xcd_swizzle both order the workgroups: choose one")
+
+    def _check_wmma(self, arch: str, shuffled: bool) -> None:
+        """ValueError for what only the main loops of waves of 64 lanes have."""
+        for name, asked, there in (
+            ("shuffled B", shuffled, False),
+            ("k_waves", self.k_waves, 1),
+            ("lds_stage", self.lds_stage, 2),
+            ("xcd_swizzle", self.xcd_swizzle, 0),
+        ):
+            if asked != there:
+                raise ValueError(f"{name} = {asked} is not written for {arch}; use {there}")
 
 
 def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConfig:
@@ -98,7 +111,7 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
     if arch not in COMPUTE_UNITS:
-        raise ValueError(f"GEMMs are written for {' and '.join(COMPUTE_UNITS)}, not for {arch}")
+        raise ValueError(f"GEMMs are written for {', '.join(COMPUTE_UNITS)}, not for {arch}")
     if in_dtype not in ELEMENT_BYTES:
         raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(ELEMENT_BYTES)}")
     size, units, table = ELEMENT_BYTES[in_dtype], COMPUTE_UNITS[arch], defaults("gemm", arch)

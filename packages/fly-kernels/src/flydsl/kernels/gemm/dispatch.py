@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from ..common.arch import MATRIX_CHIPS, float8_of
+from ..common.arch import COMPUTE_UNITS, float8_of
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
 from .config import GemmConfig, default_config
 from .row_major_gemm import compile_gemm
@@ -115,7 +115,7 @@ def multiply(
     )  # fmt: skip
     arch = get_rocm_arch().split(":")[0]
     in_dtype = dtype_name(a.dtype)
-    if in_dtype == "fp8" and arch in MATRIX_CHIPS and str(a.dtype) != f"torch.{float8_of(arch).torch_name}":
+    if in_dtype == "fp8" and arch in COMPUTE_UNITS and str(a.dtype) != f"torch.{float8_of(arch).torch_name}":
         raise ValueError(f"gemm: {arch} computes with torch.{float8_of(arch).torch_name}, not with {a.dtype}")
     if k == 0:
         raise ValueError("gemm: K is 0: there is nothing to multiply")

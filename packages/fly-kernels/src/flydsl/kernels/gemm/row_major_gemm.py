@@ -8,13 +8,15 @@ Shapes and layouts
 
 Limits
     N a multiple of 4; K of `split_k * tile_k`, and `tile_k` of 64 bytes; rows of A and B begin at multiples of 16
-    bytes. With `shuffled`, B is in the order of `shuffle_weight` and N a multiple of 16. gfx942 and gfx950.
+    bytes. With `shuffled`, B is in the order of `shuffle_weight` and N a multiple of 16. gfx942 and gfx950; without
+    `shuffled`, waves along K, asynchronous copies and a swizzle of dies also gfx1201 and (no fp8) gfx1100.
 
 Algorithm and data movement
     The main loop of `preshuffle_gemm`: A through LDS, B straight into registers. A wave reads a block of 16 rows of B
     as 16 pieces of 64 bytes, or as 1024 bytes in one piece where it is shuffled. For few rows (decode) the tile is as
     low as 16 rows and the time is that of reading B. With `split_k` > 1 the parts of K go to different workgroups,
-    which write f32 sums to a workspace (split_k, M, N); a second kernel adds them in order.
+    which write f32 sums to a workspace (split_k, M, N); a second kernel adds them in order. On gfx1201 and gfx1100 both
+    operands go through LDS, see `common/mma/staged_loop.py`.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
+from ..common.arch import WMMA_CHIPS
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
 from .config import GemmConfig
 from .tile_gemm import ELEMENT_BYTES, OUTPUTS, TileGemm, build_tile_gemm
+from .wmma_gemm import on_wmma
 
 __all__ = ["compile_gemm"]
 
@@ -62,7 +66,8 @@ def compile_gemm(
     config.check(arch, in_dtype, N, K, shuffled=shuffled)
     if out_dtype not in OUTPUTS:
         raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(OUTPUTS)}")
-    matrix_product(arch, in_dtype, 1)  # refuses other architectures
+    if arch not in WMMA_CHIPS:
+        matrix_product(arch, in_dtype, 1)  # refuses other architectures
     steps = Epilogue(scaled=ELEMENT_BYTES[in_dtype] == 1) if epilogue is None else epilogue
     if steps.activation not in ACTIVATIONS:
         raise ValueError(f"activation {steps.activation!r} is not supported; use one of {', '.join(ACTIVATIONS)}")
@@ -72,6 +77,8 @@ def compile_gemm(
         buffers=config.lds_stage, direct=config.use_async_copy, xcd_swizzle=config.xcd_swizzle, group_m=config.group_m,
         split_k=config.split_k, waves_per_eu=config.waves_per_eu or 1,
     )  # fmt: skip
+    if arch in WMMA_CHIPS:
+        gemm = on_wmma(gemm)
     launch = build_tile_gemm(gemm, "gemm")
 
     @flyc.jit

@@ -8,8 +8,9 @@ kernel adds them up in a fixed order and finishes them: the result does not depe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..common.arch import NUM_XCDS
@@ -21,7 +22,9 @@ from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.output_tile import output_copy
 from ..common.mma.shuffled_store import store_shuffled
-from ..common.mma.tile_plan import LDS_BYTES, WAVE, TilePlan, best_plan, plan_tile
+from ..common.mma.staged_loop import staged_loop
+from ..common.mma.staging import Staging
+from ..common.mma.tile_plan import LDS_BYTES, TilePlan, best_plan, plan_tile
 from ..common.mma.tiled_loop import BLOCK, BUFFERS, Scales, TiledLoop, operand_layout, scale_layout, tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
@@ -39,13 +42,14 @@ from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
-_MOST_SUMS = 16 * WAVE * 512  # registers of the largest workgroup
+_MOST_SUMS = 16 * 64 * 512  # registers of the largest workgroup
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
-# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it.
-A_BYTES = {**ELEMENT_BYTES, "int4": 1}
+# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8".
+A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
+_RESULTS = {**OUTPUTS, "i32": "Int32"}  # the exact sums of integers, for builders that give a `staged` loop
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class TileGemm:
     """One GEMM: C = epilogue(A B^T) with C (M, N), A (M, K), B (N, K).
 
     Attributes:
-        arch: "gfx942" or "gfx950".
+        arch: "gfx942" or "gfx950", with `staged` also "gfx1100" or "gfx1201".
         N, K: extents; M is an argument of the launch.
         in_dtype, out_dtype: keys of `A_BYTES` and `OUTPUTS`.
         tile_m, tile_n, tile_k: of a workgroup; K / split_k is a multiple of tile_k, N of 4.
@@ -71,6 +75,13 @@ class TileGemm:
         shuffled_store: results leave by way of LDS, see `shuffled_store`; for 16-bit ones, and N a multiple of tile_n.
             The sums of parts of K, which are not 16 bits, do not.
         waves_per_eu: the occupancy that the compiler is told to leave room for; it still has to be told.
+        staged: the operands that go through LDS ("AB" or none) in a main loop in layouts whose steps are tile_k long,
+            with `waves` given; None takes the form that the defaults name. Shuffled B is in 8 bytes, see
+            `preshuffle_b_fp8`.
+        staging: how operands lie in LDS.
+        stagger: each tile of C begins so many steps of K behind its neighbours' first, with `staged` "AB".
+        rows_apart: (name, elements from one row to the next) of those of "A", "B" and "C" that may come flattened with
+            something between their rows.
         partial: C is the workspace (split_k, M, N); whoever asks for this has checked the extents.
         block_scaled: scale_a (K / 128, M) and scale_b (ceil(N / 128), K / 128) multiply the products of 128 of K before
             these are added up. The main loop is that in layouts; with `direct`, A does not go to LDS at all, and
@@ -98,6 +109,10 @@ class TileGemm:
     split_k: int = 1
     shuffled_store: bool = False
     waves_per_eu: int = 1
+    staged: str | None = None
+    staging: Staging = field(default_factory=Staging)
+    stagger: int = 0
+    rows_apart: tuple[tuple[str, int], ...] = ()
     partial: bool = False
     block_scaled: bool = False
 
@@ -114,10 +129,17 @@ class TileGemm:
         return row, column
 
     @property
+    def row_elements(self) -> dict[str, int]:
+        """Elements from one row to the next of each matrix, where its strides do not say otherwise."""
+        return {"A": self.K, "B": self.K, "C": self.N, "residual": self.N} | dict(self.rows_apart)
+
+    @property
     def tiled(self) -> TiledLoop | None:
         """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
         if self.block_scaled:
             return _scaled_loop(self)
+        if self.staged is not None:
+            return _given_loop(self, self.staged)
         size, found = A_BYTES[self.in_dtype], _tiled_form(self)
         if found is None or not TiledLoop.exists(self.arch, self.in_dtype):
             return None
@@ -143,8 +165,9 @@ class TileGemm:
             size = A_BYTES[self.in_dtype]
             plan = TilePlan(
                 self.arch, self.tile_m, self.tile_n, self.K // self.split_k * size, tiled.tile[2] * size, BUFFERS,
-                matrix_product(self.arch, self.in_dtype, tiled.packs), tiled.waves, self.shuffled, tiled.k_waves,
-                alone=tiled.alone,
+                tiled.atom if self.staged is not None else matrix_product(self.arch, self.in_dtype, tiled.packs),
+                tiled.waves, self.shuffled, tiled.k_waves, b_bytes=tiled.b_bytes, alone=tiled.alone,
+                loop_bytes=None if self.staged is None else tiled.staged_bytes,
             )  # fmt: skip
             plan.check()
             return plan
@@ -182,6 +205,34 @@ def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
             along_m, along_n, along_k = one["waves"]
             return one["step_bytes"], (along_m, along_n), along_k
     return None
+
+
+def _given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
+    """The main loop of a GEMM that says what goes through LDS; ValueError, with the numbers, where it cannot be."""
+    waves = gemm.waves or (1, 1)
+    tile, steps = (gemm.tile_m, gemm.tile_n, gemm.tile_k), gemm.K // gemm.split_k // gemm.tile_k
+    loop = TiledLoop(
+        gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, alone=not staged,
+        staging=gemm.staging if staged else None, b_bytes=PACK_BYTES // 2 if gemm.shuffled else PACK_BYTES,
+    )  # fmt: skip
+    if gemm.tile_m % (16 * waves[0]) or gemm.tile_n % (16 * waves[1]):
+        raise ValueError(
+            f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}: no multiples of 16 for each of {waves} waves"
+        )
+    depth = max(loop.depth, loop.lane_pack)
+    if gemm.tile_k % depth or gemm.K % (gemm.split_k * gemm.tile_k):
+        raise ValueError(
+            f"tile_k = {gemm.tile_k} has to be a multiple of {depth}, and K = {gemm.K} of split_k * tile_k = "
+            f"{gemm.split_k} * {gemm.tile_k}: there is no tail along K"
+        )
+    chunks = gemm.tile_k // loop.pack
+    for rows in tile[:2] if staged else ():
+        if loop.threads % chunks or rows * chunks % loop.threads:
+            raise ValueError(
+                f"a step of {rows} rows x {gemm.tile_k} {gemm.in_dtype} is {rows * chunks} pieces of 16 bytes, which "
+                f"{loop.threads} threads do not share evenly: use another tile_k, or more rows a wave"
+            )
+    return loop
 
 
 def _scaled_loop(gemm: TileGemm) -> TiledLoop:
@@ -262,12 +313,14 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     plan, tiled, used = gemm.plan, gemm.tiled, gemm.epilogue
     size = A_BYTES[gemm.in_dtype]
     packed = 2 if gemm.in_dtype == "int4" else 1  # elements of B in a byte
-    output = getattr(fx, OUTPUTS[gemm.out_dtype])
+    output = getattr(fx, _RESULTS[gemm.out_dtype])
     out_size = output.width // 8
     column_tiles = cdiv(gemm.N, gemm.tile_n)
     ragged = gemm.N % gemm.tile_n != 0
     part_k = gemm.K // gemm.split_k
     in_loop = looped_bytes(plan) if tiled is None else tiled.looped
+    usual = gemm.row_elements
+    access = min(plan.run, 8 * PACK_BYTES // output.width, math.gcd(plan.run, gemm.N))  # inside N or not as a whole
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
     def tile_gemm(
@@ -284,7 +337,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
         rows = fx.min(M - first_row, gemm.tile_m)
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
-        a_row, b_row = strides.get("A", gemm.K) * size, strides.get("B", gemm.K) * size // packed
+        a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size // packed
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
@@ -316,7 +369,12 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                     tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
                     tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
                 )
-            sums = tiled_loop(tiled, a_tile, b_tile, buffers[0] if buffers else None, thread, looped, scales)
+            if fx.const_expr(gemm.staged == "AB"):
+                start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
+                sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
+            else:
+                room = buffers[0] if buffers else None
+                sums = tiled_loop(tiled, a_tile, b_tile, room, thread, looped, scales)
         else:
             loop = make_tile_loop(
                 plan, a, b, buffers, thread,
@@ -332,7 +390,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         first = first_row + part * M
 
         def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
-            stride = strides.get(which, gemm.N)
+            stride = strides.get(which, usual[which])
             size = ((rows - 1) * stride + columns) * out_size * stored
             layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
             return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
@@ -352,15 +410,18 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         chain = fx.Epilogue()
         for function, names in element_functions(used, output):
             chain = chain.then(function, *[read[name] for name in names])
-        mine = output_copy(plan, output, in_turns=tiled is not None).get_slice(thread)
+        mine = output_copy(plan, output, access, in_turns=tiled is not None).get_slice(thread)
         results = [sums[key] for key in sorted(sums)]
+        if fx.const_expr(access < plan.run):
+            parts = [list(range(at, at + access)) for at in range(0, plan.run, access)]
+            results = [one.shuffle(one, part) for one in results for part in parts]
         if fx.const_expr(gemm.shuffled_store):
             store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
         else:
             stored: Any = 1
             if fx.const_expr(plan.column_parts < plan.k_waves):
                 # Of waves with the same part one stores; the resources of the others end where they begin.
-                share = thread // WAVE % plan.k_waves
+                share = thread // plan.wave % plan.k_waves
                 stored = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
                 stored = fx.Int32(stored)
             chain.store(mine, results, matrix(C, "C", stored), inside=(columns, None) if ragged else None)
@@ -375,7 +436,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
         if not gemm.partial:
-            check_matrix("C", C, M, gemm.N)
+            check_matrix("C", C, M, gemm.N, apart=dict(gemm.rows_apart).get("C"))
             _check_operands(gemm, A, B, M, extras)
         matrices = {"A": A, "C": C}
         if not gemm.shuffled:
@@ -383,7 +444,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         if used.residual:
             matrices["residual"] = extras["residual"]
         most_rows = max(gemm.tile_m, gemm.tile_n)
-        strides = row_strides(matrices, {"A": gemm.K, "B": gemm.K, "C": gemm.N, "residual": gemm.N}, most_rows)
+        strides = row_strides(matrices, usual, most_rows)
         tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(in_loop)).launch(
             grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
@@ -394,8 +455,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:
     """Have the launcher compare the extents of what is read with M, N and K."""
     fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
-    check_matrix("A", A, M, gemm.K)
-    check_matrix("B", B, gemm.N, gemm.K // (2 if gemm.in_dtype == "int4" else 1), all_rows=True)
+    given = dict(gemm.rows_apart)
+    check_matrix("A", A, M, gemm.K, apart=given.get("A"))
+    b_columns = gemm.K // (2 if gemm.in_dtype == "int4" else 1)
+    check_matrix("B", B, gemm.N, b_columns, all_rows=True, apart=given.get("B"))
     if gemm.direct and not gemm.block_scaled and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
         apart = fx.Int64(A.stride[0].unpack())
         fx.host_assert(

@@ -14,17 +14,23 @@ same, so packs go to the instruction as they were loaded:
 
 All have 16 x 16 results, 4 a lane: the row operand's rows 4 (l // 16) to 4 (l // 16) + 3, the column operand's row
 l mod 16.
+
+Chips whose waves have 32 lanes (`MatrixAtom`) have 8 results a lane, and lanes l and l + 16 share the K of a row in two
+halves (gfx1201) or both hold all of it (gfx1100):
+
+    gfx1201  f16, bf16   16x16x16, 1 a pack             fp8, int8   16x16x16, 2 a pack
+    gfx1100  f16, bf16   16x16x16, 1 for two packs      int8        16x16x16, 1 a pack
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
 
-__all__ = ["MatrixProduct", "matrix_product", "unpack_int4"]
+__all__ = ["MatrixAtom", "MatrixProduct", "matrix_atom", "matrix_product", "unpack_int4"]
 
 PACK_BYTES = 16
 # One register of E8M0 bytes that all mean 2^0.
@@ -54,6 +60,16 @@ class MatrixProduct:
     scale_bits: int = 0
 
     @property
+    def wave(self) -> int:
+        """Lanes."""
+        return 64
+
+    @property
+    def groups(self) -> int:
+        """Groups of 16 lanes that hold different parts of K."""
+        return 4
+
+    @property
     def accumulator(self) -> type[fx.Int32] | type[fx.Float32]:
         """The language's type of the 4 results of a lane."""
         return fx.Int32 if self.integer else fx.Float32
@@ -77,6 +93,64 @@ class MatrixProduct:
         return instruction(a, b, total)
 
 
+@dataclass(frozen=True)
+class MatrixAtom:
+    """A matrix instruction with 16 x 16 results as the main loop in layouts sees it; how lanes hold operands is its
+    atom's thread-value layout.
+
+    Attributes:
+        depth: extent along K.
+        groups: groups of 16 lanes that hold different parts of K.
+        wave: lanes.
+        element_bytes: of an operand's element.
+        integer: accumulates in 32-bit integers instead of f32.
+        cycles: of the matrix unit.
+        rows_in_turns: groups of lanes take turns in the rows of the result; else each has neighbouring ones.
+    """
+
+    depth: int
+    groups: int
+    wave: int
+    element_bytes: int
+    integer: bool
+    cycles: int = 16
+    rows_in_turns: bool = False
+
+    @property
+    def pack(self) -> int:
+        """Elements in 16 bytes."""
+        return PACK_BYTES // self.element_bytes
+
+    @property
+    def halves(self) -> int:
+        """Instructions that a pack feeds."""
+        return max(1, self.groups * self.pack // self.depth)
+
+    @property
+    def packs(self) -> int:
+        """Packs of each operand that an instruction takes."""
+        return max(1, self.depth // (self.groups * self.pack))
+
+    @property
+    def results(self) -> int:
+        """Results of a lane."""
+        return 256 // self.wave
+
+    @property
+    def operation(self) -> Callable[..., object]:
+        """What makes the language's atom: `fx.rocdl.MFMA` or `fx.rocdl.WMMA`."""
+        return fx.rocdl.MFMA if self.wave == 64 else fx.rocdl.WMMA
+
+    @property
+    def accumulator(self) -> type[fx.Int32] | type[fx.Float32]:
+        """The language's type of the results."""
+        return fx.Int32 if self.integer else fx.Float32
+
+    def exact(self, total: fx.Vector) -> fx.Vector:
+        """A sum when all is added up."""
+        return total
+
+
 def unpack_int4(words: Any) -> fx.Vector:
     """16 times the 16 int4 of a pack (an Int32 vector of 2), as int8 (an Int32 vector of 4), in the order of K.
 
@@ -98,6 +172,30 @@ def _operand(packs: Sequence[Any], kind: str, half: int, halves: int) -> Any:
     if kind == "i64":
         return words.bitcast(fx.Int64)[0]
     return words if kind == "i32" else words.bitcast(getattr(fx, kind))
+
+
+# Extent along K of the instruction with plain operands, and for waves of 32 its cycles (ISA documents of RDNA 3 and 4:
+# 512 and 1024 f16 operations a cycle of a compute unit, 8 bit as many on RDNA 3, twice as many on RDNA 4).
+_MFMA = {
+    "gfx942": {"fp16": 16, "bf16": 16, "fp8": 32, "int8": 32},
+    "gfx950": {"fp16": 32, "bf16": 32, "fp8": 32, "int8": 64},
+}
+_WMMA = {
+    "gfx1100": {"fp16": 32, "bf16": 32, "int8": 32, "uint8": 32},
+    "gfx1201": {"fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "uint8": 8},
+}
+_TWO_BYTES = ("fp16", "bf16")
+
+
+def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
+    """The instruction for operands of `dtype` ("fp16", "bf16", "fp8", "int8", "uint8"), None where there is none."""
+    size, integer = 2 if dtype in _TWO_BYTES else 1, dtype in ("int8", "uint8")
+    if dtype in _MFMA.get(arch, ()):
+        return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
+    if dtype in _WMMA.get(arch, ()):
+        doubled = arch == "gfx1100"  # both halves of the wave hold the same operands
+        return MatrixAtom(16, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled)
+    return None
 
 
 _GFX942 = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..black_box import black_box, black_box_resource
 from ..language import fx
-from .instructions import PACK_BYTES, unpack_int4
+from .instructions import PACK_BYTES, MatrixProduct, unpack_int4
 from .mfma_preshuffle_pipeline import swizzle_chunk
 from .schedule import Step, VmemOrder, loads_of, stage_steps
 from .tile_plan import WAVE, TilePlan
@@ -66,6 +66,12 @@ class TileLoop:
     def direct(self) -> bool:
         """A goes to LDS without registers."""
         return self.plan.direct
+
+
+def _product(plan: TilePlan) -> MatrixProduct:
+    if not isinstance(plan.product, MatrixProduct):
+        raise TypeError(f"this loop is written for products of packs, not for {plan.product}")
+    return plan.product
 
 
 @dataclass
@@ -255,7 +261,7 @@ def _start(loop: TileLoop, steps: Sequence[Step], order: VmemOrder) -> LoopState
     zero, last = fx.Int32(0), loop.ahead - 1
     for m in fx.range_constexpr(plan.row_blocks):
         for n in fx.range_constexpr(plan.column_blocks):
-            state.sums[m, n] = plan.product.zero()
+            state.sums[m, n] = _product(plan).zero()
     for stage in fx.range_constexpr(min(max(1, last), plan.stages)):
         for one in fx.range_constexpr(plan.passes):
             _load_a(loop, state, one, fx.Int32(stage * plan.stage_bytes), 0, stage, order)
@@ -316,7 +322,7 @@ def emit_stage(
         if kind == "mfma":
             m, n, packs, half = key
             rows, columns = [_operand_b(plan, state.b[n, one]) for one in packs], [current[m, one] for one in packs]
-            state.sums[m, n] = plan.product.issue(rows, columns, half, state.sums[m, n])
+            state.sums[m, n] = _product(plan).issue(rows, columns, half, state.sums[m, n])
         elif kind == "read_a":
             m, pack, of_next = key
             buffer = (stage + of_next) % plan.buffers

@@ -73,6 +73,8 @@ def element_functions(epilogue: Epilogue, output: Any) -> list[tuple[Callable[..
     Each comes with the names of what else it reads: "scale_a" (f32 of the row), "scale_b" (f32 of the columns), "bias"
     (of the columns), "residual" (of the elements).
     """
+    if output is fx.Int32:  # exact sums, with nothing between
+        return [(lambda sums: sums, ())]
     functions: list[tuple[Callable[..., Any], tuple[str, ...]]] = [(lambda sums: sums.to(fx.Float32), ())]
     if epilogue.scaled:
         functions.append((_scale, ("scale_a", "scale_b")))

@@ -6,20 +6,22 @@ from __future__ import annotations
 from typing import Any
 
 from ..language import fx
-from .tile_plan import WAVE, TilePlan
+from .tile_plan import TilePlan
 
 __all__ = ["output_copy"]
 
 
-def output_copy(plan: TilePlan, element: Any, *, in_turns: bool) -> fx.TiledCopy:
-    """The tiled copy of the (tile_n, tile_m) results of type `element`, of which a thread has 4 columns an access.
+def output_copy(plan: TilePlan, element: Any, access: int, *, in_turns: bool) -> fx.TiledCopy:
+    """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
-    Accesses are numbered by column blocks and then row blocks. Once the waves along K have exchanged their sums
+    A lane has `TilePlan.run` neighbouring columns of a block, in accesses of `access` of them. Accesses are numbered
+    by those of a block, column blocks and then row blocks. Once the waves along K have exchanged their sums
     (`wave_sum`), each has a part of the columns; where there are fewer parts than such waves, several have the same.
 
     Args:
         plan: the geometry.
         element: a type of 16 or 32 bits.
+        access: columns of an access, which have up to 16 bytes.
         in_turns: waves take turns in blocks of 16 rows and 16 columns (`tiled_loop`); else each has its blocks side by
             side (`main_loop`).
     """
@@ -28,8 +30,9 @@ def output_copy(plan: TilePlan, element: Any, *, in_turns: bool) -> fx.TiledCopy
     # From one block of a wave to its next, and from a wave to its neighbour.
     block_n, wave_n = (16 * along_n, 16) if in_turns else (16, 16 * plan.column_blocks)
     block_m, wave_m = (16 * along_m, 16) if in_turns else (16, 16 * rows)
-    threads = 16, WAVE // 16, parts, plan.k_waves // parts, along_n, along_m
-    steps = down, 4, own * block_n, 0, wave_n, wave_m * down
-    layout = fx.make_layout((threads, (4, (own, rows))), (steps, (1, (block_n, block_m * down))))
-    atom = fx.make_copy_atom(fx.rocdl.BufferCopy(4 * element.width), element)
+    run = plan.run
+    threads = 16, plan.wave // 16, parts, plan.k_waves // parts, along_n, along_m
+    steps = down, run, own * block_n, 0, wave_n, wave_m * down
+    layout = fx.make_layout((threads, (run, (own, rows))), (steps, (1, (block_n, block_m * down))))
+    atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
     return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))

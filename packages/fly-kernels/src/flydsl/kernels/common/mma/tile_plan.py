@@ -18,12 +18,14 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from flydsl.runtime.chips import CHIPS
+
 from ..arch import LDS_BYTES
-from .instructions import PACK_BYTES, MatrixProduct, matrix_product
+from .instructions import PACK_BYTES, MatrixAtom, MatrixProduct, matrix_product
 
 __all__ = ["LDS_BYTES", "WAVE", "TilePlan", "best_plan", "plan_tile"]
 
-WAVE = 64
+WAVE = 64  # lanes, where `main_loop` is written for
 _SLOT = 4  # cycles of a wave's issue time that an instruction other than a matrix product takes
 _LONGEST_STAGE = 512  # bytes of K
 _LONGEST_PRIVATE_STAGE = 256  # bytes of K of one wave
@@ -33,7 +35,7 @@ _SUM_CHUNKS = 2048  # of 16 bytes, to exchange sums where no buffer of A lies
 _PHASE_LEAST, _PHASE_MOST = 8, 32
 # Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
 _A_PACKS, _A_PACKS_BESIDE_MANY_SUMS, _MANY_SUMS = 8, 4, 128
-_MOST_SUMS = 192
+_MOST_SUMS = {64: 192, 32: 128}  # by lanes of a wave
 # Of the registers of a thread, what is left for things that `TilePlan.registers` does not count. Where the compiler
 # must not use more than there are (else it may, and takes occupancy for it), it needs more to move about.
 _UNCOUNTED, _UNCOUNTED_UNDER_A_LIMIT = 16, 48
@@ -57,7 +59,7 @@ class TilePlan:
     k_bytes: int  # of a row: the K of this workgroup
     stage_bytes: int  # of a row: the K of one stage
     buffers: int  # LDS buffers: 1, 2, or with `direct` more
-    product: MatrixProduct
+    product: MatrixProduct | MatrixAtom
     waves: tuple[int, int] = (1, 4)  # along M, along N
     shuffled: bool = True  # B is in the order of `shuffle_weight`, else row-major
     k_waves: int = 1
@@ -65,11 +67,22 @@ class TilePlan:
     b_bytes: int = PACK_BYTES  # of a pack of B in memory: half where it is packed int4
     occupancy: int = 1  # waves a SIMD that the compiler is told to leave room for
     alone: bool = False  # waves load the rows of A that they want themselves, though others want them too
+    loop_bytes: int | None = None  # LDS of a loop that does not lay its buffers out as this plan does
+
+    @property
+    def wave(self) -> int:
+        """Lanes of a wave."""
+        return self.product.wave
+
+    @property
+    def run(self) -> int:
+        """Neighbouring columns that a lane has of a block of 16 x 16 results."""
+        return 256 // self.wave
 
     @property
     def threads(self) -> int:
         """Threads of the workgroup."""
-        return WAVE * self.waves[0] * self.waves[1] * self.k_waves
+        return self.wave * self.waves[0] * self.waves[1] * self.k_waves
 
     @property
     def private(self) -> bool:
@@ -79,7 +92,7 @@ class TilePlan:
     @property
     def b_pack_stride(self) -> int:
         """From one pack of a lane to its next along K, in B."""
-        return (16 if self.shuffled else 1) * 4 * self.b_bytes
+        return (16 if self.shuffled else 1) * self.product.groups * self.b_bytes
 
     @property
     def b_stage_stride(self) -> int:
@@ -112,7 +125,7 @@ class TilePlan:
     @property
     def packs(self) -> int:
         """Packs that a lane has of one row in one stage."""
-        return self.stage_bytes // (4 * PACK_BYTES * self.k_waves)
+        return self.stage_bytes // (self.product.groups * PACK_BYTES * self.k_waves)
 
     @property
     def chunks(self) -> int:
@@ -147,7 +160,7 @@ class TilePlan:
     @property
     def sum_registers(self) -> int:
         """Registers of a thread for the sums."""
-        return 4 * self.row_blocks * self.column_blocks
+        return self.run * self.row_blocks * self.column_blocks
 
     @property
     def many_sums(self) -> bool:
@@ -175,6 +188,8 @@ class TilePlan:
     @property
     def lds_bytes(self) -> int:
         """LDS of the workgroup."""
+        if self.loop_bytes is not None:
+            return self.loop_bytes
         others = self.buffer_chunks * (self.buffers - 1) if self.direct else 0
         return max(self.buffers * self.buffer_chunks, self.sum_chunks + others) * PACK_BYTES
 
@@ -256,16 +271,17 @@ class TilePlan:
 
     def check(self) -> None:
         """ValueError when the buffers do not fit LDS, or the sums not the registers."""
-        if self.lds_bytes > LDS_BYTES[self.arch]:
+        room, most = CHIPS[self.arch].lds_bytes, _MOST_SUMS[self.wave]
+        if self.lds_bytes > room:
             raise ValueError(
                 f"tile_m = {self.tile_m} needs {self.lds_bytes} bytes of LDS for {self.buffers} buffers; "
-                f"{self.arch} has {LDS_BYTES[self.arch]}: use a smaller tile_m"
+                f"{self.arch} has {room}: use a smaller tile_m"
             )
-        if self.sum_registers > _MOST_SUMS:
-            waves = self.threads // WAVE
+        if self.sum_registers > most:
+            waves = self.threads // self.wave
             raise ValueError(
                 f"tile_m = {self.tile_m}, tile_n = {self.tile_n}: {waves} waves need {self.sum_registers} registers a "
-                f"thread for the sums, and {_MOST_SUMS} leave room for the operands: use a smaller tile or more waves"
+                f"thread for the sums, and {most} leave room for the operands: use a smaller tile or more waves"
             )
 
 

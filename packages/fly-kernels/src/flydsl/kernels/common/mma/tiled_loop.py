@@ -11,8 +11,8 @@ two, where the matrix instruction takes two). While a wave multiplies block k of
 
 One barrier a step, before its last block: all waves have then read what they need of step t, and written step t + 1.
 Where no wave shares its rows of A with another (all are along K), A goes straight into fragments as B does, and there
-is neither LDS nor a barrier. How accesses lie between the matrix instructions is a `fx.rocdl.Schedule`, how steps
-overlap a `fx.Pipeline`; waits are the compiler's.
+is neither LDS nor a barrier; `staged_loop` is the form in which both operands go through LDS. How accesses lie between
+the matrix instructions is a `fx.rocdl.Schedule`, how steps overlap a `fx.Pipeline`; waits are the compiler's.
 
 The product is C transposed, B being the rows of the matrix instruction: so a lane holds neighbouring columns of C.
 
@@ -29,26 +29,16 @@ from typing import Any
 
 from ..arch import architecture
 from ..language import fx
-from .instructions import PACK_BYTES
+from .instructions import PACK_BYTES, MatrixAtom, matrix_atom
+from .staging import Staging
 
-__all__ = ["BLOCK", "BUFFERS", "Scales", "TiledLoop", "operand_layout", "scale_layout", "tiled_loop"]
+__all__ = ["BLOCK", "BUFFERS", "LoopOperands", "Scales", "TiledLoop", "operand_layout", "scale_layout", "tiled_loop"]
 
 BLOCK = 128
 """Elements of K, and rows of B, that share one f32 scale."""
 
 BUFFERS = 2  # of A in LDS
-_ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8"}
-# Extent along K of the 16 x 16 x K instruction, of which a lane has a quarter: half a pack, or all of it.
-_ATOMS = {
-    ("gfx942", "fp16"): 16,
-    ("gfx942", "bf16"): 16,
-    ("gfx942", "fp8"): 32,
-    ("gfx942", "int8"): 32,
-    ("gfx950", "fp16"): 32,
-    ("gfx950", "bf16"): 32,
-    ("gfx950", "fp8"): 32,
-    ("gfx950", "int8"): 64,
-}
+_ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8"}
 # Instructions with block scales (E8M0, here all 2^0) that take two packs a lane, for an even number of them.
 _SCALED = {("gfx950", "fp8"): 128}
 _UNIT_SCALES = 0x7F7F7F7F
@@ -82,6 +72,8 @@ class TiledLoop:
         scaled: products of `BLOCK` of K are multiplied with f32 scales before they are added up; a wave has whole
             blocks of a step.
         alone: each wave loads the rows of A that it wants straight to registers, though others want them too.
+        staging: how both operands lie in LDS, where they do and `staged_loop` is the loop.
+        b_bytes: of B that lie together for a lane: fewer than a pack where B is in the order of `preshuffle_b_fp8`.
     """
 
     arch: str
@@ -93,11 +85,21 @@ class TiledLoop:
     scheduled: bool = True
     scaled: bool = False
     alone: bool = False
+    staging: Staging | None = None
+    b_bytes: int = PACK_BYTES
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
         """Whether there is a matrix instruction for operands of this type."""
-        return (arch, dtype) in _ATOMS
+        return matrix_atom(arch, dtype) is not None
+
+    @property
+    def atom(self) -> MatrixAtom:
+        """The matrix instruction for plain operands; ValueError where `exists` says no."""
+        found = matrix_atom(self.arch, self.dtype)
+        if found is None:
+            raise ValueError(f"{self.arch} has no matrix instruction for operands of type {self.dtype!r}")
+        return found
 
     @property
     def element(self) -> Any:
@@ -107,22 +109,27 @@ class TiledLoop:
     @property
     def pack(self) -> int:
         """Elements in 16 bytes."""
-        return PACK_BYTES if self.dtype in ("fp8", "int8") else PACK_BYTES // 2
+        return self.atom.pack
+
+    @property
+    def lane_pack(self) -> int:
+        """Elements along K of the packs that the lanes of a row hold at once."""
+        return self.atom.groups * self.pack
 
     @property
     def threads(self) -> int:
         """Threads of the workgroup."""
-        return 64 * self.waves[0] * self.waves[1] * self.k_waves
+        return self.atom.wave * self.waves[0] * self.waves[1] * self.k_waves
 
     @property
     def private(self) -> bool:
         """Whether each wave loads its own part of A, straight to registers."""
-        return self.alone or self.waves == (1, 1)
+        return self.alone or (self.waves == (1, 1) and self.staging is None)
 
     @property
     def packs(self) -> int:
         """Packs that a lane has of one row in one step."""
-        return self.tile[2] // (4 * self.pack * self.k_waves)
+        return self.tile[2] // (self.lane_pack * self.k_waves)
 
     @property
     def depth(self) -> int:
@@ -130,22 +137,22 @@ class TiledLoop:
         which = self.arch, self.dtype
         # Where A is shared, LLVM 22 can leave a wait state too few between such a product and the next LDS read.
         pairs = self.packs % 2 == 0 and self.private
-        return _SCALED[which] if which in _SCALED and pairs else _ATOMS[which]
+        return _SCALED[which] if which in _SCALED and pairs else self.atom.depth
 
     @property
     def blocks(self) -> int:
         """Blocks of K that a wave has in a step."""
-        return self.tile[2] // (max(self.depth, 4 * self.pack) * self.k_waves)
+        return self.tile[2] // (max(self.depth, self.lane_pack) * self.k_waves)
 
     @property
     def halves(self) -> int:
         """Matrix instructions that a pack feeds."""
-        return max(1, 4 * self.pack // self.depth)
+        return max(1, self.lane_pack // self.depth)
 
     @property
     def joined(self) -> int:
         """Blocks of K that share a scale."""
-        return BLOCK // max(self.depth, 4 * self.pack) if self.scaled else 1
+        return BLOCK // max(self.depth, self.lane_pack) if self.scaled else 1
 
     @property
     def groups(self) -> int:
@@ -156,16 +163,31 @@ class TiledLoop:
         """The blocks of a group."""
         return range(group * self.joined, (group + 1) * self.joined)
 
-    def modes_of_k(self, K: int) -> tuple[tuple[int, int], ...]:
-        """K as the tiled MMA counts it: (extent, stride in memory) of modes, of which none crosses a pack.
+    def modes_of_k(self, K: int, pack: int | None = None) -> tuple[tuple[int, int], ...]:
+        """K as the tiled MMA counts it: (extent, stride in memory) of modes, of which none crosses a `pack`.
 
         Memory's own order, but that of waves along K each has whole `BLOCK`s.
         """
-        packs = (self.pack, 1), (4, self.pack)
+        pack = self.pack if pack is None else pack
+        together = self.atom.groups * pack
+        packs = (pack, 1), (self.atom.groups, pack)
         if not self.scaled or self.k_waves == 1 or self.joined == 1:
-            return (*packs, (K // (4 * self.pack), 4 * self.pack))
+            return (*packs, (K // together, together))
         part, waves = BLOCK // self.joined, self.k_waves
         return (*packs, (waves, BLOCK), (self.joined, part), (K // (BLOCK * waves), BLOCK * waves))
+
+    @property
+    def wave_blocks(self) -> tuple[int, int]:
+        """Blocks of 16 rows, and of 16 columns, that a wave has."""
+        return self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
+
+    @property
+    def staged_bytes(self) -> int:
+        """LDS of `staged_loop`, 0 where the loop is another."""
+        if self.staging is None:
+            return 0
+        elements = sum(self.staging.elements(which, self.tile[which], self.tile[2]) for which in range(2))
+        return BUFFERS * elements * self.atom.element_bytes
 
     @property
     def pipeline(self) -> fx.Pipeline:
@@ -181,28 +203,32 @@ class TiledLoop:
         """The matrix instruction over all waves, which take turns in blocks of 16 rows, of 16 columns and of K.
 
         K is permuted so that what a lane gives to the instruction are whole packs: where a pack feeds two instructions
-        the first takes the first half of each lane's pack, and where an instruction takes two, they are 64 bytes apart.
+        the first takes the first half of each lane's pack, and where a scaled one takes two, they are 64 bytes apart.
+        Where lanes take turns in the rows of the result, rows of B are permuted so that a lane has neighbours of them.
         """
-        pack, waves = self.pack, self.k_waves
+        pack, waves, groups = self.pack, self.k_waves, self.atom.groups
         along_m, along_n = self.waves
-        operation, order = fx.rocdl.MFMA, None
+        operation, order, columns = self.atom.operation, None, None
+        scaled = self.depth > self.atom.depth
         # Permuting M or N as well, for neighbouring blocks, would put them before the parts of a pack.
         if self.halves == 2:
             half = pack // 2
-            order = fx.make_layout((half, 4, waves, 2), (1, pack, 4 * pack, half))
-        elif self.depth > 4 * pack:
+            order = fx.make_layout((half, groups, waves, 2), (1, pack, groups * pack, half))
+        elif scaled:
             operation = fx.rocdl.cdna4.MFMA_Scale
             order = fx.make_layout((pack, 2, 4, waves), (1, 4 * pack, pack, 8 * pack))
+        if self.atom.rows_in_turns:
+            columns = fx.make_layout((2, 8, along_n), (8, 1, 16))
         atom = fx.make_mma_atom(operation(16, 16, self.depth, self.element))
-        if self.depth > 4 * pack:
+        if scaled:
             atom = atom.set_value({"scale_a": fx.Int32(_UNIT_SCALES), "scale_b": fx.Int32(_UNIT_SCALES)})
         grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
-        return fx.make_tiled_mma(atom, grid, (None, None, order))
+        return fx.make_tiled_mma(atom, grid, (columns, None, order))
 
     def schedule(self, group: int, loads: bool, fetches: bool) -> Any:
         """The order inside a group of blocks in which B is reloaded (`loads`) and A fetched (`fetches`)."""
-        rows, columns = self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
-        packs = max(1, self.depth // (4 * self.pack)) * self.joined
+        rows, columns = self.wave_blocks
+        packs = max(1, self.depth // self.lane_pack) * self.joined
         products = rows * columns * self.halves * self.joined
         scales = rows + columns if self.scaled else 0
         if self.private:
@@ -219,9 +245,11 @@ class TiledLoop:
 def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool) -> fx.Layout:
     """The layout of `rows` rows of K elements, `row` apart, or in the order of `shuffle_weight`.
 
-    There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ...
+    There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ... With packs
+    of 8 bytes, 2 of them, it is the order of `preshuffle_b_fp8`.
     """
-    pack, modes = loop.pack, loop.modes_of_k(K)
+    pack = loop.b_bytes // loop.atom.element_bytes if shuffled else loop.pack
+    modes = loop.modes_of_k(K, pack)
     extents = tuple(extent for extent, _ in modes)
     if not shuffled:
         if len(modes) == 3:
@@ -247,13 +275,52 @@ def scale_layout(loop: TiledLoop, rows: int, K: int, shared: int, row: Any, bloc
     return fx.make_layout((down[0], tuple(extents)), (down[1], tuple(strides)))
 
 
+@dataclass(frozen=True)
+class LoopOperands:
+    """What the forms of the loop begin with.
+
+    Attributes:
+        tiled: the tiled MMA; B is the rows of the matrix instruction.
+        mine: a thread's slice of it.
+        tiles: A and B in memory as (rows, K of a step, steps).
+        fragments: of A and B, of a step.
+        sums: fragment of the results, zero.
+    """
+
+    tiled: fx.TiledMma
+    mine: fx.ThrMma
+    tiles: tuple[fx.Tensor, fx.Tensor]
+    fragments: tuple[fx.Tensor, fx.Tensor]
+    sums: fx.Tensor
+
+    @staticmethod
+    def of(loop: TiledLoop, a: fx.Tensor, b: fx.Tensor, thread: fx.Int32) -> LoopOperands:
+        """See `tiled_loop` for the arguments."""
+        tile_m, tile_n, tile_k = loop.tile
+        tiled = loop.tiled_mma()
+        mine = tiled.get_slice(thread)
+        tiles_a = fx.flat_divide(a, (tile_m, tile_k))[None, None, 0, None]
+        tiles_b = fx.flat_divide(b, (tile_n, tile_k))[None, None, 0, None]
+        fragments = mine.make_fragment_B(tiles_a[None, None, 0]), mine.make_fragment_A(tiles_b[None, None, 0])
+        sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
+        sums.fill(0)
+        return LoopOperands(tiled, mine, (tiles_a, tiles_b), fragments, sums)
+
+    def results(self, loop: TiledLoop) -> dict[tuple[int, int], Any]:
+        """What `tiled_loop` returns."""
+        rows, columns = loop.wave_blocks
+        results = loop.atom.results
+        return {(m, n): self.sums[None, n, m].load().reshape(results) for m in range(rows) for n in range(columns)}
+
+
 def tiled_loop(
     loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: Any, scales: Scales | None = None
 ) -> dict[tuple[int, int], Any]:
-    """The sums of a wave: 4 of a lane for each (row block, column block). Waves along K have still to be summed.
+    """The sums of a wave: r of a lane for each (row block, column block). Waves along K have still to be summed.
 
-    Value i is row (lane mod 16) of the row block, column 4 (lane // 16) + i of the column block. Blocks (m, n) of wave
-    (i, j) are row block m * waves[0] + i and column block n * waves[1] + j of the tile.
+    Value i is row (lane mod 16) of the row block, column r (lane // 16) + i of the column block, r being
+    `MatrixAtom.results`. Blocks (m, n) of wave (i, j) are row block m * waves[0] + i and column block
+    n * waves[1] + j of the tile.
 
     Args:
         loop: the geometry.
@@ -264,20 +331,16 @@ def tiled_loop(
         looped: `loop.looped` as a run-time value: a loop whose length the compiler knows it may well unroll.
         scales: of the operands, where the loop is `scaled`.
     """
-    tile_m, tile_n, tile_k = loop.tile
-    tiled = loop.tiled_mma()
-    mine = tiled.get_slice(thread)
+    tile_m, _, tile_k = loop.tile
+    given = LoopOperands.of(loop, a, b, thread)
+    tiled, mine, sums = given.tiled, given.mine, given.sums
+    (tiles_a, tiles_b), (fragment_a, fragment_b) = given.tiles, given.fragments
     from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
-    tiles_a = fx.flat_divide(a, (tile_m, tile_k))[None, None, 0, None]
-    tiles_b = fx.flat_divide(b, (tile_n, tile_k))[None, None, 0, None]
+    b_from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy(8 * loop.b_bytes), loop.element)
 
     # Memory -> fragments; B is the matrix instruction's rows.
-    load_b = fx.make_tiled_copy_A(from_memory, tiled).get_slice(thread)
-    fragment_b = mine.make_fragment_A(tiles_b[None, None, 0])
+    load_b = fx.make_tiled_copy_A(b_from_memory, tiled).get_slice(thread)
     source_b, target_b = load_b.partition_S(tiles_b), load_b.retile(fragment_b)
-    fragment_a = mine.make_fragment_B(tiles_a[None, None, 0])
-    sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
-    sums.fill(0)
 
     scaling: Any = None if scales is None else _Scaling(loop, mine, scales)
 
@@ -290,7 +353,7 @@ def tiled_loop(
 
     def reload_b(now: Any, group: int) -> None:
         for block in loop.blocks_of(group):
-            fx.copy(from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
+            fx.copy(b_from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
         if fx.const_expr(scaling is not None):
             scaling.load(now.index(1), group)
 
@@ -369,8 +432,7 @@ def tiled_loop(
                 _order(loop, now, group)
 
         loop.pipeline.run(step, looped)
-    rows, columns = tile_m // (16 * loop.waves[0]), tile_n // (16 * loop.waves[1])
-    return {(m, n): sums[None, n, m].load().reshape(4) for m in range(rows) for n in range(columns)}
+    return given.results(loop)
 
 
 class _Scaling:

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the GEMM builders for WMMA (RDNA: gfx1100, gfx1201) share: the tile in blocks of 16, and its refusals.
+
+The main loop is `common/mma/staged_loop.py` (both operands through LDS) or, with nothing staged, the private form of
+`common/mma/tiled_loop.py`; everything around it is `tile_gemm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flydsl.runtime.device import get_rocm_arch
+
+from ..common.checks import positive_integer
+from ..common.mma.instructions import matrix_atom
+from ..common.mma.mfma_epilogues import Epilogue
+from ..common.mma.staging import Staging
+from .tile_gemm import A_BYTES, TileGemm
+
+__all__ = ["WmmaTile", "on_wmma", "refuse_unwritten", "target_of", "wmma_gemm"]
+
+_LDS_LAYOUTS = ("pad", "kblock")
+
+
+@dataclass(frozen=True)
+class WmmaTile:
+    """The tile of a workgroup: `reg` blocks of 16 a wave along M and N and of the instruction's K a step, by `waves`.
+
+    Attributes:
+        reg: (reg_m, reg_n, reg_k).
+        waves: their grid, (waves_m, waves_n).
+        pads: elements behind each row of A and of B in LDS, whole 16-byte pieces.
+        lds_layout: "pad", or "kblock": pieces of 16 bytes of all rows side by side, without pads.
+        scheduled: interleave memory accesses with matrix instructions; else the compiler orders them.
+        staged: "AB", or nothing goes through LDS.
+    """
+
+    reg: tuple[int, int, int]
+    waves: tuple[int, int]
+    pads: tuple[int, int] = (8, 8)
+    lds_layout: str = "pad"
+    scheduled: bool = True
+    staged: str = "AB"
+
+    def check(self, in_dtype: str) -> None:
+        """ValueError for numbers that no kernel is made of."""
+        names = ("reg_m", "reg_n", "reg_k", "waves_m", "waves_n")
+        for name, value in zip(names, (*self.reg, *self.waves), strict=True):
+            positive_integer(name, value)
+        count = self.waves[0] * self.waves[1]
+        if count not in (1, 2, 4, 8, 16):
+            raise ValueError(f"waves_m * waves_n = {count}: a workgroup has 1, 2, 4, 8 or 16 waves")
+        if self.lds_layout not in _LDS_LAYOUTS:
+            raise ValueError(f"lds_layout {self.lds_layout!r} is not supported; use one of {', '.join(_LDS_LAYOUTS)}")
+        for name, pad in zip(("a_k_pad", "b_k_pad"), self.pads, strict=True):
+            if isinstance(pad, bool) or not isinstance(pad, int) or pad < 0 or pad * A_BYTES[in_dtype] % 16:
+                raise ValueError(
+                    f"{name} = {pad!r} {in_dtype}: rows in LDS begin at multiples of 16 bytes, so a pad is a multiple "
+                    f"of {16 // A_BYTES[in_dtype]} elements"
+                )
+
+
+def target_of(what: str, chips: Sequence[str]) -> str:
+    """The target; RuntimeError, with what the builder is written for, where it is none of `chips`."""
+    arch = get_rocm_arch().split(":")[0]
+    if arch not in chips:
+        raise RuntimeError(f"{what} is written for {' and '.join(chips)}; the target is {arch}")
+    return arch
+
+
+def refuse_unwritten(**options: int) -> None:
+    """ValueError, by name, for an option that no kernel here has, and that is not 0."""
+    for name, value in options.items():
+        if value != 0:
+            raise ValueError(f"{name} = {value!r} is not written; use {name} = 0")
+
+
+def wmma_gemm(
+    arch: str,
+    extents: tuple[int, int, int],
+    tile: WmmaTile,
+    *,
+    in_dtype: str,
+    out_dtype: str,
+    epilogue: Epilogue,
+    group_m: int,
+    shuffled: bool = False,
+    stagger: int = 0,
+    apart: dict[str, int | None] | None = None,
+) -> TileGemm:
+    """The GEMM of `extents` (M, N, K) with a tile.
+
+    `stagger`: each tile begins so many steps of K behind its neighbours' first. `apart`: elements from row to row of
+    "A", "B" and "C", if given.
+
+    Raises:
+        ValueError: a type that the chip has no instruction for, or numbers that do not fit, with the numbers.
+    """
+    atom = matrix_atom(arch, in_dtype)
+    if atom is None:
+        raise ValueError(f"{arch} has no matrix instruction for operands of type {in_dtype!r}")
+    tile.check(in_dtype)
+    for name, value in zip("MNK", extents, strict=True):
+        positive_integer(name, value)
+    for name, value in (("group_m", group_m), ("stagger", stagger)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name} is a number from 0 on, got {value!r}")
+    _, n, k = extents
+    tile_k = tile.reg[2] * atom.depth
+    rows = {name: value for name, value in (apart or {}).items() if value is not None}
+    for name, value in rows.items():
+        least = n if name == "C" else k
+        aligned = 4 if name == "C" else atom.pack
+        if isinstance(value, bool) or not isinstance(value, int) or value < least or value % aligned:
+            raise ValueError(f"ld{name.lower()} = {value!r}: {least} or more elements, a multiple of {aligned}")
+    if n % 4:
+        raise ValueError(f"N = {n} is no multiple of 4")
+    if k % tile_k or k < 2 * tile_k:
+        raise ValueError(
+            f"K = {k} has to be 2 or more steps of reg_k * {atom.depth} = {tile_k}: there is no tail along K"
+        )
+    gemm = TileGemm(
+        arch=arch, N=n, K=k, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=16 * tile.reg[0] * tile.waves[0],
+        tile_n=16 * tile.reg[1] * tile.waves[1], tile_k=tile_k, epilogue=epilogue, shuffled=shuffled,
+        waves=tile.waves, fenced=tile.scheduled, group_m=group_m, staged=tile.staged,
+        staging=Staging(tile.pads, tile.lds_layout == "kblock"), stagger=stagger,
+        rows_apart=tuple(sorted(rows.items())),
+    )  # fmt: skip
+    gemm.plan.check()
+    return gemm
+
+
+_STEP_BYTES = 64  # of K of a row: what `GemmConfig` wants K to be a multiple of
+_GRIDS = ((2, 2), (1, 4), (1, 2), (2, 1), (1, 1))
+
+
+def on_wmma(gemm: TileGemm) -> TileGemm:
+    """A GEMM for chips of waves of 64 lanes, with the main loop of WMMA: steps of 64 bytes, both operands in LDS.
+
+    Where no `waves` are given it has the first of the usual grids, up to four waves, that divides its blocks and shares
+    the loads of a step evenly.
+
+    Raises:
+        ValueError: a type that the chip has no instruction for, or waves that do not fit, with the numbers.
+    """
+    atom = matrix_atom(gemm.arch, gemm.in_dtype)
+    if atom is None:
+        raise ValueError(f"{gemm.arch} has no matrix instruction for operands of type {gemm.in_dtype!r}")
+    given = replace(
+        gemm, staged="AB", staging=Staging((atom.pack, atom.pack)), tile_k=_STEP_BYTES // A_BYTES[gemm.in_dtype]
+    )
+    if gemm.waves is not None:
+        given.plan.check()
+        return given
+    for grid in _GRIDS:
+        found = replace(given, waves=grid)
+        try:
+            found.plan.check()
+        except ValueError:
+            continue
+        return found
+    raise ValueError(
+        f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}: no grid of up to four waves of 32 lanes has room for the "
+        f"sums and shares the rows evenly on {gemm.arch}; use a smaller tile, or give the waves"
+    )

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GEMMs on waves of 32 lanes (gfx1201, gfx1100) against float64, and what their builders refuse anywhere."""
+
+import pytest
+import torch
+from references import HALF_ULP, Problem
+
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
+from flydsl.kernels.gemm.config import GemmConfig, default_config
+from flydsl.kernels.gemm.dispatch import multiply
+from flydsl.kernels.gemm.rdna3_int8_gemm import create_wmma_int8_gemm_module
+from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
+    compile_fp8_gemm,
+    fp8_quantize_per_channel,
+    fp8_quantize_per_token,
+    preshuffle_b_fp8,
+)
+from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+
+
+@pytest.fixture
+def half(arch):
+    """The builder for f16 and bf16 of the target."""
+    if arch not in ("gfx1100", "gfx1201"):
+        pytest.skip(f"WMMA is RDNA's; the target is {arch}")
+    return (rdna_f16_gemm if arch == "gfx1201" else rdna3_f16_gemm).create_wmma_gemm_module
+
+
+@pytest.fixture
+def rdna3(arch):
+    if arch != "gfx1100":
+        pytest.skip(f"written for gfx1100; the target is {arch}")
+
+
+@pytest.fixture
+def rdna4(arch):
+    if arch != "gfx1201":
+        pytest.skip(f"written for gfx1201; the target is {arch}")
+
+
+def tile(reg_m, reg_n, reg_k, waves_m, waves_n):
+    return {"reg_m": reg_m, "reg_n": reg_n, "reg_k": reg_k, "waves_m": waves_m, "waves_n": waves_n}
+
+
+def check(run, build, arch, shape, in_dtype="bf16", out_dtype="bf16", **options):
+    problem = Problem(*shape, in_dtype, out_dtype, arch=arch, seed=sum(shape))
+    c = problem.output()
+    run(build(*shape, in_dtype, out_dtype, **options), c, problem.a, problem.b, writes=[c])
+    problem.check(c)
+
+
+# Rows and columns that no tile divides, one and several blocks of each, one to four blocks of K, two to seven steps.
+@pytest.mark.parametrize(
+    ("shape", "blocks"),
+    [
+        ((70, 140, 96), (1, 2, 2, 2, 2)),
+        ((33, 72, 224), (2, 1, 2, 1, 2)),
+        ((1, 4, 64), (2, 2, 2, 1, 1)),
+        ((45, 40, 48), (2, 2, 1, 2, 1)),
+        ((40, 64, 192), (1, 4, 4, 2, 1)),
+    ],
+)
+def test_tiles_and_awkward_extents(run, arch, half, shape, blocks):
+    check(run, half, arch, shape, **tile(*blocks))
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp16"])
+@pytest.mark.parametrize("out_dtype", ["fp16", "f32"])
+def test_types(run, arch, half, in_dtype, out_dtype):
+    check(run, half, arch, (35, 48, 96), in_dtype, out_dtype, **tile(1, 2, 2, 2, 2))
+
+
+@pytest.mark.parametrize("group_m", [0, 1, 2, 3, 8])
+def test_groups_that_do_not_divide_the_row_tiles(run, arch, half, group_m):
+    """Five row tiles: the last group is cut off, or no group is full."""
+    check(run, half, arch, (150, 104, 64), group_m=group_m, **tile(1, 1, 2, 2, 2))
+
+
+@pytest.mark.parametrize("pads", [(0, 0), (8, 24)])
+def test_pads(run, arch, half, pads):
+    check(run, half, arch, (35, 40, 96), a_k_pad=pads[0], b_k_pad=pads[1], **tile(1, 2, 2, 2, 2))
+
+
+def test_rows_apart_and_what_lies_between_them(run, arch, half):
+    problem = Problem(35, 40, 96, "bf16", "bf16", arch=arch)
+    wide_a, wide_b = (torch.full((rows, 120), float("nan"), dtype=torch.bfloat16) for rows in (35, 40))
+    a, b = wide_a[:, 8:104], wide_b[:, 16:112]
+    a.copy_(problem.a)
+    b.copy_(problem.b)
+    whole = torch.full((35, 64), 7.0, dtype=torch.bfloat16)
+    half(35, 40, 96, **tile(1, 2, 2, 2, 2))(whole[:, 16:56], a, b)
+    problem.check(whole[:, 16:56])
+    assert (whole[:, :16] == 7).all()
+    assert (whole[:, 56:] == 7).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"lds_layout": "kblock"}, {"lds_layout": "kblock", "sched_hint": True}, {"sched_hint": True}, {"stagger": 1},
+     {"stagger": 5}],
+)  # fmt: skip
+def test_options_of_rdna3(run, arch, rdna3, options):
+    check(run, rdna3_f16_gemm.create_wmma_gemm_module, arch, (70, 136, 96), **tile(1, 2, 2, 2, 2), **options)
+
+
+def test_flattened_rows_apart(run, arch, rdna3):
+    problem = Problem(35, 40, 96, "bf16", "bf16", arch=arch)
+    kernel = rdna3_f16_gemm.create_wmma_gemm_module(35, 40, 96, lda=104, ldb=112, ldc=48, **tile(1, 2, 2, 2, 2))
+    a, b, c = (torch.full((rows, apart), 3.0).bfloat16() for rows, apart in ((35, 104), (40, 112), (35, 48)))
+    a[:, :96], b[:, :96] = problem.a, problem.b
+    kernel(c.view(-1), a.view(-1), b.view(-1))
+    problem.check(c[:, :40])
+    assert (c[:, 40:] == 3).all()
+    short = a.view(-1)[: 34 * 104 + 95]
+    with pytest.raises(ValueError, match="argument 'A': expected 3632 or more elements, got 3631"):
+        kernel(c.view(-1), short, b.view(-1))
+
+
+@pytest.mark.parametrize("in_dtype", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    ("shape", "blocks", "options"),
+    [((70, 136, 192), (1, 2, 4, 2, 2), {}), ((33, 40, 128), (2, 1, 4, 1, 2), {"lds_layout": "kblock"}),
+     ((150, 72, 128), (1, 1, 4, 2, 2), {"stagger": 0, "sched_hint": False, "group_m": 3})],
+)  # fmt: skip
+def test_integers_are_exact(run, rdna3, in_dtype, shape, blocks, options):
+    m, n, k = shape
+    low, kind = (-128, torch.int8) if in_dtype == "int8" else (0, torch.uint8)
+    a, b = (torch.randint(low, low + 256, (rows, k)).to(kind) for rows in (m, n))
+    a[0], b[0] = low, low  # the largest sum of int8
+    launch, *sizes = create_wmma_int8_gemm_module(m, n, k, in_dtype, **tile(*blocks), **options)
+    assert sizes == [16 * blocks[0] * blocks[3], 16 * blocks[1] * blocks[4], 16 * blocks[2]]
+    c = torch.empty(m, n, dtype=torch.int32)
+    run(launch, c, a, b, writes=[c])
+    assert torch.equal(c.double(), a.double() @ b.double().t())
+
+
+@pytest.mark.parametrize("out_dtype", ["f32", "bf16", "f16"])
+@pytest.mark.parametrize("scale_mode", ["none", "row_col"])
+def test_integers_to_floats(run, arch, rdna3, out_dtype, scale_mode):
+    name = {"f16": "fp16"}.get(out_dtype, out_dtype)
+    problem = Problem(35, 40, 128, "int8", name, arch=arch)
+    scaled = scale_mode == "row_col"
+    a, b = (problem.a, problem.b) if scaled else (problem.a // 16, problem.b // 16)  # sums that f16 has room for
+    launch, *_ = create_wmma_int8_gemm_module(
+        35, 40, 128, out_dtype=out_dtype, scale_mode=scale_mode, **tile(1, 2, 4, 2, 2)
+    )
+    c = problem.output()
+    if scaled:
+        run(launch, c, a, b, None, problem.scale_a, problem.scale_b, writes=[c])
+        problem.check(c)
+        return
+    run(launch, c, a, b, writes=[c])
+    want = a.double() @ b.double().t()
+    assert ((c.double() - want).abs() <= want.abs() * HALF_ULP[name]).all()
+
+
+def test_scales_that_are_not_wanted_and_that_are_missing(rdna3):
+    a, b, c = torch.zeros(32, 128).to(torch.int8), torch.zeros(64, 128).to(torch.int8), torch.zeros(32, 64)
+    build = {"M": 32, "N": 64, "K": 128, "out_dtype": "f32", **tile(1, 2, 4, 2, 2)}
+    none, *_ = create_wmma_int8_gemm_module(**build)
+    scaled, *_ = create_wmma_int8_gemm_module(**build, scale_mode="row_col")
+    with pytest.raises(ValueError, match="argument 'scale_a': given with scale_mode 'row_col', and only with it"):
+        none(c, a, b, None, torch.ones(32), torch.ones(64))
+    with pytest.raises(ValueError, match="argument 'scale_b': given with scale_mode 'row_col', and only with it"):
+        scaled(c, a, b, None, torch.ones(32))
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [((32, 128, 128), {}), ((33, 64, 64), {}), ((1, 80, 96), {"k_unroll": 1}),
+     ((70, 144, 256), {"tile_m": 16, "tile_n": 64, "group_m": 3}), ((70, 128, 192), {"tile_m": 64, "tile_k": 96})],
+)  # fmt: skip
+def test_fp8(run, rdna4, shape, options):
+    m, n, k = shape
+    a, scale_a = fp8_quantize_per_token(torch.randn(m, k))
+    b, scale_b = fp8_quantize_per_channel(torch.randn(k, n))
+    c = torch.empty(m, n, dtype=torch.bfloat16)
+    run(compile_fp8_gemm(M=m, N=n, K=k, **options), c, a, preshuffle_b_fp8(b), scale_a, scale_b, writes=[c])
+    x, w = a.double() * scale_a.double()[:, None], b.double() * scale_b.double()[None]
+    want, error = x @ w, x.abs() @ w.abs() * (k + 4) * 2.0**-24
+    assert ((c.double() - want).abs() <= error + want.abs() * HALF_ULP["bf16"]).all()
+
+
+def test_fp8_helpers():
+    """The order of B is the contract's permutation, spelled out; scales take the largest of a row to 448."""
+    b = torch.arange(256, dtype=torch.uint8).repeat(2).reshape(16, 32)
+    seen = b.reshape(1, 2, 8, 2, 16)
+    order = preshuffle_b_fp8(b).reshape(2, 1, 2, 16, 8)
+    for n, half_k, column, at in [(0, 0, 0, 0), (1, 1, 15, 7), (1, 0, 3, 5), (0, 1, 9, 2)]:
+        assert order[n, 0, half_k, column, at] == seen[0, half_k, at, n, column]
+    x = torch.tensor([[1.0, -2.0, 0.5], [0.0, 0.0, 0.0]])
+    codes, scales = fp8_quantize_per_token(x)
+    assert scales.tolist() == pytest.approx([2.0 / 448.0, 1.0])
+    assert torch.allclose(codes.float() * scales[:, None], x, rtol=2.0**-4)
+    assert torch.equal(fp8_quantize_per_channel(x.t())[0].float(), codes.t().float())
+    with pytest.raises(ValueError, match="K = 8 and N = 32 have to be multiples of 16"):
+        preshuffle_b_fp8(b[:8])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"in_dtype": "fp8"}, "in_dtype 'fp8' is not supported; use bf16 or fp16"),
+        ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
+        ({"rounding": "up"}, "rounding 'up' is not supported"),
+        ({"rounding": "rs", "out_dtype": "fp16"}, "rounding 'rs' is for out_dtype 'bf16', not 'fp16'"),
+        ({"K": 80}, r"K = 80 has to be 2 or more steps of reg_k \* 16 = 32"),
+        ({"K": 32}, r"K = 32 has to be 2 or more steps of reg_k \* 16 = 32"),
+        ({"N": 130}, "N = 130 is no multiple of 4"),
+        ({"reg_m": 0}, "reg_m must be a positive integer, got 0"),
+        ({"waves_m": 3}, "waves_m \\* waves_n = 6: a workgroup has 1, 2, 4, 8 or 16 waves"),
+        ({"a_k_pad": 4}, "a_k_pad = 4 bf16: rows in LDS begin at multiples of 16 bytes"),
+        ({"group_m": -1}, "group_m is a number from 0 on, got -1"),
+        ({"reg_m": 8}, "registers a thread for the sums, and 128 leave room"),
+        ({"reg_k": 16, "K": 512}, "bytes of LDS for 2 buffers"),
+        ({"reg_m": 1, "waves_m": 1, "waves_n": 4}, "which 128 threads do not share evenly"),
+    ],
+)
+def test_refusals(half, options, said):
+    with pytest.raises(ValueError, match=said):
+        half(**{"M": 128, "N": 128, "K": 128} | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"scale_mode": "row_col"}, "needs out_dtype f32, bf16 or f16, not i32"),
+        ({"scale_mode": "tensor"}, "scale_mode 'tensor' is not supported"),
+        ({"in_dtype": "int4"}, "in_dtype 'int4' is not supported"),
+        ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
+        ({"lda": 120}, "lda = 120: 128 or more elements, a multiple of 16"),
+        ({"lds_layout": "xor"}, "lds_layout 'xor' is not supported; use one of pad, kblock"),
+        ({"split_k": 2}, "split_k = 2 is not written for WMMA"),
+        ({"persistent_wgs": 4}, "persistent_wgs = 4 is not written"),
+    ],
+)
+def test_refusals_of_integers(rdna3, options, said):
+    with pytest.raises(ValueError, match=said):
+        create_wmma_int8_gemm_module(128, 128, 128, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tile_n": 96}, "multiples of 16, 64 and 32 are wanted"),
+        ({"N": 72}, "N = 72 is no multiple of 16"),
+        ({"K": 48}, "there is no tail along K"),
+        ({"tile_m": 0}, "tile_m must be a positive integer"),
+    ],
+)
+def test_refusals_of_fp8(rdna4, options, said):
+    with pytest.raises(ValueError, match=said):
+        compile_fp8_gemm(**{"M": 32, "N": 128, "K": 128} | options)
+
+
+def test_other_targets_are_refused_by_name(arch):
+    builders = {
+        "rdna_f16_gemm": ("gfx1201", lambda: rdna_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
+        "rdna3_f16_gemm": ("gfx1100", lambda: rdna3_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
+        "rdna3_int8_gemm": ("gfx1100", lambda: create_wmma_int8_gemm_module(128, 128, 128)),
+        "rdna_fp8_preshuffle_gemm": ("gfx1201", lambda: compile_fp8_gemm(M=32, N=128, K=128)),
+    }
+    for name, (chip, build) in builders.items():
+        if chip != arch:
+            with pytest.raises(RuntimeError, match=f"{name} is written for {chip}; the target is {arch}"):
+                build()
+
+
+def test_products_stay_out_of_the_branches_of_stores(run, arch, half):
+    """Columns that half of a wave stores: moved behind that branch, a product would lack the other half's lanes."""
+    check(run, half, arch, (130, 136, 64))
+
+
+def test_extents_are_compared_at_each_call(arch, half):
+    kernel = half(35, 40, 96, **tile(1, 2, 2, 2, 2))
+    a, b, c = (torch.zeros(rows, columns).bfloat16() for rows, columns in ((35, 96), (40, 96), (35, 40)))
+    for given, said in [((c[:34], a, b), "'C': expected 35 or more rows of 40, got 34"),
+                        ((c, a[:, :88], b), "'A': expected 35 or more rows of 96, got 35 of 88"),
+                        ((c, a, b[:39]), "'B': expected 40 rows of 96, got 39")]:  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            kernel(*given)
+    with pytest.raises(TypeError, match="argument 'A': expected BFloat16, got Float16"):
+        kernel(c, a.half(), b)
+
+
+def types(arch):
+    return ("bf16", "int8", "fp8") if arch == "gfx1201" else ("bf16", "int8")
+
+
+@pytest.mark.parametrize(
+    ("shape", "config"),
+    [((19, 68, 256), GemmConfig(16, 64, 64)), ((70, 132, 320), GemmConfig(64, 64, 64, group_m=3)),
+     ((33, 72, 256), GemmConfig(32, 64, 64, split_k=2)), ((40, 60, 192), GemmConfig(32, 32, 64, waves=(1, 2)))],
+)  # fmt: skip
+def test_compile_gemm(run, arch, half, shape, config):
+    """The builder of all chips: epilogues, columns that no tile divides, split K."""
+    for in_dtype in types(arch):
+        problem = Problem(*shape, in_dtype, "bf16", arch=arch, epilogue="bias_silu", seed=sum(shape))
+        kernel = compile_gemm(
+            N=shape[1], K=shape[2], config=config, in_dtype=in_dtype, out_dtype="bf16",
+            epilogue=Epilogue(problem.scaled, True, "silu"),
+        )  # fmt: skip
+        c, none = problem.output(), torch.empty(0, dtype=torch.bfloat16)
+        workspace = torch.empty(config.split_k * shape[0] * shape[1] if config.split_k > 1 else 0)
+        run(
+            kernel, c, problem.a, problem.b, problem.scale_a, problem.scale_b, problem.bias, none, workspace, shape[0],
+            writes=[c, workspace],
+        )  # fmt: skip
+        problem.check(c)
+
+
+@pytest.mark.parametrize("shape", [(5, 64, 512), (70, 132, 128)])
+def test_default_configurations(arch, half, shape):
+    for in_dtype in types(arch):
+        problem = Problem(*shape, in_dtype, "fp16", arch=arch)
+        c = problem.output().fill_(float("nan"))
+        scales = {"scale_a": problem.scale_a, "scale_b": problem.scale_b} if problem.scaled else {}
+        problem.check(multiply(problem.a, problem.b, c, **scales))
+
+
+@pytest.mark.parametrize(
+    ("config", "shuffled", "said"),
+    [
+        (GemmConfig(32, 64, 64), True, "shuffled B = True is not written for gfx1"),
+        (GemmConfig(32, 64, 64, waves=(1, 2), k_waves=2), False, "k_waves = 2 is not written for gfx1"),
+        (GemmConfig(32, 64, 64, lds_stage=1), False, "lds_stage = 1 is not written for gfx1"),
+        (GemmConfig(32, 64, 64, xcd_swizzle=2), False, "xcd_swizzle = 2 is not written for gfx1"),
+        (GemmConfig(32, 64, 64, use_async_copy=True), False, "use_async_copy needs gfx950"),
+        (GemmConfig(256, 256, 64), False, "no grid of up to four waves of 32 lanes has room"),
+        (GemmConfig(128, 256, 64, waves=(2, 2)), False, "and 128 leave room for the operands"),
+    ],
+)
+def test_configurations_that_are_refused(half, config, shuffled, said):
+    with pytest.raises(ValueError, match=said):
+        compile_gemm(N=256, K=256, config=config, in_dtype="bf16", out_dtype="bf16", shuffled=shuffled)
+
+
+def test_gfx1100_has_no_fp8(rdna3):
+    with pytest.raises(ValueError, match="gfx1100 has no matrix instruction for operands of type 'fp8'"):
+        compile_gemm(N=64, K=128, config=default_config("gfx1100", "fp8", 8, 64, 128), in_dtype="fp8", out_dtype="bf16")
