@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """GEMMs on waves of 32 lanes (gfx1201, gfx1100) against float64, and what their builders refuse anywhere."""
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 from references import HALF_ULP, Problem
@@ -339,3 +342,12 @@ def test_configurations_that_are_refused(half, config, shuffled, said):
 def test_gfx1100_has_no_fp8(rdna3):
     with pytest.raises(ValueError, match="gfx1100 has no matrix instruction for operands of type 'fp8'"):
         compile_gemm(N=64, K=128, config=default_config("gfx1100", "fp8", 8, 64, 128), in_dtype="fp8", out_dtype="bf16")
+
+
+def test_the_example_of_the_page(rdna4):
+    page = Path(__file__).parents[4] / "docs" / "kernels" / "gemm.md"
+    (block,) = [one for one in re.findall(r"```python\n(.*?)```", page.read_text(), re.S) if "rdna_f16_gemm" in one]
+    names = {}
+    exec(compile(block, str(page), "exec"), names)
+    want = names["a"].double() @ names["b"].double().t()
+    assert ((names["c"].double() - want).abs() <= want.abs() * HALF_ULP["bf16"] + 96 * 2.0**-18).all()
