@@ -79,6 +79,14 @@ BUILDERS = {
         "*, M, N, K, tile_m, tile_n, tile_k, scale_block_k=128, out_dtype='bf16', use_cshuffle_epilog=False, "
         "waves_per_eu=None, use_async_copy=False"
     ),
+    "gemm.fp4_gemm_4wave.compile_fp4_gemm_4w": "*, K, use_xcd_remap=True, MN=None",
+    # None stands for bfloat16.
+    "gemm.mxfp8_gemm_interface.gemm_mxfp8": ("a, a_scale, b, b_scale, *, trans_a=False, trans_b=True, out_dtype=None"),
+    "preshuffle_gemm.compile_preshuffle_gemm_w4": (
+        "*, M=0, N=0, K, tile_m, tile_n, tile_k, a_dtype='fp4', b_dtype='fp4', out_dtype='bf16', lds_stage=2, "
+        "use_cshuffle_epilog=False, waves_per_eu=None, use_async_copy=False, dsrd_preload=2, dvmem_preload=2, "
+        "xcd_swizzle=0"
+    ),
     # An empty dict and None say the same of user_kwargs.
     "gemm.gemm_a16w16_gfx950.gemm_a16w16": (
         "a, b, out=None, bias=None, user_kwargs=None, stream=None, layout='nt', out_dtype=None"
@@ -156,7 +164,9 @@ PRESENT = {
     "softmax_kernel": "build_softmax_module",
     "layernorm_kernel": "build_layernorm_module",
     "rmsnorm_kernel": "build_rmsnorm_module",
-    "preshuffle_gemm": "compile_preshuffle_gemm_a8 flydsl_preshuffle_gemm_a8",
+    "preshuffle_gemm": "compile_preshuffle_gemm_a8 compile_preshuffle_gemm_w4 flydsl_preshuffle_gemm_a8",
+    "gemm.mxfp4_preshuffle": "launch_gemm",
+    "common.scale_shuffle": "e8m0_shuffle shuffle_scale shuffle_scale_w4 shuffle_weight_w4 unshuffle_scale",
     "flash_attn_func": "build_flash_attn_func_module",
     "common.shuffle": "shuffle_weight unshuffle_weight",
     "gemm.fp8_gemm_utils": "preshuffle_b",

@@ -12,6 +12,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 __all__ = [
     "check_count",
     "check_matrix",
+    "expect_bytes",
     "expect_operand",
     "expect_rows",
     "resource",
@@ -22,13 +23,11 @@ __all__ = [
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
+_BYTES = ("Int8", "Uint8")
 _OPERANDS = {
-    "fp16": ("Float16",),
-    "bf16": ("BFloat16",),
-    "int8": ("Int8", "Uint8"),
-    "uint8": ("Uint8",),
-    "int4": ("Int8", "Uint8"),
-}
+    "fp16": ("Float16",), "bf16": ("BFloat16",), "int8": _BYTES, "uint8": ("Uint8",), "int4": _BYTES, "fp4": _BYTES,
+    "fp6": _BYTES, "bf8": ("Float8E5M2", *_BYTES),
+}  # fmt: skip
 
 
 def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
@@ -53,9 +52,15 @@ def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
 
 
 def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
-    """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8" or "int4" (pairs)."""
+    """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8", "int4" (pairs), "fp4" (pairs),
+    "fp6" (24 bytes of 32) or "bf8" (E5M2)."""
     names = (architecture().fp8.name, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
     expect_rows(name, tensor, *(getattr(fx, one) for one in names))
+
+
+def expect_bytes(name: str, tensor: fx.Tensor | fx.Pointer) -> None:
+    """`expect_rows` for scales of E8M0, which come as bytes, or as the words that kernels read."""
+    expect_rows(name, tensor, *(getattr(fx, one) for one in (*_BYTES, "Int32", "Uint32")))
 
 
 def check_matrix(

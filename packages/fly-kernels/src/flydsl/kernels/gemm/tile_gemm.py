@@ -25,12 +25,23 @@ from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
 from ..common.mma.tile_plan import LDS_BYTES, TilePlan, best_plan, plan_tile
-from ..common.mma.tiled_loop import BLOCK, BUFFERS, Scales, TiledLoop, operand_layout, scale_layout, tiled_loop
+from ..common.mma.tiled_loop import (
+    BLOCK,
+    BUFFERS,
+    MX_FORMATS,
+    Scales,
+    TiledLoop,
+    mx_scale_layout,
+    operand_layout,
+    scale_layout,
+    tiled_loop,
+)
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
 from .arguments import (
     check_count,
     check_matrix,
+    expect_bytes,
     expect_operand,
     expect_rows,
     resource,
@@ -86,6 +97,8 @@ class TileGemm:
         block_scaled: scale_a (K / 128, M) and scale_b (ceil(N / 128), K / 128) multiply the products of 128 of K before
             these are added up. The main loop is that in layouts; with `direct`, A does not go to LDS at all, and
             `preload` and `buffers` are not for it.
+        b_mx: A and B, as bytes, have E8M0 scales of 32 of K (gfx950), in the order of `shuffle_scale`; this is the
+            format of B, `in_dtype` that of A, of `MX_FORMATS`. The main loop is as with `block_scaled`.
     """
 
     arch: str
@@ -115,6 +128,13 @@ class TileGemm:
     rows_apart: tuple[tuple[str, int], ...] = ()
     partial: bool = False
     block_scaled: bool = False
+    b_mx: str = ""
+
+    def row_bytes(self, of_b: bool = False) -> int:
+        """Bytes of a contiguous row of A or B."""
+        if self.b_mx:
+            return self.K * MX_FORMATS[self.b_mx if of_b else self.in_dtype].bits // 8
+        return self.K * A_BYTES[self.in_dtype] // (2 if of_b and self.in_dtype == "int4" else 1)
 
     def tile_of(self, bx: Any, by: Any, row_tiles: Any) -> tuple[Any, Any]:
         """The tile (row, column) of workgroup (bx, by) of a grid (row tiles, column tiles)."""
@@ -131,12 +151,14 @@ class TileGemm:
     @property
     def row_elements(self) -> dict[str, int]:
         """Elements from one row to the next of each matrix, where its strides do not say otherwise."""
-        return {"A": self.K, "B": self.K, "C": self.N, "residual": self.N} | dict(self.rows_apart)
+        size = 1 if self.b_mx else A_BYTES[self.in_dtype]
+        a, b = self.row_bytes() // size, self.row_bytes(of_b=True) // size
+        return {"A": a, "B": b, "C": self.N, "residual": self.N} | dict(self.rows_apart)
 
     @property
     def tiled(self) -> TiledLoop | None:
         """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
-        if self.block_scaled:
+        if self.block_scaled or self.b_mx:
             return _scaled_loop(self)
         if self.staged is not None:
             return _given_loop(self, self.staged)
@@ -162,10 +184,11 @@ class TileGemm:
         """Who does what in a tile; ValueError when its LDS does not suffice."""
         tiled = self.tiled
         if tiled is not None:
-            size = A_BYTES[self.in_dtype]
+            part_bytes = self.row_bytes() // self.split_k
+            kind = "fp8" if self.b_mx else self.in_dtype
+            product = tiled.atom if self.staged is not None else matrix_product(self.arch, kind, tiled.packs)
             plan = TilePlan(
-                self.arch, self.tile_m, self.tile_n, self.K // self.split_k * size, tiled.tile[2] * size, BUFFERS,
-                tiled.atom if self.staged is not None else matrix_product(self.arch, self.in_dtype, tiled.packs),
+                self.arch, self.tile_m, self.tile_n, part_bytes, part_bytes // tiled.steps, BUFFERS, product,
                 tiled.waves, self.shuffled, tiled.k_waves, b_bytes=tiled.b_bytes, alone=tiled.alone,
                 loop_bytes=None if self.staged is None else tiled.staged_bytes,
             )  # fmt: skip
@@ -188,7 +211,7 @@ class TileGemm:
     def name(self) -> str:
         """What distinguishes the kernel, for its symbol."""
         split = f"_split{self.split_k}" if self.split_k > 1 else ""
-        split += "_blockscale" if self.block_scaled else ""
+        split += "_blockscale" if self.block_scaled else f"_mx_{self.b_mx}" if self.b_mx else ""
         tile = f"{self.tile_m}x{self.tile_n}x{self.tile_k}"
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
 
@@ -236,7 +259,7 @@ def _given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
 
 
 def _scaled_loop(gemm: TileGemm) -> TiledLoop:
-    """The main loop of operands with scales of 128 of K: the first of these forms that the tile can have.
+    """The main loop of operands with scales of parts of K: the first of these forms that the tile can have.
 
     Few rows have all waves along K. Others share A by way of LDS where a step of two blocks fills all threads' loads;
     else, or where A is to go `direct`, each of the four waves along N loads it for itself.
@@ -253,14 +276,19 @@ def _scaled_loop(gemm: TileGemm) -> TiledLoop:
     for waves, k_waves, step, alone in forms:
         if gemm.direct and not alone and waves != (1, 1):
             continue
-        tile = gemm.tile_m, gemm.tile_n, step
-        loop = TiledLoop(gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, True, alone)
+        tile, scaled = (gemm.tile_m, gemm.tile_n, step), gemm.block_scaled
+        loop = TiledLoop(
+            gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, scaled, alone, b_mx=gemm.b_mx
+        )
         fits = part % step == 0 and gemm.tile_m % (16 * waves[0]) == 0 and gemm.tile_n % (16 * waves[1]) == 0
         if gemm.waves is None and k_waves > 1:
             fits = fits and gemm.tile_m <= _FEW_ROWS and gemm.tile_n <= 2 * _FEW_ROWS and loop.steps > 1
+        if gemm.b_mx and k_waves > 1:  # a wave has both blocks of a word of scales
+            fits = fits and step == 2 * BLOCK * k_waves
         if not loop.private:
-            shared = gemm.tile_m * step % (loop.threads * PACK_BYTES) == 0 and loop.groups > 1 and k_waves == 1
-            fits = fits and shared and BUFFERS * gemm.tile_m * step <= LDS_BYTES[gemm.arch]
+            staged = gemm.tile_m * step * gemm.row_bytes() // gemm.K
+            shared = staged % (loop.threads * PACK_BYTES) == 0 and loop.groups > 1 and k_waves == 1
+            fits = fits and shared and BUFFERS * staged <= LDS_BYTES[gemm.arch]
         if fits:
             return loop
     raise ValueError(
@@ -305,14 +333,14 @@ def _check_size(gemm: TileGemm) -> None:
             "use a smaller tile"
         )
     rows = max(gemm.tile_m, gemm.tile_n)
-    if rows * gemm.K * A_BYTES[gemm.in_dtype] >= 2**31:
+    if rows * max(gemm.row_bytes(), gemm.row_bytes(of_b=True)) >= 2**31:
         raise ValueError(f"K = {gemm.K} {gemm.in_dtype}: {rows} rows of a tile have to lie within 2 GiB")
 
 
 def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     plan, tiled, used = gemm.plan, gemm.tiled, gemm.epilogue
-    size = A_BYTES[gemm.in_dtype]
-    packed = 2 if gemm.in_dtype == "int4" else 1  # elements of B in a byte
+    size = 1 if gemm.b_mx else A_BYTES[gemm.in_dtype]  # of an element of the tensors
+    a_bytes, b_bytes = gemm.row_bytes(), gemm.row_bytes(of_b=True)
     output = getattr(fx, _RESULTS[gemm.out_dtype])
     out_size = output.width // 8
     column_tiles = cdiv(gemm.N, gemm.tile_n)
@@ -337,26 +365,26 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
         rows = fx.min(M - first_row, gemm.tile_m)
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
-        a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size // packed
+        a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
         # A resource ends with its last row, not where the next one would begin.
         def a(skipped: int) -> Any:
-            extent = (rows - 1 - skipped) * a_row + gemm.K * size - a_first
+            extent = (rows - 1 - skipped) * a_row + a_bytes - a_first
             return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if skipped else extent, a_first)
 
         def b(skipped: int) -> Any:
-            extent = (columns - 1 - skipped) * b_row + gemm.K * size // packed - b_first
+            extent = (columns - 1 - skipped) * b_row + b_bytes - b_first
             return resource(B, first_column + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
 
         buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
         if tiled is not None:
             a_layout = operand_layout(tiled, gemm.tile_m, part_k, a_row // size, shuffled=False)
-            b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled)
-            a_end, b_end = (rows - 1) * a_row + gemm.K * size, (columns - 1) * b_row + gemm.K * size
+            b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
+            a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
-            b_tile = tile_tensor(B, tiled.element, first_column, b_row, b_end - b_first, b_first, b_layout)
+            b_tile = tile_tensor(B, tiled.b_element, first_column, b_row, b_end - b_first, b_first, b_layout)
             scales = None
             if gemm.block_scaled:
                 blocks, skipped = gemm.K // BLOCK, part * (part_k // BLOCK)
@@ -369,6 +397,19 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                     tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
                     tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
                 )
+            if gemm.b_mx:
+                words = cdiv(gemm.K, 2 * BLOCK)  # of a lane along K
+                pair_a, pair_b, ends = first_row // 32, first_column // 32, (cdiv(M, 32), cdiv(gemm.N, 32))
+                both = [
+                    tile_tensor(
+                        extras[which], fx.Int32, pair, words * 256, (fx.Int64(end) - pair) * (words * 256), 0,
+                        mx_scale_layout(tiled, extent, gemm.K, words),
+                    )
+                    for which, pair, end, extent in (
+                        ("scale_a", pair_a, ends[0], gemm.tile_m), ("scale_b", pair_b, ends[1], gemm.tile_n)
+                    )
+                ]  # fmt: skip
+                scales = Scales(both[0], both[1], a_odd=row_tile % 2)
             if fx.const_expr(gemm.staged == "AB"):
                 start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
                 sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
@@ -429,12 +470,16 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)
         expect_operand("A", A, gemm.in_dtype)
-        expect_operand("B", B, gemm.in_dtype)
+        expect_operand("B", B, gemm.b_mx or gemm.in_dtype)
         wanted = wanted_extras(used, output)
         if gemm.block_scaled:
             wanted |= {"scale_a": fx.Float32, "scale_b": fx.Float32}
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
+        if gemm.b_mx:
+            for one in ("scale_a", "scale_b"):
+                expect_bytes(one, extras[one])
+                wanted[one] = fx.Uint8
         if not gemm.partial:
             check_matrix("C", C, M, gemm.N, apart=dict(gemm.rows_apart).get("C"))
             _check_operands(gemm, A, B, M, extras)
@@ -455,17 +500,20 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:
     """Have the launcher compare the extents of what is read with M, N and K."""
     fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
-    given = dict(gemm.rows_apart)
-    check_matrix("A", A, M, gemm.K, apart=given.get("A"))
-    b_columns = gemm.K // (2 if gemm.in_dtype == "int4" else 1)
-    check_matrix("B", B, gemm.N, b_columns, all_rows=True, apart=given.get("B"))
-    if gemm.direct and not gemm.block_scaled and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
+    given, size = dict(gemm.rows_apart), 1 if gemm.b_mx else A_BYTES[gemm.in_dtype]
+    check_matrix("A", A, M, gemm.row_bytes() // size, apart=given.get("A"))
+    check_matrix("B", B, gemm.N, gemm.row_bytes(of_b=True) // size, all_rows=True, apart=given.get("B"))
+    if gemm.direct and not (gemm.block_scaled or gemm.b_mx) and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
         apart = fx.Int64(A.stride[0].unpack())
         fx.host_assert(
             (M <= 1) | (apart >= gemm.K),
             f"argument 'A': use_async_copy needs rows that do not overlap, {gemm.K} elements or more apart, got {{}}",
             apart,
         )
+    if gemm.b_mx:
+        columns = 8 * cdiv(gemm.K, 2 * BLOCK)
+        check_count("scale_a", extras["scale_a"], fx.Int64(cdiv(M, 32)) * (32 * columns))
+        check_count("scale_b", extras["scale_b"], cdiv(gemm.N, 32) * 32 * columns)
     if gemm.block_scaled:
         blocks = gemm.K // BLOCK
         check_count("scale_a", extras["scale_a"], fx.Int64(M) * blocks, exact=True)

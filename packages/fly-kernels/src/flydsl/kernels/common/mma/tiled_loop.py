@@ -32,7 +32,10 @@ from ..language import fx
 from .instructions import PACK_BYTES, MatrixAtom, matrix_atom
 from .staging import Staging
 
-__all__ = ["BLOCK", "BUFFERS", "LoopOperands", "Scales", "TiledLoop", "operand_layout", "scale_layout", "tiled_loop"]
+__all__ = [
+    "BLOCK", "BUFFERS", "MX_FORMATS", "LoopOperands", "MxFormat", "Scales", "TiledLoop", "mx_scale_layout",
+    "operand_layout", "scale_layout", "tiled_loop",
+]  # fmt: skip
 
 BLOCK = 128
 """Elements of K, and rows of B, that share one f32 scale."""
@@ -46,16 +49,50 @@ _WAITING = 3  # products that the matrix unit works on before the first of them 
 
 
 @dataclass(frozen=True)
-class Scales:
-    """The scales of a tile's operands, as buffer tensors of f32 over (row, k), with stride 0 where one is shared.
+class MxFormat:
+    """Elements that have a scale of E8M0 for 32 of K: how they lie in memory, and what the instruction takes them for.
 
     Attributes:
-        a: (tile_m, K), one of each row and `BLOCK` of K.
-        b: (tile_n, K), one of `BLOCK` rows and `BLOCK` of K.
+        element: the language's name of the type.
+        bits: that an element takes in memory.
+        runs: the bytes of 128 of K as the lanes of the instruction have them, (extent, stride) of modes: those of a
+            lane, then 4 lanes. In 4 and 6 bits a lane has 32 neighbours, in 8 bits two runs of 16, 64 apart.
+        used: bytes of what a lane loads that are elements; those of 6 bits come in 32 bytes, of which 8 are empty.
+    """
+
+    element: str
+    bits: int
+    runs: tuple[tuple[int, int], ...]
+    used: int
+
+    @property
+    def carrier(self) -> tuple[str, int]:
+        """The 8-bit element, and extent along K, of a matrix instruction whose lanes have as many bytes each."""
+        return ("Int8", 64) if self.bits == 4 else ("Float8E4M3FN", BLOCK)
+
+
+MX_FORMATS = {
+    "fp4": MxFormat("Float4E2M1FN", 4, ((16, 1), (4, 16)), 16),
+    "fp6": MxFormat("Float6E2M3FN", 8, ((16, 1), (2, 16), (4, 32)), 24),
+    "fp8": MxFormat("Float8E4M3FN", 8, ((16, 1), (2, 64), (4, 16)), 32),
+    "bf8": MxFormat("Float8E5M2", 8, ((16, 1), (2, 64), (4, 16)), 32),
+}
+"""Formats with E8M0 scales that the matrix instructions of gfx950 take, in any mix; "bf8" is E5M2."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scales of a tile's operands, as buffer tensors over (row, k), with stride 0 where one is shared.
+
+    Attributes:
+        a: (tile_m, K): f32, one of each row and `BLOCK` of K; or words of E8M0, see `mx_scale_layout`.
+        b: (tile_n, K): f32, one of `BLOCK` rows and `BLOCK` of K; or words of E8M0.
+        a_odd: whether a tile of 16 rows is the second one of its words, for E8M0.
     """
 
     a: Any
     b: Any
+    a_odd: Any = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +111,7 @@ class TiledLoop:
         alone: each wave loads the rows of A that it wants straight to registers, though others want them too.
         staging: how both operands lie in LDS, where they do and `staged_loop` is the loop.
         b_bytes: of B that lie together for a lane: fewer than a pack where B is in the order of `preshuffle_b_fp8`.
+        b_mx: of operands with E8M0 scales, the format of B; `dtype` is that of A. Both are keys of `MX_FORMATS`.
     """
 
     arch: str
@@ -87,6 +125,7 @@ class TiledLoop:
     alone: bool = False
     staging: Staging | None = None
     b_bytes: int = PACK_BYTES
+    b_mx: str = ""
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -96,25 +135,41 @@ class TiledLoop:
     @property
     def atom(self) -> MatrixAtom:
         """The matrix instruction for plain operands; ValueError where `exists` says no."""
-        found = matrix_atom(self.arch, self.dtype)
+        found = matrix_atom(self.arch, "fp8" if self.b_mx else self.dtype)  # whose lanes have as much
         if found is None:
             raise ValueError(f"{self.arch} has no matrix instruction for operands of type {self.dtype!r}")
         return found
 
     @property
+    def formats(self) -> tuple[MxFormat, MxFormat] | None:
+        """The formats of A and B, of operands with E8M0 scales."""
+        return (MX_FORMATS[self.dtype], MX_FORMATS[self.b_mx]) if self.b_mx else None
+
+    @property
     def element(self) -> Any:
-        """The language's type of the operands."""
+        """The language's type of A's elements in memory; bytes where they have E8M0 scales."""
+        if self.formats is not None:
+            return getattr(fx, self.formats[0].carrier[0])
         return getattr(fx, _ELEMENTS.get(self.dtype) or architecture().fp8.name)
 
     @property
+    def b_element(self) -> Any:
+        """The language's type of B's elements in memory; bytes where they have E8M0 scales."""
+        return self.element if self.formats is None else getattr(fx, self.formats[1].carrier[0])
+
+    @property
     def pack(self) -> int:
-        """Elements in 16 bytes."""
+        """Elements in 16 bytes; bytes where they have E8M0 scales."""
         return self.atom.pack
 
     @property
     def lane_pack(self) -> int:
         """Elements along K of the packs that the lanes of a row hold at once."""
         return self.atom.groups * self.pack
+
+    def units(self, K: int, *, of_b: bool = False) -> int:
+        """What so many elements of a row are in memory: elements, or bytes where they have E8M0 scales."""
+        return K if self.formats is None else K * self.formats[of_b].bits // 8
 
     @property
     def threads(self) -> int:
@@ -135,8 +190,11 @@ class TiledLoop:
     def depth(self) -> int:
         """Extent along K of the matrix instruction."""
         which = self.arch, self.dtype
-        # Where A is shared, LLVM 22 can leave a wait state too few between such a product and the next LDS read.
-        pairs = self.packs % 2 == 0 and self.private
+        if self.b_mx:
+            return BLOCK
+        # Where A is shared, LLVM 22 can leave a wait state too few between such a product and the next LDS read; not
+        # where a product begins from zero, as far as the emulator's check of hazards finds.
+        pairs = self.packs % 2 == 0 and (self.private or self.scaled)
         return _SCALED[which] if which in _SCALED and pairs else self.atom.depth
 
     @property
@@ -163,11 +221,17 @@ class TiledLoop:
         """The blocks of a group."""
         return range(group * self.joined, (group + 1) * self.joined)
 
-    def modes_of_k(self, K: int, pack: int | None = None) -> tuple[tuple[int, int], ...]:
+    def modes_of_k(self, K: int, pack: int | None = None, mx: MxFormat | None = None) -> tuple[tuple[int, int], ...]:
         """K as the tiled MMA counts it: (extent, stride in memory) of modes, of which none crosses a `pack`.
 
-        Memory's own order, but that of waves along K each has whole `BLOCK`s.
+        Memory's own order, but that of waves along K each has whole `BLOCK`s (two, where they share words of scales),
+        and that of a format `mx`.
         """
+        if mx is not None:
+            waves, block = self.k_waves, BLOCK * mx.bits // 8
+            if waves == 1:
+                return (*mx.runs, (K // BLOCK, block))
+            return (*mx.runs, (waves, 2 * block), (2, block), (K // (2 * BLOCK * waves), 2 * block * waves))
         pack = self.pack if pack is None else pack
         together = self.atom.groups * pack
         packs = (pack, 1), (self.atom.groups, pack)
@@ -211,6 +275,10 @@ class TiledLoop:
         operation, order, columns = self.atom.operation, None, None
         scaled = self.depth > self.atom.depth
         # Permuting M or N as well, for neighbouring blocks, would put them before the parts of a pack.
+        if self.b_mx:
+            atom = self.mx_atom(0, 0)
+            grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
+            return fx.make_tiled_mma(atom, grid)
         if self.halves == 2:
             half = pack // 2
             order = fx.make_layout((half, groups, waves, 2), (1, pack, groups * pack, half))
@@ -225,41 +293,64 @@ class TiledLoop:
         grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
         return fx.make_tiled_mma(atom, grid, (columns, None, order))
 
+    def carriers(self) -> tuple[fx.TiledMma, fx.TiledMma]:
+        """Tiled MMAs of bytes over the same waves, by which A and B with E8M0 scales are divided among the lanes."""
+        assert self.formats is not None
+        (along_m, along_n), waves = self.waves, self.k_waves
+        grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
+        made = []
+        for one in self.formats:
+            element, depth = one.carrier
+            operation = fx.rocdl.MFMA if depth < BLOCK else fx.rocdl.cdna4.MFMA_Scale
+            made.append(fx.make_tiled_mma(fx.make_mma_atom(operation(16, 16, depth, getattr(fx, element))), grid))
+        return made[0], made[1]
+
+    def mx_atom(self, b_byte: int, a_byte: int) -> fx.MmaAtom:
+        """The matrix instruction that takes these bytes of the words of scales; B is its rows."""
+        assert self.formats is not None
+        a, b = (getattr(fx, one.element) for one in self.formats)
+        operation = fx.rocdl.cdna4.MFMA_Scale(16, 16, BLOCK, b, a, opsel_a=b_byte, opsel_b=a_byte)
+        return fx.make_mma_atom(operation)
+
     def schedule(self, group: int, loads: bool, fetches: bool) -> Any:
         """The order inside a group of blocks in which B is reloaded (`loads`) and A fetched (`fetches`)."""
         rows, columns = self.wave_blocks
-        packs = max(1, self.depth // self.lane_pack) * self.joined
+        packs, b_packs = (max(1, self.units(self.depth, of_b=b) // self.lane_pack) * self.joined for b in (False, True))
         products = rows * columns * self.halves * self.joined
-        scales = rows + columns if self.scaled else 0
+        scales = rows + columns if self.scaled or self.b_mx else 0
         if self.private:
-            return fx.rocdl.interleave(mfma=products, vmem_read=((rows + columns) * packs + scales) * loads)
-        moved = self.tile[0] * self.tile[2] // self.pack // self.threads if group == 0 else 0
+            return fx.rocdl.interleave(mfma=products, vmem_read=(rows * packs + columns * b_packs + scales) * loads)
+        moved = self.tile[0] * self.units(self.tile[2]) // self.pack // self.threads if group == 0 else 0
         return fx.rocdl.interleave(
             mfma=products,
             ds_read=rows * packs if loads or group + 1 < self.groups else 0,
             ds_write=moved * loads,
-            vmem_read=moved * fetches + (columns * packs + scales) * loads,
+            vmem_read=moved * fetches + (columns * b_packs + scales) * loads,
         )
 
 
-def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool) -> fx.Layout:
+def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool, of_b: bool = False) -> fx.Layout:
     """The layout of `rows` rows of K elements, `row` apart, or in the order of `shuffle_weight`.
 
     There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ... With packs
-    of 8 bytes, 2 of them, it is the order of `preshuffle_b_fp8`.
+    of 8 bytes, 2 of them, it is the order of `preshuffle_b_fp8`. K counts elements; where they have E8M0 scales, it is
+    in the order of `modes_of_k`, but for A that goes to LDS in that of memory, and the layout and `row` count bytes.
     """
+    mx = loop.formats[of_b] if loop.formats is not None else None
     pack = loop.b_bytes // loop.atom.element_bytes if shuffled else loop.pack
-    modes = loop.modes_of_k(K, pack)
+    modes = loop.modes_of_k(K, pack, mx)
     extents = tuple(extent for extent, _ in modes)
     if not shuffled:
-        if len(modes) == 3:
-            return fx.make_layout((rows, K), (row, 1))
+        if (mx is None and len(modes) == 3) or not (of_b or loop.private):
+            return fx.make_layout((rows, loop.units(K, of_b=of_b)), (row, 1))
         return fx.make_layout((rows, extents), (row, tuple(stride for _, stride in modes)))
     strides = tuple(stride if stride < pack else 16 * stride for _, stride in modes)
     return fx.make_layout(((16, rows // 16), extents), ((pack, 16 * row), strides))
 
 
-def scale_layout(loop: TiledLoop, rows: int, K: int, shared: int, row: Any, block: Any) -> Any:
+def scale_layout(
+    loop: TiledLoop, rows: int, K: int, shared: int, row: int | fx.Int32, block: int | fx.Int32
+) -> fx.Layout:
     """The layout over (row, k) of scales, one of `shared` rows and `BLOCK` of K.
 
     `row` is the distance of two along the rows, `block` that along K.
@@ -282,6 +373,7 @@ class LoopOperands:
     Attributes:
         tiled: the tiled MMA; B is the rows of the matrix instruction.
         mine: a thread's slice of it.
+        carriers: the tiled MMAs by which A and B are divided among the lanes: `tiled`, but where they have E8M0 scales.
         tiles: A and B in memory as (rows, K of a step, steps).
         fragments: of A and B, of a step.
         sums: fragment of the results, zero.
@@ -289,6 +381,7 @@ class LoopOperands:
 
     tiled: fx.TiledMma
     mine: fx.ThrMma
+    carriers: tuple[fx.TiledMma, fx.TiledMma]
     tiles: tuple[fx.Tensor, fx.Tensor]
     fragments: tuple[fx.Tensor, fx.Tensor]
     sums: fx.Tensor
@@ -299,18 +392,37 @@ class LoopOperands:
         tile_m, tile_n, tile_k = loop.tile
         tiled = loop.tiled_mma()
         mine = tiled.get_slice(thread)
-        tiles_a = fx.flat_divide(a, (tile_m, tile_k))[None, None, 0, None]
-        tiles_b = fx.flat_divide(b, (tile_n, tile_k))[None, None, 0, None]
-        fragments = mine.make_fragment_B(tiles_a[None, None, 0]), mine.make_fragment_A(tiles_b[None, None, 0])
+        carriers = (tiled, tiled) if loop.formats is None else loop.carriers()
+        for_a, for_b = (one.get_slice(thread) for one in carriers)
+        tiles_a = fx.flat_divide(a, (tile_m, loop.units(tile_k)))[None, None, 0, None]
+        tiles_b = fx.flat_divide(b, (tile_n, loop.units(tile_k, of_b=True)))[None, None, 0, None]
+        fragments = for_a.make_fragment_B(tiles_a[None, None, 0]), for_b.make_fragment_A(tiles_b[None, None, 0])
         sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
         sums.fill(0)
-        return LoopOperands(tiled, mine, (tiles_a, tiles_b), fragments, sums)
+        return LoopOperands(tiled, mine, carriers, (tiles_a, tiles_b), fragments, sums)
 
     def results(self, loop: TiledLoop) -> dict[tuple[int, int], Any]:
         """What `tiled_loop` returns."""
         rows, columns = loop.wave_blocks
         results = loop.atom.results
         return {(m, n): self.sums[None, n, m].load().reshape(results) for m in range(rows) for n in range(columns)}
+
+
+def mx_scale_layout(loop: TiledLoop, rows: int, K: int, words: int) -> fx.Layout:
+    """The layout over (row, k) of shuffled E8M0 scales, as words of the 4 that a lane has for 32 rows and 256 of K.
+
+    Byte 2 (k // 128 mod 2) + row // 16 mod 2 of a word is the scale, see `shuffle_scale`; words of a lane are 64 apart
+    along K, 64 `words` along the rows. `rows` is 16, or a multiple of 32.
+    """
+    down = ((16, 2, rows // 32), (1, 0, 64 * words)) if rows > 16 else (16, 1)
+    blocks: tuple[tuple[int, int], ...] = ((1, 0), (K // BLOCK, 0))
+    waves = loop.k_waves
+    if waves > 1:
+        blocks = (waves, 64), (2, 0), (K // (2 * BLOCK * waves), 64 * waves)
+    elif K > BLOCK:
+        blocks = (2, 0), (words, 64)
+    modes = (32, 0), (4, 16), *blocks
+    return fx.make_layout((down[0], tuple(one for one, _ in modes)), (down[1], tuple(one for _, one in modes)))
 
 
 def tiled_loop(
@@ -333,20 +445,23 @@ def tiled_loop(
     """
     tile_m, _, tile_k = loop.tile
     given = LoopOperands.of(loop, a, b, thread)
-    tiled, mine, sums = given.tiled, given.mine, given.sums
+    tiled, mine, sums, (tiled_a, tiled_b) = given.tiled, given.mine, given.sums, given.carriers
     (tiles_a, tiles_b), (fragment_a, fragment_b) = given.tiles, given.fragments
+    a_k = loop.units(tile_k)
     from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
-    b_from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy(8 * loop.b_bytes), loop.element)
+    b_from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy(8 * loop.b_bytes), loop.b_element)
 
     # Memory -> fragments; B is the matrix instruction's rows.
-    load_b = fx.make_tiled_copy_A(b_from_memory, tiled).get_slice(thread)
+    load_b = fx.make_tiled_copy_A(b_from_memory, tiled_b).get_slice(thread)
     source_b, target_b = load_b.partition_S(tiles_b), load_b.retile(fragment_b)
 
-    scaling: Any = None if scales is None else _Scaling(loop, mine, scales)
+    scaling: Any = None
+    if scales is not None:
+        scaling = _MxScaling(loop, mine, scales, thread) if loop.b_mx else _Scaling(loop, mine, scales)
 
-    def multiply(group: int) -> None:
+    def multiply(now: Any, group: int) -> None:
         if fx.const_expr(scaling is not None):
-            scaling.multiply(tiled, sums, fragment_b, fragment_a, group)
+            scaling.multiply(tiled, sums, fragment_b, fragment_a, now, group)
             return
         one = (None, None, _along_k(loop, group))
         fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
@@ -355,16 +470,16 @@ def tiled_loop(
         for block in loop.blocks_of(group):
             fx.copy(b_from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
         if fx.const_expr(scaling is not None):
-            scaling.load(now.index(1), group)
+            scaling.load(now, group)
 
     if loop.private:
-        load_a = fx.make_tiled_copy_B(from_memory, tiled).get_slice(thread)
+        load_a = fx.make_tiled_copy_B(from_memory, tiled_a).get_slice(thread)
         source_a, target_a = load_a.partition_S(tiles_a), load_a.retile(fragment_a)
 
         def private_step(now: Any) -> None:
             for group in fx.range_constexpr(loop.groups):
                 if fx.const_expr(now.has(0)):
-                    multiply(group)
+                    multiply(now, group)
                 if fx.const_expr(now.has(1)):
                     for block in loop.blocks_of(group):
                         fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
@@ -377,12 +492,18 @@ def tiled_loop(
         loop.pipeline.run(private_step, looped)
     else:
         through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
-        chunks = tile_k // loop.pack
+        chunks = a_k // loop.pack
 
         # Rows of A in LDS are as long as all banks or a multiple; their packs change places by the number of the row.
         bits = chunks.bit_length() - 1
         room = fx.apply_swizzle(fx.recast_iter(loop.element, lds), fx.static(fx.SwizzleType.get(min(bits, 4), 4, bits)))
-        staged = fx.make_view(room, fx.make_layout((tile_m, tile_k, BUFFERS), (tile_k, 1, tile_m * tile_k)))
+        staged = fx.make_view(room, fx.make_layout((tile_m, a_k, BUFFERS), (a_k, 1, tile_m * a_k)))
+        ordered = staged
+        if loop.formats is not None:
+            modes = loop.modes_of_k(tile_k, mx=loop.formats[0])
+            extents, strides = (tuple(one[which] for one in modes) for which in (0, 1))
+            shape, apart = (tile_m, extents, BUFFERS), (a_k, strides, tile_m * a_k)
+            ordered = fx.make_view(room, fx.make_layout(shape, apart))
 
         # Memory -> registers -> LDS: a pack a thread, threads along a row.
         across = fx.make_layout((loop.threads // chunks, chunks), (chunks, 1))
@@ -392,8 +513,8 @@ def tiled_loop(
         fetched = [fx.make_fragment_like(fetch[None, None, None, 0]) for _ in range(2)]
 
         # LDS -> fragment of A.
-        read_a = fx.make_tiled_copy_B(through_lds, tiled).get_slice(thread)
-        source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
+        read_a = fx.make_tiled_copy_B(through_lds, tiled_a).get_slice(thread)
+        source_a, target_a = read_a.partition_S(ordered), read_a.retile(fragment_a)
 
         def read(now: Any, group: int, ahead: int) -> None:
             for block in loop.blocks_of(group):
@@ -426,7 +547,7 @@ def tiled_loop(
                     move(now)
                 if fx.const_expr(now.has(2) and group == 0):
                     fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
-                multiply(group)
+                multiply(now, group)
                 if fx.const_expr(now.has(1)):
                     reload_b(now, group)
                 _order(loop, now, group)
@@ -449,14 +570,15 @@ class _Scaling:
             self.held.append(fx.make_rmem_tensor((1, blocks, loop.groups), fx.Float32))
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
 
-    def load(self, step: Any, group: int) -> None:
-        """Ask for the scales of a group of a step."""
+    def load(self, now: Any, group: int) -> None:
+        """Ask for the scales of a group of the next step."""
+        step = now.index(1)
         along_k = group * self.loop.joined * self.loop.halves
         for source, held in zip(self.sources, self.held, strict=True):
             each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(1, 1))
             fx.copy(self.atom, each, held[None, None, group])
 
-    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, group: int) -> None:
+    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, group: int) -> None:
         """Add the products of a group, each begun from nothing, times their scales to the sums."""
         columns, rows = (held.shape[1].unpack() for held in reversed(self.held))
         row_scales, column_scales = (held[0, None, group].load() for held in self.held)
@@ -480,6 +602,75 @@ class _Scaling:
                     finish()
         while waiting:
             finish()
+
+
+class _MxScaling:
+    """The words of E8M0 scales of a wave's operands, and the products that take them.
+
+    A word serves two blocks of 16 rows and two of K. Waves that take turns along the rows have every second block, or
+    every fourth: always the same half of their words, which is moved to where the other half was.
+    """
+
+    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales, thread: Any) -> None:
+        tile_m, tile_n, tile_k = loop.tile
+        self.loop = loop
+        self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Int32)
+        self.sources, self.held, self.shifts, self.shared = [], [], [], []
+        wave = thread // 64 // loop.k_waves
+        numbers = (wave // loop.waves[1], wave % loop.waves[1])
+        operands = (scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)
+        for (tensor, extent, partition), waves, number in zip(operands, loop.waves, numbers, strict=True):
+            self.sources.append(partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None]))
+            blocks = extent // (16 * waves)
+            shared = 2 if waves == 1 and blocks > 1 else 1
+            self.shared.append(shared)
+            self.held.append(fx.make_rmem_tensor((1, blocks // shared, max(1, loop.blocks // 2)), fx.Int32))
+            odd = number % 2 if waves > 1 else scales.a_odd if extent == 16 else 0
+            self.shifts.append(None if isinstance(odd, int) else 8 * odd)
+        self.atoms = {(b, a): loop.mx_atom(b, a) for b in range(4) for a in range(4) if a // 2 == b // 2}
+
+    def load(self, now: Any, block: int) -> None:
+        """Ask for the words of a block of the next step, and of the one before it, which has the same."""
+        if block % 2 == 0 and self.loop.blocks > 1:
+            return
+        for source, held, shared in zip(self.sources, self.held, self.shared, strict=True):
+            each = fx.logical_divide(source[0, None, block, now.index(1)], fx.make_layout(shared, 1))
+            fx.copy(self.atom, fx.logical_divide(each[0, None], fx.make_layout(1, 1)), held[None, None, block // 2])
+
+    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, block: int) -> None:
+        """Add the products of a block of K."""
+        half = block % 2 if self.loop.blocks > 1 else now.buffer(0, 2)
+        words, bytes_of = [], []
+        for held, shift, shared in zip(self.held, self.shifts, self.shared, strict=True):
+            mine = held[None, None, block // 2]
+            count = fx.get_scalar(fx.size(mine))
+            if shift is not None:
+                moved = fx.make_rmem_tensor((1, count), fx.Int32)
+                moved.store(mine.load() >> shift)
+                mine = moved
+            if shared == 2:
+                mine = fx.make_view(fx.get_iter(mine), fx.make_layout((1, (2, count)), (0, (0, 1))))
+            words.append(mine)
+            bytes_of.append([2 * half, 2 * half + shared - 1])
+        packs = [self._elements(one, of_b, block) for one, of_b in ((a, 0), (b, 1))]
+
+        def chosen(atom: Any, at: tuple[int, int, int]) -> Any:
+            return self.atoms[bytes_of[1][at[0] % 2], bytes_of[0][at[1] % 2]]
+
+        fx.gemm(tiled, sums, [packs[1], words[1]], [packs[0], words[0]], sums, atom_callback=chosen)
+
+    def _elements(self, fragment: Any, of_b: int, block: int) -> Any:
+        """A block of a fragment, without the bytes that are not elements."""
+        assert self.loop.formats is not None
+        mx, found = self.loop.formats[of_b], fragment[None, None, block]
+        if mx.used == 32 * mx.bits // 8:
+            return found
+        rows = fx.get_scalar(fx.size(found[0, None]))
+        dense = fx.make_rmem_tensor((mx.used // 4, rows), fx.Int32)
+        for row in range(rows):
+            loaded = fx.coalesce(found[None, row]).load().bitcast(fx.Int32)
+            dense[None, row].store(loaded.shuffle(loaded, list(range(mx.used // 4))))
+        return dense
 
 
 def _along_k(loop: TiledLoop, block: int, half: int | None = None) -> Any:
