@@ -32,6 +32,7 @@ OPERATORS = {
     "maximum": "elementwise",
     "mean": "reductions",
     "multiply": "elementwise",
+    "mx_quant": "quant",
     "per_block_quant": "quant",
     "per_token_quant": "quant",
     "relu": "elementwise",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ..gemm.dispatch import check_operands, multiply
+from ..gemm.scaled_dispatch import check_scaled, multiply_scaled
 from .launching import empty, stream_of
 
 
@@ -47,6 +48,23 @@ def _(a: Tensor, b: Tensor, *others: Any) -> Tensor:
     return empty(a, a.shape[0], b.shape[0], dtype=kind)
 
 
+@torch.library.custom_op("flydsl::scaled_gemm", mutates_args=())
+def _scaled_gemm(
+    a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor, block: int, out_dtype: torch.dtype, shuffled: bool
+) -> Tensor:
+    check_scaled(a, b, a_scale, b_scale, block, out_dtype)
+    out = empty(a, a.shape[0], b.shape[0], dtype=out_dtype)
+    return multiply_scaled(
+        a, b, out, a_scale=a_scale, b_scale=b_scale, block=block, shuffled=shuffled, stream=stream_of(a)
+    )
+
+
+@_scaled_gemm.register_fake
+def _(a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor, block: int, *others: Any) -> Tensor:
+    check_scaled(a, b, a_scale, b_scale, block, others[0])
+    return empty(a, a.shape[0], b.shape[0], dtype=others[0])
+
+
 def gemm(
     a: Tensor,
     b: Tensor,
@@ -58,6 +76,9 @@ def gemm(
     activation: str = "none",
     out_dtype: torch.dtype | None = None,
     shuffled: bool = False,
+    a_scale: Tensor | None = None,
+    b_scale: Tensor | None = None,
+    block: int | None = None,
 ) -> Tensor:
     """act(a b^T * scale_a[:, None] * scale_b + bias) + residual, accumulated in f32 (int32 for int8), rounded once.
 
@@ -71,6 +92,11 @@ def gemm(
         activation: "none", "relu", "silu" or "gelu" (the tanh form).
         out_dtype: float16, bfloat16 or float32; by default that of a, bfloat16 for 8-bit types.
         shuffled: b is `flydsl.kernels.common.shuffle.shuffle_weight` of the weight.
+        a_scale, b_scale: scales of parts of K, where there is a `block`.
+        block: 128: a and b are the architecture's fp8, a_scale (..., K / 128) and b_scale (ceil(N / 128), K / 128) f32
+            (`per_block_quant` gives a_scale). 32 (gfx950): a and b are float8 E4M3FN, E5M2 or pairs of fp4 in bytes, in
+            any mix, a_scale (..., K / 32) and b_scale (N, K / 32) bytes of E8M0, as `mx_quant` gives them. K is a
+            multiple of 128, the output float16 or bfloat16 (the default), and there is none of the steps above.
 
     Returns (..., N). K is a multiple of 64 bytes and N of 4 (of 16 when shuffled). Not differentiable.
 
@@ -78,8 +104,17 @@ def gemm(
     """
     if a.dim() == 0:
         raise ValueError("gemm: expected a (..., K), got a scalar")
+    if (block is None) != (a_scale is None) or (block is None) != (b_scale is None):
+        raise ValueError("gemm: a_scale, b_scale and block go together; scales of whole rows are scale_a and scale_b")
     leading, columns = a.shape[:-1], b.shape[0]
     rows = a.reshape(leading.numel(), a.shape[-1])
+    if block is not None and a_scale is not None and b_scale is not None:
+        if activation != "none" or any(one is not None for one in (scale_a, scale_b, bias, residual)):
+            raise ValueError(f"gemm: with block = {block} there are no other scales, bias, activation or residual")
+        kind = torch.bfloat16 if out_dtype is None else out_dtype
+        parts = a_scale.reshape(rows.shape[0], -1)
+        scaled: Tensor = _scaled_gemm(rows, b, parts, b_scale, block, kind, shuffled)
+        return scaled.view(*leading, columns)
     scales = None if scale_a is None else scale_a.reshape(-1)
     added = None if residual is None else residual.reshape(rows.shape[0], -1)
     result: Tensor = _gemm(rows, b, scales, scale_b, bias, added, activation, out_dtype, shuffled)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""per_token_quant and per_block_quant."""
+"""per_token_quant, per_block_quant and mx_quant."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ..common.arch import architecture
+from ..quant.mx_quant_kernel import GROUP, per_1x32_mx_quant
 from ..quant.per_block_quant_kernel import build_per_block_quant_module
 from ..quant.per_token_quant_kernel import build_per_token_quant_module
 from .launching import built, dtype_name, empty, numbers_of_rows, rows, stream_of
@@ -53,6 +54,29 @@ def _per_block_quant(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, T
 def _(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, Tensor]:
     scale = empty(x, *x.shape[:-1], -(-x.shape[-1] // block), dtype=torch.float32)
     return empty(x, dtype=_dtype(quant_dtype)), scale
+
+
+@torch.library.custom_op("flydsl::mx_quant", mutates_args=())
+def _mx_quant(x: Tensor, quant_mode: str, rounding: str) -> tuple[Tensor, Tensor]:
+    return per_1x32_mx_quant(x, quant_mode, rounding=rounding)
+
+
+@_mx_quant.register_fake
+def _(x: Tensor, quant_mode: str, rounding: str) -> tuple[Tensor, Tensor]:
+    groups = x.shape[-1] // GROUP
+    scale = empty(x, *x.shape[:-1], groups, dtype=torch.uint8)
+    if quant_mode == "fp4":
+        return empty(x, *x.shape[:-1], groups * GROUP // 2, dtype=torch.uint8), scale
+    return empty(x, dtype=torch.float8_e4m3fn), scale
+
+
+def mx_quant(x: Tensor, quant_mode: str = "fp4", rounding: str = "up_floored") -> tuple[Tensor, Tensor]:
+    """(q, scale): MXFP4 (two a byte) or MXFP8 (E4M3FN) with a byte of E8M0 for each 32 of a row; gfx950.
+
+    `rounding` of the exponent is "up_floored", "up" or "nearest", see `flydsl.kernels.quant.mx_quant_kernel`.
+    """
+    q, scale = _mx_quant(x, quant_mode, rounding)
+    return q, scale
 
 
 def per_token_quant(x: Tensor, quant_dtype: str = "fp8") -> tuple[Tensor, Tensor]:
