@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace does for each operation: ask which code makes it, and whether its operands are of the
-// same trace; and make it. In Python, and through the general builder, that takes several times as
-// long as the operation itself.
+// What a trace does for each operation: ask which code makes it, and whether its operands are of
+// the same trace; and make it. In Python, and through the general builder, that takes several times
+// as long as the operation itself.
 
 #include "CallChain.h"
 #include "StableAbi.h"
@@ -91,8 +91,7 @@ static nb::object buildValue(nb::handle context, std::string_view name, nb::sequ
   if (!attributes.is_none())
     for (auto [key, held] : nb::cast<nb::dict>(attributes)) {
       mp::PyAttribute *attribute = nullptr;
-      if (!nb::try_cast(held, attribute) || !attribute ||
-          attribute->getContext().get() != expected)
+      if (!nb::try_cast(held, attribute) || !attribute || attribute->getContext().get() != expected)
         return nb::none();
       state.addAttribute(nb::cast<std::string_view>(key), unwrap(attribute->get()));
     }

@@ -91,10 +91,12 @@ def build(
     """Create an operation of one result and return it."""
     trace = state.trace
     if trace is not None:
-        quick = build_value(trace.context, name, operands, result, attributes, BOUNDARY, is_library, trace.locations)
+        known = trace.locations
+        quick: Any = build_value(trace.context, name, operands, result, attributes, BOUNDARY, is_library, known)
         if quick is not None:
             trace.count()
-            return quick
+            direct: ir.Value = quick
+            return direct
     operands = _own(operands)
     made = _create(name, results=(result,), operands=operands, attributes=attributes, loc=location())
     value: ir.Value = made.results[0]
