@@ -78,7 +78,7 @@ class Stream:
         self._given: Any = value._given if isinstance(value, Stream) else value
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """What was given; for the parameter of a function that is traced, its address, an `!llvm.ptr`."""
         # The parameter is a token: most programs need no address, and its type would load the whole llvm dialect.
         if isinstance(self._given, ir.Value) and is_stream(self._given):
