@@ -5,6 +5,7 @@
 
 #include "fly/Dialect/Fly/IR/AtomOpInterface.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
+#include "fly/Dialect/Fly/IR/MemoryOperandInterface.h"
 
 #include "mlir/IR/DialectInterface.h"
 #include "llvm/ADT/DenseMap.h"
@@ -301,6 +302,20 @@ void bindTypeFacts(nb::module_ &m) {
         return names;
       },
       "The fields that atom.set_value takes for an atom, a tiling or an operation of one.");
+  defineOfType(
+      m, "memory_operands",
+      [](mlir::Type type) {
+        std::string names;
+        if (auto reader = mlir::dyn_cast<MemoryOperandTypeInterface>(operationOf(type)))
+          for (auto [name, operand] :
+               {std::pair('a', MmaOperand::A), std::pair('b', MmaOperand::B)})
+            if (reader.readsMemory(operand))
+              names += name;
+        return names;
+      },
+      "The operands, \"a\" and \"b\", that a matrix operation, its atom or a tiling reads in "
+      "shared "
+      "memory itself.");
   m.def(
       "atomic_op",
       [](const std::string &name) {

@@ -76,7 +76,7 @@ LogicalResult fly::emitArtifact(ModuleOp module, const ArtifactOptions &options)
     llvmModule->setTargetTriple((*machine)->getTargetTriple());
     llvmModule->setDataLayout((*machine)->createDataLayout());
     SmallVector<llvm::Function *> fallible;
-    for (StringRef name : {launchSymbol, printSymbol})
+    for (StringRef name : {launchSymbol, printSymbol, tensorMapSymbol})
       if (llvm::Function *function = llvmModule->getFunction(name))
         fallible.push_back(function);
     error = llvm::joinErrors(std::move(error), propagateLaunchStatus(fallible));

@@ -23,8 +23,8 @@ namespace {
 
 /// FLYDSL_RUNTIME_SONAME and what an artifact calls of it.
 constexpr StringLiteral runtimeSoname = "libflydsl_runtime.so.0";
-constexpr StringLiteral runtimeFunctions[] = {"flydsl_launch", "flydsl_print", "flydsl_call_slots",
-                                              "flydsl_call_tvm_ffi"};
+constexpr StringLiteral runtimeFunctions[] = {"flydsl_launch", "flydsl_print", "flydsl_tensor_map",
+                                              "flydsl_call_slots", "flydsl_call_tvm_ffi"};
 /// What the code generator may call on its own account.
 constexpr StringLiteral libcSoname = "libc.so.6";
 constexpr StringLiteral libcFunctions[] = {"memcpy", "memmove", "memset", "memcmp", "bcmp"};

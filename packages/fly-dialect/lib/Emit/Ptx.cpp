@@ -5,7 +5,9 @@
 #include "TranslationRewrites.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 
 using namespace mlir;
 using namespace fly;
@@ -39,6 +41,16 @@ createTargetMachine(const PtxOptions &options) {
   return createDeviceMachine({"NVIDIA GPU", options.triple, options.chip, options.features,
                               options.optLevel, /*relocation=*/std::nullopt},
                              [](const llvm::Triple &triple) { return triple.isNVPTX(); });
+}
+
+/// Says of assembly with effects that all threads run it together: what warps and warpgroups do as
+/// one must not be moved into branches. MLIR has no such attribute of inline assembly.
+void markConvergent(llvm::Function &function) {
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      if (auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+          assembly && assembly->hasSideEffects())
+        call->setConvergent();
 }
 
 /// Adds to `functions` those that use `value`, also by way of constants.
@@ -81,6 +93,7 @@ private:
           diagnostics.errors.push_back("undefined function '" + function.getName().str() + "'");
         continue;
       }
+      markConvergent(function);
       if (options.fastMath)
         for (llvm::Instruction &instruction : llvm::instructions(function))
           relaxMath(instruction, /*unsafe=*/true, /*finite=*/true);

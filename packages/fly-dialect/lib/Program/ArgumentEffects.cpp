@@ -2,6 +2,7 @@
 #include "ElementEffects.h"
 
 #include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Program/Passes.h"
 
@@ -67,6 +68,8 @@ private:
       return effectOfLaunch(launch, use);
     if (Value written = fly::writtenOperand(op))
       return use.get() == written ? Effect::Write : Effect::Read;
+    if (auto map = dyn_cast<fly::nvvm::MakeTensorMapOp>(op))
+      return map.getWritten() ? Effect::Write : Effect::Read;
     if (fly::accessesElements(op) || isa<fly::PrintOp>(op))
       return Effect::Read;
     if (!isa<fly::FlyDialect, fly::rocdl::FlyROCDLDialect>(op->getDialect()) ||

@@ -35,6 +35,9 @@ static void declareRuntime(func::FuncOp function) {
   const Type word = builder.getI32Type();
   LLVM::LLVMFuncOp::create(builder, printSymbol,
                            LLVM::LLVMFunctionType::get(word, {pointer, word, pointer}));
+  // The table is declared already where tensor maps are made.
+  if (SymbolTable::lookupSymbolIn(module, artifactSymbol))
+    return;
   LLVM::GlobalOp::create(builder, LLVM::LLVMStructType::getLiteral(function.getContext(), {}),
                          /*isConstant=*/false, LLVM::Linkage::External, artifactSymbol,
                          Attribute());

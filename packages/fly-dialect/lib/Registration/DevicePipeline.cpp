@@ -50,7 +50,7 @@ static std::string nvvmPasses(StringRef chip) {
   return ("gpu.module(fly-expand-arith{chip=" + chip +
           "},fly-scf-to-cf,cse,fly-math-to-llvm{chip=" + chip +
           "},convert-arith-to-llvm,convert-gpu-to-nvvm{index-bitwidth=0 "
-          "use-bare-ptr-memref-call-conv=true})")
+          "use-bare-ptr-memref-call-conv=true},fly-nvvm-kernel-parameters,convert-nvvm-to-llvm)")
       .str();
 }
 

@@ -4,6 +4,7 @@
 
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/FlyKtrace/IR/FlyKtraceDialect.h"
+#include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Emit/Ptx.h"
 #include "fly/Emit/Registration.h"
@@ -43,7 +44,8 @@
 using namespace mlir;
 
 void fly::registerDialects(DialectRegistry &registry) {
-  registry.insert<FlyDialect, ktrace::FlyKtraceDialect, rocdl::FlyROCDLDialect>();
+  registry
+      .insert<FlyDialect, ktrace::FlyKtraceDialect, nvvm::FlyNVVMDialect, rocdl::FlyROCDLDialect>();
   registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, cf::ControlFlowDialect,
                   func::FuncDialect, gpu::GPUDialect, index::IndexDialect, LLVM::LLVMDialect,
                   math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect,

@@ -46,6 +46,7 @@ void fly::registerPasses() {
   registerConvertIndexToLLVMPass();
   registerConvertMathToLLVMPass();
   registerConvertMathToROCDLPass();
+  registerConvertNVVMToLLVMPass();
   registerConvertVectorToLLVMPass();
   registerFinalizeMemRefToLLVMConversionPass();
   registerGpuToLLVMConversionPass();

@@ -19,6 +19,7 @@ REPOSITORY = PACKAGE.parents[1]
 DOCS = REPOSITORY / "docs" / "dialect"
 DIALECTS = {
     "fly": "Fly/IR/FlyOps.td",
+    "fly_nvvm": "FlyNVVM/IR/FlyNVVMOps.td",
     "fly_rocdl": "FlyROCDL/IR/FlyROCDLOps.td",
     "fly_ktrace": "FlyKtrace/IR/FlyKtraceOps.td",
 }

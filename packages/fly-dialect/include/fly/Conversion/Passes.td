@@ -35,11 +35,25 @@ def ConvertFlyToNVVMPass : Pass<"convert-fly-to-nvvm"> {
 
     `gpu.shuffle` of any width and type becomes `nvvm.shfl.sync` of 32-bit words, in which a lane names the lanes of its
     own group. Operations, atoms and address spaces of AMD's are errors that say what there is instead.
+
+    Products of warpgroups are inline assembly that takes and gives their accumulators, with descriptors computed from
+    the layouts of their tiles. Tensor maps are encoded by the runtime in the host function and cross launches by value.
   }];
   let options = [Option<"chip", "chip", "std::string", [{"sm_90a"}], "the target's architecture, for errors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::fly::nvvm::FlyNVVMDialect", "::mlir::vector::VectorDialect"];
+}
+
+def FlyNVVMKernelParametersPass : Pass<"fly-nvvm-kernel-parameters", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Pass tensor maps in place, and say what changes of registers need";
+  let description = [{
+    Runs behind convert-gpu-to-nvvm. A parameter of which `fly_nvvm.tensor_map_address` takes the address becomes a
+    pointer to 128 bytes by value, at multiples of 64, that nobody writes (`nvvm.grid_constant`): the copy engine reads
+    it among the parameters. A kernel that has `nvvm.setmaxregister` says that one block is enough for a multiprocessor;
+    it must have a constant block size.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 def ConvertFlyKtraceToROCDLPass : Pass<"convert-fly-ktrace-to-rocdl", "::mlir::ModuleOp"> {

@@ -24,6 +24,8 @@ mlir::Attribute offloadingHandler(mlir::MLIRContext *context);
 inline constexpr llvm::StringLiteral artifactSymbol = "flydsl_artifact";
 inline constexpr llvm::StringLiteral launchSymbol = "flydsl_launch";
 /// The runtime function that host functions print and check with; it returns a status too.
+/// The runtime's function that encodes a tensor map.
+inline constexpr llvm::StringLiteral tensorMapSymbol = "flydsl_tensor_map";
 inline constexpr llvm::StringLiteral printSymbol = "flydsl_print";
 inline constexpr llvm::StringLiteral codeObjectsSymbol = "flydsl.code_objects";
 inline constexpr llvm::StringLiteral kernelNamesSymbol = "flydsl.kernel_names";

@@ -82,6 +82,30 @@ Value offsetValue(OpBuilder &builder, Location loc, Value offset) {
   return made.getDynamicLeaves().front();
 }
 
+std::optional<SmallVector<Value>> tileOrigin(OpBuilder &builder, Location loc, Value tensor,
+                                             size_t rank) {
+  auto view = tensor.getDefiningOp<MakeViewOp>();
+  auto base = view ? view.getIter().getDefiningOp<MakeIntTupleOp>() : MakeIntTupleOp();
+  if (!base)
+    return std::nullopt;
+  SmallVector<Value> origin;
+  ValueRange leaves = base.getDynamicLeaves();
+  bool complete = true;
+  forEachLeaf(cast<IntTupleType>(base.getResult().getType()).getValue(), [&](const IntTuple &leaf) {
+    if (leaf.isStaticLeaf()) {
+      origin.push_back(constantI32(builder, loc, leaf.staticValue()));
+    } else if (!leaves.empty()) {
+      origin.push_back(asI32(builder, loc, leaves.front()));
+      leaves = leaves.drop_front();
+    } else {
+      complete = false;
+    }
+  });
+  if (!complete || origin.size() != rank)
+    return std::nullopt;
+  return origin;
+}
+
 int64_t bitWidthOf(Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     return vector.getNumElements() * bitWidthOf(vector.getElementType());

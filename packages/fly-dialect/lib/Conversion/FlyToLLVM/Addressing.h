@@ -37,6 +37,11 @@ int64_t accessAlignment(int64_t pointerAlignment, const Swizzle &swizzle);
 /// make_int_tuple.
 mlir::Value offsetValue(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value offset);
 
+/// The coordinate that the tile starts at, innermost first, as i32; nothing unless `tensor` is a
+/// view of a base that make_int_tuple makes, with `rank` leaves.
+std::optional<llvm::SmallVector<mlir::Value>>
+tileOrigin(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor, size_t rank);
+
 /// `value` reinterpreted as `type` of the same width; null when the widths differ.
 mlir::Value reinterpret(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                         mlir::Type type);

@@ -7,6 +7,7 @@
 #include "TypeConverter.h"
 #include "fly/Conversion/StorageType.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Dialect/Fly/IR/MemoryOperandInterface.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -204,12 +205,21 @@ template <typename Op, typename Adaptor>
 FailureOr<Value> lowerMma(ConversionPatternRewriter &rewriter, const DeviceConversion &device,
                           Op op, Adaptor adaptor, Type resultType) {
   Location loc = op.getLoc();
-  MmaCall call{op, adaptor.getAtom(), {}, {}, Value()};
-  for (auto [group, originals, values] :
-       {std::tuple(&call.a, ValueRange(op.getA()), ValueRange(adaptor.getA())),
-        std::tuple(&call.b, ValueRange(op.getB()), ValueRange(adaptor.getB()))})
+  MmaCall call{op, adaptor.getAtom(), {}, {}, Value(), {}, {}};
+  auto reader = dyn_cast<MemoryOperandTypeInterface>(getAtomOperation(op.getAtom().getType()));
+  for (auto [operand, group, memory, originals, values] :
+       {std::tuple(MmaOperand::A, &call.a, &call.memoryA, ValueRange(op.getA()),
+                   ValueRange(adaptor.getA())),
+        std::tuple(MmaOperand::B, &call.b, &call.memoryB, ValueRange(op.getB()),
+                   ValueRange(adaptor.getB()))}) {
+    if (reader && reader.readsMemory(operand)) {
+      *memory = dyn_cast<fly::MemRefType>(originals.front().getType());
+      group->assign(values.begin(), values.end());
+      continue;
+    }
     for (auto [original, value] : llvm::zip_equal(originals, values))
       group->push_back(loadFragment(rewriter, device, op, original, value));
+  }
   call.c = loadFragment(rewriter, device, op, op.getC(), adaptor.getC());
   if (!call.c || llvm::is_contained(call.a, Value()) || llvm::is_contained(call.b, Value()))
     return failure();

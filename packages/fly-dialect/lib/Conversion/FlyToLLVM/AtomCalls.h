@@ -70,6 +70,9 @@ struct MmaCall {
   llvm::SmallVector<mlir::Value> a; ///< data, and a scale if given
   llvm::SmallVector<mlir::Value> b;
   mlir::Value c;
+  /// The memrefs of A and B where the operation reads them in memory itself, and `a` and `b` are
+  /// pointers; null otherwise.
+  fly::MemRefType memoryA, memoryB;
 
   mlir::Location loc() const { return op->getLoc(); }
 };

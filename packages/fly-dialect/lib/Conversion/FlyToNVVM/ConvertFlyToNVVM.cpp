@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "NVVMDevice.h"
 #include "fly/Conversion/Passes.h"
+#include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,7 +32,13 @@ struct ConvertFlyToNVVMPass : fly::impl::ConvertFlyToNVVMPassBase<ConvertFlyToNV
     auto extend = [&](TypeConverter &converter, RewritePatternSet &patterns) {
       // gpu.shuffle belongs to a legal dialect.
       target.addIllegalOp<gpu::ShuffleOp>();
+      // Kernels keep it until their parameters are what they are passed as.
+      target.addIllegalDialect<FlyNVVMDialect>();
+      target.addLegalOp<TensorMapAddressOp>();
       populateShufflePatterns(converter, patterns);
+      populateWGMMAPatterns(converter, patterns);
+      populateTensorMapPatterns(converter, patterns);
+      populateTensorCopyPatterns(converter, patterns);
     };
     if (failed(lowering::convertToLLVM(getOperation(), NVVMDevice(), target, extend)))
       signalPassFailure();

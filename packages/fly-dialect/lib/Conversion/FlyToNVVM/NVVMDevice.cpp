@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "NVVMDevice.h"
+#include "../FlyToLLVM/AtomState.h"
+#include "../FlyToLLVM/TypeConverter.h"
+#include "AtomCalls.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -38,6 +43,30 @@ std::optional<StringRef> NVVMDevice::getSyncScope(StringRef scope) const {
       .Case("wavefront", "block")
       .Case("singlethread", "singlethread")
       .Default(std::nullopt);
+}
+
+lowering::CopyResult NVVMDevice::lowerCopy(OpBuilder &builder, Type operation,
+                                           const lowering::CopyCall &call) const {
+  return llvm::TypeSwitch<Type, lowering::CopyResult>(operation)
+      .Case([&](SM90TMALoadType type) { return lowerTMALoad(builder, type, call); })
+      .Case([&](SM90TMAStoreType type) { return lowerTMAStore(builder, type, call); })
+      .Default([](Type) { return failure(); });
+}
+
+FailureOr<Value> NVVMDevice::lowerMma(OpBuilder &builder, Type operation,
+                                      const lowering::MmaCall &call) const {
+  if (auto wgmma = dyn_cast<SM90WGMMAType>(operation))
+    return lowerWGMMA(builder, wgmma, call);
+  return failure();
+}
+
+// New products add to what the accumulators hold.
+Value NVVMDevice::defaultState(OpBuilder &builder, Location loc, Type operation) const {
+  Value state = lowering::zeroState(builder, loc, operation);
+  if (!isa<SM90WGMMAType>(operation))
+    return state;
+  Value yes = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  return lowering::writeField(builder, loc, state, 0, yes);
 }
 
 } // namespace fly::nvvm

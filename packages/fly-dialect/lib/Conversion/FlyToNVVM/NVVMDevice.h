@@ -18,12 +18,28 @@ public:
   /// size.
   mlir::LLVM::Linkage getSharedLinkage() const override { return mlir::LLVM::Linkage::Internal; }
   std::optional<llvm::StringRef> getSyncScope(llvm::StringRef scope) const override;
+  lowering::CopyResult lowerCopy(mlir::OpBuilder &builder, mlir::Type operation,
+                                 const lowering::CopyCall &call) const override;
+  mlir::FailureOr<mlir::Value> lowerMma(mlir::OpBuilder &builder, mlir::Type operation,
+                                        const lowering::MmaCall &call) const override;
+  mlir::Value defaultState(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Type operation) const override;
 };
 
 /// Shuffles between lanes, as `shfl.sync` of 32-bit words. The lanes of a group of `width` name
 /// each other, and no others, so that groups of one warp may be at different places.
 void populateShufflePatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
+
+/// What orders products of a warpgroup.
+void populateWGMMAPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// Atoms of copies that are made of tensor maps.
+void populateTensorCopyPatterns(const mlir::TypeConverter &converter,
+                                mlir::RewritePatternSet &patterns);
+
+/// Tensor maps: how they cross boundaries, and how host functions make them.
+void populateTensorMapPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// Diagnoses the first operation or type that only AMD GPUs have, with what there is instead.
 mlir::LogicalResult refuseForeign(mlir::Operation *root, llvm::StringRef chip);

@@ -106,32 +106,6 @@ static FailureOr<Value> setBoundaryAxes(OpBuilder &builder, AtomSetValueOp op, T
 
 namespace {
 
-/// The coordinate that the tile starts at, innermost first, as i32; nothing unless `tensor` is a
-/// view of a base that make_int_tuple makes, with `rank` leaves.
-std::optional<SmallVector<Value>> tileOrigin(OpBuilder &builder, Location loc, Value tensor,
-                                             size_t rank) {
-  auto view = tensor.getDefiningOp<MakeViewOp>();
-  auto base = view ? view.getIter().getDefiningOp<MakeIntTupleOp>() : MakeIntTupleOp();
-  if (!base)
-    return std::nullopt;
-  SmallVector<Value> origin;
-  ValueRange leaves = base.getDynamicLeaves();
-  bool complete = true;
-  forEachLeaf(cast<IntTupleType>(base.getResult().getType()).getValue(), [&](const IntTuple &leaf) {
-    if (leaf.isStaticLeaf()) {
-      origin.push_back(constantI32(builder, loc, leaf.staticValue()));
-    } else if (!leaves.empty()) {
-      origin.push_back(asI32(builder, loc, leaves.front()));
-      leaves = leaves.drop_front();
-    } else {
-      complete = false;
-    }
-  });
-  if (!complete || origin.size() != rank)
-    return std::nullopt;
-  return origin;
-}
-
 /// The number of elements of a fully static layout.
 std::optional<int64_t> staticSize(const AnyLayout &layout) {
   if (!layout.isStatic())

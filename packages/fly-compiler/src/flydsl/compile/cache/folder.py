@@ -38,13 +38,10 @@ def private_folder(path: Path) -> Path:
         CacheFolderError: it belongs to somebody else, others may write to it, or it is no folder.
     """
     try:
-        try:
-            facts = os.stat(path)
-        except FileNotFoundError:
-            _make_parents(path.parent)
-            with suppress(FileExistsError):
-                path.mkdir(mode=0o700)
-            facts = os.stat(path)
+        _make_parents(path.parent)
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        facts = path.stat()
     except OSError as error:
         raise UnwritableCacheError(f"cannot use the cache folder {path}: {error}. {ADVICE}") from None
     if not stat.S_ISDIR(facts.st_mode):
@@ -71,9 +68,9 @@ def check_parents(path: Path) -> None:
         CacheFolderError: a parent belongs to somebody else than the user or root, or others may write to it.
     """
     advice = "Set FLYDSL_RUNTIME_CACHE_DIR to a folder below one of yours"
-    for parent in {*_above(os.path.join(os.getcwd(), path)), *_above(os.path.realpath(path))}:
+    for parent in {*path.absolute().parents, *path.resolve().parents}:
         try:
-            facts = os.stat(parent)
+            facts = parent.stat()
         except OSError as error:
             raise UnwritableCacheError(f"cannot use the cache folder {path}: {error}. {ADVICE}") from None
         if facts.st_mode & stat.S_ISVTX:
@@ -89,15 +86,6 @@ def check_parents(path: Path) -> None:
                 f"{stat.S_IMODE(facts.st_mode):04o}): they could put another folder in its place. Run `chmod go-w "
                 f"{parent}`. {advice}"
             )
-
-
-def _above(path: str) -> list[str]:
-    """Return the folders above an absolute path. Strings: this is part of each first call, and pathlib takes longer."""
-    found = []
-    while (parent := os.path.dirname(path)) != path:
-        found.append(parent)
-        path = parent
-    return found
 
 
 def _is_own_group(group: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl._mlir.facts import TiledMmaFacts
 from flydsl.trace.build import attribute, build_op, i32_array, infer, int_attribute
 from flydsl.trace.wrap import register_wrapper
@@ -351,9 +352,15 @@ def mma_atom_call(atom: Any, d: Any, a: Any, b: Any, c: Any, **state: Any) -> No
     build_op("fly.mma_atom_call", operands, (), _segments(1, 1, len(left), len(right), 1))
 
 
-def _check_gemm(d: Tensor, a: Tensor, b: Tensor, c: Tensor) -> None:
+def _check_gemm(d: Tensor, a: Tensor, b: Tensor, c: Tensor, in_memory: str) -> None:
     for name, fragment in (("d", d), ("a", a), ("b", b), ("c", c)):
-        if fragment.memspace is not AddressSpace.Register:
+        if name in in_memory:
+            if fragment.memspace is not AddressSpace.Shared:
+                raise ValueError(
+                    f"gemm: the operation reads {name} in shared memory itself, and got a tensor in "
+                    f"{str(fragment.memspace).lower()} memory: pass partition_{name.upper()} of the tile there"
+                )
+        elif fragment.memspace is not AddressSpace.Register:
             raise ValueError(
                 f"gemm: {name} is a tensor in {str(fragment.memspace).lower()} memory, not a fragment in registers: "
                 "make one with make_fragment_A / _B / _C and copy into it"
@@ -424,7 +431,7 @@ def gemm(
     if state:
         atom = atom.set_value(state)
     target, left, right, acc = _group(d, "d")[0], _group(a, "a"), _group(b, "b"), _group(c, "c")[0]
-    _check_gemm(target, left[0], right[0], acc)
+    _check_gemm(target, left[0], right[0], acc, fly.memory_operands(atom.value))
     if atom_callback is not None:
         _gemm_by_callback(atom, target, left, right, acc, _order(traversal_order), traversal_layout, atom_callback)
         return

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "fly/Algebra/Modes.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
+#include "fly/Dialect/Fly/IR/MemoryOperandInterface.h"
 
 using namespace mlir;
 
@@ -38,12 +40,52 @@ template <typename OpTy> static LogicalResult verifyGroups(OpTy op) {
   return success();
 }
 
-LogicalResult MmaAtomCallOp::verify() {
-  return succeeded(verifyGroups(*this)) ? verifyFragments(*this) : failure();
+static Type matrixOperation(Type atom) {
+  if (auto tiled = dyn_cast<TiledMmaType>(atom))
+    return tiled.getAtom().getMmaOp();
+  return cast<MmaAtomType>(atom).getMmaOp();
 }
+
+/// What one call takes of an operand of fly.gemm: mode 0, where there are others.
+static MemRefType ofOneCall(MemRefType tensor) {
+  const AnyLayout &layout = tensor.getLayout();
+  if (layout.isComposed() || layout.plain().rank() == 1)
+    return tensor;
+  AlgebraContext modes;
+  const Layout first = getMode(modes, layout.plain(), {0});
+  return modes.failed() ? tensor : MemRefType::get(tensor.getPointerType(), first);
+}
+
+// Operands that the operation reads in memory itself must lie there as it reads them.
+template <typename OpTy> static LogicalResult verifyMemoryOperands(OpTy op) {
+  auto reader = dyn_cast<MemoryOperandTypeInterface>(matrixOperation(op.getAtom().getType()));
+  if (!reader)
+    return success();
+  for (auto [name, operand, group] : {std::tuple("A", MmaOperand::A, ValueRange(op.getA())),
+                                      std::tuple("B", MmaOperand::B, ValueRange(op.getB()))}) {
+    if (!reader.readsMemory(operand))
+      continue;
+    auto tensor = dyn_cast<MemRefType>(group.front().getType());
+    if (!tensor || !tensor.isInSpace(AddressSpace::Shared))
+      return op.emitOpError("operand ")
+             << name << " of " << Type(reader)
+             << " is read in shared memory by the operation itself, and is the thread's part of a "
+                "tensor there (partition_"
+             << name << "); got " << group.front().getType();
+    if (std::optional<std::string> why =
+            reader.whyUnreadable(operand, isa<GemmOp>(op) ? ofOneCall(tensor) : tensor))
+      return op.emitOpError("operand ") << name << " of " << Type(reader) << ": " << *why;
+  }
+  return success();
+}
+
+template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
+  return success(succeeded(verifyGroups(op)) && succeeded(verifyFragments(op)) &&
+                 succeeded(verifyMemoryOperands(op)));
+}
+
+LogicalResult MmaAtomCallOp::verify() { return verifyOperands(*this); }
 LogicalResult MmaAtomCallSSAOp::verify() { return verifyGroups(*this); }
-LogicalResult GemmOp::verify() {
-  return succeeded(verifyGroups(*this)) ? verifyFragments(*this) : failure();
-}
+LogicalResult GemmOp::verify() { return verifyOperands(*this); }
 
 } // namespace fly

@@ -4,7 +4,7 @@
 
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 
-#include "AtomSyntax.h"
+#include "../../AtomSyntax.h"
 
 #include <limits>
 

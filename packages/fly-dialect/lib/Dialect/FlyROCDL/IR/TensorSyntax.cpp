@@ -6,7 +6,7 @@
 
 #include "fly/Dialect/Fly/IR/AsmText.h"
 
-#include "AtomSyntax.h"
+#include "../../AtomSyntax.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of the atoms' text: `key = value` lists and extents.
+// Pieces of the text of the back ends' atoms: `key = value` lists and extents.
 
-#ifndef FLY_LIB_DIALECT_FLYROCDL_ATOMSYNTAX_H
-#define FLY_LIB_DIALECT_FLYROCDL_ATOMSYNTAX_H
+#ifndef FLY_LIB_DIALECT_ATOMSYNTAX_H
+#define FLY_LIB_DIALECT_ATOMSYNTAX_H
 
 #include "mlir/IR/DialectImplementation.h"
 
-namespace fly::rocdl {
+namespace fly {
 
 /// `key = 3`
 inline mlir::ParseResult parseKey(mlir::AsmParser &parser, llvm::StringRef key, int32_t &value) {
@@ -41,6 +41,6 @@ inline void printKey(mlir::AsmPrinter &printer, llvm::StringRef key, bool value)
   printer << ", " << key << " = " << (value ? "true" : "false");
 }
 
-} // namespace fly::rocdl
+} // namespace fly
 
-#endif // FLY_LIB_DIALECT_FLYROCDL_ATOMSYNTAX_H
+#endif // FLY_LIB_DIALECT_ATOMSYNTAX_H

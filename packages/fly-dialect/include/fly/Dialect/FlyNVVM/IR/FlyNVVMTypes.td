@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The types of the fly_nvvm dialect: matrix operations on tiles in shared memory, and copies of
+// boxes of tensors.
+
+#ifndef FLY_DIALECT_FLYNVVM_IR_FLYNVVMTYPES_TD
+#define FLY_DIALECT_FLYNVVM_IR_FLYNVVMTYPES_TD
+
+include "fly/Dialect/Fly/IR/AtomOpInterface.td"
+include "fly/Dialect/Fly/IR/FlyInterfaces.td"
+include "fly/Dialect/Fly/IR/MemoryOperandInterface.td"
+include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class FlyNVVM_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<FlyNVVM_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
+}
+
+// --- matrix operations ---------------------------------------------------------------------------
+
+def FlyNVVM_SM90WGMMAType : FlyNVVM_Type<"SM90WGMMA", "sm90.wgmma",
+    [DeclareTypeInterfaceMethods<Fly_AtomOpTypeInterface, ["getStateMembers"]>,
+     DeclareTypeInterfaceMethods<Fly_MmaOpTypeInterface>,
+     DeclareTypeInterfaceMethods<Fly_MemoryOperandTypeInterface>,
+     DeclareTypeInterfaceMethods<Fly_StatefulOpTypeInterface>]> {
+  let summary = "an asynchronous product of a warpgroup of Hopper";
+  let description = [{
+    `<64xNxK, (A, B) -> C, registersA = false, mnMajorA = false, mnMajorB = false>`: D = A B^T + C
+    by 128 threads. B is a tile in shared memory, and so is A unless `registersA` says that the
+    threads hold it. Such an operand is a memref in `shared` of which the descriptor is computed: its
+    layout, with the swizzle of its pointer, must be one that the hardware reads (canonical).
+    `mnMajor` operands are contiguous along M or N.
+
+    K is 256 bits of a row. Of state it has `accumulate` (i1, true in a new atom): where it is false,
+    D is the product alone, and C is not read.
+
+    The product is asynchronous: D, and A in registers, may be neither read nor written until
+    `fly_nvvm.wgmma_wait` has taken and given the accumulators.
+  }];
+  let parameters = (ins "int32_t":$m, "int32_t":$n, "int32_t":$k, "::mlir::Type":$elemTyA,
+                        "::mlir::Type":$elemTyB, "::mlir::Type":$elemTyAcc, "bool":$registersA,
+                        "bool":$mnMajorA, "bool":$mnMajorB);
+}
+
+// --- tensor copies -------------------------------------------------------------------------------
+
+defvar FlyNVVM_Box = (ins ArrayRefParameter<"int32_t">:$box, "::mlir::Type":$elem,
+                          "int32_t":$swizzle);
+
+def FlyNVVM_TensorMapType : FlyNVVM_Type<"TensorMap", "tensor_map"> {
+  let summary = "the 128 bytes by which the copy engine knows a tensor";
+  let description = [{
+    `<[128, 64], bf16, swizzle = 128>`: copies move boxes of 128 rows of 64 elements, outermost
+    extent first, which lie in shared memory one row behind the other, in the swizzle of so many
+    bytes: 0, 32, 64 or 128. Host functions make tensor maps and pass them to kernels by value.
+  }];
+  let parameters = FlyNVVM_Box;
+}
+
+class FlyNVVM_TensorCopy<string name, string typeMnemonic, dag keys>
+    : FlyNVVM_Type<name, typeMnemonic,
+        [DeclareTypeInterfaceMethods<Fly_AtomOpTypeInterface, ["getStateMembers"]>,
+         DeclareTypeInterfaceMethods<Fly_CopyOpTypeInterface, ["isWholeTileCopy"]>,
+         DeclareTypeInterfaceMethods<Fly_StatefulOpTypeInterface>]> {
+  let parameters = !con(FlyNVVM_Box, keys);
+}
+
+def FlyNVVM_SM90TMALoadType
+    : FlyNVVM_TensorCopy<"SM90TMALoad", "sm90.tma_load", (ins "bool":$multicast)> {
+  let summary = "a copy of a box of a tensor to shared memory, by the copy engine";
+  let description = [{
+    `<[128, 64], bf16, swizzle = 128, multicast = false>`, made of a tensor map. One thread issues
+    it. State: `barrier`, a pointer to the mbarrier in shared memory that gets the bytes, and
+    `multicast_mask` (i16), the workgroups of the cluster that `multicast` copies to. What lies
+    outside of the tensor is zero.
+  }];
+}
+
+def FlyNVVM_SM90TMAStoreType
+    : FlyNVVM_TensorCopy<"SM90TMAStore", "sm90.tma_store", (ins)> {
+  let summary = "a copy of a tile in shared memory to a box of a tensor, by the copy engine";
+  let description = [{
+    `<[64, 64], bf16, swizzle = 128>`, made of a tensor map. One thread issues it, behind
+    `nvvm.fence.proxy` of those that wrote the tile. What lies outside of the tensor is not written.
+  }];
+}
+
+#endif // FLY_DIALECT_FLYNVVM_IR_FLYNVVMTYPES_TD

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// flydsl._mlir._mlir_libs._flyNVVMDialect: the types of the fly_nvvm dialect.
+
+#include "ParameterBinding.h"
+
+#include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
+
+namespace fly::python {
+
+using namespace fly::nvvm;
+
+namespace {
+
+struct PyWGMMA : TypeBinding<PyWGMMA, SM90WGMMAType> {
+  static constexpr const char *pyClassName = "SM90WGMMAType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindParameters<FlyNVVMDialect, PyWGMMA>(
+        c, parameter("m", &CppType::getM), parameter("n", &CppType::getN),
+        parameter("k", &CppType::getK), parameter("elem_ty_a", &CppType::getElemTyA),
+        parameter("elem_ty_b", &CppType::getElemTyB),
+        parameter("elem_ty_acc", &CppType::getElemTyAcc),
+        parameter("registers_a", &CppType::getRegistersA, false),
+        parameter("mn_major_a", &CppType::getMnMajorA, false),
+        parameter("mn_major_b", &CppType::getMnMajorB, false));
+  }
+};
+
+/// A type with a box of a tensor, its elements and its swizzle.
+template <typename Binding, typename... Parameters>
+void bindBox(typename Binding::ClassTy &c, const Parameters &...parameters) {
+  using Cpp = typename Binding::CppType;
+  bindParameters<FlyNVVMDialect, Binding>(c, parameter("box", &Cpp::getBox),
+                                          parameter("elem", &Cpp::getElem),
+                                          parameter("swizzle", &Cpp::getSwizzle), parameters...);
+}
+
+struct PyTensorMap : TypeBinding<PyTensorMap, TensorMapType> {
+  static constexpr const char *pyClassName = "TensorMapType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindBox<PyTensorMap>(c); }
+};
+
+struct PyTMALoad : TypeBinding<PyTMALoad, SM90TMALoadType> {
+  static constexpr const char *pyClassName = "SM90TMALoadType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindBox<PyTMALoad>(c, parameter("multicast", &CppType::getMulticast, false));
+  }
+};
+
+struct PyTMAStore : TypeBinding<PyTMAStore, SM90TMAStoreType> {
+  static constexpr const char *pyClassName = "SM90TMAStoreType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindBox<PyTMAStore>(c); }
+};
+
+} // namespace
+} // namespace fly::python
+
+NB_MODULE(_flyNVVMDialect, m) {
+  using namespace fly::python;
+  m.doc() = "Types of the fly_nvvm dialect.";
+  // Bases of the classes below, and what tuples are made of.
+  nb::module_::import_("flydsl._mlir._mlir_libs._flyDialect");
+  PyWGMMA::bind(m);
+  PyTensorMap::bind(m);
+  PyTMALoad::bind(m);
+  PyTMAStore::bind(m);
+}
