@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two questions that a trace asks for each operation: which code makes it, and whether its operands
-// are of the same trace. In Python their answers take longer than the operation.
+// What a trace does for each operation: ask which code makes it, and whether its operands are of
+// the same trace; and make it. In Python, and through the general builder, that takes several times
+// as long as the operation itself.
 
 #include "CallChain.h"
 #include "StableAbi.h"
 
 #include "mlir/Bindings/Python/IRCore.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <nanobind/stl/string_view.h>
+
 #include <cstdint>
+#include <string_view>
 
 namespace nb = nanobind;
 namespace mp = mlir::python::MLIR_BINDINGS_PYTHON_DOMAIN;
@@ -43,6 +50,60 @@ static nb::object callChain(nb::handle boundary, nb::dict library) {
   return nb::bytes(chain.data(), chain.size() * sizeof(int64_t));
 }
 
+/// Whether the operation's verifier may look at the shape of operands that have none: the general
+/// builder refuses those (GuardedOperations.cpp).
+static bool needsGuard(const mlir::OperationState &state) {
+  return state.name.getStringRef() == "arith.select" && !state.operands.empty() &&
+         llvm::isa<mlir::ShapedType>(state.operands.front().getType());
+}
+
+/// See the docstring below.
+static nb::object buildValue(nb::handle context, std::string_view name, nb::sequence operands,
+                             mp::PyType &result, nb::object attributes, nb::handle boundary,
+                             nb::dict library, nb::dict locations) {
+  auto *expected = nb::cast<mp::PyMlirContext *>(context);
+  mp::PyThreadContextEntry *ambient = mp::PyThreadContextEntry::getTopOfStack();
+  mp::PyInsertionPoint *insertion = ambient ? ambient->getInsertionPoint() : nullptr;
+  if (!insertion || ambient->getContext() != expected || result.getContext().get() != expected)
+    return nb::none();
+  nb::object chain = callChain(boundary, library);
+  PyObject *location = PyDict_GetItemWithError(locations.ptr(), chain.ptr());
+  if (!location && PyErr_Occurred())
+    nb::raise_python_error();
+  mp::PyLocation *where = nullptr;
+  if (!location || !nb::try_cast(nb::handle(location), where) || !where)
+    return nb::none();
+
+  auto known = mlir::RegisteredOperationName::lookup(llvm::StringRef(name.data(), name.size()),
+                                                     unwrap(expected->get()));
+  if (!known)
+    return nb::none();
+  mlir::OperationState state(unwrap(static_cast<MlirLocation>(*where)), *known);
+  for (nb::handle operand : operands) {
+    mp::PyValue *value = nullptr;
+    if (!nb::try_cast(operand, value) || !value ||
+        value->getParentOperation()->getContext().get() != expected)
+      return nb::none();
+    state.operands.push_back(unwrap(value->get()));
+  }
+  if (needsGuard(state))
+    return nb::none();
+  if (!attributes.is_none())
+    for (auto [key, held] : nb::cast<nb::dict>(attributes)) {
+      mp::PyAttribute *attribute = nullptr;
+      if (!nb::try_cast(held, attribute) || !attribute || attribute->getContext().get() != expected)
+        return nb::none();
+      state.addAttribute(nb::cast<std::string_view>(key), unwrap(attribute->get()));
+    }
+  state.addTypes(unwrap(static_cast<MlirType>(result)));
+
+  // Owned by its wrapper from here on.
+  mp::PyOperationRef made =
+      mp::PyOperation::createDetached(expected->getRef(), wrap(mlir::Operation::create(state)));
+  insertion->insert(*made.get());
+  return mp::PyOpResult(made, mlirOperationGetResult(made->get(), 0)).maybeDownCast();
+}
+
 /// See the docstring below.
 static nb::object foreignOperand(nb::handle context, nb::sequence operands) {
   mp::PyMlirContext *expected = nb::cast<mp::PyMlirContext *>(context);
@@ -60,6 +121,13 @@ void fly::python::bindCallChain(nb::module_ &m) {
         "of the code and the offset in it of each frame up to the one that runs the code "
         "`boundary`. Frames whose file name is True in `library` are left out; a file name that it "
         "does not have is returned.");
+  m.def("build_value", buildValue, "context"_a, "name"_a, "operands"_a, "result"_a,
+        "attributes"_a.none(), "boundary"_a, "library"_a, "locations"_a,
+        "Make an operation of one result at the current insertion point, and return the result. "
+        "Its location is what `locations` has for `call_chain(boundary, library)`. None, and "
+        "nothing is made, where that or anything else is not as usual: the context, the insertion "
+        "point, an operand or attribute of something else, a dialect that is not loaded. "
+        "`Operation.create` says what is wrong then, or makes the operation.");
   m.def("foreign_operand", foreignOperand, "context"_a, "operands"_a,
         "The first of the values that is not of the context; the context itself when another one "
         "is the current one; else None.");

@@ -14,12 +14,14 @@
 
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/AMDGPU.h"
+#include "mlir-c/Dialect/LLVM.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Interfaces.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
@@ -59,6 +61,16 @@ MlirType __real_mlirAMDGPUTDMBaseTypeGet(MlirContext context, MlirType element);
 MlirType __real_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context);
 MlirType __real_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
                                                MlirType index);
+MlirType __real_mlirLLVMPointerTypeGet(MlirContext context, unsigned addressSpace);
+MlirType __real_mlirLLVMStructTypeIdentifiedGet(MlirContext context, MlirStringRef name);
+MlirType __real_mlirLLVMStructTypeIdentifiedNewGet(MlirContext context, MlirStringRef name,
+                                                   intptr_t count, MlirType const *fields,
+                                                   bool isPacked);
+MlirType __real_mlirLLVMStructTypeLiteralGet(MlirContext context, intptr_t count,
+                                             MlirType const *fields, bool isPacked);
+MlirType __real_mlirLLVMStructTypeLiteralGetChecked(MlirLocation location, intptr_t count,
+                                                    MlirType const *fields, bool isPacked);
+MlirType __real_mlirLLVMStructTypeOpaqueGet(MlirContext context, MlirStringRef name);
 }
 
 using namespace mlir;
@@ -111,6 +123,12 @@ void loadDialectOf(MlirStringRef operation, MlirContext context) {
 /// The context with the dialect of the types of matrix tiles in memory.
 MlirContext withAMDGPU(MlirContext context) {
   unwrap(context)->getOrLoadDialect("amdgpu");
+  return context;
+}
+
+/// The context with the dialect of LLVM's pointers and structures.
+MlirContext withLLVM(MlirContext context) {
+  unwrap(context)->getOrLoadDialect<LLVM::LLVMDialect>();
   return context;
 }
 
@@ -371,6 +389,36 @@ MlirType __wrap_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context) {
 MlirType __wrap_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
                                                MlirType index) {
   return __real_mlirAMDGPUTDMGatherBaseTypeGet(withAMDGPU(context), element, index);
+}
+
+MlirType __wrap_mlirLLVMPointerTypeGet(MlirContext context, unsigned addressSpace) {
+  return __real_mlirLLVMPointerTypeGet(withLLVM(context), addressSpace);
+}
+
+MlirType __wrap_mlirLLVMStructTypeIdentifiedGet(MlirContext context, MlirStringRef name) {
+  return __real_mlirLLVMStructTypeIdentifiedGet(withLLVM(context), name);
+}
+
+MlirType __wrap_mlirLLVMStructTypeIdentifiedNewGet(MlirContext context, MlirStringRef name,
+                                                   intptr_t count, MlirType const *fields,
+                                                   bool isPacked) {
+  return __real_mlirLLVMStructTypeIdentifiedNewGet(withLLVM(context), name, count, fields,
+                                                   isPacked);
+}
+
+MlirType __wrap_mlirLLVMStructTypeLiteralGet(MlirContext context, intptr_t count,
+                                             MlirType const *fields, bool isPacked) {
+  return __real_mlirLLVMStructTypeLiteralGet(withLLVM(context), count, fields, isPacked);
+}
+
+MlirType __wrap_mlirLLVMStructTypeLiteralGetChecked(MlirLocation location, intptr_t count,
+                                                    MlirType const *fields, bool isPacked) {
+  withLLVM(mlirLocationGetContext(location));
+  return __real_mlirLLVMStructTypeLiteralGetChecked(location, count, fields, isPacked);
+}
+
+MlirType __wrap_mlirLLVMStructTypeOpaqueGet(MlirContext context, MlirStringRef name) {
+  return __real_mlirLLVMStructTypeOpaqueGet(withLLVM(context), name);
 }
 
 MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {

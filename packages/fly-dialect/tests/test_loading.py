@@ -4,7 +4,7 @@
 import pytest
 
 from flydsl._mlir import ir
-from flydsl._mlir.dialects import amdgpu, arith, fly_ktrace, rocdl
+from flydsl._mlir.dialects import amdgpu, arith, fly_ktrace, llvm, rocdl
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +48,28 @@ def test_types_of_the_c_interface() -> None:
     gather = amdgpu.TDMGatherBaseType.get(f32, ir.IntegerType.get_signless(16))
     assert str(gather) == "!amdgpu.tdm_gather_base<f32, i16>"
     assert str(fly_ktrace.TokenType.get()) == "!fly_ktrace.token"
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda i32: llvm.PointerType.get(), "!llvm.ptr"),
+        (lambda i32: llvm.PointerType.get(3), "!llvm.ptr<3>"),
+        (lambda i32: llvm.StructType.get_literal([i32]), "!llvm.struct<(i32)>"),
+        (lambda i32: llvm.StructType.get_identified("a"), '!llvm.struct<"a", opaque>'),
+        (lambda i32: llvm.StructType.new_identified("a", [i32]), '!llvm.struct<"a", (i32)>'),
+        (lambda i32: llvm.StructType.get_opaque("a"), '!llvm.struct<"a", opaque>'),
+    ],
+)
+def test_types_of_llvm(make, text) -> None:
+    assert str(make(ir.IntegerType.get_signless(32))) == text
+
+
+def test_inference_of_pointers_of_llvm() -> None:
+    kind = ir.Type.parse("!fly.ptr<f32, global>")
+    pointer = ir.Operation.create("builtin.unrealized_conversion_cast", results=[kind]).results[0]
+    space = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
+    made = ir.Operation.create(
+        "fly.to_llvm_ptr", operands=[pointer], attributes={"llvm_address_space": space}, infer_type=True
+    )
+    assert str(made.results[0].type) == "!llvm.ptr<1>"

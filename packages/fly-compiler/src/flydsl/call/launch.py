@@ -16,8 +16,8 @@ from flydsl.expr.values.numeric import Index, Int32, Int64, Numeric, NumericMeta
 from flydsl.expr.values.typing import Stream
 from flydsl.trace import context as _trace
 from flydsl.trace.arch import Arch
-from flydsl.trace.build import build, build_op
-from flydsl.trace.diagnostics import where_text
+from flydsl.trace.build import STREAM_TYPE, build, build_op, is_stream, parse_type
+from flydsl.trace.diagnostics import text_of, user_location, where_text
 from flydsl.trace.hints import waves_per_eu
 from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values
 
@@ -44,7 +44,7 @@ class Launcher:
         self._unit_attrs = tuple(unit_attrs)
         self._value_attrs = dict(value_attrs or {})
         self._emitted: dict[Any, EmittedKernel] = {}
-        self._where = where_text()
+        self._where = user_location()
         compilation = active()
         if compilation is not None:
             compilation.launchers.append(self)
@@ -59,7 +59,7 @@ class Launcher:
             name = self._kernel.__name__
             raise RuntimeError(
                 f"kernel '{name}' got its arguments but is never launched: write "
-                f"{name}(...).launch(grid=..., block=...)" + self._where
+                f"{name}(...).launch(grid=..., block=...)" + text_of(self._where)
             )
 
     def __getattr__(self, name: str) -> Any:
@@ -238,7 +238,7 @@ class Launcher:
     ) -> None:
         shared = _shared_bytes(kernel, smem)
         kernel.launches.append(_launch_facts(kernel, block, smem))
-        token = build("builtin.unrealized_conversion_cast", [_stream_value(compilation, stream)], _token_type())
+        token = _stream_token(compilation, stream)
         sizes = [_index(one) for one in [*grid, *block]]
         clusters = [] if cluster is None else [_index(one) for one in cluster]
         dynamic = [] if shared is None else [shared]
@@ -247,13 +247,9 @@ class Launcher:
         build_op(
             "gpu.launch_func",
             [token, *sizes, *clusters, *dynamic, *kernel.operands],
-            [_token_type()],
+            [parse_type(STREAM_TYPE)],
             {"kernel": symbol, "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments)},
         )
-
-
-def _token_type() -> ir.Type:
-    return ir.Type.parse("!gpu.async.token")
 
 
 def _is_static(value: Any) -> bool:
@@ -345,22 +341,21 @@ def _launch_facts(kernel: EmittedKernel, block: list[Any], smem: Any) -> dict[st
     return {"block": [int(one) for one in block] if static else None, "shared_bytes": shared}
 
 
-def _stream_value(compilation: Compilation, stream: Any) -> ir.Value:
+def _stream_token(compilation: Compilation, stream: Any) -> ir.Value:
     if stream is None:
         assert compilation.stream is not None
         return compilation.stream
     if isinstance(stream, Stream):
-        value = stream.value
-        if isinstance(value, ir.Value):
-            return value
-        address = stream.handle()
-        return build("llvm.inttoptr", [Int64(address or 0).ir_value()], ir.Type.parse("!llvm.ptr"))
+        try:
+            return stream.async_token()
+        except TypeError:  # a host object
+            address = Int64(stream.handle() or 0).ir_value()
+            return Stream(build("llvm.inttoptr", [address], parse_type("!llvm.ptr"))).async_token()
     if isinstance(stream, ir.Value):  # `stream.value` of the host function's parameter
-        if isinstance(stream.type, llvm.PointerType) and stream.type.address_space == 0:
-            return stream
-        raise TypeError(
-            f"stream= takes an fx.Stream or the value of one, not a value of type {stream.type}" + where_text()
-        )
+        kind = stream.type
+        if is_stream(stream) or (isinstance(kind, llvm.PointerType) and kind.address_space == 0):
+            return Stream(stream).async_token()
+        raise TypeError(f"stream= takes an fx.Stream or the value of one, not a value of type {kind}" + where_text())
     raise TypeError(f"stream= takes an fx.Stream, got {type(stream).__name__}" + where_text())
 
 

@@ -16,6 +16,7 @@ from flydsl.frontend.control.region import refuse_caught, settle
 from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.trace import context as _trace
 from flydsl.trace.arch import Arch
+from flydsl.trace.build import STREAM_TYPE, parse_type
 from flydsl.trace.diagnostics import (
     error_of_mlir,
     explain_lookup,
@@ -36,10 +37,11 @@ from .specs import PointerSpec, StreamSpec
 __all__ = ["GPU_MODULE", "KTRACE_BUFFER", "Compilation", "EmittedKernel", "active", "trace_host"]
 
 GPU_MODULE = "kernels"
-_DIALECTS = ("fly", "func", "gpu", "llvm", "scf")
+_DIALECTS = ("fly", "func", "gpu", "scf")
 """What every trace has; other dialects are loaded by their first operation or type, all of them before the first pass.
 
-To load all of them would take longer than to trace a small kernel, and one that is on disk needs no more."""
+To load all of them would take longer than to trace a small kernel, and one that is on disk needs no more. The largest,
+`llvm`, is not among them: what is traced has a token for the stream, and pointers of the fly dialect."""
 KTRACE_BUFFER = PointerSpec("int8", "global", 1)
 """The parameter of a host function whose kernels record events: the buffer they record into."""
 
@@ -72,7 +74,7 @@ class Compilation:
         entry: name of the host function, a C identifier.
         arch: target architecture.
         hints: effective compile hints.
-        stream: the stream that launches go to by default (an SSA value), set once the host function exists.
+        stream: the token of the stream that launches go to by default, set once the host function exists.
         kernels: the device functions, in order of emission.
         launchers: the kernels that were given arguments (`launch.Launcher`).
         link_libs: bitcode that external functions need, in order of first use.
@@ -212,7 +214,7 @@ def trace_host(
             if ktrace is not None:
                 types += KTRACE_BUFFER.ir_types()
             if hidden:
-                types.append(ir.Type.parse("!llvm.ptr"))
+                types.append(parse_type(STREAM_TYPE))
             host = ir.Operation.create(
                 "func.func",
                 regions=1,

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from flydsl._mlir import ir
-from flydsl._mlir._mlir_libs._flyDialect import foreign_operand
+from flydsl._mlir._mlir_libs._flyDialect import build_value, foreign_operand
 
-from .context import location, plain_location, state, where
+from .context import BOUNDARY, is_library, location, plain_location, state, where
 
 __all__ = [
+    "STREAM_TYPE",
     "attribute",
     "build",
     "build_once",
@@ -28,10 +29,14 @@ __all__ = [
     "infer",
     "infer_op",
     "int_attribute",
+    "is_stream",
     "parse_type",
     "type_of",
     "vector_type",
 ]
+
+STREAM_TYPE = "!gpu.async.token"
+"""The type of a stream in what is traced; the host function that comes of it takes an address."""
 
 _create = ir.Operation.create
 
@@ -84,6 +89,14 @@ def build(
     name: str, operands: Sequence[Any], result: ir.Type, attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
     """Create an operation of one result and return it."""
+    trace = state.trace
+    if trace is not None:
+        known = trace.locations
+        quick: Any = build_value(trace.context, name, operands, result, attributes, BOUNDARY, is_library, known)
+        if quick is not None:
+            trace.count()
+            direct: ir.Value = quick
+            return direct
     operands = _own(operands)
     made = _create(name, results=(result,), operands=operands, attributes=attributes, loc=location())
     value: ir.Value = made.results[0]
@@ -163,6 +176,11 @@ def parse_type(text: str) -> ir.Type:
     if known is None:
         known = trace.types[text] = ir.Type.parse(text, trace.context)
     return known
+
+
+def is_stream(value: ir.Value) -> bool:
+    """Tell whether a value is a stream as it is traced, not its address."""
+    return str(value.type) == STREAM_TYPE
 
 
 def type_of(cls: TypeClass, *arguments: object) -> ir.Type:

@@ -31,6 +31,7 @@ from .arch import Arch, default_arch, describe
 from .library import PACKAGES
 
 __all__ = [
+    "BOUNDARY",
     "REGION_PREFIX",
     "KernelScope",
     "LdsAllocation",
@@ -38,6 +39,7 @@ __all__ = [
     "call_traced",
     "count_branch",
     "current",
+    "is_library",
     "kernel",
     "location",
     "maybe_current",
@@ -209,6 +211,12 @@ class Trace:
         finally:
             self.kernel = outer
 
+    def count(self) -> None:
+        """Count an operation of the program; say that it is long, and refuse one that is too long."""
+        self.operations += 1
+        if self.operations > self.limit:
+            _look_at_length(self)
+
     def remember_location(self, signature: tuple[int, ...] | bytes, frames: list[tuple[CodeType, int]]) -> ir.Location:
         """Make the call-site chain of `frames` (innermost first) and keep it under `signature`."""
         self._codes.extend(code for code, _ in frames)  # keeps the ids of the signature in use
@@ -308,7 +316,8 @@ def target() -> Arch:
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LIBRARY_DIRS = [os.path.join(_PACKAGE, sub) + os.sep for sub in PACKAGES]
-_is_library: dict[str, bool] = {}
+is_library: dict[str, bool] = {}
+"""Whether a file is this library's, by its name; for the files that were asked about."""
 
 
 def _classify(filename: str) -> bool:
@@ -317,7 +326,7 @@ def _classify(filename: str) -> bool:
     )
     # contextlib, functools and the like sit between a user and the library when `with` or a decorator is used.
     library = library or filename.startswith("<frozen") or filename == _CONTEXTLIB
-    _is_library[filename] = library
+    is_library[filename] = library
     return library
 
 
@@ -329,15 +338,16 @@ def call_traced(function: Callable[..., _R], /, *args: Any, **kwargs: Any) -> _R
     return function(*args, **kwargs)
 
 
-_BOUNDARY = call_traced.__code__
+BOUNDARY = call_traced.__code__
+"""The code whose frame is the outermost that locations show."""
 
 
 def _user_frames(frame: FrameType | None) -> list[tuple[CodeType, int]]:
     frames: list[tuple[CodeType, int]] = []
     in_region = False
-    while frame is not None and frame.f_code is not _BOUNDARY:
+    while frame is not None and frame.f_code is not BOUNDARY:
         code = frame.f_code
-        if not _is_library[code.co_filename]:
+        if not is_library[code.co_filename]:
             if not in_region:
                 frames.append((code, frame.f_lasti))
             in_region = code.co_name.startswith(REGION_PREFIX)
@@ -350,13 +360,11 @@ def location() -> ir.Location | None:
     trace = state.trace
     if trace is None:
         return None
-    trace.operations += 1
-    if trace.operations > trace.limit:
-        _look_at_length(trace)
-    signature: Any = call_chain(_BOUNDARY, _is_library)
+    trace.count()
+    signature: Any = call_chain(BOUNDARY, is_library)
     while type(signature) is str:
         _classify(signature)
-        signature = call_chain(_BOUNDARY, _is_library)
+        signature = call_chain(BOUNDARY, is_library)
     known = trace.locations.get(signature)
     if known is None:
         frames = _user_frames(sys._getframe(1))
@@ -385,7 +393,7 @@ def user_frame() -> tuple[str, int] | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        library = _is_library.get(filename)
+        library = is_library.get(filename)
         if library is None:
             library = _classify(filename)
         if not library:

@@ -36,6 +36,7 @@ __all__ = [
     "location_chain",
     "note_unbound",
     "register_adviser",
+    "text_of",
     "user_location",
     "where_text",
 ]
@@ -139,7 +140,7 @@ def user_frames() -> list[Frame]:
     """Return the user's frames that are being traced, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename not in _trace._is_library:
+        if frame.f_code.co_filename not in _trace.is_library:
             _trace._classify(frame.f_code.co_filename)
         frame = frame.f_back
     found = []
@@ -157,7 +158,11 @@ def user_location() -> Frame | None:
 
 def where_text() -> str:
     """Return the place in the user's source as text to append to a message."""
-    frame = user_location()
+    return text_of(user_location())
+
+
+def text_of(frame: Frame | None) -> str:
+    """Return a place in the user's source as text to append to a message."""
     return "" if frame is None else "\n" + "\n".join(_frame_lines(frame))
 
 
@@ -239,11 +244,11 @@ def explain_recursion(error: RecursionError) -> None:
     trace, inside = error.__traceback__, False
     while trace is not None:
         code = trace.tb_frame.f_code
-        library = _trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename)
+        library = _trace.is_library.get(code.co_filename) or _trace._classify(code.co_filename)
         if inside and not library and not code.co_name.startswith(_trace.REGION_PREFIX):
             names.append(code.co_name)
             frames.append(Frame(code.co_filename, *_trace.position(code, trace.tb_lasti)))
-        inside = inside or code is _trace._BOUNDARY
+        inside = inside or code is _trace.BOUNDARY
         trace = trace.tb_next
     again = next((i for i, name in enumerate(names) if name in names[:i]), None)
     if again is None or getattr(error, LOCATED, False):
@@ -298,7 +303,7 @@ def explain_caught(error: BaseException) -> DSLCompileError | None:
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        library = _trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename)
+        library = _trace.is_library.get(code.co_filename) or _trace._classify(code.co_filename)
         if not library:
             frames.insert(0, Frame(code.co_filename, *_trace.position(code, trace.tb_lasti)))
         trace = trace.tb_next
@@ -332,10 +337,10 @@ def _traced_frames(error: BaseException) -> tuple[list[Frame], bool]:
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        library = _trace._is_library.get(code.co_filename) or _trace._classify(code.co_filename)
+        library = _trace.is_library.get(code.co_filename) or _trace._classify(code.co_filename)
         if inside and not library:
             frames.insert(0, Frame(code.co_filename, *_trace.position(code, trace.tb_lasti)))
-        inside = inside or code is _trace._BOUNDARY
+        inside = inside or code is _trace.BOUNDARY
         trace = trace.tb_next
     return frames, library
 

@@ -194,6 +194,22 @@ def test_a_damaged_record_is_not_believed(source, tmp_path, records):
         assert in_a_new_process() == (first, True)
 
 
+def test_a_record_under_the_name_of_another_tool_chain_is_not_believed(source, tmp_path, records, monkeypatch):
+    """Its files are as it says, but they are not those that are asked for."""
+    first = recorded()
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(source.parent, elsewhere)
+    (elsewhere / "one.py").write_text("a = 2\n")
+    (first_record,) = records.iterdir()
+    monkeypatch.setattr(toolchain, "_locations", lambda name: [elsewhere])
+    second = recorded()
+    (second_record,) = set(records.iterdir()) - {first_record}
+    shutil.copyfile(first_record, second_record)
+    found = in_a_new_process()
+    assert found == (second, True)
+    assert second != first
+
+
 @pytest.mark.parametrize("kind", ["others", "link", "pipe", "folder"])
 def test_a_record_that_others_may_have_written_is_not_believed(source, tmp_path, records, kind):
     first = recorded()

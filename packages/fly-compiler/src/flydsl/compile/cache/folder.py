@@ -38,10 +38,13 @@ def private_folder(path: Path) -> Path:
         CacheFolderError: it belongs to somebody else, others may write to it, or it is no folder.
     """
     try:
-        _make_parents(path.parent)
-        with suppress(FileExistsError):
-            path.mkdir(mode=0o700)
-        facts = path.stat()
+        try:
+            facts = os.stat(path)
+        except FileNotFoundError:
+            _make_parents(path.parent)
+            with suppress(FileExistsError):
+                path.mkdir(mode=0o700)
+            facts = os.stat(path)
     except OSError as error:
         raise UnwritableCacheError(f"cannot use the cache folder {path}: {error}. {ADVICE}") from None
     if not stat.S_ISDIR(facts.st_mode):
@@ -68,9 +71,9 @@ def check_parents(path: Path) -> None:
         CacheFolderError: a parent belongs to somebody else than the user or root, or others may write to it.
     """
     advice = "Set FLYDSL_RUNTIME_CACHE_DIR to a folder below one of yours"
-    for parent in {*path.absolute().parents, *path.resolve().parents}:
+    for parent in {*_above(os.path.join(os.getcwd(), path)), *_above(os.path.realpath(path))}:
         try:
-            facts = parent.stat()
+            facts = os.stat(parent)
         except OSError as error:
             raise UnwritableCacheError(f"cannot use the cache folder {path}: {error}. {ADVICE}") from None
         if facts.st_mode & stat.S_ISVTX:
@@ -86,6 +89,15 @@ def check_parents(path: Path) -> None:
                 f"{stat.S_IMODE(facts.st_mode):04o}): they could put another folder in its place. Run `chmod go-w "
                 f"{parent}`. {advice}"
             )
+
+
+def _above(path: str) -> list[str]:
+    """Return the folders above an absolute path. Strings: this is part of each first call, and pathlib takes longer."""
+    found = []
+    while (parent := os.path.dirname(path)) != path:
+        found.append(parent)
+        path = parent
+    return found
 
 
 def _is_own_group(group: int) -> bool:

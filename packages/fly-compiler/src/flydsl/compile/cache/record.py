@@ -27,6 +27,7 @@ _IN_CACHE = ".toolchains"
 _MOST_RECORDS = 16
 _YOUNG_NS = 2_000_000_000
 _HASH = 32
+_FORM = 2
 
 Facts = tuple[int, int, int, int, int]
 """Device, inode, size, time of modification, time of change. No installer, archive or `touch` sets the time of change
@@ -65,7 +66,7 @@ def facts_of(paths: Iterable[str]) -> dict[str, Facts]:
 def find(name: str) -> Known | None:
     """Return what is recorded under a name, if all of its files are as they were then."""
     for folder in _folders():
-        content = _content(folder / name)
+        content = _content(folder / name, name)
         if content is None:
             continue
         known = Known(*marshal.loads(content))
@@ -84,12 +85,13 @@ def add(name: str, known: Known) -> None:
     if max(facts[-1] for facts in known.facts.values()) > now() - _YOUNG_NS:
         return
     content = marshal.dumps(tuple(known))
+    digest = _digest(name, content)
     for folder in _folders():
         with suppress(OSError):
             folder.parent.mkdir(mode=0o700, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
             with atomic_write(folder / name, mode="wb", sync=False) as file:
-                file.write(hashlib.sha256(content).digest() + content)
+                file.write(digest + content)
             _keep_newest(folder)
             return
 
@@ -109,8 +111,17 @@ def _folders() -> list[Path]:
     return found
 
 
-def _content(path: Path) -> bytes | None:
-    """Return what stands in a record of this user's that is whole, behind its hash."""
+def _digest(name: str, content: bytes) -> bytes:
+    """Return the hash that stands before the content of a record.
+
+    The name goes into it, so that a record under the name of another tool chain is none; so does the form of a record,
+    which is to have another number when it changes.
+    """
+    return hashlib.sha256(f"{_FORM} {name}\n".encode() + content).digest()
+
+
+def _content(path: Path, name: str) -> bytes | None:
+    """Return what stands in a record of this user's that is whole and has this name, behind its hash."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -125,4 +136,4 @@ def _content(path: Path) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
-    return content[_HASH:] if hashlib.sha256(content[_HASH:]).digest() == content[:_HASH] else None
+    return content[_HASH:] if content[:_HASH] == _digest(name, content[_HASH:]) else None

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from flydsl._mlir import ir
-from flydsl.trace.build import build, parse_type, vector_type
+from flydsl.trace.build import STREAM_TYPE, build, is_stream, parse_type, vector_type
 
 from .layout.host import is_tracing
 from .numeric.meta import NumericMeta, class_of_mnemonic
@@ -70,21 +70,24 @@ class Type:
 
 
 class Stream:
-    """A device stream as a launch argument: `None` (the default stream), a handle, a torch stream, or traced.
+    """A device stream as a launch argument: `None` (the default stream), a handle, a torch stream, or traced."""
 
-    `value` holds what was given.
-    """
-
-    __slots__ = ("value",)
-
-    value: Any
+    __slots__ = ("_given",)
 
     def __init__(self, value: Any = None) -> None:
-        self.value = value.value if isinstance(value, Stream) else value
+        self._given: Any = value._given if isinstance(value, Stream) else value
+
+    @property
+    def value(self) -> object:
+        """What was given; for the parameter of a function that is traced, its address, an `!llvm.ptr`."""
+        # The parameter is a token: most programs need no address, and its type would load the whole llvm dialect.
+        if isinstance(self._given, ir.Value) and is_stream(self._given):
+            return build("builtin.unrealized_conversion_cast", (self._given,), parse_type("!llvm.ptr"))
+        return self._given
 
     def handle(self) -> int:
         """Return the handle as an integer; `ValueError` for what is no stream."""
-        value = self.value
+        value = self._given
         if value is None:
             return 0
         if isinstance(value, int) and not isinstance(value, bool):
@@ -102,13 +105,17 @@ class Stream:
         Raises:
             TypeError: the stream is a host object, not the parameter of a function that is traced.
         """
-        (stream,) = self.__extract_to_ir_values__()
-        return build("builtin.unrealized_conversion_cast", (stream,), parse_type("!gpu.async.token"))
+        if not isinstance(self._given, ir.Value):
+            raise TypeError(_NOT_TRACED)
+        if is_stream(self._given):
+            return self._given
+        return build("builtin.unrealized_conversion_cast", (self._given,), parse_type(STREAM_TYPE))
 
     def __extract_to_ir_values__(self) -> list[ir.Value]:
-        if isinstance(self.value, ir.Value):
-            return [self.value]
-        raise TypeError("this stream is a host object; only the stream parameter of a @flyc.jit function can be traced")
+        value = self.value
+        if isinstance(value, ir.Value):
+            return [value]
+        raise TypeError(_NOT_TRACED)
 
     @classmethod
     def __construct_from_ir_values__(cls, values: Any, exemplar: Any = None) -> Stream:
@@ -118,7 +125,10 @@ class Stream:
         return Stream
 
     def __repr__(self) -> str:
-        return f"Stream({self.value!r})"
+        return f"Stream({self._given!r})"
+
+
+_NOT_TRACED = "this stream is a host object; only the stream parameter of a @flyc.jit function can be traced"
 
 
 _SCALARS = {

@@ -4,6 +4,7 @@
 
 #include "fly/Dialect/Fly/IR/Infer.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 
 using namespace mlir;
@@ -130,6 +131,8 @@ InferredType inferToLLVMPtr(InferLocation loc, Type pointer, int32_t llvmAddress
   if (llvmAddressSpace < 0)
     return emitOptionalError(loc, "ToLLVMPtrOp: llvm_address_space must be non-negative, got ",
                              llvmAddressSpace);
+  // What is traced has few dialects at first; most programs need no pointer of LLVM's.
+  pointer.getContext()->getOrLoadDialect<LLVM::LLVMDialect>();
   return LLVM::LLVMPointerType::get(pointer.getContext(), llvmAddressSpace);
 }
 

@@ -4,6 +4,7 @@
 
 #include "fly/Dialect/Fly/IR/Infer.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -32,6 +33,8 @@ struct FlyROCDLInlinerInterface : DialectInlinerInterface {
 } // namespace
 
 void FlyROCDLDialect::initialize() {
+  // Of its types are the states of atoms and the resources of buffers, which inference makes.
+  getContext()->getOrLoadDialect<LLVM::LLVMDialect>();
   registerAttributes();
   registerTypes();
   addOperations<
