@@ -5,6 +5,7 @@
 #define FLYDSL_CSRC_ERROR_H
 
 #include "flydsl/runtime.h"
+#include "forks.h"
 
 #include <cstdint>
 #include <string>
@@ -41,8 +42,9 @@ int32_t record_launched() noexcept;
 // Records the exception in flight; to be called from a catch block.
 int32_t record_current_exception() noexcept;
 
-// Runs `body` at the C boundary: no exception leaves it.
+// Runs `body` at the C boundary: no exception leaves it, and no other thread forks meanwhile.
 template <typename Body> int32_t guarded(Body &&body) noexcept {
+  const InLibrary call;
   try {
     body();
     return FLYDSL_OK;

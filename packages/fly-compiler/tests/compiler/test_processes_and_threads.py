@@ -125,11 +125,33 @@ def test_a_fork_waits_for_what_another_thread_compiles(run_script):
     child = os.fork()
     forked.set()
     if child == 0:
-        signal.alarm(600)
+        signal.alarm(120)
         os._exit(0 if gc.isenabled() and call(slow) and call(fresh(2)) else 3)
     assert os.waitpid(child, 0)[1] == 0
     thread.join()
     assert call(slow)
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fork_at_any_time_of_a_first_call(run_script):
+    """Compiling, loading the artifact, loading the module, launching: each holds locks of its own."""
+    text = """
+    import threading
+
+    assert call(fresh(1))
+    for number in range(12):
+        function = fresh(100 + number)
+        thread = threading.Thread(target=call, args=(function,))
+        thread.start()
+        time.sleep(random.Random(number).random() * 0.15)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if call(function) and call(fresh(1)) else 3)
+        assert os.waitpid(child, 0)[1] == 0, number
+        thread.join()
     """
     done = run_script(script(text))
     assert done.returncode == 0, done.stderr

@@ -86,7 +86,12 @@ CASES = {
     "tanh": (lambda x: kernels.tanh(x), torch.tanh),
 }
 # Their operands are no rows: tests of their own.
-ELSEWHERE = {"gemm": "test_gemm.py", "flash_attention": "test_flash_attention.py", "rope_cache": "test_operators.py"}
+ELSEWHERE = {
+    "gemm": "test_gemm.py",
+    "flash_attention": "test_flash_attention.py",
+    "rope_cache": "test_operators.py",
+    "mx_quant": "../quant/test_mx_quant.py",  # of gfx950 alone
+}
 
 
 def weights_of(x):

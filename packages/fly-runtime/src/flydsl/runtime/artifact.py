@@ -12,7 +12,7 @@ import re
 import resource
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -164,16 +164,29 @@ class _Loaded:
 
 
 _loaded: dict[tuple[int, int], _Loaded] = {}
-_loading = threading.Lock()
+_loading = threading.RLock()
 
 
-def _renew_lock() -> None:
-    """In a process that was forked off while another thread held it."""
+_PATIENCE = 60.0
+"""Seconds that a fork waits at most: whoever loads a library may itself wait for the thread that forks."""
+
+
+def _before_fork() -> None:
+    """Wait until no other thread loads a library: the loader's lists would be half made in the child."""
+    _loading.acquire(timeout=_PATIENCE)
+
+
+def _after_fork_in_parent() -> None:
+    with suppress(RuntimeError):  # patience ended
+        _loading.release()
+
+
+def _after_fork_in_child() -> None:
     global _loading
-    _loading = threading.Lock()
+    _loading = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_renew_lock)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 def _new_name(descriptor: int) -> str:
