@@ -93,3 +93,20 @@ def test_no_namespace_init_and_typed():
 def test_each_file_says_its_licence():
     for file in [*SOURCE.rglob("*.py"), *Path(__file__).parent.rglob("*.py")]:
         assert file.read_text().startswith("# SPDX-License-Identifier: Apache-2.0"), file
+
+
+def test_the_types_of_signatures_are_there_for_users():
+    code = "import sys, flydsl.layout as fl; fl.Layout((4, 8)); print('flydsl.layout.types' in sys.modules)"
+    assert run(code) == "False", "only type checkers, and whoever asks for them, load them"
+    types = importlib.import_module("flydsl.layout.types")
+    used = {
+        name.id
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.arg) and node.annotation is not None
+        for name in ast.walk(node.annotation)
+        if isinstance(name, ast.Name)
+    }
+    for name in types.__all__:
+        assert getattr(types, name) is not None
+        assert name in used, f"no signature says {name}"

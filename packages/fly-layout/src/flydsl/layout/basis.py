@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .symbolic import Scalar
+    from .types import IntTuple
 
 __all__ = ["Basis", "E", "accumulate", "basis_get"]
 
@@ -101,7 +102,7 @@ def E(*path: int) -> Basis | int:
     return Basis(1, path) if path else 1
 
 
-def basis_get(path: tuple[int, ...], t: Any, operation: str = "basis_get") -> Any:
+def basis_get(path: tuple[int, ...], t: IntTuple, operation: str = "basis_get") -> Any:
     """The sub-tree of the int-tuple ``t`` at ``path``.
 
     A path that ends in zeros may run past a leaf, since a leaf is its own mode 0.

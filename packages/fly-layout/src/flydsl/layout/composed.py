@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .types import Coord
+
 __all__ = ["ComposedLayout", "CoordTensor"]
 
 
@@ -91,7 +93,7 @@ class ComposedLayout(LayoutLike):
         index = evaluate(crd, outer._shape, outer._stride) if isinstance(outer, Layout) else outer(crd)
         return self._inner(accumulate(self._offset, index))
 
-    def slice(self, coord: Any) -> ComposedLayout:
+    def slice(self, coord: Coord) -> ComposedLayout:
         """See `flydsl.layout.slice_`; the fixed coordinates move into the offset of the innermost part."""
         outer = self._outer
         offset = accumulate(self._offset, fixed(outer, coord)) if isinstance(outer, Layout) else self._offset
@@ -188,7 +190,7 @@ class CoordTensor(LayoutLike):
             return self.slice(crd)
         return accumulate(self._base, self._layout(crd))
 
-    def slice(self, coord: Any) -> CoordTensor:
+    def slice(self, coord: Coord) -> CoordTensor:
         """See `flydsl.layout.slice_`; the fixed coordinates move into the base."""
         layout = self._layout
         base = accumulate(self._base, fixed(layout, coord)) if isinstance(layout, Layout) else self._base

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .types import AnyLayout, Coord, IntTuple, Shape, Stride
+
 __all__ = [
     "composed_get_inner",
     "composed_get_offset",
@@ -37,7 +39,7 @@ __all__ = [
 ]
 
 
-def crd2idx(coord: Any, layout: Any, stride: Any = None) -> Any:
+def crd2idx(coord: Coord, layout: AnyLayout | Swizzle | CoordSwizzle | Shape, stride: Stride | None = None) -> Any:
     """The index of a coordinate (with basis strides: a coordinate of the co-domain). None counts as 0.
 
     Args:
@@ -51,7 +53,7 @@ def crd2idx(coord: Any, layout: Any, stride: Any = None) -> Any:
     if isinstance(layout, Layout):
         return evaluate(coord, layout._shape, layout._stride)
     if isinstance(layout, LayoutLike):
-        return layout(_zeros_for_none(coord))  # type: ignore[operator]
+        return layout(_zeros_for_none(coord))
     if isinstance(layout, (Swizzle, CoordSwizzle)):
         return layout(coord)
     return evaluate(coord, layout, prefix_product(layout) if stride is None else stride)
@@ -71,7 +73,7 @@ def _parts(operation: str, index: Any, layout: Any, stride: Any) -> tuple[Any, A
     return layout, prefix_product(layout) if stride is None else stride
 
 
-def idx2crd(index: Any, layout: Any, stride: Any = None) -> Any:
+def idx2crd(index: Coord, layout: AnyLayout | Shape, stride: Stride | None = None) -> Any:
     """The coordinate of an index: for each leaf by itself ``(index div stride) mod extent``, 0 for extent 1.
 
     Law: it inverts `crd2idx` where the layout is compact (a bijection onto ``[0, size)``).
@@ -83,25 +85,25 @@ def idx2crd(index: Any, layout: Any, stride: Any = None) -> Any:
     return idx2crd_shape(index, shape, strides)
 
 
-def get_flat_coord(index: Any, layout: Any) -> Any:
+def get_flat_coord(index: Coord, layout: AnyLayout | Shape) -> Any:
     """`idx2crd` with every mode of the shape made one linear coordinate."""
     shape, strides = _parts("get_flat_coord", index, layout, None)
     return flat_coord(index, shape, strides)
 
 
-def get_1d_coord(index: Any, layout: Any) -> Any:
+def get_1d_coord(index: Coord, layout: AnyLayout | Shape) -> Any:
     """`idx2crd` as one linear coordinate of the whole shape."""
     shape, strides = _parts("get_1d_coord", index, layout, None)
     return linear_coord(index, shape, strides)
 
 
-def get_leaves(t: Any, dynamic_only: bool = False) -> tuple[Any, ...]:
+def get_leaves(t: IntTuple, dynamic_only: bool = False) -> tuple[Any, ...]:
     """All leaves of an int-tuple, depth first; or only the symbolic ones."""
     leaves = [x.value if isinstance(x, Basis) else x for x in flatten(t)]
     return tuple([x for x in leaves if isinstance(x, SymInt)] if dynamic_only else leaves)
 
 
-def get_scalar(t: Any) -> Any:
+def get_scalar(t: IntTuple) -> Any:
     """The only leaf of an int-tuple; a basis element gives its value.
 
     Raises:
@@ -149,7 +151,7 @@ def get_shape(layout: LayoutLike) -> Any:
     return layout.shape
 
 
-def get_stride(layout: Any) -> Any:
+def get_stride(layout: AnyLayout) -> Any:
     """The strides of a plain layout (also that of a coordinate tensor).
 
     Raises:
@@ -161,7 +163,7 @@ def get_stride(layout: Any) -> Any:
     return inside._stride
 
 
-def make_view(base: Any, layout: Any) -> CoordTensor:
+def make_view(base: Coord, layout: AnyLayout) -> CoordTensor:
     """A `CoordTensor`, after checking that the base fits the co-domain of the layout.
 
     Raises:
@@ -175,17 +177,17 @@ def make_view(base: Any, layout: Any) -> CoordTensor:
     return tensor
 
 
-def composed_get_inner(layout: Any) -> Any:
+def composed_get_inner(layout: AnyLayout) -> Any:
     """The inner function of a composed layout."""
     return _composed("composed_get_inner", layout).inner
 
 
-def composed_get_offset(layout: Any) -> Any:
+def composed_get_offset(layout: AnyLayout) -> Any:
     """The offset of a composed layout."""
     return _composed("composed_get_offset", layout).offset
 
 
-def composed_get_outer(layout: Any) -> Any:
+def composed_get_outer(layout: AnyLayout) -> Any:
     """The outer layout of a composed layout."""
     return _composed("composed_get_outer", layout).outer
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from .types import IntTuple
+
 
 __all__ = [
     "compatible",
@@ -51,7 +53,7 @@ def too_deep(what: str) -> LayoutError:
 
 
 # -- structure -----------------------------------------------------------------------------------------------------
-def flatten(t: Any) -> tuple[Any, ...]:
+def flatten(t: IntTuple) -> tuple[Any, ...]:
     """The leaves, depth first, always as a flat tuple (a leaf gives a one-element tuple)."""
     if type(t) is not tuple:
         return (t,)
@@ -76,7 +78,7 @@ def _flatten_into(t: tuple[Any, ...], out: list[Any]) -> None:
             out.append(x)
 
 
-def unflatten(leaves: tuple[Any, ...], target_profile: Any) -> Any:
+def unflatten(leaves: tuple[Any, ...], target_profile: IntTuple) -> Any:
     """Arrange ``leaves`` in the nesting of ``target_profile`` (whose leaf values do not matter).
 
     Raises:
@@ -93,24 +95,24 @@ def unflatten(leaves: tuple[Any, ...], target_profile: Any) -> Any:
     return build(target_profile)
 
 
-def profile(t: Any) -> Any:
+def profile(t: IntTuple) -> Any:
     """The nesting of ``t`` with every leaf replaced by 0."""
     return transform_leaves(lambda _: 0, t)
 
 
-def rank_of(t: Any) -> int:
+def rank_of(t: IntTuple) -> int:
     """Number of modes of an int-tuple; a leaf has rank 1."""
     return len(t) if type(t) is tuple else 1
 
 
-def depth_of(t: Any) -> int:
+def depth_of(t: IntTuple) -> int:
     """Nesting depth of an int-tuple; a leaf has depth 0."""
     if type(t) is not tuple:
         return 0
     return 1 + max(map(depth_of, t))
 
 
-def product(t: Any) -> Any:
+def product(t: IntTuple) -> Any:
     """Product of all leaves."""
     if type(t) is not tuple:
         return t
@@ -131,7 +133,7 @@ def transform_leaves(f: Callable[..., Any], *trees: Any) -> Any:
     return f(*trees)
 
 
-def has_none(t: Any) -> bool:
+def has_none(t: IntTuple) -> bool:
     """True when a leaf is None."""
     if type(t) is tuple:
         for x in t:  # noqa: SIM110 - this is on the path of every call of a layout, and any() costs a generator
@@ -141,19 +143,19 @@ def has_none(t: Any) -> bool:
     return t is None
 
 
-def is_static(t: Any) -> bool:
+def is_static(t: IntTuple) -> bool:
     """True when no leaf (nor the value of a basis leaf) is symbolic."""
     return not any(isinstance(x, SymInt) or (isinstance(x, Basis) and isinstance(x.value, SymInt)) for x in flatten(t))
 
 
-def is_int_tuple(t: Any) -> bool:
+def is_int_tuple(t: IntTuple) -> bool:
     """True for an int, SymInt, Basis or None and for non-empty tuples of those."""
     if type(t) is tuple:
         return bool(t) and all(map(is_int_tuple, t))
     return t is None or isinstance(t, (int, SymInt, Basis))
 
 
-def specialize_tuple(t: Any, values: Mapping[str, int]) -> Any:
+def specialize_tuple(t: IntTuple, values: Mapping[str, int]) -> Any:
     """``t`` with named symbolic integers replaced."""
     if type(t) is tuple:
         return tuple([specialize_tuple(x, values) for x in t])
@@ -161,21 +163,21 @@ def specialize_tuple(t: Any, values: Mapping[str, int]) -> Any:
 
 
 # -- relations -----------------------------------------------------------------------------------------------------
-def congruent(a: Any, b: Any) -> bool:
+def congruent(a: IntTuple, b: IntTuple) -> bool:
     """True when ``a`` and ``b`` have the same nesting."""
     if type(a) is tuple:
         return type(b) is tuple and len(a) == len(b) and all(map(congruent, a, b))
     return type(b) is not tuple
 
 
-def weakly_congruent(a: Any, b: Any) -> bool:
+def weakly_congruent(a: IntTuple, b: IntTuple) -> bool:
     """True when the nesting of ``a`` is a prefix of that of ``b``: a leaf of ``a`` may face any sub-tree of ``b``."""
     if type(a) is tuple:
         return type(b) is tuple and len(a) == len(b) and all(map(weakly_congruent, a, b))
     return True
 
 
-def compatible(a: Any, b: Any) -> bool:
+def compatible(a: IntTuple, b: IntTuple) -> bool:
     """True when every coordinate of shape ``a`` is one of shape ``b``: weakly congruent, and equal sizes at leaves."""
     if type(a) is tuple:
         return type(b) is tuple and len(a) == len(b) and all(map(compatible, a, b))
@@ -199,7 +201,7 @@ def inner_product(a: Any, b: Any) -> Any:
     return a * b
 
 
-def elem_scale(a: Any, b: Any) -> Any:
+def elem_scale(a: IntTuple, b: IntTuple) -> Any:
     """``a`` times ``b``, leaf by leaf; a leaf of ``a`` is scaled by the product of what it faces in ``b``."""
     if type(a) is tuple:
         if type(b) is not tuple or len(a) != len(b):
@@ -208,7 +210,7 @@ def elem_scale(a: Any, b: Any) -> Any:
     return a * product(b)
 
 
-def prefix_product(t: Any, init: Any = 1) -> Any:
+def prefix_product(t: IntTuple, init: IntTuple = 1) -> Any:
     """Exclusive prefix products in depth-first order: the compact column-major strides of the shape ``t``.
 
     A tuple ``init`` restarts each mode with its own value.
@@ -236,7 +238,7 @@ def _scan(t: tuple[Any, ...], start: Any) -> tuple[Any, Any]:
     return tuple(out), start
 
 
-def suffix_product(t: Any, init: Any = 1) -> Any:
+def suffix_product(t: IntTuple, init: IntTuple = 1) -> Any:
     """Exclusive suffix products: the compact row-major (lexicographic) strides of the shape ``t``."""
     if type(t) is not tuple:
         return init
@@ -255,7 +257,7 @@ def _scan_back(t: tuple[Any, ...], start: Any) -> tuple[Any, Any]:
     return tuple(reversed(out)), start
 
 
-def tuple_max(t: Any) -> int:
+def tuple_max(t: IntTuple) -> int:
     """The largest leaf of a static int-tuple."""
     leaves = flatten(t)
     if not all(isinstance(x, int) for x in leaves):

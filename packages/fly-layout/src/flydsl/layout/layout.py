@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from .symbolic import Scalar
+    from .types import Coord, IntTuple, Shape, Stride, Tiler
+
 __all__ = ["Layout", "LayoutLike", "is_layout"]
 
 
@@ -91,21 +94,21 @@ class LayoutLike:
             yield self[i]
 
     # -- algebra, as methods; the free functions of the same names are the definitions -----------------------------
-    def coalesce(self, pattern: Any = None) -> Self:
+    def coalesce(self, pattern: IntTuple = None) -> Self:
         """See `flydsl.layout.coalesce`."""
         return above.coalesce(self, pattern)  # type: ignore[no-any-return]
 
-    def filter(self, pattern: Any = None) -> Self:
+    def filter(self, pattern: IntTuple = None) -> Self:
         """See `flydsl.layout.filter`."""
         return above.filter(self, pattern)  # type: ignore[no-any-return]
 
-    def compose(self, other: Any) -> Any:
+    def compose(self, other: Tiler) -> Any:
         """See `flydsl.layout.composition`; ``self.compose(other)`` is ``self`` after ``other``."""
         return above.composition(self, other)
 
     composition = compose
 
-    def complement(self, codomain: Any = None) -> Any:
+    def complement(self, codomain: Scalar | None = None) -> Any:
         """See `flydsl.layout.complement`."""
         return above.complement(self, codomain)
 
@@ -117,31 +120,31 @@ class LayoutLike:
         """See `flydsl.layout.left_inverse`."""
         return above.left_inverse(self)
 
-    def logical_divide(self, divisor: Any) -> Any:
+    def logical_divide(self, divisor: Tiler) -> Any:
         """See `flydsl.layout.logical_divide`."""
         return above.logical_divide(self, divisor)
 
-    def zipped_divide(self, divisor: Any) -> Any:
+    def zipped_divide(self, divisor: Tiler) -> Any:
         """See `flydsl.layout.zipped_divide`."""
         return above.zipped_divide(self, divisor)
 
-    def tiled_divide(self, divisor: Any) -> Any:
+    def tiled_divide(self, divisor: Tiler) -> Any:
         """See `flydsl.layout.tiled_divide`."""
         return above.tiled_divide(self, divisor)
 
-    def flat_divide(self, divisor: Any) -> Any:
+    def flat_divide(self, divisor: Tiler) -> Any:
         """See `flydsl.layout.flat_divide`."""
         return above.flat_divide(self, divisor)
 
-    def logical_product(self, tiler: Any) -> Any:
+    def logical_product(self, tiler: Tiler) -> Any:
         """See `flydsl.layout.logical_product`."""
         return above.logical_product(self, tiler)
 
-    def blocked_product(self, tiler: Any) -> Any:
+    def blocked_product(self, tiler: Tiler) -> Any:
         """See `flydsl.layout.blocked_product`."""
         return above.blocked_product(self, tiler)
 
-    def raked_product(self, tiler: Any) -> Any:
+    def raked_product(self, tiler: Tiler) -> Any:
         """See `flydsl.layout.raked_product`."""
         return above.raked_product(self, tiler)
 
@@ -149,11 +152,11 @@ class LayoutLike:
         """See `flydsl.layout.recast_layout`."""
         return above.recast_layout(self, old_bits, new_bits)
 
-    def with_shape(self, shape: Any) -> Any:
+    def with_shape(self, shape: Shape) -> Any:
         """See `flydsl.layout.with_shape`."""
         return above.with_shape(self, shape)
 
-    def slice(self, coord: Any) -> Any:
+    def slice(self, coord: Coord) -> Any:
         """See `flydsl.layout.slice_`."""
         raise NotImplementedError
 
@@ -269,21 +272,21 @@ class Layout(LayoutLike):
             raise fail("crd2idx", "an empty coordinate", self)
         return evaluate(crd, shape, self._stride)
 
-    def idx2crd(self, index: Any) -> Any:
+    def idx2crd(self, index: Coord) -> Any:
         """The natural coordinate of an index, where the layout is compact; see `flydsl.layout.idx2crd`."""
         return idx2crd_shape(index, self._shape, self._stride)
 
     get_hier_coord = idx2crd
 
-    def get_flat_coord(self, index: Any) -> Any:
+    def get_flat_coord(self, index: Coord) -> Any:
         """One linear coordinate per mode; see `flydsl.layout.get_flat_coord`."""
         return flat_coord(index, self._shape, self._stride)
 
-    def get_1d_coord(self, index: Any) -> Any:
+    def get_1d_coord(self, index: Coord) -> Any:
         """The linear coordinate of an index; see `flydsl.layout.get_1d_coord`."""
         return linear_coord(index, self._shape, self._stride)
 
-    def slice(self, coord: Any) -> Layout:
+    def slice(self, coord: Coord) -> Layout:
         """The modes where ``coord`` is None, see `flydsl.layout.slice_`."""
         shapes: list[Any] = []
         strides: list[Any] = []
@@ -347,7 +350,7 @@ class Layout(LayoutLike):
         return self._text(True)
 
 
-def make(shape: Any, stride: Any, static: bool) -> Layout:
+def make(shape: Shape, stride: Stride, static: bool) -> Layout:
     """A layout from parts that are known to be valid."""
     self = object.__new__(Layout)
     self._shape = shape
@@ -357,7 +360,7 @@ def make(shape: Any, stride: Any, static: bool) -> Layout:
     return self
 
 
-def fixed(layout: Layout, coord: Any) -> Any:
+def fixed(layout: Layout, coord: Coord) -> Any:
     """The index of the coordinates that a slice fixes."""
     return evaluate(coord, layout._shape, layout._stride)
 

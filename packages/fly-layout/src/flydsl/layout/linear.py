@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from .types import AnyLayout
+
 __all__ = ["LinearLayout", "from_bases", "is_linear", "to_linear"]
 
 
@@ -247,7 +249,7 @@ def _common_bits(bases: Sequence[int]) -> tuple[int, int] | None:
     return None
 
 
-def to_linear(layout: Any) -> LinearLayout:
+def to_linear(layout: AnyLayout) -> LinearLayout:
     """A layout as a linear map of its linear coordinate, with the extents of its modes as shape.
 
     The exact condition for a plain layout: every extent is a power of two, no stride is negative, and the images of
@@ -302,7 +304,7 @@ def _product(s: Any) -> int:
     return n
 
 
-def is_linear(layout: Any) -> bool:
+def is_linear(layout: AnyLayout) -> bool:
     """True when `to_linear` gives a linear map (with image 0 of 0)."""
     try:
         return to_linear(layout).offset == 0

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from .types import Coord, Nested
+
 __all__ = [
     "append",
     "dice",
@@ -45,7 +47,7 @@ def _indexed(x: Any, operation: str, *rest: Any) -> tuple[Any, ...]:
     return shape
 
 
-def get(x: Any, mode: int | Sequence[int]) -> Any:
+def get(x: Nested, mode: int | Sequence[int]) -> Any:
     """The sub-mode at a mode or mode path; the empty path gives ``x``.
 
     Raises:
@@ -63,7 +65,7 @@ def get(x: Any, mode: int | Sequence[int]) -> Any:
     return x._at(path) if isinstance(x, LayoutLike) else at
 
 
-def take(x: Any, begin: int, end: int) -> Any:
+def take(x: Nested, begin: int, end: int) -> Any:
     """Modes ``begin`` to ``end`` (exclusive; -1 is the rank); exactly one mode is unwrapped.
 
     Raises:
@@ -76,7 +78,7 @@ def take(x: Any, begin: int, end: int) -> Any:
     return _both(x, lambda t: t[begin] if stop - begin == 1 else t[begin:stop])
 
 
-def select(x: Any, indices: Sequence[int]) -> Any:
+def select(x: Nested, indices: Sequence[int]) -> Any:
     """The listed modes in that order, repeats allowed; exactly one is unwrapped.
 
     Raises:
@@ -92,7 +94,7 @@ def select(x: Any, indices: Sequence[int]) -> Any:
     return _both(x, lambda t: t[chosen[0]] if len(chosen) == 1 else tuple([t[i] for i in chosen]))
 
 
-def group(x: Any, begin: int, end: int) -> Any:
+def group(x: Nested, begin: int, end: int) -> Any:
     """Wrap modes ``begin`` to ``end`` (exclusive; -1 is the rank) into one mode; a leaf or empty range is unchanged.
 
     Raises:
@@ -109,7 +111,7 @@ def group(x: Any, begin: int, end: int) -> Any:
     return _both(x, lambda t: (*t[:begin], t[begin:stop], *t[stop:]))
 
 
-def append(x: Any, elem: Any, n: int | None = None) -> Any:
+def append(x: Nested, elem: Nested, n: int | None = None) -> Any:
     """``x`` with ``elem`` as a new last mode; with ``n``, with copies of ``elem`` up to rank ``n``.
 
     Raises:
@@ -119,7 +121,7 @@ def append(x: Any, elem: Any, n: int | None = None) -> Any:
     return _extend("append", x, elem, n, lambda t, e: t + e)
 
 
-def prepend(x: Any, elem: Any, n: int | None = None) -> Any:
+def prepend(x: Nested, elem: Nested, n: int | None = None) -> Any:
     """`append` at the front."""
     return _extend("prepend", x, elem, n, lambda t, e: e + t)
 
@@ -143,7 +145,7 @@ def _extend(operation: str, x: Any, elem: Any, n: int | None, join: Callable[[An
     return extend(x, elem)
 
 
-def replace(x: Any, mode: int, elem: Any) -> Any:
+def replace(x: Nested, mode: int, elem: Any) -> Any:
     """``x`` with its mode ``mode`` exchanged for ``elem``.
 
     Raises:
@@ -195,7 +197,7 @@ def zip_(*operands: Any) -> Any:
 
 
 # -- slice and dice --------------------------------------------------------------------------------------------------
-def slice_(x: Any, coord: Any) -> Any:
+def slice_(x: Nested, coord: Coord) -> Any:
     """The parts of ``x`` where ``coord`` is None, collected in one flat tuple (a single part is unwrapped).
 
     Parts that face an integer are dropped. On a coordinate tensor they move into the base, on a composed layout into
@@ -211,7 +213,7 @@ def slice_(x: Any, coord: Any) -> Any:
     return _sliced(x, coord, x)
 
 
-def slice_and_offset(coord: Any, layout: Layout) -> tuple[Layout, Any]:
+def slice_and_offset(coord: Coord, layout: Layout) -> tuple[Layout, Any]:
     """The sub-layout that `slice_` keeps, and the index of the coordinates that it fixed."""
     return slice_(layout, coord), fixed(layout, coord)
 
@@ -224,7 +226,7 @@ def _sliced(t: Any, coord: Any, whole: Any) -> Any:
     return kept[0] if len(kept) == 1 else tuple(kept)
 
 
-def dice(x: Any, coord: Any) -> Any:
+def dice(x: Nested, coord: Coord) -> Any:
     """The complement of `slice_`: the parts where ``coord`` is not None.
 
     Raises:

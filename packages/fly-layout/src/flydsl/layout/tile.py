@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .types import Tiler
+
 __all__ = ["Tile", "make_tile", "tile_modes"]
 
 
@@ -91,6 +93,6 @@ def _mode_text(mode: Any, names: bool) -> str:
     return text_of(mode, names)
 
 
-def tile_modes(tiler: Any) -> Any:
+def tile_modes(tiler: Tiler) -> Any:
     """The bare modes of a `Tile`, tuple or leaf tiler."""
     return tiler._modes if isinstance(tiler, Tile) else tiler

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .types import IntTuple
+
 __all__ = [
     "ceil_div",
     "colex_less",
@@ -72,12 +74,12 @@ def int_tuple_add(a: Any, b: Any) -> Any:
     return (0 if a is None else a) + (0 if b is None else b)
 
 
-def int_tuple_sub(a: Any, b: Any) -> Any:
+def int_tuple_sub(a: IntTuple, b: IntTuple) -> Any:
     """Difference; surplus modes of the right operand are copied, not negated."""
     return _integers("int_tuple_sub", lambda x, y: x - y)(a, b)
 
 
-def int_tuple_mul(a: Any, b: Any) -> Any:
+def int_tuple_mul(a: IntTuple, b: IntTuple) -> Any:
     """Product; an integer times a basis element scales its value."""
 
     def mul(x: Any, y: Any) -> Any:
@@ -88,12 +90,12 @@ def int_tuple_mul(a: Any, b: Any) -> Any:
     return _modewise("int_tuple_mul", mul, a, b)
 
 
-def int_tuple_div(a: Any, b: Any) -> Any:
+def int_tuple_div(a: IntTuple, b: IntTuple) -> Any:
     """Truncating quotient."""
     return _integers("int_tuple_div", div_leaf)(a, b)
 
 
-def int_tuple_mod(a: Any, b: Any) -> Any:
+def int_tuple_mod(a: IntTuple, b: IntTuple) -> Any:
     """Remainder of the truncating quotient."""
     return _integers("int_tuple_mod", mod_leaf)(a, b)
 
@@ -101,12 +103,12 @@ def int_tuple_mod(a: Any, b: Any) -> Any:
 int_tuple_product = product
 
 
-def product_each(t: Any) -> Any:
+def product_each(t: IntTuple) -> Any:
     """One product per mode; a leaf stays a leaf."""
     return tuple([product(x) for x in t]) if type(t) is tuple else t
 
 
-def product_like(t: Any, guide: Any) -> Any:
+def product_like(t: IntTuple, guide: IntTuple) -> Any:
     """Products of what faces the leaves of ``guide``; modes beyond its rank are dropped.
 
     Raises:
@@ -124,13 +126,13 @@ int_tuple_product_like = product_like
 
 
 # -- divisions of shapes -----------------------------------------------------------------------------------------------
-def ceil_div(a: Any, b: Any) -> Any:
+def ceil_div(a: IntTuple, b: IntTuple) -> Any:
     """``ceil(a / b)``: leaf by leaf, by the product of a tuple facing a leaf, or, for a leaf divisor of a tuple,
     with the leading modes consuming it. Surplus modes of ``a`` are kept. A basis element divides by its value."""
     return _divide("ceil_div", ceil_div_leaf, a, b)
 
 
-def shape_div(a: Any, b: Any) -> Any:
+def shape_div(a: IntTuple, b: IntTuple) -> Any:
     """`ceil_div` in which at each leaf one operand has to divide the other.
 
     Raises:
@@ -187,7 +189,7 @@ def _divide(operation: str, f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any
 
 
 # -- comparisons -----------------------------------------------------------------------------------------------------
-def elem_less(a: Any, b: Any) -> Any:
+def elem_less(a: IntTuple, b: IntTuple) -> Any:
     """True when every leaf of ``a`` is less than its partner in ``b``.
 
     A higher rank of ``a`` makes it false, surplus modes of ``b`` are ignored, and a leaf compares with the first mode
@@ -211,7 +213,7 @@ def _elem_less(a: Any, b: Any) -> Any:
     return apply("lt", a, b)
 
 
-def equal(a: Any, b: Any) -> Any:
+def equal(a: IntTuple, b: IntTuple) -> Any:
     """Structural equality; an int never equals a basis element. Symbolic leaves give a symbolic 0 / 1."""
     return _as_bool(_equal(a, b))
 
@@ -246,7 +248,7 @@ def _as_bool(x: Any) -> Any:
     return bool(x) if type(x) is int else x
 
 
-def lex_less(a: Any, b: Any) -> bool:
+def lex_less(a: IntTuple, b: IntTuple) -> bool:
     """Lexicographic order of static int-tuples, first mode first; a proper prefix is less.
 
     Raises:
@@ -264,7 +266,7 @@ def lex_less(a: Any, b: Any) -> bool:
     raise fail("lex_less", "leaves have to be static integers that face each other", a, b, kind=LayoutTypeError)
 
 
-def colex_less(a: Any, b: Any) -> bool:
+def colex_less(a: IntTuple, b: IntTuple) -> bool:
     """`lex_less` with the last mode first: the order in which column-major coordinates count up."""
     if type(a) is tuple and type(b) is tuple:
         for x, y in zip(reversed(a), reversed(b)):

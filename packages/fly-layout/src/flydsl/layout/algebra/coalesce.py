@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..types import AnyLayout, IntTuple
+
 __all__ = ["coalesce", "filter", "filter_zeros"]
 
 
-def coalesce(x: Any, pattern: Any = None) -> Any:
+def coalesce(x: AnyLayout, pattern: IntTuple = None) -> Any:
     """The same function of the linear coordinate with as few modes as possible.
 
     Law: ``size`` is kept and ``coalesce(L)(i) == L(i)`` for all linear coordinates ``i``; the depth is at most 1.
@@ -100,7 +102,7 @@ def _by_mode(x: Layout, pattern: tuple[Any, ...], operation: Callable[[Any, Any]
     return make(tuple([m._shape for m in out]) + shape[n:], tuple([m._stride for m in out]) + stride[n:], static)
 
 
-def filter(x: Any, pattern: Any = None) -> Any:
+def filter(x: AnyLayout, pattern: IntTuple = None) -> Any:
     """The layout without its modes of stride 0 and of extent 1, coalesced: what it reaches, each index once per mode.
 
     With a tuple pattern, by mode as in `coalesce`. Nothing left gives ``1:0``.

@@ -12,10 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["max_common_layout", "max_common_vector", "nullspace"]
 
 
-def max_common_layout(a: Any, b: Any) -> Layout:
+def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     """The longest layout R of linear coordinates that is contiguous in both: ``a(R(i)) == b(R(i)) == i``.
 
     It describes the elements that can be copied from ``a`` to ``b`` as one vector, whatever their coordinates are.
@@ -35,7 +37,7 @@ def max_common_layout(a: Any, b: Any) -> Layout:
     return pack(out_s, out_d, True) if out_s else make(1, 0, True)
 
 
-def max_common_vector(a: Any, b: Any) -> int:
+def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
     """Number of elements of `max_common_layout`."""
     common = max_common_layout(a, b)
     n = common.size()

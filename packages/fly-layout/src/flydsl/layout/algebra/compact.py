@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout, IntTuple, Shape, Stride
+
 __all__ = [
     "make_fragment_layout_like",
     "make_identity_layout",
@@ -25,7 +27,7 @@ __all__ = [
 ]
 
 
-def make_layout(*parts: Any, stride: Any = None) -> Layout:
+def make_layout(*parts: Any, stride: Stride | str | None = None) -> Layout:
     """A layout from a shape and a stride, or from layouts that become its modes.
 
     ``make_layout(shape)`` is compact column-major; ``make_layout(shape, stride)`` is as written, where ``stride`` may
@@ -50,7 +52,7 @@ def make_layout(*parts: Any, stride: Any = None) -> Layout:
     return Layout(shape, stride)
 
 
-def make_identity_layout(shape: Any) -> Layout:
+def make_identity_layout(shape: Shape) -> Layout:
     """The layout that maps a coordinate to itself: stride ``1E p`` at path p; a leaf shape gets stride 1."""
 
     def strides(s: Any, path: tuple[int, ...]) -> Any:
@@ -61,7 +63,7 @@ def make_identity_layout(shape: Any) -> Layout:
     return Layout(shape, strides(shape, ()))
 
 
-def make_ordered_layout(shape: Any, order: Any) -> Layout:
+def make_ordered_layout(shape: Shape, order: IntTuple) -> Layout:
     """Compact strides that ascend in the order of the values in ``order``.
 
     ``order`` is weakly congruent with ``shape``; a sub-shape that faces one value is column-major inside. Static
@@ -76,7 +78,7 @@ def make_ordered_layout(shape: Any, order: Any) -> Layout:
     return Layout(shape, ordered_strides("make_ordered_layout", shape, shape, order))
 
 
-def ordered_strides(operation: str, shape: Any, counted: Any, order: Any) -> Any:
+def ordered_strides(operation: str, shape: Shape, counted: Any, order: IntTuple) -> Any:
     """Strides of ``shape`` in ``order``, where the extents that count are those of ``counted``."""
     entries: list[tuple[Any, int, Any]] = []
 
@@ -112,7 +114,7 @@ def _without_zeros(shape: Any, stride: Any) -> Any:
     return transform_leaves(lambda s, d: 1 if type(d) is int and d == 0 else s, shape, stride)
 
 
-def make_layout_like(a: Any) -> Layout:
+def make_layout_like(a: AnyLayout) -> Layout:
     """The shape of ``a`` with compact strides in the order of its strides; modes of stride 0 count as extent 1."""
     layout = a.plain() if isinstance(a, LayoutLike) else None
     if layout is None:
@@ -125,7 +127,7 @@ def make_layout_like(a: Any) -> Layout:
     return Layout(layout._shape, ordered_strides("make_layout_like", layout._shape, counted, layout._stride))
 
 
-def make_fragment_layout_like(a: Any) -> Layout:
+def make_fragment_layout_like(a: AnyLayout) -> Layout:
     """The register layout for a partition: mode 0 (the values of one atom) contiguous, then the rest in its order.
 
     Stride-0 leaves of mode 0 stay 0 (those values share a register) and count as extent 1.
@@ -161,7 +163,7 @@ def _fragment_mode(shape: Any, stride: Any) -> Layout:
     return Layout(shape, zero)
 
 
-def tile_to_shape(block: Any, target_shape: Any, order: Any) -> Any:
+def tile_to_shape(block: AnyLayout | Shape, target_shape: Shape, order: IntTuple) -> Any:
     """``block`` repeated over ``target_shape``, the copies in the given order: modes ``(block_i, repeats_i)``.
 
     Law: ``blocked_product(block, make_ordered_layout(ceil(target / block), order))``; a target that the block does

@@ -15,10 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..symbolic import Scalar
+    from ..types import AnyLayout
+
 __all__ = ["complement"]
 
 
-def complement(a: Any, codomain: Any = None) -> Any:
+def complement(a: AnyLayout | int, codomain: Scalar | None = None) -> Any:
     """A layout R that, together with ``a``, covers ``[0, codomain)``.
 
     Laws: *disjoint*, no index but 0 is in both images, and every ``a(i) + R(j)`` is different; *ordered*, R's strides
@@ -34,7 +37,7 @@ def complement(a: Any, codomain: Any = None) -> Any:
             not all strides are static and positive.
         LayoutTypeError: the codomain is no integer, or ``a`` has basis strides.
     """
-    if type(a) is int:
+    if isinstance(a, int):
         a = Layout(a, 1)
     if not isinstance(a, Layout):
         return a.lift(lambda layout: complement(layout, codomain))

@@ -26,10 +26,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout, Tiler
+
 __all__ = ["composition"]
 
 
-def composition(a: Any, b: Any) -> Any:
+def composition(a: AnyLayout | Swizzle | CoordSwizzle, b: Tiler) -> Any:
     """``a`` after ``b``.
 
     Law: ``composition(A, B)(c) == A(B(c))`` for all coordinates c of B, and the result has the profile of B (refined,

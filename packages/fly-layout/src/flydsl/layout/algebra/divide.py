@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..types import AnyLayout, Tiler
+
 __all__ = ["flat_divide", "logical_divide", "tiled_divide", "zipped_divide"]
 
 
-def logical_divide(a: Any, divisor: Any) -> Any:
+def logical_divide(a: AnyLayout, divisor: Tiler) -> Any:
     """``composition(A, (D, complement(D, size(A))))``: mode 0 is the tile, mode 1 the arrangement of tiles.
 
     Law: the result has the elements of A, each once, rearranged (rounded up when D does not divide A: then the tail
@@ -87,7 +89,7 @@ def by_mode(operation: str, f: Callable[[Any, Any], Layout], a: Layout, modes: t
     return join(parts)
 
 
-def split(operation: str, f: Callable[[Any, Any], Layout], a: Layout, divisor: Any) -> tuple[Layout, Layout]:
+def split(operation: str, f: Callable[[Any, Any], Layout], a: Layout, divisor: Tiler) -> tuple[Layout, Layout]:
     """Tile and rest, zipped along the structure of a tile: ``((t0,t1,..),(r0,r1,..,x2,..))``."""
     modes = tile_modes(divisor)
     if type(modes) is tuple:
@@ -125,7 +127,7 @@ def _split_divide(operation: str, a: Layout, divisor: Any) -> tuple[Layout, Layo
         raise within(e, operation, a, shown) from None
 
 
-def zipped_divide(a: Any, divisor: Any) -> Any:
+def zipped_divide(a: AnyLayout, divisor: Tiler) -> Any:
     """`logical_divide` with all tile modes in mode 0 and all rests in mode 1: ``((t0,t1,..),(r0,r1,..,x2,..))``.
 
     With a layout divisor it is `logical_divide`. Zipping follows the nesting of the tile; a None mode has ``1:0`` in
@@ -137,7 +139,7 @@ def zipped_divide(a: Any, divisor: Any) -> Any:
     return join([tile, rest])
 
 
-def tiled_divide(a: Any, divisor: Any) -> Any:
+def tiled_divide(a: AnyLayout, divisor: Tiler) -> Any:
     """`zipped_divide` with the rest's modes spliced in: ``((t0,t1,..), r0, r1, .., x2, ..)``."""
     if not isinstance(a, Layout):
         return _lifted("tiled_divide", tiled_divide, a, divisor)
@@ -146,7 +148,7 @@ def tiled_divide(a: Any, divisor: Any) -> Any:
     return make((tile._shape, *shape), (tile._stride, *stride), tile._static and rest._static)
 
 
-def flat_divide(a: Any, divisor: Any) -> Any:
+def flat_divide(a: AnyLayout, divisor: Tiler) -> Any:
     """`zipped_divide` with both spliced in: ``(t0, t1, .., r0, r1, .., x2, ..)``."""
     if not isinstance(a, Layout):
         return _lifted("flat_divide", flat_divide, a, divisor)

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["inverse", "left_inverse", "right_inverse"]
 
 
@@ -26,13 +28,13 @@ def _leaves(a: Layout) -> tuple[Any, Any]:
     return flatten(c._shape), flatten(c._stride)
 
 
-def right_inverse(a: Any) -> Any:
+def right_inverse(a: AnyLayout | int) -> Any:
     """R with ``A(R(i)) == i`` for all ``i < size(R)``, the largest such range that starts at 0.
 
     Symbolic strides take no part; basis strides are taken by their values. On a composed layout the outer layout is
     inverted (see `inverse` for the whole function). An int N, standing for ``N:1``, is its own inverse.
     """
-    if type(a) is int:
+    if isinstance(a, int):
         return Layout(a, 1)
     if not isinstance(a, Layout):
         return a.lift(right_inverse)
@@ -69,7 +71,7 @@ def _stride_then_place(mode: tuple[Any, ...]) -> tuple[Any, Any]:
     return mode[0], mode[1]
 
 
-def left_inverse(a: Any) -> Any:
+def left_inverse(a: AnyLayout | int) -> Any:
     """R with ``R(A(i)) == i`` for all linear coordinates i of an injective ``a``.
 
     Modes of stride 0 are left out, so the inverse gives the coordinate 0 there; symbolic strides take no part.
@@ -79,7 +81,7 @@ def left_inverse(a: Any) -> Any:
         LayoutError: modes overlap (then ``a`` is not injective), a stride is negative, or a stride is not a multiple
             of the one below it (then no layout is the inverse).
     """
-    if type(a) is int:
+    if isinstance(a, int):
         return Layout(a, 1)
     if not isinstance(a, Layout):
         return a.lift(left_inverse)
@@ -118,7 +120,7 @@ def left_inverse(a: Any) -> Any:
     return coalesce(make(tuple(out_s), tuple(out_d), False))
 
 
-def inverse(a: Any) -> Any:
+def inverse(a: AnyLayout) -> Any:
     """The inverse function of a bijection: ``inverse(a)(a(c))`` is the linear coordinate of c.
 
     For a layout, `left_inverse`. For ``swizzle o offset o layout`` the swizzle is undone, the offset subtracted and

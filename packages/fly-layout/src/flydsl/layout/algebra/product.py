@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..types import AnyLayout, Tiler
+
 __all__ = [
     "blocked_product",
     "flat_product",
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 
-def logical_product(a: Any, b: Any) -> Any:
+def logical_product(a: AnyLayout, b: Tiler) -> Any:
     """``(A, composition(complement(A, size(A) * cosize(B)), B))``: mode 0 is A, mode 1 moves it about.
 
     Law: mode 0 is A; mode 1 has the shape of B; together they are injective when A and B are, and reach exactly
@@ -71,7 +73,7 @@ def _moved(operation: str, a: Layout, b: Layout) -> Layout:
     return result
 
 
-def zipped_product(a: Any, b: Any) -> Any:
+def zipped_product(a: AnyLayout, b: Tiler) -> Any:
     """`logical_product` with blocks and tilers of a tile gathered as in `zipped_divide`."""
     if not isinstance(a, Layout):
         return _lifted("zipped_product", zipped_product, a, b)
@@ -84,7 +86,7 @@ def _split_product(operation: str, a: Layout, b: Any) -> tuple[Layout, Layout]:
     return split(operation, logical_product, a, b)
 
 
-def tiled_product(a: Any, b: Any) -> Any:
+def tiled_product(a: AnyLayout, b: Tiler) -> Any:
     """`zipped_product` with the modes of the tiler spliced in: ``(A, B'0, B'1, ..)``."""
     if not isinstance(a, Layout):
         return _lifted("tiled_product", tiled_product, a, b)
@@ -93,7 +95,7 @@ def tiled_product(a: Any, b: Any) -> Any:
     return make((first._shape, *shape), (first._stride, *stride), first._static and moved._static)
 
 
-def flat_product(a: Any, b: Any) -> Any:
+def flat_product(a: AnyLayout, b: Tiler) -> Any:
     """`zipped_product` with both spliced in: ``(A0, A1, .., B'0, B'1, ..)``."""
     if not isinstance(a, Layout):
         return _lifted("flat_product", flat_product, a, b)
@@ -103,7 +105,7 @@ def flat_product(a: Any, b: Any) -> Any:
     return make(a_shape + b_shape, a_stride + b_stride, first._static and moved._static)
 
 
-def blocked_product(a: Any, b: Any) -> Any:
+def blocked_product(a: AnyLayout, b: Tiler) -> Any:
     """A block A at every place of B: modes ``((A0,B'0),(A1,B'1),..)``; blocks stay contiguous.
 
     The operand of smaller rank is padded with ``1:0``.
@@ -111,7 +113,7 @@ def blocked_product(a: Any, b: Any) -> Any:
     return _zipped_modes("blocked_product", blocked_product, a, b, False)
 
 
-def raked_product(a: Any, b: Any) -> Any:
+def raked_product(a: AnyLayout, b: Tiler) -> Any:
     """A's elements spread over B's places: modes ``((B'0,A0),(B'1,A1),..)``; blocks are interleaved."""
     return _zipped_modes("raked_product", raked_product, a, b, True)
 

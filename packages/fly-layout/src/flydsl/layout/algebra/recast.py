@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["downcast", "recast_layout", "upcast"]
 
 
-def recast_layout(a: Any, old_bits: int, new_bits: int) -> Any:
+def recast_layout(a: AnyLayout, old_bits: int, new_bits: int) -> Any:
     """The layout of the same bits in elements of ``new_bits`` instead of ``old_bits``.
 
     Law: with every extent that the new width merges divisible, the set of bits that each mode reaches is kept.
@@ -45,7 +47,7 @@ def recast_layout(a: Any, old_bits: int, new_bits: int) -> Any:
     return result
 
 
-def upcast(a: Any, factor: int) -> Any:
+def upcast(a: AnyLayout, factor: int) -> Any:
     """The layout in elements that are ``factor`` times as wide.
 
     A leaf ``s:d`` becomes ``ceil(s / k) : ceil(|d| / factor)`` with ``k = ceil(factor / |d|)``, the sign kept.
@@ -56,7 +58,7 @@ def upcast(a: Any, factor: int) -> Any:
     return _leafwise("upcast", a, lambda s, d: _up(s, d, factor))
 
 
-def downcast(a: Any, factor: int) -> Any:
+def downcast(a: AnyLayout, factor: int) -> Any:
     """The layout in elements ``factor`` times as narrow: ``s:1`` becomes ``s*factor:1``, ``s:d`` ``s:d*factor``."""
     _check_factor("downcast", a, factor)
     if isinstance(a, ComposedLayout):

@@ -12,10 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout, IntTuple, Shape
+
 __all__ = ["flat_layout", "sort_modes", "unflatten_layout", "with_shape"]
 
 
-def with_shape(a: Any, shape: Any) -> Any:
+def with_shape(a: AnyLayout, shape: Shape) -> Any:
     """``a`` with its domain rearranged as ``shape``, column-major: ``composition(a, Layout(shape))``.
 
     Law: the linear coordinate keeps its index, ``with_shape(L, s)(i) == L(i)``.
@@ -33,7 +35,7 @@ def with_shape(a: Any, shape: Any) -> Any:
         raise within(e, "with_shape", a, shape) from None
 
 
-def flat_layout(a: Any) -> Any:
+def flat_layout(a: AnyLayout) -> Any:
     """The layout with all nesting removed; a leaf stays a leaf."""
 
     def flat(layout: Layout) -> Layout:
@@ -44,7 +46,7 @@ def flat_layout(a: Any) -> Any:
     return a.lift(flat)
 
 
-def unflatten_layout(a: Layout, profile: Any) -> Layout:
+def unflatten_layout(a: Layout, profile: IntTuple) -> Layout:
     """A flat layout in the nesting of ``profile``."""
     return make(unflatten(flatten(a._shape), profile), unflatten(flatten(a._stride), profile), a._static)
 

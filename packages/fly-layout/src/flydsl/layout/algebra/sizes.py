@@ -12,10 +12,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..swizzle import Swizzle
+    from ..tile import Tile
+    from ..types import AnyLayout, Nested
+
 __all__ = ["coprofile", "coshape", "cosize", "depth", "rank", "size"]
 
 
-def rank(x: Any) -> int:
+def rank(x: Nested | Tile) -> int:
     """Number of modes of an int-tuple, tile or layout; a leaf has rank 1."""
     if isinstance(x, LayoutLike):
         return x.rank
@@ -24,12 +28,12 @@ def rank(x: Any) -> int:
     return getattr(x, "rank", 1)
 
 
-def depth(x: Any) -> int:
+def depth(x: Nested) -> int:
     """Nesting depth of an int-tuple or of a layout's shape; a leaf has depth 0."""
     return x.depth if isinstance(x, LayoutLike) else depth_of(x)
 
 
-def size(x: Any) -> Any:
+def size(x: Nested) -> Any:
     """Number of elements: the product of all leaves of an int-tuple or of a layout's shape."""
     if type(x) is Layout:
         return product(x._shape)
@@ -81,7 +85,7 @@ def coshape(x: LayoutLike) -> Any:
     return transform_leaves(lambda leaf: leaf + 1, total.as_coordinate() if isinstance(total, Basis) else total)
 
 
-def cosize(x: Any) -> Any:
+def cosize(x: AnyLayout | Swizzle) -> Any:
     """Product of the leaves of `coshape`; for integer strides one more than the index of the last coordinate."""
     if not isinstance(x, LayoutLike):
         return x.cosize()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["Access"]
 
 _MAX_LANES = 1 << 16
@@ -44,7 +46,7 @@ class Access:
 
     @staticmethod
     def of(
-        layout: Any,
+        layout: AnyLayout,
         elem_bits: int,
         width_bits: int | None = None,
         *,
@@ -58,7 +60,7 @@ class Access:
             LayoutError: the layout is not static, a width is not a power of two of whole bytes up to 128 (96 is one
                 too), or the values of one access are not consecutive in memory.
         """
-        if not isinstance(layout, LayoutLike) or not layout.is_static:  # type: ignore[attr-defined]
+        if not isinstance(layout, LayoutLike) or not layout.is_static:
             raise fail("access", "the pattern has to be a static layout", layout)
         if elem_bits < 1 or operation not in ("read", "write") or wave not in (32, 64):
             raise LayoutError(

@@ -10,7 +10,7 @@ from .lds import LdsPhases, lds_phases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from ..types import AnyLayout
 
 __all__ = ["BankConflicts", "bank_conflicts"]
 
@@ -78,7 +78,7 @@ class BankConflicts:
 
 
 def bank_conflicts(
-    layout: Any,
+    layout: AnyLayout,
     elem_bits: int,
     width_bits: int | None = None,
     *,

@@ -10,7 +10,7 @@ from .access import Access
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from ..types import AnyLayout
 
 __all__ = ["Coalescing", "coalescing"]
 
@@ -54,7 +54,7 @@ class Coalescing:
 
 
 def coalescing(
-    layout: Any,
+    layout: AnyLayout,
     elem_bits: int,
     width_bits: int | None = None,
     *,

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["Overlap", "find_overlap", "is_bijective", "is_injective"]
 
 _ENUMERATION_LIMIT = 1 << 20
@@ -42,12 +44,12 @@ class Overlap:
         return f"{text_of(self.first)} and {text_of(self.second)} both map to {text_of(self.index)}"
 
 
-def is_injective(layout: Any) -> bool:
+def is_injective(layout: AnyLayout) -> bool:
     """True when no two coordinates map to the same index; see `find_overlap`."""
     return find_overlap(layout) is None
 
 
-def is_bijective(layout: Any) -> bool:
+def is_bijective(layout: AnyLayout) -> bool:
     """True when the layout is a bijection onto ``[0, size)``."""
     n = layout.size()
     return bool(is_injective(layout) and layout.cosize() == n and _starts_at_zero(layout))
@@ -61,7 +63,7 @@ def _starts_at_zero(layout: Any) -> bool:
     return all(s == 1 or (type(d) is int and d >= 0) for s, d in zip(flatten(layout.shape), flatten(layout.stride)))
 
 
-def find_overlap(layout: Any) -> Overlap | None:
+def find_overlap(layout: AnyLayout) -> Overlap | None:
     """Two coordinates with the same index, or None if the layout is injective.
 
     A plain layout is decided from its modes: with strides that nest no search is needed; otherwise differences of

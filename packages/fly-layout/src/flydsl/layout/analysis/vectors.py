@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["Vectorization", "vectorization"]
 
 
@@ -42,7 +44,9 @@ class Vectorization:
         return f"{self.elements} elements ({self.bits} bits): {self.reason}"
 
 
-def vectorization(layout: Any, elem_bits: int, *, max_bits: int = 128, alignment: int | None = None) -> Vectorization:
+def vectorization(
+    layout: AnyLayout, elem_bits: int, *, max_bits: int = 128, alignment: int | None = None
+) -> Vectorization:
     """The widest vector in which consecutive coordinates of ``layout`` can be moved.
 
     The first run of the coalesced layout has to have stride 1, its extent and every other stride and offset have to be

@@ -26,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout, Coord, Tiler
+
 __all__ = [
     "ThrCopy",
     "TiledCopy",
@@ -44,7 +46,7 @@ def as_tensor(x: Any) -> CoordTensor:
     raise LayoutError(f"expected a layout or coordinate tensor, not a {type(x).__name__}")
 
 
-def tile_extents(tile: Any) -> tuple[int, ...]:
+def tile_extents(tile: Tiler) -> tuple[int, ...]:
     """Number of elements of each mode of a tile."""
     modes = tile_modes(tile)
     modes = modes if type(modes) is tuple else (modes,)
@@ -101,11 +103,11 @@ class TiledCopy:
         tv: Layout = coalesce(zipped, (1, (1, 1)))
         return tv
 
-    def view_src(self, tensor: Any) -> CoordTensor:
+    def view_src(self, tensor: AnyLayout) -> CoordTensor:
         """The tensor as ``(thread, (atom values, rest values), rest modes...)``, as read."""
         return self._view(tensor, self.layout_src_tv_tiled)
 
-    def view_dst(self, tensor: Any) -> CoordTensor:
+    def view_dst(self, tensor: AnyLayout) -> CoordTensor:
         """The same, as written."""
         return self._view(tensor, self.layout_dst_tv_tiled)
 
@@ -117,13 +119,13 @@ class TiledCopy:
 
         return as_tensor(tensor).lift(viewed)
 
-    def get_slice(self, thread: Any) -> ThrCopy:
+    def get_slice(self, thread: Coord) -> ThrCopy:
         """The part of one thread."""
         return ThrCopy(self, thread)
 
     thr_slice = get_slice
 
-    def retile(self, fragment: Any) -> Any:
+    def retile(self, fragment: AnyLayout) -> Any:
         """A register fragment re-shaped to the value structure of this copy: ``((atom values, rest), ...)``."""
 
         def retiled(layout: Layout) -> Layout:
@@ -185,11 +187,11 @@ class ThrCopy:
     tiled: TiledCopy
     thr_idx: Any
 
-    def partition_S(self, tensor: Any) -> CoordTensor:
+    def partition_S(self, tensor: AnyLayout) -> CoordTensor:
         """The thread's part of a source: ``((atom values, rest values), rest0, rest1, ...)`` with its base."""
         return self._partition(self.tiled.view_src(tensor))
 
-    def partition_D(self, tensor: Any) -> CoordTensor:
+    def partition_D(self, tensor: AnyLayout) -> CoordTensor:
         """The thread's part of a destination."""
         return self._partition(self.tiled.view_dst(tensor))
 
@@ -197,12 +199,12 @@ class ThrCopy:
         part: CoordTensor = slice_(view, (self.thr_idx, *[None] * (view.rank - 1)))
         return part
 
-    def retile(self, fragment: Any) -> Any:
+    def retile(self, fragment: AnyLayout) -> Any:
         """See `TiledCopy.retile`."""
         return self.tiled.retile(fragment)
 
 
-def make_tiled_copy(atom: CopyAtom, layout_tv: Layout, tile: Any) -> TiledCopy:
+def make_tiled_copy(atom: CopyAtom, layout_tv: Layout, tile: Tiler) -> TiledCopy:
     """A tiled copy from its thread-value layout and its tile (a tuple or `Tile`)."""
     return TiledCopy(atom, layout_tv, tile if isinstance(tile, Tile) else Tile(tile))
 

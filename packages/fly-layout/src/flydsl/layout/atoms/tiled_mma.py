@@ -27,6 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout, Coord, Shape, Tiler
+
 __all__ = [
     "ThrMma",
     "TiledMma",
@@ -94,7 +96,7 @@ class TiledMma:
         return given if given is not None else self.atom.shape_mnk[axis] * self.atom_layout[axis].size()
 
     # -- views -----------------------------------------------------------------------------------------------------
-    def view(self, operand: str, tensor: Any) -> CoordTensor:
+    def view(self, operand: str, tensor: AnyLayout) -> CoordTensor:
         """The tensor as ``((lane, (group0, group1)), (values, (rest0, rest1)), further modes...)``."""
         axes = _axes(operand)
 
@@ -110,7 +112,7 @@ class TiledMma:
 
         return as_tensor(tensor).lift(viewed)
 
-    def partition(self, operand: str, tensor: Any, thread: Any) -> CoordTensor:
+    def partition(self, operand: str, tensor: AnyLayout, thread: Coord) -> CoordTensor:
         """What a thread holds of a tensor: ``(values, rest0, rest1, ...)`` with its base."""
         v, *mnk = idx2crd(thread, self.thr_layout_vmnk)
         group = tuple([mnk[axis] for axis in _axes(operand)])
@@ -118,13 +120,13 @@ class TiledMma:
         part: CoordTensor = slice_(view, ((v, group), (None, (None, None)), *[None] * (view.rank - 2)))
         return part
 
-    def partition_shape(self, operand: str, shape: Any) -> Any:
+    def partition_shape(self, operand: str, shape: Shape) -> Any:
         """The shape that `partition` gives for a tensor of that shape."""
         view = self.view(operand, Layout(shape)).plain()
         values = view[1].shape
         return (values[0], *values[1], *[view[i].shape for i in range(2, view.rank)])
 
-    def fragment_layout(self, operand: str, tensor: Any, stages: int | None = None) -> Layout:
+    def fragment_layout(self, operand: str, tensor: AnyLayout, stages: int | None = None) -> Layout:
         """The register layout for a thread's part of ``tensor``.
 
         With ``stages``, the modes after the two tiled ones are replaced by one of that extent.
@@ -179,7 +181,7 @@ class TiledMma:
         axes = _axes(operand)
         return invert_tv(self.tv_layout(operand), product(tuple([self.tile_size_mnk[x] for x in axes])))
 
-    def get_slice(self, thread: Any) -> ThrMma:
+    def get_slice(self, thread: Coord) -> ThrMma:
         """The part of one thread."""
         return ThrMma(self, thread)
 
@@ -201,20 +203,20 @@ class ThrMma:
     tiled: TiledMma
     thr_idx: Any
 
-    def partition_A(self, tensor: Any) -> CoordTensor:
+    def partition_A(self, tensor: AnyLayout) -> CoordTensor:
         """``(values, rest M, rest K, ...)`` of A."""
         return self.tiled.partition("A", tensor, self.thr_idx)
 
-    def partition_B(self, tensor: Any) -> CoordTensor:
+    def partition_B(self, tensor: AnyLayout) -> CoordTensor:
         """``(values, rest N, rest K, ...)`` of B."""
         return self.tiled.partition("B", tensor, self.thr_idx)
 
-    def partition_C(self, tensor: Any) -> CoordTensor:
+    def partition_C(self, tensor: AnyLayout) -> CoordTensor:
         """``(values, rest M, rest N, ...)`` of C."""
         return self.tiled.partition("C", tensor, self.thr_idx)
 
 
-def make_tiled_mma(atom: MmaAtom, atom_layout: Layout, permutation: Any = None) -> TiledMma:
+def make_tiled_mma(atom: MmaAtom, atom_layout: Layout, permutation: Tiler = None) -> TiledMma:
     """A tiled MMA; ``permutation`` is a tuple or `Tile` with an int, None or Layout for each of M, N and K."""
     modes = tile_modes(permutation) if permutation is not None else (None, None, None)
     if type(modes) is not tuple or len(modes) != 3:

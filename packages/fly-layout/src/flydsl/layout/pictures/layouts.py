@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..types import AnyLayout, Shape, Tiler
+
 __all__ = ["bank_map", "divide", "layout_grid", "show"]
 
 MAX_CELLS = 1 << 14
 
 
-def show(layout: Any, *, colors: int = 8, max_rows: int | None = None, max_cols: int | None = None) -> Picture:
+def show(layout: AnyLayout, *, colors: int = 8, max_rows: int | None = None, max_cols: int | None = None) -> Picture:
     """A layout of one or two modes: rows are mode 0, columns the other modes, and each cell has its index.
 
     Colours repeat with the index, so that equal colours lie ``colors`` indices apart. Heavy lines separate the
@@ -45,7 +47,7 @@ def _color(index: Any, colors: int) -> int | None:
 
 
 def layout_grid(
-    layout: Any,
+    layout: AnyLayout,
     title: str,
     color: Callable[[Any], int | None],
     max_rows: int | None = None,
@@ -79,15 +81,15 @@ def layout_grid(
     )
 
 
-def check(layout: Any) -> None:
+def check(layout: AnyLayout) -> None:
     """Raise unless ``layout`` is one that can be drawn."""
     if not isinstance(layout, LayoutLike):
         raise fail("show", "the operand is no layout", layout, kind=LayoutTypeError)
-    if not layout.is_static:  # type: ignore[attr-defined]
+    if not layout.is_static:
         raise fail("show", "the layout is not static; specialize it first", layout)
 
 
-def breaks(shape: Any, count: int) -> frozenset[int]:
+def breaks(shape: Shape, count: int) -> frozenset[int]:
     """Places at which the first sub-mode of a nested mode starts again."""
     while type(shape) is tuple and len(shape) == 1:
         shape = shape[0]
@@ -97,7 +99,9 @@ def breaks(shape: Any, count: int) -> frozenset[int]:
     return frozenset(range(step, count, step)) if step > 1 else frozenset()
 
 
-def bank_map(layout: Any, elem_bits: int, *, banks: int = 32, base: int = 0, compare: Any = None) -> Picture:
+def bank_map(
+    layout: AnyLayout, elem_bits: int, *, banks: int = 32, base: int = 0, compare: AnyLayout | None = None
+) -> Picture:
     """The bank of each element of a tile in LDS; a column of one colour is a conflict waiting for a column access.
 
     Args:
@@ -121,7 +125,7 @@ def bank_map(layout: Any, elem_bits: int, *, banks: int = 32, base: int = 0, com
     return Picture(tuple(grids), f"bank (of {banks}) of each {elem_bits}-bit element")
 
 
-def divide(layout: Any, divisor: Any) -> Picture:
+def divide(layout: AnyLayout, divisor: Tiler) -> Picture:
     """Left the layout with its tiles in colour, right its `zipped_divide`: a tile per column.
 
     Elements of one tile have one colour on both sides.

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import AnyLayout
+
 __all__ = ["notebook_html", "notebook_svg"]
 
 _SIDE = 64
@@ -31,13 +33,13 @@ def _picture(layout: Any) -> Picture | None:
     return picture
 
 
-def notebook_svg(layout: Any) -> str | None:
+def notebook_svg(layout: AnyLayout) -> str | None:
     """SVG, or None where there is nothing to draw."""
     picture = _picture(layout)
     return None if picture is None else picture.svg()
 
 
-def notebook_html(layout: Any) -> str | None:
+def notebook_html(layout: AnyLayout) -> str | None:
     """The picture; the text alone where there is nothing to draw."""
     picture = _picture(layout)
     if picture is None:

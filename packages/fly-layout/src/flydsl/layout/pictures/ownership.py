@@ -18,10 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..types import Shape
+
 __all__ = ["ownership"]
 
 
-def ownership(what: Any, shape: Any = None, *, operand: str = "C", side: str = "src") -> Picture:
+def ownership(what: Any, shape: Shape | None = None, *, operand: str = "C", side: str = "src") -> Picture:
     """A tile in which each cell names the threads (``T``) and value (``V``) that hold it; colours go by thread.
 
     Args:
