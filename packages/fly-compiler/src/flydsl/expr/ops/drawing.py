@@ -61,7 +61,7 @@ def picture(value: Any, *, max_rows: int | None = None, max_cols: int | None = N
     from flydsl.layout import atoms, pictures
 
     drawn = described(value.layout if isinstance(value, Tensor) else value)
-    if isinstance(drawn, host.LayoutLike):
+    if isinstance(drawn, (host.Layout, host.ComposedLayout, host.CoordTensor)):
         return pictures.show(drawn, max_rows=max_rows, max_cols=max_cols)
     if isinstance(drawn, atoms.TiledCopy):
         parts = [pictures.ownership(drawn, side=side) for side in ("src", "dst")]
