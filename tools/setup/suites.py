@@ -75,7 +75,11 @@ ALL = (
     replace(
         _of(wheels.ALL["kernels"]),
         name="kernels-wmma",
-        command=_pytest(*XDIST, "packages/fly-kernels/tests/gemm/test_wmma_gemm.py"),
+        command=_pytest(
+            *XDIST,
+            "packages/fly-kernels/tests/gemm/test_wmma_gemm.py",
+            "packages/fly-kernels/tests/attention/test_flash_attn_wmma.py",
+        ),
         architectures=("gfx1100", "gfx1201"),
     ),
     Suite(

@@ -38,9 +38,9 @@ def test_each_family_takes_its_numbers_from_the_file(table, arch):
     for kernel in table["workgroups"][arch]:
         table["workgroups"][arch][kernel] = {"threads": 192}
         assert workgroup_config(kernel) == WorkgroupConfig(192)
-    table["attention"]["all"]["usual"] = {"waves": 4, "kv_tile": 32, "waves_per_eu": 3}
+    table["attention"]["wave64"]["usual"] = {"waves": 4, "kv_tile": 32, "waves_per_eu": 3}
     assert attention_default(128) == FlashConfig(4, 1, 32, 3)
-    table["attention"]["all"]["large_heads"]["kv_tile"] = 64
+    table["attention"]["wave64"]["large_heads"]["kv_tile"] = 64
     assert attention_default(256) == FlashConfig(4, 1, 64, 1)
     table["gemm_shapes"][arch] = []
     table["gemm"][arch]["few_rows"] = [[5, [32, 128]]]

@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flydsl.runtime.device import get_rocm_arch
+
 from ..common.arch import COMPUTE_UNITS
 from ..common.defaults import defaults
-from .matrix import LANES, TILE
+from .matrix import geometry
 
 _USUAL_WAVES = 2  # of a SIMD
 _DUAL_WAVES = 8  # of a workgroup: two on a SIMD
-_TWO_BLOCKS = 512  # query rows of 8 waves with two blocks each
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class FlashConfig:
 
     Attributes:
         waves: waves of a workgroup; each has query rows of its own, all share the tiles of keys and values.
-        query_blocks: blocks of 32 query rows that a wave computes side by side.
+        query_blocks: blocks of query rows that a wave computes side by side, of 32 rows on waves of 64 lanes, of 16 on
+            waves of 32.
         kv_tile: keys in a tile, a multiple of 32.
         waves_per_eu: waves of a SIMD that the register allocation has to leave room for.
         stages: tiles of keys and values in LDS, 1 or 2. With one, waves wait until all have read it.
@@ -64,12 +66,12 @@ class FlashConfig:
     @property
     def threads(self) -> int:
         """Threads of a workgroup."""
-        return self.waves * LANES
+        return self.waves * geometry().lanes
 
     @property
     def rows_per_wave(self) -> int:
         """Query rows of a wave."""
-        return self.query_blocks * TILE
+        return self.query_blocks * geometry().tile
 
     @property
     def block_m(self) -> int:
@@ -83,26 +85,36 @@ def check_head_dim(head_dim: Any) -> None:
         raise ValueError(f"flash attention: head_dim must be a multiple of 32 from 64 to 256, got {head_dim!r}")
 
 
-def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
-    """The configuration for a head size and a number of query rows of a workgroup, 32 to 256; 512 for heads of 64.
+def usual_rows() -> int:
+    """Query rows of eight waves with a block each."""
+    return 8 * geometry().tile
 
-    The numbers are those of "attention" in `defaults.json`.
 
-    Two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies. One wave of 64 rows
-    issues 4 to 5 % less, but does one after the other.
+def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
+    """The configuration for a head size and a number of query rows of a workgroup.
 
-    Heads of 64 leave room for 64 rows a wave and still two waves on a SIMD: 512 rows, of which a key or value read from
-    LDS serves two blocks. That issues 10 % (gfx942) and 14 % (gfx950) less than 32 rows a wave.
+    `block_m` is a block (32 rows; 16 where waves have 32 lanes) to `usual_rows`, which it is by default, and twice as
+    many for heads of 64. The numbers are those of "attention" in `defaults.json`.
 
-    From 160 on the registers of one wave (32 rows of output, queries, a tile's scores) leave no room for a second one
-    on the SIMD: 4 waves with tiles of 32 keys. One or two waves also take tiles of 32, since a thread's share of a tile
-    of keys and values passes through its registers.
+    On waves of 64: two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies. One
+    wave of 64 rows issues 4 to 5 % less, but does one after the other.
+
+    Heads of 64 leave room for two blocks a wave and still two waves on a SIMD; a key or value read from LDS then serves
+    both. That issues 10 % (gfx942) and 14 % (gfx950) less than one block a wave.
+
+    From 160 on the registers of one wave (a block of output, queries, a tile's scores) leave no room for a second one
+    on the SIMD: tiles of 32 keys. Few waves also take tiles of 32, since a thread's share of a tile of keys and values
+    passes through its registers.
+
+    A wave of 32 has 256 registers: 16 rows of 128 elements and tiles of 64 keys, or two blocks of 64 elements, fill
+    them on gfx1201. Operands take twice as many on gfx1100: tiles of 32 keys, and heads from 160 on spill.
     """
-    table = defaults("attention", "all")
+    table = defaults("attention", "wave64" if geometry().lanes == 64 else get_rocm_arch().split(":")[0])
     usual, large, few = table["usual"], table["large_heads"], table["few_waves"]
-    if head_dim == 64 and block_m == _TWO_BLOCKS:
+    block_m = usual_rows() if block_m is None else block_m
+    if head_dim == 64 and block_m == 2 * usual_rows():
         return FlashConfig(**{**usual, **table["small_heads"]})
-    waves = max(1, block_m // TILE)
+    waves = max(1, block_m // geometry().tile)
     if head_dim > 128:
         return FlashConfig(**{**large, "waves": min(waves, large["waves"])})
     waves = min(waves, usual["waves"])
@@ -112,16 +124,17 @@ def default_config(head_dim: int, block_m: int = 256) -> FlashConfig:
 
 
 def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: int = 128, bias: bool = False) -> int:
-    """Query rows of a workgroup for a shape: 256, which read keys and values least often, if there is enough work.
+    """Query rows of a workgroup for a shape: `usual_rows`, which read keys and values least often, if there is work.
 
-    512 for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much. 128 where
-    twice as many workgroups still find a compute unit each; fewer only where a sequence has not more rows.
+    Twice as many for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much.
+    Half as many where twice as many workgroups still find a compute unit each; fewer only where a sequence has not
+    more rows.
     """
-    units = COMPUTE_UNITS.get(arch.split(":")[0], 256)
-    rows = 256 if batch * num_heads * -(-seq_len // 128) > units else 128
-    if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // 256) > units:
-        rows = _TWO_BLOCKS
-    while rows > TILE and seq_len <= rows // 2:
+    units, usual = COMPUTE_UNITS.get(arch.split(":")[0], 256), usual_rows()
+    rows = usual if batch * num_heads * -(-seq_len // (usual // 2)) > units else usual // 2
+    if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // usual) > units:
+        rows = 2 * usual
+    while rows > geometry().tile and seq_len <= rows // 2:
         rows //= 2
     return rows
 
@@ -153,13 +166,15 @@ def dual_wave(
 def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_eu: int | None) -> FlashConfig:
     """The configuration that a builder's caller asks for.
 
-    `block_m`: query rows of a workgroup; None for 256 from 32 heads on, else 128. `waves_per_eu`: None and 2, the
-    default of callers, stand for that of the head size, which is 1 from 160 on, where two waves would not fit.
+    `block_m`: query rows of a workgroup; None for `usual_rows` from 32 heads on, else half as many. `waves_per_eu`:
+    None and 2, the default of callers, stand for that of the head size, which is 1 from 160 on, where two waves would
+    not fit.
 
     Raises ValueError for numbers that there is no configuration for.
     """
     check_head_dim(head_dim)
-    config = default_config(head_dim, (256 if num_heads >= 32 else 128) if block_m is None else block_m)
+    usual = usual_rows() if num_heads >= 32 else usual_rows() // 2
+    config = default_config(head_dim, usual if block_m is None else block_m)
     if block_m is not None and config.block_m != block_m:
         raise ValueError(f"flash attention: block_m {block_m!r} is not supported for head_dim {head_dim}")
     if waves_per_eu is None or waves_per_eu == _USUAL_WAVES:

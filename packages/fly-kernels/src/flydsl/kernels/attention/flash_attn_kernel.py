@@ -3,8 +3,8 @@
 
 (Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.)
 
-A workgroup has `FlashConfig.block_m` query rows of one head, a wave 32 (or 64) of them, and walks over the tiles of
-keys and values that its rows see, usually from the last to the first (`tile_schedule`). For each tile a wave computes
+A workgroup has `FlashConfig.block_m` query rows of one head, a wave one or two blocks of them, and walks over the tiles
+of keys and values that its rows see, usually from the last to the first (`tile_schedule`). For each tile a wave has
 S^T = K Q^T with Q^T in registers, the weights from S^T in registers (`online_softmax`), and O^T += V^T P^T with the
 weights, packed to 16 bits, as they lie: the layout of a result is that of an operand (`matrix`), so neither scores nor
 weights ever leave the registers. Keys and values reach LDS through registers, loaded one tile ahead (`kv_staging`); LDS
@@ -34,7 +34,19 @@ from ..common.views import MOST, start_of
 from .config import FlashConfig, check_head_dim
 from .forward_arguments import check_arguments
 from .kv_staging import KeyStaging, ValueStaging
-from .matrix import LANES, STEP, TILE, by_mode, exp2, in_steps, pack, score_product, truncation_gain, value_product
+from .matrix import (
+    STEP,
+    any_lane,
+    by_mode,
+    exp2,
+    geometry,
+    in_steps,
+    pack,
+    score_product,
+    truncation_gain,
+    value_product,
+    weights_as_operand,
+)
 from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
 from .output_store import OutputStore, output_elements
 from .score_terms import ScoreTerms
@@ -83,10 +95,12 @@ def build_forward(
         )
     if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
         raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
-    element = float_type(dtype_str)
+    element, matrix = float_type(dtype_str), geometry()
+    lanes, tile, results = matrix.lanes, matrix.tile, matrix.results
+    of_lane = (matrix.neighbours, results // matrix.neighbours)  # rows of an accumulator
     kv_tile, threads, waves, stages = config.kv_tile, config.threads, config.waves, config.stages
     blocks, rows_per_wave, block_m = config.query_blocks, config.rows_per_wave, config.block_m
-    key_blocks, head_blocks = kv_tile // TILE, head_dim // TILE
+    key_blocks, head_blocks = kv_tile // tile, head_dim // tile
     group = num_heads // num_kv_heads
     natural_scale = head_dim**-0.5 if sm_scale is None else sm_scale
     scale = natural_scale * math.log2(math.e)
@@ -150,7 +164,7 @@ def build_forward(
             batch, part = batch // variant.splits, batch % variant.splits
         if fx.const_expr(causal):  # those with most keys first
             block = fx.grid_dim.x - 1 - block
-        wave, lane = fx.rocdl.readfirstlane(thread // LANES), thread % LANES
+        wave, lane = fx.rocdl.readfirstlane(thread // lanes), thread % lanes
         wave_tile = block * waves + wave  # of queries
         row0 = wave_tile * rows_per_wave
 
@@ -168,7 +182,7 @@ def build_forward(
         queries = sequence_of(Q, num_heads, q_row, q_first, seq_len)[None, None, head]
         q_tile = fx.flat_divide(queries, (rows_per_wave, head_dim))[None, None, wave_tile, 0]
         outputs = sequence_of(Out, num_heads, o_row, o_first, seq_len)[None, None, head]
-        o_tile = fx.flat_divide(fx.select(outputs, [1, 0]), (TILE, TILE))
+        o_tile = fx.flat_divide(fx.select(outputs, [1, 0]), (tile, tile))
         kv_head = head // group
         k_tiles = tiles_of(sequence_of(K, num_kv_heads, k_row, kv_first, seq_len_kv)[None, None, kv_head], k_row)
         v_tiles = tiles_of(sequence_of(V, num_kv_heads, v_row, kv_first, seq_len_kv)[None, None, kv_head], v_row)
@@ -193,9 +207,9 @@ def build_forward(
         score_tile = fx.make_identity_layout((kv_tile, rows_per_wave))
         places: Any = qk.partition_C(fx.make_view((0, row0), score_tile))
         offsets: Any = fx.make_view((0, 0), places.layout)
-        lane_keys = [[offsets[(v % 4, v // 4), n, 0].unpack()[0] for v in range(16)] for n in range(key_blocks)]
-        first_of_lane = places[(0, 0), 0, 0].unpack()[0]
-        rows = [places[(0, 0), 0, b].unpack()[1] for b in range(blocks)]
+        lane_keys = [[offsets[v, n, 0].unpack()[0] for v in range(results)] for n in range(key_blocks)]
+        first_of_lane = places[0, 0, 0].unpack()[0]
+        rows = [places[0, 0, b].unpack()[1] for b in range(blocks)]
 
         bias, slope = None, None
         if fx.const_expr(variant.bias):
@@ -235,7 +249,7 @@ def build_forward(
 
         def scores_of(turn: Any) -> Any:
             """S^T of a turn's tile, the accumulators (V, key block, query block)."""
-            scores = fx.make_rmem_tensor(((4, 4), key_blocks, blocks), fx.Float32)
+            scores = fx.make_rmem_tensor((of_lane, key_blocks, blocks), fx.Float32)
             k_fragment = qk.make_fragment_A(k_staged[None, None, 0])
             terms.begin(scores, schedule.tile(turn) * kv_tile)
             if fx.const_expr(config.setprio):
@@ -253,7 +267,7 @@ def build_forward(
             """O^T += V^T P^T of a turn's tile: the weights are an operand as they lie."""
             v_fragment = pv.make_fragment_A(vt_staged[None, None, 0])
             v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
-            p_steps = in_steps(pv.retile_B(packed, qk))
+            p_steps = in_steps(weights_as_operand(packed, (key_blocks, blocks), pv, qk))
             for step in fx.range_constexpr(kv_tile // STEP):
                 fx.copy(from_lds, v_mine[None, None, step, stage_of(turn)], v_target[None, None, step])
                 one = (None, None, (None, step))
@@ -261,7 +275,7 @@ def build_forward(
 
         def of_block(scores: Any, b: int) -> list[Any]:
             """The scores of a query block, a Vector for each block of keys."""
-            return [scores[None, n, b].load().reshape(16) for n in range(key_blocks)]
+            return [scores[None, n, b].load().reshape(results) for n in range(key_blocks)]
 
         def keep(packed: Any, b: int, powers: list[Any]) -> None:
             """The weights of a query block in 16 bits."""
@@ -273,7 +287,7 @@ def build_forward(
                 one = output[None, m, b]
                 one.store(one.load() * factor)
 
-        output = fx.make_rmem_tensor(((4, 4), head_blocks, blocks), fx.Float32)
+        output = fx.make_rmem_tensor((of_lane, head_blocks, blocks), fx.Float32)
         output.fill(0.0)
         reference = [fx.Float32(NO_KEY) for _ in range(blocks)]
         total = [fx.full(2, 0.0, fx.Float32) for _ in range(blocks)]
@@ -293,7 +307,7 @@ def build_forward(
 
         plain = schedule.plain if config.lazy_rescale else fx.Int32(0)
         while (turn >= 0) & (turn >= plain):
-            packed = fx.make_rmem_tensor(((4, 4), key_blocks, blocks), element)
+            packed = fx.make_rmem_tensor((of_lane, key_blocks, blocks), element)
             if schedule.seen(turn):
                 taken = taken + 1
                 scores = scores_of(turn)
@@ -329,7 +343,7 @@ def build_forward(
                             powers.append(one)
                             added.append(sums)
                             over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-                        above = fx.Int64(fx.rocdl.ballot(fx.Int64.ir_type, over)) != 0
+                        above = any_lane(over)
                         if ~above:
                             packed = fx.make_fragment_like(scores, element)
                             for b in fx.range_constexpr(blocks):
@@ -351,7 +365,7 @@ def build_forward(
         if fx.const_expr(config.stagger):
             wait_if(wave < waves // 2)
         fx.barrier()  # the keys and values in LDS are not needed any more
-        mine = fx.recast_iter(output_type, lds) + wave * (TILE * TILE)
+        mine = fx.recast_iter(output_type, lds) + wave * (tile * tile)
         store = OutputStore(mine, lane, pv.tiled_mma, output_type)
         for b in fx.range_constexpr(blocks):
             sums = fx.coop.tiled_reduce(total[b][0] + total[b][1], "add", qk, 0)

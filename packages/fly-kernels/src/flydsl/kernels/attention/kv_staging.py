@@ -8,7 +8,7 @@ ds_read_b128; the padding turns the rows by 4 banks each, so that the lanes of a
 bytes, hit different banks.
 
 Values are transposed: a row of LDS is one of the head's elements, along it the keys, in the order in which the second
-product takes them (`matrix.value_product`), so that a lane finds its 8 of a step in 16 neighbouring bytes. A thread
+product takes them (`matrix.Geometry.keys`), so that a lane finds those of a step in neighbouring bytes. A thread
 loads 4 elements of 4 neighbouring keys and stores 4 keys of 4 elements, 8 bytes each: two tiled copies of the same
 threads, whose values are each other's transpose. 8 lanes that follow each other take 8 groups of keys, so that the 16
 lanes of a write phase fill 128 neighbouring bytes of banks. A load instruction reads 64-byte pieces.
@@ -19,11 +19,31 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.language import fx
-from .matrix import FRAGMENT, STEP
+from .matrix import STEP, geometry
 
+_PIECE = 8  # elements that a thread moves of a key: 16 bytes
 _PAD = 8  # elements: 16 bytes
 _GROUP = 4  # keys, and elements, of the square that a thread transposes
 _LANES_ALONG_KEYS = 8
+
+
+class _Source:
+    """A thread's part of tiles in memory that begin at any key.
+
+    Where a tile begins is the same for all threads: a scalar offset. Waves of 32 add it to their own offsets, since
+    RDNA does not count scalar offsets where it compares with the end of a buffer.
+    """
+
+    def __init__(self, copy: Any, part: fx.Tensor, tiles: Any) -> None:
+        self._copy, self._part, self._tiles = copy, part, tiles
+        self.first = part[None, None, None, 0]
+
+    def load(self, first: fx.Int32, fragment: fx.Tensor) -> None:
+        """Load the tile from key `first` on."""
+        if geometry().lanes == 64:
+            fx.copy(self._copy, self.first, fragment, soffset=fx.crd2idx((0, 0, first), self._tiles).unpack())
+        else:
+            fx.copy(self._copy, self._part[None, None, None, first], fragment)
 
 
 class KeyStaging:
@@ -42,7 +62,7 @@ class KeyStaging:
 
     def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> None:
         self._element, self._shape = element, (kv_tile, head_dim, stages)
-        self._parts, self._rows = _grid(head_dim // FRAGMENT, kv_tile, threads)
+        self._parts, self._rows = _grid(head_dim // _PIECE, kv_tile, threads)
         self._copiers = self._rows * self._parts
         self._threads, self._pitch = threads, head_dim + _PAD
         self._tile = kv_tile * self._pitch
@@ -54,23 +74,23 @@ class KeyStaging:
 
     def prepare(self, thread: fx.Int32, keys: fx.Tensor, tiles: fx.Tensor) -> None:
         """Partition `keys`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
-        across = fx.make_layout((self._rows, self._parts), (self._parts, 1)), fx.make_layout((1, FRAGMENT), (1, 1))
+        across = fx.make_layout((self._rows, self._parts), (self._parts, 1)), fx.make_layout((1, _PIECE), (1, 1))
         fetch, put = (
             fx.make_tiled_copy_tv(fx.make_copy_atom(operation, self._element), *across)
             for operation in (fx.rocdl.BufferCopy128b(), fx.UniversalCopy128b())
         )
-        self._fetch, self._put = fetch, put
+        self._put = put
         at, self._taken = _copier(thread, self._copiers, self._threads)
-        self._source, self._tiles = fetch.get_slice(at).partition_S(keys)[None, None, None, 0], keys.layout
+        self._source = _Source(fetch, fetch.get_slice(at).partition_S(keys), keys.layout)
         self._target = put.get_slice(at).partition_D(tiles)
 
     def fragment(self) -> fx.Tensor:
         """Registers for this thread's part of a tile."""
-        return fx.make_fragment_like(self._source)
+        return fx.make_fragment_like(self._source.first)
 
     def load(self, first: fx.Int32, fragment: fx.Tensor) -> None:
         """Load this thread's part of the tile from key `first` on; keys past the end of the buffer are zero."""
-        fx.copy(self._fetch, self._source, fragment, soffset=fx.crd2idx((0, 0, first), self._tiles).unpack())
+        self._source.load(first, fragment)
 
     def store(self, fragment: fx.Tensor, stage: int | fx.Int32) -> None:
         """Write what `load` brought to a tile in LDS."""
@@ -95,15 +115,16 @@ class ValueStaging:
     def tiles(self, lds: fx.Pointer) -> fx.Tensor:
         """The tensor (keys, elements of the head, stages) in LDS."""
         kv_tile, head_dim, stages = self._shape
-        keys = (4, 2, 2, kv_tile // STEP), (1, 8, 4, STEP)
+        extents, strides = geometry().keys
+        keys = (*extents, kv_tile // STEP), (*strides, STEP)
         return fx.make_view(lds, fx.make_layout((keys[0], head_dim, stages), (keys[1], self._pitch, self._tile)))
 
     def prepare(self, thread: fx.Int32, values: fx.Tensor, tiles: fx.Tensor) -> None:
         """Partition `values`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
         keys = _GROUP * _LANES_ALONG_KEYS * self._groups  # of the square of all threads
         # Lanes next to each other have groups of keys that are next to each other in LDS.
-        lanes, column, group = (2, 2, 2), self._columns, self._groups
-        threads = (*lanes, column, group), (8, 4, STEP, _GROUP * keys, _GROUP * _LANES_ALONG_KEYS)
+        lanes, column, group = _lanes_along_keys(), self._columns, self._groups
+        threads = (*lanes[0], column, group), (*lanes[1], _GROUP * keys, _GROUP * _LANES_ALONG_KEYS)
         along_head, along_keys = (_GROUP, keys), (_GROUP, 1)
 
         def tiled(operation: Any, *held: tuple[int, int]) -> Any:
@@ -116,16 +137,16 @@ class ValueStaging:
         square, rest = _GROUP * _GROUP, (self._shape[0] // keys, self._shape[1] // (_GROUP * column))
         self._transposed = fx.make_layout(((_GROUP, _GROUP), *rest), ((_GROUP, 1), square, square * rest[0]))
         at, self._taken = _copier(thread, self._copiers, self._threads)
-        self._source, self._tiles = self._fetch.get_slice(at).partition_S(values)[None, None, None, 0], values.layout
+        self._source = _Source(self._fetch, self._fetch.get_slice(at).partition_S(values), values.layout)
         self._target = self._put.get_slice(at).partition_D(tiles)
 
     def fragment(self) -> fx.Tensor:
         """Registers for this thread's part of a tile."""
-        return fx.make_fragment_like(self._source)
+        return fx.make_fragment_like(self._source.first)
 
     def load(self, first: fx.Int32, fragment: fx.Tensor) -> None:
         """Load this thread's part of the tile from key `first` on; keys past the end of the buffer are zero."""
-        fx.copy(self._fetch, self._source, fragment, soffset=fx.crd2idx((0, 0, first), self._tiles).unpack())
+        self._source.load(first, fragment)
 
     def store(self, fragment: fx.Tensor, stage: int | fx.Int32) -> None:
         """Transpose what `load` brought in registers and write it to a tile in LDS."""
@@ -134,6 +155,14 @@ class ValueStaging:
             transposed = fx.composition(fragment.layout, self._transposed)
             turned.store(fx.make_view(fragment.iter, transposed).load())
             fx.copy(self._put, turned, self._target[None, None, None, stage])
+
+
+def _lanes_along_keys() -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Extents and strides of the first keys of eight lanes that follow each other, in the order of LDS."""
+    (first, *extents), (_, *strides) = geometry().keys
+    if first == STEP:
+        return (_LANES_ALONG_KEYS,), (_GROUP,)
+    return (*extents, _LANES_ALONG_KEYS * _GROUP // STEP), (*strides, STEP)
 
 
 def _grid(parts: int, rows: int, threads: int) -> tuple[int, int]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The softmax between the two products of attention, for 32 query rows of a wave, one tile of keys after the other.
+"""The softmax between the two products of attention, for a block of query rows, one tile of keys after the other.
 
-The scores lie as the matrix instruction leaves them: query row = lane % 32, and of its keys a lane has those of one
-half (`matrix`). So a row's weights are made in two lanes, and nothing but the row's maximum has to pass between them.
+The scores lie as the matrix instruction leaves them: a lane and the one half a wave further have a query row, and of
+its keys each has half (`matrix`). So a row's weights are made in two lanes, and nothing but the row's maximum has to
+pass between them.
 
 A weight is 2^(s c - h), with c = log2(e) / sqrt(head size) and h the row's reference: its highest s c at the last time
 that it was renewed. Weights, their sum and the output all carry the same factor 2^-h, which drops out at the end, so h
@@ -46,7 +47,8 @@ def mask(scores: fx.Tensor, keys: list[list[int]], begin: Any, end: Any) -> None
 
 def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any], Any]:
     """2^(s scale - reference) of all scores, and the sums of the even and of the odd ones of this lane."""
-    factor, offset = fx.full(16, scale, fx.Float32), fx.full(16, -reference, fx.Float32)
+    count = scores[0].numel
+    factor, offset = fx.full(count, scale, fx.Float32), fx.full(count, -reference, fx.Float32)
     powers = [exp2(fx.fma(values, factor, offset)) for values in scores]
     total = powers[0]
     for values in powers[1:]:

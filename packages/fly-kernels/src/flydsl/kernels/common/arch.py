@@ -61,10 +61,10 @@ class Architecture:
 
 
 MATRIX_CHIPS = ("gfx942", "gfx950")
-"""The chips with waves of 64 lanes, that all matrix products and attention are written for."""
+"""The chips with waves of 64 lanes, that all matrix products are written for."""
 
 WMMA_CHIPS = ("gfx1100", "gfx1201")
-"""The chips with waves of 32 lanes that GEMMs are written for."""
+"""The chips with waves of 32 lanes that GEMMs and attention are written for."""
 
 WRITTEN_FOR = (*MATRIX_CHIPS, *WMMA_CHIPS, "sm_90a")
 """The chips that row kernels, quantisation, rope, elementwise kernels and reductions are written for."""
