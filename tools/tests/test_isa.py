@@ -81,6 +81,17 @@ def test_work_of_the_main_loop():
         ("s_endpgm", "", ("branch", 0)),
         ("v_smfmac_f32_16x16x32_f16", "", ("mfma", 0)),
         ("scratch_store_dword", "off, v1, s0", ("scratch_store", 0)),
+        ("ds_load_b128", "v[0:3], v4", ("ds_read", 16)),
+        ("ds_store_2addr_b64", "v0, v[2:3], v[4:5]", ("ds_write", 16)),
+        ("ds_load_2addr_stride64_b32", "v[0:1], v2", ("ds_read", 8)),
+        ("buffer_load_b128", "v[0:3], v4, s[0:3], 0 offen", ("vmem_load", 16)),
+        ("global_store_b16", "v0, v1, s[0:1]", ("vmem_store", 2)),
+        ("s_wait_dscnt", "0x0", ("waitcnt", 0)),
+        ("s_barrier_signal", "-1", ("barrier", 0)),
+        ("s_delay_alu", "instid0(VALU_DEP_1)", ("nop", 0)),
+        ("v_wmma_f32_16x16x16_f16", "", ("mfma", 0)),
+        ("v_swmmac_i32_16x16x32_iu8", "", ("mfma", 0)),
+        ("v_dual_mul_f32", "v0, v1, v2 :: v_dual_mov_b32 v3, v4", ("valu", 0)),
     ],
 )
 def test_kinds(mnemonic, operands, kind):
@@ -89,7 +100,12 @@ def test_kinds(mnemonic, operands, kind):
 
 @pytest.mark.parametrize(("mnemonic", "cycles"), [("v_add_f32_e32", 4), ("v_rcp_f32_e32", 16), ("v_mul_lo_u32", 16)])
 def test_issue_cycles(mnemonic, cycles):
-    assert issue_cycles(mnemonic, "v0, v1, v2") == cycles
+    assert issue_cycles(mnemonic, "v0, v1, v2", "gfx950") == cycles
+    assert issue_cycles(mnemonic, "v0, v1, v2", "gfx1201") == cycles // 4
+
+
+def test_no_operation_takes_its_count():
+    assert [issue_cycles("s_nop", "2", arch) for arch in ("gfx942", "gfx1100")] == [12, 3]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +121,13 @@ def test_issue_cycles(mnemonic, cycles):
         ("v_mfma_f64_16x16x4_f64", "", "gfx950", 64),
         ("v_mfma_f32_16x16x128_f8f6f4", "a[0:3], v[0:7], v[8:15], a[0:3]", "gfx950", 32),
         ("v_mfma_f32_16x16x128_f8f6f4", "a[0:3], v[0:3], v[8:11], a[0:3] cbsz:4 blgp:4", "gfx950", 16),
+        ("v_wmma_f32_16x16x16_f16", "", "gfx1100", 32),
+        ("v_wmma_i32_16x16x16_iu8", "", "gfx1100", 32),
+        ("v_wmma_i32_16x16x16_iu4", "", "gfx1100", 16),
+        ("v_wmma_bf16_16x16x16_bf16", "", "gfx1201", 16),
+        ("v_wmma_f32_16x16x16_fp8_bf8", "", "gfx1201", 8),
+        ("v_wmma_i32_16x16x32_iu4", "", "gfx1201", 8),
+        ("v_swmmac_f32_16x16x32_f16", "", "gfx1201", 16),
     ],
 )
 def test_matrix_cycles(mnemonic, operands, arch, cycles):
@@ -120,6 +143,8 @@ def test_matrix_cycles(mnemonic, operands, arch, cycles):
         ({"lds_bytes": 0, "vgpr_allocated": 256, "threads": 512}, 2),
         ({"lds_bytes": 40000}, 1),
         ({"lds_bytes": 40000, "arch": "gfx950"}, 4),
+        ({"lds_bytes": 40000, "arch": "gfx1201"}, 6),  # three workgroups of two waves a SIMD
+        ({"lds_bytes": 0, "arch": "gfx1100", "vgpr_allocated": 200, "threads": 128}, 7),
     ],
 )
 def test_occupancy(changes, waves):

@@ -12,6 +12,9 @@ from typing import Any
 
 _AMDGPU = 224  # e_machine
 _ELF = b"\x7fELF"
+_WITH_ACCUMULATORS = ("gfx942", "gfx950")
+_WAVE_OF_32 = 1 << 10  # of the code properties in a kernel's descriptor
+_KNOWN = (*_WITH_ACCUMULATORS, "gfx1100", "gfx1201")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ def kernels_of(image: bytes) -> list[KernelCode]:
     """The kernels of a code object.
 
     Raises:
-        ValueError: the image is no code object for gfx942 or gfx950.
+        ValueError: the image is no code object for gfx942, gfx950, gfx1100 or gfx1201, or a kernel of the last two
+            has waves of 64 lanes.
     """
     from flydsl.emulator.device import Emulator
 
@@ -84,8 +88,8 @@ def kernels_of(image: bytes) -> list[KernelCode]:
         raise ValueError(library.flyemu_last_error().decode())
     info: dict[str, Any] = json.loads(described)
     arch = str(info["arch"]).split(":")[0]
-    if arch not in ("gfx942", "gfx950"):
-        raise ValueError(f"static statistics are for gfx942 and gfx950, not for {arch}")
+    if arch not in _KNOWN:
+        raise ValueError(f"static statistics are for {', '.join(_KNOWN)}, not for {arch}")
     text = library.flyemu_disassemble(image, ctypes.c_size_t(len(image)), arch.encode()).decode()
     symbols = _symbols(image)
     return [_kernel(image, arch, kernel, text, symbols) for kernel in info["kernels"]]
@@ -99,7 +103,9 @@ def _kernel(
     _, at, _ = symbols[f"{name}.kd"]
     accumulation_offset = 4 * (struct.unpack_from("<I", image, at + 44)[0] % 64 + 1)
     granules = struct.unpack_from("<I", image, at + 48)[0] % 64
-    total, agpr = info["vgpr"], info["agpr"]
+    if arch not in _WITH_ACCUMULATORS and not struct.unpack_from("<H", image, at + 56)[0] & _WAVE_OF_32:
+        raise ValueError(f"{name}: static statistics of {arch} are for waves of 32 lanes, this kernel has waves of 64")
+    total, agpr = info["vgpr"], info["agpr"] if arch in _WITH_ACCUMULATORS else 0
     vgpr = min(total, accumulation_offset) if agpr else total
     total = max(total, -(-vgpr // 4) * 4 + agpr if agpr else vgpr)
     return KernelCode(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from .code_object import Instruction, KernelCode, kernels_of
-from .instruction import CYCLES, is_transcendental, issue_cycles, kind_of, matrix_work
+from .instruction import is_transcendental, issue_cycles, kind_of, matrix_work, slot
 from .loops import find_loops
 from .occupancy import waves_per_simd
 
@@ -73,9 +73,9 @@ def work_of(code: Iterable[Instruction], arch: str) -> Work:
             widths.setdefault(kind, Counter())[width] += 1
         if kind == "mfma":
             done = matrix_work(one.mnemonic, one.operands, arch)
-            flops, matrix, slots = flops + done.flops, matrix + done.cycles, slots + CYCLES
+            flops, matrix, slots = flops + done.flops, matrix + done.cycles, slots + slot(arch)
         else:
-            cycles = issue_cycles(one.mnemonic, one.operands)
+            cycles = issue_cycles(one.mnemonic, one.operands, arch)
             transcendental += is_transcendental(one.mnemonic)
             others, slots = others + cycles, slots + cycles
     return Work(
