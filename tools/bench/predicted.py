@@ -66,6 +66,8 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
 
     from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 
+    if record["dtype"] in ("fp4", "fp6fp4"):
+        return mx_gemm(record, match)
     m, n, k, *tile = (int(one) for one in match.groups()[:6])
     dtype, asynchronous = record["dtype"], record["op"] == "gemm_async"
     if dtype not in cases.DTYPES or record["op"] not in ("gemm", "gemm_async"):
@@ -84,6 +86,31 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
     arguments = {"a": a, "b": b, "c": c, "scale_a": torch.ones(m), "scale_b": torch.ones(n), "m": m, "n": n, "k": k}
     triton = () if options else cases._triton(arguments, scaled)
     return Problem(lambda: launch(c, a, b, scale_a, scale_b, empty, m, n), triton)
+
+
+def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> Problem:
+    """C = A B^T of MXFP4 weights and MXFP4 or MXFP6, in the order of `shuffle_weight` or, of 256 x 256, row-major."""
+    import torch
+    from kernel_cases.gemm import triton_of_mx
+
+    from flydsl.kernels.gemm.fp4_gemm_4wave import compile_fp4_gemm_4w
+    from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_w4
+
+    m, n, k, *tile = (int(one) for one in match.groups()[:6])
+    kind = "fp4" if record["dtype"] == "fp4" else "fp6"
+    a = torch.zeros(m, k if kind == "fp6" else k // 2, dtype=torch.uint8)
+    b = torch.zeros(n, k // 2, dtype=torch.uint8)
+    scales = [torch.full((-(-rows // 32) * 32, k // 32), 127, dtype=torch.uint8) for rows in (m, n)]
+    c = torch.zeros(m, n, dtype=torch.bfloat16)
+    triton = triton_of_mx(m, n, k) if kind == "fp4" else ()
+    if record["op"] == "gemm_fp4":
+        plain = compile_fp4_gemm_4w(K=k)
+        return Problem(lambda: plain(a, b, c, *scales, m, n), triton)
+    options = {"use_async_copy": True, "waves_per_eu": 2} if record["op"] == "gemm_fp4_async" else {}
+    launch = compile_preshuffle_gemm_w4(
+        N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], a_dtype=kind, **options
+    )
+    return Problem(lambda: launch(c, a, b, *scales, torch.empty(0, dtype=torch.bfloat16), m, n), triton)
 
 
 def rows(record: dict[str, Any], match: re.Match[str]) -> Problem | None:

@@ -31,6 +31,7 @@ BLOCKS = (
     (128, 128, 64, 4),
     (64, 128, 128, 4),
 )  # of Triton's candidates, with warps
+MX_BLOCKS = ((128, 128, 256, 4), (128, 128, 128, 4), (256, 256, 256, 8), (128, 256, 256, 8))
 _WIDE = 4096  # columns and inner extent of the peer's figures
 
 
@@ -56,6 +57,20 @@ def cases(arch: str) -> Iterator[Case]:
         yield _row_major(problem, GemmConfig(*numbers), dtype, f"a16w16_{dtype}_{entry}", wide)
     for waves in (4, 8):
         yield _rowwise(arch, waves)
+
+
+def triton_of_mx(m: int, n: int, k: int) -> tuple[TritonKernel, ...]:
+    """Triton's candidates for a product of MXFP4 operands, with scales in the order of rows."""
+    a, b = (torch.zeros(rows, k // 2, dtype=torch.uint8) for rows in (m, n))
+    scales = [torch.full((rows, k // 32), 127, dtype=torch.uint8) for rows in (m, n)]
+    c = torch.zeros(m, n, dtype=torch.bfloat16)
+    arguments = {"a": a, "b": b, "c": c, "scale_a": scales[0], "scale_b": scales[1], "m": m, "n": n, "k": k}
+    return tuple(
+        TritonKernel("gemm_mx", arguments, {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP": 4},
+                     (-(-m // bm) * (n // bn), 1, 1), warps)
+        for bm, bn, bk, warps in MX_BLOCKS
+        if n % bn == 0
+    )  # fmt: skip
 
 
 def _operand(arch: str, rows: int, k: int, dtype: str, seed: int) -> torch.Tensor:

@@ -13,7 +13,7 @@ import torch
 Arguments = tuple[Any, ...]
 TORCH = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 TRITON = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int8: "i8", torch.int32: "i32",
-          torch.float8_e4m3fn: "fp8e4nv", torch.float8_e4m3fnuz: "fp8e4b8"}  # fmt: skip
+          torch.uint8: "u8", torch.float8_e4m3fn: "fp8e4nv", torch.float8_e4m3fnuz: "fp8e4b8"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,24 @@ def test_scales_with_padding(of, shuffle, back, multiple):
 
 
 @KINDS
+def test_scales_in_the_order_of_gfx1250(of):
+    plain = numbers(45, 12)
+    stored = orders.shuffle_scale_32x4(of(plain))
+    assert tuple(stored.shape) == (64, 12)
+    flat = np.asarray(stored).reshape(-1)
+    expected = np.zeros_like(flat)
+    for row in range(45):
+        for scale in range(12):
+            expected[(row // 32 * 3 + scale // 4) * 128 + row % 32 * 4 + scale % 4] = plain[row, scale]
+    assert (flat == expected).all()
+    assert (np.asarray(orders.unshuffle_scale_32x4(stored, 45)) == plain).all()
+    with pytest.raises(ValueError, match="is not what 65 rows become"):
+        orders.unshuffle_scale_32x4(stored, 65)
+    with pytest.raises(ValueError, match="K / 32 = 10 is no multiple of 4"):
+        orders.shuffle_scale_32x4(of(numbers(4, 10)))
+
+
+@KINDS
 @pytest.mark.parametrize("gate_up", [False, True])
 def test_scales_of_experts(of, gate_up):
     experts, rows, columns = 3, 64, 16

@@ -79,6 +79,19 @@ BUILDERS = {
         "*, M, N, K, tile_m, tile_n, tile_k, scale_block_k=128, out_dtype='bf16', use_cshuffle_epilog=False, "
         "waves_per_eu=None, use_async_copy=False"
     ),
+    # None stands for bfloat16.
+    "gemm.fp8_grouped_gemm.grouped_gemm_fp8_forward": "a, b_T, a_scale, b_scale, group_offs, out_dtype=None",
+    # An empty dict and None say the same of hgemm_kwargs, None the current stream.
+    "gemm.hgemm_splitk.hgemm_splitk_": "c, a, b, bias=None, hgemm_kwargs=None, stream=None",
+    "gemm.hgemm_splitk.get_default_kwargs": "m, n, k",
+    "gemm.hgemm_splitk.compile_hgemm_kernel": (
+        "dtype, n, k, TILE_M=128, TILE_N=128, TILE_K=64, STAGES=2, SPLIT_K=1, BLOCK_M_WARPS=2, BLOCK_N_WARPS=2, "
+        "BLOCK_K_WARPS=1, B_TO_LDS=False, HAS_BIAS=False"
+    ),
+    "gemm.small_m_hgemm.compile_small_m_hgemm_kernel": (
+        "dtype, n, k, *, TILE_N=128, TILE_K=64, SPLIT_K=1, BLOCK_N_WARPS=2, N_TILE_REPEAT=1, PERSISTENT_N_TILES=1, "
+        "WAVES_PER_EU_HINT=0, B_TO_LDS_UNROLL=0, B_TO_LDS=False, HAS_BIAS=False"
+    ),
     "gemm.fp4_gemm_4wave.compile_fp4_gemm_4w": "*, K, use_xcd_remap=True, MN=None",
     # None stands for bfloat16.
     "gemm.mxfp8_gemm_interface.gemm_mxfp8": ("a, a_scale, b, b_scale, *, trans_a=False, trans_b=True, out_dtype=None"),
@@ -227,6 +240,7 @@ LAUNCHERS = {
     ("attention.flash_attn_generic.build_flash_attn_func_module", (4, 64)): (
         "Q K V O LSE CuSeqQ CuSeqKv BlockTable block_table_stride batch seq_len seq_len_kv"
     ),
+    ("gemm.hgemm_splitk.compile_hgemm_kernel", ("bf16", 128, 128)): "C A B BIAS m semaphore signal",
     ("attention.swa_gfx950.build_gqa_attn", ()): (
         "Q K V O Q_stride1 K_stride1 V_stride1 O_stride1 seq_len_q seq_len_kv"
     ),

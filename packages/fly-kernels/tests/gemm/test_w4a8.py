@@ -9,8 +9,8 @@ import pytest
 import torch
 from references import Problem
 
-from flydsl.kernels.common.shuffle import shuffle_weight
-from flydsl.kernels.gemm.int4_weights import pack_int4, unpack_int4
+from flydsl.kernels.common.shuffle import shuffle_weight, unshuffle_weight
+from flydsl.kernels.gemm.int4_weights import pack_int4, pack_int4_pairs, unpack_int4, unpack_int4_pairs
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8
 
 
@@ -74,6 +74,28 @@ def test_unpacking_undoes_packing(of):
     values = of(np.random.default_rng(0).integers(-8, 8, (3, 5, 32)).astype(np.int8))
     assert pack_int4(values).shape == (3, 5, 16)
     assert (unpack_int4(pack_int4(values)) == values).all()
+
+
+@pytest.mark.parametrize("of", [torch.as_tensor, np.asarray])
+def test_pairs_of_neighbours(of):
+    packed = pack_int4_pairs(of(np.array([[1, 2, -1, -2, -8, 7]], np.int8)))
+    assert packed.tolist() == [[0x21, -17, 0x78]]  # 0x21 0xef 0x78
+    values = of(np.random.default_rng(0).integers(-8, 8, (3, 5, 32)).astype(np.int8))
+    assert (unpack_int4_pairs(pack_int4_pairs(values)) == values).all()
+    with pytest.raises(ValueError, match="K a multiple of 2"):
+        pack_int4_pairs(of(np.zeros((1, 3), np.int8)))
+
+
+def test_packs_of_32_int4():
+    values = np.random.default_rng(0).integers(-8, 8, (32, 64)).astype(np.int8)
+    stored = shuffle_weight(values, use_int4=True)
+    flat = stored.reshape(-1)
+    for n in range(32):
+        for k in range(64):
+            assert flat[n // 16 * 16 * 64 + k // 32 * 512 + n % 16 * 32 + k % 32] == values[n, k]
+    assert (unshuffle_weight(stored, use_int4=True) == values).all()
+    with pytest.raises(ValueError, match="use_int4 takes int4 values as int8"):
+        shuffle_weight(values.astype(np.int16), use_int4=True)
 
 
 @pytest.mark.parametrize(

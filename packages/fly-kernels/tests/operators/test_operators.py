@@ -58,7 +58,10 @@ OPERATORS = {
         lambda: (torch.randn(3, 40), torch.randn(3, 40), *(torch.rand(40) for _ in range(3)), 1e-5),
     ),
     "per_token_quant": (quant._per_token_quant, lambda: (torch.randn(3, 40), "int8")),
+    "per_block2d_quant": (quant._per_block2d_quant, lambda: (torch.randn(3, 256), "int8")),
     "per_block_quant": (quant._per_block_quant, lambda: (torch.randn(3, 256), "int8", 64)),
+    "per_tensor_quant": (quant._per_tensor_quant, lambda: (torch.randn(3, 40), "int8")),
+    "per_tensor_quant_static": (quant._per_tensor_quant_static, lambda: (torch.randn(3, 40), torch.ones(1), "int8")),
     "rope_cache": (rope._rope_cache, rope_arguments),
     "unary": (elementwise._unary, lambda: (leaf(3, 40), "silu")),
     "unary_backward": (elementwise._unary_backward, lambda: (torch.randn(3, 40), torch.randn(3, 40), "silu")),
@@ -294,8 +297,11 @@ def compile_arguments(name):
     others = {
         "flash_attention": (heads, heads, heads),
         "gemm": (h, torch.randn(16, 64).half()),
+        "grouped_gemm": (h, torch.randn(2, 16, 64).half(), torch.tensor([0, 1, h.shape[0]])),
         "mx_quant": (torch.randn(4, 64), "fp4", "up"),
+        "per_block2d_quant": (torch.randn(4, 64), "int8"),
         "per_block_quant": (torch.randn(4, 64), "int8", 16),
+        "per_tensor_quant": (x, "int8"),
         "per_token_quant": (x, "int8"),
         "rope_cache": rope,
     }

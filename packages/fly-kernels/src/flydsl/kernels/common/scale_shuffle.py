@@ -21,9 +21,11 @@ __all__ = [
     "e8m0_shuffle",
     "e8m0_unshuffle",
     "shuffle_scale",
+    "shuffle_scale_32x4",
     "shuffle_scale_w4",
     "shuffle_weight_w4",
     "unshuffle_scale",
+    "unshuffle_scale_32x4",
     "unshuffle_scale_w4",
     "unshuffle_weight_w4",
 ]
@@ -69,6 +71,38 @@ def e8m0_shuffle(scale: Array) -> Array:
 def e8m0_unshuffle(shuffled: Array, rows: int, columns: int) -> Array:
     """The (rows, columns) scales that `e8m0_shuffle` gave in another order, without its padding."""
     plain: Array = _unshuffle("e8m0_unshuffle", shuffled, rows, columns, 256)
+    return plain
+
+
+def shuffle_scale_32x4(scale: Array) -> Array:
+    """Scales in the order of gfx1250: blocks of 32 rows by 4 scales, row by row; rows are padded to 32 with zeros.
+
+        view (rows / 32, 32, K / 128, 4)  ->  (rows / 32, K / 128, 32, 4)
+
+    Args:
+        scale: (rows, K / 32) of one byte each, K / 32 a multiple of 4.
+
+    Returns (rows up, K / 32).
+
+    Raises:
+        ValueError: no matrix of bytes, or columns that are no such multiple.
+    """
+    rows, columns = _matrix("shuffle_scale_32x4", scale)
+    if columns % 4:
+        raise ValueError(f"shuffle_scale_32x4: K / 32 = {columns} is no multiple of 4")
+    up = _up(rows, _ROWS), columns
+    padded = scale.new_zeros(up) if hasattr(scale, "new_zeros") else _zeros(up, scale)
+    padded[:rows] = scale
+    stored: Array = _permuted(padded, (-1, _ROWS, columns // 4, 4), (0, 2, 1, 3))
+    return stored
+
+
+def unshuffle_scale_32x4(shuffled: Array, rows: int) -> Array:
+    """The scales of `rows` rows that `shuffle_scale_32x4` gave in another order, without its padding."""
+    got, columns = _matrix("unshuffle_scale_32x4", shuffled)
+    if columns % 4 or got != _up(rows, _ROWS):
+        raise ValueError(f"unshuffle_scale_32x4: {(got, columns)} is not what {rows} rows become")
+    plain: Array = _permuted(shuffled, (-1, columns // 4, _ROWS, 4), (0, 2, 1, 3))[:rows]
     return plain
 
 

@@ -19,7 +19,10 @@ __all__ = ["ShuffledWeights", "shuffle_weight", "unshuffle_weight"]
 _PACK_BYTES = 16
 
 
-def _geometry(what: str, weight: Any, layout: tuple[int, int]) -> tuple[int, int, int, int]:
+_PACK_INT4 = 32
+
+
+def _geometry(what: str, weight: Any, layout: tuple[int, int], use_int4: bool = False) -> tuple[int, int, int, int]:
     """N, K, the rows of a block and the elements of a pack; ValueError for what does not divide."""
     size = weight.element_size() if hasattr(weight, "element_size") else weight.itemsize
     if len(layout) != 2 or any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in layout):
@@ -30,7 +33,9 @@ def _geometry(what: str, weight: Any, layout: tuple[int, int]) -> tuple[int, int
         raise ValueError(f"{what}: elements of {size} bytes do not fill packs of 16 bytes")
     rows, depth = layout[0], 2 * layout[1]
     n, k = weight.shape[-2:]
-    pack = _PACK_BYTES // size
+    pack = _PACK_INT4 if use_int4 else _PACK_BYTES // size
+    if use_int4 and size != 1:
+        raise ValueError(f"{what}: use_int4 takes int4 values as int8, not elements of {size} bytes")
     if n % rows:
         raise ValueError(f"{what}: N = {n} is no multiple of {rows}")
     if k % depth or k % pack:
@@ -45,25 +50,27 @@ def _reordered(weight: Any, shape: tuple[int, ...], order: tuple[int, ...]) -> A
     return weight.reshape(shape).transpose(order).copy().reshape(weight.shape)
 
 
-def shuffle_weight(B: Any, layout: tuple[int, int] = (16, 16)) -> Any:
+def shuffle_weight(B: Any, layout: tuple[int, int] = (16, 16), use_int4: bool = False) -> Any:
     """Return a copy of the weights in the order that preshuffled GEMMs read.
 
     Args:
         B: (..., N, K), a torch tensor or numpy array of any element size up to 16 bytes that divides 16.
         layout: rows of a block, and half its elements along K; the GEMMs of this library take (16, 16).
+        use_int4: B has int4 values, one a byte, whose packs are 16 bytes when two share one: 32 of them. The GEMMs of
+            this library take them otherwise, see `gemm.int4_weights`.
 
     Returns the same kind, type and shape; element (n, k) is where the page's formula says (with layout[0] for 16).
 
     Raises:
         ValueError: N is no multiple of layout[0], or K none of 2 * layout[1].
     """
-    n, k, rows, pack = _geometry("shuffle_weight", B, layout)
+    n, k, rows, pack = _geometry("shuffle_weight", B, layout, use_int4)
     return _reordered(B, (-1, n // rows, rows, k // pack, pack), (0, 1, 3, 2, 4))
 
 
-def unshuffle_weight(B: Any, layout: tuple[int, int] = (16, 16)) -> Any:
-    """Return a copy in row-major order of what `shuffle_weight(..., layout)` gave; arguments and errors as there."""
-    n, k, rows, pack = _geometry("unshuffle_weight", B, layout)
+def unshuffle_weight(B: Any, layout: tuple[int, int] = (16, 16), use_int4: bool = False) -> Any:
+    """Return a copy in row-major order of what `shuffle_weight` gave; arguments and errors as there."""
+    n, k, rows, pack = _geometry("unshuffle_weight", B, layout, use_int4)
     return _reordered(B, (-1, n // rows, k // pack, rows, pack), (0, 1, 3, 2, 4))
 
 

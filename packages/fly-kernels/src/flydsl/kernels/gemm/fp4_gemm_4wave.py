@@ -23,7 +23,7 @@ def compile_fp4_gemm_4w(
     """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)` of tiles of 256 x 256.
 
     A (M, K / 2) and B_T (N, K / 2) row-major bytes of E2M1, C (M, N) bf16, scales in the order of `shuffle_scale`; all
-    may come flattened. K is a multiple of 256, N of 4, M any. One kernel is compiled for each c_n that a launcher is
+    may come flattened. K is a multiple of 256, M and N any. One kernel is compiled for each c_n that a launcher is
     called with. With `use_xcd_remap` neighbouring column blocks share an XCD. `MN` says which (M, N) there will be:
     others are refused. The name is history: a tile has eight waves here.
 

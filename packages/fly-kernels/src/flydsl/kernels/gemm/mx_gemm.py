@@ -16,8 +16,9 @@ Shapes and layouts
     have; a scale of 255 makes all that it scales NaN. C (M, N) bf16 or fp16; sums are f32 and rounded once.
 
 Limits
-    K a multiple of 128; N of 4, or where B is shuffled of 16; `tile_m` 16 or a multiple of 32, `tile_n` of 64; any M.
-    gfx950 only: gfx942 has no matrix instruction with scales (see `blockscale_preshuffle_gemm` and int4 weights).
+    K a multiple of 128; any N, or where B is shuffled one of `tile_n`; `tile_m` 16 or a multiple of 32, `tile_n` of 64;
+    any M. gfx950 only: gfx942 has no matrix instruction with scales (see `blockscale_preshuffle_gemm` and int4
+    weights).
 
 The main loop is `common/mma/tiled_loop.py`. The matrix instruction is 16 x 16 x 128 with both scales as operands: a
 lane loads one word for 32 rows and 256 of K, and the instruction takes its byte of it.
@@ -117,8 +118,8 @@ def build_mx_gemm(
         raise ValueError(f"tile_m = {tile_m} is neither 16 nor a multiple of 32, the rows of a word of scales")
     if tile_n % 64:
         raise ValueError(f"tile_n = {tile_n} is no multiple of 64, 16 columns for each of 4 waves")
-    if N % (tile_n if shuffled else 4):
-        raise ValueError(f"N = {N} is no multiple of {tile_n if shuffled else 4}" + " = tile_n" * shuffled)
+    if shuffled and N % tile_n:
+        raise ValueError(f"N = {N} is no multiple of {tile_n} = tile_n")
     if isinstance(xcd_swizzle, bool) or not isinstance(xcd_swizzle, int) or not 0 <= xcd_swizzle <= N:
         raise ValueError(f"xcd_swizzle is a number of column tiles, or 0, got {xcd_swizzle!r}")
     if waves_per_eu is not None and (

@@ -6,9 +6,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from flydsl.runtime.device import get_rocm_arch
+
 from ..common.language import flyc, fx
-from ..common.scale_shuffle import shuffle_scale
 from .mx_gemm import build_mx_gemm, check_mx_target
+from .scale_words_kernel import scale_words
 
 if TYPE_CHECKING:
     import torch
@@ -41,7 +43,8 @@ def gemm_mxfp8(
         trans_a, trans_b: False and True; nothing else is there.
         out_dtype: bfloat16 (where left out) or float16.
 
-    Scales are shuffled by torch, 1/32 of the operands' bytes; a kernel is compiled once for N, K and types.
+    One launch brings the scales of both into the kernel's order, 1/32 of the operands' bytes, in memory of torch's; a
+    second is the product. A kernel is compiled once for N, K and types.
 
     Raises:
         NotImplementedError: another `trans_a` or `trans_b`.
@@ -74,25 +77,22 @@ def gemm_mxfp8(
             raise ValueError(f"gemm_mxfp8: {name} and {name}_scale are not on {a.device}, as a is")
         if not tensor.is_contiguous() or tensor.data_ptr() % 16:
             raise ValueError(f"gemm_mxfp8: {name} must be contiguous and begin at a multiple of 16 bytes")
-    columns = -(-N // 4) * 4  # a row of C begins where 4 results can be stored
-    out = a.new_empty((M, columns), dtype=kind)
+    out = a.new_empty((M, N), dtype=kind)
     if M and N:
         tile = next(tile for rows, tile in _TILES if rows is None or rows >= M)
-        launch = _built(N, columns, K, tile, _FORMATS[str(a.dtype)], _FORMATS[str(b.dtype)], _OUTPUTS[str(kind)])
-        scales = [shuffle_scale(one.view(torch.uint8)).view(-1) for one in (a_scale, b_scale)]
-        weights = b.view(torch.uint8)
-        if columns != N:
-            weights = torch.nn.functional.pad(weights, (0, 0, 0, columns - N))
+        arch = get_rocm_arch().split(":")[0]
+        launch = _built(arch, N, K, tile, _FORMATS[str(a.dtype)], _FORMATS[str(b.dtype)], _OUTPUTS[str(kind)])
         stream = torch.cuda.current_stream(a.device).cuda_stream if a.is_cuda else None
-        launch(out, a.view(torch.uint8), weights, *scales, M, stream)
-    return out if columns == N else out[:, :N].contiguous()
+        scales = scale_words(a_scale, b_scale, K, stream)
+        launch(out.view(-1), a.view(torch.uint8), b.view(torch.uint8), *scales, M, stream)
+    return out
 
 
 @lru_cache(maxsize=256)
-def _built(N: int, columns: int, K: int, tile: tuple[int, int], a: str, b: str, output: str) -> Any:
-    del N  # scales are those of N rows, padded
+def _built(arch: str, N: int, K: int, tile: tuple[int, int], a: str, b: str, output: str) -> Any:
+    """One launcher for all numbers of rows; `arch` only distinguishes."""
     gemm = build_mx_gemm(
-        "gemm_mxfp8", N=columns, K=K, tile_m=tile[0], tile_n=tile[1], tile_k=128, a_format=a, b_format=b,
+        "gemm_mxfp8", N=N, K=K, tile_m=tile[0], tile_n=tile[1], tile_k=128, a_format=a, b_format=b,
         out_dtype=output, shuffled=False,
     )  # fmt: skip
 
@@ -106,6 +106,6 @@ def _built(N: int, columns: int, K: int, tile: tuple[int, int], a: str, b: str, 
         M: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        gemm(C, A, B, M, fx.Int32(columns), stream, scale_a=scale_a, scale_b=scale_b)
+        gemm(C, A, B, M, fx.Int32(N), stream, scale_a=scale_a, scale_b=scale_b)
 
     return mxfp8_gemm

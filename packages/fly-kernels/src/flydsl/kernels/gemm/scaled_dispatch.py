@@ -14,8 +14,8 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.tiled_loop import BLOCK
-from ..common.scale_shuffle import shuffle_scale
 from .mx_gemm import check_mx_target
+from .scale_words_kernel import scale_words
 from .tile_gemm import TileGemm, build_tile_gemm
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ def check_scaled(
     (M, N), K = (a.shape[0], b.shape[0]), extents[0]
     if extents[0] != extents[1] or K % BLOCK or K == 0:
         raise ValueError(f"gemm: a and b must have one K, a multiple of {BLOCK}, got {extents[0]} and {extents[1]}")
-    if N % 4:
-        raise ValueError(f"gemm: N = {N} is no multiple of 4: pad b")
     shapes = ((M, K // block), (N if block == GROUP else -(-N // BLOCK), K // block))
     for name, scale, shape in (("a_scale", a_scale, shapes[0]), ("b_scale", b_scale, shapes[1])):
         fits = scale.element_size() == 1 if block == GROUP else str(scale.dtype) == "torch.float32"
@@ -87,7 +85,7 @@ def multiply_scaled(
 ) -> torch.Tensor:
     """Write C (M, N) = a b^T with scales to `out` and return it; arguments as `flydsl.kernels.gemm` has them.
 
-    Scales are brought into the kernel's order by torch: 1/32 of the operands' bytes. Raises as `check_scaled` does.
+    Scales are brought into the kernel's order first, 1/32 of the operands' bytes. Raises as `check_scaled` does.
     """
     import torch
 
@@ -101,12 +99,12 @@ def multiply_scaled(
     arch = get_rocm_arch().split(":")[0]
     launch = _built(arch, N, K, tile, formats, _OUTPUTS[str(out.dtype)], shuffled)
     if block == GROUP:
-        scales = [shuffle_scale(one.view(torch.uint8)).view(-1) for one in (a_scale, b_scale)]
+        scales = list(scale_words(a_scale, b_scale, K, stream))
         operands = [one.contiguous().view(torch.uint8) for one in (a, b)]
     else:
         scales = [a_scale.t().contiguous().view(-1), b_scale.contiguous().view(-1)]
         operands = [a.contiguous(), b.contiguous()]
-    launch(out, *operands, *scales, M, stream)
+    launch(out.view(-1) if out.is_contiguous() else out, *operands, *scales, M, stream)
     return out
 
 

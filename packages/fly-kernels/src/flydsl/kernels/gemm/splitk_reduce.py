@@ -27,7 +27,7 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     """Return the function `(C, workspace, M, stream, **extras)` that a `@flyc.jit` body calls to launch the kernel.
 
     N is a multiple of 4; `output` names the language's type of C; `extras` has the tensors that the epilogue reads, by
-    the names of `Epilogue`.
+    the names of `Epilogue`. With no parts (`split_k` = 0) the sums are 0, and `workspace` is not read and may be None.
     """
     kind = getattr(fx, output)
     groups = N // _GROUP  # of a row
@@ -82,7 +82,10 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
         fx.copy(_atom(target), result, target)
 
     def launch(C: Any, workspace: Any, M: Any, stream: Any, **extras: Any) -> None:
-        expect_rows("workspace", workspace, fx.Float32)
+        if split_k:
+            expect_rows("workspace", workspace, fx.Float32)
+        else:
+            workspace = C
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
         matrices = {"C": C, "residual": extras["residual"]} if epilogue.residual else {"C": C}

@@ -20,7 +20,7 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
-from ..common.mma.output_tile import output_copy
+from ..common.mma.output_tile import output_copy, places_of
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
@@ -38,6 +38,7 @@ from ..common.mma.tiled_loop import (
 )
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
+from ..common.views import start_of
 from .arguments import (
     check_count,
     check_matrix,
@@ -49,6 +50,7 @@ from .arguments import (
     tile_tensor,
     wanted_extras,
 )
+from .group_tiles import tile_of_group
 from .splitk_reduce import build_splitk_reduce
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
@@ -99,6 +101,11 @@ class TileGemm:
             `preload` and `buffers` are not for it.
         b_mx: A and B, as bytes, have E8M0 scales of 32 of K (gfx950), in the order of `shuffle_scale`; this is the
             format of B, `in_dtype` that of A, of `MX_FORMATS`. The main loop is as with `block_scaled`.
+        unit_scales: with `b_mx`, all E8M0 scales are 1 and not there.
+        one_scale: scale_a and scale_b are a number each, for all of A and of B.
+        groups: of rows of A, with weights each: B is (groups, N, K), scale_b, of columns, (groups, N); group_offs
+            (groups + 1) int64 says where they begin and end, see `group_tiles`. 0: there are none.
+        atomic: the sums of parts of K are added to C, of 16 bits, which holds what they begin from.
     """
 
     arch: str
@@ -129,6 +136,10 @@ class TileGemm:
     partial: bool = False
     block_scaled: bool = False
     b_mx: str = ""
+    unit_scales: bool = False
+    one_scale: bool = False
+    groups: int = 0
+    atomic: bool = False
 
     def row_bytes(self, of_b: bool = False) -> int:
         """Bytes of a contiguous row of A or B."""
@@ -209,11 +220,13 @@ class TileGemm:
 
     @property
     def name(self) -> str:
-        """What distinguishes the kernel, for its symbol."""
+        """What distinguishes the kernel, for its symbol: whatever changes its arguments changes this."""
         split = f"_split{self.split_k}" if self.split_k > 1 else ""
         split += "_blockscale" if self.block_scaled else f"_mx_{self.b_mx}" if self.b_mx else ""
-        tile = f"{self.tile_m}x{self.tile_n}x{self.tile_k}"
-        return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}"
+        split += "_unit" * self.unit_scales + "_atomic" * self.atomic + (f"_groups{self.groups}" if self.groups else "")
+        tile, steps = f"{self.tile_m}x{self.tile_n}x{self.tile_k}", self.epilogue
+        extras = "_scaled" * steps.scaled + "_bias" * steps.bias + "_residual" * steps.residual
+        return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}{extras}"
 
 
 def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
@@ -278,8 +291,9 @@ def _scaled_loop(gemm: TileGemm) -> TiledLoop:
             continue
         tile, scaled = (gemm.tile_m, gemm.tile_n, step), gemm.block_scaled
         loop = TiledLoop(
-            gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, scaled, alone, b_mx=gemm.b_mx
-        )
+            gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, scaled, alone, b_mx=gemm.b_mx,
+            unit_scales=gemm.unit_scales,
+        )  # fmt: skip
         fits = part % step == 0 and gemm.tile_m % (16 * waves[0]) == 0 and gemm.tile_n % (16 * waves[1]) == 0
         if gemm.waves is None and k_waves > 1:
             fits = fits and gemm.tile_m <= _FEW_ROWS and gemm.tile_n <= 2 * _FEW_ROWS and loop.steps > 1
@@ -306,6 +320,8 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     _check_size(gemm)
     if gemm.split_k == 1:
         return _launcher(gemm, name)
+    if gemm.atomic:
+        return _launcher_of_added_parts(gemm, name)
     partial = replace(gemm, out_dtype="f32", epilogue=Epilogue(), partial=True, shuffled_store=False)
     multiply = _launcher(partial, name)
     finish = build_splitk_reduce(
@@ -321,6 +337,23 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         scales = {one: extras.pop(one) for one in ("scale_a", "scale_b")} if gemm.block_scaled else {}
         multiply(workspace, A, B, M, stream, **scales)
         finish(C, workspace, M, stream, **extras)
+
+    return launch
+
+
+def _launcher_of_added_parts(gemm: TileGemm, name: str) -> Callable[..., None]:
+    """A kernel that writes the bias, or zeros, and one whose parts of K add themselves to that."""
+    begin = build_splitk_reduce(
+        N=gemm.N, split_k=0, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_begin"
+    )
+    multiply = _launcher(replace(gemm, epilogue=Epilogue()), name)
+
+    def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
+        expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
+        check_matrix("C", C, M, gemm.N)
+        _check_operands(gemm, A, B, M, extras)
+        begin(C, None, M, stream, **extras)
+        multiply(C, A, B, M, stream)
 
     return launch
 
@@ -361,9 +394,14 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         looped: fx.Int32,
     ) -> None:
         thread = fx.thread_idx.x
-        row_tile, column_tile = gemm.tile_of(fx.block_idx.x, fx.block_idx.y, cdiv(M, gemm.tile_m))
+        row_tile, column_tile = gemm.tile_of(fx.block_idx.x, fx.block_idx.y, cdiv(M, gemm.tile_m) + gemm.groups)
         first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
+        first_of_b: Any = first_column
         rows = fx.min(M - first_row, gemm.tile_m)
+        if fx.const_expr(gemm.groups > 0):
+            group, first_row, rows = tile_of_group(extras["group_offs"], gemm.groups, gemm.tile_m, row_tile, M)
+            first_of_b = fx.Int64(group) * gemm.N + first_column
+            looped = (rows > 0).select(looped, fx.Int32(0))
         columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
         a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size
         part = fx.block_idx.z if gemm.split_k > 1 else 0
@@ -372,19 +410,22 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         # A resource ends with its last row, not where the next one would begin.
         def a(skipped: int) -> Any:
             extent = (rows - 1 - skipped) * a_row + a_bytes - a_first
-            return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if skipped else extent, a_first)
+            empty = skipped or gemm.groups
+            return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if empty else extent, a_first)
 
         def b(skipped: int) -> Any:
             extent = (columns - 1 - skipped) * b_row + b_bytes - b_first
-            return resource(B, first_column + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
+            return resource(B, first_of_b + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
 
         buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
         if tiled is not None:
             a_layout = operand_layout(tiled, gemm.tile_m, part_k, a_row // size, shuffled=False)
             b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
             a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
+            if fx.const_expr(gemm.groups > 0):
+                a_end = fx.max(a_end, 0)
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
-            b_tile = tile_tensor(B, tiled.b_element, first_column, b_row, b_end - b_first, b_first, b_layout)
+            b_tile = tile_tensor(B, tiled.b_element, first_of_b, b_row, b_end - b_first, b_first, b_layout)
             scales = None
             if gemm.block_scaled:
                 blocks, skipped = gemm.K // BLOCK, part * (part_k // BLOCK)
@@ -397,7 +438,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                     tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
                     tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
                 )
-            if gemm.b_mx:
+            if gemm.b_mx and not gemm.unit_scales:
                 words = cdiv(gemm.K, 2 * BLOCK)  # of a lane along K
                 pair_a, pair_b, ends = first_row // 32, first_column // 32, (cdiv(M, 32), cdiv(gemm.N, 32))
                 both = [
@@ -433,6 +474,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
             stride = strides.get(which, usual[which])
             size = ((rows - 1) * stride + columns) * out_size * stored
+            if fx.const_expr(gemm.groups > 0):
+                size = fx.max(size, 0)
             layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
             return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
 
@@ -442,8 +485,12 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 
         read = {}
         if used.scaled:
-            read["scale_a"] = vector(extras["scale_a"], fx.Float32, first_row, rows, (0, 1))
-            read["scale_b"] = vector(extras["scale_b"], fx.Float32, first_column, columns, (1, 0))
+            begin_a, begin_b, steps_a, steps_b = first_row, first_of_b, (0, 1), (1, 0)
+            if fx.const_expr(gemm.one_scale):
+                begin_a = begin_b = 0
+                steps_a = steps_b = (0, 0)
+            read["scale_a"] = vector(extras["scale_a"], fx.Float32, begin_a, 1 if gemm.one_scale else rows, steps_a)
+            read["scale_b"] = vector(extras["scale_b"], fx.Float32, begin_b, 1 if gemm.one_scale else columns, steps_b)
         if used.bias:
             read["bias"] = vector(extras["bias"], output, first_column, columns, (1, 0))
         if used.residual:
@@ -456,7 +503,19 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         if fx.const_expr(access < plan.run):
             parts = [list(range(at, at + access)) for at in range(0, plan.run, access)]
             results = [one.shuffle(one, part) for one in results for part in parts]
-        if fx.const_expr(gemm.shuffled_store):
+        if fx.const_expr(gemm.atomic):
+            places = places_of(plan, access, thread, in_turns=tiled is not None)
+            share = thread // plan.wave % plan.k_waves
+            stride = strides.get("C", usual["C"])
+            start = start_of(C)
+            for number, values in chain.finished(mine, results):
+                column, row = places[number]
+                there = (row < rows) & (column < columns) & (share < plan.column_parts)
+                if there:
+                    at = fx.Int64(first_row + row) * fx.Int64(stride) + (first_column + column)
+                    for pair in fx.range_constexpr(access // 2):
+                        fx.atomic_add(start + (at + 2 * pair), values.shuffle(values, [2 * pair, 2 * pair + 1]))
+        elif fx.const_expr(gemm.shuffled_store):
             store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
         else:
             stored: Any = 1
@@ -476,11 +535,14 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             wanted |= {"scale_a": fx.Float32, "scale_b": fx.Float32}
         for one in wanted:
             expect_rows(one, extras[one], wanted[one])
-        if gemm.b_mx:
+        if gemm.b_mx and not gemm.unit_scales:
             for one in ("scale_a", "scale_b"):
                 expect_bytes(one, extras[one])
                 wanted[one] = fx.Uint8
-        if not gemm.partial:
+        if gemm.groups:
+            expect_rows("group_offs", extras["group_offs"], fx.Int64)
+            wanted["group_offs"] = fx.Int64
+        if not (gemm.partial or gemm.atomic):
             check_matrix("C", C, M, gemm.N, apart=dict(gemm.rows_apart).get("C"))
             _check_operands(gemm, A, B, M, extras)
         matrices = {"A": A, "C": C}
@@ -491,7 +553,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         most_rows = max(gemm.tile_m, gemm.tile_n)
         strides = row_strides(matrices, usual, most_rows)
         tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(in_loop)).launch(
-            grid=(cdiv(M, gemm.tile_m), column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
+            grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
 
     return launch
@@ -502,7 +564,10 @@ def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, An
     fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
     given, size = dict(gemm.rows_apart), 1 if gemm.b_mx else A_BYTES[gemm.in_dtype]
     check_matrix("A", A, M, gemm.row_bytes() // size, apart=given.get("A"))
-    check_matrix("B", B, gemm.N, gemm.row_bytes(of_b=True) // size, all_rows=True, apart=given.get("B"))
+    weights = max(1, gemm.groups)
+    check_matrix("B", B, weights * gemm.N, gemm.row_bytes(of_b=True) // size, all_rows=True, apart=given.get("B"))
+    if gemm.groups:
+        check_count("group_offs", extras["group_offs"], gemm.groups + 1, exact=True)
     if gemm.direct and not (gemm.block_scaled or gemm.b_mx) and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
         apart = fx.Int64(A.stride[0].unpack())
         fx.host_assert(
@@ -510,17 +575,18 @@ def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, An
             f"argument 'A': use_async_copy needs rows that do not overlap, {gemm.K} elements or more apart, got {{}}",
             apart,
         )
-    if gemm.b_mx:
+    if gemm.b_mx and not gemm.unit_scales:
         columns = 8 * cdiv(gemm.K, 2 * BLOCK)
-        check_count("scale_a", extras["scale_a"], fx.Int64(cdiv(M, 32)) * (32 * columns))
-        check_count("scale_b", extras["scale_b"], cdiv(gemm.N, 32) * 32 * columns)
+        for one, rows in (("scale_a", fx.Int64(M)), ("scale_b", fx.Int64(gemm.N))):
+            held = extras[one].element_type.width // 8  # bytes, or words of four
+            check_count(one, extras[one], cdiv(rows, 32) * (32 * columns // held))
     if gemm.block_scaled:
         blocks = gemm.K // BLOCK
         check_count("scale_a", extras["scale_a"], fx.Int64(M) * blocks, exact=True)
         check_count("scale_b", extras["scale_b"], cdiv(gemm.N, BLOCK) * blocks, exact=True)
     if gemm.epilogue.scaled:
-        check_count("scale_a", extras["scale_a"], M)
-        check_count("scale_b", extras["scale_b"], gemm.N, exact=True)
+        check_count("scale_a", extras["scale_a"], 1 if gemm.one_scale else M)
+        check_count("scale_b", extras["scale_b"], 1 if gemm.one_scale else weights * gemm.N, exact=True)
     if gemm.epilogue.bias:
         check_count("bias", extras["bias"], gemm.N, exact=True)
     if gemm.epilogue.residual:

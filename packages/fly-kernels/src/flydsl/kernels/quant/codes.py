@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..common.arch import architecture
-from ..common.convert import to_fp8, to_int8
+from ..common.convert import Divisor, divide_by_number, to_fp8, to_int8
 from ..common.language import fx
 
 
@@ -26,6 +26,29 @@ class Code:
         """
         bits = to_fp8(values) if self.name == "fp8" else to_int8(values, nearest=True)
         return bits if element is fx.Int8 else bits.bitcast(element)
+
+    def scale_of(self, amax: fx.Float32) -> fx.Float32:
+        """amax / largest of a Float32 that is not negative, rounded to nearest even; 1 where amax is 0.
+
+        It is 2^-126 or more, a normal number: by one of a few bits a quotient could be beyond the range.
+        """
+        scale = fx.max(divide_by_number(amax, self.largest), fx.Float32(2.0**-126))
+        found: fx.Float32 = (amax == 0.0).select(fx.Float32(1.0), scale)
+        return found
+
+    def quantise(self, values: fx.Vector, divisor: Divisor, element: type[fx.Numeric]) -> fx.Vector:
+        """`encode` of values / scale, the quotient being rounded to Float32 first."""
+        codes: fx.Vector = self.encode(divisor.of(values), element)
+        return codes
+
+    def limited(self, values: fx.Vector) -> fx.Vector:
+        """A vector of Float32 with what is beyond [-largest, largest] set to that; NaN stays."""
+        parts = []
+        for index in range(values.numel):
+            one = values[index]
+            inside = fx.max(fx.min(one, self.largest), -self.largest)
+            parts.append((one == one).select(inside, one))
+        return fx.Vector.from_elements(parts)
 
     def expect(self, name: str, tensor: Any) -> None:
         """Refuse an output of another type; raises TypeError."""

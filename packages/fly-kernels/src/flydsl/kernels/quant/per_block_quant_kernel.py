@@ -19,7 +19,7 @@ from typing import Any
 
 from ..common.arch import architecture
 from ..common.checks import positive_integer
-from ..common.convert import reciprocal
+from ..common.convert import Divisor
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_rows
@@ -90,8 +90,8 @@ def build_per_block_quant_module(
         if lanes > fx.num_warp_threads():
             storage = at.allocator().allocate(fx.coop.tiled_reduce_storage(mine, 0, fx.Float32))
         largest = fx.coop.tiled_reduce(fx.Vector(highest([fx.absf(values)])), COMBINE["max"], mine, 0, storage=storage)
-        scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
-        codes = target.encode(values * reciprocal(scale), output.element)
+        scale = target.scale_of(largest)
+        codes = target.quantise(values, Divisor(scale), output.element)
         output.store(step, codes)
         for index in fx.range_constexpr(rest):
             output.store_one(whole * vector + index, codes[index], is_last)

@@ -5,8 +5,8 @@ scale[m] = max_n |x[m, n]| / largest (1 where that is 0), q = round(x / scale[m]
 int8, 240 for fp8 on gfx942 (E4M3FNUZ), 448 for fp8 on gfx950 (E4M3FN).
 
 x is read once, in 16-byte accesses, and kept in registers up to 65,536 elements a row (a longer one is read twice); q
-is written once. The division is a multiplication with the reciprocal: q can differ from an exact division's by one step
-where x / scale lies within two units of the last place of the middle between two steps.
+is written once. Both divisions are rounded to f32 to nearest even, so that the bits are those of any exact one. A scale
+is 2^-126, the smallest normal number, or more.
 
 Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 only) and gfx1201.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.convert import reciprocal
+from ..common.convert import Divisor
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.row_arguments import expect_count, expect_row, expect_rows
@@ -41,28 +41,28 @@ def build_per_token_quant_module(
     element, target = float_type(dtype_str), code(quant_dtype_str)
     plan = plan_rows(N, element.width, row_config("per_token_quant", config))
 
-    def step_of(largest: Any, Scale: Any, at: RowThread) -> Any:
-        """The reciprocal of the row's scale, which is stored."""
-        scale = (largest == 0.0).select(fx.Float32(1.0), largest * (1.0 / target.largest))
+    def divisor_of(largest: Any, Scale: Any, at: RowThread) -> Divisor:
+        """The row's scale, which is stored."""
+        scale = target.scale_of(largest)
         at.keep(Scale, at.first, scale)
-        return reciprocal(scale)
+        return Divisor(scale)
 
     def held_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
         values = [source.load(step) for step in plan.tiles]
         values = [one.to(fx.Float32) for one in values]
-        inverse = step_of(at.max(fx.absf(one) for one in values), Scale, at)
+        divisor = divisor_of(at.max(fx.absf(one) for one in values), Scale, at)
         for step, one in zip(plan.tiles, values, strict=True):
-            output.store(step, target.encode(one * inverse, output.element))
+            output.store(step, target.quantise(one, divisor, output.element))
 
     def streamed_row(source: RowView, output: RowView, Scale: Any, at: RowThread) -> None:
         def raise_largest(state: list[Any], step: Step) -> list[Any]:
             return [fx.maxnumf(state[0], fx.absf(source.load_f32(step)).reduce("max"))]
 
         (largest,) = stream(plan, [fx.Float32(0.0)], raise_largest)
-        inverse = step_of(at.reduce(largest, "max"), Scale, at)
+        divisor = divisor_of(at.reduce(largest, "max"), Scale, at)
 
         def write(state: list[Any], step: Step) -> list[Any]:
-            output.store(step, target.encode(source.load_f32(step) * inverse, output.element))
+            output.store(step, target.quantise(source.load_f32(step), divisor, output.element))
             return state
 
         stream(plan, [], write)

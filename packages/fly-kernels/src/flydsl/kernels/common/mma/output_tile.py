@@ -8,7 +8,7 @@ from typing import Any
 from ..language import fx
 from .tile_plan import TilePlan
 
-__all__ = ["output_copy"]
+__all__ = ["output_copy", "places_of"]
 
 
 def output_copy(plan: TilePlan, element: Any, access: int, *, in_turns: bool) -> fx.TiledCopy:
@@ -36,3 +36,21 @@ def output_copy(plan: TilePlan, element: Any, access: int, *, in_turns: bool) ->
     layout = fx.make_layout((threads, (run, (own, rows))), (steps, (1, (block_n, block_m * down))))
     atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
     return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
+
+
+def places_of(plan: TilePlan, access: int, thread: fx.Int32, *, in_turns: bool) -> list[tuple[fx.Int32, fx.Int32]]:
+    """(column, row) in the tile where each access of `output_copy` begins, of a thread."""
+    (along_m, along_n), parts = plan.waves, plan.column_parts
+    own, rows = plan.column_blocks // parts, plan.row_blocks
+    block_n, wave_n = (16 * along_n, 16) if in_turns else (16, 16 * plan.column_blocks)
+    block_m, wave_m = (16 * along_m, 16) if in_turns else (16, 16 * rows)
+    lane, wave = thread % plan.wave, thread // plan.wave
+    part, wave = wave % plan.k_waves % parts, wave // plan.k_waves
+    column = lane // 16 * plan.run + part * (own * block_n) + wave % along_n * wave_n
+    row = lane % 16 + wave // along_n * wave_m
+    return [
+        (column + (block * block_n + first), row + down * block_m)
+        for down in range(rows)
+        for block in range(own)
+        for first in range(0, plan.run, access)
+    ]

@@ -79,8 +79,9 @@ def staged_loop(
         along_k: Any = block
         if fx.const_expr(loop.halves == 2):
             along_k = (half, block) if loop.blocks > 1 else half
-        one = sums[None, n, m]
-        fx.gemm(tiled, one, fragment_b[None, n, along_k], fragment_a[None, m, along_k], one)
+        one = fx.coalesce(sums[None, n, m])
+        b, a = (fx.coalesce(which[None, at, along_k]) for which, at in ((fragment_b, n), (fragment_a, m)))
+        fx.gemm(tiled, one, b, a, one)
 
     def step_of_k(number: Any) -> Any:
         if fx.const_expr(start is None):

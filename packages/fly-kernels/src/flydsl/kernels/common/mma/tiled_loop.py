@@ -112,6 +112,7 @@ class TiledLoop:
         staging: how both operands lie in LDS, where they do and `staged_loop` is the loop.
         b_bytes: of B that lie together for a lane: fewer than a pack where B is in the order of `preshuffle_b_fp8`.
         b_mx: of operands with E8M0 scales, the format of B; `dtype` is that of A. Both are keys of `MX_FORMATS`.
+        unit_scales: with `b_mx`, there are no scales: all are 1.
     """
 
     arch: str
@@ -126,6 +127,7 @@ class TiledLoop:
     staging: Staging | None = None
     b_bytes: int = PACK_BYTES
     b_mx: str = ""
+    unit_scales: bool = False
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -277,6 +279,8 @@ class TiledLoop:
         # Permuting M or N as well, for neighbouring blocks, would put them before the parts of a pack.
         if self.b_mx:
             atom = self.mx_atom(0, 0)
+            if self.unit_scales:
+                atom = atom.set_value({"scale_a": fx.Int32(_UNIT_SCALES), "scale_b": fx.Int32(_UNIT_SCALES)})
             grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
             return fx.make_tiled_mma(atom, grid)
         if self.halves == 2:
@@ -317,7 +321,7 @@ class TiledLoop:
         rows, columns = self.wave_blocks
         packs, b_packs = (max(1, self.units(self.depth, of_b=b) // self.lane_pack) * self.joined for b in (False, True))
         products = rows * columns * self.halves * self.joined
-        scales = rows + columns if self.scaled or self.b_mx else 0
+        scales = rows + columns if self.scaled or (self.b_mx and not self.unit_scales) else 0
         if self.private:
             return fx.rocdl.interleave(mfma=products, vmem_read=(rows * packs + columns * b_packs + scales) * loads)
         moved = self.tile[0] * self.units(self.tile[2]) // self.pack // self.threads if group == 0 else 0
