@@ -157,6 +157,83 @@ def test_a_fork_at_any_time_of_a_first_call(run_script):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_fork_while_another_thread_prints(run_script):
+    """What a kernel printed goes to Python, in the call: its thread needs the interpreter to end it."""
+    text = """
+    import threading
+
+    writing, forked = threading.Event(), threading.Event()
+
+    class Slow:
+        def write(self, text):
+            writing.set()
+            forked.wait(0.3)  # in a fork that keeps the interpreter nothing ends
+
+        def flush(self):
+            pass
+
+    @flyc.kernel
+    def talking_kernel(x: fx.Tensor):
+        fx.printf("{}\\n", x[0])
+        x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1.0
+
+    @flyc.jit
+    def talking(x: fx.Tensor):
+        talking_kernel(x).launch(block=64)
+
+    assert call(fresh(1))
+    kept, sys.stdout = sys.stdout, Slow()
+    thread = threading.Thread(target=call, args=(talking,))
+    thread.start()
+    assert writing.wait(600)
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if call(talking) and call(fresh(1)) else 3)
+    forked.set()
+    assert time.monotonic() - start < 30
+    assert os.waitpid(child, 0)[1] == 0
+    thread.join()
+    sys.stdout = kept
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fork_while_other_threads_launch_all_the_time(run_script):
+    text = """
+    import threading
+
+    over = False
+
+    def work():
+        x = np.zeros(64, np.float32)
+        while not over:
+            known(x)
+
+    known = fresh(1)
+    assert call(known)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        start = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(0 if call(known) else 3)
+        assert time.monotonic() - start < 30
+        assert os.waitpid(child, 0)[1] == 0, number
+    over = True
+    for thread in threads:
+        thread.join()
+    assert call(known)
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_fork_in_a_compilation_waits_for_nobody(run_script):
     text = """
     children = []

@@ -198,6 +198,15 @@ FLYDSL_API int32_t flydsl_synchronize_device(void);
  * flydsl_synchronize. */
 FLYDSL_API void flydsl_set_output(void (*function)(const char *text, uint64_t bytes));
 
+/* `fork` waits until other threads have left the library, a minute at most, and keeps them out
+ * meanwhile. A language whose threads need a lock that the forking thread holds in `fork` calls
+ * flydsl_fork_begin before it takes that lock, from the thread that will fork: it waits in place of
+ * `fork`, so many milliseconds at most. In the parent flydsl_fork_end lets the others in again; a
+ * child has nothing to end. Threads for which `let_in` (or NULL) returns other than 0 are let in
+ * before the fork, without waiting: those that hold that lock. */
+FLYDSL_API void flydsl_fork_begin(uint32_t milliseconds, int (*let_in)(void));
+FLYDSL_API void flydsl_fork_end(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import statistics
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import flydsl.runtime as runtime
+from flydsl.runtime.forks import new_lock
 
 from . import events, layers
 
@@ -22,7 +22,7 @@ __all__ = ["do_bench", "sampling"]
 
 _log = logging.getLogger("flydsl")
 # Launches are predicted for the whole process, and what runs beside a measured call makes it slower.
-_one_at_a_time = threading.RLock()
+_one_at_a_time = new_lock()
 _sampled: ContextVar[bool] = ContextVar("flydsl_autotune_sampled", default=False)
 
 

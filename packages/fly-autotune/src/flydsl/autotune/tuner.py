@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from types import MethodType
 from typing import Any
 
 import flydsl.runtime as runtime
+from flydsl.runtime.forks import new_lock
 
 from . import artifacts, fingerprint, layers, tensors, variables
 from .config import Config, Hook
@@ -89,7 +89,7 @@ class Autotuner:
             artifacts.check_name(artifact_name, self.key, self._parameters)
         for what in ("key", "reset_to_zero", "restore_value"):
             self._parameters.check(what, getattr(self, what))
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._disk = DiskCache(self._parameters.function_name)
         self.cache: dict[Key, Config] = {}
         self._read_disk()

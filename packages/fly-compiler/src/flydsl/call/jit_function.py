@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -17,9 +16,9 @@ from flydsl.compile.target import settings
 from flydsl.compile.tracing import Static
 from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
+from flydsl.runtime.forks import new_lock, undivided
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
-from flydsl.utils.forks import undivided
 
 from .arguments.classify import classify
 from .arguments.markers import is_compile_time, is_static_type
@@ -101,7 +100,7 @@ class JitFunction(Typed[P, R]):
         self.compile_hints: dict[str, Any] = {}
         self.hits = 0
         self.misses = 0
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._rewritten: FunctionType | None = None
         self._watch: Watch | None = None
         self._roots: list[Any] = [function]

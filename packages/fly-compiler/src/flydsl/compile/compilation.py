@@ -16,11 +16,11 @@ from typing import Any
 
 from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, read_note
+from flydsl.runtime.forks import undivided
 from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
 from flydsl.trace.hints import hints_key
 from flydsl.utils import env, log
-from flydsl.utils.forks import undivided
 
 from .backends import BaseBackend, Stage, get_backend
 from .cache import (

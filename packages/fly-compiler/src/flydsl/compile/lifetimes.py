@@ -9,13 +9,13 @@ and types all refer to their context, so as long as others do than this module, 
 from __future__ import annotations
 
 import sys
-import threading
 
 from flydsl._mlir import ir
+from flydsl.runtime.forks import new_lock
 
 __all__ = ["hold", "release"]
 
-_lock = threading.Lock()
+_lock = new_lock()
 _held: list[tuple[ir.Context, ir.Module]] = []
 # The entry of `_held`, the MLIR module itself, and the argument of getrefcount.
 _OWN_REFERENCES = 3

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from flydsl.runtime import Artifact, current_device
+from flydsl.runtime.forks import new_lock
 
 __all__ = ["InitialisedFunction"]
 
@@ -30,7 +30,7 @@ class InitialisedFunction:
         self._dlpack_device = dlpack_device
         self._callbacks = list(callbacks)
         self._initialised: set[int] = set()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def prepare(self, device: int) -> None:
         """Load the module on a device and call back, unless that was done."""

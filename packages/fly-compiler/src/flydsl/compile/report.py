@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from flydsl.runtime.forks import new_lock
 
 __all__ = ["CompilationReport", "compilation_reports", "record"]
 
@@ -85,7 +86,7 @@ _COLUMNS = (
 )
 
 _reports: deque[CompilationReport] = deque(maxlen=_KEPT)
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def record(report: CompilationReport) -> None:

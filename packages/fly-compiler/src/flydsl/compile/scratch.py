@@ -13,10 +13,11 @@ import fcntl
 import os
 import shutil
 import tempfile
-import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from flydsl.runtime.forks import new_lock
 
 __all__ = ["scratch_folder"]
 
@@ -40,7 +41,7 @@ class _Scratch:
 
 
 _current: _Scratch | None = None
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def scratch_folder() -> Path:
@@ -111,9 +112,8 @@ def _remove_own() -> None:
 
 
 def _forget() -> None:
-    """In a process that was forked off: the folder is its parent's, and the lock may be another thread's."""
-    global _current, _lock
-    _lock = threading.Lock()
+    """In a process that was forked off: the folder is its parent's."""
+    global _current
     if _current is not None:
         os.close(_current.descriptor)  # the parent's descriptor keeps the lock
         _current = None

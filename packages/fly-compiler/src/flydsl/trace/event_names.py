@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Mapping
+
+from flydsl.runtime.forks import new_lock
 
 __all__ = ["event_id", "name_of", "remember"]
 
 _IDS = (1 << 24) - 1
-_lock = threading.Lock()
+_lock = new_lock()
 _names: dict[int, str] = {}
 
 

@@ -7,11 +7,12 @@ import ctypes
 import importlib.util
 import os
 import sys
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .errors import DeviceError, LaunchError, OutOfMemoryError
+from .forks import new_lock, undivided, watch_native_calls
 
 SONAME = "libflydsl_runtime.so.0"
 EMULATOR = "libfly_emulator.so"
@@ -29,7 +30,7 @@ def _write(text: Any, size: int) -> None:
 
 _write_output = _OUTPUT(_write)
 
-_lock = threading.Lock()
+_lock = new_lock()
 _library: ctypes.CDLL | None = None
 
 
@@ -72,6 +73,22 @@ def _emulator_library() -> Path | None:
     )
 
 
+def _watch_calls(library: ctypes.CDLL) -> None:
+    """Have forks wait for other threads' calls of the library."""
+    library.flydsl_fork_begin.argtypes = (ctypes.c_uint32, ctypes.c_void_p)
+    library.flydsl_fork_begin.restype = None
+    library.flydsl_fork_end.restype = None
+    # Who has the interpreter is let in: the thread that forks needs it to go on.
+    has_interpreter = ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p)
+
+    def begin(milliseconds: int) -> Callable[[], None]:
+        library.flydsl_fork_begin(milliseconds, has_interpreter)
+        end: Callable[[], None] = library.flydsl_fork_end
+        return end
+
+    watch_native_calls(begin)
+
+
 def _open() -> ctypes.CDLL:
     # Global, so that an artifact's need for the soname is met by this very copy.
     library = ctypes.CDLL(str(library_path()), mode=ctypes.RTLD_GLOBAL)
@@ -105,6 +122,7 @@ def _open() -> ctypes.CDLL:
     library.flydsl_set_output.argtypes = (_OUTPUT,)
     library.flydsl_set_output.restype = None
     library.flydsl_set_output(_write_output)
+    _watch_calls(library)
     library.flydsl_last_error.restype = ctypes.c_char_p
     library.flydsl_last_error_launched.restype = ctypes.c_int32
     library.flydsl_last_error_argument.restype = ctypes.c_int32
@@ -119,7 +137,7 @@ def load() -> ctypes.CDLL:
     """The C library, opened once per process."""
     global _library
     if _library is None:
-        with _lock:
+        with undivided(), _lock:
             if _library is None:
                 _library = _open()
     return _library

@@ -10,9 +10,8 @@ import importlib
 import os
 import re
 import resource
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from typing import Any
 from . import _arguments, _elf, _file, _library, hardware
 from .autograd import is_seen_to_write, tell_autograd
 from .errors import ArtifactError, DeviceError, LaunchError, OutOfMemoryError
+from .forks import new_lock, undivided
 from .note import file_hash, parse_note
 
 _TABLE = "flydsl_artifact"
@@ -164,29 +164,7 @@ class _Loaded:
 
 
 _loaded: dict[tuple[int, int], _Loaded] = {}
-_loading = threading.RLock()
-
-
-_PATIENCE = 60.0
-"""Seconds that a fork waits at most: whoever loads a library may itself wait for the thread that forks."""
-
-
-def _before_fork() -> None:
-    """Wait until no other thread loads a library: the loader's lists would be half made in the child."""
-    _loading.acquire(timeout=_PATIENCE)
-
-
-def _after_fork_in_parent() -> None:
-    with suppress(RuntimeError):  # patience ended
-        _loading.release()
-
-
-def _after_fork_in_child() -> None:
-    global _loading
-    _loading = threading.RLock()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+_loading = new_lock()
 
 
 def _new_name(descriptor: int) -> str:
@@ -228,7 +206,7 @@ def _open_library(file: _file.OpenFile, digest: str) -> ctypes.CDLL:
 
     The loader is given the open file, not its name, which may be another file's by now.
     """
-    with _loading:
+    with undivided(), _loading:
         known = _loaded.get(file.identity)
         if known is not None:
             if known.digest != digest:

@@ -8,18 +8,18 @@ A device runtime answers for the devices of one kind. Two are here: "rocm" (HIP 
 from __future__ import annotations
 
 import os
-import threading
 from abc import ABC, abstractmethod
 
 from . import hardware, variables
 from .errors import DeviceError
+from .forks import new_lock
 
 COMPILE_BACKEND_TO_RUNTIME_KIND: dict[str, str] = {"rocm": "rocm", "cuda": "cuda"}
 """Which kind of runtime runs what a compile backend makes."""
 
 _DEFAULT_BACKEND = "rocm"
 _OWN_KINDS = ("rocm", "cuda")
-_lock = threading.Lock()
+_lock = new_lock()
 _kinds: dict[str, type[DeviceRuntime]] = {}
 _instance: DeviceRuntime | None = None
 

@@ -14,11 +14,12 @@ change takes effect at once; a value that isn't valid raises ValueError with the
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from .forks import new_lock
 
 T = TypeVar("T")
 
@@ -60,7 +61,7 @@ class Variable(Generic[T]):
 
 
 _variables: dict[str, Variable[Any]] = {}
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def register(variable: Variable[T]) -> Variable[T]:

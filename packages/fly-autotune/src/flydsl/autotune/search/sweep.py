@@ -9,13 +9,14 @@ workers that have one key take part in one search: a GPU's times and predictions
 from __future__ import annotations
 
 import importlib
-import threading
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from flydsl.runtime.forks import new_lock
 
 from ..config import Config
 from ..disk_cache import DiskCache
@@ -81,7 +82,7 @@ class OtherKind(Exception):
 
 # A worker makes a problem once; it is the same problem while its text is.
 _made: dict[str, tuple[Autotuner, tuple[Any, ...]]] = {}
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def _problem(problem: Problem) -> tuple[Autotuner, tuple[Any, ...]]:

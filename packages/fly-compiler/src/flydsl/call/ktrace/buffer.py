@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import struct
-import threading
 
 from flydsl.runtime import DeviceBuffer, current_device, synchronize_device
+from flydsl.runtime.forks import new_lock
 from flydsl.trace.event_settings import SLOT_BYTES, SLOTS_PER_WAVE, KtraceSettings
 
 from .records import MOST_EVENTS, Wave, decode_wave
@@ -80,7 +80,7 @@ class TraceBuffer:
         self._memory.clear(slots * SLOT_BYTES)
 
 
-_lock = threading.Lock()
+_lock = new_lock()
 _buffers: dict[tuple[int, int, int], TraceBuffer] = {}
 
 
