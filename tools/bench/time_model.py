@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from flydsl.emulator.device import Emulator, EmulatorError
+from flydsl.emulator.predicting import prediction_model
 from flydsl.emulator.records import host_launch, other_kernels, predicted_launches
 
 ROOT = Path(__file__).parents[2]
@@ -70,28 +71,32 @@ def machine_of(record: dict[str, Any]) -> str:
     return f"{record['arch']} {elsewhere[0] if elsewhere else ''}"
 
 
-def predict_one(record: dict[str, Any], objects: Path, sensitive: bool) -> dict[str, Any] | None:
-    """A record's predicted microseconds and, if asked for, what they depend on. None if it cannot be predicted."""
+def predict_one(record: dict[str, Any], objects: Path, constants: list[str]) -> dict[str, Any] | None:
+    """A record's predicted microseconds and how they depend on these constants. None if it cannot be predicted."""
     emulator = Emulator()
     try:
         emulator.set_devices(record["arch"])
         begin = clock.process_time()
         with predicted_launches(emulator, record, objects) as found:
             launches = found.launches
-            other = other_kernels(record) * 1e6
+            other = other_kernels(emulator, record) * 1e6
             floor = host_launch(record)
             time = max(floor, other + sum(one["time_us"] for _, one in launches))
             first = launches[0][1]
-            bound = "launch" if time == floor else first["bound"]
-            kept = {name: first[name] for name in ("busy", "bounds_us", "clock_ghz", "unit_cycles", "hbm_share")}
-            result = {"record": record, "time": time, "bound": bound, "terms": kept, "slopes": {}}
-            if sensitive:
+            longest = max((one for _, one in launches), key=lambda one: one["time_us"])
+            bound = "launch" if time == floor else longest["bound"]
+            kept = {name: longest[name] for name in ("busy", "bounds_us", "clock_ghz", "unit_cycles", "hbm_share")}
+            result = {
+                "record": record, "time": time, "bound": bound, "error": longest["error"], "terms": kept, "slopes": {},
+            }  # fmt: skip
+            if constants:
                 whole, begin = clock.process_time() - begin, clock.process_time()
                 for module, _ in launches:
                     emulator.predict_again(module)
                 result["cost"] = {"whole": whole, "model": clock.process_time() - begin}
                 result["constants"] = first["constants"]
-                for name, value in first["constants"].items():
+                for name in constants:
+                    value = first["constants"][name]
                     emulator.set_prediction_parameter(name, value * STEP)
                     again = other + sum(emulator.predict_again(module)["time_us"] for module, _ in launches)
                     again = max(floor, again)
@@ -104,13 +109,33 @@ def predict_one(record: dict[str, Any], objects: Path, sensitive: bool) -> dict[
     return result
 
 
-def predict_all(records: list[dict[str, Any]], objects: Path, sensitive: bool, jobs: int) -> list[dict[str, Any]]:
-    """Each record's prediction; what the newest version of each kernel depends on, too, where that is asked for."""
+def predict_all(
+    records: list[dict[str, Any]], objects: Path, constants: list[str], jobs: int, save: Path | None
+) -> list[dict[str, Any]]:
+    """Each record's prediction, and how that of the newest version of each kernel depends on the constants.
+
+    What is there is saved after each, and what a file saved before by the same model has is not predicted again.
+    """
     newest = {kernel_of(record["id"]): record["id"] for record in records}
-    wanted = [sensitive and newest[kernel_of(record["id"])] == record["id"] for record in records]
+    kept = load(save) if save is not None and save.exists() else []
+    there = {one["record"]["id"] for one in kept}
+    records = [record for record in records if record["id"] not in there]
+    wanted = [constants if newest[kernel_of(record["id"])] == record["id"] else [] for record in records]
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        results = pool.map(predict_one, records, itertools.repeat(objects), wanted)
-        return [result for result in results if result is not None]
+        for result in pool.map(predict_one, records, itertools.repeat(objects), wanted):
+            kept += [] if result is None else [result]
+            if save is not None:
+                save.write_text(json.dumps({"model": prediction_model(), "results": kept}))
+    return kept
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """Results that were saved; `SystemExit` where another model made them."""
+    saved: dict[str, Any] = json.loads(path.read_text())
+    if saved["model"] != prediction_model():
+        raise SystemExit(f"{path} is of the model {saved['model']}, and this is {prediction_model()}: predict again")
+    results: list[dict[str, Any]] = saved["results"]
+    return results
 
 
 def ratios(results: list[dict[str, Any]]) -> np.ndarray:
@@ -193,55 +218,117 @@ def costs(results: list[dict[str, Any]]) -> str:
     )
 
 
-def fit(results: list[dict[str, Any]]) -> None:
-    """Print the constants that fit best, and the errors with each family left out."""
-    if any("cost" in one for one in results):
-        print(costs(results))
-    slopes = {kernel_of(one["record"]["id"]): one["slopes"] for one in results if one["slopes"]}
-    constants = {one["record"]["arch"]: one["constants"] for one in results if one["slopes"]}
-    results = [one for one in results if kernel_of(one["record"]["id"]) in slopes]
-    names = [name for name in PRIOR if all(name in one for one in slopes.values())]
-    columns = [(name, arch) for arch in (None, *sorted(constants)) for name in names]
-    kernels = [kernel_of(one["record"]["id"]) for one in results]
-    versions = Counter(kernels)
-    matrix = np.array(
-        [
-            [slopes[kernel][name] if arch in (None, one["record"]["arch"]) else 0.0 for name, arch in columns]
-            for kernel, one in zip(kernels, results, strict=True)
-        ]
-    )
-    wanted = -np.log(ratios(results))
-    weight = np.array([1 / versions[kernel] for kernel in kernels])
-    # What a device has of its own is less than what all have in common.
-    prior = np.diag([1 / (PRIOR[name] * (1.0 if arch is None else 0.5)) ** 2 for name, arch in columns])
+def _slopes_for(result: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, float] | None:
+    """Of those with slopes: the same kernel's, or the nearest in time of its family and architecture."""
 
-    def solve(mask: np.ndarray) -> np.ndarray:
-        step = np.zeros(len(columns))
+    def distance(other: dict[str, Any]) -> float:
+        same = kernel_of(other["record"]["id"]) == kernel_of(result["record"]["id"])
+        return -1.0 if same else abs(float(np.log(other["time"] / result["time"])))
+
+    family = (result["record"]["op"], result["record"]["arch"])
+    of = [one for one in known if (one["record"]["op"], one["record"]["arch"]) == family]
+    nearest = min(of, key=distance, default=None)
+    return None if nearest is None else dict(nearest["slopes"])
+
+
+class Fit:
+    """A Gauss-Newton step of the constants by results with slopes; others have those of their kernel's newest version,
+    or of the kernel of their family and architecture whose time is nearest. Without one they take no part."""
+
+    def __init__(self, results: list[dict[str, Any]]) -> None:
+        known = [one for one in results if one["slopes"]]
+        self.constants = {one["record"]["arch"]: one["constants"] for one in known}
+        found = [(one, _slopes_for(one, known)) for one in results]
+        self.results = [one for one, slopes in found if slopes is not None]
+        own = [slopes for _, slopes in found if slopes is not None]
+        self.names = [name for name in PRIOR if all(name in one for one in own)]
+        self.columns = [(name, arch) for arch in (None, *sorted(self.constants)) for name in self.names]
+        self.kernels = [kernel_of(one["record"]["id"]) for one in self.results]
+        versions = Counter(self.kernels)
+        self.matrix = np.array(
+            [
+                [slopes[name] if arch in (None, one["record"]["arch"]) else 0.0 for name, arch in self.columns]
+                for slopes, one in zip(own, self.results, strict=True)
+            ]
+        )
+        self.wanted = -np.log(ratios(self.results))
+        self.weight = np.array([1 / versions[kernel] for kernel in self.kernels])
+        # What a device has of its own is less than what all have in common.
+        spread = [PRIOR[name] * (1.0 if arch is None else 0.5) for name, arch in self.columns]
+        self.prior = np.diag([1 / one**2 for one in spread])
+
+    def step(self, mask: np.ndarray) -> np.ndarray:
+        """The change of each column (in logarithm) by the results that the mask is 1 for."""
+        step = np.zeros(len(self.columns))
         for _ in range(60):
-            left = wanted - matrix @ step
-            own = mask * weight / np.maximum(1, np.abs(left) / ROBUST) / ROBUST**2
-            step = np.linalg.solve((matrix.T * own) @ matrix + prior, (matrix.T * own) @ wanted)
+            left = self.wanted - self.matrix @ step
+            own = mask * self.weight / np.maximum(1, np.abs(left) / ROBUST) / ROBUST**2
+            step = np.linalg.solve(
+                (self.matrix.T * own) @ self.matrix + self.prior, (self.matrix.T * own) @ self.wanted
+            )
         return step
 
-    step = solve(np.ones(len(results)))
-    for arch, present in constants.items():
-        print(f"{arch}:")
-        for name in names:
-            factor = np.exp(sum(v for (n, a), v in zip(columns, step, strict=True) if n == name and a in (None, arch)))
-            print(f"  {name:18} {present[name]:10.4g} -> {present[name] * factor:10.4g}")
-    errors = {"fitted": np.exp(-(wanted - matrix @ step)) - 1}
-    parts = {
-        "families left out": [one["record"]["op"] for one in results],
-        "halves left out, by hash": [zlib.crc32(kernel.encode()) % 2 for kernel in kernels],
-    }
-    for title, part_of in parts.items():
-        part = np.array(part_of)
-        errors[title] = np.zeros(len(results))
+    def ratios(self, step: np.ndarray) -> np.ndarray:
+        """Predicted over measured after a step."""
+        return np.asarray(np.exp(self.matrix @ step - self.wanted))
+
+    def left_out(self, part_of: list[Any]) -> np.ndarray:
+        """Predicted over measured of each result, with constants fitted without the results of its part."""
+        part, out = np.array(part_of), np.zeros(len(self.results))
         for name in set(part_of):
             own = part == name
-            errors[title][own] = np.exp(-(wanted - matrix @ solve(np.where(own, 0.0, 1.0))))[own] - 1
-    for title, error in errors.items():
-        print(f"{title}: median {np.median(np.abs(error)):.1%}, nine of ten {np.quantile(np.abs(error), 0.9):.1%}")
+            out[own] = self.ratios(self.step(np.where(own, 0.0, 1.0)))[own]
+        return out
+
+
+def families(results: list[dict[str, Any]]) -> list[str]:
+    """The family of each result, of all devices: what a validation leaves out at once."""
+    return [one["record"]["op"] for one in results]
+
+
+def constants_of(fit: Fit) -> list[str]:
+    """Each constant, and what the fit would make of it."""
+    step, lines = fit.step(np.ones(len(fit.results))), []
+    for arch, present in fit.constants.items():
+        lines.append(f"{arch}:")
+        for name in fit.names:
+            own = [v for (n, a), v in zip(fit.columns, step, strict=True) if n == name and a in (None, arch)]
+            lines.append(f"  {name:18} {present[name]:10.4g} -> {present[name] * np.exp(sum(own)):10.4g}")
+    return lines
+
+
+def validation(fit: Fit) -> list[str]:
+    """The lines of the page: errors as the constants stand, with all results, with each family and with halves left
+    out; the same by family; and how many lie within the error bars that predictions have."""
+    halves = [zlib.crc32(kernel.encode()) % 2 for kernel in fit.kernels]
+    found = {
+        "the constants as they stand": ratios(fit.results),
+        "fitted to all": fit.ratios(fit.step(np.ones(len(fit.results)))),
+        "each family left out in turn": fit.left_out(families(fit.results)),
+        "halves of the kernels, by hash": fit.left_out(halves),
+    }
+    bars = np.array([one["error"] for one in fit.results])
+    lines = [
+        f"| constants, of {len(fit.results)} timings | median error | nine of ten within | within the error bar |",
+        "|---|---|---|---|",
+    ]
+    for title, ratio in found.items():
+        off = np.abs(ratio - 1)
+        # A bar is a share of the prediction, so that the measured time is compared with it.
+        covered = np.mean(np.abs(1 / ratio - 1) <= bars)
+        lines.append(f"| {title} | {np.median(off):.1%} | {np.quantile(off, 0.9):.1%} | {covered:.0%} |")
+    lines += [
+        "",
+        "| family left out | timings | predicted over measured: median | least | most |",
+        "|---|---|---|---|---|",
+    ]
+    left = found["each family left out in turn"]
+    for family in sorted(set(families(fit.results))):
+        of = [i for i, name in enumerate(families(fit.results)) if name == family]
+        lines.append(
+            f"| {family} | {len(of)} | {np.median(left[of]):.2f} | {left[of].min():.2f} | {left[of].max():.2f} |"
+        )
+    return lines
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:
@@ -275,10 +362,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def write_page(lines: list[str]) -> None:
-    """Put the summary between the marks of the page."""
+def write_page(mark: str, lines: list[str]) -> None:
+    """Put the lines between the marks of that name in the page."""
     text = PAGE.read_text()
-    marked = re.compile(r"(<!-- calibration -->\n).*?(<!-- end -->)", re.DOTALL)
+    marked = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.DOTALL)
     assert marked.search(text), f"{PAGE} has lost its marks"
     PAGE.write_text(marked.sub(lambda match: match[1] + "\n".join(lines) + "\n" + match[2], text))
 
@@ -288,29 +375,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The time model against published timings.")
     parser.add_argument("--records", type=Path)
     parser.add_argument("--objects", type=Path)
-    parser.add_argument("--save", type=Path, metavar="PATH", help="keep the predictions, and what they depend on")
+    parser.add_argument(
+        "--save", type=Path, metavar="PATH", help="keep the predictions there, and go on from those that are"
+    )
     parser.add_argument("--load", type=Path, metavar="PATH", help="take them from there, instead of --records")
     parser.add_argument("--match", default="", help="only records whose id has this text in it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that predict")
-    parser.add_argument("--fit", action="store_true", help="fit the constants, too")
+    parser.add_argument(
+        "--fit", nargs="*", choices=list(PRIOR), metavar="CONSTANT", help="fit the constants, too (default: all)"
+    )
     parser.add_argument("--write", action="store_true", help="write the table and the plot of the page")
     options = parser.parse_args()
     if options.load:
-        results = [one for one in json.loads(options.load.read_text()) if options.match in one["record"]["id"]]
+        results = [one for one in load(options.load) if options.match in one["record"]["id"]]
     elif options.records and options.objects:
         records = [one for one in json.loads(options.records.read_text())["records"] if options.match in one["id"]]
-        results = predict_all(records, options.objects, options.fit, options.jobs)
+        constants = [] if options.fit is None else options.fit or list(PRIOR)
+        results = predict_all(records, options.objects, constants, options.jobs, options.save)
     else:
         parser.error("--records and --objects, or --load")
-    if options.save:
-        options.save.write_text(json.dumps(results))
     lines = summary(results)
     print("\n".join(lines))
     if options.write:
-        write_page(lines)
+        write_page("calibration", lines)
         draw(results, PLOT)
-    if options.fit:
-        fit(results)
+    if options.fit is not None:
+        if any("cost" in one for one in results):
+            print(costs(results))
+        fit = Fit(results)
+        validated = validation(fit)
+        print("\n".join([*constants_of(fit), *validated]))
+        if options.write:
+            write_page("validation", validated)
 
 
 if __name__ == "__main__":

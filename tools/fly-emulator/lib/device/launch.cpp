@@ -164,12 +164,14 @@ private:
 /// How long a group runs before others get a turn.
 uint64_t quantumOf(const LaunchPlan &plan) {
   constexpr uint64_t kSpinning = uint64_t{1} << 24;
-  // Checked, and on one thread: a group that spins soon lets the one run that it waits for.
-  constexpr uint64_t kChecked = uint64_t{1} << 18;
+  // A group that is known to wait for others soon lets the one run that it waits for.
+  constexpr uint64_t kSoon = uint64_t{1} << 18;
   if (plan.monitor != nullptr && plan.monitor->needsOrder() &&
       plan.program->synchronises(plan.object->entry(*plan.kernel)))
-    return std::min(kChecked, plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning);
-  return plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning;
+    return std::min(kSoon, plan.options.allGroupsResident ? uint64_t{1} << 16 : kSpinning);
+  if (plan.options.allGroupsResident)
+    return uint64_t{1} << 16;
+  return plan.options.groupsWait ? kSoon : kSpinning;
 }
 
 void work(const LaunchPlan &plan, GroupQueue &queue) {
@@ -325,12 +327,16 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   const LaunchWatch watch(options.seconds);
   plan.watch = &watch;
   // The host's threads get their time to write what the kernel waits for.
-  LivelockWatch livelock(geometry.groupCount(), [&watch] {
+  const auto certain = [&watch] {
     constexpr double kCertain = 5; // seconds
     return watch.elapsedSeconds() >= kCertain && LaunchWatch::alone();
-  });
-  livelock.possible = !options.othersWrite;
-  plan.livelock = &livelock;
+  };
+  const auto run = [&](unsigned threads, const std::vector<uint64_t> *chosen) {
+    LivelockWatch livelock(chosen != nullptr ? chosen->size() : geometry.groupCount(), certain);
+    livelock.possible = !options.othersWrite;
+    plan.livelock = &livelock;
+    runGroups(plan, threads, chosen);
+  };
   // Atomics whose result shows the order of workgroups: one order, on one thread.
   const uint64_t most = std::min<uint64_t>(options.threads, geometry.groupCount());
   const bool ordered =
@@ -338,12 +344,12 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
                    (monitor != nullptr && monitor->needsOrder() && program.synchronises(entry)));
   const unsigned threads = ordered ? 1 : static_cast<unsigned>(most);
   if (!options.nextBatch) {
-    runGroups(plan, threads, nullptr);
+    run(threads, nullptr);
     return;
   }
   for (std::vector<uint64_t> batch = options.nextBatch(); !batch.empty();
        batch = options.nextBatch())
-    runGroups(plan, threads, &batch);
+    run(threads, &batch);
 }
 
 } // namespace flyemu

@@ -26,6 +26,7 @@ struct LaunchOptions {
   bool checkLds = false;
   bool othersWrite = false;       ///< other processes may write what the kernel reads
   bool allGroupsResident = false; ///< cooperative: every workgroup makes progress
+  bool groupsWait = false;        ///< workgroups poll flags of others, which get their turn soon
   /// Run only some workgroups: asked for batches until one is empty. Null runs all of them.
   std::function<std::vector<uint64_t>()> nextBatch;
 };

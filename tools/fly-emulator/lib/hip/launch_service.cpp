@@ -112,7 +112,8 @@ std::string failureText(const std::string &failure, const std::vector<Report> &r
 } // namespace
 
 /// What predicts the launch, if that is asked for; it chooses the workgroups to run and to record.
-static std::shared_ptr<Predictor> makePredictor(const Module &module, LaunchOptions &options) {
+static std::shared_ptr<Predictor> makePredictor(const Module &module, const KernelMetadata &kernel,
+                                                LaunchOptions &options) {
   const auto asked = Runtime::instance().prediction();
   if (asked == nullptr)
     return nullptr;
@@ -130,7 +131,12 @@ static std::shared_ptr<Predictor> makePredictor(const Module &module, LaunchOpti
                                "another architecture",
                                arch.c_str(), how.device.name));
   auto predictor = std::make_shared<Predictor>(how);
-  if (how.sampled)
+  // Workgroups that wait for others need all of them.
+  Polling flags(Polling::Memory::Global);
+  flags.find(*module.program, module.object->entry(kernel));
+  options.groupsWait = flags.any();
+  predictor->recorder().setFlags(std::move(flags));
+  if (how.sampled && !options.groupsWait)
     options.nextBatch = [predictor] { return predictor->nextBatch(); };
   else
     predictor->recorder().whenBegun([raw = predictor.get()] { raw->chooseUpFront(); });
@@ -154,7 +160,7 @@ static void runKernel(Module &module, const KernelMetadata &kernel, const Launch
 
   results.prediction = "{}";
   results.predictionNumber = 0;
-  const std::shared_ptr<Predictor> predictor = makePredictor(module, options);
+  const std::shared_ptr<Predictor> predictor = makePredictor(module, kernel, options);
   const Profiling profiling = runtime.profiling();
   if (predictor != nullptr &&
       (profiling != Profiling::Off || (sanitizers != 0 && predictor->options().sampled)))

@@ -217,7 +217,9 @@ Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double 
   std::map<uint64_t, double> lengths;
   for (const auto &group : recorder_.groups())
     lengths[group->index] = static_cast<double>(group->issueCycles) / meanLength;
-  const uint64_t count = recorder_.geometry().groupCount();
+  // Of more workgroups than these, so many stand for all.
+  constexpr uint64_t kMost = uint64_t{1} << 22;
+  const uint64_t count = std::min(kMost, recorder_.geometry().groupCount());
   const auto xcds = static_cast<uint64_t>(options_.device.xcds);
   const uint64_t slots = resident() / xcds;
   std::vector<std::priority_queue<double, std::vector<double>, std::greater<>>> free(xcds);
@@ -252,6 +254,13 @@ Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double 
     if (i % step == 0)
       out.spans.push_back({begin, done, static_cast<double>(step)});
   }
+  const double more =
+      static_cast<double>(recorder_.geometry().groupCount()) / static_cast<double>(count);
+  out.cycles *= more;
+  for (auto &[begin, done, groups] : out.spans) {
+    begin *= more;
+    done *= more;
+  }
   return out;
 }
 
@@ -260,10 +269,13 @@ Schedule Predictor::rounds(double working, double unitCycles) const {
   Schedule out;
   out.cycles = unitCycles;
   const auto fits = static_cast<double>(resident());
-  const double count = std::max(1.0, std::ceil(working / fits));
-  for (double round = 0; round < count; ++round)
-    out.spans.push_back({round * unitCycles / count, (round + 1) * unitCycles / count,
-                         std::min(fits, working - round * fits)});
+  const double full = std::floor(working / fits);
+  const double last = working - full * fits;
+  const double length = unitCycles / std::max(1.0, std::ceil(working / fits));
+  if (full > 0)
+    out.spans.push_back({0, full * length, fits});
+  if (last > 0)
+    out.spans.push_back({full * length, unitCycles, last});
   return out;
 }
 

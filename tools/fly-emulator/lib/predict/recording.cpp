@@ -20,6 +20,8 @@ public:
         eventsOfWave_(eventsOfWave) {}
 
   void before(Wave &wave, const Instruction &inst) override {
+    polls_ = recorder_.flags().polls(inst);
+    again_ = polls_ && pollsAgain(wave, inst);
     slot_ = recorder_.slotOf(inst);
     current_ = &recorder_.instructionAt(slot_, inst);
     now_ = clock[wave.index];
@@ -37,6 +39,11 @@ public:
   void globalAccess(Wave &wave, const Instruction &inst, const LaneAccess &access) override {
     if (inst.opcode->cls == OpClass::ScalarMemory || access.lanes == 0 || cut_)
       return;
+    if (again_) {
+      if (path->detailed)
+        path->waves[wave.index].back().detail = lastPoll_[wave.index].detail;
+      return;
+    }
     const auto first = static_cast<uint32_t>(path->lines.size());
     forEachLane(access.lanes,
                 [&](unsigned lane) { touch(placed(access.address[lane]), access.bytes, first); });
@@ -102,8 +109,30 @@ private:
         std::max({(lanes + lanesPerClock - 1) / lanesPerClock, uint64_t{lines},
                   (lanes * access.bytes + bytesPerClock - 1) / bytesPerClock}));
     path->accesses.push_back(out);
+    const auto number = static_cast<uint32_t>(path->accesses.size());
+    if (polls_)
+      lastPoll_[wave.index].detail = number;
     if (path->detailed)
-      path->waves[wave.index].back().detail = static_cast<uint32_t>(path->accesses.size());
+      path->waves[wave.index].back().detail = number;
+  }
+
+  /// Who polls is taken to find the flag at once: how often it looks in vain depends on when others
+  /// run, and here they run one after the other.
+  bool pollsAgain(const Wave &wave, const Instruction &inst) {
+    lastPoll_.resize(clock.size());
+    Poll &last = lastPoll_[wave.index];
+    std::vector<PathEvent> none;
+    std::vector<PathEvent> &events = path->detailed ? path->waves[wave.index] : none;
+    const bool again = last.inst == &inst && wave.executed - last.executed <= Polling::kMostBody;
+    if (again) {
+      clock[wave.index] = last.clock;
+      if (last.event < events.size())
+        events.resize(last.event);
+    } else {
+      last = {&inst, 0, clock[wave.index], events.size(), 0};
+    }
+    last.executed = wave.executed;
+    return again;
   }
 
   /// Where the model has a host address; accesses come to the same range for a while.
@@ -122,7 +151,19 @@ private:
     return address - range_.begin + range_.place;
   }
 
+  /// Where a wave polled last: what came since is dropped when it polls there again.
+  struct Poll {
+    const Instruction *inst = nullptr;
+    uint64_t executed = 0;
+    uint64_t clock = 0;
+    size_t event = 0;
+    uint32_t detail = 0; ///< its access
+  };
+
   PathRecorder &recorder_;
+  std::vector<Poll> lastPoll_; ///< by wave; empty before the first
+  bool polls_ = false;         ///< the instruction does,
+  bool again_ = false;         ///< and did before, with nothing but its loop in between
   PlacedRange range_ = {0, 0, 0};
   const DeviceModel &device_;
   const Architecture &architecture_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/launch_monitor.h"
+#include "execute/polling.h"
 #include "predict/device_model.h"
 #include "predict/path_instruction.h"
 #include "predict/unit_trace.h"
@@ -99,6 +100,10 @@ public:
     watchOnly_ = true;
   }
 
+  /// What workgroups wait for each other by: of a loop that polls, one round is kept.
+  void setFlags(Polling flags) { flags_ = std::move(flags); }
+  const Polling &flags() const { return flags_; }
+
   /// Keep no more instructions of a detailed group than this, over all of its waves.
   void keepAtMost(size_t events) { mostEvents_ = events; }
   bool truncated() const { return truncated_; }
@@ -138,6 +143,7 @@ private:
   uint64_t text_ = 0;
   const DeviceModel *device_ = nullptr; ///< the architecture's
   size_t mostEvents_ = ~size_t{0};
+  Polling flags_{Polling::Memory::Global};
   bool truncated_ = false;
   bool detailed_ = true;
   bool watchOnly_ = false;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "execute/polling.h"
 #include "sanitize/lds_order.h"
 #include "sanitize/outstanding.h"
-#include "sanitize/polling.h"
 #include "sanitize/recent_accesses.h"
 #include "sanitize/report.h"
 

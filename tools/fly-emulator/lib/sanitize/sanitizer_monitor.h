@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "device/launch_monitor.h"
+#include "execute/polling.h"
 #include "hazard/hazard_facts.h"
 #include "sanitize/global_race.h"
-#include "sanitize/polling.h"
 #include "sanitize/report.h"
 
 namespace flyemu {
@@ -34,7 +34,7 @@ private:
   ReportSink sink_;
   GlobalRaceCheck globalRaces_;
   std::unique_ptr<HazardFactsTable> hazardFacts_;
-  Polling polling_;
+  Polling polling_{Polling::Memory::Lds};
 };
 
 } // namespace flyemu

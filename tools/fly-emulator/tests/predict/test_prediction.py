@@ -97,6 +97,55 @@ def test_lines_that_waves_share_come_once(build: Callable[..., Module], arch: st
     assert got.data["footprint_bytes"] <= 4096
 
 
+# Workgroup 7 sets a flag, the others poll it, and all copy 4 KiB.
+WAIT = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32 v6, 0
+  v_mov_b32 v7, 1
+  s_waitcnt lgkmcnt(0)
+  s_cmp_lg_u32 s2, {setter}
+  s_cbranch_scc1 poll
+  global_store_dword v6, v7, s[6:7] sc0 sc1
+  s_branch go
+poll:
+  s_sleep 1
+  global_load_dword v8, v6, s[6:7] sc0 sc1
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s8, v8
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 poll
+go:
+  v_lshlrev_b32 v1, 4, v0
+  global_load_dwordx4 v[2:5], v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_dwordx4 v1, v[2:5], s[6:7] offset:64
+"""
+
+
+def test_workgroups_that_wait_for_one_that_no_sample_has(build: Callable[..., Module], arch: str) -> None:
+    """All of them run, and a wait is one look at the flag, however long the emulator's order lets it be."""
+    groups, setter = 600, 7
+    code = WAIT.format(setter=setter)
+    waits = predicted(build, arch, code, groups=groups, words=4096, sampled=True)
+    bare = predicted(build, arch, code.replace("s_cbranch_scc1 poll\ngo", "s_nop 0\ngo"), groups=groups, words=4096,
+                     sampled=True)  # fmt: skip
+    assert waits.seconds == pytest.approx(bare.seconds, rel=0.1)
+
+
+def test_a_sample_that_waits_for_ever_ends_with_an_error(build: Callable[..., Module], arch: str) -> None:
+    with pytest.raises(EmulatorError, match="livelock"):
+        predicted(build, arch, WAIT.format(setter=9999), groups=4, threads=64, words=4096, sampled=True)
+
+
+def test_more_workgroups_than_are_dealt_out_one_by_one(build: Callable[..., Module], arch: str) -> None:
+    """Of 32 million workgroups that differ, a part is dealt out, and stands for the others. Half of them have nothing
+    to do, of either sample some more or less."""
+    uneven = "  s_bitcmp1_b32 s2, 3\n  s_cbranch_scc1 end\n" + MATRIX * 100 + "end:\n"
+    few = predicted(build, arch, uneven, threads=64, groups=1 << 22, sampled=True)
+    many = predicted(build, arch, uneven, threads=64, groups=1 << 25, sampled=True)
+    assert many.data["unit_cycles"] == pytest.approx(8 * few.data["unit_cycles"], rel=0.3)
+
+
 STREAM = """
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_lshlrev_b32 v1, 7, v0

@@ -16,8 +16,10 @@ from assembly import kernel_f
 
 from flydsl.emulator.cli import main
 from flydsl.emulator.cli_predict import _Server
+from flydsl.emulator.device import Emulator
 from flydsl.emulator.record_check import RecordError, check_record
 from flydsl.emulator.record_contents import Paging, Routing, fill, fill_pages, paging_of, routing_of
+from flydsl.emulator.records import device_of
 from predict.test_prediction import COPY
 
 POINTER = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
@@ -89,6 +91,42 @@ def test_a_record_that_lacks_something_says_what(
     assert message in results["broken"]["error"]
     assert results["record 1"]["error"] == "the record is int, not an object"
     assert results["bare"]["launches"][0]["device"] == "MI300X"
+
+
+def test_a_launch_may_reach_a_little_behind_its_tensors(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
+    """The last workgroup copies 4 KiB from and to behind them; one that is 2 MiB behind is refused. What nobody reaches
+    changes no prediction."""
+    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
+    bare = {"arch": "gfx942", "device": {"name": "MI325X"}}
+    records = [
+        {**bare, "id": str(groups), "launches": [{**COPY_LAUNCH, "grid_workgroups": [groups, 1, 1]}]}
+        for groups in (1024, 1025, 1024 + 600)
+    ]
+    (tmp_path / "records.json").write_text(json.dumps({"records": records}))
+    out = tmp_path / "out.json"
+    main(["predict", "--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)])
+    results = json.loads(out.read_text())
+    assert results["1025"]["predicted_us"] == pytest.approx(results["1024"]["predicted_us"], rel=0.2)
+    assert "outside of all registered memory" in results["1624"]["error"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "device", "assumed"),
+    [
+        ({"name": "AMD Instinct MI325X"}, "MI325X", 0),
+        ({"name": "a board", "cus": 304, "hbm_tbs": 6.0}, "MI325X", 0),
+        ({"name": "MI308X", "cus": 80, "hbm_tbs": 5.3}, "MI300X", 1),
+        ({"name": "a board"}, "MI300X", 1),
+    ],
+)
+def test_a_device_is_known_by_name_or_facts(
+    emulator: Emulator, stated: dict[str, Any], device: str, assumed: int
+) -> None:
+    """Another one is predicted as the first of its architecture, and that is told."""
+    found, said = device_of(emulator, {"arch": "gfx942", "device": stated})
+    assert found == device
+    assert len(said) == assumed
+    assert all(stated["name"] in one for one in said)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -45,8 +46,12 @@ def _answer(record: object, objects: Path) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}"}
 
 
+_MOST_SECONDS = "3600"  # of a launch: a machine may be busy, and what waits for ever is found out before
+
+
 def _serve(connection: Connection, objects: Path) -> None:
     """Predict the records that come, until there are no more."""
+    os.environ.setdefault("FLYDSL_EMU_MAX_SECONDS", _MOST_SECONDS)
     while (record := connection.recv()) is not None:
         connection.send(_answer(record[0], objects))
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from flydsl.emulator.device import Emulator, Module
-from flydsl.emulator.record_check import SCALARS, check_fields, check_record
+from flydsl.emulator.record_check import SCALARS, check_record
 from flydsl.emulator.record_contents import fill
 
+_BEHIND = 2 << 20  # bytes behind each tensor that a launch may reach, as it may on a device, whose pages are as large
 _MOE_SUM = re.compile(r"t(\d+)-d(\d+)x\d+-e\d+k(\d+)")  # tokens, extent of the model, experts of a token
 
 
@@ -38,15 +39,16 @@ def _arguments(emulator: Emulator, launch: dict[str, Any], tensors: dict[int, An
                 address = int(tensor.ctypes.data)
                 struct.pack_into("<Q", packed, offset, address if argument["bytes"] else 0)
                 if argument["bytes"]:
-                    before = argument.get("at", 0)
-                    emulator.call(
-                        "flyemu_register_memory",
-                        ctypes.c_void_p(address - before),
-                        ctypes.c_size_t(before + argument["bytes"]),
-                        0,
-                        f"argument at {offset}".encode(),
-                    )
-                    registered.append(address - before)
+                    begin, end = address - argument.get("at", 0), address + argument["bytes"]
+                    for first, last, name in ((begin, end, "argument at"), (end, end + _BEHIND, "behind argument at")):
+                        emulator.call(
+                            "flyemu_register_memory",
+                            ctypes.c_void_p(first),
+                            ctypes.c_size_t(last - first),
+                            0,
+                            f"{name} {offset}".encode(),
+                        )
+                        registered.append(first)
             elif argument["kind"] == "struct":
                 packed[offset : offset + argument["size"]] = bytes.fromhex(argument["hex"])
             elif isinstance(argument["value"], float):
@@ -64,8 +66,12 @@ def _tensors(launch: dict[str, Any]) -> dict[int, Any]:
     """Zeros for each pointer of a launch, by its offset; a tensor that begins inside of its memory ("at") does here."""
     import numpy as np
 
-    pointers = [a for a in launch["args"] if a["kind"] == "pointer"]
-    return {a["offset"]: np.zeros(a.get("at", 0) + a["bytes"], np.uint8)[a.get("at", 0) :] for a in pointers}
+    out = {}
+    for argument in launch["args"]:
+        if argument["kind"] == "pointer":
+            before, size = argument.get("at", 0), argument["bytes"]
+            out[argument["offset"]] = np.zeros(before + size + _BEHIND, np.uint8)[before : before + size]
+    return out
 
 
 def is_warm(record: dict[str, Any]) -> bool:
@@ -73,13 +79,28 @@ def is_warm(record: dict[str, Any]) -> bool:
     return str(record.get("timing", {}).get("cache", "")).startswith("same")
 
 
-def device_of(emulator: Emulator, record: dict[str, Any]) -> str:
-    """The modelled device that a record names ("AMD Instinct MI325X"), else the best known one of its architecture."""
-    name = record["device"]["name"].lower()
-    for device, model in emulator.device_models().items():
-        if device.lower() in name and model["arch"] == record["arch"]:
-            return device
-    return str(record["arch"])
+def device_of(emulator: Emulator, record: dict[str, Any]) -> tuple[str, list[str]]:
+    """The modelled device that a record means, and what was assumed for it.
+
+    That is the one that the record names ("AMD Instinct MI325X"), or that has the compute units and the bandwidth of
+    its device (`cus`, `hbm_tbs`); else the first of its architecture, which is assumed to be like it. For an
+    architecture without a model it is that, which `Emulator.set_prediction` refuses.
+    """
+    stated, arch = record["device"], record["arch"]
+    of_arch = {name: model for name, model in emulator.device_models().items() if model["arch"] == arch}
+    for name in of_arch:
+        if name.lower() in stated["name"].lower():
+            return name, []
+    of_a_unit = 2 if arch.startswith("gfx1") else 1  # a workgroup processor has two compute units
+    for name, model in of_arch.items():
+        facts = model["facts"]
+        theirs = {"cus": facts["units"]["value"] * of_a_unit, "hbm_tbs": facts["hbm_gbs"]["value"] / 1e3}
+        if all(stated.get(fact) == value for fact, value in theirs.items()):
+            return name, []
+    if not of_arch:
+        return arch, []
+    first = next(iter(of_arch))
+    return first, [f"the device {stated['name']!r}, which is not modelled, is like the {first}"]
 
 
 @dataclass(frozen=True)
@@ -88,16 +109,16 @@ class RecordedLaunches:
 
     launches: list[tuple[Module, dict[str, Any]]]
     assumed: list[str]
-    """What the record does not say of its tensors, and was assumed."""
+    """What the record does not say of its tensors, or the model not of its device, and was assumed."""
 
 
 @contextlib.contextmanager
 def predicted_launches(emulator: Emulator, record: dict[str, Any], objects: Path) -> Iterator[RecordedLaunches]:
     """Predict the launches of a record."""
     out: list[tuple[Module, dict[str, Any]]] = []
-    device = device_of(emulator, record)
+    device, assumed = device_of(emulator, record)
     tensors = [_tensors(launch) for launch in record["launches"]]
-    assumed = fill(record, tensors)
+    assumed += fill(record, tensors)
     with contextlib.ExitStack() as stack:
         for launch, own in zip(record["launches"], tensors, strict=True):
             module = emulator.load((objects / launch["object"]).read_bytes())
@@ -121,20 +142,19 @@ def host_launch(record: dict[str, Any]) -> float:
     return _HOST_LAUNCH_US if "INCLUDES host launch cost" in str(record.get("timing", {}).get("method", "")) else 0.0
 
 
-_STREAM_SHARE = 0.75  # of the peak of HBM that a plain sum kernel reaches; assumed
-
-
-def other_kernels(record: dict[str, Any]) -> float:
+def other_kernels(emulator: Emulator, record: dict[str, Any]) -> float:
     """Seconds of the kernels that a record's time includes and its objects do not: torch's sum over the experts of a
-    token, as what it reads and writes at the bandwidth of a stream."""
+    token, as what it reads and writes at the share of HBM's peak that the model's streams reach, and a launch."""
     shape = _MOE_SUM.search(str(record.get("shape", "")))
     if "torch.sum over top-k" not in str(record.get("timing", {}).get("kernels", "")) or shape is None:
         return 0.0
-    check_fields("device", record["device"], {"hbm_tbs": (int, float)})
+    device, _ = device_of(emulator, record)
+    of_device = emulator.device_models()[device]
+    peak, constants = of_device["facts"]["hbm_gbs"]["value"] * 1e9, of_device["constants"]
     tokens, model, top_k = (int(group) for group in shape.groups())
     half = 2
     moved = tokens * model * half * (top_k + 1)
-    return moved / (float(record["device"]["hbm_tbs"]) * 1e12 * _STREAM_SHARE) + 3e-6
+    return float(moved / (peak * constants["hbm_efficiency"]) + constants["launch_ns"] * 1e-9)
 
 
 _ASSUMED_ERROR = 0.6  # relative, of launches whose tensors are not as the record's were, for all that is known
@@ -150,7 +170,7 @@ def predict_record(emulator: Emulator, record: dict[str, Any], objects: Path) ->
     check_record(record)
     with predicted_launches(emulator, record, objects) as found:
         predictions = [prediction for _, prediction in found.launches]
-    other = other_kernels(record) * 1e6
+    other = other_kernels(emulator, record) * 1e6
     longest = max(predictions, key=lambda one: one["time_us"])
     time = max(host_launch(record), sum(one["time_us"] for one in predictions) + other)
     error = max(longest["error"], _ASSUMED_ERROR if found.assumed else 0.0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sanitize/polling.h"
+#include "execute/polling.h"
 
 #include <algorithm>
 #include <bitset>
@@ -12,7 +12,7 @@
 namespace flyemu {
 namespace {
 
-constexpr size_t kMostBody = 64; ///< instructions of a loop that waits
+constexpr size_t kMostBody = Polling::kMostBody;
 
 using Code = std::vector<const Instruction *>;
 
@@ -129,7 +129,7 @@ bool onlyWaits(const Code &code, size_t first, size_t load, size_t branch) {
     case OpClass::Global:
     case OpClass::Flat:
     case OpClass::Scratch:
-      if (inst.dstCount == 0 || has(inst.opcode->name, "atomic"))
+      if (inst.dstCount == 0 || (i != load && has(inst.opcode->name, "atomic")))
         return false;
       break;
     case OpClass::Barrier:
@@ -138,14 +138,19 @@ bool onlyWaits(const Code &code, size_t first, size_t load, size_t branch) {
     default:
       break;
     }
+    // Its address: the first source, and of loads from global memory all others, too. The same
+    // address may be made again by a plain move.
+    const bool one =
+        code[load]->opcode->cls == OpClass::Lds || has(code[load]->opcode->name, "atomic");
+    const unsigned parts = one ? std::min(code[load]->srcCount, uint8_t{1}) : code[load]->srcCount;
     for (unsigned d = 0; d < inst.dstCount; ++d) {
       Taint written;
       written.add(inst.dst[d]);
-      // Its address is the first source. The same address may be made again by a plain move.
       const bool moves = begins(inst.opcode->name, "v_mov_b32") &&
                          (!inst.src[0].isVector() || !isWritten(code, first, branch, inst.src[0]));
-      if (code[load]->srcCount != 0 && written.has(code[load]->src[0]) && !moves && i != load)
-        return false;
+      for (unsigned s = 0; s < parts; ++s)
+        if (written.has(code[load]->src[s]) && !moves && i != load)
+          return false;
     }
   }
   return true;
@@ -261,14 +266,20 @@ void Polling::find(Program &program, uint64_t elfAddress) {
   }
 }
 
+bool Polling::isCandidate(const Instruction &inst) const {
+  if (inst.opcode == nullptr || inst.dstCount == 0)
+    return false;
+  const OpClass cls = inst.opcode->cls;
+  if (memory_ == Memory::Lds)
+    return cls == OpClass::Lds && (isLdsAtomic(inst) || begins(inst.opcode->name, "ds_read"));
+  return cls == OpClass::Global || cls == OpClass::Flat || cls == OpClass::ScalarMemory;
+}
+
 void Polling::findIn(const Code &code) {
   for (size_t i = 0; i < code.size(); ++i) {
     const Instruction &inst = *code[i];
-    if (inst.opcode == nullptr || inst.opcode->cls != OpClass::Lds)
-      continue;
-    const bool atomic = isLdsAtomic(inst);
-    any_ |= atomic;
-    if ((!atomic && !begins(inst.opcode->name, "ds_read")) || inst.dstCount == 0)
+    any_ |= memory_ == Memory::Lds && inst.opcode != nullptr && isLdsAtomic(inst);
+    if (!isCandidate(inst))
       continue;
     for (size_t b = i; b < code.size() && b < i + kMostBody; ++b) {
       const Instruction *target = code[b]->target;

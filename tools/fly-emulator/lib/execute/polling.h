@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -11,11 +12,18 @@ namespace flyemu {
 
 class Program;
 
-/// The loads and atomics of a kernel that wait for a flag in LDS: they stand in a short loop that
-/// stores nothing, comes to the same address again and again, and ends by what they return. In
-/// machine code that is all that tells a flag from a race.
+/// The loads and atomics of a kernel that wait for a flag: they stand in a short loop that stores
+/// nothing, comes to the same address again and again, and ends by what they return. In machine
+/// code that is all that tells a flag from a race.
 class Polling {
 public:
+  /// Where the flags are: waves of a workgroup wait in LDS, workgroups in global memory.
+  enum class Memory { Lds, Global };
+
+  static constexpr size_t kMostBody = 64; ///< instructions of a loop that waits
+
+  explicit Polling(Memory memory) : memory_(memory) {}
+
   /// Of the kernel at an ELF address, and of the functions that it may call. A loop has to lie in
   /// one function; its load may be in a function without branches that it calls by its address.
   void find(Program &program, uint64_t elfAddress);
@@ -23,12 +31,14 @@ public:
   bool polls(const Instruction &inst) const {
     return !polls_.empty() && polls_.find(&inst) != polls_.end();
   }
-  /// Can waves make an order in LDS at all: are there flags that are polled, or atomics?
+  /// Are there flags that are polled, or (in LDS, where they make an order, too) atomics?
   bool any() const { return any_; }
 
 private:
   void findIn(const std::vector<const Instruction *> &code);
+  bool isCandidate(const Instruction &inst) const;
 
+  Memory memory_;
   std::set<const Instruction *> polls_;
   bool any_ = false;
 };
