@@ -5,6 +5,7 @@
     tools/dev bench cuda_gemm pack build/cuda/gemm       # anywhere: the artifacts (PTX) of all configurations
     python3 cuda_gemm.py check build/cuda/gemm           # on the GPU: awkward shapes against float64, poisoned outputs
     python3 cuda_gemm.py run build/cuda/gemm results.json  # on the GPU: times
+    tools/dev bench cuda_gemm page gemm.json attention.json  # anywhere: docs/benchmarks/hopper-products.md
 
 The machine with the GPU needs torch for CUDA, Triton and fly-runtime, and no compiler of ours. A time is that of a CUDA
 graph of products over operands that together are several times the L2, by events; the contenders take turns, and each
@@ -18,31 +19,48 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 7
-_SECONDS_OF_A_SAMPLE = 10e-3
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from cuda_timing import SECONDS_OF_A_SAMPLE, check_apart, graph_of, rates, stream, where
+
 _RESIDENT = 256 << 20
+_MOST_LAUNCHES = 300
 INPUTS = ("bf16", "fp16", "fp8")
 TIMED = (
     ("bf16", 4096, 4096, 4096), ("bf16", 8192, 8192, 8192), ("bf16", 8192, 4096, 14336), ("bf16", 8192, 28672, 4096),
     ("fp8", 4096, 4096, 4096), ("fp8", 8192, 8192, 8192),
+    ("bf16", 16, 4096, 4096), ("bf16", 16, 28672, 4096), ("bf16", 16, 8192, 28672), ("bf16", 64, 28672, 8192),
+    ("fp8", 16, 28672, 8192), ("bf16", 512, 4096, 4096),
 )  # fmt: skip
 # M, N, K; K and N in multiples of 16 bytes of their rows.
 CHECKED = (
     (128, 256, 64), (1, 16, 16), (7, 8, 2048), (64, 512, 128), (200, 264, 80), (129, 520, 4112), (1000, 1008, 1008),
     (513, 2056, 272), (2048, 2048, 512), (4224, 4352, 96), (8192, 136, 192),
 )  # fmt: skip
-# (tile_n, stages, store_n) by the name of an artifact.
-CONFIGURATIONS = {"256x4": (256, 4, 128), "128x6": (128, 6, 128), "192x4": (192, 4, 64)}
+# What HopperConfig takes, by the name of an artifact.
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "256x4": {},
+    "128x6": {"tile_n": 128, "stages": 6},
+    "192x4": {"tile_n": 192},
+}
+# Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`.
+FINISHED = (
+    ("fp8", "bf16", "scaled"), ("fp8", "f32", "scaled_bias"), ("int8", "bf16", "scaled_bias_relu"),
+    ("int8", "f32", "scaled"), ("bf16", "bf16", "bias_gelu"), ("fp16", "fp16", "bias_silu"), ("bf16", "f32", "none"),
+)  # fmt: skip
 
 
 def _name(dtype: str, configuration: str) -> str:
     return f"gemm-{dtype}-{configuration}"
+
+
+def _finished_name(dtype: str, out: str, words: str) -> str:
+    return f"gemm-{dtype}-{out}-{words}"
 
 
 def pack(folder: Path) -> int:
@@ -50,55 +68,112 @@ def pack(folder: Path) -> int:
     os.environ.setdefault("FLYDSL_GPU_ARCH", "sm_90a")
     import torch
 
-    import flydsl.compiler as flyc
     from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm
 
-    types = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
+    types = {
+        "bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn, "int8": torch.int8,
+        "f32": torch.float32,
+    }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    for configuration, (tile_n, stages, store_n) in CONFIGURATIONS.items():
+    from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+
+    for dtype, out, words in FINISHED:
+        epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words))
+        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, epilogue=epilogue)
+        extras = [] if words == "none" else [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
+        _export(launch, types[dtype], types[out], extras, folder / f"{_finished_name(dtype, out, words)}.so")
+    for name, values in CONFIGURATIONS.items():
         for dtype in INPUTS:
             out = "fp16" if dtype == "fp16" else "bf16"
-            config = HopperConfig(tile_n=tile_n, stages=stages, store_n=store_n)
-            launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=config)
-            a, b = (torch.empty((rows, 256), dtype=types[dtype]) for rows in (384, 512))
-            c = torch.empty((384, 512), dtype=types[out])
-            flyc.compile.only(launch, c, a, b, None).export(folder / f"{_name(dtype, configuration)}.so")
-    print(f"{len(CONFIGURATIONS) * len(INPUTS)} artifacts")
+            launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=HopperConfig(**values))
+            _export(launch, types[dtype], types[out], [], folder / f"{_name(dtype, name)}.so")
+    print(f"{len(CONFIGURATIONS) * len(INPUTS) + len(FINISHED)} artifacts")
     return 0
+
+
+def _export(launch: Any, operand: Any, output: Any, extras: list[Any], path: Path) -> None:
+    import torch
+
+    import flydsl.compiler as flyc
+
+    a, b = (torch.empty((rows, 256), dtype=operand) for rows in (384, 512))
+    flyc.compile.only(launch, torch.empty((384, 512), dtype=output), a, b, *extras, None).export(path)
+
+
+def _activation(words: str) -> str:
+    return next((word for word in words.split("_") if word in ("relu", "silu", "gelu")), "none")
 
 
 class Operands:
     """Random operands of a product on the GPU, a poisoned result, and what float64 says."""
 
-    def __init__(self, dtype: str, m: int, n: int, k: int, seed: int = 0) -> None:
+    def __init__(
+        self, dtype: str, m: int, n: int, k: int, seed: int = 0, out: str | None = None, words: str = "none"
+    ) -> None:
         import torch
 
         generator = torch.Generator("cuda").manual_seed(seed + m + 3 * n + 5 * k)
-        kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}[dtype]
-        self.a, self.b = (torch.randn(r, k, generator=generator, device="cuda").to(kind) for r in (m, n))
-        out = torch.float16 if dtype == "fp16" else torch.bfloat16
+        kinds = {
+            "bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn, "f32": torch.float32,
+        }  # fmt: skip
+        self.words = words
+
+        def some(*shape: int) -> Any:
+            if dtype == "int8":
+                return torch.randint(-128, 128, shape, generator=generator, device="cuda", dtype=torch.int8)
+            return torch.randn(*shape, generator=generator, device="cuda").to(kinds[dtype])
+
+        self.a, self.b = some(m, k), some(n, k)
+        kind = kinds[out or ("fp16" if dtype == "fp16" else "bf16")]
         # Rows behind the last one, which must stay as they are.
-        self.room = torch.full((m + 3, n), float("nan"), device="cuda", dtype=out)
+        self.room = torch.full((m + 3, n), float("nan"), device="cuda", dtype=kind)
         self.c = self.room[:m]
         self.one = torch.ones((), device="cuda")
+        self.extras: list[Any] = []
+        if words != "none":
+            scales = [torch.rand(length, generator=generator, device="cuda") + 0.01 for length in (m, n)]
+            self.extras = [*scales, torch.randn(n, generator=generator, device="cuda").to(kind)]
 
-    def worst(self) -> float:
+    def worst(self, say: bool = False) -> float:
         """The largest error in units of what is allowed: half a unit of the last place of C, and a rounding a sum.
 
-        Sums are f32, one rounding for each of K. Products of 8-bit floats the matrix unit adds with about 14 bits: of
-        them 2^-13 of the sum of their amounts is allowed.
+        Sums are f32, one rounding for each of K. Products of 8-bit floats the matrix unit adds with about 14 bits, 32
+        at a time, and it cuts off: of them 2^-11 of the sum of their amounts is allowed, and for K beyond 1024 more, as
+        the square root of K. Activations amplify what goes in by at most 1.2 and are within 2^-20 of their value.
         """
         import torch
 
         most = 0.0
         b = self.b.double()
+        k = b.shape[1]
+        ulp = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(self.c.dtype, 2.0**-24)
+        rounding = {
+            torch.float8_e4m3fn: 2.0**-11 * max(1.0, (k / 1024) ** 0.5), torch.int8: 2.0**-23,
+        }.get(self.a.dtype, k * 2.0**-24)  # fmt: skip
         for first in range(0, self.a.shape[0], 1024):
             a = self.a[first : first + 1024].double()
-            expected = a @ b.t()
-            ulp = 2.0**-11 if self.c.dtype == torch.float16 else 2.0**-8
-            rounding = 2.0**-13 if self.a.dtype == torch.float8_e4m3fn else a.shape[1] * 2.0**-24
-            allowed = ulp * expected.abs() + (a.abs() @ b.abs().t()) * rounding + 2.0**-25
-            error = (self.c[first : first + 1024].double() - expected).abs() / allowed
+            expected, amount = a @ b.t(), a.abs() @ b.abs().t()
+            allowed = amount * rounding
+            if "scaled" in self.words:
+                scales = self.extras[0][first : first + 1024, None].double() * self.extras[1].double()
+                expected, allowed = expected * scales, allowed * scales + expected.abs() * scales * 2.0**-22
+            if "bias" in self.words:
+                expected = expected + self.extras[2].double()
+                allowed = allowed + expected.abs() * 2.0**-23
+            activation = _activation(self.words)
+            if activation != "none":
+                functions = {
+                    "relu": torch.relu, "silu": torch.nn.functional.silu,
+                    "gelu": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+                }  # fmt: skip
+                expected = functions[activation](expected)
+                allowed = allowed * 1.2 + expected.abs() * 2.0**-20
+            allowed = allowed + ulp * expected.abs() + 2.0**-25
+            result = self.c[first : first + 1024].double()
+            error = (result - expected).abs() / allowed
+            if say and not (error <= 1.0).all():
+                print(f"rows from {first}: {where(error, 1.0, result, expected)}")
+                say = False
             most = max(most, float("inf") if error.isnan().any() else error.max().item())
         return most if bool(self.room[self.c.shape[0] :].isnan().all()) else float("inf")
 
@@ -113,37 +188,37 @@ class Operands:
         return torch.mm(self.a, self.b.t(), out=self.c)
 
 
-def _stream() -> int:
-    import torch
-
-    return int(torch.cuda.current_stream().cuda_stream)
-
-
-def _ours(folder: Path, dtype: str, configuration: str) -> Callable[[Operands], Any]:
+def _ours(folder: Path, name: str) -> Callable[[Operands], Any]:
     from flydsl import runtime
 
-    artifact = runtime.load_artifact(folder / f"{_name(dtype, configuration)}.so")
-    return lambda given: artifact(given.c, given.a, given.b, _stream())
+    artifact = runtime.load_artifact(folder / f"{name}.so")
+    return lambda given: artifact(given.c, given.a, given.b, *given.extras, stream())
 
 
-def check(folder: Path, most: int) -> int:
-    """Every artifact at awkward shapes; prints what is wrong."""
+def names() -> list[str]:
+    """Those of all artifacts."""
+    plain = [_name(dtype, configuration) for configuration in CONFIGURATIONS for dtype in INPUTS]
+    return [*plain, *(_finished_name(*one) for one in FINISHED)]
+
+
+def check(folder: Path, only: str | None, most: int) -> int:
+    """Every artifact at awkward shapes, each in a process of its own; prints what is wrong."""
+    if only is None:
+        return check_apart(Path(__file__), [str(folder), "--most", str(most)], names())
     import torch
 
-    wrong = count = 0
-    for configuration in CONFIGURATIONS:
-        for dtype in INPUTS:
-            run = _ours(folder, dtype, configuration)
-            for m, n, k in CHECKED[:most]:
-                given = Operands(dtype, m, n, k)
-                run(given)
-                torch.cuda.synchronize()
-                worst = given.worst()
-                count += 1
-                if not worst <= 1.0:
-                    wrong += 1
-                    print(f"WRONG {configuration} {dtype} {m}x{n}x{k}: {worst:.3g} of what is allowed")
-    print(f"products against float64: {count} results, {wrong} wrong")
+    _, dtype, *rest = only.split("-")
+    out, words = rest if len(rest) == 2 else (None, "none")
+    run = _ours(folder, only)
+    wrong = 0
+    for m, n, k in CHECKED[:most]:
+        print(f"{only} {m}x{n}x{k}: ", end="", flush=True)
+        given = Operands(dtype, m, n, k, out=out, words=words)
+        run(given)
+        torch.cuda.synchronize()
+        worst = given.worst(say=True)
+        wrong += not worst <= 1.0
+        print(f"{worst:.3g} of what is allowed{'' if worst <= 1.0 else ' WRONG'}", flush=True)
     return 1 if wrong else 0
 
 
@@ -157,6 +232,7 @@ def _triton() -> Callable[[Operands], Any]:
         for bm, bn, bk, warps, stages in (
             (128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 4),
             (128, 256, 128, 8, 3), (256, 128, 64, 8, 3), (256, 128, 128, 8, 3), (128, 128, 128, 4, 4),
+            (64, 64, 128, 4, 4), (64, 128, 128, 4, 4),
         )
     ]  # fmt: skip
 
@@ -190,21 +266,6 @@ def _triton() -> Callable[[Operands], Any]:
     return run
 
 
-def _graph(run: Callable[[Operands], Any], sets: list[Operands], count: int) -> Any:
-    import torch
-
-    for given in sets:
-        run(given)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for turn in range(count):
-            run(sets[turn % len(sets)])
-    graph.replay()
-    torch.cuda.synchronize()
-    return graph
-
-
 def run(folder: Path, results: Path) -> int:
     """Times of every contender at every point, and how far the results of each are from those of cuBLAS."""
     import torch
@@ -217,12 +278,13 @@ def run(folder: Path, results: Path) -> int:
         count = max(2, -(-_RESIDENT // ((m + n) * k * size + 2 * m * n)))
         sets = [Operands(dtype, m, n, k, seed) for seed in range(count)]
         contenders: dict[str, Callable[[Operands], Any]] = {
-            f"ours {name}": _ours(folder, dtype, name) for name in CONFIGURATIONS
+            f"ours {name}": _ours(folder, _name(dtype, name)) for name in CONFIGURATIONS
         }
         contenders["cuBLAS"] = lambda given: given.of_cublas()
         contenders["Triton"] = triton_product
-        launches = max(2, int(_SECONDS_OF_A_SAMPLE * 600e12 / flops))
-        graphs, worst = {}, {}
+        launches = min(_MOST_LAUNCHES, max(2, int(SECONDS_OF_A_SAMPLE * 600e12 / flops)))
+        graphs, worst, equal = {}, {}, {}
+        wanted = sets[0].of_cublas().clone()
         for name, contender in contenders.items():
             try:
                 sets[0].c.fill_(float("nan"))
@@ -231,28 +293,21 @@ def run(folder: Path, results: Path) -> int:
                 if made is not None and name == "cuBLAS" and made.data_ptr() != sets[0].c.data_ptr():
                     sets[0].c.copy_(made)
                 worst[name] = sets[0].worst() if m <= 4096 else None
-                graphs[name] = _graph(contender, sets, launches)
+                equal[name] = (sets[0].c == wanted).double().mean().item()
+                graphs[name] = graph_of(contender, sets, launches)
             except Exception as error:  # a contender that cannot is said so, and the others are timed
                 print(f"{name}: {type(error).__name__}: {str(error)[:300]}")
-        times: dict[str, list[float]] = {name: [] for name in graphs}
-        for _ in range(ROUNDS):
-            for name, graph in graphs.items():
-                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                begin.record()
-                graph.replay()
-                end.record()
-                torch.cuda.synchronize()
-                times[name].append(begin.elapsed_time(end) * 1e-3 / launches)
-        for name, seconds in times.items():
-            rates = sorted(flops / one / 1e12 for one in seconds)
+        for name, (median, least, highest) in rates(graphs, launches, flops).items():
             row = {
-                "dtype": dtype, "m": m, "n": n, "k": k, "contender": name, "tflops": statistics.median(rates),
-                "least": rates[0], "most": rates[-1], "worst": worst[name],
+                "dtype": dtype, "m": m, "n": n, "k": k, "contender": name, "tflops": median, "least": least,
+                "most": highest, "worst": worst[name], "equal": equal[name],
             }  # fmt: skip
             rows.append(row)
             print(
-                f"{dtype:5} {m}x{n}x{k} {name:14} {row['tflops']:7.1f} TFLOP/s ({rates[0]:.1f} to {rates[-1]:.1f})"
-                f"  error {worst[name]}"
+                f"{dtype:5} {m}x{n}x{k} {name:14} {median:7.1f} TFLOP/s ({least:.1f} to {highest:.1f})"
+                f"  {(n * k + m * k) * size / flops * median:.2f} TB/s of operands"
+                f"  error {worst[name]}  equal to cuBLAS {equal[name]:.6f}",
+                flush=True,
             )
         del graphs, sets
         torch.cuda.empty_cache()
@@ -274,13 +329,23 @@ def main() -> int:
         command.add_argument("folder", type=Path)
         if name == "check":
             command.add_argument("--most", type=int, default=len(CHECKED), help="shapes of each artifact")
+            command.add_argument("--only", help="one artifact, in this process")
         if name == "run":
             command.add_argument("results", type=Path)
+    made = commands.add_parser("page")
+    made.add_argument("products", type=Path)
+    made.add_argument("attention", type=Path, help="of cuda_attention.py")
+    made.add_argument("--checked", nargs=2, default=("", ""), help="what the checks before each run said")
     options = parser.parse_args()
+    if options.command == "page":
+        from cuda_report.products import page
+
+        folder = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
+        return page(options.products, options.attention, folder, options.checked)
     if options.command == "pack":
         return pack(options.folder)
     if options.command == "check":
-        return check(options.folder, options.most)
+        return check(options.folder, options.only, options.most)
     return run(options.folder, options.results)
 
 

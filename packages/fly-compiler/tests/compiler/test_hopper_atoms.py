@@ -200,3 +200,59 @@ def test_elsewhere_they_are_refused(monkeypatch):
         copies()(*matrices())
     with pytest.raises(ValueError, match="needs sm_90a, but the kernel is compiled for gfx942"):
         product()(X)
+
+
+def test_warpgroups_in_turn():
+    @flyc.kernel(known_block_size=(256, 1, 1))
+    def kernel(x: fx.Tensor):
+        group = fx.nvgpu.warp_index() // 4
+        if group == 0:
+            fx.nvgpu.named_arrive(3, 256)
+        else:
+            fx.nvgpu.named_barrier(3, 256)
+            x[fx.thread_idx.x] = 1.0
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(1,), block=(256,))
+
+    ptx = ptx_of(launch, X)
+    assert re.search(r"bar(rier)?(\.cta)?\.arrive[.\w]*\s+3, 256", ptx)
+    assert re.search(r"bar(rier)?(\.cta)?\.sync[.\w]*\s+3, 256", ptx)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((16, 128), "named_arrive: 1 to 15, got 16"), ((1, 100), "named_arrive: a multiple of 32 threads, got 100")],
+)
+def test_a_barrier_that_there_is_not(arguments, message):
+    @flyc.kernel(known_block_size=(128, 1, 1))
+    def kernel(x: fx.Tensor):
+        fx.nvgpu.named_arrive(*arguments)
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(1,), block=(128,))
+
+    with pytest.raises(ValueError, match=message):
+        launch(X)
+
+
+def test_one_of_several_warpgroups_reduces_rows():
+    """The lanes of four neighbouring threads have a row of the accumulators: no barrier of the block is needed."""
+
+    @flyc.kernel(known_block_size=(256, 1, 1))
+    def kernel(x: fx.Tensor):
+        part = fx.make_tiled_mma(fx.nvgpu.WGMMA(16, fx.BFloat16)).get_slice(fx.thread_idx.x % 128)
+        held = fx.make_rmem_tensor(((2, 2, 2), 1, 1), fx.Float32)
+        held.fill(1.0)
+        highest = fx.coop.tiled_reduce(held, fx.maxnumf, part, 1)
+        x[fx.thread_idx.x] = highest[0] + highest[2]
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(1,), block=(256,))
+
+    ptx = ptx_of(launch, X)
+    assert "bar.sync" not in ptx
+    assert ptx.count("shfl.sync.bfly") == 4

@@ -167,7 +167,7 @@ def tiled_reduce(values: Any, op: Any, part: Any, mode: int, *, storage: Any = N
     """
     pattern = _pattern(*_tiling(part), mode)
     wave = _trace.target().warp_size
-    if pattern.threads > wave:
+    if any(1 << bit >= wave for bit in pattern.reduced):
         _check_workgroup(pattern)
     if isinstance(values, Numeric):
         if pattern.results > 1:
@@ -250,13 +250,14 @@ def folded(values: Any, op: Any) -> Any:
     """The combination of all elements of a `Vector`.
 
     Sums and products are of whole halves, for which gfx9 has instructions on two f32; maxima and minima go one by one,
-    of which it takes three at a time.
+    of which it takes three at a time. NVIDIA's GPUs have neither: halves always, which wait for each other least.
     """
     combine = combiner(op)
-    if not (callable(op) and not isinstance(op, ReductionOp)) and ReductionOp.of(op) in (
+    halves = not (callable(op) and not isinstance(op, ReductionOp)) and ReductionOp.of(op) in (
         ReductionOp.ADD,
         ReductionOp.MUL,
-    ):
+    )
+    if halves or _trace.target().nvidia:
         while values.numel > 1:
             count = values.numel
             half = 1 << ((count - 1).bit_length() - 1)  # the largest power of two below the count

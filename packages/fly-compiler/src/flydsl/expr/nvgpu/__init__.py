@@ -9,7 +9,7 @@ from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
 from .mbarriers import Mbarriers, fence_mbarrier_init
 from .pipeline import AsyncPipeline, PipelineState
 from .tensor_maps import TensorMap, make_tensor_map, tma_commit, tma_wait
-from .warps import elect_one, fence_async_shared, named_barrier, set_registers, warp_index
+from .warps import elect_one, fence_async_shared, named_arrive, named_barrier, set_registers, warp_index
 
 __all__ = [
     "WGMMA",
@@ -23,6 +23,7 @@ __all__ = [
     "fence_async_shared",
     "fence_mbarrier_init",
     "make_tensor_map",
+    "named_arrive",
     "named_barrier",
     "pack_e4m3",
     "reciprocal_approx",

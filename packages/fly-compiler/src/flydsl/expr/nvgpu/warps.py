@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flydsl.trace.build import attribute, build, build_op, i32_array, int_attribute
 
 from ..ops.gpu import shuffle_idx, thread_idx
@@ -10,7 +12,7 @@ from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import Boolean, Int32
 from .target import require_hopper
 
-__all__ = ["elect_one", "fence_async_shared", "named_barrier", "set_registers", "warp_index"]
+__all__ = ["elect_one", "fence_async_shared", "named_arrive", "named_barrier", "set_registers", "warp_index"]
 
 _LANES = 32
 _REGISTERS = (24, 256, 8)
@@ -57,16 +59,31 @@ def set_registers(count: int, *, increase: bool) -> None:
 def named_barrier(number: int | Numeric, threads: int) -> None:
     """Wait for so many threads, whole warps, at barrier `number`: 1 to 15, 0 is `fx.barrier`'s.
 
+    Those of `named_arrive` are counted too.
+
     Raises:
         ValueError: no such barrier, no multiple of 32 threads, or another target than sm_90a.
     """
-    require_hopper("named_barrier")
-    if isinstance(number, int) and not 0 < number < _NAMED_BARRIERS:
-        raise ValueError(f"named_barrier: 1 to {_NAMED_BARRIERS - 1}, got {number}")
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads <= 0 or threads % _LANES:
-        raise ValueError(f"named_barrier: a multiple of {_LANES} threads, got {threads!r}")
-    operands = [as_numeric(number).to(Int32).ir_value(), Int32(threads).ir_value()]
+    operands = _barrier("named_barrier", number, threads)
     build_op("nvvm.barrier", operands, (), {"operandSegmentSizes": i32_array([1, 1, 0])})
+
+
+def named_arrive(number: int | Numeric, threads: int) -> None:
+    """Count the threads of this warp at barrier `number` and go on; `threads` are all that arrive and wait there.
+
+    Raises:
+        ValueError: as `named_barrier`.
+    """
+    build_op("nvvm.barrier.arrive", _barrier("named_arrive", number, threads))
+
+
+def _barrier(what: str, number: int | Numeric, threads: int) -> list[Any]:
+    require_hopper(what)
+    if isinstance(number, int) and not 0 < number < _NAMED_BARRIERS:
+        raise ValueError(f"{what}: 1 to {_NAMED_BARRIERS - 1}, got {number}")
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads <= 0 or threads % _LANES:
+        raise ValueError(f"{what}: a multiple of {_LANES} threads, got {threads!r}")
+    return [as_numeric(number).to(Int32).ir_value(), Int32(threads).ir_value()]
 
 
 def fence_async_shared() -> None:

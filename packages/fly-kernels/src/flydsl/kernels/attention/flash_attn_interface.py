@@ -17,7 +17,8 @@ from flydsl.runtime.device import get_rocm_arch
 from .config import block_rows, default_config, dual_wave
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
-from .operands import LATER, dense_problem, varlen_problem, with_options, with_terms
+from .hopper_attention import HEAD_DIMS, compile_hopper_attention
+from .operands import LATER, Problem, dense_problem, varlen_problem, with_options, with_terms
 from .variant import AttentionVariant
 
 
@@ -45,6 +46,31 @@ def _forward(
         xcd_swizzle=xcd_swizzle,
     )
     return build(heads, kv_heads, head_dim, dtype, causal, lse, None, config, variant)
+
+
+@lru_cache(maxsize=64)
+def _on_hopper(dtype: str, head_dim: int, causal: bool, heads_per_kv: int, lse: bool) -> Any:
+    return compile_hopper_attention(
+        dtype=dtype, head_dim=head_dim, causal=causal, heads_per_kv=heads_per_kv, return_lse=lse
+    )
+
+
+def _check_hopper(problem: Problem) -> None:
+    """Refuse, by name, what the kernel of sm_90a has not."""
+    if problem.head_dim not in HEAD_DIMS:
+        heads = ", ".join(map(str, HEAD_DIMS))
+        raise ValueError(f"flash attention: head_dim is one of {heads} on sm_90a, got {problem.head_dim}")
+    variant = problem.variant
+    for name, given in (
+        ("cu_seqlens_q", variant.varlen),
+        ("bias", variant.bias),
+        ("alibi_slopes", variant.alibi),
+        ("sink", variant.sink),
+        ("num_kv_splits", variant.splits > 1),
+        ("debug_counts", variant.counts),
+    ):
+        if given:
+            raise NotImplementedError(f"flash attention: argument {name!r} is not supported on sm_90a")
 
 
 def flydsl_flash_attn_func(
@@ -122,7 +148,8 @@ def flydsl_flash_attn_func(
         TypeError: a dtype that is not supported, or that differs.
         ValueError: shapes that do not fit, a tensor that is not contiguous, one sequence of 2 GiB and more, lengths
             that are missing.
-        NotImplementedError: an argument of a variant that is not there yet, by name.
+        NotImplementedError: an argument of a variant that is not there yet, by name; on sm_90a that is each but causal,
+            of sequences of one length and D of 64, 128, 192 or 256.
     """
     later = {
         "block_table": block_table,
@@ -149,6 +176,9 @@ def flydsl_flash_attn_func(
         problem = varlen_problem(q, k, v, num_kv_heads, *lengths)
     problem = with_terms(problem, q, bias, alibi_slopes, sink)
     problem = with_options(problem, num_kv_splits, debug_counts)
+    hopper = get_rocm_arch() == "sm_90a"
+    if hopper:
+        _check_hopper(problem)
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
@@ -156,7 +186,11 @@ def flydsl_flash_attn_func(
     lse = _new(q, problem.lse_shape) if return_lse else None
     if lse is not None and problem.variant.varlen:
         lse.fill_(-math.inf)
-    if problem.batch and problem.seq_len and problem.seq_len_kv:
+    if hopper and problem.batch and problem.seq_len and problem.seq_len_kv:
+        group = problem.heads // problem.kv_heads
+        forward = _on_hopper(problem.dtype, problem.head_dim, bool(causal), group, bool(return_lse))
+        forward(q, k, v, out, out if lse is None else lse, stream)
+    elif problem.batch and problem.seq_len and problem.seq_len_kv:
         arch, variant = get_rocm_arch(), problem.variant
         if bias is not None and bias.data_ptr() % 8:
             variant = replace(variant, bias_load=1)

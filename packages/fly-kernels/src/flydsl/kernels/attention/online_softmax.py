@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..common.convert import exp2
 from ..common.language import fx
-from .matrix import exp2
 
 RENEW_ABOVE = 2.0**8
 
@@ -60,6 +60,21 @@ def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any],
     return powers, total
 
 
+def weights_in_turn(scores: fx.Vector, scale: float, reference: fx.Float32) -> tuple[fx.Vector, fx.Vector]:
+    """`weights` of one Vector, one element after the other: NVIDIA's GPUs add while their exponentials are under way.
+
+    Neither has to wait for all of the others there, and exponentials are what takes longest.
+    """
+    powers: list[Any] = []
+    totals: list[Any] = [None, None]
+    for number in range(scores.numel):
+        power = exp2(fx.fma(scores[number], fx.Float32(scale), -reference))
+        powers.append(power)
+        total = totals[number % 2]
+        totals[number % 2] = power if total is None else total + power
+    return fx.Vector.from_elements(powers), fx.Vector.from_elements(totals)
+
+
 def renewed(reference: Any, scores: fx.Tensor, product: fx.ThrMma, scale: float, headroom: float) -> tuple[Any, Any]:
     """The reference raised to the highest s scale - headroom of the row, and the factor for all that has the old one.
 
@@ -67,6 +82,11 @@ def renewed(reference: Any, scores: fx.Tensor, product: fx.ThrMma, scale: float,
     are no numbers are passed over. The result is the same in both lanes of the row. It is a unit in the last place
     higher than asked, so that no weight exceeds 2^headroom however large scores are: no renewal calls for another.
     """
-    wanted = fx.coop.tiled_reduce(scores, fx.maxnumf, product, 0) * scale - headroom
-    raised = fx.maxnumf(reference, wanted + fx.absf(wanted) * _UNIT)
-    return raised, exp2(fx.full(1, reference - raised, fx.Float32))[0]
+    return raised(reference, fx.coop.tiled_reduce(scores, fx.maxnumf, product, 0) * scale, headroom)
+
+
+def raised(reference: fx.Float32, highest: fx.Float32, headroom: float) -> tuple[fx.Float32, fx.Float32]:
+    """`renewed` of a row whose highest s scale is known."""
+    wanted = highest - headroom
+    result = fx.maxnumf(reference, wanted + fx.absf(wanted) * _UNIT)
+    return result, exp2(fx.full(1, reference - result, fx.Float32))[0]

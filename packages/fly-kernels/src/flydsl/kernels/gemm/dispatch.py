@@ -11,6 +11,7 @@ from flydsl.runtime.device import get_rocm_arch
 from ..common.arch import COMPUTE_UNITS, float8_of
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
 from .config import GemmConfig, default_config
+from .hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
 from .row_major_gemm import compile_gemm
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def multiply(
     """Write C = act(A B^T * scales + bias) + residual to `out` and return it.
 
     A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; `shuffled`
-    says that B is in the order of `shuffle_weight`. The first call for a shape class compiles.
+    says that B is in the order of `shuffle_weight`. The first call for a shape class compiles. On sm_90a rows of `out`
+    begin at multiples of 16 bytes too, and there are no residual, shuffled weights and `config`.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """
@@ -114,12 +116,17 @@ def multiply(
         activation=activation,
     )  # fmt: skip
     arch = get_rocm_arch().split(":")[0]
+    hopper = arch == "sm_90a"
     in_dtype = dtype_name(a.dtype)
-    if in_dtype == "fp8" and arch in COMPUTE_UNITS and str(a.dtype) != f"torch.{float8_of(arch).torch_name}":
+    if (
+        in_dtype == "fp8"
+        and (arch in COMPUTE_UNITS or hopper)
+        and str(a.dtype) != f"torch.{float8_of(arch).torch_name}"
+    ):
         raise ValueError(f"gemm: {arch} computes with torch.{float8_of(arch).torch_name}, not with {a.dtype}")
     if k == 0:
         raise ValueError("gemm: K is 0: there is nothing to multiply")
-    if k * a.element_size() % 64:
+    if not hopper and k * a.element_size() % 64:
         raise ValueError(f"K = {k} {in_dtype} are {k * a.element_size()} bytes, no multiple of 64: pad K with zeros")
     for what, tensor in (("a", a), ("b", b)):
         rows_at = tensor.stride(0) * tensor.element_size()
@@ -129,10 +136,26 @@ def multiply(
             raise ValueError(f"gemm: rows of {what} must begin at multiples of 16 bytes; pass {what}.contiguous()")
     if shuffled and not b.is_contiguous():
         raise ValueError("gemm: shuffled weights must be contiguous")
+    if hopper:
+        for what, given in (("residual", residual is not None), ("shuffled", shuffled), ("config", config is not None)):
+            if given:
+                raise ValueError(f"gemm: {what} is not supported on sm_90a")
+        if n * out.element_size() % 16:
+            raise ValueError(
+                f"gemm: {n} columns of {out.dtype} are {n * out.element_size()} bytes, and on sm_90a rows of the "
+                "result begin at multiples of 16: pad b"
+            )
     if m == 0 or n == 0:
         return out
-    config = default_config(arch, in_dtype, m, n, k) if config is None else config
     epilogue = Epilogue(in_dtype in ("fp8", "int8"), bias is not None, activation, residual is not None)
+    if hopper:
+        out_dtype = dtype_name(out.dtype)
+        chosen = default_hopper_config(m, n, epilogue=epilogue, out_dtype=out_dtype)
+        product = _on_hopper(in_dtype, out_dtype, epilogue, chosen)
+        read = [out if one is None else one for one in (scale_a, scale_b, bias)]
+        product(out, a, b, *(read if epilogue.scaled or epilogue.bias else ()), stream)
+        return out
+    config = default_config(arch, in_dtype, m, n, k) if config is None else config
     kernel = _compiled(arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled)
     none = out.new_empty(0)
     workspace = a.new_empty(config.split_k * m * n if config.split_k > 1 else 0, dtype=_float32())
@@ -157,6 +180,12 @@ def _compiled(
     return compile_gemm(
         N=n, K=k, config=config, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=epilogue, shuffled=shuffled,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _on_hopper(in_dtype: str, out_dtype: str, epilogue: Epilogue, config: HopperConfig) -> Any:
+    """One launcher for all shapes that are cut up in one way."""
+    return compile_hopper_gemm(in_dtype=in_dtype, out_dtype=out_dtype, epilogue=epilogue, config=config)
 
 
 def _float32() -> Any:

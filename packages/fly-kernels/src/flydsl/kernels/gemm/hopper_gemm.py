@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C = A B^T on NVIDIA Hopper: the copy engine brings tiles, warpgroups multiply them where they lie.
+"""C = act(A B^T * scales + bias) on NVIDIA Hopper: warpgroups multiply tiles where the copy engine puts them.
 
 Shapes and layouts
-    A (M, K), B (N, K), C (M, N), row-major, rows of any possibly apart. A and B are "bf16", "fp16" or "fp8" (E4M3FN),
-    C is "bf16" or "fp16". Sums are f32.
+    A (M, K), B (N, K), C (M, N), row-major, rows of any possibly apart. A and B are "bf16", "fp16", "fp8" (E4M3FN) or
+    "int8", C is "bf16", "fp16" or "f32". Sums are f32, of int8 int32. Scales are f32, of the rows of A and of B, the
+    bias is of the columns of C and of its type (`Epilogue`); there is no residual.
 
 Limits
     Rows begin at multiples of 16 bytes, and so do the tensors: each call checks it. M, N and K are otherwise free: what
@@ -14,12 +15,11 @@ Algorithm and data movement
     share rows of B in the L2. Of three warpgroups one produces: one thread of it has the copy engine (TMA) fill a ring
     of `stages`, each a tile of A and of B with 128 bytes of K in a row, swizzled as the matrix unit reads them. Two
     consume: each multiplies its 64 rows (wgmma), with one group of products in flight while the next stage is waited
-    for, and releases a stage when its products have been read. Sums are rounded in registers, go through shared memory
-    and are stored by the copy engine, while the producer is already filling the ring for the next tile.
+    for, and releases a stage when its products have been read. Sums go through an epilogue in registers and
+    through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
+    next tile. What an epilogue reads of a tile's rows and columns is copied to shared memory ahead of its products.
 
-State
-    Compiled and assembled (ptxas 12.9: 168 registers, no spills, no serialised products), not run on hardware yet:
-    neither its results nor its speed are known. `tools/bench/cuda_gemm.py` checks and times it there.
+Times on an H100 are in docs/benchmarks/hopper-products.md; `tools/bench/cuda_gemm.py` took them.
 """
 
 from __future__ import annotations
@@ -31,20 +31,26 @@ from typing import Any
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.language import flyc, fx
+from ..common.mma.mfma_epilogues import Epilogue, element_functions
+from .arguments import check_count, expect_rows
 
-__all__ = ["HopperConfig", "compile_hopper_gemm"]
+__all__ = ["HopperConfig", "compile_hopper_gemm", "default_hopper_config"]
 
 WARPGROUP = 128
 CONSUMERS = 2
 THREADS = WARPGROUP * (1 + CONSUMERS)
-TILE_M = 64 * CONSUMERS
+ROWS = 64  # of a consumer
+TILE_M = ROWS * CONSUMERS
 ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLE = (3, 4, 3)
-INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN"}
-OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16"}
+INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
+OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
+MULTIPROCESSORS = 132
+_MOST_STAGES = {256: 4, 128: 6}  # by the columns of a tile
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
 SHARED_BYTES = 227 << 10
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
+_PLAIN = Epilogue()
 
 
 @dataclass(frozen=True)
@@ -56,44 +62,65 @@ class HopperConfig:
         stages: of the ring, 2 or more.
         group_m: rows of tiles that are walked together.
         store_n: columns that go through shared memory at once: 64 or 128, a divisor of `tile_n`.
+        store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
+        stagger: the second consumer begins when the ring is full, so that one stores while the other multiplies.
     """
 
     tile_n: int = 256
     stages: int = 4
     group_m: int = 16
-    store_n: int = 128
+    store_n: int = 64
+    store_buffers: int = 2
+    stagger: bool = True
 
-    @property
-    def shared_bytes(self) -> int:
-        """Shared memory of a workgroup."""
-        return self.stages * (TILE_M + self.tile_n) * ROW_BYTES + TILE_M * self.store_n * 2 + _BARRIER_BYTES
+    def shared_bytes(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> int:
+        """Shared memory of a workgroup, whose results have so many bytes."""
+        stages = self.stages * (TILE_M + self.tile_n) * ROW_BYTES
+        vectors = CONSUMERS * 4 * sum(self.vectors(epilogue).values())
+        stored = self.store_buffers * TILE_M * self.store_n * out_bytes
+        return stages + stored + vectors + _BARRIER_BYTES
 
-    def check(self) -> None:
+    def vectors(self, epilogue: Epilogue) -> dict[str, int]:
+        """The numbers that a consumer keeps of what an epilogue reads, by its name."""
+        scales = {"scale_a": ROWS, "scale_b": self.tile_n} if epilogue.scaled else {}
+        return scales | ({"bias": self.tile_n} if epilogue.bias else {})
+
+    def check(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> None:
         """Raise ValueError for what cannot be built, with the numbers."""
         if self.tile_n not in (64, 128, 192, 256):
             raise ValueError(f"tile_n is 64, 128, 192 or 256, got {self.tile_n}")
         if self.store_n not in (64, 128) or self.tile_n % self.store_n:
             raise ValueError(f"store_n is 64 or 128 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
+        if self.store_buffers not in (1, 2):
+            raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
         if self.stages < 2 or self.group_m < 1:
             raise ValueError(f"stages is at least 2 and group_m at least 1, got {self.stages} and {self.group_m}")
-        if self.shared_bytes > SHARED_BYTES:
+        taken = self.shared_bytes(epilogue, out_bytes)
+        if taken > SHARED_BYTES:
             raise ValueError(
-                f"{self.stages} stages of {TILE_M} + {self.tile_n} rows and a tile of {self.store_n} columns to store "
-                f"take {self.shared_bytes} bytes of shared memory; there are {SHARED_BYTES}"
+                f"{self.stages} stages of {TILE_M} + {self.tile_n} rows and {self.store_buffers} tiles of "
+                f"{self.store_n} columns to store take {taken} bytes of shared memory; there are {SHARED_BYTES}"
             )
 
 
 def compile_hopper_gemm(
-    *, in_dtype: str, out_dtype: str = "bf16", config: HopperConfig | None = None, multiprocessors: int = 132
+    *,
+    in_dtype: str,
+    out_dtype: str = "bf16",
+    config: HopperConfig | None = None,
+    epilogue: Epilogue = _PLAIN,
+    multiprocessors: int = MULTIPROCESSORS,
 ) -> Callable[..., None]:
     """Build the launcher of a product; the page's top says what it computes.
 
     Args:
         in_dtype, out_dtype: types of A and B, and of C.
-        config: how the product is cut up.
+        config: how the product is cut up; by default as a large one, `default_hopper_config()`.
+        epilogue: what happens to the sums.
         multiprocessors: the workgroups of the grid, at most.
 
-    Returns a `@flyc.jit` function `(C, A, B, stream)`.
+    Returns a `@flyc.jit` function `(C, A, B, stream)`, or with an epilogue that reads more `(C, A, B, scale_a, scale_b,
+    bias, stream)`, of which those that it does not read may be any tensors.
 
     Raises:
         ValueError: a limit is not kept, with the numbers, or another target than sm_90a.
@@ -105,19 +132,27 @@ def compile_hopper_gemm(
     for name, value, known in (("in_dtype", in_dtype, INPUTS), ("out_dtype", out_dtype, OUTPUTS)):
         if value not in known:
             raise ValueError(f"{name} {value!r} is not supported; use one of {', '.join(known)}")
-    config = config or HopperConfig()
-    config.check()
+    if epilogue.residual:
+        raise ValueError("a residual is not supported on sm_90a; add it to the result")
     element, out = getattr(fx, INPUTS[in_dtype]), getattr(fx, OUTPUTS[out_dtype])
+    config = config or default_hopper_config(epilogue=epilogue, out_dtype=out_dtype)
+    config.check(epilogue, out.width // 8)
     tile_n, stages, store_n = config.tile_n, config.stages, config.store_n
     tile_k = ROW_BYTES * 8 // element.width
     steps_k = 4  # products of 32 bytes of K
     parts = tile_n // store_n
+    box_n = ROW_BYTES * 8 // out.width  # columns that the copy engine stores at once
+    boxes_n = store_n // box_n
+    accumulator = fx.Int32 if in_dtype == "int8" else fx.Float32
+    vectors = config.vectors(epilogue)
+    kinds = {"scale_a": fx.Float32, "scale_b": fx.Float32, "bias": out}
 
     @flyc.kernel(known_block_size=(THREADS, 1, 1))
     def gemm_tiles(
         map_a: fx.nvgpu.TensorMap,
         map_b: fx.nvgpu.TensorMap,
         map_c: fx.nvgpu.TensorMap,
+        given: dict[str, fx.Tensor],
         m: fx.Int32,
         n: fx.Int32,
         k: fx.Int32,
@@ -133,13 +168,16 @@ def compile_hopper_gemm(
 
         ring_a = stack(TILE_M, tile_k, stages, element)
         ring_b = stack(tile_n, tile_k, stages, element)
-        stored = stack(TILE_M, 64, store_n // 64, out)
+        stored = stack(TILE_M, box_n, boxes_n * config.store_buffers, out)
+        kept = {
+            name: shared.allocate(fx.Array[fx.Float32, CONSUMERS * count], 16).peek() for name, count in vectors.items()
+        }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
         pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, CONSUMERS)
 
         tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (TILE_M, tile_k))
         tiles_b = fx.flat_divide(map_b.coordinates((n, k)), (tile_n, tile_k))
-        tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (64, 64))
+        tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (ROWS, box_n))
 
         thread = fx.Int32(fx.thread_idx.x)
         warp = fx.nvgpu.warp_index()
@@ -176,27 +214,59 @@ def compile_hopper_gemm(
             fx.nvgpu.set_registers(CONSUMER_REGISTERS, increase=True)
             mine = group - 1
             lane = thread % WARPGROUP
-            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element), (CONSUMERS, 1, 1))
+            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element, accumulator), (CONSUMERS, 1, 1))
             # Descriptors are the warpgroup's: its first thread stands for all.
             parts_of = tiled.get_slice(mine * WARPGROUP)
             operand_a, operand_b = parts_of.partition_A(ring_a), parts_of.partition_B(ring_b)
-            sums = fx.make_rmem_tensor(fx.make_layout(((2, 2, tile_n // 8), 1, 1), ((1, 2, 4), 0, 0)), fx.Float32)
+
+            def sums_of(start: Any, columns: int) -> Any:
+                return fx.make_view(start, fx.make_layout(((2, 2, columns // 8), 1, 1), ((1, 2, 4), 0, 0)))
+
+            sums = sums_of(fx.make_rmem_tensor(tile_n // 2, accumulator).iter, tile_n)
             # One warpgroup's rows of the columns that are stored at once.
-            store_tile = fx.make_tiled_mma(fx.nvgpu.WGMMA(store_n, element), (1, 1, 1))
-            narrow = fx.make_rmem_tensor(fx.make_layout(((2, 2, store_n // 8), 1, 1), ((1, 2, 4), 0, 0)), out)
-            pair = fx.make_copy_atom(fx.UniversalCopy32b(), out)
-            put = fx.make_tiled_copy_C(pair, store_tile).get_slice(lane)
+            store_tile = fx.make_tiled_mma(fx.nvgpu.WGMMA(store_n, element, accumulator), (1, 1, 1))
+            put = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy(2 * out.width), out), store_tile).get_slice(
+                lane
+            )
+            of_mine, apart = stored.iter + mine * (ROWS * box_n), TILE_M * box_n
             rows_of_mine = fx.make_view(
-                stored.iter + mine * (64 * 64),
-                fx.make_layout((64, (64, store_n // 64)), (64, (1, TILE_M * 64))),
+                of_mine,
+                fx.make_layout((ROWS, (box_n, boxes_n), config.store_buffers), (box_n, (1, apart), boxes_n * apart)),
             )
             boxes = fx.make_view(
-                stored.iter + mine * (64 * 64), fx.make_layout((64, 64, store_n // 64), (64, 1, TILE_M * 64))
+                of_mine,
+                fx.make_layout((ROWS, box_n, boxes_n, config.store_buffers), (box_n, 1, apart, boxes_n * apart)),
             )
+
+            def keep(name: str, first: Any, end: Any) -> None:
+                """Have the warpgroup copy what an epilogue reads of a tile to shared memory, with 0 past the end."""
+                count = vectors[name]
+                for start in fx.range_constexpr(0, count, WARPGROUP):
+                    at = lane + start
+                    if at < count:
+                        value = fx.make_rmem_tensor(1, fx.Float32)
+                        value.fill(0.0)
+                        if first + at < end:
+                            value[0] = given[name][first + at].to(fx.Float32)
+                        kept[name][mine * count + at] = value[0]
+
+            def read(name: str, part: int) -> Any:
+                """What was kept, as a tensor of the shape of the part of a tile."""
+                start = kept[name].ptr + mine * vectors[name]
+                if fx.const_expr(name == "scale_a"):
+                    return fx.make_view(start, fx.make_layout((ROWS, store_n), (1, 0)))
+                return fx.make_view(start + part * store_n, fx.make_layout((ROWS, store_n), (0, 1)))
+
             store_c = map_c.store_atom()
             place = pipeline.start()
+            if fx.const_expr(config.stagger):  # noqa: SIM102 - one is known while tracing
+                if (mine == 1) & (turns_k >= stages):
+                    pipeline.full.wait(stages - 1, 0)
             for turn in range(first, walk.size, step):
                 row, column = walk(turn)
+                for name in vectors:
+                    first = (row * CONSUMERS + mine) * ROWS if name == "scale_a" else column * tile_n
+                    keep(name, first, m if name == "scale_a" else n)
                 for turn_k in range(turns_k):
                     pipeline.wait(place)
                     fx.nvgpu.warpgroup_fence(sums)
@@ -220,44 +290,107 @@ def compile_hopper_gemm(
                     pipeline.release(place.previous_stage)
 
                 for part in fx.range_constexpr(parts):
-                    # The stores before have been read out of shared memory.
+                    # What was stored from this buffer has been read out of shared memory.
+                    buffer = part % config.store_buffers
                     if lane == 0:
-                        fx.nvgpu.tma_wait(0, read=True)
+                        fx.nvgpu.tma_wait(1 if config.store_buffers == 2 and (part or parts % 2 == 0) else 0, read=True)
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
-                    some = fx.make_view(
-                        sums.iter + part * (store_n // 2),
-                        fx.make_layout(((2, 2, store_n // 8), 1, 1), ((1, 2, 4), 0, 0)),
+                    chain = fx.Epilogue()
+                    for function, names in element_functions(epilogue, out):
+                        chain = chain.then(function, *[read(name, part) for name in names])
+                    chain.store(
+                        put, sums_of(sums.iter + part * (store_n // 2), store_n), rows_of_mine[None, None, buffer]
                     )
-                    narrow.store(some.load().to(out))
-                    fx.copy(pair, put.retile(narrow), put.partition_D(rows_of_mine))
                     fx.nvgpu.fence_async_shared()
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                     if lane == 0:
-                        for box in fx.range_constexpr(store_n // 64):
+                        for box in fx.range_constexpr(boxes_n):
                             fx.copy(
                                 store_c,
-                                boxes[None, None, box],
+                                boxes[None, None, box, buffer],
                                 tiles_c[
                                     None,
                                     None,
                                     row * CONSUMERS + mine,
-                                    column * (tile_n // 64) + part * (store_n // 64) + box,
+                                    column * (tile_n // box_n) + part * boxes_n + box,
                                 ],
                             )
                         fx.nvgpu.tma_commit()
             if lane == 0:
                 fx.nvgpu.tma_wait(0)
 
-    @flyc.jit
-    def hopper_gemm(C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, stream: fx.Stream = fx.Stream(None)) -> None:
-        (m, k), (n, _) = A.shape.unpack(), B.shape.unpack()
+    def launch(C: Any, A: Any, B: Any, extras: dict[str, Any], stream: Any) -> None:
+        for name, tensor, kind in (("C", C, out), ("A", A, element), ("B", B, element)):
+            expect_rows(name, tensor, kind)
+        (m, k), (n, k_of_b) = A.shape.unpack(), B.shape.unpack()
+        rows, columns = C.shape.unpack()
+        fx.host_assert(
+            (fx.Int64(k) == k_of_b) & (fx.Int64(rows) == m) & (fx.Int64(columns) == n),
+            "expected C of {} rows of {}, and A and B of one K; C is {} of {}, K is {} and {}",
+            *(fx.Int64(one) for one in (m, n, rows, columns, k, k_of_b)),
+        )
+        fx.host_assert(fx.Int64(k) > 0, "K is 0: there is nothing to multiply")
+        for name in vectors:
+            expect_rows(name, extras[name], kinds[name])
+            check_count(name, extras[name], m if name == "scale_a" else n)
         map_a = fx.nvgpu.make_tensor_map(A, (TILE_M, tile_k), SWIZZLE)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE)
-        map_c = fx.nvgpu.make_tensor_map(C, (64, 64), SWIZZLE, written=True)
+        map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), SWIZZLE, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + TILE_M - 1) // TILE_M) * ((n + tile_n - 1) // tile_n)
         grid = fx.math.min(tiles, fx.Int32(multiprocessors))
-        gemm_tiles(map_a, map_b, map_c, m, n, k).launch(grid=(grid,), block=(THREADS,), stream=stream)
+        gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, m, n, k).launch(
+            grid=(grid,), block=(THREADS,), stream=stream
+        )
 
-    launcher: Callable[..., None] = hopper_gemm
+    if not vectors:
+
+        @flyc.jit
+        def hopper_gemm(C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, stream: fx.Stream = fx.Stream(None)) -> None:
+            launch(C, A, B, {}, stream)
+
+        plain: Callable[..., None] = hopper_gemm
+        return plain
+
+    @flyc.jit
+    def hopper_gemm_with(
+        C: fx.Tensor,
+        A: fx.Tensor,
+        B: fx.Tensor,
+        scale_a: fx.Tensor,
+        scale_b: fx.Tensor,
+        bias: fx.Tensor,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        launch(C, A, B, {"scale_a": scale_a, "scale_b": scale_b, "bias": bias}, stream)
+
+    launcher: Callable[..., None] = hopper_gemm_with
     return launcher
+
+
+def default_hopper_config(
+    m: int = 1 << 20,
+    n: int = 1 << 20,
+    *,
+    epilogue: Epilogue = _PLAIN,
+    out_dtype: str = "bf16",
+    multiprocessors: int = MULTIPROCESSORS,
+) -> HopperConfig:
+    """The configuration of a product of m rows and n columns, as measured on an H100.
+
+    Tiles of 256 columns, or of 128 where those would leave a quarter of the multiprocessors idle; in each the most
+    stages that there is room for.
+    """
+    out_bytes = getattr(fx, OUTPUTS[out_dtype]).width // 8
+    tiles = -(-m // TILE_M) * -(-n // 256)
+    for tile_n in (256, 128) if 4 * tiles >= 3 * multiprocessors else (128,):
+        for buffers in (2, 1):
+            fits = [
+                found
+                for stages in range(_MOST_STAGES[tile_n], 3, -1)
+                if (found := HopperConfig(tile_n, stages, store_buffers=buffers)).shared_bytes(epilogue, out_bytes)
+                <= SHARED_BYTES
+            ]
+            if fits:
+                return fits[0]
+    raise AssertionError("tiles of 128 columns fit for every epilogue")

@@ -98,7 +98,9 @@ def gemm(
             any mix, a_scale (..., K / 32) and b_scale (N, K / 32) bytes of E8M0, as `mx_quant` gives them. K is a
             multiple of 128, the output float16 or bfloat16 (the default), and there is none of the steps above.
 
-    Returns (..., N). K is a multiple of 64 bytes and N of 4 (of 16 when shuffled). Not differentiable.
+    Returns (..., N). K is a multiple of 64 bytes and N of 4 (of 16 when shuffled). Not differentiable. On sm_90a rows
+    of a, b and the result are multiples of 16 bytes, 8-bit floats are E4M3FN, and there are no residual, shuffled
+    weights and block.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """

@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flash attention, forward, on NVIDIA Hopper: O = softmax(Q K^T / sqrt(D) + mask) V.
+
+(Dao, "FlashAttention-2", 2023; Shah and others, "FlashAttention-3", 2024.)
+
+Shapes
+    Q and O (B, Sq, H, D), K and V (B, Skv, Hkv, D), f16 or bf16; D 64, 128, 192 or 256, contiguous, the other modes of
+    any strides that are multiples of 16 bytes. H is a multiple of Hkv: query head h reads head h Hkv // H. LSE is
+    (B, H, Sq) f32.
+
+Algorithm and data movement
+    Persistent workgroups, one a multiprocessor, take blocks of query rows of one head in turn, 64 rows for each of
+    their consuming warpgroups. One thread of a further warpgroup has the copy engine (TMA) bring Q once, and tiles of K
+    and V into two rings of stages, ahead of the consumers from block to block too. A consumer computes S = Q K^T of a
+    tile with both operands in shared memory, the weights in registers, where the accumulators of S are operand A of
+    O += P V as they lie. Products are asynchronous: those of P V of one tile and of Q K^T of the next are issued
+    together, and the softmax of the next runs while the former are still being added. Warpgroups take turns at issuing
+    (named barriers), so that one computes weights while another's products keep the matrix unit busy.
+
+    Tiles are visited from the last that the workgroup's rows see to the first, those with masked keys before the
+    others. Blocks come in groups of heads whose keys and values fit the L2, causal ones with most keys first, and
+    workgroups take those of a group forwards and backwards in turn, so that each has about as many keys.
+
+Arithmetic
+    Products in f32 of 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flydsl.runtime.device import get_rocm_arch
+
+from ..common.black_box import black_box_vector
+from ..common.dtypes import float_type
+from ..common.language import flyc, fx
+from .online_softmax import NO_KEY, mask, raised, weights_in_turn
+
+__all__ = ["HopperAttentionConfig", "compile_hopper_attention", "default_hopper_config"]
+
+WARPGROUP = 128
+ROWS = 64  # of a warpgroup
+COLUMNS = 64  # of a row in shared memory: 128 bytes, the width of the swizzle
+SWIZZLE = (3, 4, 3)
+SHARED_BYTES = 227 << 10
+_BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
+# By consumers: registers of a thread of the producer, and of a consumer.
+_REGISTERS = {2: (24, 240), 3: (32, 160)}
+_FIRST_BARRIER = 2  # of the turns; named barrier 1 + i of a warpgroup's own lie behind them
+_L2_BYTES = 32 << 20  # of keys and values that are read at the same time
+_LN_2 = math.log(2.0)
+HEAD_DIMS = (64, 128, 192, 256)
+
+
+@dataclass(frozen=True)
+class HopperAttentionConfig:
+    """How the work is cut up.
+
+    Attributes:
+        consumers: warpgroups that multiply, 2 or 3, of 64 query rows each.
+        kv_tile: keys of a tile, a multiple of 16 up to 256.
+        stages: tiles of keys, and of values, in shared memory.
+        turns: whether warpgroups issue their products in turn.
+    """
+
+    consumers: int = 2
+    kv_tile: int = 128
+    stages: int = 2
+    turns: bool = True
+
+    def shared_bytes(self, head_dim: int, outputs: bool = False) -> int:
+        """Shared memory of a workgroup, with room for the output beside the queries, or where they were."""
+        rows = (2 if outputs else 1) * self.consumers * ROWS + 2 * self.stages * self.kv_tile
+        return rows * head_dim * 2 + _BARRIER_BYTES
+
+    def check(self, head_dim: int) -> None:
+        """Raise ValueError for what cannot be built, with the numbers."""
+        if head_dim not in HEAD_DIMS:
+            raise ValueError(f"head_dim is one of {', '.join(map(str, HEAD_DIMS))} on sm_90a, got {head_dim}")
+        if self.consumers not in _REGISTERS:
+            raise ValueError(f"consumers is 2 or 3, got {self.consumers}")
+        if self.kv_tile % 16 or not 16 <= self.kv_tile <= 256:
+            raise ValueError(f"kv_tile is a multiple of 16 up to 256, got {self.kv_tile}")
+        if self.stages < 1:
+            raise ValueError(f"stages is at least 1, got {self.stages}")
+        if self.shared_bytes(head_dim) > SHARED_BYTES:
+            raise ValueError(
+                f"{self.consumers * ROWS} query rows and {self.stages} tiles of {self.kv_tile} keys and values of "
+                f"{head_dim} elements take {self.shared_bytes(head_dim)} bytes of shared memory; there are "
+                f"{SHARED_BYTES}"
+            )
+
+
+def default_hopper_config(head_dim: int) -> HopperAttentionConfig:
+    """The configuration for a head size, as measured on an H100."""
+    if head_dim == 64:
+        return HopperAttentionConfig(consumers=3)
+    return HopperAttentionConfig(kv_tile={128: 128, 192: 96}.get(head_dim, 80))
+
+
+def compile_hopper_attention(
+    *,
+    dtype: str,
+    head_dim: int,
+    causal: bool,
+    heads_per_kv: int = 1,
+    return_lse: bool = False,
+    sm_scale: float | None = None,
+    config: HopperAttentionConfig | None = None,
+    multiprocessors: int = 132,
+) -> Callable[..., None]:
+    """Build the launcher of a forward; the page's top says what it computes.
+
+    Args:
+        dtype: "f16" or "bf16".
+        head_dim: D.
+        causal: query i sees keys j <= i + Skv - Sq; otherwise all.
+        heads_per_kv: H / Hkv.
+        return_lse: whether LSE, the natural logarithm of each row's denominator with the scale folded in, is written.
+        sm_scale: 1 / sqrt(D) by default.
+        config: how the work is cut up.
+        multiprocessors: the workgroups of the grid, at most.
+
+    Returns a `@flyc.jit` function `(Q, K, V, O, LSE, stream)`. A row that sees no key gets zeros, and -inf in LSE.
+
+    Raises:
+        ValueError: a limit is not kept, with the numbers, or another target than sm_90a.
+        ImportError: there is no compiler.
+    """
+    arch = get_rocm_arch()
+    if arch != "sm_90a":
+        raise ValueError(f"this attention is for sm_90a, but kernels are compiled for {arch}")
+    if dtype not in ("f16", "bf16"):
+        raise ValueError(f"flash attention: dtype {dtype!r} is not supported; use one of f16, bf16")
+    if isinstance(heads_per_kv, bool) or not isinstance(heads_per_kv, int) or heads_per_kv < 1:
+        raise ValueError(f"flash attention: heads_per_kv is a positive int, got {heads_per_kv!r}")
+    if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
+        raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
+    config = config or default_hopper_config(head_dim)
+    config.check(head_dim)
+    element = float_type(dtype)
+    consumers, kv_tile, stages = config.consumers, config.kv_tile, config.stages
+    threads, block_m = WARPGROUP * (1 + consumers), ROWS * consumers
+    parts = head_dim // COLUMNS
+    apart = config.shared_bytes(head_dim, outputs=True) <= SHARED_BYTES  # the output has a place of its own
+    producer_registers, consumer_registers = _REGISTERS[consumers]
+    scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
+    name = f"hopper_attention_{dtype}_d{head_dim}_{'causal' if causal else 'full'}"
+
+    @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
+    def attention(
+        map_q: fx.nvgpu.TensorMap,
+        map_k: fx.nvgpu.TensorMap,
+        map_v: fx.nvgpu.TensorMap,
+        map_o: fx.nvgpu.TensorMap,
+        LSE: fx.Tensor,
+        batches: fx.Int32,
+        heads: fx.Int32,
+        seq_len: fx.Int32,
+        seq_len_kv: fx.Int32,
+        together: fx.Int32,
+    ) -> None:
+        swizzle = fx.static(fx.SwizzleType.get(*SWIZZLE))
+        shared = fx.SharedAllocator(1024, static=False)
+
+        def boxes_of(rows: int, count: int) -> Any:
+            """Boxes in shared memory as the copy engine fills them: (1, rows, 1, 64, parts of D, count)."""
+            room = shared.allocate(fx.Array[element, rows * head_dim * count], 1024).peek()
+            layout = fx.make_layout(
+                (1, rows, 1, COLUMNS, parts, count), (0, COLUMNS, 0, 1, rows * COLUMNS, rows * head_dim)
+            )
+            return fx.make_view(fx.apply_swizzle(room.ptr, swizzle), layout)
+
+        def matrix(boxes: Any, rows: int, count: int, transposed: bool = False) -> Any:
+            """The same as (rows, D, count), or (D, rows, count)."""
+            along_d, along_rows = ((COLUMNS, parts), (1, rows * COLUMNS)), (rows, COLUMNS)
+            modes = (along_d, along_rows) if transposed else (along_rows, along_d)
+            shape, stride = zip(*modes, (count, rows * head_dim), strict=True)
+            return fx.make_view(boxes.iter, fx.make_layout(shape, stride))
+
+        queries = boxes_of(ROWS, consumers)
+        outputs = boxes_of(ROWS, consumers) if apart else queries
+        ring_k, ring_v = boxes_of(kv_tile, stages), boxes_of(kv_tile, stages)
+        room = shared.allocate(fx.Array[fx.Int64, 4 * stages + 2], 8).peek()
+        transferred = kv_tile * head_dim * 2
+        keys = fx.nvgpu.AsyncPipeline(room.ptr, stages, transferred, consumers)
+        values = fx.nvgpu.AsyncPipeline(room.ptr + 2 * stages, stages, transferred, consumers)
+        rows_in = fx.nvgpu.AsyncPipeline(room.ptr + 4 * stages, 1, block_m * head_dim * 2, consumers)
+
+        thread = fx.Int32(fx.thread_idx.x)
+        warp = fx.nvgpu.warp_index()
+        group = warp // 4
+        if thread == 0:
+            rows_in.init()
+            keys.init()
+            values.init()
+        fx.barrier()
+
+        blocks = (seq_len + (block_m - 1)) // block_m
+        pairs = batches * heads
+        shift = seq_len_kv - seq_len
+        workgroup, workgroups = fx.Int32(fx.block_idx.x), fx.Int32(fx.grid_dim.x)
+
+        # Heads that are read together are a group. Of a causal group the blocks with most keys come first, some in each
+        # round, forwards and backwards in turn; where it ends, some workgroups have none.
+        if fx.const_expr(causal):
+            of_group = (fx.min(together, pairs) * blocks + (workgroups - 1)) // workgroups
+            left = pairs % together * blocks
+            rounds = pairs // together * of_group + (left + (workgroups - 1)) // workgroups
+        else:
+            rounds = (pairs * blocks + (workgroups - 1)) // workgroups
+
+        def work_of(round_: Any) -> tuple[Any, ...]:
+            """Whether there is work in a round; batch, head, block; the last tile of keys, and from which on some are
+            masked.
+
+            Tiles go from the last to the first. There is always one.
+            """
+            if causal:
+                first_pair = round_ // of_group * together
+                place = (round_ % 2 == 0).select(workgroup, workgroups - 1 - workgroup)
+                inside = round_ % of_group * workgroups + place
+            else:
+                index = round_ * workgroups + workgroup
+                first_pair = index // (together * blocks) * together
+                inside = index - first_pair * blocks
+            width = fx.min(pairs - first_pair, together)
+            there = inside < width * blocks
+            pair, block = first_pair + inside % width, inside // width
+            high, plain = (seq_len_kv + (kv_tile - 1)) // kv_tile, seq_len_kv // kv_tile
+            if causal:
+                block = blocks - 1 - block
+                row0 = block * block_m
+                seen = fx.max(fx.min(row0 + block_m + shift, seq_len_kv), fx.Int32(0))
+                high = (seen + (kv_tile - 1)) // kv_tile
+                plain = fx.min(plain, fx.max(row0 + shift + 1, fx.Int32(0)) // kv_tile)
+            return there, pair // heads, pair % heads, block, fx.max(high, fx.Int32(1)) - 1, plain
+
+        if group == 0:
+            fx.nvgpu.set_registers(producer_registers, increase=False)
+            if (warp == 0) & fx.nvgpu.elect_one():
+                load_q, load_k, load_v = map_q.load_atom(), map_k.load_atom(), map_v.load_atom()
+                box_q, box_kv = (1, ROWS, 1, COLUMNS), (1, kv_tile, 1, COLUMNS)
+                tiles_q = fx.flat_divide(map_q.coordinates((batches, seq_len, heads, head_dim)), box_q)
+                kv_shape = (batches, seq_len_kv, heads // heads_per_kv, head_dim)
+                tiles_k = fx.flat_divide(map_k.coordinates(kv_shape), box_kv)
+                tiles_v = fx.flat_divide(map_v.coordinates(kv_shape), box_kv)
+
+                def bring(load: Any, tiles: Any, ring: Any, pipeline: Any, place: Any, at: tuple[Any, ...]) -> None:
+                    batch, head, tile = at
+                    atom = load.set_value("barrier", pipeline.acquire(place))
+                    for part in fx.range_constexpr(parts):
+                        source = tiles[None, None, None, None, batch, tile, head // heads_per_kv, part]
+                        fx.copy(atom, source, ring[None, None, None, None, part, place.stage])
+
+                place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
+                for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
+                    there, batch, head, block, last, _ = work_of(round_)
+                    if there:
+                        bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last))
+                        place_k = place_k.next()
+                        atom = load_q.set_value("barrier", rows_in.acquire(place_q))
+                        place_q = place_q.next()
+                        for one in fx.range_constexpr(consumers):
+                            for part in fx.range_constexpr(parts):
+                                source = tiles_q[None, None, None, None, batch, block * consumers + one, head, part]
+                                fx.copy(atom, source, queries[None, None, None, None, part, one])
+                        for turn in range(fx.Int32(1), last + 1, fx.Int32(1)):
+                            bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last - turn))
+                            bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, last - turn + 1))
+                            place_k, place_v = place_k.next(), place_v.next()
+                        bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, fx.Int32(0)))
+                        place_v = place_v.next()
+        else:
+            fx.nvgpu.set_registers(consumer_registers, increase=True)
+            mine = group - 1
+            lane = thread % WARPGROUP
+            qk = fx.make_tiled_mma(fx.nvgpu.WGMMA(kv_tile, element), (1, 1, 1)).get_slice(lane)
+            pv_atom = fx.nvgpu.WGMMA(head_dim, element, registers_a=True, mn_major_b=True)
+            pv = fx.make_tiled_mma(pv_atom, (1, 1, 1)).get_slice(lane)
+            # Descriptors are the warpgroup's: its first thread stands for all.
+            whole_qk, whole_pv = qk.tiled_mma.get_slice(0), pv.tiled_mma.get_slice(0)
+            operand_q = whole_qk.partition_A(matrix(queries, ROWS, consumers))
+            operand_k = whole_qk.partition_B(matrix(ring_k, kv_tile, stages))
+            operand_v = whole_pv.partition_B(matrix(ring_v, kv_tile, stages, transposed=True))
+
+            # Where the scores of a thread stand: (query row, key of the tile).
+            places: Any = qk.partition_C(fx.make_view((0, 0), fx.make_identity_layout((ROWS, kv_tile))))
+            offsets: Any = fx.make_view((0, 0), places.layout)
+            key_blocks = kv_tile // 8
+            columns = [[offsets[(v, 0, n), 0, 0].unpack()[1] for v in range(2)] for n in range(key_blocks)]
+            first_column = places[(0, 0, 0), 0, 0].unpack()[1]
+            rows_of_thread = [places[(0, r, 0), 0, 0].unpack()[0] for r in range(2)]
+
+            def accumulators(columns: int, kind: Any) -> Any:
+                layout = fx.make_layout(((2, 2, columns // 8), 1, 1), ((1, 2, 4), 0, 0))
+                return fx.make_rmem_tensor(layout, kind)
+
+            def row_of(fragment: Any, r: int) -> Any:
+                """Its elements of one of the thread's two rows: (neighbours, blocks of 8 columns)."""
+                return fragment[(None, r, None), 0, 0]
+
+            output, packed = accumulators(head_dim, fx.Float32), accumulators(kv_tile, element)
+            operand_p = pv.retile_A(packed, qk)
+            reference, total = fx.make_rmem_tensor(2, fx.Float32), fx.make_rmem_tensor((2, 2), fx.Float32)
+            pair_atom = fx.make_copy_atom(fx.UniversalCopy32b(), element)
+            put = fx.make_tiled_copy_C(pair_atom, pv.tiled_mma)
+            store_o = map_o.store_atom()
+            tiles_o = fx.flat_divide(map_o.coordinates((batches, seq_len, heads, head_dim)), (1, ROWS, 1, COLUMNS))
+
+            def here(value: Any) -> Any:
+                """The same Int32; what is computed of it is not held in registers through the loops."""
+                return black_box_vector(fx.Vector.from_elements([value]))[0]
+
+            def begin_turn() -> None:
+                if fx.const_expr(config.turns):
+                    fx.nvgpu.named_barrier(mine + _FIRST_BARRIER, 2 * WARPGROUP)
+
+            def end_turn() -> None:
+                if fx.const_expr(config.turns):
+                    following = (mine == consumers - 1).select(fx.Int32(0), mine + 1)
+                    fx.nvgpu.named_arrive(following + _FIRST_BARRIER, 2 * WARPGROUP)
+
+            def release(pipeline: Any, stage: Any) -> None:
+                if lane == 0:
+                    pipeline.release(stage)
+
+            def multiply_keys(scores: Any, stage: Any) -> None:
+                """S = Q K^T, a group of products."""
+                fx.nvgpu.warpgroup_fence(scores)
+                own = here(mine)
+                for step in fx.range_constexpr(head_dim // 16):
+                    fx.gemm(
+                        qk.tiled_mma.set_value("accumulate", fx.Boolean(step > 0)),
+                        scores,
+                        operand_q[None, None, step, own],
+                        operand_k[None, None, step, stage],
+                        scores,
+                    )
+                fx.nvgpu.warpgroup_commit()
+
+            def add_values(stage: Any) -> None:
+                """O += P V, a group of products."""
+                fx.nvgpu.warpgroup_fence(output)
+                fx.nvgpu.warpgroup_fence(packed)
+                for step in fx.range_constexpr(kv_tile // 16):
+                    fx.gemm(
+                        pv.tiled_mma,
+                        output,
+                        operand_p[None, None, step],
+                        operand_v[None, None, step, stage],
+                        output,
+                    )
+                fx.nvgpu.warpgroup_commit()
+
+            def weigh(scores: Any, tile: Any, masked: bool, first_row: Any) -> Any:
+                """Make weights of the scores; returns the factors of what came before."""
+                factors = []
+                if fx.const_expr(masked):
+                    for r in fx.range_constexpr(2):
+                        end = seq_len_kv
+                        if fx.const_expr(causal):
+                            end = fx.min(end, first_row + rows_of_thread[r] + shift + 1)
+                        mask(row_of(scores, r), columns, None, end - tile * kv_tile - first_column)
+                highest = fx.coop.tiled_reduce(scores, fx.maxnumf, qk, 1)
+                for r in fx.range_constexpr(2):
+                    top, factor = raised(fx.Float32(reference[r]), fx.Float32(highest[2 * r] * scale), 0.0)
+                    reference[r] = top
+                    own, sums = row_of(scores, r), total[None, r]
+                    powers, added = weights_in_turn(own.load().reshape(kv_tile // 4), scale, top)
+                    own.store(powers)
+                    sums.store(sums.load() * factor + added)
+                    factors.append(factor)
+                return factors
+
+            def turn_of(place_k: Any, place_v: Any, tile: Any, masked: bool, first_row: Any) -> None:
+                """The scores of one tile, while the weights of the tile before go into the output."""
+                scores = accumulators(kv_tile, fx.Float32)
+                keys.wait(place_k)
+                begin_turn()
+                multiply_keys(scores, place_k.stage)
+                values.wait(place_v)
+                add_values(place_v.stage)
+                end_turn()
+                fx.nvgpu.warpgroup_wait(scores, 1)
+                release(keys, place_k.stage)
+                factors = weigh(scores, tile, masked, first_row)
+                fx.nvgpu.warpgroup_wait(output, 0)
+                release(values, place_v.stage)
+                for r in fx.range_constexpr(2):
+                    own = row_of(output, r)
+                    own.store(own.load() * factors[r])
+                packed.store(scores.load().to(element))
+
+            if fx.const_expr(config.turns):  # noqa: SIM102 - one is known while tracing
+                if mine == consumers - 1:  # the first turn is the first warpgroup's
+                    fx.nvgpu.named_arrive(_FIRST_BARRIER, 2 * WARPGROUP)
+            place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
+            for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
+                there, batch, head, block, last, plain = work_of(round_)
+                if there:
+                    first_row = (block * consumers + mine) * ROWS
+                    output.fill(0.0)
+                    reference.fill(NO_KEY)
+                    total.fill(0.0)
+                    keys.wait(place_k)
+                    rows_in.wait(place_q)
+                    place_q = place_q.next()
+                    scores = accumulators(kv_tile, fx.Float32)
+                    begin_turn()
+                    multiply_keys(scores, place_k.stage)
+                    end_turn()
+                    fx.nvgpu.warpgroup_wait(scores, 0)
+                    release(keys, place_k.stage)
+                    weigh(scores, last, True, first_row)
+                    packed.store(scores.load().to(element))
+                    place_k = place_k.next()
+                    some = fx.max(last - plain, fx.Int32(0))
+                    for turn in range(fx.Int32(0), some, fx.Int32(1)):
+                        turn_of(place_k, place_v, last - 1 - turn, True, first_row)
+                        place_k, place_v = place_k.next(), place_v.next()
+                    for turn in range(some, last, fx.Int32(1)):
+                        turn_of(place_k, place_v, last - 1 - turn, False, first_row)
+                        place_k, place_v = place_k.next(), place_v.next()
+                    if fx.const_expr(apart):
+                        release(rows_in, 0)
+                    values.wait(place_v)
+                    add_values(place_v.stage)
+                    fx.nvgpu.warpgroup_wait(output, 0)
+                    release(values, place_v.stage)
+                    place_v = place_v.next()
+
+                    for r in fx.range_constexpr(2):
+                        sums = fx.coop.warp_reduce(total[None, r].load(), fx.ReductionOp.ADD, width=4)
+                        some_key = sums > 0.0
+                        own, row = row_of(output, r), first_row + rows_of_thread[r]
+                        own.store(own.load() * (1.0 / some_key.select(sums, fx.Float32(1.0))))
+                        if fx.const_expr(return_lse):
+                            denominator = (fx.log2(some_key.select(sums, fx.Float32(1.0))) + reference[r]) * _LN_2
+                            denominator = some_key.select(denominator, fx.Float32(-math.inf))
+                            if (first_column == 0) & (row < seq_len):
+                                LSE[batch, head, row] = denominator
+
+                    # The output before has been read out of shared memory, or the warpgroup's queries by its products.
+                    if lane == 0:
+                        fx.nvgpu.tma_wait(0, read=True)
+                    fx.nvgpu.named_barrier(mine + _FIRST_BARRIER + consumers, WARPGROUP)
+                    narrow = accumulators(head_dim, element)
+                    narrow.store(output.load().to(element))
+                    putting = put.get_slice(here(lane))
+                    rows_out = matrix(outputs, ROWS, consumers)[None, None, mine]
+                    fx.copy(pair_atom, putting.retile(narrow), putting.partition_D(rows_out))
+                    fx.nvgpu.fence_async_shared()
+                    fx.nvgpu.named_barrier(mine + _FIRST_BARRIER + consumers, WARPGROUP)
+                    if lane == 0:
+                        for part in fx.range_constexpr(parts):
+                            fx.copy(
+                                store_o,
+                                outputs[None, None, None, None, part, mine],
+                                tiles_o[None, None, None, None, batch, block * consumers + mine, head, part],
+                            )
+                        fx.nvgpu.tma_commit()
+                        if fx.const_expr(not apart):
+                            fx.nvgpu.tma_wait(0, read=True)
+                            rows_in.release(0)
+            if lane == 0:
+                fx.nvgpu.tma_wait(0)
+
+    @flyc.jit
+    def hopper_attention(
+        Q: fx.Tensor,
+        K: fx.Tensor,
+        V: fx.Tensor,
+        O: fx.Tensor,  # noqa: E741 - the public name
+        LSE: fx.Tensor,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        (batches, seq_len, heads, depth), (_, seq_len_kv, kv_heads, _) = Q.shape.unpack(), K.shape.unpack()
+        map_q = fx.nvgpu.make_tensor_map(Q, (1, ROWS, 1, COLUMNS), SWIZZLE)
+        map_k = fx.nvgpu.make_tensor_map(K, (1, kv_tile, 1, COLUMNS), SWIZZLE)
+        map_v = fx.nvgpu.make_tensor_map(V, (1, kv_tile, 1, COLUMNS), SWIZZLE)
+        map_o = fx.nvgpu.make_tensor_map(O, (1, ROWS, 1, COLUMNS), SWIZZLE, written=True)
+        fx.host_assert(
+            (fx.Int64(depth) == head_dim) & (fx.Int64(heads) == fx.Int64(kv_heads) * heads_per_kv),
+            f"expected heads of {head_dim} elements and {heads_per_kv} of Q for one of K, got {{}}, {{}} and {{}}",
+            fx.Int64(depth), fx.Int64(heads), fx.Int64(kv_heads),
+        )  # fmt: skip
+        batches, seq_len, heads, seq_len_kv = (fx.Int32(one) for one in (batches, seq_len, heads, seq_len_kv))
+        pairs = batches * heads
+        # Heads of queries whose keys and values fit the L2 together.
+        of_one = fx.max(fx.Int64(seq_len_kv) * (4 * head_dim), fx.Int64(1))
+        together = fx.min(fx.max(fx.Int32(fx.Int64(_L2_BYTES) // of_one), fx.Int32(1)) * heads_per_kv, pairs)
+        blocks = (seq_len + (block_m - 1)) // block_m
+        grid = fx.min(blocks * pairs, fx.Int32(multiprocessors))
+        attention(map_q, map_k, map_v, map_o, LSE, batches, heads, seq_len, seq_len_kv, together).launch(
+            grid=(grid,), block=(threads,), stream=stream
+        )
+
+    launcher: Callable[..., None] = hopper_attention
+    return launcher

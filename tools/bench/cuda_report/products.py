@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/benchmarks/hopper-products.md, from the results of tools/bench/cuda_gemm.py and cuda_attention.py."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+_HEAD = """\
+# Hopper: products and attention, on hardware
+
+Measured on one {device} with torch {torch} (CUDA {cuda}), by `tools/bench/cuda_gemm.py` and
+`tools/bench/cuda_attention.py`. Times are those of CUDA graphs of calls over rotating operands, by events, the
+contenders taking turns in one run: TFLOP/s, medians of 7 rounds, with the least and the most. The GPU lowers its clock
+as these kernels reach its power limit: compare within a row. Operands are normal random numbers.
+
+What ran: the artifacts (PTX, compiled by the driver) of the kernels, by the runtime, from Python. The operators
+`flydsl.kernels.gemm` and `flash_attention`, which compile them at their first call, have been compiled and not run
+there: that machine had no compiler of ours.
+
+## Products
+
+C = A B^T, `gemm.hopper_gemm` in its default configuration for the shape; cuBLAS is `torch.mm` and `torch._scaled_mm`
+with scales of 1; Triton reads through tensor descriptors, tuned over 10 configurations at each point. *Equal* is the
+share of elements that are bit for bit those of cuBLAS.
+
+{checked_products}
+
+| operands, M x N x K | ours (least, most) | cuBLAS | Triton | ours / cuBLAS | equal |
+|---|---|---|---|---|---|"""
+
+_ATTENTION = """
+## Attention, forward
+
+`attention.hopper_attention`; 16,384 tokens in all, heads of 2,048 elements together, Sq = Skv. cuDNN and torch's own
+flash attention are backends of `scaled_dot_product_attention`. FLOPs are 4 Sq Skv D a head, half of it with the causal
+mask.
+
+{checked_attention}
+
+| type, D, mask, heads of Q for one of K | batch x length | ours (least, most) | cuDNN | torch | ours / cuDNN |
+|---|---|---|---|---|---|"""
+
+
+def _by(rows: Iterable[dict[str, Any]], *keys: str) -> dict[tuple[Any, ...], dict[str, dict[str, Any]]]:
+    """Rows of a point by the contender's name."""
+    found: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), {})[row["contender"]] = row
+    return found
+
+
+def _rate(row: dict[str, Any] | None, spread: bool = False) -> str:
+    if row is None:
+        return ""
+    return f"{row['tflops']:.0f}" + (f" ({row['least']:.0f}, {row['most']:.0f})" if spread else "")
+
+
+def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str]) -> int:
+    """Write hopper-products.md from two files of results, and what was said by the two checks before."""
+    first, second = (textwrap.fill(one, 120) for one in checked)
+    products, forwards = (json.loads(path.read_text()) for path in (gemm, attention))
+    lines = [_HEAD.format(checked_products=first, **{key: products[key] for key in ("device", "torch", "cuda")})]
+    ratios: dict[str, list[float]] = {}
+    for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
+        # The default for the shape.
+        ours, peer = rows["ours 256x4" if -(-m // 128) * -(-n // 256) >= 99 else "ours 128x6"], rows["cuBLAS"]
+        ratio = ours["tflops"] / peer["tflops"]
+        if m >= 4096:
+            ratios.setdefault(dtype, []).append(ratio)
+        lines.append(
+            f"| {dtype} {m} x {n} x {k} | {_rate(ours, True)} | {_rate(peer, True)} | {_rate(rows.get('Triton'))} "
+            f"| {ratio:.3f} | {ours['equal']:.6f} |"
+        )
+    means = ", ".join(f"{dtype} {statistics.geometric_mean(some):.3f}" for dtype, some in ratios.items())
+    lines += [
+        "",
+        f"Geometric means of ours / cuBLAS for 4,096 rows and more: {means}.",
+        _ATTENTION.format(checked_attention=second),
+    ]
+    keys = ("dtype", "head_dim", "causal", "group", "batch", "length")
+    for (dtype, depth, causal, group, batch, length), rows in _by(forwards["rows"], *keys).items():
+        ours, peer = rows["ours default"], rows["cuDNN"]
+        lines.append(
+            f"| {dtype}, {depth}, {'causal' if causal else 'none'}, {group} | {batch} x {length} | {_rate(ours, True)} "
+            f"| {_rate(peer, True)} | {_rate(rows.get('torch flash'))} | {ours['tflops'] / peer['tflops']:.3f} |"
+        )
+    target = folder / "hopper-products.md"
+    target.write_text("\n".join([*lines, ""]))
+    print(target)
+    return 0
