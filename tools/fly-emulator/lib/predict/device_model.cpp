@@ -207,7 +207,7 @@ double calibratedError(const DeviceModel &device, const std::string &bound) {
   // What tools/bench/time_model.py prints by bound, no less than for families left out of the fit;
   // bounds with few timings have the widest bar. See docs/emulator/prediction.md.
   constexpr std::pair<const char *, double> kErrors[] = {
-      {"l2", 0.25}, {"hbm", 0.25}, {"latency", 0.35}, {"matrix", 0.25}};
+      {"l2", 0.2}, {"hbm", 0.35}, {"latency", 0.25}, {"matrix", 0.15}};
   constexpr double kOther = 0.35;
   constexpr double kUncalibrated = 0.6; // no timing of its architecture
   if (std::strcmp(device.arch, "gfx1100") == 0)
