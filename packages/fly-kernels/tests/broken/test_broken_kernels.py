@@ -185,6 +185,16 @@ KEYS_IN_LDS = (
 PARTS = ("highest, logs[part]", "logs[part] - highest", "fx.copy(get.tiled_copy", "fx.copy(put.tiled_copy")
 
 
+def grouped_gemm() -> None:
+    """Groups of rows that end inside of tiles."""
+    from flydsl.kernels.gemm.grouped_dispatch import multiply_grouped
+
+    a, b = torch.ones(40, 64, dtype=torch.float16), torch.ones(3, 64, 64, dtype=torch.float16)
+    b[1] = 2.0
+    c = torch.empty(40, 64, dtype=torch.float16)
+    multiply_grouped("grouped_gemm", a, b, c, torch.tensor([0, 9, 30, 40]))
+
+
 def splitk_gemm() -> None:
     """Two parts of K and the kernel that adds them up."""
     from flydsl.kernels.gemm.config import GemmConfig
@@ -387,6 +397,20 @@ KERNELS = [
                 "if slot >= -1:",
                 "memory",
                 ("fx.copy(mine.tiled_copy, fragment, to, pred=predicate(condition))  # a head",),
+            ),
+        ),
+        barriers=False,
+    ),
+    Kernel(
+        "grouped_gemm",
+        grouped_gemm,
+        (
+            Break(
+                "flydsl.kernels.gemm.group_tiles",
+                "rows = fx.max(fx.min(end - first_row, tile_m), 0)",
+                "rows = fx.max(fx.min(end - first_row + 5, tile_m), 0)",
+                "race",
+                (STORE_C,),
             ),
         ),
         barriers=False,

@@ -113,14 +113,20 @@ def test_w4(run, epilogue, columns):
 @pytest.mark.usefixtures("scaled")
 def test_fp4_of_256_rows_and_columns(run):
     launch = compile_fp4_gemm_4w(K=512)
-    for shape in ((130, 260, 512), (257, 64, 512)):
+    for shape in ((130, 260, 512), (257, 61, 512)):
         problem = MxProblem(*shape, "fp4", "fp4")
         c = problem.output()
         a, b, *scales = problem.tensors(shuffled=False)
         run(launch, a, b, c, *scales, shape[0], shape[1], writes=[c], seeds=(0, 7919))
         problem.check(c)
+    for depth in (256, 768, 1024):  # one step, an odd number of them, and some in the loop
+        problem = MxProblem(70, 196, depth, "fp4", "fp4", seed=depth)
+        c = problem.output()
+        a, b, *scales = problem.tensors(shuffled=False)
+        run(compile_fp4_gemm_4w(K=depth), a, b, c, *scales, 70, 196, writes=[c], seeds=(0, 7919))
+        problem.check(c)
     with pytest.raises(ValueError, match="argument 'c_n': the kernel was built for 64, got 260"):
-        compile_fp4_gemm_4w(K=512, MN=(257, 64))(a, b, c, *scales, 257, 260)
+        compile_fp4_gemm_4w(K=1024, MN=(257, 64))(a, b, c, *scales, 257, 260)
 
 
 @pytest.mark.usefixtures("scaled")

@@ -12,20 +12,23 @@ from .mx_gemm import build_mx_gemm
 
 __all__ = ["compile_fp4_gemm_4w"]
 
-_BLOCK, _DEPTH = 256, 256
-_WAVES = 2, 4
+_ROWS, _COLUMNS, _DEPTH = 256, 192, 256
+_WAVES = 2, 2
 _XCD_COLUMNS = 4  # neighbouring column tiles of one XCD
 
 
 def compile_fp4_gemm_4w(
     *, K: int, use_xcd_remap: bool = True, MN: tuple[int, int] | None = None
 ) -> Callable[..., None]:
-    """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)` of tiles of 256 x 256.
+    """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)` of large tiles.
 
     A (M, K / 2) and B_T (N, K / 2) row-major bytes of E2M1, C (M, N) bf16, scales in the order of `shuffle_scale`; all
     may come flattened. K is a multiple of 256, M and N any. One kernel is compiled for each c_n that a launcher is
     called with. With `use_xcd_remap` neighbouring column blocks share an XCD. `MN` says which (M, N) there will be:
-    others are refused. The name is history: a tile has eight waves here.
+    others are refused.
+
+    A workgroup is four waves, and has 256 rows and 192 columns. (Of 256 the sums would take all of the accumulation
+    registers, and what LLVM moves about then goes to memory.)
 
     Raises:
         RuntimeError: the target is not gfx950.
@@ -36,13 +39,13 @@ def compile_fp4_gemm_4w(
     if MN is not None and (len(MN) != 2 or any(isinstance(o, bool) or not isinstance(o, int) or o < 1 for o in MN)):
         raise ValueError(f"compile_fp4_gemm_4w: MN is a pair of positive ints (M, N), or None, got {MN!r}")
 
-    rows, columns = (0, _BLOCK) if MN is None else MN
+    rows, columns = (0, _COLUMNS) if MN is None else MN
 
     @lru_cache(maxsize=64)
     def gemm(N: int) -> Any:
         return build_mx_gemm(
-            "compile_fp4_gemm_4w", N=N, K=K, tile_m=_BLOCK, tile_n=_BLOCK, tile_k=_DEPTH, a_format="fp4",
-            b_format="fp4", shuffled=False, waves=_WAVES, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
+            "compile_fp4_gemm_4w", N=N, K=K, tile_m=_ROWS, tile_n=_COLUMNS, tile_k=_DEPTH, a_format="fp4",
+            b_format="fp4", shuffled=False, waves=_WAVES, square=True, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
         )  # fmt: skip
 
     gemm(columns)  # refuses what no N makes possible

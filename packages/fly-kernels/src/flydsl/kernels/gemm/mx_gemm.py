@@ -74,6 +74,7 @@ def build_mx_gemm(
     use_async_copy: bool = False,
     enable_scheduler: bool = True,
     xcd_swizzle: int = 0,
+    square: bool = False,
     error: type[Exception] = RuntimeError,
 ) -> Callable[..., None]:
     """Return the function `(C, A, B, M, N, stream, *, scale_a, scale_b[, bias])` that a `@flyc.jit` body calls.
@@ -94,6 +95,8 @@ def build_mx_gemm(
             straight to the operands of each wave that multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
+        square: the main loop of large row-major tiles of "fp4", see `common/mma/mx_square_loop.py`; then K is a
+            multiple of 256.
         error: what is raised on another target.
 
     Raises:
@@ -130,7 +133,7 @@ def build_mx_gemm(
         arch=arch, N=N, K=K, in_dtype=a_format, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=parse_epilogue(epilogue, scaled=False), shuffled=shuffled, waves=waves, fenced=bool(enable_scheduler),
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
-        waves_per_eu=waves_per_eu or 1, b_mx=b_format,
+        waves_per_eu=waves_per_eu or 1, b_mx=b_format, square=square,
     )  # fmt: skip
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 

@@ -20,6 +20,8 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
+from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
+from ..common.mma.mx_square_loop import MxSquare
 from ..common.mma.output_tile import output_copy, places_of
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
@@ -56,6 +58,7 @@ from .splitk_reduce import build_splitk_reduce
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
 _MOST_SUMS = 16 * 64 * 512  # registers of the largest workgroup
+_MANY_ROWS, _MANY_COLUMNS = 128, 128  # of a tile with f32 scales that has eight waves
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
@@ -106,6 +109,7 @@ class TileGemm:
         groups: of rows of A, with weights each: B is (groups, N, K), scale_b, of columns, (groups, N); group_offs
             (groups + 1) int64 says where they begin and end, see `group_tiles`. 0: there are none.
         atomic: the sums of parts of K are added to C, of 16 bits, which holds what they begin from.
+        square: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_square_loop`.
     """
 
     arch: str
@@ -140,6 +144,7 @@ class TileGemm:
     one_scale: bool = False
     groups: int = 0
     atomic: bool = False
+    square: bool = False
 
     def row_bytes(self, of_b: bool = False) -> int:
         """Bytes of a contiguous row of A or B."""
@@ -169,6 +174,10 @@ class TileGemm:
     @property
     def tiled(self) -> TiledLoop | None:
         """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
+        if self.square:
+            tile, steps = (self.tile_m, self.tile_n, SQUARE_STEP), self.K // SQUARE_STEP
+            waves = self.waves or (2, 2)
+            return TiledLoop(self.arch, self.in_dtype, tile, steps, waves, scheduled=self.fenced, b_mx=self.b_mx)
         if self.block_scaled or self.b_mx:
             return _scaled_loop(self)
         if self.staged is not None:
@@ -203,7 +212,8 @@ class TileGemm:
                 tiled.waves, self.shuffled, tiled.k_waves, b_bytes=tiled.b_bytes, alone=tiled.alone,
                 loop_bytes=None if self.staged is None else tiled.staged_bytes,
             )  # fmt: skip
-            plan.check()
+            if not self.square:  # whose one wave on a SIMD has registers for more sums
+                plan.check()
             return plan
         numbers: dict[str, Any] = {
             "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n,
@@ -274,7 +284,9 @@ def _given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
 def _scaled_loop(gemm: TileGemm) -> TiledLoop:
     """The main loop of operands with scales of parts of K: the first of these forms that the tile can have.
 
-    Few rows have all waves along K. Others share A by way of LDS where a step of two blocks fills all threads' loads;
+    Few rows have all waves along K. Large tiles have eight waves, of 256 registers each: with four, whose products also
+    take registers before they are scaled, one wave is left on a SIMD, and nothing hides the scaling (gfx950; on gfx942
+    these spill). Others share A by way of LDS where a step of two blocks fills all threads' loads;
     else, or where A is to go `direct`, each of the four waves along N loads it for itself.
     """
     part = gemm.K // gemm.split_k
@@ -282,6 +294,9 @@ def _scaled_loop(gemm: TileGemm) -> TiledLoop:
         ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),
         ((1, 4), 1, 2 * BLOCK, False), ((1, 4), 1, 2 * BLOCK, True), ((1, 4), 1, BLOCK, True),
     ]  # fmt: skip
+    large = gemm.tile_m >= _MANY_ROWS and gemm.tile_n >= _MANY_COLUMNS and not gemm.shuffled_store
+    if gemm.arch == "gfx950" and gemm.block_scaled and large:
+        forms.insert(2, ((2, 4), 1, 2 * BLOCK, False))
     if gemm.waves is not None:
         alone = gemm.waves != (1, 1)
         forms = [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, False) for steps in (2, 1)]
@@ -417,8 +432,16 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             extent = (columns - 1 - skipped) * b_row + b_bytes - b_first
             return resource(B, first_of_b + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
 
-        buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
-        if tiled is not None:
+        if fx.const_expr(gemm.square):
+            buffers: tuple[Any, ...] = ()
+        else:
+            buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
+        if fx.const_expr(gemm.square):
+            sums = _square_sums(
+                gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
+                (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, looped,
+            )  # fmt: skip
+        elif tiled is not None:
             a_layout = operand_layout(tiled, gemm.tile_m, part_k, a_row // size, shuffled=False)
             b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
             a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
@@ -498,13 +521,14 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         chain = fx.Epilogue()
         for function, names in element_functions(used, output):
             chain = chain.then(function, *[read[name] for name in names])
-        mine = output_copy(plan, output, access, in_turns=tiled is not None).get_slice(thread)
+        in_turns = tiled is not None and not gemm.square
+        mine = output_copy(plan, output, access, in_turns=in_turns).get_slice(thread)
         results = [sums[key] for key in sorted(sums)]
         if fx.const_expr(access < plan.run):
             parts = [list(range(at, at + access)) for at in range(0, plan.run, access)]
             results = [one.shuffle(one, part) for one in results for part in parts]
         if fx.const_expr(gemm.atomic):
-            places = places_of(plan, access, thread, in_turns=tiled is not None)
+            places = places_of(plan, access, thread, in_turns=in_turns)
             share = thread // plan.wave % plan.k_waves
             stride = strides.get("C", usual["C"])
             start = start_of(C)
@@ -557,6 +581,26 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         )
 
     return launch
+
+
+def _square_sums(
+    gemm: TileGemm, loop: Any, A: Any, B: Any, extras: Any, of_a: Any, of_b: Any, M: Any, thread: Any, looped: Any
+) -> Any:
+    """The sums of the main loop of large tiles; (first row, bytes of a row, bytes to the end) of A and of B."""
+    square, words = MxSquare(loop), cdiv(gemm.K, 2 * BLOCK)
+    operands, scales = [], []
+    for tensor, which, extent, (first, row, end), count in (
+        (A, "scale_a", gemm.tile_m, of_a, M), (B, "scale_b", gemm.tile_n, of_b, gemm.N)
+    ):  # fmt: skip
+        operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, square.operand_layout(extent, row)))
+        pair, last = first // 32, cdiv(count, 32)
+        size = (fx.Int64(last) - pair) * (words * 256)
+        layout = fx.make_layout((64, words, extent // 32), (1, 64, 64 * words))
+        scales.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
+    allocator = fx.SharedAllocator()
+    chunks = square.buffer_bytes // PACK_BYTES
+    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(BUFFERS)]
+    return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
 
 
 def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from typing import Any
 from ..arch import architecture
 from ..language import fx
 from .instructions import PACK_BYTES, MatrixAtom, matrix_atom
+from .mx_staging import MxStaging
 from .staging import Staging
 
 __all__ = [
@@ -502,12 +503,9 @@ def tiled_loop(
         bits = chunks.bit_length() - 1
         room = fx.apply_swizzle(fx.recast_iter(loop.element, lds), fx.static(fx.SwizzleType.get(min(bits, 4), 4, bits)))
         staged = fx.make_view(room, fx.make_layout((tile_m, a_k, BUFFERS), (a_k, 1, tile_m * a_k)))
-        ordered = staged
-        if loop.formats is not None:
-            modes = loop.modes_of_k(tile_k, mx=loop.formats[0])
-            extents, strides = (tuple(one[which] for one in modes) for which in (0, 1))
-            shape, apart = (tile_m, extents, BUFFERS), (a_k, strides, tile_m * a_k)
-            ordered = fx.make_view(room, fx.make_layout(shape, apart))
+        mx = MX_FORMATS["fp8"] if loop.scaled and loop.depth == BLOCK else None
+        mx = loop.formats[0] if loop.formats is not None else mx
+        mx_staging: Any = None if mx is None else MxStaging(loop, mx, lds, BUFFERS, thread)
 
         # Memory -> registers -> LDS: a pack a thread, threads along a row.
         across = fx.make_layout((loop.threads // chunks, chunks), (chunks, 1))
@@ -518,14 +516,20 @@ def tiled_loop(
 
         # LDS -> fragment of A.
         read_a = fx.make_tiled_copy_B(through_lds, tiled_a).get_slice(thread)
-        source_a, target_a = read_a.partition_S(ordered), read_a.retile(fragment_a)
+        source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
 
         def read(now: Any, group: int, ahead: int) -> None:
+            if fx.const_expr(mx_staging is not None):
+                mx_staging.read(fragment_a, group, now.buffer(ahead, BUFFERS))
+                return
             for block in loop.blocks_of(group):
                 source = source_a[None, None, block, now.buffer(ahead, BUFFERS)]
                 fx.copy(through_lds, source, target_a[None, None, block])
 
         def move(now: Any) -> None:
+            if fx.const_expr(mx_staging is not None):
+                mx_staging.put(fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS))
+                return
             fx.copy(through_lds, fetched[now.buffer(1, 2)], put[None, None, None, now.buffer(1, BUFFERS)])
 
         def step(now: Any) -> None:
@@ -592,7 +596,8 @@ class _Scaling:
 
         def finish() -> None:
             total, product, scale = waiting.pop(0)
-            total.store(total.load() + product.load() * scale)
+            values = product.load()
+            total.store(fx.fma(values, fx.full_like(values, scale), total.load()))
 
         for n in range(columns):
             for m in range(rows):
