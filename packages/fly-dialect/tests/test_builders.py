@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CALLS = Path(__file__).with_name("builder_calls.py")
-OURS = ("fly", "fly_rocdl", "fly_ktrace")
+OURS = ("fly", "fly_rocdl", "fly_ktrace", "fly_nvvm")
 UPSTREAM = (
     "amdgpu",
     "arith",

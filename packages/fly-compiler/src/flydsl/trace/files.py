@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from .context import maybe_current
 
@@ -13,9 +14,18 @@ __all__ = ["note_file", "state_of_file"]
 def state_of_file(path: str) -> tuple[int, ...] | None:
     """Return what differs when a file or folder was written, replaced, made or removed; `None` when it is not there."""
     try:
-        found = os.stat(path)
+        own = _facts(os.lstat(path))
     except (OSError, ValueError):
         return None
+    if not stat.S_ISLNK(own[2]):
+        return own
+    try:  # what it points to counts, and where it points
+        return (*own, *_facts(os.stat(path)))
+    except OSError:
+        return own
+
+
+def _facts(found: os.stat_result) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns)
 
 

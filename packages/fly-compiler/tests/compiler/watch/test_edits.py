@@ -4,21 +4,29 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import importlib
 import json
+import logging
 import math
 import os
+import resource
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 
 import numpy as np
 import pytest
 from edits import EDITS as COMMON
+from edits_found import FOUND, OF_CALLERS
 from edits_library import LIBRARY
 from edits_rare import RARE
 
-EDITS = {one.name: one for one in [*COMMON, *RARE, *LIBRARY]}
-assert len(EDITS) == len(COMMON) + len(RARE) + len(LIBRARY)
+EDITS = {one.name: one for one in [*COMMON, *RARE, *LIBRARY, *FOUND]}
+assert len(EDITS) == len(COMMON) + len(RARE) + len(LIBRARY) + len(FOUND)
 BEFORE, AFTER = 3, 5
 
 PROGRAM = """
@@ -80,8 +88,9 @@ def loaded(tmp_path, monkeypatch):
     made = []
 
     def load(name):
-        stem = f"inside_{len(made)}_{list(EDITS).index(name)}"
-        for path, text in zip((f"{stem}.py", f"{stem}_other.py"), EDITS[name].texts(stem, BEFORE), strict=True):
+        stem = f"inside_{len(made)}_{[*EDITS, OF_CALLERS.name].index(name)}"
+        texts = EDITS.get(name, OF_CALLERS).texts(stem, BEFORE)
+        for path, text in zip((f"{stem}.py", f"{stem}_other.py"), texts, strict=True):
             (tmp_path / path).write_text(text)
         made.extend((stem, f"{stem}_other"))
         importlib.invalidate_caches()
@@ -92,6 +101,29 @@ def loaded(tmp_path, monkeypatch):
         sys.modules.pop(one, None)
 
 
+@pytest.fixture
+def same_settings(monkeypatch):
+    """What the changes set in the process is as it was, afterwards."""
+    import torch
+
+    monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
+    thread = threading.current_thread()
+    before = (gc.get_threshold(), resource.getrlimit(resource.RLIMIT_CORE), signal.getsignal(signal.SIGUSR2))
+    name, timeout = thread.name, socket.getdefaulttimeout()
+    precision, deterministic = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
+    yield
+    gc.set_threshold(*before[0])
+    resource.setrlimit(resource.RLIMIT_CORE, before[1])
+    signal.signal(signal.SIGUSR2, before[2])
+    thread.name = name
+    socket.setdefaulttimeout(timeout)
+    logging.disable(logging.NOTSET)
+    torch.set_float32_matmul_precision(precision)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+@pytest.mark.usefixtures("same_settings")
 @pytest.mark.parametrize("name", [name for name, one in EDITS.items() if one.change])
 def test_changes_in_a_process_are_seen_or_refused(name, loaded, monkeypatch):
     monkeypatch.setenv("CASE", "")
@@ -113,3 +145,13 @@ def test_changes_in_a_process_are_seen_or_refused(name, loaded, monkeypatch):
     else:
         assert not EDITS[name].frozen
         assert int(x[0]) == AFTER
+
+
+def test_variables_of_callers_are_read_at_every_call(loaded):
+    """Who calls may be another one each time."""
+    main, _ = loaded(OF_CALLERS.name)
+    x = np.zeros(1, np.float32)
+    main.launch(x)
+    exec(OF_CALLERS.change, {"m": main, "V": AFTER})
+    main.launch(x)
+    assert int(x[0]) == AFTER

@@ -9,7 +9,7 @@ from types import CodeType
 
 __all__ = ["WHOLE_MODULE", "add_names", "globals_of", "loads_global", "matches_classes"]
 
-WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "globals"])
+WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "f_globals", "globals"])
 """What code names that can read everything in its module."""
 _OF_MODULE = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL")
 _LOADS = {dis.opmap[one]: one == "LOAD_GLOBAL" for one in _OF_MODULE if one in dis.opmap}

@@ -56,18 +56,32 @@ CONTAINERS = (list, dict, set, deque, MappingProxyType)
 _REFLECTIVE = frozenset(
     (
         *("__dict__", "__getattribute__", "__getstate__", "asdict", "astuple", "attrgetter", "dir", "dumps", "eval"),
-        *("exec", "fields", "getattr", "getattr_static", "getmembers", "globals", "hasattr", "locals"),
+        *("exec", "f_builtins", "f_globals", "f_locals", "fields", "getattr", "getattr_static", "getmembers"),
+        *("globals", "hasattr", "locals"),
         *("methodcaller", "pformat", "pprint", "vars"),
     )
 )
 _RECORDS = frozenset(
-    ("_weakrefset", "argparse", "collections", "configparser", "functools", "string", "types", "weakref")
+    (
+        *("_collections_abc", "_weakrefset", "argparse", "ast", "asyncio.futures", "asyncio.locks", "asyncio.queues"),
+        *("collections", "concurrent.futures._base", "configparser", "contextlib", "csv", "difflib", "email.message"),
+        *("functools", "graphlib", "hmac", "http.cookies", "optparse", "pprint", "queue", "sched", "shelve", "shlex"),
+        *("statistics", "string", "textwrap", "threading", "types", "urllib.request", "weakref"),
+    )
 )
 """Modules of Python whose objects hold what users put there."""
 _BOUND = (BuiltinMethodType, MethodWrapperType)
 _GETTERS = (operator.attrgetter, operator.methodcaller)
 _GUESSES = frozenset(("getattr", "hasattr"))
-_ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb"])
+_ENVIRONMENT = frozenset(
+    (
+        *("environ", "environb", "expanduser", "expandvars", "get_exec_path", "get_terminal_size", "getenv", "getenvb"),
+        *("getproxies", "gettempdir", "gettempdirb", "getuser", "home", "which"),
+    )
+)
+"""Functions that look at the environment variables, and what holds these."""
+_LISTS_NAMES = frozenset(("__dict__", "dir", "getmembers", "vars"))
+"""Reads of which attributes an object has."""
 _UNREAD = frozenset(
     ("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__slots__", "__weakref__")
 )
@@ -79,10 +93,18 @@ _ANNOTATION_READS = frozenset(("get_annotations", "get_type_hints"))
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_CACHED = type(functools.lru_cache(lambda: None))
+_CALLERS = frozenset(("f_back", "tb_frame"))
 _INSTANCE_TESTS = frozenset(["isinstance", "issubclass"])
 
 
 _NOTHING: dict[str, Any] = {}
+
+
+def _is_record(cls: type) -> bool:
+    """Tell whether objects of a class hold what users put there, under names that only its own code has."""
+    module: Any = cls.__module__
+    return module in _RECORDS or (isinstance(module, str) and module.partition(".")[0] == "numpy")
 
 
 class Reach:
@@ -148,6 +170,12 @@ class Reach:
                 break
         if self._reads_environment:
             self.guards.append(State("the environment variables", None, states.environment))
+        if "cache_info" in self.names:
+            for one in list(self._seen.values()):
+                if isinstance(one, _CACHED):
+                    self.guards.append(State(f"how full the cache of {one.__name__}() is", one, states.of_cache))
+        if not _CALLERS.isdisjoint(self.names):
+            self.guards.append(State("the frames of callers", None, states.of_callers))
         for name in sorted(states.SETTINGS.keys() & self.names):
             self.guards.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
         if self._has_abstract and not _INSTANCE_TESTS.isdisjoint(self.names):
@@ -237,12 +265,15 @@ class Reach:
             for one in value.values():
                 self._add(one)
         elif isinstance(value, BaseException):
-            self.guards.append(Attribute(f"the arguments of {label}", value, "args"))
-            self._add(value.args)
+            for name in ("args", "__cause__", "__context__"):
+                self.guards.append(Attribute(f"{name} of {label}", value, name))
+                self._add(getattr(value, name))
         elif issubclass(kind, _VIEWS):  # to ask the object for its class could run code of the user
             self._add(getattr(value, "mapping" if hasattr(kind, "mapping") else "_mapping", None))
         elif kind is type(os.environ):
             self._reads_environment = True
+        elif hasattr(kind, "__array__") and kind.__name__ == "flatiter":
+            self._add(value.base)
         read = states.reader_of(value)
         if read is not None:
             self.guards.append(State(label, value, read))
@@ -323,6 +354,8 @@ class Reach:
         self._fails |= "AttributeError" in names
         if not _GUESSES.isdisjoint(names):
             self._guessed |= {one for one in texts if one.isidentifier()}
+        if "callable" in names:
+            self._guessed.add("__call__")
         self._texts |= {one for one in texts if one.isidentifier()}
         self.names |= names | self._texts
         known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
@@ -416,12 +449,15 @@ class Reach:
             wanted = set(own)
         elif isinstance(holder, ModuleType):
             wanted |= data_names(own) if self.reflective else set()
-        elif any(base.__module__ in _RECORDS or gets_attributes(base) for base in type(holder).__mro__):
+        elif any(_is_record(base) or gets_attributes(base) for base in type(holder).__mro__):
             wanted = set(own)
         if isinstance(holder, FunctionType):
             self._describe(label, holder)
         for name in wanted - (_UNREAD - self.names):
             self._item(f"attribute '{name}' of {label}", own, name)
+        if not _LISTS_NAMES.isdisjoint(self.names) and own is not _NOTHING and (id(own), "()") not in self._done:
+            self._done.add((id(own), "()"))
+            self.guards.append(State(f"the names of attributes of {label}", own, states.of_names))
         absent: set[str] = set()
         if not isinstance(holder, ModuleType):
             for base in type(holder).__mro__:
@@ -487,6 +523,10 @@ class Reach:
                     self._foreign_item(f"{cls.__qualname__}.{name}", members_of, name)
             return
         self._describe(cls.__qualname__, cls)
+        if getattr(cls, "_is_protocol", False):  # a check looks for these
+            looked_for = {*vars(cls).get("__annotations__", ()), *vars(cls)} - _UNREAD
+            self.names |= {one for one in looked_for if not one.startswith(("_abc_", "_is_"))}
+            self._guessed |= self.names & looked_for
         if self._matches_classes:  # `case C(x)` reads the attribute that the class says
             self.names |= {"__match_args__", *(vars(cls).get("__match_args__") or ())}
         if "__subclasses__" in self.names:
@@ -508,7 +548,7 @@ class Reach:
         for name, member in list(vars(base).items()):
             if (
                 isinstance(member, MemberDescriptorType)
-                and (name in self.names or self.reflective)
+                and (name in self.names or self.reflective or _is_record(base))
                 and name != "__dict__"
             ):
                 if (id(holder), name) in self._done:

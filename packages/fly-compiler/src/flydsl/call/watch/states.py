@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import abc
 import io
+import itertools
+import operator
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import Context, ContextVar
+from functools import _lru_cache_wrapper
 from types import GeneratorType
 from typing import Any
 from weakref import ReferenceType
@@ -23,8 +26,11 @@ __all__ = [
     "SETTINGS",
     "Same",
     "environment",
+    "of_cache",
+    "of_callers",
     "of_context",
     "of_generator",
+    "of_names",
     "of_reference",
     "of_registry",
     "of_subclasses",
@@ -92,9 +98,25 @@ def of_generator(generator: GeneratorType[Any, Any, Any]) -> int | None:
     return None if generator.gi_frame is None else generator.gi_frame.f_lasti
 
 
+def of_names(attributes: dict[str, Any]) -> frozenset[str]:
+    """Return which attributes there are."""
+    return frozenset(attributes)
+
+
 def of_subclasses(cls: type) -> Same:
     """Return the direct subclasses of a class."""
     return Same(type.__subclasses__(cls))
+
+
+def of_cache(function: _lru_cache_wrapper[Any]) -> tuple[int | None, int]:
+    """Return how large the cache of a function is at most, and how full."""
+    found = function.cache_info()
+    return (found.maxsize, found.currsize)
+
+
+def of_callers(_: object) -> Same:
+    """Return what is never the same: who calls, and with which variables, is another one at each call."""
+    return Same([object()])
 
 
 def of_registry(_: Any) -> Any:
@@ -108,8 +130,18 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
     root = kind.__module__.partition(".")[0]
     if isinstance(value, (bytearray, memoryview)) or (root == "array" and hasattr(kind, "tobytes")):
         return bytes
+    if root == "mmap" and hasattr(kind, "madvise"):
+        return _of_mapping
+    if root in ("_thread", "threading") and hasattr(kind, "locked"):
+        return _of_lock
+    if kind.__module__ == "xml.etree.ElementTree" and hasattr(kind, "itertext"):
+        return _of_element
+    if hasattr(kind, "hexdigest") and hasattr(kind, "copy") and root in _HASHES:
+        return _of_hash
     if isinstance(value, (io.StringIO, io.BytesIO)):
         return _of_stream
+    if root in ("builtins", "itertools") and hasattr(kind, "__next__") and not isinstance(value, GeneratorType):
+        return _of_iterator
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.void)):
         return _of_array
@@ -134,13 +166,43 @@ def _of_stream(stream: Any) -> Any:
     return None if stream.closed else (stream.getvalue(), stream.tell())
 
 
+_HASHES = frozenset(("_blake2", "_hashlib", "_md5", "_sha1", "_sha2", "_sha256", "_sha3", "_sha512"))
+
+
+def _of_hash(found: Any) -> Any:
+    return found.hexdigest(16) if found.name.startswith("shake") else found.hexdigest()
+
+
+def _of_element(element: Any) -> Any:
+    return sys.modules["xml.etree.ElementTree"].tostring(element)
+
+
+def _of_lock(lock: Any) -> Any:
+    return lock.locked()
+
+
+def _of_iterator(value: Any) -> Any:
+    """Return what an iterator says of itself; to go on in it is refused."""
+    left = operator.length_hint(value) if hasattr(type(value), "__length_hint__") else None
+    return (left, repr(value) if type(value) in (itertools.count, itertools.repeat) else None)
+
+
+def _of_mapping(mapping: Any) -> Any:
+    return None if mapping.closed else (mapping[:], mapping.tell())
+
+
 def _of_array(array: Any) -> Any:
     mask = getattr(array, "_mask", None)  # of a masked one
-    return (array.dtype, array.shape, array.data.tobytes() if mask is not None else array.tobytes(), repr(mask))
+    content = array.data.tobytes() if mask is not None else array.tobytes()
+    facts = (array.flags.num, array.strides) if hasattr(array, "strides") and hasattr(array.flags, "num") else ()
+    return (array.dtype, array.shape, content, repr(mask), facts)
 
 
 def _of_tensor(tensor: Any) -> Any:
-    facts = (tensor._version, tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+    facts: tuple[Any, ...] = (tensor._version, tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+    facts += (tensor.requires_grad, Same([tensor.grad] if tensor.is_leaf else []))
+    if tensor.is_leaf and tensor.grad is not None:
+        facts += (_of_tensor(tensor.grad),)
     if tensor.device.type != "cpu" or tensor.nelement() * tensor.element_size() > _MOST_OF_A_TENSOR:
         return facts
     with suppress(RuntimeError, TypeError):  # a sparse or quantised one
@@ -167,27 +229,73 @@ def _working_folder(_: Any) -> Any:
 
 
 def _levels(logging: Any) -> Any:
-    known = logging.root.manager.loggerDict
-    return (logging.root.level, *((name, getattr(one, "level", None)) for name, one in list(known.items())))
+    manager = logging.root.manager
+    known = [(name, getattr(one, "level", None)) for name, one in list(manager.loggerDict.items())]
+    return (logging.root.level, manager.disable, *known)
+
+
+def _of_torch(torch: Any) -> Any:
+    asked = ("are_deterministic_algorithms_enabled", "get_float32_matmul_precision", "is_inference_mode_enabled")
+    backends = [getattr(torch.backends, name, None) for name in ("cudnn", "cuda")]
+    found = [_answer(getattr(torch, name)) for name in asked]
+    for one in (*backends, *(getattr(one, "matmul", None) for one in backends)):
+        found += [_answer(getattr, one, name, None) for name in ("allow_tf32", "benchmark", "deterministic", "enabled")]
+    return found
+
+
+def _answer(ask: Callable[..., Any], *arguments: Any) -> str:
+    try:
+        return repr(ask(*arguments))
+    except RuntimeError as error:  # torch refuses to say what was set by its older and its newer names both
+        return str(error)
+
+
+def _handlers(signal: Any) -> Same:
+    return Same([signal.getsignal(one) for one in sorted(signal.valid_signals())])
+
+
+def _limits(resource: Any) -> list[tuple[int, int]]:
+    return [resource.getrlimit(getattr(resource, one)) for one in dir(resource) if one.startswith("RLIMIT_")]
+
+
+def _thread(_: Any) -> Any:
+    return (threading.get_ident(), threading.current_thread().name)
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {
-    "current_thread": lambda _: threading.get_ident(),
+    **{
+        name: _of_module("torch", _of_torch)
+        for name in (
+            *("allow_tf32", "are_deterministic_algorithms_enabled", "cudnn", "get_float32_matmul_precision"),
+            "is_inference_mode_enabled",
+        )
+    },
+    **{name: _of_module("logging", _levels) for name in ("getEffectiveLevel", "getLogger", "isEnabledFor")},
+    "current_thread": _thread,
     "cwd": _working_folder,
     "get_ident": lambda _: threading.get_ident(),
-    "getLogger": _of_module("logging", _levels),
     "getcontext": _of_module("decimal", lambda one: repr(one.getcontext())),
     "getcwd": _working_folder,
+    "getdefaulttimeout": _of_module("socket", lambda one: one.getdefaulttimeout()),
     "getlocale": _of_module("locale", lambda one: one.setlocale(one.LC_ALL)),
     "getpid": lambda _: os.getpid(),
+    "get_threshold": _of_module("gc", lambda one: one.get_threshold()),
+    "getpriority": lambda _: os.getpriority(os.PRIO_PROCESS, 0),
+    "getprofile": lambda _: Same([sys.getprofile()]),
     "getrecursionlimit": lambda _: sys.getrecursionlimit(),
+    "getrlimit": _of_module("resource", _limits),
+    "getsignal": _of_module("signal", _handlers),
     "getswitchinterval": lambda _: sys.getswitchinterval(),
     "get_default_device": _of_module("torch", lambda one: str(one.get_default_device())),
     "get_default_dtype": _of_module("torch", lambda one: one.get_default_dtype()),
+    "field_size_limit": _of_module("csv", lambda one: one.field_size_limit()),
     "get_int_max_str_digits": lambda _: sys.get_int_max_str_digits(),
     "get_num_threads": _of_module("torch", lambda one: one.get_num_threads()),
     "get_printoptions": _of_module("numpy", lambda one: repr(one.get_printoptions())),
     "geterr": _of_module("numpy", lambda one: repr(one.geterr())),
+    "gettempdir": _of_module("tempfile", lambda one: one.tempdir),
+    "gettempdirb": _of_module("tempfile", lambda one: one.tempdir),
+    "getuid": lambda _: (os.getuid(), os.geteuid()),
     "is_grad_enabled": _of_module("torch", lambda one: one.is_grad_enabled()),
     "localeconv": _of_module("locale", lambda one: repr(one.localeconv())),
 }

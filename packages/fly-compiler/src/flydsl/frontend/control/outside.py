@@ -8,6 +8,7 @@ reads are noted, and it is traced anew when one of them changed.
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import pathlib
@@ -16,7 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from configparser import RawConfigParser
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
 from flydsl.trace import context as _trace
@@ -32,6 +33,7 @@ _RANDOM = "random numbers"
 _PROGRAM = "another program"
 _NETWORK = "the network"
 _PERSON = "somebody at the keyboard"
+_CALLER = "who calls"
 
 _REFUSED: dict[tuple[str, str], str] = {
     **{
@@ -51,6 +53,8 @@ _REFUSED: dict[tuple[str, str], str] = {
     ("posix", "system"): _PROGRAM,
     ("os", "popen"): _PROGRAM,
     **{("urllib.request", name): _NETWORK for name in ("urlopen", "urlretrieve")},
+    **{("inspect", name): _CALLER for name in ("getouterframes", "stack")},
+    **{("traceback", name): _CALLER for name in ("extract_stack", "format_stack", "print_stack", "walk_stack")},
     ("builtins", "input"): _PERSON,
     ("getpass", "unix_getpass"): _PERSON,
 }
@@ -82,15 +86,20 @@ _READERS = frozenset(
         *(("io", name) for name in ("open", "open_code")),
         *(("_io", name) for name in ("open", "open_code")),
         *(("numpy", name) for name in ("fromfile", "genfromtxt", "load", "loadtxt", "memmap")),
-        *(("posix", name) for name in ("access", "listdir", "lstat", "open", "scandir", "stat")),
+        *(("linecache", name) for name in ("getline", "getlines")),
+        *(("posix", name) for name in ("access", "listdir", "lstat", "open", "readlink", "scandir", "stat")),
         *(("posixpath", name) for name in ("exists", "isdir", "isfile", "lexists")),
+        ("_sqlite3", "connect"),
+        ("sqlite3", "connect"),
         ("torch.serialization", "load"),
     )
 )
 """Functions that read the file, or look at the folder, that their first argument names."""
 
+_WALKS = frozenset((("os", "fwalk"), ("os", "walk")))
+_GLOBS = frozenset((("glob", "glob"), ("glob", "iglob")))
 _OF_A_PATH = frozenset(
-    ("exists", "glob", "is_dir", "is_file", "iterdir", "open", "read_bytes", "read_text", "rglob", "stat")
+    ("exists", "is_dir", "is_file", "iterdir", "lstat", "open", "read_bytes", "read_text", "readlink", "stat")
 )
 _TAKING: dict[type, tuple[str, ...]] = {deque: ("pop", "popleft"), dict: ("popitem",), list: ("pop",), set: ("pop",)}
 _PLAIN = frozenset((bytes, deque, dict, list, set, str, tuple))
@@ -118,10 +127,16 @@ def asked(function: Callable[..., Any]) -> Any:
     what = _REFUSED.get(key)
     if what is not None:
         raise _refused(f"{'os' if module == 'posix' else module}.{name}()", what)
+    if key == ("sys", "_getframe"):
+        return _own_frame
     if key in _SEEDED:
         return _needs_a_seed(function)
     if key in _READERS:
         return _noting(function)
+    if key in _WALKS:
+        return _noting_folders(function)
+    if key in _GLOBS:
+        return _noting_matches(function)
     if name.rpartition(".")[2] in _OF_TORCH and _is_of_torch(function, owner):
         return _needs_a_generator(function)
     return function
@@ -145,9 +160,13 @@ def asked_of(method: Callable[..., Any], owner: object) -> Any:
             raise _refused(f"{kind.__name__}.{name}()", _RANDOM)
         _check_inside(owner, f"draws from a generator of random numbers ({kind.__name__})")
     elif isinstance(owner, pathlib.Path):
+        if name in ("glob", "rglob", "walk"):
+            return _noting_tree(method, owner)
         return _noting(method, owner) if name in _OF_A_PATH else method
     elif isinstance(owner, RawConfigParser):
         return _noting(method) if name == "read" else method
+    elif _is_of_database(kind):
+        _check_inside(owner, f"asks a database ({kind.__module__}.{kind.__name__})")
     elif isinstance(owner, io.IOBase):
         if name.startswith("read"):
             _check_inside(owner, "reads on in a file that is open")
@@ -180,6 +199,13 @@ def _check_inside(value: Any, what: str) -> None:
         f"this {what} that was made outside of the traced functions: {_ONCE}. Or make it inside, so that every trace "
         "begins with it anew"
     )
+
+
+def _own_frame(depth: int = 0) -> FrameType:
+    """Stand for `sys._getframe` in traced code, which may look at its own frame."""
+    if depth:
+        raise _refused(f"sys._getframe({depth})", _CALLER)
+    return sys._getframe(1)
 
 
 def _needs_a_seed(make: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,12 +242,58 @@ def _noting(read: Callable[..., Any], path: Any = None) -> Callable[..., Any]:
     return call
 
 
+def _noting_folders(walk: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that walks through folders, and notes each that it comes to."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        for found in walk(*arguments, **named):
+            note_file(found[0])
+            yield found
+
+    return call
+
+
+def _noting_tree(look: Callable[..., Any], base: Any) -> Callable[..., Any]:
+    """Return a function that looks for files in a folder and all below, and notes these folders."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        _note_tree(base)
+        return look(*arguments, **named)
+
+    return call
+
+
+def _noting_matches(look: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that looks for files by a pattern, and notes the folders where some can come to match it."""
+
+    def call(pathname: Any, *arguments: Any, **named: Any) -> Any:
+        text = os.fsdecode(pathname)
+        while glob.has_magic(text):
+            text = os.path.dirname(text)
+        _note_tree(os.path.join(os.fsdecode(named.get("root_dir") or os.curdir), text))
+        return look(pathname, *arguments, **named)
+
+    return call
+
+
+def _note_tree(base: Any) -> None:
+    note_file(base)
+    for folder, _, _ in os.walk(base):
+        note_file(folder)
+
+
 def _writes(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
     """Tell whether the mode of an `open` makes the file."""
     mode = named.get("mode", arguments[0] if arguments else "r")
     if isinstance(mode, int):
         return bool(mode & (os.O_CREAT | os.O_TRUNC | os.O_WRONLY))
     return isinstance(mode, str) and not {"w", "x", "a"}.isdisjoint(mode)
+
+
+def _is_of_database(kind: type) -> bool:
+    return kind.__module__ in ("sqlite3", "_gdbm", "_dbm", "dbm.dumb") or any(
+        (one.__module__, one.__name__) in (("sqlite3", "Connection"), ("sqlite3", "Cursor")) for one in kind.__mro__
+    )
 
 
 def _generators() -> tuple[type, ...]:
