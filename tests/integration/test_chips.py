@@ -16,7 +16,7 @@ from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_warp_size
 from flydsl.trace.arch import describe
 
-EMULATED = ("gfx942", "gfx950", "gfx1100", "gfx1201")
+EMULATED = ("gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
 
 
 @pytest.fixture(scope="module")

@@ -285,7 +285,8 @@ def test_code_for_something_else_is_refused_once(
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr
     why = {
-        "gfx1030": "gfx1030, which is not emulated (gfx942, gfx950, gfx1100, gfx1201 are), or compile for gfx942",
+        "gfx1030": "gfx1030, which is not emulated (gfx942, gfx950, gfx1100, gfx1201, gfx1250 are), or compile for "
+        "gfx942",
         "gfx950": "gfx950, and the device is gfx942: set FLYDSL_GPU_ARCH=gfx950, or compile for gfx942",
     }
     assert done.stderr == f"fly-emulator: this code object is for {why[other]}\n"
@@ -297,7 +298,7 @@ def test_an_architecture_that_is_not_emulated() -> None:
     command = [sys.executable, "-m", "flydsl.emulator"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode != 0
-    assert "'gfx1030' is not emulated (there are gfx942, gfx950, gfx1100, gfx1201)" in done.stderr
+    assert "'gfx1030' is not emulated (there are gfx942, gfx950, gfx1100, gfx1201, gfx1250)" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -60,13 +60,24 @@ WaitCounts ofGfx12(const std::string &name, uint32_t simm) {
   } else if (name == "s_wait_storecnt_dscnt") {
     out.stores = simm >> kFirst & 0x3fU;
     out.local = simm & 0x3fU;
+  } else if (name == "s_wait_asynccnt") {
+    out.async = simm & 0x3fU;
+  } else if (name == "s_wait_tensorcnt") {
+    out.tensor = simm & 0x3fU;
   } else if (name == "s_wait_idle") {
-    out.loads = out.stores = out.local = out.scalars = 0;
+    out.loads = out.stores = out.local = out.scalars = out.async = out.tensor = 0;
   }
   return out;
 }
 
 } // namespace
+
+Counter copyCounter(const Instruction &inst) {
+  const std::string &name = inst.opcode->name;
+  if (name.rfind("tensor_", 0) == 0)
+    return Counter::Tensor;
+  return name.find("_async_") != std::string::npos ? Counter::Async : Counter::Load;
+}
 
 WaitCounts waitCounts(const Instruction &inst, uint32_t generation) {
   const auto simm =
@@ -96,6 +107,10 @@ const char *CounterSet::wait(Counter counter) const {
     return generation_ < 12 ? "s_waitcnt lgkmcnt" : "s_wait_dscnt";
   case Counter::Scalar:
     return "s_wait_kmcnt";
+  case Counter::Async:
+    return "s_wait_asynccnt";
+  case Counter::Tensor:
+    return "s_wait_tensorcnt";
   }
   return "";
 }

@@ -11,10 +11,11 @@
 namespace flyemu {
 
 /// Which counter an operation is one of. gfx9 counts stores with the loads, and gfx9 and gfx11
-/// scalar loads with the accesses to LDS.
-enum class Counter : uint8_t { Load, Store, Local, Scalar };
+/// scalar loads with the accesses to LDS. Async and Tensor are gfx1250's: copies between memory and
+/// LDS by lanes, and by the tensor data mover.
+enum class Counter : uint8_t { Load, Store, Local, Scalar, Async, Tensor };
 
-/// The counters of a generation of instruction sets (9, 11, 12).
+/// The counters of a generation of instruction sets (9, 11, 12; 13 is gfx1250).
 class CounterSet {
 public:
   explicit CounterSet(uint32_t generation) : generation_(generation) {}
@@ -44,10 +45,16 @@ struct WaitCounts {
   uint32_t stores = kAny;
   uint32_t local = kAny;
   uint32_t scalars = kAny;
+  uint32_t async = kAny;
+  uint32_t tensor = kAny;
 };
 
 /// What an instruction of OpClass::Wait waits for.
 WaitCounts waitCounts(const Instruction &inst, uint32_t generation);
+
+/// The counter of a vector memory instruction that returns to LDS, or from there to memory, by a
+/// counter of its own; Load for all others.
+Counter copyCounter(const Instruction &inst);
 
 /// Does a vector memory instruction count as a store: one that returns nothing?
 inline bool countsAsStore(const Instruction &inst) { return inst.dstCount == 0; }

@@ -21,13 +21,14 @@ struct KernelDescriptor {
   uint16_t kernargPreload;
   uint32_t reserved2;
 
-  // What the fields count depends on the generation of the instruction set (9, 11, 12).
+  // What the fields count depends on the generation of the instruction set (9, 11, 12; 13 is
+  // gfx1250).
 
   /// Lanes of a wave.
   uint32_t lanes() const { return wave32() ? 32 : 64; }
   /// VGPRs of a lane, AccVGPRs (of gfx9) among them.
   uint32_t vectorRegisters(uint32_t generation) const {
-    const uint32_t granule = generation >= 10 && !wave32() ? 4 : 8;
+    const uint32_t granule = generation >= 13 ? 16 : generation >= 10 && !wave32() ? 4 : 8;
     return (vgprGranules() + 1) * granule;
   }
   /// Those of them that are VGPRs proper.
@@ -58,7 +59,9 @@ struct KernelDescriptor {
 
   // compute_pgm_rsrc2
   bool enablePrivateSegment() const { return (computePgmRsrc2 & 1) != 0; }
-  uint32_t userSgprCount() const { return (computePgmRsrc2 >> 1) & 0x1f; }
+  uint32_t userSgprCount(uint32_t generation) const {
+    return (computePgmRsrc2 >> 1) & (generation >= 13 ? 0x3f : 0x1f);
+  }
   bool workgroupIdX() const { return ((computePgmRsrc2 >> 7) & 1) != 0; }
   bool workgroupIdY() const { return ((computePgmRsrc2 >> 8) & 1) != 0; }
   bool workgroupIdZ() const { return ((computePgmRsrc2 >> 9) & 1) != 0; }
@@ -67,6 +70,9 @@ struct KernelDescriptor {
 
   // compute_pgm_rsrc3 of gfx90a and later gfx9
   uint32_t accumOffset() const { return ((computePgmRsrc3 & 0x3f) + 1) * 4; }
+
+  /// compute_pgm_rsrc3 of gfx1250: named barriers of a workgroup, in fours.
+  uint32_t namedBarriers() const { return ((computePgmRsrc3 >> 14) & 7) * 4; }
 
   // kernel_code_properties
   bool sgprPrivateSegmentBuffer() const { return (codeProperties & 1) != 0; }

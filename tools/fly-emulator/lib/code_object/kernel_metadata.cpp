@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "code_object/kernel_metadata.h"
 
+#include <algorithm>
+
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/BinaryFormat/MsgPackReader.h"
 
@@ -85,6 +87,25 @@ KernelArgument parseArgument(DocNode &node) {
   return argument;
 }
 
+/// LLVM writes 1024 for each extent that only the launch says.
+void parseClusterDims(MapDocNode &map, KernelMetadata &kernel) {
+  DocNode *node = find(map, ".cluster_dims");
+  if (node == nullptr)
+    return;
+  if (!node->isArray() || node->getArray().size() != 3)
+    malformed(".cluster_dims is not an array of three numbers");
+  uint32_t extents[3];
+  for (size_t i = 0; i < 3; ++i) {
+    DocNode &extent = node->getArray()[i];
+    if (extent.getKind() != Type::UInt)
+      malformed(".cluster_dims is not an array of three numbers");
+    extents[i] = static_cast<uint32_t>(extent.getUInt());
+  }
+  constexpr uint32_t kVariable = 1024;
+  if (extents[0] != kVariable)
+    std::copy(extents, extents + 3, kernel.clusterDims);
+}
+
 KernelMetadata parseKernel(DocNode &node) {
   if (!node.isMap())
     malformed("a kernel is not a map");
@@ -104,6 +125,7 @@ KernelMetadata parseKernel(DocNode &node) {
   kernel.vgprSpills = number(map, ".vgpr_spill_count", 0);
   kernel.sgprSpills = number(map, ".sgpr_spill_count", 0);
   kernel.usesDynamicStack = flag(map, ".uses_dynamic_stack");
+  parseClusterDims(map, kernel);
   if (kernel.name.empty() || kernel.symbol.empty())
     malformed("a kernel has no .name or .symbol");
   constexpr uint32_t kMaxKernarg = 1U << 20;

@@ -34,6 +34,7 @@ struct KernelMetadata {
   uint32_t vgprSpills = 0;
   uint32_t sgprSpills = 0;
   bool usesDynamicStack = false;
+  uint32_t clusterDims[3] = {}; ///< workgroups of a cluster; zeros where the kernel does not say
 };
 
 /// Parse the msgpack document of an NT_AMDGPU_METADATA note (code object v3 and later). Throws

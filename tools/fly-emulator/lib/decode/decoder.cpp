@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/decoder.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "llvm/MC/MCExpr.h"
@@ -77,6 +78,7 @@ void Decoder::operands(const llvm::MCInst &inst, Instruction &out) {
   const auto info = desc.operands();
   const unsigned defs = desc.getNumDefs();
   uint8_t pending = 0;
+  tied_ = -1;
   for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
     const llvm::MCOperand &operand = inst.getOperand(i);
     const unsigned type = i < info.size() ? info[i].OperandType : 0;
@@ -102,6 +104,8 @@ void Decoder::operands(const llvm::MCInst &inst, Instruction &out) {
     }
     if (out.srcCount == out.src.size())
       throw Fault{"more sources than expected"};
+    if (desc.getOperandConstraint(i, llvm::MCOI::TIED_TO) == 0)
+      tied_ = out.srcCount;
     Operand &to = out.src[out.srcCount++];
     to = source(operand);
     to.modifiers = pending | ((to.modifiers & modifier::kHigh) != 0 ? modifier::kOpSel : 0U);
@@ -144,6 +148,37 @@ bool addsToDestination(const std::string &name) {
 /// VOPD: two operations, "v_dual_add_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6". LLVM lists both
 /// destinations, then the sources of the first and those of the second. The instruction itself has
 /// the operands of both, for those who look at what it reads and writes.
+bool Decoder::isModifier(const llvm::MCInst &inst, unsigned operand) const {
+  static const unsigned type = inputModifierType(disassembler_.instructions());
+  const auto info = disassembler_.instructions().get(inst.getOpcode()).operands();
+  return operand < inst.getNumOperands() && operand < info.size() &&
+         inst.getOperand(operand).isImm() && info[operand].OperandType == type;
+}
+
+/// Is there a scalar register, one bit a lane?
+bool Decoder::isMask(const llvm::MCInst &inst, unsigned operand) {
+  return operand < inst.getNumOperands() && inst.getOperand(operand).isReg() &&
+         registerOperand(inst.getOperand(operand).getReg()).isScalarRegister() &&
+         disassembler_.generation() >= 13;
+}
+
+/// gfx1250: the registers' full numbers.
+void Decoder::selectBanks(Instruction &out) {
+  if (out.parts == nullptr) {
+    banks_.apply(out, tied_);
+    return;
+  }
+  std::array<Instruction, 2> &parts = duals_.back();
+  unsigned next = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Instruction &part = parts[i];
+    banks_.apply(part, addsToDestination(part.opcode->name) ? part.srcCount - 1 : -1);
+    out.dst[i] = part.dst[0];
+    for (unsigned s = 0; s < part.srcCount; ++s)
+      out.src[next++] = part.src[s];
+  }
+}
+
 void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instruction &out) {
   std::array<Instruction, 2> parts;
   unsigned next = 2;
@@ -155,6 +190,7 @@ void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instructio
       throw Fault{"a dual instruction of one operation"};
     at += sizeof kPrefix - 1;
     const std::string name = "v_" + text.substr(at, text.find(' ', at) - at);
+    const std::string modifiers = text.substr(at, text.find("::", at) - at);
     Instruction &part = parts[i];
     part = out;
     part.parts = nullptr;
@@ -163,8 +199,23 @@ void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instructio
       throw Fault{"an unknown operation of a dual instruction"};
     part.execute = part.opcode->handler;
     part.dst[part.dstCount++] = registerOperand(inst.getOperand(i).getReg());
-    for (unsigned s = 0; s < part.opcode->lanes->srcCount; ++s)
+    for (unsigned s = 0; s < part.opcode->lanes->srcCount; ++s) {
+      // The encoding of gfx1250 with modifiers has one before most sources.
+      uint8_t modifiers = 0;
+      if (isModifier(inst, next))
+        modifiers = static_cast<uint8_t>(inst.getOperand(next++).getImm());
+      part.src[part.srcCount] = source(inst.getOperand(next++));
+      part.src[part.srcCount++].modifiers = modifiers;
+    }
+    // v_cndmask has the mask as a source of its own there.
+    if ((part.opcode->lanes->flags & kCarryIn) != 0 && isMask(inst, next))
       part.src[part.srcCount++] = source(inst.getOperand(next++));
+    constexpr char kTable[] = "bitop3:"; // the last number of v_dual_bitop2_b32
+    if (const size_t table = modifiers.find(kTable); table != std::string::npos) {
+      part.modifiers.bitOp3 = static_cast<uint8_t>(
+          std::strtoul(modifiers.c_str() + table + sizeof kTable - 1, nullptr, 0));
+      ++next;
+    }
     // The old value of a destination that is also a source stands last among them; but LLVM 22
     // names the register below for an odd destination of the second operation.
     if (addsToDestination(name))
@@ -180,6 +231,23 @@ void Decoder::dual(const llvm::MCInst &inst, const std::string &text, Instructio
     for (unsigned s = 0; s < part.srcCount; ++s)
       out.src[out.srcCount++] = part.src[s];
   }
+}
+
+/// What an access moves for a lane, by its name; 0: unknown. Of
+/// "global_load_d16_hi_u8", "flat_atomic_add_f64".
+uint8_t bytesOf(const std::string &name) {
+  for (const auto &[ending, bytes] : {std::pair<const char *, uint8_t>{"128", 16},
+                                      {"96", 12},
+                                      {"64", 8},
+                                      {"32", 4},
+                                      {"pk_add_f16", 4},
+                                      {"pk_add_bf16", 4},
+                                      {"16", 2},
+                                      {"8", 1}})
+    if (const std::string end = ending;
+        name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0)
+      return bytes;
+  return 0;
 }
 
 uint32_t Decoder::decode(const uint8_t *bytes, uint64_t available, uint64_t elfAddress,
@@ -228,11 +296,22 @@ uint32_t Decoder::decode(const uint8_t *bytes, uint64_t available, uint64_t elfA
   // The last number of a typed buffer access before the cache policy is its format.
   if (entry.name.rfind("tbuffer_", 0) == 0 && out.immediateCount >= 2)
     out.modifiers.bufferFormat = static_cast<uint8_t>(out.immediate[1]);
+  const bool shortEncoding =
+      llvmName.contains("_e32") ||
+      (out.modifiers.encoding != Encoding::Plain && !llvmName.contains("_e64"));
+  if (disassembler_.generation() >= 13) {
+    if (entry.opcode->cls == OpClass::Global || entry.opcode->cls == OpClass::Flat ||
+        entry.opcode->cls == OpClass::Scratch)
+      out.modifiers.offsetScale = out.modifiers.offsetScale == 0 ? 1 : bytesOf(entry.name);
+    if (entry.opcode->cls != OpClass::Control && out.modifiers.offsetScale == 0 &&
+        text.find("scale_offset") != std::string::npos && entry.name.rfind("s_", 0) != 0) {
+      out.execute = unsupportedModifier;
+      return out.size;
+    }
+    selectBanks(out);
+  }
   if (entry.opcode->lanes != nullptr)
-    prepareVectorAlu(out,
-                     llvmName.contains("_e32") ||
-                         (out.modifiers.encoding != Encoding::Plain && !llvmName.contains("_e64")),
-                     disassembler_.generation(), disassembler_.lanes());
+    prepareVectorAlu(out, shortEncoding, disassembler_.generation(), disassembler_.lanes());
   return out.size;
 }
 

@@ -16,7 +16,7 @@ using Handler = void (*)(Wave &, const Instruction &);
 
 enum class OperandKind : uint8_t {
   None,
-  Vector,   ///< rows of the vector register file; AccVGPRs follow the 256 VGPRs
+  Vector,   ///< rows of the vector register file; gfx9's AccVGPRs follow its 256 VGPRs
   Scalar,   ///< the scalar register file, with VCC, M0 and EXEC at their hardware numbers
   Constant, ///< inline constant or literal, as the bits that the instruction sees
   Special,  ///< SpecialSource
@@ -33,6 +33,8 @@ enum class SpecialSource : uint16_t {
   Execz,
   Scc,
   LdsDirect,
+  FlatScratchBase,     ///< of gfx1250: its low half, or both
+  FlatScratchBaseHigh, ///< its high half
 };
 
 namespace scalar {
@@ -47,7 +49,13 @@ constexpr uint16_t kCount = 144; ///< with room for the widest load into NULL
 } // namespace scalar
 
 constexpr uint16_t kFirstAccVgpr = 256;
-constexpr uint16_t kVectorRows = 512;
+constexpr uint16_t kVectorRows = 1024; ///< of any architecture: gfx1250's
+/// Of the vector registers of one generation of the instruction set.
+constexpr uint16_t rowsOf(uint32_t generation) { return generation >= 13 ? kVectorRows : 512; }
+/// Is a row an AccVGPR? They are gfx9's.
+constexpr bool isAccVgpr(uint16_t row, uint32_t generation) {
+  return generation < 10 && row >= kFirstAccVgpr;
+}
 
 /// Source modifiers, one bit each, as LLVM's SISrcMods numbers them.
 namespace modifier {
@@ -132,6 +140,11 @@ struct Modifiers {
   uint8_t byteSelect = 0; ///< byte_sel of fp8 conversions (gfx12)
   uint8_t indexKey = 0;   ///< of SWMMAC: which set of indices
   int32_t offset = 0;
+  uint8_t offsetScale = 0; ///< gfx1250: vector offsets are signed, and multiplied by this
+  uint8_t scaleRowA = 0;   ///< matrix_a_scale of a scaled WMMA: which half of the lanes
+  uint8_t scaleRowB = 0;
+  uint8_t scaleFormatA = 0; ///< matrix_a_scale_fmt: 0 E8M0, 1 E5M3, 2 E4M3
+  uint8_t scaleFormatB = 0;
   uint8_t offset0 = 0;
   uint8_t offset1 = 0;
   uint8_t bufferFormat = 0;

@@ -74,6 +74,14 @@ bool parseFlag(const std::string &name, Modifiers &m) {
     m.sc0 = m.sc1 = true;
   if (name == "glc" || name == "dlc")
     return true;
+  if (name == "scale_offset") {
+    m.offsetScale = 1; // the decoder knows of how many bytes
+    return true;
+  }
+  // gfx1250: registers of operands may be read once for two instructions, and what lies in caches
+  // is about time, too.
+  if (name == "matrix_a_reuse" || name == "matrix_b_reuse" || name == "nv")
+    return true;
   if (name == "row_mirror" || name == "row_half_mirror") {
     m.dpp.control = name == "row_mirror" ? DppControl::RowMirror : DppControl::RowHalfMirror;
     return true;
@@ -123,6 +131,39 @@ bool parseDpp(const std::string &key, const std::string &value, Dpp &dpp) {
   return true;
 }
 
+/// "MATRIX_FMT_FP6" and the like, by number.
+template <size_t n>
+bool named(const std::string &value, const char *const (&names)[n], uint8_t &out) {
+  for (size_t i = 0; i < n; ++i)
+    if (value == names[i]) {
+      out = static_cast<uint8_t>(i);
+      return true;
+    }
+  return false;
+}
+
+/// Formats and scales of gfx1250's matrix instructions.
+bool parseMatrix(const std::string &key, const std::string &value, Modifiers &m) {
+  static const char *const formats[] = {"MATRIX_FMT_FP8", "MATRIX_FMT_BF8", "MATRIX_FMT_FP6",
+                                        "MATRIX_FMT_BF6", "MATRIX_FMT_FP4"};
+  static const char *const rows[] = {"MATRIX_SCALE_ROW0", "MATRIX_SCALE_ROW1"};
+  static const char *const scales[] = {"MATRIX_SCALE_FMT_E8", "MATRIX_SCALE_FMT_E5M3",
+                                       "MATRIX_SCALE_FMT_E4M3"};
+  if (key == "matrix_a_fmt")
+    return named(value, formats, m.cbsz);
+  if (key == "matrix_b_fmt")
+    return named(value, formats, m.blgp);
+  if (key == "matrix_a_scale")
+    return named(value, rows, m.scaleRowA);
+  if (key == "matrix_b_scale")
+    return named(value, rows, m.scaleRowB);
+  if (key == "matrix_a_scale_fmt")
+    return named(value, scales, m.scaleFormatA);
+  if (key == "matrix_b_scale_fmt")
+    return named(value, scales, m.scaleFormatB);
+  return false;
+}
+
 bool parseKeyed(const std::string &key, const std::string &value, Modifiers &m) {
   const long number = std::strtol(value.c_str(), nullptr, 0);
   const auto byte = static_cast<uint8_t>(number);
@@ -162,8 +203,10 @@ bool parseKeyed(const std::string &key, const std::string &value, Modifiers &m) 
     m.sdwa.unused = value == "UNUSED_PAD"    ? SdwaUnused::Pad
                     : value == "UNUSED_SEXT" ? SdwaUnused::Sext
                                              : SdwaUnused::Preserve;
-  else if (key == "byte_sel")
+  else if (key == "byte_sel" || key == "scale_sel")
     m.byteSelect = byte;
+  else if (key.rfind("matrix_", 0) == 0)
+    return parseMatrix(key, value, m);
   else if (key == "index_key")
     m.indexKey = byte;
   else if (key == "scope")

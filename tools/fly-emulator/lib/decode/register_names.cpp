@@ -85,7 +85,9 @@ Operand parseRegister(const std::string &fullName) {
                   {"SRC_VCCZ", SpecialSource::Vccz},
                   {"SRC_EXECZ", SpecialSource::Execz},
                   {"SRC_SCC", SpecialSource::Scc},
-                  {"LDS_DIRECT", SpecialSource::LdsDirect}};
+                  {"LDS_DIRECT", SpecialSource::LdsDirect},
+                  {"SRC_FLAT_SCRATCH_BASE_HI", SpecialSource::FlatScratchBaseHigh},
+                  {"SRC_FLAT_SCRATCH_BASE", SpecialSource::FlatScratchBase}};
   for (const auto &entry : specials)
     if (startsWith(name, entry.prefix)) {
       out.kind = OperandKind::Special;

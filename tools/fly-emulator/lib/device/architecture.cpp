@@ -13,6 +13,9 @@ constexpr Architecture kArchitectures[] = {
      uint64_t{24} << 30, 2500000, 1250000, 384, 6 << 20, true},
     {"gfx1201", "gfx12-generic", "AMD Radeon RX 9070 XT", 12, 32, 64 * 1024, 32, 1024, 32,
      uint64_t{16} << 30, 2970000, 1258000, 256, 8 << 20, true},
+    // No product is published: its size and its clocks are assumed to be gfx950's.
+    {"gfx1250", "gfx12-5-generic", "AMD gfx1250", 13, 32, 320 * 1024, 64, 1024, 256,
+     uint64_t{288} << 30, 2400000, 2000000, 8192, 4 << 20, true},
 };
 
 } // namespace

@@ -11,7 +11,7 @@ struct Architecture {
   const char *name;    ///< "gfx942"
   const char *family;  ///< the generic target whose code objects it runs too
   const char *product; ///< shown with "(emulated)" behind it
-  uint32_t generation; ///< of the instruction set: 9, 11, 12
+  uint32_t generation; ///< of the instruction set: 9, 11, 12; 13 is gfx1250, HIP's 12.5
   uint32_t lanes;      ///< of a wave, where compilers have the choice (HIP's warp size)
   uint32_t ldsBytes;   ///< a workgroup's most
   uint32_t ldsBanks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/launch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -8,9 +9,9 @@
 #include <thread>
 
 #include "device/architecture.h"
+#include "device/cluster_run.h"
 #include "device/launch_monitor.h"
 #include "device/launch_watch.h"
-#include "device/work_group_run.h"
 #include "execute/global_sync.h"
 #include "execute/lane_tables.h"
 #include "execute/program.h"
@@ -75,6 +76,32 @@ void checkDescriptor(const KernelMetadata &kernel, const KernelDescriptor &descr
                                       "without");
 }
 
+/// Workgroups of a cluster: as the launch says, or the kernel.
+void setCluster(const KernelMetadata &kernel, const LaunchGeometry &geometry,
+                const Architecture &architecture, LaunchPlan &plan) {
+  const bool given = geometry.cluster[0] != 0;
+  const uint32_t *extents = given ? geometry.cluster : kernel.clusterDims;
+  if (extents[0] == 0)
+    return;
+  const uint64_t groups = uint64_t{extents[0]} * extents[1] * extents[2];
+  const auto refuse = [&](const std::string &why) {
+    throw EmulatorError(hipErrorInvalidConfiguration,
+                        format("launch of %s in clusters of %u x %u x %u workgroups: ",
+                               kernel.name.c_str(), extents[0], extents[1], extents[2]) +
+                            why);
+  };
+  if (architecture.generation < 13 && groups != 1)
+    refuse(std::string(architecture.name) + " has no clusters");
+  if (groups == 0 || groups > Cluster::kMost)
+    refuse(format("a cluster has 1 to %u workgroups", Cluster::kMost));
+  for (unsigned i = 0; i < 3; ++i) {
+    if (geometry.groups[i] % extents[i] != 0)
+      refuse(format("a grid of %u x %u x %u is no multiple of that", geometry.groups[0],
+                    geometry.groups[1], geometry.groups[2]));
+    plan.cluster[i] = extents[i];
+  }
+}
+
 /// Hardware reads v0 or s0 in place of a register that the kernel has not been given, and drops
 /// writes to it; no compiler means that.
 void checkRegisters(Program &program, const KernelMetadata &kernel,
@@ -98,14 +125,14 @@ void checkRegisters(Program &program, const KernelMetadata &kernel,
 std::atomic<uint64_t> launchCount{0};
 std::atomic<uint64_t> realTime{0};
 
-/// Hands out workgroups, and takes back those that have had their turn without ending, so that a
-/// group that spins on another's result lets the other run.
+/// Hands out workgroups (clusters of them), and takes back those that have had their turn without
+/// ending, so that a group that spins on another's result lets the other run.
 class GroupQueue {
 public:
   /// `chosen`: the workgroups to run; null for all.
   GroupQueue(const LaunchPlan &plan, const std::vector<uint64_t> *chosen)
       : plan_(plan), chosen_(chosen),
-        count_(chosen != nullptr ? chosen->size() : plan.geometry.groupCount()) {}
+        count_(chosen != nullptr ? chosen->size() : ClusterRun::count(plan)) {}
 
   bool takeNew(uint64_t &index) {
     const uint64_t next = next_.fetch_add(1);
@@ -115,17 +142,17 @@ public:
                                : WaveOrder::groupAt(plan_.options.seed, next, count_);
     return true;
   }
-  void putBack(std::unique_ptr<WorkGroupRun> run) {
+  void putBack(std::unique_ptr<ClusterRun> run) {
     const std::lock_guard<std::mutex> lock(mutex_);
     waiting_.push_back(std::move(run));
   }
   /// The group that has waited longest. While there are new ones: only if many wait already.
-  std::unique_ptr<WorkGroupRun> takeBack(bool anyNumber) {
+  std::unique_ptr<ClusterRun> takeBack(bool anyNumber) {
     constexpr size_t kResident = 256;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (waiting_.empty() || (!anyNumber && waiting_.size() < kResident))
       return nullptr;
-    std::unique_ptr<WorkGroupRun> run = std::move(waiting_.front());
+    std::unique_ptr<ClusterRun> run = std::move(waiting_.front());
     waiting_.pop_front();
     return run;
   }
@@ -138,7 +165,7 @@ public:
     }
     failed_ = true;
   }
-  void finished(const WorkGroupRun &run) {
+  void finished(const ClusterRun &run) {
     uint64_t longest = longest_.load();
     while (longest < run.longestWave() &&
            !longest_.compare_exchange_weak(longest, run.longestWave())) {
@@ -156,7 +183,7 @@ private:
   std::atomic<bool> failed_{false};
   std::atomic<uint64_t> longest_{0};
   std::mutex mutex_;
-  std::deque<std::unique_ptr<WorkGroupRun>> waiting_;
+  std::deque<std::unique_ptr<ClusterRun>> waiting_;
   std::unique_ptr<EmulatorError> error_;
   uint64_t order_ = 0;
 };
@@ -176,16 +203,16 @@ uint64_t quantumOf(const LaunchPlan &plan) {
 
 void work(const LaunchPlan &plan, GroupQueue &queue) {
   const uint64_t quantum = quantumOf(plan);
-  std::unique_ptr<WorkGroupRun> spare;
+  std::unique_ptr<ClusterRun> spare;
   uint64_t index = 0;
   try {
     while (!queue.failed()) {
-      std::unique_ptr<WorkGroupRun> run =
+      std::unique_ptr<ClusterRun> run =
           plan.options.allGroupsResident ? nullptr : queue.takeBack(false);
       if (run != nullptr) {
         // a turn for a group that has waited
       } else if (queue.takeNew(index)) {
-        run = spare != nullptr ? std::move(spare) : std::make_unique<WorkGroupRun>(plan);
+        run = spare != nullptr ? std::move(spare) : std::make_unique<ClusterRun>(plan);
         run->start(index);
       } else {
         run = queue.takeBack(true);
@@ -194,7 +221,7 @@ void work(const LaunchPlan &plan, GroupQueue &queue) {
       }
       if (run->advance(quantum)) {
         queue.finished(*run);
-        plan.livelock->ended(run.get());
+        run->tellEnded(*plan.livelock);
         spare = std::move(run);
       } else {
         queue.putBack(std::move(run));
@@ -262,6 +289,7 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
   plan.scratchBytes = scratchOf(kernel, plan.descriptor);
   plan.lanes = plan.descriptor.lanes();
   plan.waves = (geometry.threads() + plan.lanes - 1) / plan.lanes;
+  setCluster(kernel, geometry, architecture, plan);
 
   // Kernels read their arguments and the packet like any memory.
   DispatchPacket packet = {};
@@ -332,7 +360,9 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
     return watch.elapsedSeconds() >= kCertain && LaunchWatch::alone();
   };
   const auto run = [&](unsigned threads, const std::vector<uint64_t> *chosen) {
-    LivelockWatch livelock(chosen != nullptr ? chosen->size() : geometry.groupCount(), certain);
+    const uint64_t all = geometry.groupCount();
+    const uint64_t inCluster = all / ClusterRun::count(plan);
+    LivelockWatch livelock(chosen != nullptr ? chosen->size() * inCluster : all, certain);
     livelock.possible = !options.othersWrite;
     plan.livelock = &livelock;
     runGroups(plan, threads, chosen);
@@ -348,8 +378,16 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
     return;
   }
   for (std::vector<uint64_t> batch = options.nextBatch(); !batch.empty();
-       batch = options.nextBatch())
+       batch = options.nextBatch()) {
+    // Workgroups of one cluster run together.
+    if (ClusterRun::count(plan) != geometry.groupCount()) {
+      for (uint64_t &group : batch)
+        group = ClusterRun::clusterOf(plan, group);
+      std::sort(batch.begin(), batch.end());
+      batch.erase(std::unique(batch.begin(), batch.end()), batch.end());
+    }
     run(threads, &batch);
+  }
 }
 
 } // namespace flyemu

@@ -35,6 +35,7 @@ struct LaunchGeometry {
   uint32_t groups[3] = {1, 1, 1};
   uint32_t groupSize[3] = {1, 1, 1};
   uint32_t dynamicLds = 0;
+  uint32_t cluster[3] = {}; ///< workgroups of a cluster; zeros: what the kernel was compiled for
 
   uint64_t groupCount() const { return uint64_t{groups[0]} * groups[1] * groups[2]; }
   uint32_t threads() const { return groupSize[0] * groupSize[1] * groupSize[2]; }

@@ -25,7 +25,7 @@ void LivelockProbe::take(const Wave &wave, const Instruction &inst, Snapshot &ou
   out.next = &inst;
   out.changes = changes_.load();
   out.scalars.assign(wave.scalar, wave.scalar + scalar::kCount);
-  out.vectors.assign(wave.vector, wave.vector + size_t{kVectorRows} * kLanes);
+  out.vectors.assign(wave.vector, wave.vector + size_t{rowsOf(wave.launch->generation)} * kLanes);
   out.scratch.assign(wave.scratch, wave.scratch + size_t{kLanes} * wave.scratchBytes);
   out.scc = wave.scc;
   out.mode = wave.mode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/work_group_run.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -31,7 +32,8 @@ WorkGroupRun::WorkGroupRun(const LaunchPlan &plan) : plan_(plan) {
   waves_.reset(allocate<Wave>(plan.waves * sizeof(Wave)));
   for (uint32_t i = 0; i < plan.waves; ++i)
     new (waves_.get() + i) Wave();
-  vectors_.reset(allocate<uint32_t>(size_t{plan.waves} * kVectorRows * kRowBytes));
+  vectors_.reset(
+      allocate<uint32_t>(size_t{plan.waves} * rowsOf(plan.state.generation) * kRowBytes));
   lds_.reset(allocate<uint8_t>(plan.ldsBytes));
   if (plan.scratchBytes != 0)
     scratch_.reset(allocate<uint8_t>(size_t{plan.waves} * kLanes * plan.scratchBytes));
@@ -43,12 +45,16 @@ WorkGroupRun::WorkGroupRun(const LaunchPlan &plan) : plan_(plan) {
 
 WorkGroupRun::~WorkGroupRun() = default;
 
-void WorkGroupRun::start(uint64_t index) {
+void WorkGroupRun::start(uint64_t index, Cluster *cluster, uint32_t rank) {
   const LaunchGeometry &g = plan_.geometry;
   group_.id[0] = static_cast<uint32_t>(index % g.groups[0]);
   group_.id[1] = static_cast<uint32_t>(index / g.groups[0] % g.groups[1]);
   group_.id[2] = static_cast<uint32_t>(index / g.groups[0] / g.groups[1]);
   group_.barriers = 0;
+  std::fill_n(group_.named, WorkGroup::kNamedBarriers, NamedBarrier{});
+  group_.namedBarrierCount = plan_.state.generation >= 13 ? plan_.descriptor.namedBarriers() : 0;
+  group_.cluster = cluster;
+  group_.clusterRank = rank;
   std::memset(lds_.get(), 0, plan_.ldsBytes);
   order_.start(plan_.options.seed, index, plan_.waves);
   observer_.reset();
@@ -65,14 +71,15 @@ void WorkGroupRun::start(uint64_t index) {
 }
 
 void WorkGroupRun::initialiseWave(Wave &wave, uint32_t index) {
-  uint32_t *vector = vectors_.get() + size_t{index} * kVectorRows * kLanes;
+  const uint32_t generation = plan_.state.generation;
+  uint32_t *vector = vectors_.get() + size_t{index} * rowsOf(generation) * kLanes;
   wave = Wave();
   wave.vector = vector;
   // Deterministic contents; reading them before writing is what the init sanitizer reports.
-  const uint32_t generation = plan_.state.generation;
   const uint32_t total = plan_.descriptor.vectorRegisters(generation);
   const uint32_t arch = plan_.descriptor.plainVectorRegisters(generation);
-  std::memset(vector, 0, size_t{std::min<uint32_t>(arch, kFirstAccVgpr)} * kRowBytes);
+  const uint32_t most = generation >= 13 ? kVectorRows : kFirstAccVgpr;
+  std::memset(vector, 0, size_t{std::min(arch, most)} * kRowBytes);
   std::memset(vector + size_t{kFirstAccVgpr} * kLanes, 0,
               size_t{std::min<uint32_t>(total - arch, kFirstAccVgpr)} * kRowBytes);
   std::memset(wave.scalar, 0, sizeof wave.scalar);
@@ -125,11 +132,11 @@ void WorkGroupRun::initialiseScalars(Wave &wave) {
   }
   const auto below = [](uint32_t count) { return (uint64_t{1} << count) - 1; };
   uint64_t setUp = below(next);
-  next = d.userSgprCount();
+  next = d.userSgprCount(plan_.state.generation);
   const uint32_t system = next;
   next = initialiseGroupIds(wave, next);
   setUp |= below(next) & ~below(system);
-  group_.setUpScalars = static_cast<uint32_t>(setUp);
+  group_.setUpScalars = setUp;
   wave.scalar[scalar::kM0] = 0;
 }
 
@@ -139,9 +146,19 @@ uint32_t WorkGroupRun::initialiseGroupIds(Wave &wave, uint32_t next) const {
   const KernelDescriptor &d = plan_.descriptor;
   if (plan_.state.generation >= 12) {
     uint32_t *ttmp = wave.scalar + scalar::kTtmp;
-    ttmp[9] = group_.id[0];
-    ttmp[7] = (group_.id[1] & 0xffffU) | group_.id[2] << 16;
     ttmp[8] = wave.index << 25;
+    uint32_t id[3];
+    std::memcpy(id, group_.id, sizeof id);
+    if (const Cluster *cluster = group_.cluster; cluster != nullptr) {
+      // Ids of the cluster; those of the workgroup in it, and the largest ones, in fours.
+      ttmp[6] = (cluster->groups - 1) << 24;
+      for (unsigned i = 0; i < 3; ++i) {
+        ttmp[6] |= id[i] % cluster->extent[i] << (4 * i) | (cluster->extent[i] - 1) << (12 + 4 * i);
+        id[i] /= cluster->extent[i];
+      }
+    }
+    ttmp[9] = id[0];
+    ttmp[7] = (id[1] & 0xffffU) | id[2] << 16;
     return next;
   }
   if (d.workgroupIdX())
@@ -265,6 +282,12 @@ bool WorkGroupRun::advance(uint64_t quantum) {
         plan_.monitor->finished(group_, *observer_);
       return true;
     }
+    if (group_.cluster != nullptr && isBlocked()) {
+      // Once more when the others have had their turn.
+      const bool passed = waves_.get()[firstReady()].clusterPassed != group_.cluster->passed;
+      if (!passed)
+        return false;
+    }
     const WaveOrder::Turn turn = order_.next(group_);
     Wave &wave = waves_.get()[turn.wave];
     done += runWave(wave, turn.budget);
@@ -273,6 +296,31 @@ bool WorkGroupRun::advance(uint64_t quantum) {
   if (watching_)
     setWatching(false);
   return false;
+}
+
+uint32_t WorkGroupRun::firstReady() const {
+  uint32_t first = 0;
+  while (waves_.get()[first].state != WaveState::Ready)
+    ++first;
+  return first;
+}
+
+bool WorkGroupRun::isBlocked() const {
+  bool waits = false;
+  for (uint32_t i = 0; i < plan_.waves; ++i) {
+    const Wave &wave = waves_.get()[i];
+    if (wave.state == WaveState::Ready && !wave.waitsForCluster)
+      return false;
+    waits |= wave.waitsForCluster;
+  }
+  return waits;
+}
+
+void WorkGroupRun::reportBlocked() {
+  Wave &wave = waves_.get()[firstReady()];
+  report(wave, wave.next,
+         {"the wave waits at the cluster's barrier, which not every workgroup of the cluster has "
+          "signalled (s_barrier_signal -3), and would wait forever"});
 }
 
 /// In launches that take long: watch the group now and then, in the order of waves that it has
@@ -338,10 +386,7 @@ bool WorkGroupRun::isStuck() const {
 }
 
 void WorkGroupRun::reportLivelock(uint64_t groups) {
-  uint32_t first = 0;
-  while (waves_.get()[first].state != WaveState::Ready)
-    ++first;
-  Wave &wave = waves_.get()[first];
+  Wave &wave = waves_.get()[firstReady()];
   report(wave, wave.next,
          {format("livelock: all that is left are %llu workgroup%s whose waves repeat the same "
                  "instructions with the same registers, while memory does not change",

@@ -30,9 +30,10 @@ struct LaunchPlan {
   const void *queue = nullptr;
   uint64_t dispatchId = 0;
   uint32_t ldsBytes = 0;
-  uint32_t scratchBytes = 0; ///< a lane
-  uint32_t waves = 0;        ///< a group
-  uint32_t lanes = kLanes;   ///< of a wave
+  uint32_t scratchBytes = 0;       ///< a lane
+  uint32_t waves = 0;              ///< a group
+  uint32_t lanes = kLanes;         ///< of a wave
+  uint32_t cluster[3] = {1, 1, 1}; ///< workgroups of a cluster
   LaunchMonitor *monitor = nullptr;
   const LaunchWatch *watch = nullptr;
   LivelockWatch *livelock = nullptr;
@@ -46,11 +47,17 @@ public:
   WorkGroupRun(const WorkGroupRun &) = delete;
   WorkGroupRun &operator=(const WorkGroupRun &) = delete;
 
-  /// Begin workgroup `index` (x fastest).
-  void start(uint64_t index);
+  /// Begin workgroup `index` (x fastest), number `rank` of a cluster, which is null without one.
+  void start(uint64_t index, Cluster *cluster, uint32_t rank);
   /// Execute until the group has ended or about `quantum` instructions are done. True at the end.
-  /// Throws EmulatorError with the report of the first fault.
+  /// It also returns, with false, when all waves that are left wait for the cluster. Throws
+  /// EmulatorError with the report of the first fault.
   bool advance(uint64_t quantum);
+  /// Does every wave that is left wait for the cluster, or behind one that does?
+  bool isBlocked() const;
+  /// They wait in vain.
+  [[noreturn]] void reportBlocked();
+  WorkGroup &group() { return group_; }
   /// Instructions that the wave with the most of them has executed.
   uint64_t longestWave() const;
 
@@ -69,6 +76,7 @@ private:
   void look(uint64_t done);
   void setWatching(bool on);
   bool isStuck() const;
+  uint32_t firstReady() const;
   [[noreturn]] void reportLivelock(uint64_t groups);
   void requireNotStopped(Wave &wave, uint32_t &asked) const;
   [[noreturn]] void report(Wave &wave, const Instruction *inst, const Fault &fault,

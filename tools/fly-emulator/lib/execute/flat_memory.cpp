@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Global, flat and scratch loads, stores and atomics.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -37,7 +38,9 @@ FlatOperands flatOperands(const Instruction &inst, bool dataFirst) {
   return out;
 }
 
-/// Global: 64-bit vector address, or scalar base plus unsigned 32-bit vector offset.
+/// Global: 64-bit vector address, or scalar base plus 32-bit vector offset, which is unsigned. It
+/// is signed on gfx1250, and counts elements with scale_offset; LLVM 22 puts offsets there that it
+/// holds for unsigned, too, so that beyond 2 GiB this is assumed.
 void globalAddresses(const Wave &wave, const Instruction &inst, const FlatOperands &operands,
                      LaneAddresses &out) {
   const auto offset = static_cast<uint64_t>(int64_t{inst.modifiers.offset});
@@ -47,6 +50,12 @@ void globalAddresses(const Wave &wave, const Instruction &inst, const FlatOperan
   const uint32_t *low = wave.row(operands.address->index);
   if (operands.base != nullptr) {
     const uint64_t base = readScalar64(wave, *operands.base) + offset;
+    if (const int64_t scale = inst.modifiers.offsetScale; scale != 0) {
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        out.address[lane] =
+            base + static_cast<uint64_t>(int64_t{static_cast<int32_t>(low[lane])} * scale);
+      return;
+    }
     for (unsigned lane = 0; lane < kLanes; ++lane)
       out.address[lane] = base + low[lane];
   } else {
@@ -161,6 +170,10 @@ void globalLoadLds(Wave &wave, const Instruction &inst) {
   });
 }
 
+/// gfx1250: the lane whose scratch a flat address means stands in five of its bits, above those of
+/// an offset and below those of the aperture.
+constexpr unsigned kOwnerShift = 52;
+
 /// Split the lanes of a flat access by the aperture that their address lies in.
 struct FlatLanes {
   LaneAddresses global;
@@ -178,7 +191,14 @@ void flatAddresses(const Wave &wave, const Instruction &inst, const FlatOperands
   forEachLane(all.lanes, [&](unsigned lane) {
     const uint64_t address = all.address[lane];
     const uint64_t bit = uint64_t{1} << lane;
-    if (address >> 32 == shared) {
+    if (wave.launch->generation >= 13 &&
+        address >> (kOwnerShift + 5) == priv >> (kOwnerShift + 5 - 32)) {
+      if ((address >> kOwnerShift & 31U) != lane)
+        throw Fault{"a flat access to the scratch of another lane is not modelled",
+                    static_cast<int>(lane)};
+      out.scratch.address[lane] = address & 0xffffffffU;
+      out.scratch.lanes |= bit;
+    } else if (address >> 32 == shared) {
       out.lds.address[lane] = address & 0xffffffffU;
       out.lds.lanes |= bit;
     } else if (address >> 32 == priv) {
@@ -272,7 +292,8 @@ void scratchOffsets(const Wave &wave, const Instruction &inst, const FlatOperand
     if (operands.base != nullptr)
       offset += readScalar(wave, *operands.base);
     if (operands.address != nullptr)
-      offset += wave.row(operands.address->index)[lane];
+      offset += wave.row(operands.address->index)[lane] *
+                std::max<uint32_t>(1, inst.modifiers.offsetScale);
     out.address[lane] = offset;
   });
 }

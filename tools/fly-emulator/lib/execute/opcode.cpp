@@ -80,7 +80,11 @@ OpcodeTable::OpcodeTable() {
   addLdsAtomicOpcodes(*this);
   addScalarFloatOpcodes(*this);
   addRdnaControlOpcodes(*this);
+  addBarrierOpcodes(*this);
   addWaveMatrixOpcodes(*this);
+  addWaveMatrix1250Opcodes(*this);
+  addAsyncMemoryOpcodes(*this);
+  addTensorDataOpcodes(*this);
   addRenamedOpcodes(*this);
 }
 

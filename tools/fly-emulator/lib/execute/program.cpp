@@ -6,6 +6,7 @@
 
 #include "llvm/MC/MCInst.h"
 
+#include "decode/vgpr_banks.h"
 #include "execute/opcode.h"
 #include "execute/wave.h"
 #include "support/format.h"
@@ -55,10 +56,10 @@ uint32_t scalarRegistersOf(const Instruction &inst) {
 }
 
 /// One past the last register that an instruction names, of VGPRs or of AccVGPRs.
-uint32_t registersOf(const Instruction &inst, bool accumulation) {
+uint32_t registersOf(const Instruction &inst, bool accumulation, uint32_t generation) {
   uint32_t end = 0;
   const auto look = [&](const Operand &operand) {
-    if (!operand.isVector() || (operand.index >= kFirstAccVgpr) != accumulation)
+    if (!operand.isVector() || isAccVgpr(operand.index, generation) != accumulation)
       return;
     const uint32_t first = accumulation ? operand.index - kFirstAccVgpr : operand.index;
     end = std::max(end, first + operand.dwords);
@@ -73,8 +74,8 @@ uint32_t registersOf(const Instruction &inst, bool accumulation) {
 } // namespace
 
 Program::Program(const CodeObject &object, const std::string &arch)
-    : object_(object), arch_(arch), wide_(arch, 64) {
-  if (wide_.disassembler.generation() >= 10)
+    : object_(object), arch_(arch), wide_(arch, 64), generation_(wide_.disassembler.generation()) {
+  if (generation_ >= 10)
     narrow_ = std::make_unique<Reader>(arch, 32);
 }
 
@@ -112,20 +113,26 @@ Program::Block &Program::blockAt(uint64_t elfAddress) {
   {
     Reader &reader = readerAt(elfAddress);
     const std::lock_guard<std::mutex> lock(reader.disassembler.mutex());
+    reader.decoder.banks().reset();
     for (uint64_t address = block->begin; address < block->end;) {
       Instruction inst;
       const uint32_t size =
           reader.decoder.decode(object_.base() + address, block->end - address, address, inst);
       block->indexOf[(address - block->begin) / 4] =
           static_cast<uint32_t>(block->instructions.size());
-      block->vgprs = std::max(block->vgprs, registersOf(inst, false));
-      block->accVgprs = std::max(block->accVgprs, registersOf(inst, true));
+      block->vgprs = std::max(block->vgprs, registersOf(inst, false, generation_));
+      block->accVgprs = std::max(block->accVgprs, registersOf(inst, true, generation_));
       block->sgprs = std::max(block->sgprs, scalarRegistersOf(inst));
       if (inst.opcode != nullptr) {
         block->ordered |= isOrdered(inst);
         block->synchronising |= isSynchronising(inst);
         const std::string &name = inst.opcode->name;
         block->indirect |= name == "s_swappc_b64" || name == "s_setpc_b64" || name == "s_call_b64";
+      }
+      if (const uint8_t banks = reader.decoder.banks().state();
+          banks != 0 || !block->banks.empty()) {
+        block->banks.resize(block->instructions.size());
+        block->banks.push_back(banks);
       }
       block->instructions.push_back(inst);
       address += size;
@@ -147,11 +154,19 @@ const Instruction *Program::find(const Block &block, uint64_t elfAddress) const 
 }
 
 void Program::linkBranches(Block &block) {
+  const auto banksAt = [&](const Instruction *inst) {
+    const auto index = static_cast<size_t>(inst - block.instructions.data());
+    return inst != nullptr && index < block.banks.size() ? block.banks[index] : uint8_t{0};
+  };
   for (Instruction &inst : block.instructions) {
-    if (inst.opcode == nullptr || inst.opcode->cls != OpClass::Branch || inst.immediateCount == 0)
+    if (inst.opcode == nullptr || inst.opcode->cls != OpClass::Branch)
       continue;
-    const auto offset = static_cast<int16_t>(inst.immediate[0]);
-    inst.target = find(block, elfAddress(inst) + 4 + static_cast<int64_t>(offset) * 4);
+    if (inst.immediateCount != 0) {
+      const auto offset = static_cast<int16_t>(inst.immediate[0]);
+      inst.target = find(block, elfAddress(inst) + 4 + static_cast<int64_t>(offset) * 4);
+    }
+    if (banksAt(&inst) != banksAt(inst.target))
+      inst.execute = refuseBankJump;
   }
 }
 
@@ -216,8 +231,8 @@ const Instruction *Program::beyondRegisters(uint64_t elfAddress, uint32_t vgprs,
   if (block.vgprs <= vgprs && block.accVgprs <= accVgprs && block.sgprs <= sgprs)
     return nullptr;
   for (const Instruction &inst : block.instructions)
-    if (registersOf(inst, false) > vgprs || registersOf(inst, true) > accVgprs ||
-        scalarRegistersOf(inst) > sgprs)
+    if (registersOf(inst, false, generation_) > vgprs ||
+        registersOf(inst, true, generation_) > accVgprs || scalarRegistersOf(inst) > sgprs)
       return &inst;
   return nullptr;
 }

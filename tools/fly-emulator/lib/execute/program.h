@@ -58,8 +58,9 @@ private:
     std::vector<uint32_t> indexOf; ///< by dword; ~0 inside an instruction
     bool ordered = false;
     bool synchronising = false;
-    bool indirect = false; ///< calls or jumps through registers
-    uint32_t vgprs = 0;    ///< that instructions name
+    bool indirect = false;      ///< calls or jumps through registers
+    std::vector<uint8_t> banks; ///< VgprBanks::state at each instruction; empty where it is zero
+    uint32_t vgprs = 0;         ///< that instructions name
     uint32_t accVgprs = 0;
     uint32_t sgprs = 0;
   };
@@ -81,6 +82,7 @@ private:
   const std::string arch_;
   Reader wide_;                    ///< of 64 lanes
   std::unique_ptr<Reader> narrow_; ///< of 32, where the architecture has such waves
+  const uint32_t generation_;      ///< of the instruction set
   std::mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Block>> blocks_; ///< by begin
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What RDNA (gfx11, gfx12) has beside gfx9's program control: split waits and barriers, hints,
+// What RDNA (gfx11, gfx12) and gfx1250 have beside gfx9's program control: split waits, hints,
 // modes and messages.
 #include "execute/opcode.h"
 #include "execute/wave.h"
@@ -11,39 +11,6 @@ namespace {
 void nothing(Wave &, const Instruction &) {}
 
 void sleep(Wave &wave, const Instruction &) { wave.yield = true; }
-
-/// The workgroup's barrier is number -1: a 16-bit constant, or the inline constant of that value.
-void requireWorkGroupBarrier(const Instruction &inst) {
-  constexpr int64_t kInlineMinusOne = 193;
-  const int64_t number = inst.srcCount != 0         ? static_cast<int64_t>(inst.src[0].constant)
-                         : inst.immediateCount != 0 ? inst.immediate[0]
-                                                    : 0;
-  if (static_cast<int16_t>(number) != -1 && number != kInlineMinusOne)
-    throw Fault{"barriers other than the workgroup's (-1) are not modelled"};
-}
-
-/// The first half of a barrier: this wave has arrived. SCC (of the form that asks): nobody had.
-void signalBarrier(Wave &wave, const Instruction &inst) {
-  requireWorkGroupBarrier(inst);
-  if (wave.signalled)
-    throw Fault{"the wave signals a barrier twice without waiting for it (s_barrier_wait)"};
-  if (inst.opcode->parameter != 0) {
-    wave.scc = true;
-    for (uint32_t i = 0; i < wave.group->waveCount; ++i)
-      wave.scc &= !wave.group->waves[i].signalled;
-  }
-  wave.signalled = true;
-}
-
-/// The second half: go on when all have arrived. Waves are released when nobody can go on without.
-void waitBarrier(Wave &wave, const Instruction &inst) {
-  requireWorkGroupBarrier(inst);
-  if (!wave.signalled)
-    throw Fault{"the wave waits at a barrier that it has not signalled (s_barrier_signal), and "
-                "would wait forever"};
-  wave.state = WaveState::AtBarrier;
-  wave.yield = true;
-}
 
 /// MODE[3:0], MODE[7:4].
 void setRounding(Wave &wave, const Instruction &inst) {
@@ -116,9 +83,15 @@ constexpr struct {
     {"s_wait_loadcnt_dscnt", OpClass::Wait, nothing, 0},
     {"s_wait_storecnt_dscnt", OpClass::Wait, nothing, 0},
     {"s_wait_idle", OpClass::Wait, nothing, 0},
-    {"s_barrier_signal", OpClass::Control, signalBarrier, 0},
-    {"s_barrier_signal_isfirst", OpClass::Control, signalBarrier, 1},
-    {"s_barrier_wait", OpClass::Barrier, waitBarrier, 0},
+    {"s_wait_asynccnt", OpClass::Wait, nothing, 0},
+    {"s_wait_tensorcnt", OpClass::Wait, nothing, 0},
+    {"s_wait_xcnt", OpClass::Wait, nothing, 0},
+    // The decoder has done what it says (decode/vgpr_banks.h).
+    {"s_set_vgpr_msb", OpClass::Control, nothing, 0},
+    {"s_setprio_inc_wg", OpClass::Control, nothing, 0},
+    {"s_monitor_sleep", OpClass::Control, sleep, 0},
+    {"global_prefetch_b8", OpClass::Control, nothing, 0},
+    {"flat_prefetch_b8", OpClass::Control, nothing, 0},
     // Dependences inside of the pipeline: results are there when their instruction has executed.
     {"s_delay_alu", OpClass::Control, nothing, 0},
     {"s_waitcnt_depctr", OpClass::Control, nothing, 0},

@@ -41,6 +41,10 @@ constexpr Names kNames[] = {
     {"s_sub_co_i32", "s_sub_i32"},
     {"s_sub_co_ci_u32", "s_subb_u32"},
     {"s_addk_co_i32", "s_addk_i32"},
+    {"s_call_i64", "s_call_b64"},
+    {"s_get_pc_i64", "s_getpc_b64"},
+    {"s_set_pc_i64", "s_setpc_b64"},
+    {"s_swap_pc_i64", "s_swappc_b64"},
     {"v_add_nc_u32", "v_add_u32"},
     {"v_sub_nc_u32", "v_sub_u32"},
     {"v_subrev_nc_u32", "v_subrev_u32"},
@@ -151,6 +155,8 @@ constexpr Names kAtomics[] = {{"add_u32", "add"},
                               {"dec_u64", "dec_x2"},
                               {"min_num_f32", "min_f32"},
                               {"max_num_f32", "max_f32"},
+                              {"min_num_f64", "min_f64"},
+                              {"max_num_f64", "max_f64"},
                               {"cond_sub_u32", "cond_sub"},
                               {"sub_clamp_u32", "sub_clamp"},
                               {"csub_u32", "sub_clamp"}};
@@ -196,6 +202,10 @@ void addRenamedOpcodes(OpcodeTable &table) {
     if (space != "scratch_")
       all(kAtomics, space + "atomic_", space + "atomic_");
   }
+  for (const std::string space :
+       {"global_", "flat_"}) // they also watch the address, for s_monitor_sleep
+    for (const Names &names : {Names{"b32", "dword"}, {"b64", "dwordx2"}, {"b128", "dwordx4"}})
+      table.rename(space + "load_monitor_" + names.now, space + "load_" + names.before);
   all(kLds, "ds_load_", "ds_read_");
   all(kLdsStores, "ds_store_", "ds_write_");
   all(kScalarLoads, "s_load_", "s_load_");

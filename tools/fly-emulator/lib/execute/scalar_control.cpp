@@ -71,6 +71,7 @@ constexpr unsigned kShMemBases = 15;
 constexpr unsigned kXccId = 20;
 constexpr unsigned kRdnaHwId1 = 23;
 constexpr unsigned kRdnaHwId2 = 24;
+constexpr unsigned kIbStatus2 = 28; // of gfx1250
 constexpr unsigned kShaderCycles = 29;
 constexpr unsigned kShaderCyclesHigh = 30;
 } // namespace hwreg
@@ -111,6 +112,11 @@ uint32_t readHardware(const Wave &wave, unsigned id) {
     return static_cast<uint32_t>(wave.executed >> 32);
   case hwreg::kXccId:
     return 0;
+  case hwreg::kIbStatus2: {
+    // Whether the workgroup is one of a cluster, and which.
+    const WorkGroup &group = *wave.group;
+    return group.cluster == nullptr ? 0 : 1U << 6 | group.clusterRank << 21;
+  }
   case hwreg::kLdsAlloc:
     return (wave.group->ldsBytes + 511) / 512 << 12;
   case hwreg::kGprAlloc:
@@ -199,6 +205,9 @@ constexpr struct {
     {"s_call_b64", OpClass::Branch, call},
     {"s_setpc_b64", OpClass::Branch, HANDLER(jump(wave, readScalar64(wave, inst.src[0])))},
     {"s_swappc_b64", OpClass::Branch, swapPc},
+    {"s_add_pc_i64", OpClass::Branch,
+     HANDLER(jump(wave, inst.address + inst.size + readScalar64(wave, inst.src[0])))},
+    {"s_get_shader_cycles_u64", OpClass::ScalarAlu, readClock},
     {"s_getpc_b64", OpClass::ScalarAlu,
      HANDLER(writeScalar64(wave, inst.dst[0], inst.address + inst.size))},
     {"s_barrier", OpClass::Barrier, barrier},

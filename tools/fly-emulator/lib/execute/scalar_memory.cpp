@@ -29,13 +29,23 @@ struct BoundedAddress {
   uint64_t limit;
 };
 
+/// Bytes that gfx1250's scale_offset multiplies a register offset with: those of the element.
+uint64_t scaleOf(const Wave &wave, const Instruction &inst) {
+  constexpr int64_t kScaleOffset = 0x800; // in the cache policy, which LLVM lists last
+  if (wave.launch->generation < 13 || inst.immediateCount == 0 ||
+      (inst.immediate[inst.immediateCount - 1U] & kScaleOffset) == 0)
+    return 1;
+  return inst.opcode->handler == loadSmall ? whatOf(inst) & 7U : whatOf(inst) * 4;
+}
+
 /// LLVM lists: data (of stores and atomics), base, register offset (if any), then numbers:
 /// immediate offset (if any), policy. `base` is the index of the base among the sources.
 BoundedAddress addressOf(const Wave &wave, const Instruction &inst, unsigned base) {
   const Space space = spaceOf(inst);
   uint64_t offset = 0;
   if (inst.srcCount > base + 1)
-    offset = uint64_t{readScalar(wave, inst.src[base + 1])} * (space == Space::Scratch ? 64 : 1);
+    offset = uint64_t{readScalar(wave, inst.src[base + 1])} *
+             (space == Space::Scratch ? 64 : scaleOf(wave, inst));
   if (inst.immediateCount > 1)
     offset += static_cast<uint64_t>(inst.immediate[0]);
   const uint64_t align = inst.opcode->handler == loadSmall ? 0 : 3;

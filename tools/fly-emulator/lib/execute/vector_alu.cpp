@@ -358,9 +358,12 @@ void executeDual(Wave &wave, const Instruction &inst) {
 
 /// What the first operation of a dual instruction can be.
 constexpr const char *kDualOperations[] = {
-    "fmac_f32",    "fmaak_f32",        "fmamk_f32",       "mul_f32",         "add_f32", "sub_f32",
-    "subrev_f32",  "mul_dx9_zero_f32", "mov_b32",         "cndmask_b32",     "max_f32", "min_f32",
-    "max_num_f32", "min_num_f32",      "dot2acc_f32_f16", "dot2acc_f32_bf16"};
+    "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32",
+    "mul_dx9_zero_f32", "mov_b32", "cndmask_b32", "max_f32", "min_f32", "max_num_f32",
+    "min_num_f32", "dot2acc_f32_f16", "dot2acc_f32_bf16",
+    // gfx1250's beside them.
+    "fma_f32", "fma_f64", "add_f64", "mul_f64", "max_num_f64", "min_num_f64", "add_nc_u32",
+    "sub_nc_u32", "lshlrev_b32", "lshrrev_b32", "ashrrev_i32"};
 
 /// gfx12's v_s_exp_f32 and the like: the vector operation on a scalar register.
 void executeScalarLane(Wave &wave, const Instruction &inst) {

@@ -24,6 +24,10 @@ uint64_t readSpecial(const Wave &wave, SpecialSource source) {
     // Of pixel shaders; zero in compute. Compilers that mark registers nobody wrote read it for
     // that (see sanitize/definedness.h).
     return 0;
+  case SpecialSource::FlatScratchBase:
+    return wave.launch->privateBase;
+  case SpecialSource::FlatScratchBaseHigh:
+    return wave.launch->privateBase >> 32;
   case SpecialSource::LdsDirect:
     throw Fault{"the source src_lds_direct is not modelled"};
   }

@@ -66,7 +66,7 @@ struct LaunchState {
   const LaneHelpers *helpers = nullptr;
   GlobalSync *globalSync = nullptr;
   bool ocpFloat8 = false;
-  uint32_t generation = 9;    ///< of the instruction set: 9, 11, 12
+  uint32_t generation = 9;    ///< of the instruction set: 9, 11, 12; 13 is gfx1250
   bool checkLds = false;      ///< LDS out of bounds is an error, not the hardware's zero
   uint64_t arguments = 0;     ///< address of the kernel's arguments
   uint64_t argumentBytes = 0; ///< that it declares
@@ -80,7 +80,7 @@ struct LaunchState {
 /// the wave, and the upper half of its masks is no part of them where that is 32.
 struct Wave {
   alignas(64) uint32_t scalar[scalar::kCount];
-  uint32_t *vector = nullptr;       ///< kVectorRows rows of kLanes lanes
+  uint32_t *vector = nullptr;       ///< rowsOf() rows of kLanes lanes
   uint64_t laneMask = ~uint64_t{0}; ///< the lanes that the wave has
   const Instruction *next = nullptr;
   bool scc = false;
@@ -93,6 +93,10 @@ struct Wave {
   uint32_t index = 0; ///< in its group
   uint64_t executed = 0;
   uint64_t globalTicket = 0;  ///< of the global barrier that it waits at; 0 for none
+  uint32_t joined = 0;        ///< the named barrier that it has joined; 0 for none
+  uint64_t joinedPassed = 0;  ///< how often it has passed that
+  uint64_t clusterPassed = 0; ///< and the cluster's barrier
+  bool waitsForCluster = false;
   uint8_t *scratch = nullptr; ///< scratchBytes for each lane, one lane after the other
   uint32_t scratchBytes = 0;
   WorkGroup *group = nullptr;
@@ -120,6 +124,23 @@ struct Wave {
   const uint32_t *row(unsigned index64) const { return vector + size_t{index64} * kLanes; }
 };
 
+/// A barrier that part of a workgroup's waves meet at (gfx1250).
+struct NamedBarrier {
+  uint32_t members = 0;
+  uint32_t signals = 0;
+  uint64_t passed = 0; ///< how often all had signalled
+};
+
+/// Workgroups that run at the same time and reach each other's LDS (gfx1250). One thread runs them.
+struct Cluster {
+  static constexpr uint32_t kMost = 16; ///< workgroups
+  uint32_t extent[3] = {1, 1, 1};
+  uint32_t groups = 1;
+  WorkGroup *member[kMost] = {}; ///< x fastest
+  uint32_t signals = 0;          ///< of its barrier, one a workgroup
+  uint64_t passed = 0;           ///< how often all had signalled
+};
+
 /// A workgroup: its LDS and its waves.
 struct WorkGroup {
   uint32_t id[3] = {};
@@ -127,8 +148,13 @@ struct WorkGroup {
   uint32_t ldsBytes = 0;
   Wave *waves = nullptr;
   uint32_t waveCount = 0;
-  uint64_t barriers = 0;     ///< passed so far
-  uint32_t setUpScalars = 0; ///< SGPRs that its waves begin with, one bit each
+  uint64_t barriers = 0; ///< passed so far
+  static constexpr uint32_t kNamedBarriers = 16;
+  NamedBarrier named[kNamedBarriers];
+  uint32_t namedBarrierCount = 0; ///< that the kernel has
+  Cluster *cluster = nullptr;     ///< null where it is not one of several
+  uint32_t clusterRank = 0;       ///< its number there
+  uint64_t setUpScalars = 0;      ///< SGPRs that its waves begin with, one bit each
 };
 
 /// A 32-bit source: scalar register, constant, special.

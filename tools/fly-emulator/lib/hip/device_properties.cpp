@@ -48,7 +48,8 @@ hipDeviceProp_tR0600 propertiesOf(const Device &device) {
   p.totalConstMem = 2147483647;
   // "gfx942": major 9, minor 4 (stepping 2).
   // "gfx1201": major 12, minor 0 (stepping 1).
-  p.major = static_cast<int>(a.generation);
+  constexpr uint32_t kLastMajor = 12;
+  p.major = static_cast<int>(std::min(a.generation, kLastMajor));
   p.minor = a.name[std::strlen(a.name) - 2] - '0';
   p.textureAlignment = 256;
   p.texturePitchAlignment = 256;

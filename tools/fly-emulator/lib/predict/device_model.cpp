@@ -149,8 +149,12 @@ DeviceModel radeon(const char *name, const char *arch) {
 }
 
 std::vector<DeviceModel> makeModels() {
-  return {cdna3("MI300X"), cdna3("MI325X"), cdna4("MI355X"), radeon("RX 7900 XTX", "gfx1100"),
-          radeon("RX 9070 XT", "gfx1201")};
+  return {cdna3("MI300X"),
+          cdna3("MI325X"),
+          cdna4("MI355X"),
+          radeon("RX 7900 XTX", "gfx1100"),
+          radeon("RX 9070 XT", "gfx1201"),
+          radeon("gfx1250", "gfx1250")};
 }
 
 } // namespace
@@ -210,7 +214,7 @@ double calibratedError(const DeviceModel &device, const std::string &bound) {
       {"l2", 0.2}, {"hbm", 0.35}, {"latency", 0.25}, {"matrix", 0.15}};
   constexpr double kOther = 0.35;
   constexpr double kUncalibrated = 0.6; // no timing of its architecture
-  if (std::strcmp(device.arch, "gfx1100") == 0)
+  if (std::strcmp(device.arch, "gfx1100") == 0 || std::strcmp(device.arch, "gfx1250") == 0)
     return kUncalibrated;
   if (std::strcmp(device.arch, "gfx1201") == 0) // four timings
     return kOther;

@@ -42,16 +42,16 @@ unsigned lanesOfPhase(uint32_t bytes, uint32_t banks) {
 }
 
 /// Whose phases are known.
-enum class Lds : uint8_t { Cdna3, Cdna4, Rdna };
-constexpr size_t kLdsKinds = 3;
+enum class Lds : uint8_t { Cdna3, Cdna4, Rdna, Gfx1250 };
+constexpr size_t kLdsKinds = 4;
 
 Lds ldsOf(const Architecture &architecture) {
   if (architecture.generation >= 10)
-    return Lds::Rdna;
+    return architecture.ldsBanks == 64 ? Lds::Gfx1250 : Lds::Rdna;
   return architecture.ldsBanks == 64 ? Lds::Cdna4 : Lds::Cdna3;
 }
 
-uint32_t banksOf(Lds lds) { return lds == Lds::Cdna4 ? 64 : 32; }
+uint32_t banksOf(Lds lds) { return lds == Lds::Cdna4 || lds == Lds::Gfx1250 ? 64 : 32; }
 
 Phases makePhases(Lds lds, uint32_t bytes, bool load) {
   if (bytes == 16 && load && lds == Lds::Cdna4)
@@ -95,6 +95,7 @@ bool phasesAreKnown(const Architecture &architecture, uint32_t bytes, bool load)
   case Lds::Cdna4:
     return load ? bytes == 16 || bytes == 12 || bytes == 8 : bytes == 8;
   case Lds::Rdna:
+  case Lds::Gfx1250:
     break;
   }
   return false;

@@ -101,8 +101,14 @@ bool hasEightBits(const Instruction &inst) {
 void waveMatrixCost(const Instruction &inst, uint32_t generation, IssueCost &cost) {
   const std::string &name = inst.opcode->name;
   const auto has = [&](const char *part) { return name.find(part) != std::string::npos; };
-  const uint32_t k = has("16x16x64") ? 64 : has("16x16x32") ? 32 : 16;
-  cost.flops = uint64_t{2} * 16 * 16 * k;
+  const uint32_t k = has("x16x128")    ? 128
+                     : has("16x16x64") ? 64
+                     : has("16x16x32") ? 32
+                     : has("16x16x4_") ? 4
+                                       : 16;
+  cost.flops = uint64_t{2} * (has("32x16x") ? 32 : 16) * 16 * k;
+  if (generation >= 13) // LLVM's model has the cycles; nothing is published
+    return;
   const bool halves = has("_f16") || has("_bf16");
   cost.issue = generation < 12 ? (has("iu4") ? 16 : 32) : (halves ? 16 : 8);
   cost.latency = std::max(cost.latency, cost.issue);

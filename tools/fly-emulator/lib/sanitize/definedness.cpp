@@ -71,14 +71,14 @@ bool hasRow(const MatrixShape &shape, uint64_t rows, unsigned dword, unsigned la
 
 } // namespace
 
-Definedness::Definedness(uint32_t setUpScalars) : vector_(kVectorRows, 0) {
+Definedness::Definedness(uint64_t setUpScalars) : vector_(kVectorRows, 0) {
   vector_[0] = kAll;
   undefined_.fill(~0U);
   const auto define = [&](unsigned first, unsigned end) {
     for (unsigned s = first; s < end; ++s)
       undefined_[s] = 0;
   };
-  for (unsigned s = 0; s < 32; ++s)
+  for (unsigned s = 0; s < 64; ++s)
     if ((setUpScalars >> s & 1U) != 0)
       define(s, s + 1);
   define(scalar::kFlatScratch, scalar::kVcc);

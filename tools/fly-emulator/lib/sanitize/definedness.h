@@ -35,7 +35,7 @@ public:
   static constexpr unsigned kNeverWritten = scalar::kTtmp + 14;
 
   /// `setUpScalars`: the SGPRs that a wave begins with, one bit each.
-  explicit Definedness(uint32_t setUpScalars);
+  explicit Definedness(uint64_t setUpScalars);
 
   /// Lanes where all dwords of an operand are defined (all or none for scalars).
   uint64_t lanes(const Operand &operand) const;

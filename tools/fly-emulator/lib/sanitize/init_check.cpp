@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sanitize/init_check.h"
 
+#include "check/wait_counts.h"
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "support/format.h"
@@ -41,7 +42,7 @@ bool usesM0(const Instruction &inst) {
   switch (opcode.cls) {
   case OpClass::Global:
   case OpClass::Scratch:
-    return inst.modifiers.lds || has("_lds_");
+    return inst.modifiers.lds || (has("_lds_") && (!has("_async_") || has("cluster_")));
   case OpClass::Lds:
     return has("addtid") || has("append") || has("consume");
   case OpClass::ScalarAlu:
@@ -52,10 +53,11 @@ bool usesM0(const Instruction &inst) {
   }
 }
 
-std::string nameOf(const Operand &operand, unsigned dword) {
+std::string nameOf(const Operand &operand, unsigned dword, uint32_t generation) {
   if (operand.isVector())
-    return operand.index >= kFirstAccVgpr ? format("a%u", operand.index - kFirstAccVgpr + dword)
-                                          : format("v%u", operand.index + dword);
+    return isAccVgpr(operand.index, generation)
+               ? format("a%u", operand.index - kFirstAccVgpr + dword)
+               : format("v%u", operand.index + dword);
   return format("s%u", operand.index + dword);
 }
 
@@ -95,7 +97,7 @@ void InitCheck::require(Wave &wave, const Instruction &inst, const Definedness &
     ++dword;
   sink_.add({"init", wave, inst, lane}, [&] {
     return format("%s comes from %s, which was never written", role,
-                  nameOf(operand, dword).c_str());
+                  nameOf(operand, dword, wave.launch->generation).c_str());
   });
 }
 
@@ -152,7 +154,16 @@ void InitCheck::ldsAccess(Wave &wave, const Instruction &inst, const LaneAccess 
       if (lds_.touchesUnwritten(access, lane, origin.byte))
         add(wave, inst, &origin, "an atomic access changes it");
     });
+  if (access.kind == AccessKind::Load && copyCounter(inst) != Counter::Load)
+    forEachLane(access.lanes, [&](unsigned lane) {
+      Origin origin{&inst, 0, static_cast<int>(lane)};
+      if (lds_.touchesUnwritten(access, lane, origin.byte))
+        add(wave, inst, &origin, "it is copied to memory");
+    });
   lds_.access(inst, access, waves_[wave.index], global_.lanes());
+  // The tensor data mover's lanes are parts of a box, others with every access.
+  if (access.kind == AccessKind::Store && copyCounter(inst) == Counter::Tensor)
+    global_.begin();
 }
 
 void InitCheck::after(Wave &wave, const Instruction &inst) {

@@ -36,7 +36,7 @@ uint32_t LdsOrder::unordered(Kind kind, uint32_t waves, uint32_t wave, uint64_t 
 void LdsOrder::release(uint32_t wave, const std::vector<uint64_t> &dwords, bool updates) {
   Released mine;
   mine.clock = clocks_[wave];
-  mine.clock[wave] = {outstanding_.localRetired(wave), outstanding_.retired(wave)};
+  mine.clock[wave] = {outstanding_.localRetired(wave), outstanding_.retiredDirect(wave)};
   // The release is seen where its value is.
   if (mine.clock[wave].local == outstanding_.localIssued(wave))
     ++mine.clock[wave].local;
@@ -71,7 +71,7 @@ void LdsOrder::barrier() {
     join(all, clocks_[w]);
     const Outstanding::Arrival &arrival = outstanding_.arrival(w);
     all[w].local = std::max(all[w].local, arrival.localRetired);
-    all[w].direct = std::max(all[w].direct, arrival.retired);
+    all[w].direct = std::max(all[w].direct, arrival.retiredDirect);
   }
   std::fill(clocks_.begin(), clocks_.end(), all);
   // Waves know of each other now whatever was released before.

@@ -84,7 +84,7 @@ void LdsRaceCheck::visit(const Touch &touch, uint64_t first, uint32_t bytes) {
       this->touch(touch, pieces_[cell.pieces - 1][address % 4], address,
                   value >> (8 * (address % 4)) & 0xffU);
   }
-  if (touch.direct)
+  if (touch.direct && touch.kind != AccessKind::Load)
     for (uint64_t dword = first / 4; dword * 4 < first + bytes; ++dword)
       cells_[dword].direct = {&touch.inst, outstanding_.issued(touch.wave.index) + 1, epoch_,
                               static_cast<uint8_t>(touch.wave.index)};
@@ -96,7 +96,8 @@ void LdsRaceCheck::touch(const Touch &touch, Cell &cell, uint64_t address, uint3
   if (!touch.early)
     check(touch, cell, address, value);
   record(touch, cell, value);
-  if (order_ != nullptr)
+  // What a copy to memory reads is in an order that nothing here follows.
+  if (order_ != nullptr && !(touch.direct && touch.kind == AccessKind::Load))
     order_->note(touch.orderKind(), touch.wave.index, address / 4, touch.sequence);
 }
 
@@ -137,7 +138,7 @@ void LdsRaceCheck::makeOrder(const Touch &touch, const LaneAccess &access) {
 /// wave arrive in order.
 void LdsRaceCheck::checkDirect(const Touch &touch, const Direct &direct, uint64_t address) {
   const bool own = direct.wave == touch.wave.index;
-  if (own ? touch.direct || direct.sequence <= outstanding_.retired(direct.wave)
+  if (own ? touch.direct || direct.sequence <= outstanding_.retiredDirect(direct.wave)
           : direct.epoch == epoch_ || direct.sequence <= published_[direct.wave])
     return;
   if ((sanitizers_ & sanitizer::kWait) == 0 || isRepeat(direct.inst, kLanes))
@@ -146,9 +147,10 @@ void LdsRaceCheck::checkDirect(const Touch &touch, const Direct &direct, uint64_
       {"wait", touch.wave, touch.inst, static_cast<int>(touch.lane), direct.inst, true, address},
       [&] {
         return format("LDS bytes from %llu on are %s before the load into LDS has arrived: "
-                      "an s_waitcnt vmcnt is missing or too weak%s",
+                      "an %s is missing or too weak%s",
                       static_cast<unsigned long long>(address),
                       touch.kind == AccessKind::Load ? "read" : "overwritten",
+                      outstanding_.counters().wait(copyCounter(*direct.inst)),
                       own ? "" : ", in the wave that issued it");
       });
 }
@@ -290,7 +292,7 @@ void LdsRaceCheck::barrier() {
     order_->barrier();
   for (uint32_t w = 0; w < group_.waveCount; ++w) {
     const Outstanding::Arrival &arrival = outstanding_.arrival(w);
-    published_[w] = arrival.retired;
+    published_[w] = arrival.retiredDirect;
     for (const Outstanding::Operation &operation : arrival.unordered)
       for (const Outstanding::LdsPart &part : operation.lds) {
         Touch touch{group_.waves[w], *operation.inst, part.kind, false, true, 0};

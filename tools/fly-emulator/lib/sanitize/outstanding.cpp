@@ -71,6 +71,8 @@ void Outstanding::before(const Wave &wave, const Instruction &inst) {
                       [](const Operation &one) { return one.order != Return::InOrder; }));
   }
   retireInOrder(counters.stores, counts.stores);
+  retireInOrder(counters.async, counts.async);
+  retireInOrder(counters.tensor, counts.tensor);
   if (counts.local != WaitCounts::kAny)
     retire(counters.local, counts.local);
   if (counts.scalars == 0) // they return in any order
@@ -86,6 +88,7 @@ void Outstanding::arrive(Counters &counters) const {
   Arrival arrival;
   arrival.retired = retired(counters);
   arrival.retiredStores = retiredStores(counters);
+  arrival.retiredDirect = retiredDirect(counters);
   arrival.localRetired = localRetired(counters);
   for (const Operation &operation : counters.local)
     if (!operation.lds.empty())
@@ -111,7 +114,21 @@ uint64_t Outstanding::retired(const Counters &counters) const {
 uint64_t Outstanding::retiredStores(const Counters &counters) const {
   if (!set_.separateStores())
     return retired(counters);
-  return counters.stores.empty() ? counters.issued : counters.stores.front().sequence - 1;
+  uint64_t out = counters.stores.empty() ? counters.issued : counters.stores.front().sequence - 1;
+  for (const std::deque<Operation> *copies : {&counters.async, &counters.tensor})
+    for (const Operation &operation : *copies)
+      if (operation.inst->opcode->name.find("_store_") != std::string::npos)
+        out = std::min(out, operation.sequence - 1);
+  return out;
+}
+uint64_t Outstanding::retiredDirect(const Counters &counters) const {
+  if (counters.async.empty() && counters.tensor.empty())
+    return set_.separateScalars() ? counters.issued : retired(counters);
+  uint64_t out = counters.issued;
+  for (const std::deque<Operation> *copies : {&counters.async, &counters.tensor})
+    if (!copies->empty())
+      out = std::min(out, copies->front().sequence - 1);
+  return out;
 }
 uint64_t Outstanding::localRetired(const Counters &counters) {
   for (const Operation &operation : counters.local)
@@ -134,7 +151,13 @@ void Outstanding::after(const Wave &wave, const Instruction &inst) {
   const OpClass cls = inst.opcode->cls;
   Counters &counters = waves_[wave.index];
   const Operand dst = inst.dstCount != 0 ? inst.dst[0] : Operand();
-  if (countsAsVector(cls)) {
+  if (const Counter copy = countsAsVector(cls) ? copyCounter(inst) : Counter::Load;
+      copy != Counter::Load) {
+    std::deque<Operation> &queue = copy == Counter::Tensor ? counters.tensor : counters.async;
+    if (queue.size() >= set_.most(copy))
+      queue.pop_front();
+    queue.push_back({dst, &inst, false, Return::InOrder, {}, ++counters.issued, 0});
+  } else if (countsAsVector(cls)) {
     const Counter counter = set_.home(countsAsStore(inst) ? Counter::Store : Counter::Load);
     std::deque<Operation> &queue = counter == Counter::Store ? counters.stores : counters.vector;
     if (queue.size() >= set_.most(counter)) { // the counter would overflow: hardware waits

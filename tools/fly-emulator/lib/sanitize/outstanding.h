@@ -16,7 +16,8 @@ namespace flyemu {
 /// counters see it: vmcnt retires global and scratch accesses in the order they were issued,
 /// lgkmcnt LDS accesses in theirs and scalar ones in any. Flat accesses are of both counters, and
 /// on gfx9 each may count them off at any time: vmcnt where they went to LDS, lgkmcnt always. gfx11
-/// and gfx12 count what returns nothing apart, gfx12 scalar loads too.
+/// and gfx12 count what returns nothing apart, gfx12 scalar loads too, and gfx1250 copies between
+/// memory and LDS.
 ///
 /// The emulator executes an access at once. Whether it *has to be* complete is another matter, and
 /// what the checks of waits, races and releases ask here: it does not depend on the order in which
@@ -52,6 +53,7 @@ public:
   struct Arrival {
     uint64_t retired = 0;
     uint64_t retiredStores = 0;
+    uint64_t retiredDirect = 0;
     uint64_t localRetired = 0;
     /// Accesses to LDS that the barrier does not put in order: outstanding at it, or issued between
     /// the wave's signal and its wait.
@@ -83,6 +85,9 @@ public:
   uint64_t retired(uint32_t wave) const { return retired(waves_[wave]); }
   /// All stores up to this one.
   uint64_t retiredStores(uint32_t wave) const { return retiredStores(waves_[wave]); }
+  /// All copies straight to LDS up to this one: gfx1250 counts them apart from loads, and those of
+  /// lanes apart from tensors, of which the older one still outstanding decides here.
+  uint64_t retiredDirect(uint32_t wave) const { return retiredDirect(waves_[wave]); }
   /// The same of the accesses to LDS that lgkmcnt counts.
   uint64_t localIssued(uint32_t wave) const { return waves_[wave].localIssued; }
   uint64_t localRetired(uint32_t wave) const { return localRetired(waves_[wave]); }
@@ -103,6 +108,8 @@ private:
     std::deque<Operation> stores;  ///< vscnt, storecnt
     std::deque<Operation> local;   ///< lgkmcnt, dscnt
     std::deque<Operation> scalars; ///< kmcnt
+    std::deque<Operation> async;   ///< asynccnt
+    std::deque<Operation> tensor;  ///< tensorcnt
     std::unique_ptr<Arrival> arrival;
     uint64_t issued = 0;
     uint64_t localIssued = 0;
@@ -114,6 +121,7 @@ private:
   void arrive(Counters &counters) const;
   uint64_t retired(const Counters &counters) const;
   uint64_t retiredStores(const Counters &counters) const;
+  uint64_t retiredDirect(const Counters &counters) const;
   static uint64_t localRetired(const Counters &counters);
   static void retire(std::deque<Operation> &queue, size_t keep);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a few instructions of gfx1100 or gfx1201 on one wave: inputs in v10 and up, results from v40 and up."""
+"""Runs a few instructions of gfx1100, gfx1201 or gfx1250 on one wave: inputs in v10 and up, results from v40 and up."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from flydsl.emulator.device import Module
 
 Words = npt.NDArray[np.uint32]
-DEVICES = ("gfx942", "gfx950", "gfx1100", "gfx1201")  # the other tests have the first two
+DEVICES = ("gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")  # the other tests have the first two
 WAVES = [("gfx1100", 32), ("gfx1100", 64), ("gfx1201", 32), ("gfx1201", 64)]
+ALL_WAVES = [*WAVES, ("gfx1250", 32)]
 
 TEMPLATE = """
 .amdgcn_target "amdgcn-amd-amdhsa--{arch}"
@@ -38,8 +39,8 @@ f:
 .amdhsa_kernel f
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_group_segment_fixed_size 4096
-  .amdhsa_next_free_vgpr 128
-  .amdhsa_next_free_sgpr 96
+  .amdhsa_next_free_vgpr {vgprs}
+{directives}  .amdhsa_next_free_sgpr 96
   .amdhsa_wavefront_size32 {wave32}
 .end_amdhsa_kernel
 .amdgpu_metadata
@@ -47,7 +48,7 @@ f:
 amdhsa.version: [1, 2]
 amdhsa.kernels:
   - {{.name: f, .symbol: f.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 4096,
-     .private_segment_fixed_size: 0, .wavefront_size: {lanes}, .sgpr_count: 96, .vgpr_count: 128,
+     .private_segment_fixed_size: 0, .wavefront_size: {lanes}, .sgpr_count: 96, .vgpr_count: {vgprs},{metadata}
      .max_flat_workgroup_size: 1024,
      .args: [{{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}},
              {{.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}}]}}
@@ -63,16 +64,33 @@ class Runner:
         self._build = build
 
     def __call__(
-        self, code: str, arch: str, lanes: int, inputs: Words | None = None, results: int = 1, threads: int = 0
+        self,
+        code: str,
+        arch: str,
+        lanes: int,
+        inputs: Words | None = None,
+        results: int = 1,
+        threads: int = 0,
+        *,
+        groups: int = 1,
+        vgprs: int = 128,
+        directives: str = "",
+        metadata: str = "",
     ) -> Words:
-        """The words of v40 and up of all lanes after `code`, of shape (results, threads)."""
+        """The words of v40 and up of all lanes after `code`, of shape (results, threads), of the last workgroup.
+
+        `directives` and `metadata` are lines of the kernel's descriptor and keys of its metadata.
+        """
         threads = threads or lanes
         given = np.zeros((1, threads), np.uint32) if inputs is None else np.ascontiguousarray(inputs, np.uint32)
-        new = arch == "gfx1201"
+        new = arch != "gfx1100"
         row = 4 * threads
         text = TEMPLATE.format(
             arch=arch,
             lanes=lanes,
+            vgprs=vgprs,
+            directives=directives,
+            metadata=metadata,
             wave32=int(lanes == 32),
             scalar_wait="s_wait_kmcnt 0x0" if new else "s_waitcnt lgkmcnt(0)",
             vector_wait="s_wait_loadcnt 0x0" if new else "s_waitcnt vmcnt(0)",
@@ -84,7 +102,7 @@ class Runner:
         flags = ("-Xclangas", "-target-feature", "-Xclangas", "+real-true16", "-mno-wavefrontsize64")
         module = self._build(text, arch, "asm", flags if lanes == 32 else (*flags[:-1], "-mwavefrontsize64"))
         out = np.zeros((results, threads), np.uint32)
-        module.kernel("f")(1, threads, given, out)
+        module.kernel("f")(groups, threads, given, out)
         return out
 
 

@@ -12,7 +12,7 @@ from differential.test_random_programs import _FLOAT, LEVELS, Generator, initial
 
 from flydsl.emulator import sanitize
 from flydsl.emulator.device import Emulator, Module
-from rdna.harness import WAVES
+from rdna.harness import ALL_WAVES
 
 
 def check(seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def check(seed: int, arch: str, lanes: int, build: Callable[..., Module], emulat
     np.testing.assert_array_equal(counters, want_counters, err_msg=f"program {seed}")
 
 
-@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize(("arch", "lanes"), ALL_WAVES)
 @pytest.mark.parametrize("seed", range(2000, 2006))
 def test_program(
     seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path
@@ -38,7 +38,7 @@ def test_program(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize(("arch", "lanes"), ALL_WAVES)
 @pytest.mark.parametrize("seed", range(2100, 2200))
 def test_many_programs(
     seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path

@@ -8,8 +8,9 @@ Where the numbers come from. LDS, its granule, waves and workgroups: LLVM 22's A
 reports for a kernel with more LDS, `getLdsDwGranularity`, `getMaxWavesPerEU`, `getMaxWorkGroupsPerCU`). Banks, SIMDs,
 8-bit floats and matrix instructions: AMD's ISA documents of CDNA 3 and 4, RDNA 3, 3.5 (gfx1151) and 4. Compute units:
 AMD's product pages; the Radeon 8060S has 40, which are 20 workgroup processors. There is no public document of
-gfx1250: what LLVM says of it is LLVM's, and its SIMDs and banks are assumed to be as many as gfx950's. sm_90a: the
-tables of compute capabilities in NVIDIA's CUDA C++ Programming Guide; multiprocessors are those of the H100 SXM.
+gfx1250: what LLVM says of it is LLVM's, and its compute units, SIMDs and banks are assumed to be as many as gfx950's.
+sm_90a: the tables of compute capabilities in NVIDIA's CUDA C++ Programming Guide; multiprocessors are those of the H100
+SXM.
 
 The words are AMD's: a wave is a warp, LDS is shared memory, a compute unit a multiprocessor and a SIMD one of its
 partitions.
@@ -65,7 +66,7 @@ CHIPS = {
         Chip("gfx1151", "Radeon 8060S", 32, 64 << 10, 32, 1024, 20, 4, 16, 32, "", "wmma"),
         Chip("gfx1201", "RX 9070 XT", 32, 64 << 10, 32, 1024, 32, 4, 16, 32, "ocp", "wmma"),
         Chip("sm_90a", "H100", 32, 227 << 10, 32, 128, 132, 4, 16, 32, "ocp", "wgmma"),
-        Chip("gfx1250", "", 32, 320 << 10, 64, None, None, 4, 16, 32, "ocp", "wmma"),
+        Chip("gfx1250", "gfx1250", 32, 320 << 10, 64, 1024, 256, 4, 16, 32, "ocp", "wmma"),
     )
 }
 """By name. A chip that is not here is compiled for, but nothing is known of it."""

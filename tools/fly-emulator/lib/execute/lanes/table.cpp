@@ -20,6 +20,7 @@ extern const LaneRows kConvertScaledRows;
 extern const LaneRows kPackedRows;
 extern const LaneRows kDotRows;
 extern const LaneRows kRdnaRows;
+extern const LaneRows kGfx1250Rows;
 
 namespace {
 
@@ -152,9 +153,10 @@ constexpr bool kHalfRounding = false;
 #endif
 
 const LaneRows kGroups[] = {
-    kFloat32Rows,      kFloat16Rows,       kFloat64Rows,   kDivisionRows, kTranscendentalRows,
-    kInteger32Rows,    kInteger64Rows,     kInteger16Rows, kCompareRows,  kConvertRows,
-    kConvertSmallRows, kConvertScaledRows, kPackedRows,    kDotRows,      kRdnaRows};
+    kFloat32Rows,        kFloat16Rows,   kFloat64Rows,      kDivisionRows,
+    kTranscendentalRows, kInteger32Rows, kInteger64Rows,    kInteger16Rows,
+    kCompareRows,        kConvertRows,   kConvertSmallRows, kConvertScaledRows,
+    kPackedRows,         kDotRows,       kRdnaRows,         kGfx1250Rows};
 
 } // namespace
 

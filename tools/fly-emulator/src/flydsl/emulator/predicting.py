@@ -168,11 +168,11 @@ def predict(
 ) -> Iterator[PredictionSession]:
     """Predict every launch of this process on the emulator while the block runs.
 
-    `device`: "MI300X", "MI325X", "MI355X", "RX 7900 XTX", "RX 9070 XT", or an architecture for its best known device;
-    by default the best known one of each launch's code. Launches of code for another architecture raise. `sampled`:
-    execute only the workgroups that the model wants; what kernels compute is then incomplete. `warm`: the tensors are
-    in the Infinity Cache as far as they fit, as when a launch is repeated. `trace`: keep the waves of the busiest
-    compute unit over time, for `Prediction.write_trace`.
+    `device`: "MI300X", "MI325X", "MI355X", "RX 7900 XTX", "RX 9070 XT", "gfx1250" (of which all is assumed), or an
+    architecture for its best known device; by default the best known one of each launch's code. Launches of code for
+    another architecture raise. `sampled`: execute only the workgroups that the model wants; what kernels compute is
+    then incomplete. `warm`: the tensors are in the Infinity Cache as far as they fit, as when a launch is repeated.
+    `trace`: keep the waves of the busiest compute unit over time, for `Prediction.write_trace`.
     """
     emulator = Emulator()
     session = PredictionSession(emulator)

@@ -66,7 +66,7 @@ MATRIX_CHIPS = ("gfx942", "gfx950")
 WMMA_CHIPS = ("gfx1100", "gfx1201")
 """The chips with waves of 32 lanes that GEMMs and attention are written for."""
 
-WRITTEN_FOR = (*MATRIX_CHIPS, *WMMA_CHIPS, "sm_90a")
+WRITTEN_FOR = (*MATRIX_CHIPS, *WMMA_CHIPS, "gfx1250", "sm_90a")
 """The chips that row kernels, quantisation, rope, elementwise kernels and reductions are written for."""
 
 COMPUTE_UNITS = {name: CHIPS[name].compute_units or 0 for name in (*MATRIX_CHIPS, *WMMA_CHIPS)}
@@ -74,7 +74,7 @@ LDS_BYTES = {name: CHIPS[name].lds_bytes for name in MATRIX_CHIPS}
 NUM_XCDS = 8
 """Dies of MI300X and MI355X, to which workgroups are dealt out in turn, each with an L2 of its own."""
 
-_CONVERT_BF16 = ("gfx950", "sm_90a")
+_CONVERT_BF16 = ("gfx950", "gfx1250", "sm_90a")
 
 
 def _architecture(chip: Chip) -> Architecture:
