@@ -34,6 +34,8 @@ def tile_of(*numbers):
         ("fp4", (70, 128, 512), (64, 128, 256), {"use_cshuffle_epilog": True}),  # A by way of LDS
         ("fp4", (5, 64, 128), (16, 64, 128), {}),  # half a word of scales
         ("fp4", (50, 64, 384), (32, 64, 128), {"use_async_copy": True}),  # three halves
+        ("fp4", (150, 256, 768), (128, 256, 256), {"use_async_copy": True, "waves_per_eu": 2}),  # both straight to LDS
+        ("fp4", (70, 64, 512), (64, 64, 128), {"use_async_copy": True, "out_dtype": "fp16"}),
         ("fp6", (70, 128, 512), (64, 128, 256), {"out_dtype": "fp16"}),
         ("fp6", (20, 64, 256), (16, 64, 256), {}),
         ("a8w4", (40, 256, 512), (32, 256, 256), {"enable_scheduler": False}),

@@ -189,6 +189,8 @@ def test_operators(arch):
 
 def test_weights_and_rows_as_the_block_scaled_product_takes_them(arch):
     """The whole way: both quantisers, the operator, and the error that 3 bits of mantissa allow."""
+    if arch not in ("gfx942", "gfx950"):
+        pytest.skip("there the product with block scales is not written")
     x, w = torch.randn(20, 384).bfloat16(), torch.randn(144, 384).bfloat16()
     (a, a_scale), (b, b_scale) = fk.per_block_quant(x), fk.per_block2d_quant(w)
     got = fk.gemm(a, b, a_scale=a_scale, b_scale=b_scale, block=128)

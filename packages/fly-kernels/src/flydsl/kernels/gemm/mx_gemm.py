@@ -91,8 +91,9 @@ def build_mx_gemm(
         waves: their grid along M and N, by default one that fits.
         shuffled_store: results leave by way of LDS, in whole rows of the tile.
         waves_per_eu: the occupancy that register allocation leaves room for; None or 0 asks for nothing.
-        use_async_copy: A does not pass through registers on its way to LDS: here it then does not go there at all, but
-            straight to the operands of each wave that multiplies it.
+        use_async_copy: A does not pass through registers on its way to LDS. Of "fp4", in tiles of multiples of 64 and K
+            of 256, that is `square`, where B goes the same way. Else A does not go to LDS at all, but straight to the
+            operands of each wave that multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
         square: the main loop of large row-major tiles of "fp4", see `common/mma/mx_square_loop.py`; then K is a
@@ -129,6 +130,8 @@ def build_mx_gemm(
         isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or not 0 <= waves_per_eu <= _MOST_WAVES
     ):
         raise ValueError(f"waves_per_eu is a number of waves up to {_MOST_WAVES}, or None, got {waves_per_eu!r}")
+    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves):
+        square = tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=a_format, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=parse_epilogue(epilogue, scaled=False), shuffled=shuffled, waves=waves, fenced=bool(enable_scheduler),

@@ -592,7 +592,8 @@ def _square_sums(
     for tensor, which, extent, (first, row, end), count in (
         (A, "scale_a", gemm.tile_m, of_a, M), (B, "scale_b", gemm.tile_n, of_b, gemm.N)
     ):  # fmt: skip
-        operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, square.operand_layout(extent, row)))
+        layout_of = square.operand_layout(extent, row, shuffled=gemm.shuffled and tensor is B)
+        operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, layout_of))
         pair, last = first // 32, cdiv(count, 32)
         size = (fx.Int64(last) - pair) * (words * 256)
         layout = fx.make_layout((64, words, extent // 32), (1, 64, 64 * words))

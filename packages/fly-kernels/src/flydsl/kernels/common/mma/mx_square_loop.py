@@ -43,11 +43,16 @@ class MxSquare:
         """LDS of a step of both operands."""
         return (self.loop.tile[0] + self.loop.tile[1]) * STEP // 2
 
-    def operand_layout(self, rows: int, row: int | fx.Int32) -> fx.Layout:
-        """The layout (pack, packs of a row, rows) of an operand whose rows are `row` bytes apart."""
-        at_once = self.loop.threads // _CHUNKS
-        shape = _PACK, (_CHUNKS, self.loop.steps), (at_once, rows // at_once)
-        return fx.make_layout(shape, (1, (_PACK, _PACK * _CHUNKS), (row, row * at_once)))
+    def operand_layout(self, rows: int, row: int | fx.Int32, *, shuffled: bool) -> fx.Layout:
+        """The layout (pack, packs of a row, rows) of an operand whose rows are `row` bytes apart, or shuffled."""
+        at_once, packs = self.loop.threads // _CHUNKS, (_CHUNKS, self.loop.steps)
+        if shuffled:  # see `shuffle_weight`
+            apart = _PACK * _ROWS
+            blocks = ((_ROWS, at_once // _ROWS), rows // at_once)
+            strides = (1, (apart, apart * _CHUNKS), ((_PACK, _ROWS * row), row * at_once))
+            return fx.make_layout((_PACK, packs, blocks), strides)
+        down = (at_once, rows // at_once)
+        return fx.make_layout((_PACK, packs, down), (1, (_PACK, _PACK * _CHUNKS), (row, row * at_once)))
 
     def run(
         self,
