@@ -97,7 +97,33 @@ def test_lines_that_waves_share_come_once(build: Callable[..., Module], arch: st
     assert got.data["footprint_bytes"] <= 4096
 
 
-# Workgroup 7 sets a flag, the others poll it, and all copy 4 KiB.
+# Workgroup 7 sets a flag, the others poll it, and all copy 4 KiB. A wave polls as one, or its lanes leave the loop one
+# by one, as compilers write what threads do.
+POLLS = {
+    "wave": """
+poll:
+  s_sleep 1
+  global_load_dword v8, v6, s[6:7] sc0 sc1
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s8, v8
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 poll
+""",
+    "lanes": """
+poll:
+  s_mov_b64 s[10:11], 0
+  v_mov_b32 v10, s6
+  v_mov_b32 v11, s7
+again:
+  global_load_dword v8, v[10:11], off sc1
+  s_waitcnt vmcnt(0)
+  v_cmp_eq_u32 vcc, 1, v8
+  s_or_b64 s[10:11], vcc, s[10:11]
+  s_andn2_b64 exec, exec, s[10:11]
+  s_cbranch_execnz again
+  s_mov_b64 exec, -1
+""",
+}
 WAIT = """
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_mov_b32 v6, 0
@@ -107,13 +133,7 @@ WAIT = """
   s_cbranch_scc1 poll
   global_store_dword v6, v7, s[6:7] sc0 sc1
   s_branch go
-poll:
-  s_sleep 1
-  global_load_dword v8, v6, s[6:7] sc0 sc1
-  s_waitcnt vmcnt(0)
-  v_readfirstlane_b32 s8, v8
-  s_cmp_eq_u32 s8, 0
-  s_cbranch_scc1 poll
+{poll}
 go:
   v_lshlrev_b32 v1, 4, v0
   global_load_dwordx4 v[2:5], v1, s[4:5]
@@ -122,19 +142,22 @@ go:
 """
 
 
-def test_workgroups_that_wait_for_one_that_no_sample_has(build: Callable[..., Module], arch: str) -> None:
+@pytest.mark.parametrize("how", POLLS)
+def test_workgroups_that_wait_for_one_that_no_sample_has(build: Callable[..., Module], arch: str, how: str) -> None:
     """All of them run, and a wait is one look at the flag, however long the emulator's order lets it be."""
     groups, setter = 600, 7
-    code = WAIT.format(setter=setter)
+    code = WAIT.format(setter=setter, poll=POLLS[how])
     waits = predicted(build, arch, code, groups=groups, words=4096, sampled=True)
-    bare = predicted(build, arch, code.replace("s_cbranch_scc1 poll\ngo", "s_nop 0\ngo"), groups=groups, words=4096,
-                     sampled=True)  # fmt: skip
+    once = code.replace("s_cbranch_scc1 poll\n\ngo", "s_nop 0\n\ngo").replace("s_cbranch_execnz again", "s_nop 0")
+    bare = predicted(build, arch, once, groups=groups, words=4096, sampled=True)
     assert waits.seconds == pytest.approx(bare.seconds, rel=0.1)
 
 
 def test_a_sample_that_waits_for_ever_ends_with_an_error(build: Callable[..., Module], arch: str) -> None:
     with pytest.raises(EmulatorError, match="livelock"):
-        predicted(build, arch, WAIT.format(setter=9999), groups=4, threads=64, words=4096, sampled=True)
+        predicted(
+            build, arch, WAIT.format(setter=9999, poll=POLLS["wave"]), groups=4, threads=64, words=4096, sampled=True
+        )
 
 
 def test_more_workgroups_than_are_dealt_out_one_by_one(build: Callable[..., Module], arch: str) -> None:
