@@ -84,6 +84,22 @@ def test_the_first_compilation_waits_for_no_dialect_to_be_imported(run_script):
     assert done.stdout.strip() == "[]"
 
 
+def test_a_compilation_asks_no_metadata_of_python(run_script):
+    """It would bring the package for mail and what that needs, which takes as long as a small kernel's passes."""
+    text = """
+    os.environ["COMPILE_ONLY"] = "1"  # what loads an artifact may bring torch, which asks for them
+    known = {"email", "importlib.metadata"} & set(sys.modules)
+    flyc.compile.only(launch, np.zeros(64, np.float32))
+    print(sorted({"email", "importlib.metadata"} & set(sys.modules) - known))
+    from importlib import metadata
+    from flydsl.compile.cache.toolchain import package_versions
+    assert package_versions() == {one: metadata.version(one) for one in package_versions()}
+    """
+    done = run_script(script(text))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_process_that_forks(run_script):
     text = """
     assert call(fresh(1))  # the parent has a context, a device and loaded code

@@ -6,8 +6,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,15 +37,30 @@ _found: list[tuple[str, record.Known]] = []
 @lru_cache(maxsize=1)
 def package_versions() -> dict[str, str]:
     """Return the versions of the installed layers; those run from a source tree have none."""
-    from importlib import metadata  # brings email, csv and more, which importing the compiler shall not
+    found = _installed()
+    return {name: found.get(name) or _version(name) for name in _DISTRIBUTIONS}
 
-    found = {}
-    for name in _DISTRIBUTIONS:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "source tree"
+
+def _installed() -> dict[str, str]:
+    """Return the versions that the names of folders of installed wheels say."""
+    found: dict[str, str] = {}
+    for place in sys.path:
+        with suppress(OSError):
+            for entry in os.listdir(place or os.curdir):
+                if entry.startswith("fly_") and entry.endswith(".dist-info"):
+                    name, _, version = entry.removesuffix(".dist-info").partition("-")
+                    found.setdefault(name.replace("_", "-"), version)
     return found
+
+
+def _version(name: str) -> str:
+    """Return the version of a distribution that is in no folder of its own."""
+    from importlib import metadata  # brings email, csv and more: a fifth of a small compilation
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "source tree"
 
 
 @lru_cache(maxsize=1)
