@@ -61,6 +61,7 @@ def build(N, K, tiles, **options):
         ((70, 256, 384), (64, 256, 128), "bf16", {"waves_per_eu": 1}),  # two scales of B in a tile
         ((40, 128, 512), (32, 128, 128), "bf16", {"use_async_copy": True}),
         ((130, 128, 256), (128, 128, 128), "fp16", {"use_cshuffle_epilog": True}),
+        ((130, 256, 768), (128, 128, 128), "bf16", {}),  # on gfx950 by eight waves
     ],
 )
 def test_against_float64(run, arch, shape, tiles, out_dtype, options):

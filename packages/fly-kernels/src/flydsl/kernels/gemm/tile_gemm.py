@@ -58,7 +58,7 @@ from .splitk_reduce import build_splitk_reduce
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
 _MOST_SUMS = 16 * 64 * 512  # registers of the largest workgroup
-_MANY_ROWS, _MANY_COLUMNS = 128, 128  # of a tile with f32 scales that has eight waves
+_EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
@@ -284,18 +284,19 @@ def _given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
 def _scaled_loop(gemm: TileGemm) -> TiledLoop:
     """The main loop of operands with scales of parts of K: the first of these forms that the tile can have.
 
-    Few rows have all waves along K. Large tiles have eight waves, of 256 registers each: with four, whose products also
-    take registers before they are scaled, one wave is left on a SIMD, and nothing hides the scaling (gfx950; on gfx942
-    these spill). Others share A by way of LDS where a step of two blocks fills all threads' loads;
-    else, or where A is to go `direct`, each of the four waves along N loads it for itself.
+    Few rows have all waves along K. Tiles of 128 x 128 with A of 8 bits have eight waves on gfx950, of 256 registers
+    each: of four, one would be left on a SIMD, and nothing would hide its scaling and loads. Others share A by way of
+    LDS where a step of two blocks fills all threads' loads; else, or where A is to go `direct`, each of the four waves
+    along N loads it for itself.
     """
     part = gemm.K // gemm.split_k
     forms: list[tuple[tuple[int, int], int, int, bool]] = [
         ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),
         ((1, 4), 1, 2 * BLOCK, False), ((1, 4), 1, 2 * BLOCK, True), ((1, 4), 1, BLOCK, True),
     ]  # fmt: skip
-    large = gemm.tile_m >= _MANY_ROWS and gemm.tile_n >= _MANY_COLUMNS and not gemm.shuffled_store
-    if gemm.arch == "gfx950" and gemm.block_scaled and large:
+    eight_bits = gemm.block_scaled or (gemm.b_mx and gemm.in_dtype != "fp4")
+    suits = (gemm.tile_m, gemm.tile_n) == _EIGHT_WAVES and not gemm.shuffled_store
+    if gemm.arch == "gfx950" and eight_bits and suits:
         forms.insert(2, ((2, 4), 1, 2 * BLOCK, False))
     if gemm.waves is not None:
         alone = gemm.waves != (1, 1)
