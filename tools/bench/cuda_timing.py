@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 7
+ROUNDS = 25
 SECONDS_OF_A_SAMPLE = 10e-3
 _SECONDS_OF_A_CHECK = 60
 

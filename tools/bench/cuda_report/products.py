@@ -15,7 +15,7 @@ _HEAD = """\
 
 Measured on one {device} with torch {torch} (CUDA {cuda}), by `tools/bench/cuda_gemm.py` and
 `tools/bench/cuda_attention.py`. Times are those of CUDA graphs of calls over rotating operands, by events, the
-contenders taking turns in one run: TFLOP/s, medians of 7 rounds, with the least and the most. The GPU lowers its clock
+contenders taking turns in one run: TFLOP/s, medians of 25 rounds, with the least and the most. The GPU lowers its clock
 as these kernels reach its power limit: compare within a row. Operands are normal random numbers.
 
 What ran: the artifacts (PTX, compiled by the driver) of the kernels, by the runtime, from Python. The operators
@@ -60,6 +60,13 @@ def _rate(row: dict[str, Any] | None, spread: bool = False) -> str:
     return f"{row['tflops']:.0f}" + (f" ({row['least']:.0f}, {row['most']:.0f})" if spread else "")
 
 
+def _default(m: int, n: int) -> str:
+    """The configuration that `default_hopper_config` takes for a shape, by its name in cuda_gemm.py."""
+    if m > 64:
+        return "256x4" if -(-m // 128) * -(-n // 256) >= 99 else "128x6"
+    return ("128x8r" if -(-n // 128) >= 99 else "64x12r") + ("16" if m <= 16 else "64")
+
+
 def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str]) -> int:
     """Write hopper-products.md from two files of results, and what was said by the two checks before."""
     first, second = (textwrap.fill(one, 120) for one in checked)
@@ -67,8 +74,7 @@ def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str]) ->
     lines = [_HEAD.format(checked_products=first, **{key: products[key] for key in ("device", "torch", "cuda")})]
     ratios: dict[str, list[float]] = {}
     for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
-        # The default for the shape.
-        ours, peer = rows["ours 256x4" if -(-m // 128) * -(-n // 256) >= 99 else "ours 128x6"], rows["cuBLAS"]
+        ours, peer = rows[f"ours {_default(m, n)}"], rows["cuBLAS"]
         ratio = ours["tflops"] / peer["tflops"]
         if m >= 4096:
             ratios.setdefault(dtype, []).append(ratio)

@@ -9,7 +9,7 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm
+from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
 
@@ -58,6 +58,7 @@ def test_the_program(dtype, config):
         (HopperConfig(tile_n=100), "tile_n is 64, 128, 192 or 256, got 100"),
         (HopperConfig(tile_n=192, store_n=128), "a divisor of tile_n = 192, got 128"),
         (HopperConfig(stages=1), "stages is at least 2"),
+        (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
     ],
 )
 def test_a_configuration_that_does_not_fit(config, message):
@@ -80,9 +81,9 @@ def test_operators_take_it():
     out = fk.gemm(a, b, **scales, bias=bias, activation="relu", out_dtype=torch.float32)
     assert (out.shape, out.dtype) == ((5, 3, 48), torch.float32)
     ptx = ptx_of_the_last()
-    assert "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8" in ptx
-    # 128 rows of 64 columns of f32 are stored in boxes of 32 columns; 64 + 2 * 128 numbers a consumer are kept.
-    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 128 // 32
+    assert "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8" in ptx
+    # 64 columns of f32 are stored in boxes of 32.
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 64 // 32
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,29 @@ def test_what_operators_refuse(arguments, message):
     a, b = (torch.empty((rows, k), dtype=torch.bfloat16) for rows in (16, n))
     with pytest.raises(ValueError, match=message):
         fk.gemm(a, b, **arguments)
+
+
+def test_few_rows():
+    a, b = torch.empty((16, 64), dtype=torch.bfloat16), torch.empty((4096, 64), dtype=torch.bfloat16)
+    fk.gemm(a, b)
+    ptx = ptx_of_the_last()
+    # One consumer of 64 rows, of which 16 are brought, and 64 columns: 12 stages.
+    assert ptx.count("wgmma.mma_async.sync.aligned.m64n64k16") == 4
+    assert re.search(r"\.(req|max)ntid\s+256", ptx)
+    assert f" {128 * (16 + 64)};" in ptx
+
+
+@pytest.mark.parametrize(
+    ("shape", "config"),
+    [
+        ((4096, 4096), HopperConfig()),
+        ((512, 4096), HopperConfig(128, 6)),
+        ((16, 4096), HopperConfig(64, 12, rows=16)),
+        ((64, 28672), HopperConfig(128, 8, rows=64)),
+    ],
+)
+def test_the_configuration_of_a_shape(shape, config):
+    assert default_hopper_config(*shape) == config
 
 
 def test_no_residual():

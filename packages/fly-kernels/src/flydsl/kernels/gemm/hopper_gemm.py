@@ -37,16 +37,13 @@ from .arguments import check_count, expect_rows
 __all__ = ["HopperConfig", "compile_hopper_gemm", "default_hopper_config"]
 
 WARPGROUP = 128
-CONSUMERS = 2
-THREADS = WARPGROUP * (1 + CONSUMERS)
 ROWS = 64  # of a consumer
-TILE_M = ROWS * CONSUMERS
 ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLE = (3, 4, 3)
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
 MULTIPROCESSORS = 132
-_MOST_STAGES = {256: 4, 128: 6}  # by the columns of a tile
+_MOST_STAGES = 12
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
 SHARED_BYTES = 227 << 10
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
@@ -63,6 +60,8 @@ class HopperConfig:
         group_m: rows of tiles that are walked together.
         store_n: columns that go through shared memory at once: 64 or 128, a divisor of `tile_n`.
         store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
+        rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
+            consumes.
         stagger: the second consumer begins when the ring is full, so that one stores while the other multiplies.
     """
 
@@ -71,13 +70,24 @@ class HopperConfig:
     group_m: int = 16
     store_n: int = 64
     store_buffers: int = 2
+    rows: int = 128
     stagger: bool = True
+
+    @property
+    def consumers(self) -> int:
+        """Warpgroups that multiply."""
+        return 2 if self.rows > ROWS else 1
+
+    @property
+    def tile_m(self) -> int:
+        """Rows of a tile."""
+        return ROWS * self.consumers
 
     def shared_bytes(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> int:
         """Shared memory of a workgroup, whose results have so many bytes."""
-        stages = self.stages * (TILE_M + self.tile_n) * ROW_BYTES
-        vectors = CONSUMERS * 4 * sum(self.vectors(epilogue).values())
-        stored = self.store_buffers * TILE_M * self.store_n * out_bytes
+        stages = self.stages * (self.tile_m + self.tile_n) * ROW_BYTES
+        vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
+        stored = self.store_buffers * self.tile_m * self.store_n * out_bytes
         return stages + stored + vectors + _BARRIER_BYTES
 
     def vectors(self, epilogue: Epilogue) -> dict[str, int]:
@@ -91,6 +101,8 @@ class HopperConfig:
             raise ValueError(f"tile_n is 64, 128, 192 or 256, got {self.tile_n}")
         if self.store_n not in (64, 128) or self.tile_n % self.store_n:
             raise ValueError(f"store_n is 64 or 128 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
+        if self.rows not in (16, 32, 64, 128):
+            raise ValueError(f"rows is 16, 32, 64 or 128, got {self.rows}")
         if self.store_buffers not in (1, 2):
             raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
         if self.stages < 2 or self.group_m < 1:
@@ -98,7 +110,7 @@ class HopperConfig:
         taken = self.shared_bytes(epilogue, out_bytes)
         if taken > SHARED_BYTES:
             raise ValueError(
-                f"{self.stages} stages of {TILE_M} + {self.tile_n} rows and {self.store_buffers} tiles of "
+                f"{self.stages} stages of {self.tile_m} + {self.tile_n} rows and {self.store_buffers} tiles of "
                 f"{self.store_n} columns to store take {taken} bytes of shared memory; there are {SHARED_BYTES}"
             )
 
@@ -138,6 +150,8 @@ def compile_hopper_gemm(
     config = config or default_hopper_config(epilogue=epilogue, out_dtype=out_dtype)
     config.check(epilogue, out.width // 8)
     tile_n, stages, store_n = config.tile_n, config.stages, config.store_n
+    tile_m, consumers = config.tile_m, config.consumers
+    threads = WARPGROUP * (1 + consumers)
     tile_k = ROW_BYTES * 8 // element.width
     steps_k = 4  # products of 32 bytes of K
     parts = tile_n // store_n
@@ -147,7 +161,7 @@ def compile_hopper_gemm(
     vectors = config.vectors(epilogue)
     kinds = {"scale_a": fx.Float32, "scale_b": fx.Float32, "bias": out}
 
-    @flyc.kernel(known_block_size=(THREADS, 1, 1))
+    @flyc.kernel(known_block_size=(threads, 1, 1))
     def gemm_tiles(
         map_a: fx.nvgpu.TensorMap,
         map_b: fx.nvgpu.TensorMap,
@@ -166,16 +180,18 @@ def compile_hopper_gemm(
             layout = fx.make_layout((rows, columns, count), (columns, 1, rows * columns))
             return fx.make_view(fx.apply_swizzle(room.ptr, swizzle), layout)
 
-        ring_a = stack(TILE_M, tile_k, stages, element)
+        ring_a = stack(tile_m, tile_k, stages, element)
+        # What is not brought of a tile of few rows is never written, and neither is what is made of it.
+        brought = fx.make_view(ring_a.iter, fx.make_layout((config.rows, tile_k, stages), (tile_k, 1, tile_m * tile_k)))
         ring_b = stack(tile_n, tile_k, stages, element)
-        stored = stack(TILE_M, box_n, boxes_n * config.store_buffers, out)
+        stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out)
         kept = {
-            name: shared.allocate(fx.Array[fx.Float32, CONSUMERS * count], 16).peek() for name, count in vectors.items()
+            name: shared.allocate(fx.Array[fx.Float32, consumers * count], 16).peek() for name, count in vectors.items()
         }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
-        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, CONSUMERS)
+        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, consumers)
 
-        tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (TILE_M, tile_k))
+        tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (config.rows, tile_k))
         tiles_b = fx.flat_divide(map_b.coordinates((n, k)), (tile_n, tile_k))
         tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (ROWS, box_n))
 
@@ -187,11 +203,12 @@ def compile_hopper_gemm(
         fx.barrier()
 
         turns_k = (k + tile_k - 1) // tile_k
-        walk = fx.TileWalk(((m + TILE_M - 1) // TILE_M, (n + tile_n - 1) // tile_n), group=config.group_m)
+        walk = fx.TileWalk(((m + tile_m - 1) // tile_m, (n + tile_n - 1) // tile_n), group=config.group_m)
         first, step = fx.Int32(fx.block_idx.x), fx.Int32(fx.grid_dim.x)
 
         if group == 0:
-            fx.nvgpu.set_registers(PRODUCER_REGISTERS, increase=False)
+            if fx.const_expr(consumers == 2):  # else there are enough for all
+                fx.nvgpu.set_registers(PRODUCER_REGISTERS, increase=False)
             if (warp == 0) & fx.nvgpu.elect_one():
                 load_a, load_b = map_a.load_atom(), map_b.load_atom()
                 place = pipeline.start()
@@ -202,7 +219,7 @@ def compile_hopper_gemm(
                         fx.copy(
                             load_a.set_value("barrier", barrier),
                             tiles_a[None, None, row, turn_k],
-                            ring_a[None, None, place.stage],
+                            brought[None, None, place.stage],
                         )
                         fx.copy(
                             load_b.set_value("barrier", barrier),
@@ -211,10 +228,11 @@ def compile_hopper_gemm(
                         )
                         place = place.next()
         else:
-            fx.nvgpu.set_registers(CONSUMER_REGISTERS, increase=True)
+            if fx.const_expr(consumers == 2):
+                fx.nvgpu.set_registers(CONSUMER_REGISTERS, increase=True)
             mine = group - 1
             lane = thread % WARPGROUP
-            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element, accumulator), (CONSUMERS, 1, 1))
+            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element, accumulator), (consumers, 1, 1))
             # Descriptors are the warpgroup's: its first thread stands for all.
             parts_of = tiled.get_slice(mine * WARPGROUP)
             operand_a, operand_b = parts_of.partition_A(ring_a), parts_of.partition_B(ring_b)
@@ -228,7 +246,7 @@ def compile_hopper_gemm(
             put = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy(2 * out.width), out), store_tile).get_slice(
                 lane
             )
-            of_mine, apart = stored.iter + mine * (ROWS * box_n), TILE_M * box_n
+            of_mine, apart = stored.iter + mine * (ROWS * box_n), tile_m * box_n
             rows_of_mine = fx.make_view(
                 of_mine,
                 fx.make_layout((ROWS, (box_n, boxes_n), config.store_buffers), (box_n, (1, apart), boxes_n * apart)),
@@ -259,13 +277,13 @@ def compile_hopper_gemm(
 
             store_c = map_c.store_atom()
             place = pipeline.start()
-            if fx.const_expr(config.stagger):  # noqa: SIM102 - one is known while tracing
+            if fx.const_expr(config.stagger and consumers == 2):  # noqa: SIM102 - one is known while tracing
                 if (mine == 1) & (turns_k >= stages):
                     pipeline.full.wait(stages - 1, 0)
             for turn in range(first, walk.size, step):
                 row, column = walk(turn)
                 for name in vectors:
-                    first = (row * CONSUMERS + mine) * ROWS if name == "scale_a" else column * tile_n
+                    first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
                     keep(name, first, m if name == "scale_a" else n)
                 for turn_k in range(turns_k):
                     pipeline.wait(place)
@@ -311,7 +329,7 @@ def compile_hopper_gemm(
                                 tiles_c[
                                     None,
                                     None,
-                                    row * CONSUMERS + mine,
+                                    row * consumers + mine,
                                     column * (tile_n // box_n) + part * boxes_n + box,
                                 ],
                             )
@@ -329,18 +347,20 @@ def compile_hopper_gemm(
             "expected C of {} rows of {}, and A and B of one K; C is {} of {}, K is {} and {}",
             *(fx.Int64(one) for one in (m, n, rows, columns, k, k_of_b)),
         )
+        if config.rows < tile_m or consumers == 1:
+            fx.host_assert(fx.Int64(m) <= config.rows, f"at most {config.rows} rows, got {{}}", fx.Int64(m))
         fx.host_assert(fx.Int64(k) > 0, "K is 0: there is nothing to multiply")
         for name in vectors:
             expect_rows(name, extras[name], kinds[name])
             check_count(name, extras[name], m if name == "scale_a" else n)
-        map_a = fx.nvgpu.make_tensor_map(A, (TILE_M, tile_k), SWIZZLE)
+        map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE)
         map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), SWIZZLE, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
-        tiles = ((m + TILE_M - 1) // TILE_M) * ((n + tile_n - 1) // tile_n)
+        tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
         grid = fx.math.min(tiles, fx.Int32(multiprocessors))
         gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, m, n, k).launch(
-            grid=(grid,), block=(THREADS,), stream=stream
+            grid=(grid,), block=(threads,), stream=stream
         )
 
     if not vectors:
@@ -378,19 +398,23 @@ def default_hopper_config(
 ) -> HopperConfig:
     """The configuration of a product of m rows and n columns, as measured on an H100.
 
-    Tiles of 256 columns, or of 128 where those would leave a quarter of the multiprocessors idle; in each the most
-    stages that there is room for.
+    Tiles of 256 columns, or of 128 where those would leave a quarter of the multiprocessors idle; for up to 64 rows,
+    which take as long as it takes to read B, of 128 and 64. In each the most stages that there is room for.
     """
     out_bytes = getattr(fx, OUTPUTS[out_dtype]).width // 8
-    tiles = -(-m // TILE_M) * -(-n // 256)
-    for tile_n in (256, 128) if 4 * tiles >= 3 * multiprocessors else (128,):
+    rows = next((one for one in (16, 32, 64) if m <= one), 128)
+    wide, narrow = (256, 128) if rows == 128 else (128, 64)
+    busy = 4 * -(-m // (2 * ROWS)) * -(-n // wide) >= 3 * multiprocessors
+    for tile_n in (wide, narrow) if busy else (narrow,):
         for buffers in (2, 1):
             fits = [
                 found
-                for stages in range(_MOST_STAGES[tile_n], 3, -1)
-                if (found := HopperConfig(tile_n, stages, store_buffers=buffers)).shared_bytes(epilogue, out_bytes)
+                for stages in range(_MOST_STAGES, 3, -1)
+                if (found := HopperConfig(tile_n, stages, store_buffers=buffers, rows=rows)).shared_bytes(
+                    epilogue, out_bytes
+                )
                 <= SHARED_BYTES
             ]
             if fits:
                 return fits[0]
-    raise AssertionError("tiles of 128 columns fit for every epilogue")
+    raise AssertionError("the narrow tiles fit for every epilogue")
