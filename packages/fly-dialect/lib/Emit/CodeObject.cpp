@@ -246,6 +246,7 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObject
 
   foldDynamicImmediates(gpuModule);
   adoptLoopAnnotations(gpuModule);
+  offsetSwizzledAddresses(gpuModule);
   CodeObject result;
   CollectedDiagnostics diagnostics;
   auto compiler =

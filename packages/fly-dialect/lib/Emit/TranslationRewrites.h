@@ -18,6 +18,14 @@ void adoptLoopAnnotations(mlir::Operation *gpuModule);
 /// there.
 void foldDynamicImmediates(mlir::Operation *gpuModule);
 
+/// Swizzled addresses of `gpuModule`, `inttoptr (x ^ ((x & mask) >> shift))` with x = `ptrtoint p`,
+/// become offsets from p. So LLVM still knows which allocation an access is to, and does not wait
+/// for loads straight to other LDS. And where p is a constant behind another pointer that changes
+/// no bit which the swizzle reads or writes, the constant goes behind the swizzle: accesses that
+/// differ by such constants share one swizzled address, and have the constants in their
+/// instructions.
+void offsetSwizzledAddresses(mlir::Operation *gpuModule);
+
 } // namespace fly
 
 #endif // FLY_LIB_EMIT_TRANSLATIONREWRITES_H
