@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The two main loops of the library's GEMM beside each other: predicted time, in one run, on the same operands.
+"""Forms of the GEMM's main loop beside each other: predicted time, in one run, on the same operands.
 
     FLYDSL_GPU_ARCH=gfx942 python tools/bench/gemm_loops.py                  # the tiles of defaults.json
     FLYDSL_GPU_ARCH=gfx950 python tools/bench/gemm_loops.py --tiles 64x256 --rows 2048 --step 256 --waves 1 2 2
 
-"layouts" is `common/mma/tiled_loop.py`, "steps" is `common/mma/main_loop.py`. A tile belongs into `tiled_loops` of
-defaults.json when no ratio of it is above 1.02; with `given` for configurations that ask for its waves. Times are
+"plan" is the form that `common/mma/tile_plan.py` works out, "form" the one that is asked for. A tile belongs into
+`tiled_loops` of defaults.json when no ratio of it is above 1.02; with `given` for configurations that ask for its
+waves, and with `loop` for further fields of `TiledLoop` (`--loop '{"parts": 2}'`). Times are
 predicted (docs/emulator/prediction.md); nothing is measured on hardware, and only a sample of the workgroups runs, so
 results are not checked here (the tests do).
 """
@@ -14,6 +15,7 @@ results are not checked here (the tests do).
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -68,19 +70,19 @@ def predicted(
 def compare(
     arch: str, tile: tuple[int, int], form: Any, dtype: str, shape: tuple[int, int, int], given: Any = None
 ) -> float:
-    """Print one line; the ratio of the times. `form`: bytes of K in a step, waves along M and N, waves along K."""
+    """Print one line; the ratio of the times. `form`: bytes of K in a step, waves along M and N, and K, more fields."""
     m, n, k = shape
     scaled = dtype in ("fp8", "int8")
     scales = (torch.ones(m), torch.ones(n)) if scaled else (torch.empty(0), torch.empty(0))
     c, bias = torch.empty(m, n, dtype=torch.bfloat16), torch.empty(0, dtype=torch.bfloat16)
     b = shuffle_weight(operand(arch, dtype, n, k))
     arguments = (c, operand(arch, dtype, m, k), b, *scales, bias, m, n)
-    steps, old = predicted(lambda gemm: None, tile, dtype, arguments, given)
-    layouts, new = predicted(lambda gemm: form, tile, dtype, arguments, given)
-    ratio = layouts.seconds / steps.seconds
+    plan, old = predicted(lambda gemm: None, tile, dtype, arguments, given)
+    asked, new = predicted(lambda gemm: form, tile, dtype, arguments, given)
+    ratio = asked.seconds / plan.seconds
     print(
-        f"| {arch} | {dtype} | {tile[0]} x {tile[1]} | {m} | {steps.seconds * 1e6:.1f} | {layouts.seconds * 1e6:.1f} "
-        f"| {ratio:.3f} | {steps.busy['matrix']:.2f} | {layouts.busy['matrix']:.2f} | {old.vgpr_total} "
+        f"| {arch} | {dtype} | {tile[0]} x {tile[1]} | {m} | {plan.seconds * 1e6:.1f} | {asked.seconds * 1e6:.1f} "
+        f"| {ratio:.3f} | {plan.busy['matrix']:.2f} | {asked.busy['matrix']:.2f} | {old.vgpr_total} "
         f"| {new.vgpr_total} | {new.spills} |",
         flush=True,
     )
@@ -93,6 +95,7 @@ def main() -> int:
     parser.add_argument("--tiles", nargs="+", metavar="MxN", help="instead of those that defaults.json lists")
     parser.add_argument("--step", type=int, default=128, help="bytes of K in a step, for --tiles")
     parser.add_argument("--waves", nargs=3, type=int, default=[1, 4, 1], help="along M, N and K, for --tiles")
+    parser.add_argument("--loop", type=json.loads, default={}, help="further fields of TiledLoop, JSON, for --tiles")
     parser.add_argument("--rows", nargs="+", type=int, default=[128, 512, 2048])
     parser.add_argument("--types", nargs="+", default=["bf16", "fp8", "int8"])
     parser.add_argument("--wide", type=int, default=4096, help="columns, and inner extent")
@@ -101,13 +104,14 @@ def main() -> int:
     listed = defaults("tiled_loops", arch)
     if options.tiles:
         tiles = [[int(m), int(n)] for m, _, n in (one.partition("x") for one in options.tiles)]
-        listed = [{"tile": one, "step_bytes": options.step, "waves": options.waves} for one in tiles]
-    heads = ("target", "type", "tile", "rows", "steps, us", "layouts, us", "ratio")
-    heads = (*heads, "matrix busy", "layouts", "VGPR", "layouts", "spilled")
+        form = {"step_bytes": options.step, "waves": options.waves, "loop": options.loop}
+        listed = [{"tile": one, **form} for one in tiles]
+    heads = ("target", "type", "tile", "rows", "plan, us", "form, us", "ratio")
+    heads = (*heads, "matrix busy", "form", "VGPR", "form", "spilled")
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     worst = 0.0
     for one in listed:
-        form = one["step_bytes"], (one["waves"][0], one["waves"][1]), one["waves"][2]
+        form = one["step_bytes"], (one["waves"][0], one["waves"][1]), one["waves"][2], one.get("loop", {})
         for dtype in options.types:
             if TiledLoop.exists(arch, dtype) and dtype in one.get("types", options.types):
                 for rows in options.rows:

@@ -104,10 +104,15 @@ def rope_cache() -> None:
     kernel(q, k, v, positions, cos, sin, slots, *caches, *outputs, 3, one, one)
 
 
-LOOP, TILE = "flydsl.kernels.common.mma.main_loop", "flydsl.kernels.gemm.tile_gemm"
+LOOP, TILE = "flydsl.kernels.common.mma.tiled_loop", "flydsl.kernels.gemm.tile_gemm"
 SPLITK = "flydsl.kernels.gemm.splitk_reduce"
-READ_A = "return (at + m * 16 * loop.plan.chunks).load(fx.Int32x4)"
-WRITE_A = "loop.lds[(stage + 1) % plan.buffers][loop.a_chunks[key]] = state.arriving[key]"
+WAYS = "flydsl.kernels.common.mma.lds_ways"
+# Where A is written to LDS and read, and what takes it.
+ISSUED = (
+    f"{WAYS}: return Access(name, lambda: fx.copy(atom, source, target)",
+    f"{LOOP}: fx.gemm(tiled, sums, fragment_b[one]",
+)
+BEFORE_LAST = "fx.barrier()  # all have read this step, and written the next"
 STORE_C = f'{TILE}: chain.store(mine, results, matrix(C, "C", stored)'
 
 
@@ -441,9 +446,9 @@ KERNELS = [
         "preshuffle_gemm",
         preshuffle_gemm,
         (
-            Break(LOOP, 'elif kind == "barrier":', 'elif kind == "no barrier":', "race", (READ_A, WRITE_A)),
-            Break(LOOP, "loop.lds[0][loop.a_chunks[one]] = arrived[one]", "pass", "init", (READ_A,)),
-            Break(LOOP, READ_A, READ_A.replace("m * 16", "(m + 64) * 16"), "memory"),
+            Break(LOOP, BEFORE_LAST, "pass", "race", ISSUED),
+            Break(LOOP, "issue_all(way.puts(now))  # the first step", "pass", "init", ISSUED),
+            Break(WAYS, "fx.make_view(one, layout)", "fx.make_view(one + 65536, layout)", "memory", ISSUED),
             Break(TILE, "first = first_row + part * M", "first = first_row + part * M + 1", "memory", (STORE_C,)),
         ),
     ),

@@ -138,24 +138,19 @@ def test_all_of_them_are_right(run, arch, in_dtype, tile):
 STEPS = [64, 128, 256, 512, 1024]
 
 
-def loop_takes(case, step_bytes):
-    """Whether the main loop in layouts has this combination, from the numbers alone."""
-    (rows, columns), (along_m, along_n) = case.tile, case.waves
-    waves = along_m * along_n * case.k_waves
-    if rows % (16 * along_m) or columns % (16 * along_n) or case.depth != (2, False):
-        return False
+def form_fits(case, step_bytes):
+    """Whether the main loop can have this step, from the numbers alone; else it has that of its plan."""
+    (along_m, along_n), steps = case.waves, case.k_bytes // step_bytes
     if case.k_bytes % step_bytes or step_bytes % (64 * case.k_waves):
         return False
-    steps = case.k_bytes // step_bytes
     if (along_m, along_n) == (1, 1):
         return steps >= 4
-    shared_evenly = rows * step_bytes % (1024 * waves) == 0
-    return steps >= 2 and shared_evenly and step_bytes // (64 * case.k_waves) > 1
+    return steps >= 2
 
 
 @pytest.mark.parametrize("in_dtype", BYTES)
 def test_steps_of_the_loop_in_layouts(run, arch, monkeypatch, in_dtype):
-    """The step is a number: the loop takes each that fits, and what it does not take the other loop does."""
+    """The step is a number: the loop has each that fits."""
     assert TiledLoop.exists(arch, in_dtype)
     ran = 0
     lists = ([(16, 64), (48, 64), (64, 128)], [(1, 1), (1, 4), (2, 2)], K_WAVES, [(2, False)], [640, 2048])
@@ -170,8 +165,8 @@ def test_steps_of_the_loop_in_layouts(run, arch, monkeypatch, in_dtype):
             tile_n=case.tile[1], tile_k=64 // BYTES[in_dtype], epilogue=tile_gemm.Epilogue(), shuffled=False,
             waves=case.waves, k_waves=case.k_waves,
         )  # fmt: skip
-        taken = loop_takes(case, step_bytes)
-        assert (gemm.tiled is not None) == taken, (case, step_bytes)
+        taken = form_fits(case, step_bytes)
+        assert (gemm.tiled.tile[2] * BYTES[in_dtype] == step_bytes) >= taken, (case, step_bytes)
         if taken and number % 5 == 0:
             ran += 1
             check(run, arch, case)

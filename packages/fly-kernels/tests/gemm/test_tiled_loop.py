@@ -5,7 +5,9 @@ import pytest
 import torch
 from references import Problem
 
+from flydsl.kernels.common.mma.tile_plan import plan_tile
 from flydsl.kernels.common.mma.tiled_loop import TiledLoop
+from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
@@ -40,6 +42,19 @@ def check_shuffled(run, arch, shape, tile, in_dtype, out_dtype="bf16", epilogue=
     run(kernel, *problem.arguments(c), writes=[c])
     problem.check(c)
     return kernel, problem
+
+
+def check_launch(run, launch, problem):
+    import flydsl.compiler as flyc
+    import flydsl.expr as fx
+
+    @flyc.jit
+    def gemm(C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, M: fx.Int32, stream: fx.Stream = fx.Stream(None)):
+        launch(C, A, B, M, fx.Int32(128), stream)
+
+    c = problem.output()
+    run(gemm, *problem.arguments(c)[:3], problem.M, writes=[c])
+    problem.check(c)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +101,76 @@ def test_any_number_of_steps(run, arch, loops, steps):
 
 @pytest.mark.parametrize(
     ("why", "shape", "tile"),
-    [("one step", (16, 64, 64), (64, 64, 64)), ("half a step", (16, 64, 96), (64, 64, 32)),
-     ("rows that threads do not share evenly", (16, 64, 256), (48, 64, 64))],
+    [("one step", (16, 64, 64), (64, 64, 64)), ("half a step", (16, 64, 96), (64, 64, 32))],
 )  # fmt: skip
-def test_what_it_does_not_take_the_other_loop_does(run, arch, loops, why, shape, tile):
+def test_a_form_that_k_is_too_short_for_gives_way_to_the_plan(run, arch, loops, why, shape, tile):
     used = loops(128)
-    if why.startswith("rows"):
-        problem = Problem(*shape, "bf16", arch=arch)
-        config = GemmConfig(*tile)
-        kernel, c = compile_gemm(N=64, K=256, config=config, in_dtype="bf16", out_dtype="bf16"), problem.output()
-        empty = torch.empty(0)
-        extras = (empty, empty, problem.bias, problem.bias, empty)
-        run(kernel, c, problem.a, problem.b, *extras, problem.M, writes=[c])
-        problem.check(c)
-    else:
-        check_shuffled(run, arch, shape, tile, "bf16")
-    assert not used
+    check_shuffled(run, arch, shape, tile, "bf16")
+    planned = plan_tile(arch, "bf16", 2, K=shape[2], tile_m=64, tile_n=64).stage_bytes // 2
+    assert [(one.tile[2], one.steps) for one in used] == [(planned, shape[2] // planned)], why
+
+
+@pytest.mark.parametrize("options", [{}, {"lds_stage": 1}, {"use_async_copy": True}])
+def test_rows_that_threads_do_not_share_evenly(run, arch, loops, options):
+    if "use_async_copy" in options and arch != "gfx950":
+        pytest.skip("its loads to LDS have 4 bytes")
+    used = loops(128)
+    problem = Problem(50, 64, 320, "bf16", arch=arch)
+    config = GemmConfig(48, 64, 32, waves=(1, 4), **options)
+    kernel, c = compile_gemm(N=64, K=320, config=config, in_dtype="bf16", out_dtype="bf16"), problem.output()
+    empty = torch.empty(0)
+    run(kernel, c, problem.a, problem.b, empty, empty, problem.bias, problem.bias, empty, problem.M, writes=[c])
+    problem.check(c)
+    assert [one.staged_rows % one.rows_at_once for one in used] == [0]
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8", "int8"])
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("direct", [False, True])
+def test_buffers_and_parts_of_the_rows(run, arch, in_dtype, stages, direct):
+    """A step of one block of K goes in parts of the rows; K has steps enough for each buffer, and a rest."""
+    if (direct and arch != "gfx950") or (stages > 2 and not direct):
+        pytest.skip("no such pipeline")
+    size = 2 if in_dtype == "bf16" else 1
+    config = GemmConfig(64, 64, 64 // size, waves=(2, 2), lds_stage=stages, use_async_copy=direct)
+    problem = Problem(70, 68, 64 * 9 // size, in_dtype, "f32", arch=arch, seed=stages)
+    kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="f32")
+    c, empty = problem.output(), torch.empty(0)
+    scales = (problem.scale_a, problem.scale_b) if problem.scaled else (empty, empty)
+    run(kernel, c, problem.a, problem.b, *scales, empty, empty, empty, problem.M, writes=[c])
+    problem.check(c)
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8", "int8"])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_both_operands_past_the_registers(run, arch, monkeypatch, in_dtype, shuffled):
+    """Tiles that end inside of A and of B, steps for each buffer and a rest."""
+    if arch != "gfx950":
+        pytest.skip("its loads to LDS have 4 bytes")
+    used, found = [], tile_gemm.tiled_loop
+    options = {"direct": True, "b_staged": True, "parts": 2}
+    monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (128, (2, 2), 1, options))
+    monkeypatch.setattr(tile_gemm, "tiled_loop", lambda loop, *rest: (used.append(loop), found(loop, *rest))[1])
+    size = 2 if in_dtype == "bf16" else 1
+    problem = Problem(70, 144, 128 * 5 // size, in_dtype, "f32", arch=arch, seed=size)
+    config = GemmConfig(64, 64, 128 // size)
+    kernel = compile_gemm(N=144, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="f32", shuffled=shuffled)
+    c, empty = problem.output(), torch.empty(0)
+    scales = (problem.scale_a, problem.scale_b) if problem.scaled else (empty, empty)
+    b = shuffle_weight(problem.b) if shuffled else problem.b
+    run(kernel, c, problem.a, b, *scales, empty, empty, empty, problem.M, writes=[c])
+    problem.check(c)
+    assert [one.b_staged for one in used] == [True]
+
+
+def test_results_by_way_of_lds_of_waves_along_m(run, arch, loops):
+    used = loops(128, (2, 2))
+    problem = Problem(70, 128, 512, "bf16", arch=arch)
+    launch = build_preshuffle_gemm(
+        N=128, K=512, tile_m=64, tile_n=128, tile_k=128, in_dtype="bf16", out_dtype="bf16", shuffled_store=True
+    )
+    check_launch(run, launch, problem)
+    assert [one.waves for one in used] == [(2, 2)]
 
 
 @pytest.mark.parametrize("epilogue", ["bias", "bias_gelu"])
@@ -159,22 +228,12 @@ def test_ragged_columns_of_waves_along_k(run, arch, loops, N):
 
 @pytest.mark.parametrize("form", [(128, (1, 4), 1), (256, (1, 1), 4)])
 def test_results_by_way_of_lds(run, arch, loops, form):
-    import flydsl.compiler as flyc
-    import flydsl.expr as fx
-
     used = loops(*form)
     problem = Problem(70, 128, 512, "bf16", arch=arch)
     launch = build_preshuffle_gemm(
         N=128, K=512, tile_m=64, tile_n=128, tile_k=128, in_dtype="bf16", out_dtype="bf16", shuffled_store=True
     )
-
-    @flyc.jit
-    def gemm(C: fx.Tensor, A: fx.Tensor, B: fx.Tensor, M: fx.Int32, stream: fx.Stream = fx.Stream(None)):
-        launch(C, A, B, M, fx.Int32(128), stream)
-
-    c = problem.output()
-    run(gemm, *problem.arguments(c)[:3], problem.M, writes=[c])
-    problem.check(c)
+    check_launch(run, launch, problem)
     assert len(used) == 1
 
 
@@ -190,7 +249,7 @@ def test_no_bank_conflicts_and_full_lines(run, counters, arch, loops, step_bytes
 
 
 def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
-    """Where the defaults have a loop in layouts for them; others of the same tile keep the other loop."""
+    """Where the defaults have a form for them; others of the same tile have that of their plan."""
     found = [one for one in tile_gemm.defaults("tiled_loops", arch) if one.get("given")]
     assert found
     used = []
@@ -210,7 +269,9 @@ def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
             scales = (problem.scale_a, problem.scale_b) if problem.scaled else (empty, empty)
             run(kernel, c, problem.a, problem.b, *scales, empty, empty, empty, problem.M, writes=[c])
             problem.check(c)
-            assert [of.waves for of in used] == ([waves] if taken else [])
+            assert [of.waves for of in used] == [waves]
+            size = tile_gemm.A_BYTES[one["types"][-1]]
+            assert (used[0].tile[2] * size == one["step_bytes"]) >= taken
 
 
 def test_tiles_of_the_defaults_have_it(arch):
@@ -224,7 +285,6 @@ def test_tiles_of_the_defaults_have_it(arch):
                 **({"waves": tuple(one["waves"][:2]), "k_waves": one["waves"][2]} if one.get("given") else {}),
             )  # fmt: skip
             loop = gemm.tiled
-            assert loop is not None
             assert loop.tile == (*one["tile"], one["step_bytes"] // tile_gemm.A_BYTES[in_dtype])
             assert [*loop.waves, loop.k_waves] == one["waves"]
             assert gemm.plan.threads == loop.threads

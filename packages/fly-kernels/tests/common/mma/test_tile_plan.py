@@ -36,8 +36,9 @@ def test_few_rows_take_waves_along_k_and_no_lds(arch):
 
 @pytest.mark.parametrize("arch", LDS_BYTES)
 def test_a_short_k_is_not_worth_a_sum_over_waves(arch):
-    assert best(arch, "bf16", (128, 128), K=256).k_waves == 1
-    assert best(arch, "bf16", (128, 128), K=8192).k_waves == 2
+    assert best(arch, "bf16", (16, 128), K=256).k_waves == 1
+    assert best(arch, "bf16", (16, 128), K=8192).k_waves > 1
+    assert best(arch, "bf16", (128, 128), K=8192).k_waves == 1  # many rows share A by way of LDS
 
 
 def test_one_lds_buffer_has_no_waves_along_k():

@@ -8,7 +8,7 @@ from typing import Any
 from .arch import architecture
 from .language import fx
 
-__all__ = ["black_box", "black_box_resource", "black_box_vector"]
+__all__ = ["black_box", "black_box_vector"]
 
 
 def _same_register() -> str:
@@ -37,12 +37,3 @@ def black_box_vector(values: fx.Vector) -> fx.Vector:
     hide = fx.rocdl.inline_asm.inline_asm
     hidden = [hide("", _same_register(), [words[index]], fx.Int32, side_effects=True) for index in range(words.numel)]
     return fx.Vector.from_elements(hidden).bitcast(values.dtype)
-
-
-def black_box_resource(resource: Any) -> Any:
-    """The same buffer resource, of which the compiler knows nothing. Emits no instruction.
-
-    Of several resources with words in common it keeps the compiler from holding these once and copying them, before
-    each use, to where the instruction wants all four.
-    """
-    return fx.rocdl.inline_asm.inline_asm("", "=s,0", [resource], resource.type, side_effects=False)

@@ -15,7 +15,6 @@ __all__ = [
     "expect_bytes",
     "expect_operand",
     "expect_rows",
-    "resource",
     "row_strides",
     "tile_tensor",
     "wanted_extras",
@@ -137,21 +136,12 @@ def wanted_extras(epilogue: Epilogue, output: Any) -> dict[str, Any]:
     return wanted
 
 
-def resource(tensor: Any, row: Any, row_bytes: Any, size: Any, offset: Any = 0) -> Any:
-    """A buffer resource that begins `row` rows and `offset` bytes into a tensor and ends after `size` bytes.
+def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> fx.Tensor:
+    """A buffer tensor of `element` that begins `row` rows and `offset` bytes into a tensor and ends after `size` bytes.
 
     What lies past its end reads as zero and is not written.
     """
-    start = _start(tensor, row, row_bytes, offset)
-    return fx.rocdl.get_buffer_rsrc(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)))
-
-
-def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> fx.Tensor:
-    """What `resource` gives, as a buffer tensor of `element` with a layout."""
-    start = fx.recast_iter(element, _start(tensor, row, row_bytes, offset))
-    return fx.make_view(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)), layout)
-
-
-def _start(tensor: Any, row: Any, row_bytes: Any, offset: Any) -> Any:
     base = tensor if isinstance(tensor, fx.Pointer) else tensor.iter
-    return fx.recast_iter(fx.Uint8, base) + (fx.Int64(row) * fx.Int64(row_bytes) + fx.Int64(offset))
+    start = fx.recast_iter(fx.Uint8, base) + (fx.Int64(row) * fx.Int64(row_bytes) + fx.Int64(offset))
+    start = fx.recast_iter(element, start)
+    return fx.make_view(fx.rocdl.make_buffer_ptr(start, fx.Int64(size)), layout)

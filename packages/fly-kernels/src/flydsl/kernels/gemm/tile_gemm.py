@@ -18,7 +18,6 @@ from ..common.black_box import black_box
 from ..common.defaults import defaults
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
-from ..common.mma.main_loop import looped_bytes, make_tile_loop, sum_over_k
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
 from ..common.mma.mx_square_loop import MxSquare
@@ -47,7 +46,6 @@ from .arguments import (
     expect_bytes,
     expect_operand,
     expect_rows,
-    resource,
     row_strides,
     tile_tensor,
     wanted_extras,
@@ -84,7 +82,7 @@ class TileGemm:
         buffers: LDS buffers of A, 1 or 2, or with `direct` more.
         direct: A goes to LDS without registers (gfx950).
         fenced: keep the order of instructions that `schedule` gives.
-        preload: see `schedule.stage_steps`.
+        preload: see `TiledLoop`.
         xcd_swizzle: column tiles that are walked together, by the workgroups of one XCD; 0 keeps the order.
         group_m: row tiles that are walked together; 0 keeps the order. At most one of the two.
         split_k: into how many parts K is cut.
@@ -172,8 +170,8 @@ class TileGemm:
         return {"A": a, "B": b, "C": self.N, "residual": self.N} | dict(self.rows_apart)
 
     @property
-    def tiled(self) -> TiledLoop | None:
-        """The main loop in layouts, for the tiles of which the defaults say that it is the faster one."""
+    def tiled(self) -> TiledLoop:
+        """The main loop: in the form that its operands ask for, that the defaults name, or of a plan."""
         if self.square:
             tile, steps = (self.tile_m, self.tile_n, SQUARE_STEP), self.K // SQUARE_STEP
             waves = self.waves or (2, 2)
@@ -182,39 +180,19 @@ class TileGemm:
             return _scaled_loop(self)
         if self.staged is not None:
             return _given_loop(self, self.staged)
-        size, found = A_BYTES[self.in_dtype], _tiled_form(self)
-        if found is None or not TiledLoop.exists(self.arch, self.in_dtype):
-            return None
-        step_bytes, waves, k_waves = found
-        part = self.K // self.split_k * size
-        tile = self.tile_m, self.tile_n, step_bytes // size
-        loop = TiledLoop(self.arch, self.in_dtype, tile, part // step_bytes, waves, k_waves, self.fenced)
-        usual = self.buffers == BUFFERS and not self.direct and self.preload == (0, 0) and self.waves_per_eu == 1
-        fits = self.tile_m % (16 * waves[0]) == 0 and self.tile_n % (16 * waves[1]) == 0
-        even = part % step_bytes == 0 and step_bytes % (64 * k_waves) == 0
-        if not loop.private:
-            even = even and self.tile_m * step_bytes % (loop.threads * PACK_BYTES) == 0 and loop.blocks > 1
-        kept = not self.shuffled_store or waves[0] == 1  # which wants the rows of a wave side by side
-        # Long steps straight to registers pay where there are some of them: two took up to 1.06 of the predicted time.
-        enough = loop.steps >= (4 if loop.private else 2)
-        return loop if usual and fits and even and kept and enough else None
+        loop = _default_loop(self)
+        if loop is not None:
+            return loop
+        plan = self._geometry
+        tile = self.tile_m, self.tile_n, plan.stage_bytes // A_BYTES[self.in_dtype]
+        return TiledLoop(
+            self.arch, self.in_dtype, tile, plan.stages, plan.waves, plan.k_waves, self.fenced, b_bytes=plan.b_bytes,
+            buffers=plan.buffers, direct=plan.direct, parts=plan.row_parts, preload=self.preload,
+        )  # fmt: skip
 
     @property
-    def plan(self) -> TilePlan:
-        """Who does what in a tile; ValueError when its LDS does not suffice."""
-        tiled = self.tiled
-        if tiled is not None:
-            part_bytes = self.row_bytes() // self.split_k
-            kind = "fp8" if self.b_mx else self.in_dtype
-            product = tiled.atom if self.staged is not None else matrix_product(self.arch, kind, tiled.packs)
-            plan = TilePlan(
-                self.arch, self.tile_m, self.tile_n, part_bytes, part_bytes // tiled.steps, BUFFERS, product,
-                tiled.waves, self.shuffled, tiled.k_waves, b_bytes=tiled.b_bytes, alone=tiled.alone,
-                loop_bytes=None if self.staged is None else tiled.staged_bytes,
-            )  # fmt: skip
-            if not self.square:  # whose one wave on a SIMD has registers for more sums
-                plan.check()
-            return plan
+    def _geometry(self) -> TilePlan:
+        """The waves, and the steps, of tiles for which the defaults have none; ValueError when LDS does not suffice."""
         numbers: dict[str, Any] = {
             "K": self.K // self.split_k, "tile_m": self.tile_m, "tile_n": self.tile_n,
             "buffers": self.buffers, "shuffled": self.shuffled, "direct": self.direct,
@@ -229,6 +207,22 @@ class TileGemm:
         return plan
 
     @property
+    def plan(self) -> TilePlan:
+        """Who does what in a tile; ValueError when its LDS does not suffice."""
+        tiled = self.tiled
+        part_bytes = self.row_bytes() // self.split_k
+        kind = "fp8" if self.b_mx else self.in_dtype
+        product = tiled.atom if self.staged is not None else matrix_product(self.arch, kind, tiled.packs)
+        plan = TilePlan(
+            self.arch, self.tile_m, self.tile_n, part_bytes, part_bytes // tiled.steps, tiled.buffers, product,
+            tiled.waves, self.shuffled, tiled.k_waves, tiled.direct, tiled.b_bytes, self.waves_per_eu, tiled.alone,
+            tiled.staged_bytes or None,
+        )  # fmt: skip
+        if not self.square:  # whose one wave on a SIMD has registers for more sums
+            plan.check()
+        return plan
+
+    @property
     def name(self) -> str:
         """What distinguishes the kernel, for its symbol: whatever changes its arguments changes this."""
         split = f"_split{self.split_k}" if self.split_k > 1 else ""
@@ -239,8 +233,31 @@ class TileGemm:
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}{extras}"
 
 
-def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
-    """(bytes of K in a step, waves, waves along K) of the main loop in layouts, where the defaults have it.
+def _default_loop(gemm: TileGemm) -> TiledLoop | None:
+    """The main loop in the form that the defaults have for a tile; None where they have none, or K is too short."""
+    size, found = A_BYTES[gemm.in_dtype], _tiled_form(gemm)
+    if found is None:
+        return None
+    step_bytes, waves, k_waves, *more = found
+    options: dict[str, Any] = more[0] if more else {}
+    part = gemm.K // gemm.split_k * size
+    if part % step_bytes or step_bytes % (64 * k_waves):
+        return None
+    if gemm.tile_m % (16 * waves[0]) or gemm.tile_n % (16 * waves[1]):
+        return None
+    tile = gemm.tile_m, gemm.tile_n, step_bytes // size
+    loop = TiledLoop(gemm.arch, gemm.in_dtype, tile, part // step_bytes, waves, k_waves, gemm.fenced, **options)
+    usual = gemm.buffers == BUFFERS and gemm.direct <= loop.direct and gemm.preload == (0, 0) and gemm.waves_per_eu == 1
+    # Long steps straight to registers pay where there are some of them: two took up to 1.06 of the predicted time.
+    enough = loop.steps >= (4 if loop.private else 2)
+    if len(loop.phases) == 1 and not loop.private:  # rows in parts, so that what is read next hides behind products
+        rows = loop.wave_blocks[0]
+        loop = replace(loop, parts=next((one for one in range(2, rows) if rows % one == 0), rows))
+    return loop if usual and enough else None
+
+
+def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
+    """(bytes of K in a step, waves, waves along K, other fields of `TiledLoop`) of the loop that the defaults have.
 
     Entries that are `given` are for configurations that ask for these waves, the others for those that ask for none.
     """
@@ -249,7 +266,7 @@ def _tiled_form(gemm: TileGemm) -> tuple[int, tuple[int, int], int] | None:
         fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
         if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
-            return one["step_bytes"], (along_m, along_n), along_k
+            return one["step_bytes"], (along_m, along_n), along_k, one.get("loop", {})
     return None
 
 
@@ -395,7 +412,6 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     column_tiles = cdiv(gemm.N, gemm.tile_n)
     ragged = gemm.N % gemm.tile_n != 0
     part_k = gemm.K // gemm.split_k
-    in_loop = looped_bytes(plan) if tiled is None else tiled.looped
     usual = gemm.row_elements
     access = min(plan.run, 8 * PACK_BYTES // output.width, math.gcd(plan.run, gemm.N))  # inside N or not as a whole
 
@@ -423,29 +439,20 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         part = fx.block_idx.z if gemm.split_k > 1 else 0
         a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
-        # A resource ends with its last row, not where the next one would begin.
-        def a(skipped: int) -> Any:
-            extent = (rows - 1 - skipped) * a_row + a_bytes - a_first
-            empty = skipped or gemm.groups
-            return resource(A, first_row + skipped, a_row, fx.max(extent, 0) if empty else extent, a_first)
-
-        def b(skipped: int) -> Any:
-            extent = (columns - 1 - skipped) * b_row + b_bytes - b_first
-            return resource(B, first_of_b + skipped, b_row, fx.max(extent, 0) if skipped else extent, b_first)
-
-        if fx.const_expr(gemm.square):
-            buffers: tuple[Any, ...] = ()
-        else:
-            buffers = _lds_buffers(plan, plan.store_chunks if gemm.shuffled_store else 0)
+        buffers: tuple[Any, ...] = ()
+        if fx.const_expr(not gemm.square):
+            buffers = _lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
         if fx.const_expr(gemm.square):
             sums = _square_sums(
                 gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
                 (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, looped,
             )  # fmt: skip
-        elif tiled is not None:
-            a_layout = operand_layout(tiled, gemm.tile_m, part_k, a_row // size, shuffled=False)
+        else:
+            rows_a = tiled.staged_rows or gemm.tile_m
+            a_layout = operand_layout(tiled, rows_a, part_k, a_row // size, shuffled=False)
             b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
             a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
+            # They end with their last rows, not where the next one would begin.
             if fx.const_expr(gemm.groups > 0):
                 a_end = fx.max(a_end, 0)
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
@@ -479,14 +486,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                 start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
                 sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
             else:
-                room = buffers[0] if buffers else None
-                sums = tiled_loop(tiled, a_tile, b_tile, room, thread, looped, scales)
-        else:
-            loop = make_tile_loop(
-                plan, a, b, buffers, thread,
-                a_row_bytes=a_row, b_row_bytes=b_row, fenced=gemm.fenced, preload=gemm.preload,
-            )  # fmt: skip
-            sums = sum_over_k(loop, looped)
+                sums = tiled_loop(tiled, a_tile, b_tile, buffers, thread, looped, scales)
         if fx.const_expr(plan.many_sums):
             fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
         thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
@@ -522,7 +522,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         chain = fx.Epilogue()
         for function, names in element_functions(used, output):
             chain = chain.then(function, *[read[name] for name in names])
-        in_turns = tiled is not None and not gemm.square
+        in_turns = not gemm.square
         mine = output_copy(plan, output, access, in_turns=in_turns).get_slice(thread)
         results = [sums[key] for key in sorted(sums)]
         if fx.const_expr(access < plan.run):
@@ -577,7 +577,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             matrices["residual"] = extras["residual"]
         most_rows = max(gemm.tile_m, gemm.tile_n)
         strides = row_strides(matrices, usual, most_rows)
-        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(in_loop)).launch(
+        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(tiled.looped)).launch(
             grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
 
@@ -639,8 +639,9 @@ def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, An
         check_matrix("residual", extras["residual"], M, gemm.N)
 
 
-def _lds_buffers(plan: TilePlan, store_chunks: int) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results.
+def _lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results; where
+    B goes to LDS as well, then those of B.
 
     Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
     not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
@@ -650,8 +651,11 @@ def _lds_buffers(plan: TilePlan, store_chunks: int) -> tuple[Any, ...]:
     if plan.direct:
         first_chunks = max(plan.buffer_chunks, plan.sum_chunks, store_chunks)
         sizes = [first_chunks, *[plan.buffer_chunks] * (plan.buffers - 1)]
-        arrays = [fx.Array[fx.Int128, size] for size in sizes]
-        return tuple([allocator.allocate(one).peek().ptr for one in arrays])
+        if tiled.b_staged:
+            sizes += [tiled.rows_staged(1) * tiled.chunks] * plan.buffers
+        # The swizzle goes by addresses, and who fills a buffer by places in it.
+        aligned, arrays = 16 * plan.chunks * PACK_BYTES, [fx.Array[fx.Int128, size] for size in sizes]
+        return tuple([allocator.allocate(one, aligned).peek().ptr for one in arrays])
     chunks = max(plan.lds_bytes // PACK_BYTES, store_chunks)
     if chunks == 0:
         return ()

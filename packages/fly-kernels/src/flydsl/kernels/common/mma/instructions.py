@@ -24,79 +24,20 @@ halves (gfx1201) or both hold all of it (gfx1100):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..language import fx
 
-__all__ = ["MatrixAtom", "MatrixProduct", "matrix_atom", "matrix_product", "unpack_int4"]
+__all__ = ["PACK_BYTES", "MatrixAtom", "matrix_atom", "matrix_product", "unpack_int4"]
 
 PACK_BYTES = 16
-# One register of E8M0 bytes that all mean 2^0.
-_UNIT_SCALES = 0x7F7F7F7F
-
-
-@dataclass(frozen=True)
-class MatrixProduct:
-    """How packs are multiplied and added up.
-
-    Attributes:
-        instruction: name of the instruction, as `fx.rocdl` has it.
-        packs: packs of each operand that one `issue` takes.
-        halves: instructions of one `issue`, each taking that share of the pack.
-        operand: what the instruction wants to see: "f16x4", "i64", ... (see `_operand`).
-        integer: accumulates in 32-bit integers instead of f32.
-        cycles: of the matrix unit, for one instruction.
-        scale_bits: sums are 2 to this power too large.
-    """
-
-    instruction: str
-    packs: int
-    halves: int
-    operand: str
-    integer: bool
-    cycles: int = 16
-    scale_bits: int = 0
-
-    @property
-    def wave(self) -> int:
-        """Lanes."""
-        return 64
-
-    @property
-    def groups(self) -> int:
-        """Groups of 16 lanes that hold different parts of K."""
-        return 4
-
-    @property
-    def accumulator(self) -> type[fx.Int32] | type[fx.Float32]:
-        """The language's type of the 4 results of a lane."""
-        return fx.Int32 if self.integer else fx.Float32
-
-    def zero(self) -> fx.Vector:
-        """An empty sum."""
-        return fx.full(4, 0 if self.integer else 0.0, self.accumulator)
-
-    def exact(self, total: Any) -> Any:
-        """A sum when all is added up."""
-        return total >> self.scale_bits if self.scale_bits else total
-
-    def issue(self, rows: Sequence[Any], columns: Sequence[Any], half: int, total: Any) -> Any:
-        """One instruction: `total` plus the product of share `half` of the packs (each an Int32 vector of 4)."""
-        instruction = getattr(fx.rocdl, self.instruction)
-        a, b = (_operand(packs, self.operand, half, self.halves) for packs in (rows, columns))
-        if self.packs == 2:
-            zero, unit = fx.Int32(0), fx.Int32(_UNIT_SCALES)
-            operands = [a, b, total, zero, zero, zero, unit, zero, unit]
-            return fx.Vector(instruction(total.ir_value().type, operands), dtype=self.accumulator)
-        return instruction(a, b, total)
 
 
 @dataclass(frozen=True)
 class MatrixAtom:
-    """A matrix instruction with 16 x 16 results as the main loop in layouts sees it; how lanes hold operands is its
-    atom's thread-value layout.
+    """A matrix instruction with 16 x 16 results; how lanes hold operands is its atom's thread-value layout.
 
     Attributes:
         depth: extent along K.
@@ -106,6 +47,7 @@ class MatrixAtom:
         integer: accumulates in 32-bit integers instead of f32.
         cycles: of the matrix unit.
         rows_in_turns: groups of lanes take turns in the rows of the result; else each has neighbouring ones.
+        scale_bits: sums are 2 to this power too large.
     """
 
     depth: int
@@ -115,6 +57,7 @@ class MatrixAtom:
     integer: bool
     cycles: int = 16
     rows_in_turns: bool = False
+    scale_bits: int = 0
 
     @property
     def pack(self) -> int:
@@ -146,9 +89,9 @@ class MatrixAtom:
         """The language's type of the results."""
         return fx.Int32 if self.integer else fx.Float32
 
-    def exact(self, total: fx.Vector) -> fx.Vector:
+    def exact(self, total: Any) -> Any:
         """A sum when all is added up."""
-        return total
+        return total >> self.scale_bits if self.scale_bits else total
 
 
 def unpack_int4(words: Any) -> fx.Vector:
@@ -163,17 +106,6 @@ def unpack_int4(words: Any) -> fx.Vector:
     return fx.Vector.from_elements(parts, fx.Int32)
 
 
-def _operand(packs: Sequence[Any], kind: str, half: int, halves: int) -> Any:
-    if len(packs) == 2:
-        return packs[0].shuffle(packs[1], list(range(8)))
-    words = packs[0]
-    if halves == 2:
-        words = words.shuffle(words, [2 * half, 2 * half + 1])
-    if kind == "i64":
-        return words.bitcast(fx.Int64)[0]
-    return words if kind == "i32" else words.bitcast(getattr(fx, kind))
-
-
 # Extent along K of the instruction with plain operands, and for waves of 32 its cycles (ISA documents of RDNA 3 and 4:
 # 512 and 1024 f16 operations a cycle of a compute unit, 8 bit as many on RDNA 3, twice as many on RDNA 4).
 _MFMA = {
@@ -185,10 +117,18 @@ _WMMA = {
     "gfx1201": {"fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "uint8": 8},
 }
 _TWO_BYTES = ("fp16", "bf16")
+# Instructions with block scales (here all 2^0), for an even number of packs of a lane: twice the rate of the plain one.
+_SCALED = {("gfx950", "fp8"): (128, 32)}
 
 
 def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
-    """The instruction for operands of `dtype` ("fp16", "bf16", "fp8", "int8", "uint8"), None where there is none."""
+    """The instruction for operands of `dtype` ("fp16", "bf16", "fp8", "int8", "uint8"), None where there is none.
+
+    "int4" is of B, see `unpack_int4`; A is int8.
+    """
+    if dtype == "int4":
+        found = matrix_atom(arch, "int8") if arch in _MFMA else None
+        return None if found is None else replace(found, scale_bits=4)
     size, integer = 2 if dtype in _TWO_BYTES else 1, dtype in ("int8", "uint8")
     if dtype in _MFMA.get(arch, ()):
         return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
@@ -198,34 +138,18 @@ def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
     return None
 
 
-_GFX942 = {
-    "fp16": MatrixProduct("mfma_f32_16x16x16f16", 1, 2, "Float16", False),
-    "bf16": MatrixProduct("mfma_f32_16x16x16bf16_1k", 1, 2, "Int16", False),
-    "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
-    "int8": MatrixProduct("mfma_i32_16x16x32_i8", 1, 2, "i64", True),
-}
-_GFX942["int4"] = replace(_GFX942["int8"], scale_bits=4)
-_GFX950 = {
-    "fp16": MatrixProduct("mfma_f32_16x16x32_f16", 1, 1, "Float16", False),
-    "bf16": MatrixProduct("mfma_f32_16x16x32_bf16", 1, 1, "BFloat16", False),
-    "fp8": MatrixProduct("mfma_f32_16x16x32_fp8_fp8", 1, 2, "i64", False),
-    "int8": MatrixProduct("mfma_i32_16x16x64_i8", 1, 1, "i32", True),
-}
-_GFX950["int4"] = replace(_GFX950["int8"], scale_bits=4)
-_GFX950_SCALED = MatrixProduct("mfma_scale_f32_16x16x128_f8f6f4", 2, 1, "i32", False, 32)
-
-
-def matrix_product(arch: str, dtype: str, packs: int) -> MatrixProduct:
-    """The instruction for operands of `dtype` on `arch`, when a lane has `packs` packs of each row at a time.
+def matrix_product(arch: str, dtype: str, packs: int) -> MatrixAtom:
+    """The instruction for operands of `dtype` on a chip of waves of 64 lanes, of which each has `packs` packs of a row.
 
     Raises ValueError for a type that is none of "fp16", "bf16", "fp8", "int8", "int4" (of B; A is int8), and for
     another architecture.
     """
-    tables = {"gfx942": _GFX942, "gfx950": _GFX950}
-    if arch not in tables:
-        raise ValueError(f"matrix products are written for {' and '.join(tables)}, not for {arch}")
-    if dtype not in tables[arch]:
-        raise ValueError(f"in_dtype {dtype!r} is not supported; use one of {', '.join(tables[arch])}")
-    if arch == "gfx950" and dtype == "fp8" and packs % 2 == 0:
-        return _GFX950_SCALED
-    return tables[arch][dtype]
+    if arch not in _MFMA:
+        raise ValueError(f"matrix products are written for {' and '.join(_MFMA)}, not for {arch}")
+    found = matrix_atom(arch, dtype)
+    if found is None:
+        raise ValueError(f"in_dtype {dtype!r} is not supported; use one of {', '.join((*_MFMA[arch], 'int4'))}")
+    if (arch, dtype) in _SCALED and packs % 2 == 0:
+        depth, cycles = _SCALED[arch, dtype]
+        return replace(found, depth=depth, cycles=cycles)
+    return found

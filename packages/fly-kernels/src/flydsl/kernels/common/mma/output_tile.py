@@ -23,7 +23,7 @@ def output_copy(plan: TilePlan, element: Any, access: int, *, in_turns: bool) ->
         element: a type of 16 or 32 bits.
         access: columns of an access, which have up to 16 bytes.
         in_turns: waves take turns in blocks of 16 rows and 16 columns (`tiled_loop`); else each has its blocks side by
-            side (`main_loop`).
+            side (`mx_square_loop`).
     """
     (along_m, along_n), parts = plan.waves, plan.column_parts
     own, rows, down = plan.column_blocks // parts, plan.row_blocks, plan.tile_n

@@ -39,7 +39,7 @@ def store_shuffled(
     columns = len(sums) // plan.row_blocks
     coordinates = fx.make_view(fx.make_int_tuple((0, 0)), fx.make_identity_layout(fx.get_shape(target)))
     places = mine.partition_D(coordinates)
-    wave_row = places[(0, 0), 0, 0].unpack()[1] // (16 * plan.row_blocks)
+    wave_row = places[(0, 0), 0, 0].unpack()[1] // 16  # waves take turns in blocks of 16 rows
     divided = fx.flat_divide(target, (_PIECE, 1))
     store = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), target.element_type)
     results = dict(chain.finished(mine, sums))
@@ -48,27 +48,26 @@ def store_shuffled(
         count = min(at_once, plan.row_blocks - start)
         fx.barrier()
         for m in range(count):
-            row = (wave_row * count + m) * 16 + thread % 16
+            row = (m * plan.waves[0] + wave_row) * 16 + thread % 16
             for n in range(columns):
                 column = places[(0, n), 0, 0].unpack()[0]
                 halves[(row * pieces + _swizzled(column // 8, row)) * 2 + (column // 4 + row) % 2] = results[
                     (start + m) * columns + n
                 ].bitcast(fx.Int32)
         fx.barrier()
-        rows = 16 * count
-        total = rows * plan.waves[0] * pieces
+        rows = 16 * count * plan.waves[0]
+        total = rows * pieces
         for one in range(-(-total // plan.threads)):
             index = thread + one * plan.threads
-            row, piece = fx.min(index // pieces, rows * plan.waves[0] - 1), index % pieces
+            row, piece = fx.min(index // pieces, rows - 1), index % pieces
             read = (lds + (row * pieces + _swizzled(piece, row))).load(fx.Int32x4)
             held = fx.make_rmem_tensor((_PIECE, 1), target.element_type)
             held.store((row % 2 == 0).select(read, read.shuffle(read, [2, 3, 0, 1])).bitcast(target.element_type))
-            first = row // rows * (16 * plan.row_blocks) + start * 16
             inside = None
             if total % plan.threads:
                 inside = fx.make_rmem_tensor(1, fx.Boolean)
                 inside.fill(index < total)
-            fx.copy(store, held, divided[None, None, piece, first + row % rows], pred=inside)
+            fx.copy(store, held, divided[None, None, piece, start * 16 * plan.waves[0] + row], pred=inside)
 
 
 def _swizzled(piece: Any, row: Any) -> Any:

@@ -7,7 +7,8 @@ every pack that a wave loads serves more products; what they add up is summed ov
 (`wave_sum`). No two waves load the same part of B as long as there is one along M.
 
 K goes by in *stages*: one stage of A lies in one of the LDS buffers, one stage of B in registers. A stage is as long as
-registers allow, and shorter where two buffers would take so much LDS that only one workgroup fits a compute unit. Where
+registers allow, two blocks or so, and shorter where two buffers would take so much LDS that only one workgroup fits a
+compute unit. Where
 all waves are along K none shares its rows of A with another: then A goes to registers as B does (*private*), there is
 neither LDS nor a barrier in the loop, and a stage is as long as registers allow.
 """
@@ -16,37 +17,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 from flydsl.runtime.chips import CHIPS
 
 from ..arch import LDS_BYTES
-from .instructions import PACK_BYTES, MatrixAtom, MatrixProduct, matrix_product
+from .instructions import PACK_BYTES, MatrixAtom, matrix_product
+from .lds_swizzle import chunk_swizzle
 
 __all__ = ["LDS_BYTES", "WAVE", "TilePlan", "best_plan", "plan_tile"]
 
-WAVE = 64  # lanes, where `main_loop` is written for
+WAVE = 64  # lanes of gfx942 and gfx950
 _SLOT = 4  # cycles of a wave's issue time that an instruction other than a matrix product takes
-_LONGEST_STAGE = 512  # bytes of K
+_LONGEST_STAGE, _LONGEST_OF_MANY = 256, 128  # bytes of K, and of one wave of those that have many blocks of results
+_FEW_BLOCKS = 8
+_SMALL = 64 * 128  # elements of a tile that may have waves along K
 _LONGEST_PRIVATE_STAGE = 256  # bytes of K of one wave
 _B_REGISTERS = 64  # of one stage
 _SUM_CHUNKS = 2048  # of 16 bytes, to exchange sums where no buffer of A lies
-# Instructions between two waits: fewer and the waits show, more and the waits come too late to matter.
-_PHASE_LEAST, _PHASE_MOST = 8, 32
-# Packs of A that a phase holds, twice (one set multiplied, one set arriving); fewer beside many sums.
+# Packs of A that are held twice, one set multiplied, one set arriving; fewer beside many sums.
 _A_PACKS, _A_PACKS_BESIDE_MANY_SUMS, _MANY_SUMS = 8, 4, 128
 _MOST_SUMS = {64: 192, 32: 128}  # by lanes of a wave
 # Of the registers of a thread, what is left for things that `TilePlan.registers` does not count. Where the compiler
 # must not use more than there are (else it may, and takes occupancy for it), it needs more to move about.
 _UNCOUNTED, _UNCOUNTED_UNDER_A_LIMIT = 16, 48
-
-
-@dataclass(frozen=True)
-class Phase:
-    """What a wave multiplies between two waits: rows of `blocks` (16 each) with packs of K, all its columns."""
-
-    packs: tuple[int, ...]
-    blocks: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class TilePlan:
     k_bytes: int  # of a row: the K of this workgroup
     stage_bytes: int  # of a row: the K of one stage
     buffers: int  # LDS buffers: 1, 2, or with `direct` more
-    product: MatrixProduct | MatrixAtom
+    product: MatrixAtom
     waves: tuple[int, int] = (1, 4)  # along M, along N
     shuffled: bool = True  # B is in the order of `shuffle_weight`, else row-major
     k_waves: int = 1
@@ -168,9 +161,27 @@ class TilePlan:
         return self.sum_registers >= _MANY_SUMS
 
     @property
+    def blocks(self) -> int:
+        """Blocks of K of a stage: what a wave multiplies with one pack of each row, or two where an instruction has."""
+        return self.packs // self.product.packs
+
+    @property
+    def row_parts(self) -> int:
+        """Parts in which a wave's rows of A are read from LDS: more where registers are short, or a stage is a block.
+
+        While one part is multiplied the next is read; so a stage has two of them or more, if it can.
+        """
+        if self.private:
+            return 1
+        most = _A_PACKS_BESIDE_MANY_SUMS if self.many_sums else _A_PACKS
+        rows, least = self.row_blocks, 1 if self.blocks > 1 else min(2, self.row_blocks)
+        even = [one for one in range(1, rows + 1) if rows % one == 0]
+        return next(one for one in even if one >= least and (rows // one * self.product.packs <= most or one == rows))
+
+    @property
     def registers(self) -> int:
-        """Registers of a thread for sums, a stage of B, two phases of A, what of A is on its way, and addresses."""
-        held = 2 * max(len(phase.packs) * len(phase.blocks) for phase in self.phases)
+        """Registers of a thread for sums, a stage of B, two parts of A, what of A is on its way, and addresses."""
+        held = 2 * self.row_blocks // self.row_parts * self.product.packs
         a = self.row_blocks * self.packs if self.private else held + (0 if self.direct else self.passes)
         addresses = 2 if self.many_sums else self.column_blocks + (self.row_blocks if self.private else self.passes)
         if self.direct:
@@ -224,7 +235,7 @@ class TilePlan:
     def cycles(self) -> int:
         """Issue cycles of a wave for all of K and the sum over waves, without stalls."""
         unpacking = 6 * self.column_blocks * self.packs if self.b_bytes < PACK_BYTES else 0
-        control = len(self.phases) + (2 if self.private else 3)
+        control = self.blocks * self.row_parts + (2 if self.private else 3)
         stage = self.matrix_cycles + _SLOT * (self.loads + unpacking + control)
         if self.k_waves == 1:
             return stage * self.stages
@@ -234,40 +245,9 @@ class TilePlan:
 
     @property
     def swizzle(self) -> tuple[int, int]:
-        """(shift, mask): chunk c of row r lies where chunk c xor ((r >> shift) & mask) would.
-
-        The lanes of a 128-bit LDS read take the same chunk of 16 rows. Rows shorter than the 128 bytes of 32 banks
-        share a line of banks, so only every (128 / row)-th changes the swizzle; 16 different values are enough.
-        """
-        shift = {4: 1}.get(self.chunks, 0)
-        return shift, min(self.chunks, 16) - 1
-
-    @cached_property
-    def phases(self) -> tuple[Phase, ...]:
-        """The parts of a stage, in order; at least two, so that a wait has work to hide behind."""
-        unit = self.product.packs
-        width = self.column_blocks * self.product.halves
-        blocks = tuple(range(self.row_blocks))
-        groups = [tuple(range(at, at + unit)) for at in range(0, self.packs, unit)]
-        if self.private:
-            half = unit * max(1, len(groups) // 2)
-            return tuple(
-                Phase(tuple(range(at, min(at + half, self.packs))), blocks) for at in range(0, self.packs, half)
-            )
-        while len(groups) > 2 and len(groups) % 2 == 0 and len(groups[0]) // unit * len(blocks) * width < _PHASE_LEAST:
-            groups = [first + second for first, second in zip(groups[::2], groups[1::2], strict=True)]
-        most = _A_PACKS_BESIDE_MANY_SUMS if self.many_sums else _A_PACKS
-        parts = 1
-        while parts < len(blocks) and (
-            len(blocks) // parts * width * (len(groups[0]) // unit) > _PHASE_MOST
-            or -(-len(blocks) // parts) * len(groups[0]) > most
-        ):
-            parts += 1
-        if len(groups) * parts < 2 and len(blocks) > 1:
-            parts = 2
-        size = -(-len(blocks) // parts)
-        split = [blocks[at : at + size] for at in range(0, len(blocks), size)]
-        return tuple(Phase(packs, rows) for packs in groups for rows in split)
+        """(shift, mask): chunk c of row r lies where chunk c xor ((r >> shift) & mask) would, see `chunk_swizzle`."""
+        bits, shift = chunk_swizzle(self.chunks)
+        return shift - (self.chunks.bit_length() - 1), (1 << bits) - 1
 
     def check(self) -> None:
         """ValueError when the buffers do not fit LDS, or the sums not the registers."""
@@ -314,7 +294,11 @@ def plan_tile(
         )  # fmt: skip
 
     chosen = plan(64 * k_waves)
-    longest = _LONGEST_PRIVATE_STAGE * k_waves if chosen.private else _LONGEST_STAGE
+    longest = _LONGEST_OF_MANY * k_waves
+    if chosen.private:
+        longest = _LONGEST_PRIVATE_STAGE * k_waves
+    elif chosen.row_blocks * chosen.column_blocks <= _FEW_BLOCKS:
+        longest = max(longest, _LONGEST_STAGE)
     if k_bytes % chosen.stage_bytes:
         raise ValueError(f"k_waves = {k_waves} waves of 64 bytes of K each do not divide {k_bytes} bytes")
     while k_bytes % (2 * chosen.stage_bytes) == 0 and 2 * chosen.stage_bytes <= longest:
@@ -342,13 +326,14 @@ def best_plan(
     direct: bool = False,
     occupancy: int = 1,
 ) -> TilePlan:
-    """`plan_tile` with those 4 waves that take the fewest cycles, of grids that leave two waves a SIMD their registers.
+    """`plan_tile` with 4 waves along N, or of a small tile those that take the fewest cycles and leave two waves a
+    SIMD their registers.
 
     A tile with too many sums for 4 waves gets 8. With all waves along K, A stays private, which has less to wait for
     than loads that go directly to LDS have, also where these are asked for. Waves along K need LDS for two stages (with
     one there is nothing to hide the second barrier behind).
     """
-    grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers > 1 else [(1, 4, 1)]
+    grids = [(1, 4, 1), (1, 2, 2), (1, 1, 4)] if buffers > 1 and tile_m * tile_n <= _SMALL else [(1, 4, 1)]
     if tile_m * tile_n > 64 * 4 * _MANY_SUMS:
         grids = [(2, 4, 1), (1, 8, 1), (1, 4, 1)]
     plans = []
@@ -361,7 +346,7 @@ def best_plan(
             waves=(along_m, along_n), shuffled=shuffled, k_waves=along_k, direct=direct and not alone,
             occupancy=occupancy,
         )  # fmt: skip
-        exposed = plan.private and len(plan.phases) < 2  # nothing would hide the loads
+        exposed = plan.private and plan.blocks < 2  # nothing would hide the loads
         fits = not plan.crowded and plan.sum_registers <= _MANY_SUMS and plan.lds_bytes <= LDS_BYTES[arch] // 2
         cost = plan.cycles if fits and not exposed else plan.registers
         plans.append((exposed or not fits, cost, plan))

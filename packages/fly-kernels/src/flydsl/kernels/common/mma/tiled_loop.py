@@ -10,9 +10,18 @@ two, where the matrix instruction takes two). While a wave multiplies block k of
 - in the first block, writes A of step t + 1 to LDS and loads that of step t + 2.
 
 One barrier a step, before its last block: all waves have then read what they need of step t, and written step t + 1.
-Where no wave shares its rows of A with another (all are along K), A goes straight into fragments as B does, and there
-is neither LDS nor a barrier; `staged_loop` is the form in which both operands go through LDS. How accesses lie between
-the matrix instructions is a `fx.rocdl.Schedule`, how steps overlap a `fx.Pipeline`; waits are the compiler's.
+Where registers are short, or a step is one block, rows go in `parts`, and a part takes the place of a block.
+
+Other ways of A:
+
+- `direct`: from memory to LDS without registers (gfx950), behind the barrier, into the buffer that it freed; a step for
+  each buffer ahead. Lanes fill LDS in their own order, so each loads what the swizzle has in its place.
+- one buffer (`buffers`): written between two barriers, when all have read the last part of step t.
+- straight into fragments as B, where no wave shares its rows with another (all are along K): neither LDS nor barriers.
+- `staged_loop` is the form in which both operands go through LDS.
+
+How accesses lie between the matrix instructions is a `fx.rocdl.Schedule`, how steps overlap a `fx.Pipeline`; waits are
+the compiler's. B of int4 is unpacked from one fragment to another, a block before each of its products.
 
 The product is C transposed, B being the rows of the matrix instruction: so a lane holds neighbouring columns of C.
 
@@ -29,7 +38,8 @@ from typing import Any
 
 from ..arch import architecture
 from ..language import fx
-from .instructions import PACK_BYTES, MatrixAtom, matrix_atom
+from .instructions import PACK_BYTES, MatrixAtom, matrix_atom, matrix_product, unpack_int4
+from .lds_ways import Access, DirectWay, Way, issue_all
 from .mx_staging import MxStaging
 from .staging import Staging
 
@@ -41,11 +51,10 @@ __all__ = [
 BLOCK = 128
 """Elements of K, and rows of B, that share one f32 scale."""
 
-BUFFERS = 2  # of A in LDS
-_ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8"}
-# Instructions with block scales (E8M0, here all 2^0) that take two packs a lane, for an even number of them.
-_SCALED = {("gfx950", "fp8"): 128}
+BUFFERS = 2  # of A in LDS, usually
+_ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8", "int4": "Int8"}
 _UNIT_SCALES = 0x7F7F7F7F
+_CROWDED = 40  # fragments of 4 registers, sums and operands of a step
 _WAITING = 3  # products that the matrix unit works on before the first of them is scaled
 
 
@@ -111,9 +120,19 @@ class TiledLoop:
             blocks of a step.
         alone: each wave loads the rows of A that it wants straight to registers, though others want them too.
         staging: how both operands lie in LDS, where they do and `staged_loop` is the loop.
-        b_bytes: of B that lie together for a lane: fewer than a pack where B is in the order of `preshuffle_b_fp8`.
+        b_bytes: of B that lie together for a lane: fewer than a pack where B is in the order of `preshuffle_b_fp8`,
+            or int4.
         b_mx: of operands with E8M0 scales, the format of B; `dtype` is that of A. Both are keys of `MX_FORMATS`.
         unit_scales: with `b_mx`, there are no scales: all are 1.
+        buffers: of A in LDS: 1 or 2, or with `direct` more.
+        direct: A goes to LDS without registers.
+        parts: in which the rows of a wave are read and multiplied, where A is in LDS and has no scales.
+        preload: LDS reads, and moves of A, that go before the first product of a part.
+        b_staged: B goes to LDS as A does, with `direct`; it has no scales.
+        sparing: registers are short: accesses keep their place between the columns of products, as where there are
+            parts, and what is loaded again takes the place of what was multiplied.
+        b_sets: fragments of B that take turns; with 2 of them, for a step of one block in parts, B is loaded again a
+            whole step ahead, while the first part is multiplied.
     """
 
     arch: str
@@ -129,6 +148,21 @@ class TiledLoop:
     b_bytes: int = PACK_BYTES
     b_mx: str = ""
     unit_scales: bool = False
+    buffers: int = BUFFERS
+    direct: bool = False
+    parts: int = 1
+    preload: tuple[int, int] = (0, 0)
+    b_staged: bool = False
+    sparing: bool = False
+    b_sets: int = 1
+
+    def __post_init__(self) -> None:
+        rows, _ = self.wave_blocks
+        if rows % self.parts or (self.b_staged and (not self.direct or len(self.phases) < 2)):
+            raise ValueError(
+                f"{rows} blocks of rows a wave in {self.parts} parts, {self.groups} of K a step: parts divide the "
+                "rows, and where both operands go to LDS directly a step has two phases or more"
+            )
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -170,8 +204,15 @@ class TiledLoop:
         """Elements along K of the packs that the lanes of a row hold at once."""
         return self.atom.groups * self.pack
 
+    @property
+    def packed(self) -> bool:
+        """Whether elements of B come in pairs, as int4."""
+        return self.dtype == "int4"
+
     def units(self, K: int, *, of_b: bool = False) -> int:
-        """What so many elements of a row are in memory: elements, or bytes where they have E8M0 scales."""
+        """What so many elements of a row are in memory: elements, or bytes where they have E8M0 scales or are pairs."""
+        if self.packed and of_b:
+            return K // 2
         return K if self.formats is None else K * self.formats[of_b].bits // 8
 
     @property
@@ -182,7 +223,16 @@ class TiledLoop:
     @property
     def private(self) -> bool:
         """Whether each wave loads its own part of A, straight to registers."""
-        return self.alone or (self.waves == (1, 1) and self.staging is None)
+        return self.alone or (self.waves == (1, 1) and self.staging is None and not self.direct)
+
+    @property
+    def lags(self) -> bool:
+        """Whether private operands are loaded again only when the next block is multiplied, for want of registers.
+
+        Else they are while their last products still wait, and then take other registers than before.
+        """
+        (rows, columns), packs = self.wave_blocks, self.packs * self.atom.packs
+        return rows * columns + packs * (rows + columns) > _CROWDED and self.groups > 1
 
     @property
     def packs(self) -> int:
@@ -192,13 +242,11 @@ class TiledLoop:
     @property
     def depth(self) -> int:
         """Extent along K of the matrix instruction."""
-        which = self.arch, self.dtype
         if self.b_mx:
             return BLOCK
-        # Where A is shared, LLVM 22 can leave a wait state too few between such a product and the next LDS read; not
-        # where a product begins from zero, as far as the emulator's check of hazards finds.
-        pairs = self.packs % 2 == 0 and (self.private or self.scaled)
-        return _SCALED[which] if which in _SCALED and pairs else self.atom.depth
+        if self.atom.wave != 64:
+            return self.atom.depth
+        return matrix_product(self.arch, self.dtype, self.packs).depth
 
     @property
     def blocks(self) -> int:
@@ -219,6 +267,51 @@ class TiledLoop:
     def groups(self) -> int:
         """Groups of `joined` blocks that a wave has in a step."""
         return self.blocks // self.joined
+
+    @property
+    def phases(self) -> list[tuple[int, int]]:
+        """(group, part) in the order in which a wave multiplies them in a step."""
+        return [(group, part) for group in range(self.groups) for part in range(self.parts)]
+
+    def rows_of(self, part: int) -> range:
+        """The blocks of 16 rows of a part."""
+        rows = self.wave_blocks[0] // self.parts
+        return range(part * rows, (part + 1) * rows)
+
+    @property
+    def chunks(self) -> int:
+        """Packs of a row of A in LDS."""
+        return self.units(self.tile[2]) // self.pack
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows of A that all threads move together, a pack each."""
+        return self.threads // self.chunks
+
+    def moves_of(self, operand: int) -> int:
+        """Packs of A (0) or B (1) that a thread moves to LDS in a step; the last may be of rows past the tile."""
+        if self.private or self.staging is not None or (operand == 1 and not self.b_staged):
+            return 0
+        return -(-self.tile[operand] // self.rows_at_once)
+
+    @property
+    def moves(self) -> int:
+        """Packs of A that a thread moves to LDS in a step."""
+        return self.moves_of(0)
+
+    def rows_staged(self, operand: int) -> int:
+        """Rows of A (0) or B (1) that a buffer in LDS has room for, all those that are moved."""
+        return self.moves_of(operand) * self.rows_at_once
+
+    @property
+    def staged_rows(self) -> int:
+        """Rows of A that a buffer in LDS has room for."""
+        return self.rows_staged(0)
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether a phase is traced column by column, with what lies between."""
+        return len(self.phases) > 1 and (self.parts > 1 or self.b_staged or self.sparing)
 
     def blocks_of(self, group: int) -> range:
         """The blocks of a group."""
@@ -250,7 +343,10 @@ class TiledLoop:
 
     @property
     def staged_bytes(self) -> int:
-        """LDS of `staged_loop`, 0 where the loop is another."""
+        """LDS of the loops that both operands go through, 0 where it is only A."""
+        if self.b_staged:
+            rows = self.rows_staged(0) + self.rows_staged(1)
+            return self.buffers * rows * self.tile[2] * self.atom.element_bytes
         if self.staging is None:
             return 0
         elements = sum(self.staging.elements(which, self.tile[which], self.tile[2]) for which in range(2))
@@ -258,7 +354,9 @@ class TiledLoop:
 
     @property
     def pipeline(self) -> fx.Pipeline:
-        """How steps overlap: loads of A that go through LDS are two ahead, all others one."""
+        """How steps overlap: loads of A that go through LDS are two ahead, or as many as it has buffers; others one."""
+        if self.direct:
+            return fx.Pipeline(self.steps, ahead=self.buffers, unroll=max(BUFFERS, self.buffers))
         return fx.Pipeline(self.steps, ahead=1 if self.private else 2, unroll=BUFFERS)
 
     @property
@@ -298,11 +396,18 @@ class TiledLoop:
         grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
         return fx.make_tiled_mma(atom, grid, (columns, None, order))
 
-    def carriers(self) -> tuple[fx.TiledMma, fx.TiledMma]:
-        """Tiled MMAs of bytes over the same waves, by which A and B with E8M0 scales are divided among the lanes."""
-        assert self.formats is not None
+    def carriers(self, tiled: fx.TiledMma) -> tuple[fx.TiledMma, fx.TiledMma]:
+        """The tiled MMAs by which A and B are divided among the lanes: `tiled`, or of bytes that are no elements.
+
+        A pair of int4 is a byte, and elements with E8M0 scales are counted in bytes.
+        """
         (along_m, along_n), waves = self.waves, self.k_waves
         grid = fx.make_layout((along_n, along_m, waves), (waves, waves * along_n, 1))
+        if self.packed:
+            pairs = fx.make_mma_atom(fx.rocdl.MFMA(16, 16, self.lane_pack // 2, fx.Int8))
+            return tiled, fx.make_tiled_mma(pairs, grid)
+        if self.formats is None:
+            return tiled, tiled
         made = []
         for one in self.formats:
             element, depth = one.carrier
@@ -317,20 +422,28 @@ class TiledLoop:
         operation = fx.rocdl.cdna4.MFMA_Scale(16, 16, BLOCK, b, a, opsel_a=b_byte, opsel_b=a_byte)
         return fx.make_mma_atom(operation)
 
-    def schedule(self, group: int, loads: bool, fetches: bool) -> Any:
-        """The order inside a group of blocks in which B is reloaded (`loads`) and A fetched (`fetches`)."""
+    def schedule(self, phase: int, loads: bool, fetches: bool) -> Any:
+        """The order inside a phase that is not traced by columns, of a step that another follows (`loads`), and while A
+        of a later one comes (`fetches`)."""
         rows, columns = self.wave_blocks
+        first, last = phase == 0, phase + 1 == len(self.phases)
         packs, b_packs = (max(1, self.units(self.depth, of_b=b) // self.lane_pack) * self.joined for b in (False, True))
         products = rows * columns * self.halves * self.joined
         scales = rows + columns if self.scaled or (self.b_mx and not self.unit_scales) else 0
         if self.private:
+            loads = loads and (phase > 0 or not self.lags)
             return fx.rocdl.interleave(mfma=products, vmem_read=(rows * packs + columns * b_packs + scales) * loads)
-        moved = self.tile[0] * self.units(self.tile[2]) // self.pack // self.threads if group == 0 else 0
-        return fx.rocdl.interleave(
-            mfma=products,
-            ds_read=rows * packs if loads or group + 1 < self.groups else 0,
-            ds_write=moved * loads,
-            vmem_read=moved * fetches + (columns * b_packs + scales) * loads,
+        # A that is written between two barriers of the last phase, or read behind its products, does not interleave.
+        late = self.buffers == 1
+        written = self.moves * loads if first and not (late or self.direct) else 0
+        fetched = self.moves * fetches if (last if late or self.direct else first) else 0
+        read = rows * packs if (loads or not last) and len(self.phases) > 1 else 0
+        loaded = (columns * b_packs + scales) * loads
+        early = min(self.preload[0], read), min(self.preload[1], written), min(self.preload[1], fetched)
+        names = "ds_read", "ds_write", "vmem_read"
+        begin = fx.rocdl.Schedule(tuple((name, count) for name, count in zip(names, early, strict=True) if count))
+        return begin + fx.rocdl.interleave(
+            mfma=products, ds_read=read - early[0], ds_write=written - early[1], vmem_read=fetched - early[2] + loaded
         )
 
 
@@ -343,7 +456,7 @@ def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bo
     """
     mx = loop.formats[of_b] if loop.formats is not None else None
     pack = loop.b_bytes // loop.atom.element_bytes if shuffled else loop.pack
-    modes = loop.modes_of_k(K, pack, mx)
+    modes = loop.modes_of_k(loop.units(K, of_b=of_b) if mx is None else K, pack, mx)
     extents = tuple(extent for extent, _ in modes)
     if not shuffled:
         if (mx is None and len(modes) == 3) or not (of_b or loop.private):
@@ -378,9 +491,9 @@ class LoopOperands:
     Attributes:
         tiled: the tiled MMA; B is the rows of the matrix instruction.
         mine: a thread's slice of it.
-        carriers: the tiled MMAs by which A and B are divided among the lanes: `tiled`, but where they have E8M0 scales.
+        carriers: see `TiledLoop.carriers`.
         tiles: A and B in memory as (rows, K of a step, steps).
-        fragments: of A and B, of a step.
+        fragments: of A and B, of a step, as they come.
         sums: fragment of the results, zero.
     """
 
@@ -397,11 +510,16 @@ class LoopOperands:
         tile_m, tile_n, tile_k = loop.tile
         tiled = loop.tiled_mma()
         mine = tiled.get_slice(thread)
-        carriers = (tiled, tiled) if loop.formats is None else loop.carriers()
+        carriers = loop.carriers(tiled)
         for_a, for_b = (one.get_slice(thread) for one in carriers)
-        tiles_a = fx.flat_divide(a, (tile_m, loop.units(tile_k)))[None, None, 0, None]
+        rows_a = loop.staged_rows or tile_m
+        tiles_a = fx.flat_divide(a, (rows_a, loop.units(tile_k)))[None, None, 0, None]
         tiles_b = fx.flat_divide(b, (tile_n, loop.units(tile_k, of_b=True)))[None, None, 0, None]
-        fragments = for_a.make_fragment_B(tiles_a[None, None, 0]), for_b.make_fragment_A(tiles_b[None, None, 0])
+        one_a = tiles_a[None, None, 0]
+        if loop.staged_rows > tile_m:
+            row = loop.units(tile_k)
+            one_a = fx.make_view(fx.get_iter(a), fx.make_layout((tile_m, row), (row, 1)))
+        fragments = for_a.make_fragment_B(one_a), for_b.make_fragment_A(tiles_b[None, None, 0])
         sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
         sums.fill(0)
         return LoopOperands(tiled, mine, carriers, (tiles_a, tiles_b), fragments, sums)
@@ -441,24 +559,30 @@ def tiled_loop(
 
     Args:
         loop: the geometry.
-        a: buffer tensor (tile_m, K), where rows that do not exist are past its end.
+        a: buffer tensor (tile_m, K), where rows that do not exist are past its end; of `loop.staged_rows` where A
+            goes to LDS.
         b: buffer tensor (tile_n, K), likewise.
-        lds: pointer to room for `BUFFERS` steps of A; None where A goes straight to registers.
+        lds: pointers to room for `loop.staged_rows` of a step, for each buffer; none where A goes straight to
+            registers.
         thread: index in the workgroup.
         looped: `loop.looped` as a run-time value: a loop whose length the compiler knows it may well unroll.
         scales: of the operands, where the loop is `scaled`.
     """
-    tile_m, _, tile_k = loop.tile
     given = LoopOperands.of(loop, a, b, thread)
     tiled, mine, sums, (tiled_a, tiled_b) = given.tiled, given.mine, given.sums, given.carriers
-    (tiles_a, tiles_b), (fragment_a, fragment_b) = given.tiles, given.fragments
-    a_k = loop.units(tile_k)
-    from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
+    (tiles_a, tiles_b), (fragment_a, loaded_b) = given.tiles, given.fragments
     b_from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy(8 * loop.b_bytes), loop.b_element)
 
     # Memory -> fragments; B is the matrix instruction's rows.
     load_b = fx.make_tiled_copy_A(b_from_memory, tiled_b).get_slice(thread)
-    source_b, target_b = load_b.partition_S(tiles_b), load_b.retile(fragment_b)
+    source_b, targets_b = load_b.partition_S(tiles_b), [load_b.retile(loaded_b)]
+    fragment_b, fragments_b = loaded_b, [loaded_b]
+    for _ in range(loop.b_sets - 1):
+        fragments_b.append(fx.make_fragment_like(loaded_b))
+        targets_b.append(load_b.retile(fragments_b[-1]))
+    if loop.packed:
+        _, tile_n, tile_k = loop.tile
+        fragment_b = mine.make_fragment_A(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_k), (tile_k, 1))))
 
     scaling: Any = None
     if scales is not None:
@@ -468,100 +592,185 @@ def tiled_loop(
         if fx.const_expr(scaling is not None):
             scaling.multiply(tiled, sums, fragment_b, fragment_a, now, group)
             return
+        if fx.const_expr(loop.packed):
+            _unpack(loop, loaded_b, fragment_b, group)
         one = (None, None, _along_k(loop, group))
         fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
 
-    def reload_b(now: Any, group: int) -> None:
+    def multiply_column(now: Any, n: int, group: int, part: int) -> None:
+        columns_b = fragment_b if loop.packed else fragments_b[now.buffer(0, loop.b_sets)]
+        if fx.const_expr(loop.packed and part == 0):
+            _unpack(loop, loaded_b, fragment_b, group, n)
+        for half in fx.range_constexpr(loop.halves):
+            for m in loop.rows_of(part):
+                along_k, total = _along_k(loop, group, half), fx.coalesce(sums[None, n, m])
+                each = fx.coalesce(columns_b[None, n, along_k]), fx.coalesce(fragment_a[None, m, along_k])
+                fx.gemm(tiled, total, *each, total)
+
+    def reload_b(now: Any, group: int, n: int | None = None) -> None:
         for block in loop.blocks_of(group):
-            fx.copy(b_from_memory, source_b[None, None, block, now.index(1)], target_b[None, None, block])
+            target_b = targets_b[now.buffer(1, loop.b_sets)]
+            fx.copy(b_from_memory, source_b[None, n, block, now.index(1)], target_b[None, n, block])
         if fx.const_expr(scaling is not None):
             scaling.load(now, group)
 
     if loop.private:
+        from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
         load_a = fx.make_tiled_copy_B(from_memory, tiled_a).get_slice(thread)
         source_a, target_a = load_a.partition_S(tiles_a), load_a.retile(fragment_a)
 
+        def reload(now: Any, group: int) -> None:
+            for block in loop.blocks_of(group):
+                fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
+            reload_b(now, group)
+
         def private_step(now: Any) -> None:
             for group in fx.range_constexpr(loop.groups):
+                late = loop.lags and now.has(0)
+                if fx.const_expr(late and now.has(1) and group > 0):
+                    reload(now, group - 1)
                 if fx.const_expr(now.has(0)):
                     multiply(now, group)
-                if fx.const_expr(now.has(1)):
-                    for block in loop.blocks_of(group):
-                        fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
-                    reload_b(now, group)
+                if fx.const_expr(now.has(1) and not late):
+                    reload(now, group)
                 if fx.const_expr(now.has(0)):
                     _order(loop, now, group)
                 else:
                     _fence()
+                if fx.const_expr(late and now.has(1) and group + 1 == loop.groups):
+                    reload(now, group)
+                    _fence()
 
         loop.pipeline.run(private_step, looped)
+        return given.results(loop)
+
+    mx = MX_FORMATS["fp8"] if loop.scaled and loop.depth == BLOCK else None
+    mx = loop.formats[0] if loop.formats is not None else mx
+    if mx is not None:
+        way: Way = _MxWay(loop, mx, tiles_a, tiled_a, fragment_a, lds, thread)
     else:
-        through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
-        chunks = a_k // loop.pack
+        kind = DirectWay if loop.direct else Way
+        way = kind(loop, 0, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
+    way_b: Any = None
+    if loop.b_staged:
+        way_b = DirectWay(loop, 1, tiles_b, tiled_b, fragment_b, lds[loop.buffers :], thread)
+    late = loop.buffers == 1 or loop.direct
+    single = len(loop.phases) == 1
 
-        # Rows of A in LDS are as long as all banks or a multiple; their packs change places by the number of the row.
-        bits = chunks.bit_length() - 1
-        room = fx.apply_swizzle(fx.recast_iter(loop.element, lds), fx.static(fx.SwizzleType.get(min(bits, 4), 4, bits)))
-        staged = fx.make_view(room, fx.make_layout((tile_m, a_k, BUFFERS), (a_k, 1, tile_m * a_k)))
-        mx = MX_FORMATS["fp8"] if loop.scaled and loop.depth == BLOCK else None
-        mx = loop.formats[0] if loop.formats is not None else mx
-        mx_staging: Any = None if mx is None else MxStaging(loop, mx, lds, BUFFERS, thread)
+    def moved(now: Any) -> list[Access]:
+        return way.fetches(now) + (way_b.fetches(now) if loop.b_staged else [])
 
-        # Memory -> registers -> LDS: a pack a thread, threads along a row.
-        across = fx.make_layout((loop.threads // chunks, chunks), (chunks, 1))
-        packs = fx.make_layout((1, loop.pack), (1, 1))
-        fetch = fx.make_tiled_copy_tv(from_memory, across, packs).get_slice(thread).partition_S(tiles_a)
-        put = fx.make_tiled_copy_tv(through_lds, across, packs).get_slice(thread).partition_D(staged)
-        fetched = [fx.make_fragment_like(fetch[None, None, None, 0]) for _ in range(2)]
-
-        # LDS -> fragment of A.
-        read_a = fx.make_tiled_copy_B(through_lds, tiled_a).get_slice(thread)
-        source_a, target_a = read_a.partition_S(staged), read_a.retile(fragment_a)
-
-        def read(now: Any, group: int, ahead: int) -> None:
-            if fx.const_expr(mx_staging is not None):
-                mx_staging.read(fragment_a, group, now.buffer(ahead, BUFFERS))
-                return
-            for block in loop.blocks_of(group):
-                source = source_a[None, None, block, now.buffer(ahead, BUFFERS)]
-                fx.copy(through_lds, source, target_a[None, None, block])
-
-        def move(now: Any) -> None:
-            if fx.const_expr(mx_staging is not None):
-                mx_staging.put(fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS))
-                return
-            fx.copy(through_lds, fetched[now.buffer(1, 2)], put[None, None, None, now.buffer(1, BUFFERS)])
-
-        def step(now: Any) -> None:
-            if fx.const_expr(not now.has(0)):  # before the loop; first what comes from afar
-                if fx.const_expr(now.has(2)):
-                    fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
-                    _fence()
-                if fx.const_expr(now.has(1)):
+    def step(now: Any) -> None:
+        fetches = now.has(loop.pipeline.ahead)
+        if fx.const_expr(not now.has(0)):  # before the loop; first what comes from afar
+            if fx.const_expr(fetches):
+                issue_all(moved(now))
+                _fence()
+            if fx.const_expr(now.has(1)):
+                if fx.const_expr(not loop.b_staged):
                     for group in fx.range_constexpr(loop.groups):
                         reload_b(now, group)
                         _fence()
-                    move(now)
-                    fx.barrier()
-                    read(now, 0, 1)
-                return
-            for group in fx.range_constexpr(loop.groups):
-                last = group + 1 == loop.groups
-                if fx.const_expr(last):
-                    fx.barrier()
-                if fx.const_expr(now.has(1) or not last):
-                    read(now, 0 if last else group + 1, 1 if last else 0)
-                if fx.const_expr(now.has(1) and group == 0):
-                    move(now)
-                if fx.const_expr(now.has(2) and group == 0):
-                    fx.copy(from_memory, fetch[None, None, None, now.index(2)], fetched[now.buffer(2, 2)])
+                issue_all(way.puts(now))  # the first step
+                fx.barrier()
+                issue_all(way.reads(now, 0, 1))
+                if fx.const_expr(loop.b_staged):
+                    issue_all(way_b.reads_of(now, 0, 1, range(loop.wave_blocks[1])))
+            return
+        for phase in fx.range_constexpr(len(loop.phases)):
+            group, part = loop.phases[phase]
+            first, last = phase == 0, phase + 1 == len(loop.phases)
+            if fx.const_expr(single):  # what is read next takes the place of what is multiplied
                 multiply(now, group)
-                if fx.const_expr(now.has(1)):
+                if fx.const_expr(not late and now.has(1)):
+                    issue_all(way.puts(now))
+            if fx.const_expr(last and now.has(1)):
+                fx.barrier()  # all have read this step, and written the next
+                if fx.const_expr(loop.buffers == 1):
+                    issue_all(moved(now) if loop.direct else way.puts(now))
+                    fx.barrier()
+            # What lies between the products, in the order in which it is needed.
+            accesses = []
+            if fx.const_expr(now.has(1) or not last):
+                accesses += way.reads(now, (phase + 1) % len(loop.phases), 1 if last else 0)
+            if fx.const_expr(first and not late and not single and now.has(1)):
+                accesses += way.puts(now)
+            if fx.const_expr((last if late else first) and fetches and not (loop.direct and loop.buffers == 1)):
+                accesses += moved(now)
+            ends, more = part + 1 == loop.parts, now.has(1) or not last
+            reloads = now.has(1) and (ends if loop.b_sets == 1 else part == 0) and not loop.b_staged
+            if fx.const_expr(not loop.by_columns):
+                issue_all(accesses)
+                if fx.const_expr(not single):
+                    multiply(now, group)
+                if fx.const_expr(reloads):
                     reload_b(now, group)
-                _order(loop, now, group)
+                _order(loop, now, phase)
+                continue
+            early = _early(loop, accesses)
+            rest, columns = [one for one in accesses if one not in early], loop.wave_blocks[1]
+            for n in fx.range_constexpr(columns):
+                due = (early if n == 0 else []) + rest[len(rest) * n // columns : len(rest) * (n + 1) // columns]
+                issue_all(due)
+                multiply_column(now, n, group, part)
+                behind = []  # B, which takes the place of what was multiplied
+                if fx.const_expr(reloads):
+                    reload_b(now, group, n)
+                if fx.const_expr(loop.b_staged and ends and more):
+                    behind = way_b.reads_of(now, (group + 1) % loop.groups, 1 if last else 0, [n])
+                    issue_all(behind)
+                if fx.const_expr(loop.scheduled):
+                    _column(loop, due + behind, early if n == 0 else [], reloads).apply()
 
-        loop.pipeline.run(step, looped)
+    loop.pipeline.run(step, looped)
     return given.results(loop)
+
+
+class _MxWay(Way):
+    """The way of A whose packs lie in LDS by coordinates, see `MxStaging`."""
+
+    def __init__(
+        self, loop: TiledLoop, mx: MxFormat, tiles: Any, tiled: Any, fragment: Any, lds: Any, thread: Any
+    ) -> None:
+        super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
+        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds[0], BUFFERS, thread)
+
+    def puts(self, now: Any) -> list[Access]:
+        """Write A of the next step to LDS."""
+        source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS)
+        return [Access("ds_write", lambda: self._staging.put(source, buffer), self.moves)]
+
+    def reads_of(self, now: Any, group: int, ahead: int, rows: Any) -> list[Access]:
+        """Read a group of blocks of K, of this step or of the next."""
+        buffer = now.buffer(ahead, BUFFERS)
+        return [Access("ds_read", lambda: self._staging.read(self._fragment, group, buffer))]
+
+
+def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
+    """Those that go before the first product, see `TiledLoop.preload`."""
+    reads = [one for one in accesses if one.name == "ds_read"]
+    return reads[: loop.preload[0]] + [one for one in accesses if one.name != "ds_read"][: loop.preload[1]]
+
+
+def _column(loop: TiledLoop, due: list[Access], early: list[Access], reloads: bool) -> fx.rocdl.Schedule:
+    """The order of a column of products, of those rows that a part has."""
+    counts = {
+        name: sum(one.count for one in due if one.name == name and one not in early)
+        for name in ("ds_read", "ds_write", "vmem_read")
+    }
+    counts["vmem_read"] += reloads * max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack)
+    begin = fx.rocdl.Schedule(tuple((one.name, one.count) for one in early))
+    return begin + fx.rocdl.interleave(mfma=len(loop.rows_of(0)) * loop.halves, **counts)
+
+
+def _unpack(loop: TiledLoop, pairs: fx.Tensor, fragment: fx.Tensor, block: int, column: int | None = None) -> None:
+    """Make int8 of the int4 of a block of K, of one block of columns or of all, see `unpack_int4`."""
+    words = PACK_BYTES // 4 // loop.halves
+    for n in range(loop.wave_blocks[1]) if column is None else [column]:
+        unpacked = unpack_int4(fx.coalesce(pairs[None, n, block]).load().bitcast(fx.Int32))
+        for half in range(loop.halves):
+            part = fx.coalesce(fragment[None, n, _along_k(loop, block, half)])
+            part.store(unpacked.shuffle(unpacked, list(range(half * words, (half + 1) * words))).bitcast(fx.Int8))
 
 
 class _Scaling:
@@ -689,10 +898,10 @@ def _along_k(loop: TiledLoop, block: int, half: int | None = None) -> Any:
     return (half, block) if loop.blocks > 1 else half
 
 
-def _order(loop: TiledLoop, now: Any, group: int) -> None:
-    """Ask for the schedule of a group of blocks of K."""
+def _order(loop: TiledLoop, now: Any, phase: int) -> None:
+    """Ask for the schedule of a phase; where A goes straight to fragments that is a group of blocks of K."""
     if fx.const_expr(loop.scheduled):
-        loop.schedule(group, now.has(1), now.has(now.pipeline.ahead)).apply()
+        loop.schedule(phase, now.has(1), now.has(now.pipeline.ahead)).apply()
 
 
 def _fence() -> None:

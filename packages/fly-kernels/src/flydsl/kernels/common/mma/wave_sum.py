@@ -19,7 +19,7 @@ Sums = dict[tuple[int, int], Any]
 
 
 def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
-    """The sums of `main_loop.sum_over_k` over all waves along K, for (row block, column block) of the wave's own part.
+    """The sums of `tiled_loop` over all waves along K, for (row block, column block) of the wave's own part.
 
     Args:
         plan: the geometry.
