@@ -91,10 +91,11 @@ def test_all_of_tinygrad(pytestconfig: pytest.Config, rocm: Path, arch: str, ver
 
 
 @pytest.mark.slow
-def test_triton(pytestconfig: pytest.Config, rocm: Path, arch: str) -> None:
+@pytest.mark.parametrize("chip", ["gfx942", "gfx950", "gfx1100", "gfx1201"])
+def test_triton(pytestconfig: pytest.Config, rocm: Path, chip: str) -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("Triton's tensors are torch's, which is not installed")
-    variables = {"PYTHONPATH": str(fetched(pytestconfig, "triton==3.9.0")), "FLYDSL_GPU_ARCH": arch}
+    variables = {"PYTHONPATH": str(fetched(pytestconfig, "triton==3.9.0")), "FLYDSL_GPU_ARCH": chip}
     variables |= {"TRITON_CACHE_DIR": str(rocm / "cache"), "TRITON_LIBHIP_PATH": str(rocm / "lib/libamdhip64.so")}
     assert run([sys.executable, str(FOREIGN / "triton_client.py")], **variables) == "all right"
 

@@ -71,6 +71,7 @@ struct Operand {
   OperandKind kind = OperandKind::None;
   uint8_t dwords = 0;
   uint8_t modifiers = 0;
+  uint8_t halves = 3; ///< of a register of 32 bits, those that are named: bit 0 the low one
   uint16_t index = 0; ///< register number, row or SpecialSource
   uint64_t constant = 0;
 

@@ -31,9 +31,11 @@ Operand parseRegister(const std::string &fullName) {
   Operand out;
   std::string name = fullName;
   bool high = false;
+  bool low = false;
   for (const char *half : {"_LO16", "_HI16"})
     if (const size_t at = name.find(half); at != std::string::npos) {
       high = half[1] == 'H';
+      low = !high;
       name.erase(at, 5);
     }
   if (startsWith(name, "SGPR_NULL")) {
@@ -43,6 +45,7 @@ Operand parseRegister(const std::string &fullName) {
     return out;
   }
   out.modifiers = high ? modifier::kHigh : 0;
+  out.halves = high ? 2 : low ? 1 : 3;
   if (numbered(name, "VGPR", 0, OperandKind::Vector, out) ||
       numbered(name, "AGPR", kFirstAccVgpr, OperandKind::Vector, out) ||
       numbered(name, "SGPR", 0, OperandKind::Scalar, out) ||

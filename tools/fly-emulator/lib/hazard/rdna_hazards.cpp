@@ -19,8 +19,12 @@ bool overlap(const std::vector<RegisterSpan> &a, const std::vector<RegisterSpan>
   });
 }
 
+/// In halves of registers: an instruction on 16 bits has nothing to do with the other half.
 RegisterSpan spanOf(const Operand &operand) {
-  return {operand.index, static_cast<uint16_t>(operand.index + operand.dwords)};
+  const unsigned first = 2U * operand.index;
+  const unsigned begin = operand.halves == 2 ? first + 1 : first;
+  const unsigned end = operand.halves == 3 ? first + 2U * operand.dwords : begin + 1;
+  return {static_cast<uint16_t>(begin), static_cast<uint16_t>(end)};
 }
 
 bool isTranscendental(const std::string &name) {

@@ -42,8 +42,6 @@ std::string coverageText(unsigned sanitizers, const std::string &arch) {
   add("the scalar cache after stores", rdna ? kNever : sanitizer::kRace);
   add("hazards of " + arch, sanitizer::kHazard);
   if (rdna)
-    add("hazards of scalar registers (s_waitcnt_depctr and s_wait_alu sa_sdst, va_sdst)", kNever);
-  if (rdna)
     add("the caches of the two halves of a workgroup processor", kNever);
   return "checked: " + (checked.empty() ? "nothing" : checked) + "\nnot checked: " + rest;
 }

@@ -23,12 +23,17 @@ void HazardCheck::before(Wave &wave, const Instruction &inst) {
 void RdnaHazardCheck::before(Wave &wave, const Instruction &inst) {
   auto [it, isNew] = facts_.try_emplace(&inst);
   if (isNew)
-    it->second = rdnaFacts(inst);
-  const RdnaHazard *hazard =
-      waves_[wave.index].step(it->second, wave.launch->generation, wave.lanes());
-  if (hazard != nullptr)
-    sink_.add({"hazard", wave, inst, -1, hazard->earlier},
-              [&] { return std::string(hazard->what); });
+    it->second = {rdnaFacts(inst), scalarFacts(inst)};
+  const uint32_t generation = wave.launch->generation;
+  const uint32_t lanes = wave.lanes();
+  const auto report = [&](const auto *hazard) {
+    if (hazard != nullptr)
+      sink_.add({"hazard", wave, inst, -1, hazard->earlier},
+                [&] { return std::string(hazard->what); });
+  };
+  Windows &windows = waves_[wave.index];
+  report(windows.vector.step(it->second.vector, generation, lanes));
+  report(windows.scalar.step(inst, it->second.scalar, generation, lanes));
 }
 
 } // namespace flyemu

@@ -6,6 +6,7 @@
 
 #include "hazard/hazard_window.h"
 #include "hazard/rdna_hazards.h"
+#include "hazard/scalar_hazards.h"
 #include "sanitize/report.h"
 
 namespace flyemu {
@@ -28,7 +29,7 @@ private:
   std::vector<HazardWindow> waves_;
 };
 
-/// The same for gfx11 and gfx12, whose rules are others (hazard/rdna_hazards.h).
+/// The same for gfx11 and gfx12, whose rules are others (hazard/rdna_hazards.h, scalar_hazards.h).
 class RdnaHazardCheck {
 public:
   RdnaHazardCheck(ReportSink &sink, const WorkGroup &group)
@@ -38,8 +39,16 @@ public:
 
 private:
   ReportSink &sink_;
-  std::unordered_map<const Instruction *, RdnaFacts> facts_;
-  std::vector<RdnaHazardWindow> waves_;
+  struct Facts {
+    RdnaFacts vector;
+    ScalarFacts scalar;
+  };
+  struct Windows {
+    RdnaHazardWindow vector;
+    ScalarHazardWindow scalar;
+  };
+  std::unordered_map<const Instruction *, Facts> facts_;
+  std::vector<Windows> waves_;
 };
 
 } // namespace flyemu

@@ -37,6 +37,35 @@ PLANTED = {
         [COMPARE, "v_nop", PERMUTE], {"gfx1100", "gfx1201"}, {32, 64}, "v_permlane16", "v_cmpx",
     ),
 }  # fmt: skip
+# Scalar registers; `mask`, `wait` and so on are replaced by what the architecture and the width call it.
+CHOOSE = "v_cndmask_b32 v50, v10, v10, {mask}"
+READ = "v_mov_b32 v51, s24"
+SCALAR_WRITE, VECTOR_WRITE = "s_mov_b32 s24, 5", "v_readfirstlane_b32 s24, v10"
+PLANTED_SCALARS = {
+    "written by the scalar ALU behind a mask": ([CHOOSE, SCALAR_WRITE, READ], {("gfx1100", 64), ("gfx1201", 0)}),
+    "and read by the scalar ALU": (
+        [CHOOSE, SCALAR_WRITE, "s_add_co_i32 s25, s24, 1"], {("gfx1100", 64), ("gfx1201", 0)},
+    ),
+    "written by the vector ALU": ([CHOOSE, VECTOR_WRITE, READ], {("gfx1100", 64), ("gfx1201", 0)}),
+    "others between": ([CHOOSE, SCALAR_WRITE, *[OTHER] * 20, READ], {("gfx1100", 64), ("gfx1201", 0)}),
+    "a wait for others": ([CHOOSE, SCALAR_WRITE, "{va_sdst}", READ], {("gfx1100", 64), ("gfx1201", 0)}),
+    "read as a number before": ([READ, SCALAR_WRITE, READ], {("gfx1201", 0)}),
+    "VCC": (
+        ["v_cndmask_b32 v50, v10, v10, {vcc}", "v_cmp_gt_u32 {vcc}, 7, v10", "v_cndmask_b32 v51, v10, v10, {vcc}"],
+        {("gfx1100", 64), ("gfx1201", 0)},
+    ),
+}  # fmt: skip
+SOUND_SCALARS = {
+    "waited for": [CHOOSE, SCALAR_WRITE, "{sa_sdst}", READ],
+    "written by the vector ALU, waited for": [CHOOSE, VECTOR_WRITE, "{va_sdst}", READ],
+    "written by the vector ALU, read by the scalar ALU": [CHOOSE, VECTOR_WRITE, "s_add_co_i32 s25, s24, 1"],
+    "written before it is read": [SCALAR_WRITE, READ],
+    "another register": [CHOOSE, "s_mov_b32 s26, 5", "v_mov_b32 v51, s26"],
+    "VCC, waited for": [
+        "v_cndmask_b32 v50, v10, v10, {vcc}", "v_cmp_gt_u32 {vcc}, 7, v10", "{va_vcc}",
+        "v_cndmask_b32 v51, v10, v10, {vcc}",
+    ],
+}  # fmt: skip
 SOUND = {
     "transcendental, six between": [EXP, *[OTHER] * 6, USE],
     "transcendental, two of its kind between": [EXP, "v_rcp_f32 v52, v10", "v_rcp_f32 v54, v10", USE],
@@ -47,6 +76,14 @@ SOUND = {
     "half before EXEC, five before the use": [OLD, EXEC, NEW, *[OTHER] * 5, BOTH],
     "half before EXEC, waited for": [OLD, EXEC, NEW, WAIT, BOTH],
     "both behind EXEC": [EXEC, OLD, NEW, BOTH],
+    "the other half of a register": [
+        "v_mov_b32 v53, v10",
+        *[OTHER] * 5,
+        OLD,
+        EXEC,
+        "v_mov_b16 v53.h, 0",
+        "v_add_f16 v54.l, v53.l, v50.l",
+    ],
     "parts of one operand": [OLD, EXEC, NEW, "v_lshlrev_b64 v[54:55], v10, v[50:51]"],
     "permute behind compare and another": [COMPARE, OTHER, PERMUTE],
 }
@@ -77,6 +114,42 @@ def test_planted(run: Runner, name: str, arch: str, lanes: int) -> None:
 def test_sound(run: Runner, name: str, arch: str, lanes: int) -> None:
     with sanitize("hazard"):
         run(code_of(SOUND[name], lanes), arch, lanes)
+
+
+def scalar_code(lines: list[str], arch: str, lanes: int) -> str:
+    wait = "s_waitcnt_depctr" if arch == "gfx1100" else "s_wait_alu"
+    names = {
+        "mask": "s24" if lanes == 32 else "s[24:25]",
+        "vcc": "vcc_lo" if lanes == 32 else "vcc",
+        "sa_sdst": f"{wait} 0xfffe",
+        "va_vcc": f"{wait} 0xfffd",
+        "va_sdst": f"{wait} 0xf1ff",
+    }
+    text = "\n".join(one.format(**names) for one in lines)
+    return text.replace("s_add_co_i32", "s_add_i32") if arch == "gfx1100" else text
+
+
+@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize("name", PLANTED_SCALARS)
+def test_planted_scalars(run: Runner, name: str, arch: str, lanes: int) -> None:
+    lines, where = PLANTED_SCALARS[name]
+    with sanitize("hazard", raises=False) as found:
+        run(scalar_code(lines, arch, lanes) + "\nv_mov_b32 v40, v10", arch, lanes)
+    if not {(arch, lanes), (arch, 0)} & where:
+        assert found.reports == []
+        return
+    (report,) = found.reports
+    assert report.sanitizer == "hazard"
+    later, earlier = (one.format(mask="", vcc="", va_sdst="").split()[0] for one in (lines[-1], lines[1]))
+    assert report.instruction.startswith(later.replace("_co", "") if arch == "gfx1100" else later)
+    assert report.other_instruction.startswith(earlier)
+
+
+@pytest.mark.parametrize(("arch", "lanes"), WAVES)
+@pytest.mark.parametrize("name", SOUND_SCALARS)
+def test_sound_scalars(run: Runner, name: str, arch: str, lanes: int) -> None:
+    with sanitize("hazard"):
+        run(scalar_code(SOUND_SCALARS[name], arch, lanes) + "\nv_mov_b32 v40, v10", arch, lanes)
 
 
 def wmma(arch: str, d: int, a: int, b: int) -> str:
