@@ -150,12 +150,13 @@ void ScalarHazardWindow::stepPairs(const Instruction &inst, const ScalarFacts &f
 
 const ScalarHazard *ScalarHazardWindow::step(const Instruction &inst, const ScalarFacts &facts,
                                              uint32_t generation, uint32_t lanes) {
-  if (generation == 11 && lanes != 64)
+  const bool masks = generation == 11 && lanes == 64;
+  if (!masks && generation != 12) // gfx1250 has none
     return nullptr;
   found_ = {};
   if (facts.waitsScalar || facts.waitsVector || facts.waitsVcc)
     settle(facts.waitsScalar, facts.waitsVector, facts.waitsVcc);
-  if (generation == 11)
+  if (masks)
     stepMasks(inst, facts);
   else
     stepPairs(inst, facts);

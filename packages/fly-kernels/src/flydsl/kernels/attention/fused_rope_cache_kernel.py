@@ -13,7 +13,7 @@ heads of a token, or of several: the queries, then the keys, each together with 
 first threads, and reach the others through LDS; the loads of the heads are in flight meanwhile. Every element of Q, K
 and V is read once, in 16-byte accesses; each output is written once.
 
-Limits: heads of 16 times a power of two elements up to 4096, up to 65,536 heads and places of a cache block, caches of
+Limits: heads of a multiple of 16 elements up to 4096, up to 65,536 heads and places of a cache block, caches of
 any size; positions and slots are not checked. gfx942 and gfx950.
 """
 
@@ -56,8 +56,8 @@ def _check(
         positive_integer(name, value, _MOST_HEADS)
     positive_integer("head_dim", head_dim)
     lanes = head_dim // PACK
-    if head_dim % PACK or lanes < 1 or _MOST_LANES % lanes:
-        raise ValueError(f"head_dim must be 16 times a power of two up to 4096, got {head_dim}")
+    if head_dim % PACK or lanes < 1 or lanes > _MOST_LANES:
+        raise ValueError(f"head_dim must be a multiple of {PACK} up to {PACK * _MOST_LANES}, got {head_dim}")
     if not is_neox:
         raise ValueError("is_neox=False (interleaved pairs) is not supported; permute the heads' elements to halves")
     if rotary_dim not in (-1, head_dim):
@@ -105,7 +105,7 @@ def build_fused_rope_cache_module(
     sums to `dtype_str` one by one, as kernels do that compute in it: the same bits as theirs, and less exact.
 
     Raises ValueError for what is not supported: another dtype, interleaved pairs, a rotary_dim below head_dim, a
-    head_dim that is not 16 times a power of two. ImportError without the compiler.
+    head_dim that is no multiple of 16 up to 4096. ImportError without the compiler.
     """
     _check(head_dim, rotary_dim, num_q_heads, num_kv_heads, block_size, is_neox, dtype_str, pos_dtype)
     element = float_type(dtype_str)
