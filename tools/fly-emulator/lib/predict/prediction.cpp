@@ -346,14 +346,20 @@ Prediction Predictor::predict() {
   pathLength /= static_cast<double>(paths.size());
 
   double working = 0; // workgroups that have something to do
+  double meanLength = 0;
   for (const RecordedPath *group : spread)
-    working += static_cast<double>(group->issueCycles) >= kIdle * longest ? 1.0 : 0.0;
+    if (const auto length = static_cast<double>(group->issueCycles); length >= kIdle * longest) {
+      working += 1;
+      meanLength += length;
+    }
+  // The unit that is looked at may have longer or shorter workgroups than the device's.
+  const double typical = working == 0 ? 1 : meanLength / working / pathLength;
   working = std::max(1.0, count * working / static_cast<double>(spread.size()));
   for (const RecordedPath *path : paths)
     for (const auto &wave : path->waves)
       for (const PathEvent &event : wave)
         out.issueCycles += recorder_.instructions()[event.instruction].cost.issue;
-  out.issueCycles *= working / static_cast<double>(paths.size());
+  out.issueCycles *= typical * working / static_cast<double>(paths.size());
   const double active = std::min(device.units, working);
   const auto perUnit =
       static_cast<uint32_t>(std::ceil(std::ceil(working / device.xcds) / unitsOfXcd));
@@ -420,7 +426,7 @@ Prediction Predictor::predict() {
       std::ceil(recorder_.geometry().threads() / static_cast<double>(recorder_.lanes()));
   out.occupancyOverTime = occupancyOver(schedule, wavesOfGroup, device.units * kSimds);
   // What all matrix units of the device do on average decides: power is the device's.
-  const double matrix = out.run.matrixAtPeak / simulated * working /
+  const double matrix = out.run.matrixAtPeak / simulated * typical * working /
                         (std::max(1.0, out.unitCycles) * device.units * kSimds);
   out.clockGHz = device.clockGHz * (1 - device.throttle * matrix);
   out.seconds = device.launchNs * 1e-9 + out.unitCycles / out.clockGHz * 1e-9;

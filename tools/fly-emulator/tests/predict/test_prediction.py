@@ -271,6 +271,23 @@ def test_the_clock_follows_what_all_units_do_on_average(build: Callable[..., Mod
     assert boost - more == pytest.approx((boost - full) / 2, rel=0.1)
 
 
+def test_the_clock_is_that_of_all_workgroups_where_they_differ(build: Callable[..., Module], arch: str) -> None:
+    """Half of them multiply three times as long: which half the unit has that is looked at does not matter.
+
+    How many of them do is known from a sample, to a third.
+    """
+    clocks, cycles = [], []
+    for longer in (0, 64):
+        code = f"  s_and_b32 s3, s2, 64\n{MATRIX * 100}  s_cmp_lg_u32 s3, {longer}\n  s_cbranch_scc1 .Ldone\n"
+        code += f"{MATRIX * 200}.Ldone:\n"
+        got = predicted(build, arch, code, groups=COMPUTE_UNITS[arch] * 32, sampled=True).data
+        clocks.append(got["clock_ghz"])
+        cycles.append(got["issue_cycles"])
+    boost = {"gfx942": 2.1, "gfx950": 2.4}[arch]
+    assert cycles[0] == pytest.approx(cycles[1], rel=0.3)
+    assert boost - clocks[0] == pytest.approx(boost - clocks[1], rel=0.3)
+
+
 def test_the_report_says_predicted_where_and_why(build: Callable[..., Module]) -> None:
     got = predicted(build, "gfx942", COPY, groups=2048, words=2048 * 1024)
     assert str(got).startswith("f on MI325X: predicted ")

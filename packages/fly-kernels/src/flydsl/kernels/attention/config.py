@@ -29,6 +29,8 @@ class FlashConfig:
         stages: tiles of keys and values in LDS, 1 or 2. With one, waves wait until all have read it.
         stagger: the second half of the waves is a barrier behind the first, so that on each SIMD one wave computes
             weights while another adds weighted values. Needs two stages and an even number of waves.
+        pipelined: a wave computes the weights of 32 keys while it multiplies for the scores of the 32 that follow and
+            for the output of the 32 before. Needs waves of 64 lanes, two stages of 64 keys, and no stagger.
         setprio: a wave that computes scores goes before one that adds weighted values.
         lazy_rescale: references of rows are renewed where weights grow too large; else for every tile.
         xcd_swizzle: each die gets a contiguous run of heads with all of their query rows, so that its L2 holds keys and
@@ -44,6 +46,7 @@ class FlashConfig:
     waves_per_eu: int = 2
     stages: int = 1
     stagger: bool = False
+    pipelined: bool = False
     setprio: bool = False
     lazy_rescale: bool = True
     xcd_swizzle: bool = False
@@ -62,6 +65,14 @@ class FlashConfig:
                 "flash attention: stagger needs stages=2 and an even number of waves, "
                 f"got stages={self.stages!r} and waves={self.waves!r}"
             )
+
+        if self.pipelined and (self.stages, self.kv_tile, self.stagger) != (2, 64, False):
+            raise ValueError(
+                "flash attention: pipelined needs stages=2, kv_tile=64 and stagger=False, "
+                f"got stages={self.stages!r}, kv_tile={self.kv_tile!r} and stagger={self.stagger!r}"
+            )
+        if self.pipelined and geometry().lanes != 64:
+            raise ValueError("flash attention: pipelined is for waves of 64 lanes")
 
     @property
     def threads(self) -> int:
@@ -118,9 +129,11 @@ def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
     if head_dim > 128:
         return FlashConfig(**{**large, "waves": min(waves, large["waves"])})
     waves = min(waves, usual["waves"])
-    return FlashConfig(
-        **{**usual, "waves": waves, "kv_tile": few["kv_tile"] if waves <= few["waves"] else usual["kv_tile"]}
-    )
+    if waves <= few["waves"]:
+        return FlashConfig(**{**usual, "waves": waves, "kv_tile": few["kv_tile"]})
+    two_tiles = get_rocm_arch().startswith("gfx950") and usual["kv_tile"] == 64  # in LDS
+    mixed = table["pipelined"] if two_tiles else {}
+    return FlashConfig(**{**usual, "waves": waves, **mixed})
 
 
 def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: int = 128, bias: bool = False) -> int:
@@ -150,17 +163,28 @@ def dual_wave(
     """The configuration with the schedule of two groups of waves, as far as asked for (`FlashConfig`).
 
     It is for two tiles in LDS, so for gfx950, and for two waves of 32 rows on a SIMD, so for eight; others have none of
-    it but `lazy_rescale` and `xcd_swizzle`.
+    it but `lazy_rescale` and `xcd_swizzle`. With all of it each wave mixes weights and products (`pipelined`), so that
+    both fill the other's gaps however they stand to each other: neither stagger nor priorities are needed then.
     """
-    two_tiles = config.waves == _DUAL_WAVES and config.query_blocks == 1 and (setprio or stagger)
+    if config.waves != _DUAL_WAVES or config.query_blocks != 1:
+        return eager(replace(config, xcd_swizzle=xcd_swizzle), lazy_rescale)
+    pipelined = setprio and stagger and lazy_rescale
     return replace(
         config,
-        stages=2 if two_tiles else config.stages,
-        stagger=two_tiles and stagger,
-        setprio=two_tiles and setprio,
+        stages=2 if setprio or stagger else 1,
+        stagger=stagger and not pipelined,
+        pipelined=pipelined,
+        setprio=setprio and not pipelined,
         lazy_rescale=lazy_rescale,
         xcd_swizzle=xcd_swizzle,
     )
+
+
+def eager(config: FlashConfig, lazy_rescale: bool) -> FlashConfig:
+    """The configuration with or without lazy rescaling; without it there is no loop to pipeline."""
+    if lazy_rescale or not config.pipelined:
+        return replace(config, lazy_rescale=lazy_rescale)
+    return replace(config, lazy_rescale=False, pipelined=False, stages=1)
 
 
 def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_eu: int | None) -> FlashConfig:

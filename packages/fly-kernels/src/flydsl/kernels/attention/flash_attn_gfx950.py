@@ -68,7 +68,9 @@ def build_flash_attn_dualwave_swp_module(
         dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile; this
             changes no more than their rounding.
         dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule, as `FlashConfig.setprio` and `stagger`; with
-            either of them there are two tiles of keys and values in LDS. No result depends on it.
+            either of them there are two tiles of keys and values in LDS. With both and lazy rescaling each wave mixes
+            weights and products (`FlashConfig.pipelined`), which takes the place of both. No result depends on it but
+            for rounding.
         daz, cross_seqlen: choose between variants that are one here: weights below 2^-126 are always zero, and lengths
             of queries and keys may always differ.
 

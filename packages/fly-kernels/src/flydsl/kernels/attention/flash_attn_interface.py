@@ -14,7 +14,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from .config import block_rows, default_config, dual_wave
+from .config import block_rows, default_config, dual_wave, eager
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .hopper_attention import HEAD_DIMS, compile_hopper_attention
@@ -37,14 +37,12 @@ def _forward(
 ) -> Any:
     build = build_forward if variant.splits == 1 else build_split_forward
     setprio, stagger, lazy_rescale, xcd_swizzle = schedule
-    dual = arch.startswith("gfx950") and head_dim in (64, 128)
-    config = dual_wave(
-        default_config(head_dim, rows),
-        setprio=setprio and dual,
-        stagger=stagger and dual,
-        lazy_rescale=lazy_rescale,
-        xcd_swizzle=xcd_swizzle,
-    )
+    config = replace(default_config(head_dim, rows), xcd_swizzle=xcd_swizzle)
+    if arch.startswith("gfx950") and head_dim in (64, 128):
+        options = {"setprio": setprio, "stagger": stagger, "xcd_swizzle": xcd_swizzle}
+        config = dual_wave(config, lazy_rescale=lazy_rescale, **options)
+    else:
+        config = eager(config, lazy_rescale)
     return build(heads, kv_heads, head_dim, dtype, causal, lse, None, config, variant)
 
 
@@ -133,7 +131,8 @@ def flydsl_flash_attn_func(
             keys), and how many tiles of keys they took without.
         dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile.
         dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule of workgroups of 256 queries on gfx950, for D
-            of 64 and 128 (`FlashConfig.setprio`, `stagger`); there is none to choose elsewhere.
+            of 64 and 128 (`FlashConfig.setprio`, `stagger`; with both and lazy rescaling `pipelined`, which takes the
+            place of both); there is none to choose elsewhere.
         dualwave_swp_xcd_swizzle: whether each die of the device gets whole heads, so that its L2 holds their keys and
             values (`FlashConfig.xcd_swizzle`); None keeps the order of the grid, as False does.
         waves_per_eu, daz: hints for variants that this kernel decides itself; not used.

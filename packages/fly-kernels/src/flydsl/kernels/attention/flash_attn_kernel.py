@@ -13,7 +13,8 @@ holds one tile, and two barriers a tile separate its readers from its writers.
 Tiles with masked keys (the diagonal, the edges of a window, the end of the keys) come first, in a loop of their own
 that masks and takes the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all
 other tiles has no masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references
-and comes back to the same tile, of which nothing has been added yet.
+and comes back to the same tile, of which nothing has been added yet. With `FlashConfig.pipelined` that loop mixes the
+weights of a block of keys with the products of its neighbours, and renews references where it stands.
 
 Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
 output. Keys and values move from memory once per workgroup, queries and output once.
@@ -25,6 +26,7 @@ puts together.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from ..common.arch import NUM_XCDS
@@ -36,6 +38,7 @@ from .forward_arguments import check_arguments
 from .kv_staging import KeyStaging, ValueStaging
 from .matrix import (
     STEP,
+    adds_pairs,
     any_lane,
     by_mode,
     exp2,
@@ -47,13 +50,15 @@ from .matrix import (
     value_product,
     weights_as_operand,
 )
-from .online_softmax import NO_KEY, RENEW_ABOVE, mask, renewed, weights
+from .mixing import Mix
+from .online_softmax import NO_KEY, RENEW_ABOVE, Weights, mask, renewed, weights
 from .output_store import OutputStore, output_elements
 from .score_terms import ScoreTerms
 from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
 _LN_2 = math.log(2.0)
+_LEAD, _AHEAD = 1, 4  # of `Mix`
 _COPIES = 2  # of the body of the loop over tiles without masks
 
 
@@ -104,6 +109,8 @@ def build_forward(
     group = num_heads // num_kv_heads
     natural_scale = head_dim**-0.5 if sm_scale is None else sm_scale
     scale = natural_scale * math.log2(math.e)
+    # The sum of the weights as they are multiplied is the better denominator, but an LSE is of those in f32.
+    rounded = adds_pairs(element) and not (return_lse or variant.splits > 1)
     # `pack` loses 1 - 1/gain of a weight in the mean. With log2(gain) below a row's maximum, a weight of 1 stays exact.
     gain = truncation_gain(element)
     headroom = math.log2(gain)
@@ -197,6 +204,8 @@ def build_forward(
         read_k, read_v = (fx.make_tiled_copy_A(from_lds, one.tiled_mma).get_slice(lane) for one in (qk, pv))
         vt_staged = fx.select(v_staged, [1, 0, 2])  # V^T
         k_mine, v_mine = by_mode(read_k.partition_S(k_staged)), by_mode(read_v.partition_S(vt_staged))
+        k_blocks = keys.blocks(lds)
+        k_block_mine = by_mode(read_k.partition_S(k_blocks))
 
         load_q = fx.make_tiled_copy_B(fx.make_copy_atom(fx.rocdl.BufferCopy128b(), element), qk.tiled_mma)
         q_mine, q_fragment = load_q.get_slice(lane), qk.make_fragment_B(q_tile)
@@ -230,6 +239,11 @@ def build_forward(
             """The tile of LDS that has the keys and values of a turn."""
             return 0 if stages == 1 else turn & 1
 
+        def follow(staging: Any, fragment: Any, turn: Any) -> None:
+            """Bring the tile of the turn that follows to LDS, and load the next one."""
+            staging.store(fragment, stage_of(turn - 1))
+            staging.load(schedule.first_key(turn - 2), fragment)
+
         def exchange(staging: Any, fragment: Any, turn: Any) -> None:
             """Wait for all waves; bring the tile of the turn that follows to LDS, and load the next one.
 
@@ -237,8 +251,7 @@ def build_forward(
             """
             if fx.const_expr(stages == 1):
                 fx.barrier()
-            staging.store(fragment, stage_of(turn - 1))
-            staging.load(schedule.first_key(turn - 2), fragment)
+            follow(staging, fragment, turn)
             if fx.const_expr(stages > 1):
                 fx.barrier()
 
@@ -273,9 +286,57 @@ def build_forward(
                 one = (None, None, (None, step))
                 fx.gemm(pv.tiled_mma, output, v_steps[one], p_steps[one], output)
 
+        def score_steps(scores: Any, turn: Any, n: int) -> Any:
+            """S^T of a block of keys of a turn's tile, of turn -1 whatever: reads, and what traces the products."""
+            k_fragment = qk.make_fragment_A(k_blocks[None, None, 0])
+            k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
+            terms.begin(scores, schedule.tile(fx.max(turn, fx.Int32(0))) * kv_tile, n)
+            stage = n + key_blocks * stage_of(turn)
+
+            def read(step: int) -> None:
+                fx.copy(from_lds, k_block_mine[None, None, step, stage], k_target[None, None, step])
+
+            def multiply(before: Any) -> None:
+                for step in fx.range_constexpr(head_dim // STEP):
+                    one = (None, None, (None, step))
+                    fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores, atom_callback=before)
+
+            return [partial(read, step) for step in range(head_dim // STEP)], multiply
+
+        def output_steps(output: Any, packed: Any, turn: Any, n: int) -> Any:
+            """O^T += V^T P^T of a block of keys of a turn's tile: reads, and what traces the products."""
+            v_fragment = pv.make_fragment_A(vt_staged[None, None, 0])
+            v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
+            p_steps, stage = in_steps(weights_as_operand(packed, (1, blocks), pv, qk)), stage_of(turn)
+            steps = list(range(n * (tile // STEP), (n + 1) * (tile // STEP)))
+
+            def read(step: int, m: int) -> None:
+                fx.copy(from_lds, v_mine[None, m, step, stage], v_target[None, m, step])
+
+            def multiply(before: Any) -> None:
+                order = fx.GemmTraversalOrder.KNM
+                for step in steps:
+                    a, b = v_steps[None, None, (None, step)], p_steps[None, None, (None, step - steps[0])]
+                    fx.gemm(pv.tiled_mma, output, a, b, output, traversal_order=order, atom_callback=before)
+
+            return [partial(read, step, m) for step in steps for m in range(head_blocks)], multiply
+
+        def interleaved(products: list[Any], scores: Any = None, reference: Any = None) -> Any:
+            """Trace products, and between them the weights of `scores`; what `weights_of` returns."""
+            found, work = [], []
+            if scores is not None:
+                found = [Weights(of_block(scores, b)[0], scale, reference[b], element, rounded) for b in range(blocks)]
+                work = [one for each in zip(*(one.work() for one in found), strict=True) for one in each]
+            reads = [one for asked, _ in products for one in asked]
+            mix = Mix(work, len(reads) * blocks * (STEP // matrix.depth), reads, ahead=_AHEAD, lead=_LEAD)
+            for _, multiply in products:
+                multiply(mix.before)
+            mix.rest()
+            return with_test([([one], total) for one, total in (each.found() for each in found)]) if found else None
+
         def of_block(scores: Any, b: int) -> list[Any]:
             """The scores of a query block, a Vector for each block of keys."""
-            return [scores[None, n, b].load().reshape(results) for n in range(key_blocks)]
+            return [scores[None, n, b].load().reshape(results) for n in range(scores.shape[1].unpack())]
 
         def keep(packed: Any, b: int, powers: list[Any]) -> None:
             """The weights of a query block in 16 bits."""
@@ -286,6 +347,39 @@ def build_forward(
             for m in fx.range_constexpr(head_blocks):
                 one = output[None, m, b]
                 one.store(one.load() * factor)
+
+        def weights_of(scores: Any, reference: list[Any]) -> tuple[list[Any], list[Any], Any]:
+            """The weights of each query block, their sums, and whether they are too large for some lane."""
+            found = [weights(of_block(scores, b), scale, reference[b]) for b in range(blocks)]
+            return with_test([([pack(one, element) for one in powers], sums) for powers, sums in found])
+
+        def with_test(found: list[Any]) -> tuple[list[Any], list[Any], Any]:
+            over = fx.Boolean(False)
+            for _, sums in found:
+                over = over | (sums[0] + sums[1] > RENEW_ABOVE)
+            return [one for one, _ in found], [sums for _, sums in found], any_lane(over)
+
+        def settled(
+            scores: Any, found: Any, packed: Any, output: Any, reference: list[Any], total: list[Any]
+        ) -> tuple[list[Any], list[Any], Any]:
+            """Keep the weights that `weights_of` found, those of new references if they are too large.
+
+            Returns references and sums, and 1 if the references are new.
+            """
+            packs, added, above = found
+            renewals = fx.Int32(0)
+            for b in fx.range_constexpr(blocks):
+                packed[None, 0, b].store(packs[b][0])
+            if above:
+                renewals = fx.Int32(1)
+                for b in fx.range_constexpr(blocks):
+                    reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
+                    total[b] = total[b] * factor
+                    rescale(output, b, factor)
+                packs, added, _ = weights_of(scores, reference)
+                for b in fx.range_constexpr(blocks):
+                    packed[None, 0, b].store(packs[b][0])
+            return reference, [total[b] + added[b] for b in range(blocks)], renewals
 
         output = fx.make_rmem_tensor((of_lane, head_blocks, blocks), fx.Float32)
         output.fill(0.0)
@@ -326,41 +420,74 @@ def build_forward(
             exchange(values, next_v, turn)
             turn = turn - 1
 
-        first = turn
-        while turn >= 0:
-            above = fx.Boolean(False)
-            while (turn >= 0) & ~above:
-                for copy in fx.range_constexpr(_COPIES):
-                    # A wave that repeats a turn does so where it was, so that all waves meet at the same barriers.
-                    due = (first - turn) % _COPIES == copy
-                    if fx.const_expr(copy > 0):
-                        due = due & (turn >= 0)
-                    if due:
-                        scores = scores_of(turn)
-                        powers, added, over = [], [], fx.Boolean(False)
-                        for b in fx.range_constexpr(blocks):
-                            one, sums = weights(of_block(scores, b), scale, reference[b])
-                            powers.append(one)
-                            added.append(sums)
-                            over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-                        above = any_lane(over)
-                        if ~above:
-                            packed = fx.make_fragment_like(scores, element)
+        if fx.const_expr(config.pipelined):
+            # Weights of a block of keys, while the scores of the block after it and the output of the one before it are
+            # multiplied. So keys are in LDS a tile ahead of values.
+            if turn >= 0:
+                now, ahead = (fx.make_rmem_tensor((of_lane, 1, blocks), fx.Float32) for _ in range(2))
+                packed = fx.make_rmem_tensor((of_lane, 1, blocks), element)
+                interleaved([score_steps(now, turn, 0)])
+                interleaved([score_steps(ahead, turn, 1)])
+                follow(keys, next_k, turn)
+                fx.barrier()
+                found = weights_of(now, reference)
+                reference, total, again = settled(now, found, packed, output, reference, total)
+                taken = taken + again
+                while turn > 0:
+                    now.store(ahead.load())
+                    products = [score_steps(ahead, turn - 1, 0), output_steps(output, packed, turn, 0)]
+                    found = interleaved(products, now, reference)
+                    reference, total, more = settled(now, found, packed, output, reference, total)
+                    taken, skipped = taken + (more & ~again), skipped + (1 - (more | again))
+                    turn = turn - 1
+                    follow(keys, next_k, turn)
+                    follow(values, next_v, turn + 1)
+                    now.store(ahead.load())
+                    products = [score_steps(ahead, turn, 1), output_steps(output, packed, turn + 1, 1)]
+                    found = interleaved(products, now, reference)
+                    reference, total, again = settled(now, found, packed, output, reference, total)
+                    taken = taken + again
+                    fx.barrier()
+                found = interleaved([output_steps(output, packed, 0, 0)], ahead, reference)
+                reference, total, more = settled(ahead, found, packed, output, reference, total)
+                taken, skipped = taken + (more & ~again), skipped + (1 - (more | again))
+                interleaved([output_steps(output, packed, 0, 1)])
+        else:
+            first = turn
+            while turn >= 0:
+                above = fx.Boolean(False)
+                while (turn >= 0) & ~above:
+                    for copy in fx.range_constexpr(_COPIES):
+                        # A wave that repeats a turn does so where it was, so that all waves meet at the same barriers.
+                        due = (first - turn) % _COPIES == copy
+                        if fx.const_expr(copy > 0):
+                            due = due & (turn >= 0)
+                        if due:
+                            scores = scores_of(turn)
+                            powers, added, over = [], [], fx.Boolean(False)
                             for b in fx.range_constexpr(blocks):
-                                keep(packed, b, powers[b])
-                            exchange(keys, next_k, turn)
-                            total = [total[b] + added[b] for b in range(blocks)]
-                            add_weighted(output, packed, turn)
-                            exchange(values, next_v, turn)
-                            turn = turn - 1
-                            skipped = skipped + 1
-            if above:
-                taken, skipped = taken + 1, skipped - 1
-                scores = scores_of(turn)
-                for b in fx.range_constexpr(blocks):
-                    reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
-                    total[b] = total[b] * factor
-                    rescale(output, b, factor)
+                                one, sums = weights(of_block(scores, b), scale, reference[b])
+                                powers.append(one)
+                                added.append(sums)
+                                over = over | (sums[0] + sums[1] > RENEW_ABOVE)
+                            above = any_lane(over)
+                            if ~above:
+                                packed = fx.make_fragment_like(scores, element)
+                                for b in fx.range_constexpr(blocks):
+                                    keep(packed, b, powers[b])
+                                exchange(keys, next_k, turn)
+                                total = [total[b] + added[b] for b in range(blocks)]
+                                add_weighted(output, packed, turn)
+                                exchange(values, next_v, turn)
+                                turn = turn - 1
+                                skipped = skipped + 1
+                if above:
+                    taken, skipped = taken + 1, skipped - 1
+                    scores = scores_of(turn)
+                    for b in fx.range_constexpr(blocks):
+                        reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
+                        total[b] = total[b] * factor
+                        rescale(output, b, factor)
 
         if fx.const_expr(config.stagger):
             wait_if(wave < waves // 2)

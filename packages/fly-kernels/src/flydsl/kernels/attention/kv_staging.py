@@ -72,6 +72,12 @@ class KeyStaging:
         """The tensor (keys, elements of the head, stages) in LDS."""
         return fx.make_view(lds, fx.make_layout(self._shape, (self._pitch, 1, self._tile)))
 
+    def blocks(self, lds: fx.Pointer) -> fx.Tensor:
+        """The same as (keys of a block, elements of the head, blocks of all stages), blocks as of the first product."""
+        (kv_tile, head_dim, stages), block = self._shape, geometry().tile
+        shape = (block, head_dim, kv_tile // block * stages)
+        return fx.make_view(lds, fx.make_layout(shape, (self._pitch, 1, block * self._pitch)))
+
     def prepare(self, thread: fx.Int32, keys: fx.Tensor, tiles: fx.Tensor) -> None:
         """Partition `keys`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
         across = fx.make_layout((self._rows, self._parts), (self._parts, 1)), fx.make_layout((1, _PIECE), (1, 1))

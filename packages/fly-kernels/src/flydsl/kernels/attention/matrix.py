@@ -173,6 +173,18 @@ def pack(values: Any, element: Any) -> Any:
     return fx.Vector.from_elements(halves).bitcast(fx.Float16)
 
 
+def adds_pairs(element: type) -> bool:
+    """Whether one instruction adds two weights of 16 bits, as they are multiplied, to a sum in f32 (`add_pair`)."""
+    return get_rocm_arch().startswith("gfx950") and element is fx.BFloat16
+
+
+def add_pair(word: fx.Int32, total: fx.Float32) -> fx.Float32:
+    """`total`, f32, and the two bf16 of a word (v_dot2_f32_bf16)."""
+    pair, ones = fx.Vector.from_elements([word]).bitcast(fx.BFloat16), fx.full(2, 1.0, fx.BFloat16)
+    kind = fx.Float32.ir_type
+    return fx.Float32(fx.rocdl.fdot2_f32_bf16(kind, pair.ir_value(), ones.ir_value(), total.ir_value()))
+
+
 def exp2(values: Any) -> Any:
     """2 to the power of each element of an f32 Vector: v_exp_f32, which takes results below 2^-126 to zero."""
     kind = fx.Float32.ir_type

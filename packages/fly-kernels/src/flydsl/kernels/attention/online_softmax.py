@@ -15,10 +15,13 @@ rescaling costs anything.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from ..common.convert import exp2
 from ..common.language import fx
+from .matrix import add_pair, pack
+from .mixing import Work
 
 RENEW_ABOVE = 2.0**8
 
@@ -73,6 +76,61 @@ def weights_in_turn(scores: fx.Vector, scale: float, reference: fx.Float32) -> t
         total = totals[number % 2]
         totals[number % 2] = power if total is None else total + power
     return fx.Vector.from_elements(powers), fx.Vector.from_elements(totals)
+
+
+class Weights:
+    """2^(s scale - reference) of some scores of one query row, in 16 bits, and their sum, as a list of work (`mixing`).
+
+    Args:
+        scores: a Vector of f32 of a multiple of 8 elements.
+        scale: what scores are multiplied with.
+        reference: of the row.
+        element: the type of the weights.
+        rounded: the sum is of the weights in 16 bits, where `matrix.adds_pairs`; else it is of those in f32.
+    """
+
+    def __init__(self, scores: fx.Vector, scale: float, reference: fx.Float32, element: type, rounded: bool) -> None:
+        self._scores, self._element, self._rounded = scores, element, rounded
+        self._factor, self._offset = fx.full(2, scale, fx.Float32), fx.full(2, -reference, fx.Float32)
+        self._pairs: list[list[Any]] = [[] for _ in range(scores.numel // 2)]
+        self._words: list[Any] = []
+        self._sums: list[Any] = []
+
+    def work(self) -> list[Work]:
+        """What is to be traced; a pair is packed while the next one's exponentials run."""
+        listed: list[Work] = []
+        for number in fx.range_constexpr(len(self._pairs)):
+            listed.append((1, partial(self._exponents, number)))
+            listed += [(4, partial(self._power, number, which)) for which in range(2)]
+            if number > 0:
+                listed.append((2, partial(self._pack, number - 1)))
+        return [*listed, (2, partial(self._pack, len(self._pairs) - 1))]
+
+    def found(self) -> tuple[fx.Vector, fx.Vector]:
+        """The weights, a Vector, and their sum as a Vector of two parts, when all work is traced."""
+        sums = self._sums
+        total = fx.Vector.from_elements(sums) if self._rounded else (sums[0] + sums[1]) + (sums[2] + sums[3])
+        return fx.Vector.from_elements(self._words).bitcast(self._element), total
+
+    def _exponents(self, number: int) -> None:
+        values = self._scores.shuffle(self._scores, [2 * number, 2 * number + 1])
+        exponents = fx.fma(values, self._factor, self._offset)
+        self._pairs[number] = [exponents[0], exponents[1]]
+
+    def _power(self, number: int, which: int) -> None:
+        self._pairs[number][which] = exp2(fx.Vector.from_elements([self._pairs[number][which]]))[0]
+
+    def _pack(self, number: int) -> None:
+        powers = fx.Vector.from_elements(self._pairs[number])
+        word = pack(powers, self._element).bitcast(fx.Int32)[0]
+        self._words.append(word)
+        parts = 2 if self._rounded else 4
+        if fx.const_expr(number < parts):
+            self._sums.append(add_pair(word, fx.Float32(0.0)) if self._rounded else powers)
+        elif fx.const_expr(self._rounded):
+            self._sums[number % parts] = add_pair(word, self._sums[number % parts])
+        else:
+            self._sums[number % parts] = self._sums[number % parts] + powers
 
 
 def renewed(reference: Any, scores: fx.Tensor, product: fx.ThrMma, scale: float, headroom: float) -> tuple[Any, Any]:

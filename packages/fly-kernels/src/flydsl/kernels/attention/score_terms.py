@@ -45,11 +45,13 @@ class ScoreTerms:
             self._copy = fx.make_tiled_copy_C(atom, product.tiled_mma)
             self._bias = self._copy.get_slice(product.thr_idx).partition_S(bias)
 
-    def begin(self, scores: fx.Tensor, first_key: Any) -> None:
+    def begin(self, scores: fx.Tensor, first_key: Any, first: int = 0) -> None:
         """Set the accumulators (V, key block, query block) to the terms of the tile from key `first_key` on.
 
-        Of the bias rows past the end have 0, keys past the end what follows in memory.
+        They are of the tile's blocks of keys from `first` on. Of the bias rows past the end have 0, keys past the end
+        what follows in memory.
         """
+        count = scores.shape[1].unpack()
         if self._bias is None and self._factor is None:
             scores.fill(0.0)
             return
@@ -57,9 +59,10 @@ class ScoreTerms:
             source = self._bias[None, None, None, fx.rocdl.readfirstlane(first_key)]
             loaded = fx.make_fragment_like(source)
             fx.copy(self._copy, source, loaded)
-            scores.store(loaded.load().to(fx.Float32) * self._inverse_scale)
+            for n in range(count):
+                scores[None, n, None].store(loaded[None, first + n, None].load().to(fx.Float32) * self._inverse_scale)
         for block, position in enumerate(self._positions):
-            for n, keys in enumerate(self._keys):
+            for n, keys in enumerate(self._keys[first : first + count]):
                 if self._factor is None:
                     continue
                 at, one = (position - first_key).to(fx.Float32), scores[None, n, block]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention whose waves mix weights and products (`FlashConfig.pipelined`), against float64."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from attention_references import broken, check, tensors
+
+from flydsl.kernels.attention.config import FlashConfig
+from flydsl.kernels.attention.flash_attn_kernel import build_dense, build_forward
+from flydsl.kernels.attention.variant import AttentionVariant
+
+PIPELINED = FlashConfig(waves=4, stages=2, pipelined=True)
+
+
+def launch(run, q, k, v, causal, dtype, config=PIPELINED):
+    """The kernel in all orders of waves, into poisoned outputs."""
+    batch, sq, heads, head_dim = q.shape
+    skv, kv_heads = k.shape[1:3]
+    kernel = build_dense(heads, kv_heads, head_dim, dtype, causal, True, None, config)
+    out, lse = run.empty(q), run.empty(q, (batch, heads, sq), torch.float32)
+    run(kernel, q, k, v, out, lse, batch, sq, skv, writes=[out, lse])
+    return out, lse
+
+
+@pytest.mark.parametrize(("sq", "skv"), [(1, 1), (33, 65), (128, 64), (129, 128), (70, 129), (128, 192), (31, 600)])
+@pytest.mark.parametrize(("causal", "dtype"), [(False, "bf16"), (True, "f16")])
+def test_lengths(run, sq, skv, causal, dtype):
+    """No tile without masks, one, and several; lengths that no tile divides."""
+    q, k, v = tensors(1, sq, skv, 2, 1, 64, dtype, seed=sq + skv)
+    out, lse = launch(run, q, k, v, causal, dtype)
+    check(out, lse, q, k, v, causal, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("rising", [32, 64, 1])
+def test_scores_that_grow_renew_the_references(run, rising, dtype):
+    """From each block of keys, tile or key to the one that is visited next, in rows of their own."""
+    q, k, v = tensors(1, 64, 330, 1, 1, 64, dtype)
+    step = 100.0 * rising / 64
+    k[:, :, :, 0] += step * torch.arange(330).div(rising, rounding_mode="floor").flip(0).view(1, -1, 1)
+    q[..., 0] = torch.where(torch.arange(64) % 3 == 0, 2.0, 0.0).view(1, -1, 1)
+    out, lse = launch(run, q, k, v, False, dtype, replace(PIPELINED, waves=2))
+    check(out, lse, q, k, v, False, dtype)
+
+
+@pytest.mark.parametrize("growing", [False, True])
+def test_each_wave_counts_each_tile_once(growing):
+    q, k, v = tensors(1, 64, 300, 1, 1, 64, "bf16")
+    if growing:
+        k[:, :, :, 0] += 100.0 * torch.arange(300).div(32, rounding_mode="floor").flip(0).view(1, -1, 1)
+        q[..., 0] = 2.0
+    counts, out = torch.zeros(2), torch.empty_like(q)
+    config, variant = replace(PIPELINED, waves=2), AttentionVariant(counts=True)
+    kernel = build_forward(1, 1, 64, "bf16", False, False, None, config, variant)
+    kernel(q, k, v, out, *[out] * 6, counts, 1, 64, 300)
+    check(out, None, q, k, v, False, "bf16")
+    assert counts.tolist() == ([10, 0] if growing else [2, 8])  # of 5 tiles of each wave one has masked keys
+
+
+@pytest.mark.parametrize("fields", [{"stages": 1}, {"kv_tile": 32}, {"stagger": True}])
+def test_what_it_needs(fields):
+    with pytest.raises(ValueError, match="pipelined needs stages=2, kv_tile=64 and stagger=False"):
+        replace(PIPELINED, **fields)
+
+
+def test_a_missing_barrier_is_found(emulator, tmp_path):
+    if emulator is None:
+        pytest.skip("races are found by the emulator")
+    old, new = (
+        "                    taken = taken + again\n                    fx.barrier()\n",
+        "                    pass\n",
+    )
+    build = broken(tmp_path, "flash_attn_kernel", old, new).build_dense
+    q, k, v = tensors(1, 128, 400, 1, 1, 64, "bf16")
+    out = torch.empty_like(q)
+    with pytest.raises(RuntimeError, match="race"):
+        build(1, 1, 64, "bf16", False, False, None, PIPELINED)(q, k, v, out, out, 1, 128, 400)
