@@ -3,8 +3,32 @@
 
 namespace flyemu {
 
+namespace {
+
+/// gfx1250's: 57 bits of address, 45 of records, stride and OOB_SELECT (as LLVM makes it).
+BufferDescriptor readWide(const uint32_t *w) {
+  if ((w[3] >> 6 & 0x3fU) != 0 || (w[3] >> 26 & 3U) != 0 || w[3] >> 30 != 0)
+    throw Fault{
+        "bits of a buffer descriptor of gfx1250 whose meaning nobody has published are set"};
+  BufferDescriptor d = {};
+  d.base = w[0] | uint64_t{w[1] & 0x01ffffffU} << 32;
+  d.records = w[1] >> 25 | uint64_t{w[2]} << 7 | uint64_t{w[3] & 0x3fU} << 39;
+  d.stride = w[3] >> 12 & 0x3fffU;
+  d.elementSize = 4;
+  d.indexStride = 8;
+  d.outOfBounds = static_cast<OutOfBounds>(w[3] >> 28 & 3U);
+  // Nothing has room in an element of no bytes: a raw buffer is meant (assumed).
+  if (d.stride == 0 && d.outOfBounds == OutOfBounds::Structured)
+    d.outOfBounds = OutOfBounds::Raw;
+  return d;
+}
+
+} // namespace
+
 BufferDescriptor BufferDescriptor::read(const Wave &wave, const Operand &operand) {
   const uint32_t *w = wave.scalar + operand.index;
+  if (wave.launch->generation >= 13)
+    return readWide(w);
   BufferDescriptor d;
   d.base = (w[0] | uint64_t{w[1]} << 32) & 0xffffffffffffULL;
   d.stride = w[1] >> 16 & 0x3fffU;

@@ -23,7 +23,7 @@ struct BufferDescriptor {
   uint64_t base;
   uint32_t stride;
   bool swizzle;
-  uint32_t records;
+  uint64_t records;
   uint32_t indexStride; ///< lanes
   uint32_t elementSize; ///< bytes
   bool addThreadId;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "execute/atomic_operation.h"
+#include "execute/buffer_address.h"
 #include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "support/format.h"
@@ -51,6 +52,12 @@ BoundedAddress addressOf(const Wave &wave, const Instruction &inst, unsigned bas
   const uint64_t align = inst.opcode->handler == loadSmall ? 0 : 3;
   if (space != Space::Buffer)
     return {(readScalar64(wave, inst.src[base]) + offset) & ~align, ~uint64_t{0}};
+  if (wave.launch->generation >= 13) {
+    const BufferDescriptor wide = BufferDescriptor::read(wave, inst.src[base]);
+    const uint64_t bytes = wide.stride == 0 ? wide.records : wide.records * wide.stride;
+    offset &= ~align;
+    return {(wide.base & ~align) + offset, offset < bytes ? bytes - offset : 0};
+  }
   const uint32_t *descriptor = wave.scalar + inst.src[base].index;
   const uint64_t start = (descriptor[0] | uint64_t{descriptor[1]} << 32) & 0xfffffffffffcULL;
   const uint32_t stride = descriptor[1] >> 16 & 0x3fffU;

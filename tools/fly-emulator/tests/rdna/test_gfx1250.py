@@ -328,6 +328,29 @@ def test_offsets_count_elements_and_have_a_sign(run: Runner) -> None:
     assert (out[4] == flat[5]).all()
 
 
+def test_buffers(run: Runner) -> None:
+    """57 bits of address and 45 of records, in bytes: the last lanes are beyond the end."""
+    x = words(1)
+    code = """
+      s_mov_b32 s20, s4
+      s_or_b32 s21, s5, 0xc8000000
+      s_mov_b32 s22, 0
+      s_mov_b32 s23, 0x30000000
+      v_mov_b32 v41, 5
+      buffer_load_b32 v40, v1, s[20:23], null offen
+      s_buffer_load_b32 s24, s[20:23], 0x8
+      s_buffer_load_b32 s25, s[20:23], 0x68
+      s_wait_loadcnt 0
+      s_wait_kmcnt 0
+      v_mov_b32 v41, s24
+      v_mov_b32 v42, s25
+    """
+    out = run(code, ARCH, 32, x, 3)
+    np.testing.assert_array_equal(out[0], np.where(np.arange(32) < 25, x[0], 0))
+    assert (out[1] == x[0, 2]).all()
+    assert (out[2] == 0).all()
+
+
 def test_copies_between_memory_and_lds(run: Runner) -> None:
     x = words(4)
     code = """
