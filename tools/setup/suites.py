@@ -82,6 +82,15 @@ ALL = (
         ),
         architectures=("gfx1100", "gfx1201"),
     ),
+    replace(
+        _of(wheels.ALL["kernels"]),
+        name="kernels-gfx1250",
+        command=_pytest(
+            *XDIST,
+            *(f"packages/fly-kernels/tests/{one}" for one in ("gemm/test_gfx1250_gemm.py", "norm/test_extents.py")),
+        ),
+        architectures=("gfx1250",),
+    ),
     Suite(
         "integration",
         "integration",

@@ -20,6 +20,7 @@ halves (gfx1201) or both hold all of it (gfx1100):
 
     gfx1201  f16, bf16   16x16x16, 1 a pack             fp8, int8   16x16x16, 2 a pack
     gfx1100  f16, bf16   16x16x16, 1 for two packs      int8        16x16x16, 1 a pack
+    gfx1250  f16, bf16   16x16x32, 1 for two packs
 """
 
 from __future__ import annotations
@@ -115,6 +116,7 @@ _MFMA = {
 _WMMA = {
     "gfx1100": {"fp16": 32, "bf16": 32, "int8": 32, "uint8": 32},
     "gfx1201": {"fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "uint8": 8},
+    "gfx1250": {"fp16": 8, "bf16": 8},  # LLVM's model; nothing is published
 }
 _TWO_BYTES = ("fp16", "bf16")
 # Instructions with block scales (here all 2^0), for an even number of packs of a lane: twice the rate of the plain one.
@@ -134,7 +136,8 @@ def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
         return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
     if dtype in _WMMA.get(arch, ()):
         doubled = arch == "gfx1100"  # both halves of the wave hold the same operands
-        return MatrixAtom(16, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled)
+        depth = 32 if arch == "gfx1250" else 16
+        return MatrixAtom(depth, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled)
     return None
 
 
