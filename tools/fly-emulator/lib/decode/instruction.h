@@ -132,20 +132,32 @@ struct Modifiers {
   bool idxen = false;
   bool tfe = false;
   uint8_t cbsz = 0;
-  uint8_t abid = 0;
+  // What only gfx1250 has shares its byte with what it has not, or not in the same instruction: an
+  // Instruction of another size costs every architecture time.
+  union {
+    uint8_t abid = 0;
+    uint8_t scaleFormatA; ///< matrix_a_scale_fmt: 0 E8M0, 1 E5M3, 2 E4M3
+  };
   uint8_t blgp = 0;
-  uint8_t negLo = 0;         ///< as printed, one bit a source
-  uint8_t scaleSelect = 0;   ///< op_sel of a scaled MFMA
-  uint8_t scaleSelectHi = 0; ///< op_sel_hi of a scaled MFMA
-  uint8_t bitOp3 = 0;
+  uint8_t negLo = 0; ///< as printed, one bit a source
+  union {
+    uint8_t scaleSelect = 0; ///< op_sel of a scaled MFMA
+    uint8_t scaleRowA;       ///< matrix_a_scale of a scaled WMMA: which half of the lanes
+  };
+  union {
+    uint8_t scaleSelectHi = 0; ///< op_sel_hi of a scaled MFMA
+    uint8_t scaleRowB;
+  };
+  union {
+    uint8_t bitOp3 = 0;
+    uint8_t offsetScale; ///< gfx1250: vector offsets are signed, and multiplied by this
+  };
   uint8_t byteSelect = 0; ///< byte_sel of fp8 conversions (gfx12)
-  uint8_t indexKey = 0;   ///< of SWMMAC: which set of indices
+  union {
+    uint8_t indexKey = 0; ///< of SWMMAC: which set of indices
+    uint8_t scaleFormatB;
+  };
   int32_t offset = 0;
-  uint8_t offsetScale = 0; ///< gfx1250: vector offsets are signed, and multiplied by this
-  uint8_t scaleRowA = 0;   ///< matrix_a_scale of a scaled WMMA: which half of the lanes
-  uint8_t scaleRowB = 0;
-  uint8_t scaleFormatA = 0; ///< matrix_a_scale_fmt: 0 E8M0, 1 E5M3, 2 E4M3
-  uint8_t scaleFormatB = 0;
   uint8_t offset0 = 0;
   uint8_t offset1 = 0;
   uint8_t bufferFormat = 0;
