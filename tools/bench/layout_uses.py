@@ -61,6 +61,7 @@ REASONS = {
     "common/mma/mx_staging.py": ROOM,
     "common/mma/shuffled_store.py": "one read of 16 bytes whose halves change places; a layout makes two reads of it",
     "common/mma/staged_loop.py": ROOM,
+    "common/mma/tdm_loop.py": ROOM,
     "common/mma/wave_sum.py": ROOM,
     "common/reduce.py": LANES,
     "common/rows.py": "where a row begins: 64 bits, and coordinates have 32",
@@ -128,17 +129,22 @@ def raw_accesses() -> str:
     return "\n".join(parts)
 
 
+def pages() -> dict[Path, str]:
+    """The texts of the two pages."""
+    made = "ade by `tools/bench/layout_uses.py --write`, which says what counts.\n\n"
+    return {
+        PAGE: f"# Layout operations and raw accesses of the kernel library\n\nM{made}{table()}",
+        LIST: f"# Raw accesses of the kernel library\n\nEverything else is said in layouts. M{made}{raw_accesses()}",
+    }
+
+
 def main() -> int:
     """Print or write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/layout-uses.md")
+    parser.add_argument("--write", action="store_true", help="write both pages")
     if parser.parse_args().write:
-        intro = "# Layout operations and raw accesses of the kernel library\n\nMade by `tools/bench/layout_uses.py"
-        PAGE.write_text(f"{intro} --write`, which says what counts.\n\n{table()}")
-        LIST.write_text(
-            "# Raw accesses of the kernel library\n\nEverything else is said in layouts. Made by "
-            f"`tools/bench/layout_uses.py --write`, which says what counts.\n\n{raw_accesses()}"
-        )
+        for page, text in pages().items():
+            page.write_text(text)
     else:
         sys.stdout.write(table())
     return 0

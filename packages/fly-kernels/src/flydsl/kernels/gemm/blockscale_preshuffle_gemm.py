@@ -29,7 +29,7 @@ from ..common.checks import positive_integer
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
-from ..common.mma.tiled_loop import BLOCK
+from ..common.mma.operand_scales import BLOCK
 from .tile_gemm import TileGemm, build_tile_gemm
 
 __all__ = ["build_blockscale_gemm", "compile_blockscale_preshuffle_gemm"]

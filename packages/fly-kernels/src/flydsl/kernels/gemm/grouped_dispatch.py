@@ -17,7 +17,7 @@ from ..common.arch import float8_of
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
-from ..common.mma.tiled_loop import BLOCK
+from ..common.mma.operand_scales import BLOCK
 from .tile_gemm import TileGemm, build_tile_gemm
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from flydsl.runtime.device import get_rocm_arch
 from ..common.checks import positive_integer
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
-from ..common.mma.tiled_loop import BLOCK, MX_FORMATS
+from ..common.mma.operand_scales import BLOCK, MX_FORMATS
 from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]

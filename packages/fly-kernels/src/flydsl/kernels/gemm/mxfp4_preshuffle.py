@@ -9,7 +9,7 @@ from typing import Any
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.language import flyc, fx
-from ..common.mma.tiled_loop import MX_FORMATS
+from ..common.mma.operand_scales import MX_FORMATS
 from ..common.utils import cdiv
 from .mx_gemm import build_mx_gemm
 

@@ -13,7 +13,7 @@ from ..common.arch import float8_of
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
-from ..common.mma.tiled_loop import BLOCK
+from ..common.mma.operand_scales import BLOCK
 from .mx_gemm import check_mx_target
 from .scale_words_kernel import scale_words
 from .tile_gemm import TileGemm, build_tile_gemm

@@ -18,25 +18,17 @@ from ..common.black_box import black_box
 from ..common.defaults import defaults
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
+from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
 from ..common.mma.mx_square_loop import MxSquare
+from ..common.mma.operand_scales import BLOCK, MX_FORMATS, Scales, mx_scale_layout, scale_layout
 from ..common.mma.output_tile import output_copy, places_of
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
 from ..common.mma.tile_plan import LDS_BYTES, TilePlan, best_plan, plan_tile
-from ..common.mma.tiled_loop import (
-    BLOCK,
-    BUFFERS,
-    MX_FORMATS,
-    Scales,
-    TiledLoop,
-    mx_scale_layout,
-    operand_layout,
-    scale_layout,
-    tiled_loop,
-)
+from ..common.mma.tiled_loop import TiledLoop, operand_layout, tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
 from ..common.views import start_of

@@ -13,7 +13,10 @@ from typing import Any
 from ..language import fx
 from .lds_swizzle import chunk_swizzle
 
-__all__ = ["Access", "DirectWay", "Way", "issue_all"]
+__all__ = ["BUFFERS", "Access", "DirectWay", "Way", "issue_all"]
+
+BUFFERS = 2
+"""Of an operand in LDS, usually."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..language import fx
-from .tiled_loop import BLOCK, BUFFERS, Scales, TiledLoop
+from .lds_ways import BUFFERS
+from .operand_scales import BLOCK, Scales
+from .tiled_loop import TiledLoop
 
 __all__ = ["STEP", "MxSquare"]
 

@@ -10,14 +10,16 @@ each of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..language import fx
+from .lds_ways import BUFFERS, Access, Way
 
 if TYPE_CHECKING:
-    from .tiled_loop import MxFormat, TiledLoop
+    from .operand_scales import MxFormat
+    from .tiled_loop import TiledLoop
 
-__all__ = ["MxStaging"]
+__all__ = ["MxStaging", "MxWay"]
 
 _PACK = 16
 _ROWS = 16  # of a block
@@ -73,3 +75,23 @@ class MxStaging:
             for row in range(blocks):
                 target = fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1))
                 fx.copy(self._atom, source[None, row], target[None, number])
+
+
+class MxWay(Way):
+    """The way of A whose packs lie in LDS by coordinates, see `MxStaging`."""
+
+    def __init__(
+        self, loop: TiledLoop, mx: MxFormat, tiles: Any, tiled: Any, fragment: Any, lds: Any, thread: Any
+    ) -> None:
+        super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
+        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds[0], BUFFERS, thread)
+
+    def puts(self, now: Any) -> list[Access]:
+        """Write A of the next step to LDS."""
+        source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS)
+        return [Access("ds_write", lambda: self._staging.put(source, buffer), self.moves)]
+
+    def reads_of(self, now: Any, group: int, ahead: int, rows: Any) -> list[Access]:
+        """Read a group of blocks of K, of this step or of the next."""
+        buffer = now.buffer(ahead, BUFFERS)
+        return [Access("ds_read", lambda: self._staging.read(self._fragment, group, buffer))]

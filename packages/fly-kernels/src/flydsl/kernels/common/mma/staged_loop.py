@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..language import fx
-from .tiled_loop import BUFFERS, LoopOperands, TiledLoop
+from .lds_ways import BUFFERS
+from .tiled_loop import LoopOperands, TiledLoop
 
 __all__ = ["staged_loop"]
 

@@ -25,10 +25,7 @@ the compiler's. B of int4 is unpacked from one fragment to another, a block befo
 
 The product is C transposed, B being the rows of the matrix instruction: so a lane holds neighbouring columns of C.
 
-Operands with scales (`Scales`) have them as tensors over the same coordinates (row, k), with stride 0 where elements
-share one. The tiled MMA that gives a lane its operands so gives it their scales too, and they come a step ahead as B
-does. Scales in f32 (one for 128 of K) multiply the product of their 128, which starts from nothing, before it joins the
-sums. Scales in E8M0 (one for 32 of K) are operands of the matrix instruction.
+Scales of operands are the matter of `operand_scales`; they come a step ahead, as B does.
 """
 
 from __future__ import annotations
@@ -39,70 +36,16 @@ from typing import Any
 from ..arch import architecture
 from ..language import fx
 from .instructions import PACK_BYTES, MatrixAtom, matrix_atom, matrix_product, unpack_int4
-from .lds_ways import Access, DirectWay, Way, issue_all
-from .mx_staging import MxStaging
+from .lds_ways import BUFFERS, Access, DirectWay, Way, issue_all
+from .mx_staging import MxWay
+from .operand_scales import BLOCK, MX_FORMATS, E8M0Scaling, F32Scaling, MxFormat, Scales
 from .staging import Staging
 
-__all__ = [
-    "BLOCK", "BUFFERS", "MX_FORMATS", "LoopOperands", "MxFormat", "Scales", "TiledLoop", "mx_scale_layout",
-    "operand_layout", "scale_layout", "tiled_loop",
-]  # fmt: skip
+__all__ = ["LoopOperands", "TiledLoop", "operand_layout", "tiled_loop"]
 
-BLOCK = 128
-"""Elements of K, and rows of B, that share one f32 scale."""
-
-BUFFERS = 2  # of A in LDS, usually
 _ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8", "int4": "Int8"}
 _UNIT_SCALES = 0x7F7F7F7F
 _CROWDED = 40  # fragments of 4 registers, sums and operands of a step
-_WAITING = 3  # products that the matrix unit works on before the first of them is scaled
-
-
-@dataclass(frozen=True)
-class MxFormat:
-    """Elements that have a scale of E8M0 for 32 of K: how they lie in memory, and what the instruction takes them for.
-
-    Attributes:
-        element: the language's name of the type.
-        bits: that an element takes in memory.
-        runs: the bytes of 128 of K as the lanes of the instruction have them, (extent, stride) of modes: those of a
-            lane, then 4 lanes. In 4 and 6 bits a lane has 32 neighbours, in 8 bits two runs of 16, 64 apart.
-        used: bytes of what a lane loads that are elements; those of 6 bits come in 32 bytes, of which 8 are empty.
-    """
-
-    element: str
-    bits: int
-    runs: tuple[tuple[int, int], ...]
-    used: int
-
-    @property
-    def carrier(self) -> tuple[str, int]:
-        """The 8-bit element, and extent along K, of a matrix instruction whose lanes have as many bytes each."""
-        return ("Int8", 64) if self.bits == 4 else ("Float8E4M3FN", BLOCK)
-
-
-MX_FORMATS = {
-    "fp4": MxFormat("Float4E2M1FN", 4, ((16, 1), (4, 16)), 16),
-    "fp6": MxFormat("Float6E2M3FN", 8, ((16, 1), (2, 16), (4, 32)), 24),
-    "fp8": MxFormat("Float8E4M3FN", 8, ((16, 1), (2, 64), (4, 16)), 32),
-    "bf8": MxFormat("Float8E5M2", 8, ((16, 1), (2, 64), (4, 16)), 32),
-}
-"""Formats with E8M0 scales that the matrix instructions of gfx950 take, in any mix; "bf8" is E5M2."""
-
-
-@dataclass(frozen=True)
-class Scales:
-    """The scales of a tile's operands, as buffer tensors over (row, k), with stride 0 where one is shared.
-
-    Attributes:
-        a: (tile_m, K): f32, one of each row and `BLOCK` of K; or words of E8M0, see `mx_scale_layout`.
-        b: (tile_n, K): f32, one of `BLOCK` rows and `BLOCK` of K; or words of E8M0.
-        a_odd: whether a tile of 16 rows is the second one of its words, for E8M0.
-    """
-
-    a: Any
-    b: Any
-    a_odd: Any = 0
 
 
 @dataclass(frozen=True)
@@ -336,6 +279,12 @@ class TiledLoop:
         part, waves = BLOCK // self.joined, self.k_waves
         return (*packs, (waves, BLOCK), (self.joined, part), (K // (BLOCK * waves), BLOCK * waves))
 
+    def along_k(self, block: int, half: int | None = None) -> Any:
+        """The mode of K of a block in fragments and partitions: of the instructions that share packs, all or one."""
+        if self.halves == 1:
+            return block
+        return (half, block) if self.blocks > 1 else half
+
     @property
     def wave_blocks(self) -> tuple[int, int]:
         """Blocks of 16 rows, and of 16 columns, that a wave has."""
@@ -466,24 +415,6 @@ def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bo
     return fx.make_layout(((16, rows // 16), extents), ((pack, 16 * row), strides))
 
 
-def scale_layout(
-    loop: TiledLoop, rows: int, K: int, shared: int, row: int | fx.Int32, block: int | fx.Int32
-) -> fx.Layout:
-    """The layout over (row, k) of scales, one of `shared` rows and `BLOCK` of K.
-
-    `row` is the distance of two along the rows, `block` that along K.
-    """
-    modes = loop.modes_of_k(K)
-    extents: list[int] = []
-    strides: list[Any] = []
-    for extent, stride in modes:
-        inside = max(1, min(extent, BLOCK // stride))  # elements of the same block
-        extents += [inside, extent // inside]
-        strides += [0, block * max(1, stride // BLOCK)]
-    down = ((shared, rows // shared), (0, row)) if shared < rows else (rows, row if shared == 1 else 0)
-    return fx.make_layout((down[0], tuple(extents)), (down[1], tuple(strides)))
-
-
 @dataclass(frozen=True)
 class LoopOperands:
     """What the forms of the loop begin with.
@@ -531,23 +462,6 @@ class LoopOperands:
         return {(m, n): self.sums[None, n, m].load().reshape(results) for m in range(rows) for n in range(columns)}
 
 
-def mx_scale_layout(loop: TiledLoop, rows: int, K: int, words: int) -> fx.Layout:
-    """The layout over (row, k) of shuffled E8M0 scales, as words of the 4 that a lane has for 32 rows and 256 of K.
-
-    Byte 2 (k // 128 mod 2) + row // 16 mod 2 of a word is the scale, see `shuffle_scale`; words of a lane are 64 apart
-    along K, 64 `words` along the rows. `rows` is 16, or a multiple of 32.
-    """
-    down = ((16, 2, rows // 32), (1, 0, 64 * words)) if rows > 16 else (16, 1)
-    blocks: tuple[tuple[int, int], ...] = ((1, 0), (K // BLOCK, 0))
-    waves = loop.k_waves
-    if waves > 1:
-        blocks = (waves, 64), (2, 0), (K // (2 * BLOCK * waves), 64 * waves)
-    elif K > BLOCK:
-        blocks = (2, 0), (words, 64)
-    modes = (32, 0), (4, 16), *blocks
-    return fx.make_layout((down[0], tuple(one for one, _ in modes)), (down[1], tuple(one for _, one in modes)))
-
-
 def tiled_loop(
     loop: TiledLoop, a: Any, b: Any, lds: Any, thread: Any, looped: Any, scales: Scales | None = None
 ) -> dict[tuple[int, int], Any]:
@@ -586,7 +500,7 @@ def tiled_loop(
 
     scaling: Any = None
     if scales is not None:
-        scaling = _MxScaling(loop, mine, scales, thread) if loop.b_mx else _Scaling(loop, mine, scales)
+        scaling = E8M0Scaling(loop, mine, scales, thread) if loop.b_mx else F32Scaling(loop, mine, scales)
 
     def multiply(now: Any, group: int) -> None:
         if fx.const_expr(scaling is not None):
@@ -594,7 +508,7 @@ def tiled_loop(
             return
         if fx.const_expr(loop.packed):
             _unpack(loop, loaded_b, fragment_b, group)
-        one = (None, None, _along_k(loop, group))
+        one = (None, None, loop.along_k(group))
         fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
 
     def multiply_column(now: Any, n: int, group: int, part: int) -> None:
@@ -603,7 +517,7 @@ def tiled_loop(
             _unpack(loop, loaded_b, fragment_b, group, n)
         for half in fx.range_constexpr(loop.halves):
             for m in loop.rows_of(part):
-                along_k, total = _along_k(loop, group, half), fx.coalesce(sums[None, n, m])
+                along_k, total = loop.along_k(group, half), fx.coalesce(sums[None, n, m])
                 each = fx.coalesce(columns_b[None, n, along_k]), fx.coalesce(fragment_a[None, m, along_k])
                 fx.gemm(tiled, total, *each, total)
 
@@ -647,7 +561,7 @@ def tiled_loop(
     mx = MX_FORMATS["fp8"] if loop.scaled and loop.depth == BLOCK else None
     mx = loop.formats[0] if loop.formats is not None else mx
     if mx is not None:
-        way: Way = _MxWay(loop, mx, tiles_a, tiled_a, fragment_a, lds, thread)
+        way: Way = MxWay(loop, mx, tiles_a, tiled_a, fragment_a, lds, thread)
     else:
         kind = DirectWay if loop.direct else Way
         way = kind(loop, 0, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
@@ -726,26 +640,6 @@ def tiled_loop(
     return given.results(loop)
 
 
-class _MxWay(Way):
-    """The way of A whose packs lie in LDS by coordinates, see `MxStaging`."""
-
-    def __init__(
-        self, loop: TiledLoop, mx: MxFormat, tiles: Any, tiled: Any, fragment: Any, lds: Any, thread: Any
-    ) -> None:
-        super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
-        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds[0], BUFFERS, thread)
-
-    def puts(self, now: Any) -> list[Access]:
-        """Write A of the next step to LDS."""
-        source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS)
-        return [Access("ds_write", lambda: self._staging.put(source, buffer), self.moves)]
-
-    def reads_of(self, now: Any, group: int, ahead: int, rows: Any) -> list[Access]:
-        """Read a group of blocks of K, of this step or of the next."""
-        buffer = now.buffer(ahead, BUFFERS)
-        return [Access("ds_read", lambda: self._staging.read(self._fragment, group, buffer))]
-
-
 def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
     """Those that go before the first product, see `TiledLoop.preload`."""
     reads = [one for one in accesses if one.name == "ds_read"]
@@ -769,133 +663,8 @@ def _unpack(loop: TiledLoop, pairs: fx.Tensor, fragment: fx.Tensor, block: int, 
     for n in range(loop.wave_blocks[1]) if column is None else [column]:
         unpacked = unpack_int4(fx.coalesce(pairs[None, n, block]).load().bitcast(fx.Int32))
         for half in range(loop.halves):
-            part = fx.coalesce(fragment[None, n, _along_k(loop, block, half)])
+            part = fx.coalesce(fragment[None, n, loop.along_k(block, half)])
             part.store(unpacked.shuffle(unpacked, list(range(half * words, (half + 1) * words))).bitcast(fx.Int8))
-
-
-class _Scaling:
-    """The f32 scales of a wave's operands, and the products that they multiply."""
-
-    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales) -> None:
-        tile_m, tile_n, tile_k = loop.tile
-        self.loop = loop
-        self.sources, self.held = [], []
-        for tensor, extent, partition in ((scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)):
-            source = partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None])
-            blocks = fx.get_scalar(fx.size(source[0, None, 0, 0]))
-            self.sources.append(source)
-            self.held.append(fx.make_rmem_tensor((1, blocks, loop.groups), fx.Float32))
-        self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
-
-    def load(self, now: Any, group: int) -> None:
-        """Ask for the scales of a group of the next step."""
-        step = now.index(1)
-        along_k = group * self.loop.joined * self.loop.halves
-        for source, held in zip(self.sources, self.held, strict=True):
-            each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(1, 1))
-            fx.copy(self.atom, each, held[None, None, group])
-
-    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, group: int) -> None:
-        """Add the products of a group, each begun from nothing, times their scales to the sums."""
-        columns, rows = (held.shape[1].unpack() for held in reversed(self.held))
-        row_scales, column_scales = (held[0, None, group].load() for held in self.held)
-        halves = range(self.loop.halves)
-        each = [_along_k(self.loop, block, half) for block in self.loop.blocks_of(group) for half in halves]
-        waiting: list[tuple[Any, Any, Any]] = []
-
-        def finish() -> None:
-            total, product, scale = waiting.pop(0)
-            values = product.load()
-            total.store(fx.fma(values, fx.full_like(values, scale), total.load()))
-
-        for n in range(columns):
-            for m in range(rows):
-                total = fx.coalesce(sums[None, n, m])
-                product = fx.make_fragment_like(total)
-                product.fill(0.0)
-                for along_k in each:
-                    fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
-                waiting.append((total, product, row_scales[m] * column_scales[n]))
-                if len(waiting) > _WAITING:
-                    finish()
-        while waiting:
-            finish()
-
-
-class _MxScaling:
-    """The words of E8M0 scales of a wave's operands, and the products that take them.
-
-    A word serves two blocks of 16 rows and two of K. Waves that take turns along the rows have every second block, or
-    every fourth: always the same half of their words, which is moved to where the other half was.
-    """
-
-    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales, thread: Any) -> None:
-        tile_m, tile_n, tile_k = loop.tile
-        self.loop = loop
-        self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Int32)
-        self.sources, self.held, self.shifts, self.shared = [], [], [], []
-        wave = thread // 64 // loop.k_waves
-        numbers = (wave // loop.waves[1], wave % loop.waves[1])
-        operands = (scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)
-        for (tensor, extent, partition), waves, number in zip(operands, loop.waves, numbers, strict=True):
-            self.sources.append(partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None]))
-            blocks = extent // (16 * waves)
-            shared = 2 if waves == 1 and blocks > 1 else 1
-            self.shared.append(shared)
-            self.held.append(fx.make_rmem_tensor((1, blocks // shared, max(1, loop.blocks // 2)), fx.Int32))
-            odd = number % 2 if waves > 1 else scales.a_odd if extent == 16 else 0
-            self.shifts.append(None if isinstance(odd, int) else 8 * odd)
-        self.atoms = {(b, a): loop.mx_atom(b, a) for b in range(4) for a in range(4) if a // 2 == b // 2}
-
-    def load(self, now: Any, block: int) -> None:
-        """Ask for the words of a block of the next step, and of the one before it, which has the same."""
-        if block % 2 == 0 and self.loop.blocks > 1:
-            return
-        for source, held, shared in zip(self.sources, self.held, self.shared, strict=True):
-            each = fx.logical_divide(source[0, None, block, now.index(1)], fx.make_layout(shared, 1))
-            fx.copy(self.atom, fx.logical_divide(each[0, None], fx.make_layout(1, 1)), held[None, None, block // 2])
-
-    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, block: int) -> None:
-        """Add the products of a block of K."""
-        half = block % 2 if self.loop.blocks > 1 else now.buffer(0, 2)
-        words, bytes_of = [], []
-        for held, shift, shared in zip(self.held, self.shifts, self.shared, strict=True):
-            mine = held[None, None, block // 2]
-            count = fx.get_scalar(fx.size(mine))
-            if shift is not None:
-                moved = fx.make_rmem_tensor((1, count), fx.Int32)
-                moved.store(mine.load() >> shift)
-                mine = moved
-            if shared == 2:
-                mine = fx.make_view(fx.get_iter(mine), fx.make_layout((1, (2, count)), (0, (0, 1))))
-            words.append(mine)
-            bytes_of.append([2 * half, 2 * half + shared - 1])
-        packs = [self._elements(one, of_b, block) for one, of_b in ((a, 0), (b, 1))]
-
-        def chosen(atom: Any, at: tuple[int, int, int]) -> Any:
-            return self.atoms[bytes_of[1][at[0] % 2], bytes_of[0][at[1] % 2]]
-
-        fx.gemm(tiled, sums, [packs[1], words[1]], [packs[0], words[0]], sums, atom_callback=chosen)
-
-    def _elements(self, fragment: Any, of_b: int, block: int) -> Any:
-        """A block of a fragment, without the bytes that are not elements."""
-        assert self.loop.formats is not None
-        mx, found = self.loop.formats[of_b], fragment[None, None, block]
-        if mx.used == 32 * mx.bits // 8:
-            return found
-        rows = fx.get_scalar(fx.size(found[0, None]))
-        dense = fx.make_rmem_tensor((mx.used // 4, rows), fx.Int32)
-        for row in range(rows):
-            loaded = fx.coalesce(found[None, row]).load().bitcast(fx.Int32)
-            dense[None, row].store(loaded.shuffle(loaded, list(range(mx.used // 4))))
-        return dense
-
-
-def _along_k(loop: TiledLoop, block: int, half: int | None = None) -> Any:
-    """The mode of K of a block in fragments and partitions: of the instructions that share packs, all or one."""
-    if loop.halves == 1:
-        return block
-    return (half, block) if loop.blocks > 1 else half
 
 
 def _order(loop: TiledLoop, now: Any, phase: int) -> None:
