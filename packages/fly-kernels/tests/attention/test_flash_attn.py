@@ -8,7 +8,7 @@ import pytest
 import torch
 from attention_references import broken, check, tensors
 
-from flydsl.kernels.attention import flash_attn_kernel
+from flydsl.kernels.attention import flash_attn_interface, flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
@@ -199,6 +199,20 @@ def test_options_that_are_not_there_are_refused_by_name():
     q, k, v = tensors(1, 8, 8, 1, 1, 64, "f16")
     with pytest.raises(NotImplementedError, match="kv_cache_layout"):
         flydsl_flash_attn_func(q, k, v, kv_cache_layout="vectorized")
+    with pytest.raises(ValueError, match="daz=False is not supported"):
+        flydsl_flash_attn_func(q, k, v, daz=False)
+    with pytest.raises(ValueError, match="waves_per_eu must be a number of waves, got 0"):
+        flydsl_flash_attn_func(q, k, v, waves_per_eu=0)
+
+
+def test_registers_are_allocated_for_the_waves_that_are_asked_for(monkeypatch):
+    configs = []
+    build = flash_attn_interface.build_forward
+    monkeypatch.setattr(flash_attn_interface, "build_forward", lambda *a: configs.append(a[7]) or build(*a))
+    q, k, v = tensors(1, 24, 40, 3, 1, 64, "f16")
+    usual, alone = (flydsl_flash_attn_func(q, k, v, waves_per_eu=waves) for waves in (2, 1))
+    assert torch.equal(usual, alone)
+    assert [one.waves_per_eu for one in configs] == [2, 1]
 
 
 def tiles_of_waves(sq, skv, causal, rows):
@@ -303,6 +317,7 @@ def test_builder_of_the_contract(run):
         ({"block_m": 48}, ValueError, "block_m 48"),
         ({"flat_work_group_size": 512}, ValueError, "flat_work_group_size=512"),
         ({"cu_seqlens_q": 1}, ValueError, "argument of the launch"),
+        ({"daz": False}, ValueError, "daz=False is not supported"),
         ({"paged": True}, NotImplementedError, "paged"),
     ],
 )

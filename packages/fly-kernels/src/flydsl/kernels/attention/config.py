@@ -201,8 +201,22 @@ def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_
     config = default_config(head_dim, usual if block_m is None else block_m)
     if block_m is not None and config.block_m != block_m:
         raise ValueError(f"flash attention: block_m {block_m!r} is not supported for head_dim {head_dim}")
+    return with_waves(config, waves_per_eu)
+
+
+def with_waves(config: FlashConfig, waves_per_eu: int | None) -> FlashConfig:
+    """The configuration for which registers are allocated for so many waves of a SIMD, see `configuration`.
+
+    Raises ValueError for what is no number of waves.
+    """
     if waves_per_eu is None or waves_per_eu == _USUAL_WAVES:
         return config
     if isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 1:
         raise ValueError(f"flash attention: waves_per_eu must be a number of waves, got {waves_per_eu!r}")
     return replace(config, waves_per_eu=waves_per_eu)
+
+
+def check_daz(daz: bool) -> None:
+    """Refuse what no variant has: weights below 2^-126, which the instruction for 2^x gives as zero."""
+    if not daz:
+        raise ValueError("flash attention: daz=False is not supported: weights below 2^-126 are always zero")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.language import flyc, fx
-from .config import configuration
+from .config import check_daz, configuration
 from .flash_attn_kernel import build_forward
 from .variant import AttentionVariant
 
@@ -57,16 +57,17 @@ def build_flash_attn_func_module_primary(
             sequence are not written. CuSeqQ and CuSeqKv say where each sequence begins and the last ends; seq_len and
             seq_len_kv of the launch are the longest.
         return_lse: whether LSE is written.
-        unsafe_fp_math, fast_fp_math, daz, path_tag, cross_seqlen, skip_kv_pad_mask: choose between variants that are
-            one here: lengths of queries and keys may always differ, masks cost nothing where no key is masked, and
-            softmax always treats denormal weights as zero.
+        daz: has to be True: weights below 2^-126 are zero.
+        unsafe_fp_math, fast_fp_math, path_tag, cross_seqlen, skip_kv_pad_mask: choose between variants that are one
+            here: lengths of queries and keys may always differ, and masks cost nothing where no key is masked.
 
     Raises:
         NotImplementedError: `paged`, a `kv_cache_layout` but "linear".
         ValueError: a number or dtype that is not supported; `cu_seqlens_q` or `cu_seqlens_kv`, which are arguments of
             the launch.
     """
-    del unsafe_fp_math, fast_fp_math, daz, path_tag, cross_seqlen, skip_kv_pad_mask
+    check_daz(daz)
+    del unsafe_fp_math, fast_fp_math, path_tag, cross_seqlen, skip_kv_pad_mask
     for argument, tensor in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_kv", cu_seqlens_kv)):
         if tensor is not None:
             raise ValueError(f"flash attention: {argument} is an argument of the launch; build with varlen=True")

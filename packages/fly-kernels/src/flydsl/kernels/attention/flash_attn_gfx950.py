@@ -12,7 +12,7 @@ from flydsl.runtime.device import get_rocm_arch
 
 from ..common.contiguous import expect_contiguous
 from ..common.language import flyc, fx
-from .config import configuration, dual_wave
+from .config import check_daz, configuration, dual_wave
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .operands import LATER
@@ -71,14 +71,15 @@ def build_flash_attn_dualwave_swp_module(
             either of them there are two tiles of keys and values in LDS. With both and lazy rescaling each wave mixes
             weights and products (`FlashConfig.pipelined`), which takes the place of both. No result depends on it but
             for rounding.
-        daz, cross_seqlen: choose between variants that are one here: weights below 2^-126 are always zero, and lengths
-            of queries and keys may always differ.
+        daz: has to be True: weights below 2^-126 are zero.
+        cross_seqlen: chooses between variants that are one here: lengths of queries and keys may always differ.
 
     Raises:
         NotImplementedError: `paged`, a `kv_cache_layout` but "linear".
         ValueError: another architecture, a number or dtype that is not supported, options that exclude each other.
     """
-    del daz, cross_seqlen
+    check_daz(daz)
+    del cross_seqlen
     arch = get_rocm_arch().split(":")[0]
     if arch != "gfx950":
         raise ValueError(

@@ -14,7 +14,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from .config import block_rows, default_config, dual_wave, eager
+from .config import block_rows, check_daz, default_config, dual_wave, eager, with_waves
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .hopper_attention import HEAD_DIMS, compile_hopper_attention
@@ -34,10 +34,11 @@ def _forward(
     rows: int,
     variant: AttentionVariant,
     schedule: tuple[bool, bool, bool, bool],
+    waves_per_eu: int | None,
 ) -> Any:
     build = build_forward if variant.splits == 1 else build_split_forward
     setprio, stagger, lazy_rescale, xcd_swizzle = schedule
-    config = replace(default_config(head_dim, rows), xcd_swizzle=xcd_swizzle)
+    config = replace(with_waves(default_config(head_dim, rows), waves_per_eu), xcd_swizzle=xcd_swizzle)
     if arch.startswith("gfx950") and head_dim in (64, 128):
         options = {"setprio": setprio, "stagger": stagger, "xcd_swizzle": xcd_swizzle}
         config = dual_wave(config, lazy_rescale=lazy_rescale, **options)
@@ -53,7 +54,7 @@ def _on_hopper(dtype: str, head_dim: int, causal: bool, heads_per_kv: int, lse: 
     )
 
 
-def _check_hopper(problem: Problem) -> None:
+def _check_hopper(problem: Problem, waves_per_eu: int) -> None:
     """Refuse, by name, what the kernel of sm_90a has not."""
     if problem.head_dim not in HEAD_DIMS:
         heads = ", ".join(map(str, HEAD_DIMS))
@@ -66,6 +67,7 @@ def _check_hopper(problem: Problem) -> None:
         ("sink", variant.sink),
         ("num_kv_splits", variant.splits > 1),
         ("debug_counts", variant.counts),
+        ("waves_per_eu", waves_per_eu != 2),
     ):
         if given:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported on sm_90a")
@@ -135,7 +137,9 @@ def flydsl_flash_attn_func(
             place of both); there is none to choose elsewhere.
         dualwave_swp_xcd_swizzle: whether each die of the device gets whole heads, so that its L2 holds their keys and
             values (`FlashConfig.xcd_swizzle`); None keeps the order of the grid, as False does.
-        waves_per_eu, daz: hints for variants that this kernel decides itself; not used.
+        waves_per_eu: waves of a SIMD that registers are allocated for; 2 means 1 from a D of 160 on, where the
+            registers of two would not hold the output. On sm_90a there is no choice but 2.
+        daz: has to be True: weights below 2^-126 are zero.
         stream: where to launch.
 
     Returns:
@@ -161,6 +165,7 @@ def flydsl_flash_attn_func(
     for name, value in later.items():
         if value is not None:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported yet; it {LATER}")
+    check_daz(daz)
     if dualwave_swp_xcd_swizzle not in (None, False, True):
         raise ValueError(
             f"flash attention: argument 'dualwave_swp_xcd_swizzle' is a bool or None, got {dualwave_swp_xcd_swizzle!r}"
@@ -177,7 +182,7 @@ def flydsl_flash_attn_func(
     problem = with_options(problem, num_kv_splits, debug_counts)
     hopper = get_rocm_arch() == "sm_90a"
     if hopper:
-        _check_hopper(problem)
+        _check_hopper(problem, waves_per_eu)
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
@@ -198,7 +203,9 @@ def flydsl_flash_attn_func(
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
         options = (dualwave_swp_setprio, dualwave_swp_enable_stagger, dualwave_swp_lazy_rescale)
         schedule = (*map(bool, options), bool(dualwave_swp_xcd_swizzle))
-        launch = _forward(arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant, schedule)
+        launch = _forward(
+            arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant, schedule, waves_per_eu
+        )
         between = (cu_seqlens_q, cu_seqlens_kv)
         if splits > 1:
             rows_of_heads = problem.batch * splits * problem.seq_len * problem.heads
