@@ -178,12 +178,12 @@ OUTPUT_IN_LDS = (
     f"{ATTENTION}.output_store: fx.copy(self._get.tiled_copy",
     f"{ATTENTION}.kv_staging: fx.copy(self._put, fragment",
     f"{ATTENTION}.kv_staging: fx.copy(self._put, turned",
-    f"{ATTENTION}.flash_attn_kernel: fx.copy(from_lds, v_mine",
+    f"{ATTENTION}.flash_attn_kernel: fx.copy(from_lds, v_mine[None, None, step",
 )
 # An operand that nobody wrote is noticed where it is read, or where it is used.
 KEYS_IN_LDS = (
     f"{ATTENTION}.flash_attn_kernel: fx.copy(from_lds, k_mine",
-    f"{ATTENTION}.flash_attn_kernel: fx.gemm(qk.tiled_mma",
+    f"{ATTENTION}.flash_attn_kernel: fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores)",
 )
 
 

@@ -88,8 +88,11 @@ CASES = {
 # Their operands are no rows: tests of their own.
 ELSEWHERE = {
     "gemm": "test_gemm.py",
+    "grouped_gemm": "../gemm/test_grouped_gemm.py",
     "flash_attention": "test_flash_attention.py",
     "rope_cache": "test_operators.py",
+    "per_tensor_quant": "../quant/test_exact_quant.py",  # one scale, of no elements too
+    "per_block2d_quant": "../quant/test_exact_quant.py",  # of two dimensions, rows of whole vectors
     "mx_quant": "../quant/test_mx_quant.py",  # of gfx950 alone
 }
 

@@ -80,11 +80,11 @@ def test_opcheck(name):
     assert set(results.values()) == {"SUCCESS"}
 
 
-ELSEWHERE = {"gemm", "scaled_gemm", "flash_attention", "mx_quant"}
+ELSEWHERE = {"gemm", "grouped_gemm", "scaled_gemm", "flash_attention", "mx_quant"}
 
 
 def test_every_operator_is_checked():
-    """Those of GEMM, attention and the formats of gfx950 in their own tests."""
+    """Those of GEMMs, attention and the formats of gfx950 in their own tests."""
     names = {name.removeprefix("flydsl::") for name in torch._C._dispatch_get_all_op_names() if "flydsl::" in name}
     for name in kernels.OPERATORS:
         getattr(kernels, name)
