@@ -512,6 +512,6 @@ def test_dropped_waits_and_barriers(kernel: Kernel, tmp_path: Path) -> None:
             if mnemonic == "s_waitcnt" or (kernel.barriers and dropped):
                 assert caught, f"{saved.kernel}: none of {len(dropped)} missing {mnemonic} was noticed"
             for one in caught:
-                for report in one.reports:
-                    # LLVM gives a few scalar instructions no line; the other instruction then has one.
-                    assert report.source or report.other_source, f"dropped {one.text}: no line in\n{report}"
+                # LLVM gives a few instructions no line, of which two lines became one; another report then has one.
+                lines = [report.source or report.other_source for report in one.reports]
+                assert any(lines), f"dropped {one.text}: no line in\n{one.reports}"

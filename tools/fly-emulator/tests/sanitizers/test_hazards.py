@@ -121,6 +121,9 @@ CLEAN = {
     "a narrow store": ("global_store_dwordx2 v1, v[4:5], s[10:11]", "v_mov_b32 v5, 0"),
     "a buffer store with a scalar offset": ("buffer_store_dwordx4 v[4:7], v1, s[24:27], s20 offen", "v_mov_b32 v5, 0"),
     "another register": (M16, "v_mov_b32 v8, v36"),
+    "matrix C overwritten by a load, which comes later": (
+        "v_mfma_f32_16x16x16_f16 v[48:51], v[16:17], v[18:19], v[32:35]", "ds_read_b32 v33, v1"
+    ),
     "the same dot product, accumulating": ("v_dot2_f32_f16 v8, v4, v5, v8", "v_dot2_f32_f16 v8, v4, v5, v8"),
     "an SGPR of the scalar ALU": ("s_mov_b32 s10, s10", "global_load_dword v8, v1, s[10:11]"),
     "another hardware register": (
