@@ -6,7 +6,7 @@ What is moved and read is a list of accesses that the main loop traces where the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ class Way:
         self._put = [put.partition_D(one) for one in self.staged]
         self._fetched = [fx.make_fragment_like(self._fetch[None, None, None, 0]) for _ in range(2)]
 
-    def fetches(self, now: Any) -> list[Access]:
+    def fetches(self, now: fx.PipelineStep) -> list[Access]:
         """Load A of two steps later."""
         step, target = now.index(2), self._fetched[now.buffer(2, 2)]
         return [
@@ -96,7 +96,7 @@ class Way:
             for one in range(self.moves)
         ]
 
-    def puts(self, now: Any) -> list[Access]:
+    def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Write A of the next step to LDS."""
         source, target = self._fetched[now.buffer(1, 2)], self._put[now.buffer(1, self.loop.buffers)]
         return [
@@ -104,12 +104,12 @@ class Way:
             for one in range(self.moves)
         ]
 
-    def reads(self, now: Any, phase: int, ahead: int) -> list[Access]:
+    def reads(self, now: fx.PipelineStep, phase: int, ahead: int) -> list[Access]:
         """Read what a phase of this step, or of the next, multiplies."""
         group, part = self.loop.phases[phase]
         return self.reads_of(now, group, ahead, self.loop.rows_of(part) if self.loop.by_columns else [None])
 
-    def reads_of(self, now: Any, group: int, ahead: int, rows: Any) -> list[Access]:
+    def reads_of(self, now: fx.PipelineStep, group: int, ahead: int, rows: Sequence[int | None]) -> list[Access]:
         """Read a group of blocks of K, of some blocks of rows (None: all), of this step or of the next."""
         source, target = self._sources[now.buffer(ahead, self.loop.buffers)], self._target
         count = max(1, self.loop.units(self.loop.depth) // self.loop.lane_pack)
@@ -142,7 +142,7 @@ class DirectWay(Way):
         first_lane = fx.rocdl.readfirstlane(thread // loop.atom.wave * loop.atom.wave)
         self._put = [copy.get_slice(first_lane).partition_D(one) for one in self.linear]
 
-    def fetches(self, now: Any) -> list[Access]:
+    def fetches(self, now: fx.PipelineStep) -> list[Access]:
         """Copy A, as many steps ahead as there are buffers, to the one that has become free."""
         ahead = self.loop.pipeline.ahead
         step, target = now.index(ahead), self._put[now.buffer(ahead, self.loop.buffers)]
@@ -151,6 +151,6 @@ class DirectWay(Way):
             for one, source in enumerate(self._turned)
         ]
 
-    def puts(self, now: Any) -> list[Access]:
+    def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Nothing: what was fetched is in LDS."""
         return []

@@ -10,6 +10,7 @@ each of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language import fx
@@ -81,17 +82,24 @@ class MxWay(Way):
     """The way of A whose packs lie in LDS by coordinates, see `MxStaging`."""
 
     def __init__(
-        self, loop: TiledLoop, mx: MxFormat, tiles: Any, tiled: Any, fragment: Any, lds: Any, thread: Any
+        self,
+        loop: TiledLoop,
+        mx: MxFormat,
+        tiles: fx.Tensor,
+        tiled: fx.TiledMma,
+        fragment: fx.Tensor,
+        lds: Any,
+        thread: fx.Int32,
     ) -> None:
         super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
         self._fragment, self._staging = fragment, MxStaging(loop, mx, lds[0], BUFFERS, thread)
 
-    def puts(self, now: Any) -> list[Access]:
+    def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Write A of the next step to LDS."""
         source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS)
         return [Access("ds_write", lambda: self._staging.put(source, buffer), self.moves)]
 
-    def reads_of(self, now: Any, group: int, ahead: int, rows: Any) -> list[Access]:
+    def reads_of(self, now: fx.PipelineStep, group: int, ahead: int, rows: Sequence[int | None]) -> list[Access]:
         """Read a group of blocks of K, of this step or of the next."""
         buffer = now.buffer(ahead, BUFFERS)
         return [Access("ds_read", lambda: self._staging.read(self._fragment, group, buffer))]

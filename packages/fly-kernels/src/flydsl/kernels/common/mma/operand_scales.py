@@ -112,7 +112,7 @@ def mx_scale_layout(loop: TiledLoop, rows: int, K: int, words: int) -> fx.Layout
 class F32Scaling:
     """The f32 scales of a wave's operands, and the products that they multiply."""
 
-    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales) -> None:
+    def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales) -> None:
         tile_m, tile_n, tile_k = loop.tile
         self.loop = loop
         self.sources, self.held = [], []
@@ -123,7 +123,7 @@ class F32Scaling:
             self.held.append(fx.make_rmem_tensor((1, blocks, loop.groups), fx.Float32))
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
 
-    def load(self, now: Any, group: int) -> None:
+    def load(self, now: fx.PipelineStep, group: int) -> None:
         """Ask for the scales of a group of the next step."""
         step = now.index(1)
         along_k = group * self.loop.joined * self.loop.halves
@@ -131,7 +131,9 @@ class F32Scaling:
             each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(1, 1))
             fx.copy(self.atom, each, held[None, None, group])
 
-    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, group: int) -> None:
+    def multiply(
+        self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, group: int
+    ) -> None:
         """Add the products of a group, each begun from nothing, times their scales to the sums."""
         columns, rows = (held.shape[1].unpack() for held in reversed(self.held))
         row_scales, column_scales = (held[0, None, group].load() for held in self.held)
@@ -165,7 +167,7 @@ class E8M0Scaling:
     every fourth: always the same half of their words, which is moved to where the other half was.
     """
 
-    def __init__(self, loop: TiledLoop, mine: Any, scales: Scales, thread: Any) -> None:
+    def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales, thread: fx.Int32) -> None:
         tile_m, tile_n, tile_k = loop.tile
         self.loop = loop
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Int32)
@@ -183,7 +185,7 @@ class E8M0Scaling:
             self.shifts.append(None if isinstance(odd, int) else 8 * odd)
         self.atoms = {(b, a): loop.mx_atom(b, a) for b in range(4) for a in range(4) if a // 2 == b // 2}
 
-    def load(self, now: Any, block: int) -> None:
+    def load(self, now: fx.PipelineStep, block: int) -> None:
         """Ask for the words of a block of the next step, and of the one before it, which has the same."""
         if block % 2 == 0 and self.loop.blocks > 1:
             return
@@ -191,7 +193,9 @@ class E8M0Scaling:
             each = fx.logical_divide(source[0, None, block, now.index(1)], fx.make_layout(shared, 1))
             fx.copy(self.atom, fx.logical_divide(each[0, None], fx.make_layout(1, 1)), held[None, None, block // 2])
 
-    def multiply(self, tiled: Any, sums: Any, b: Any, a: Any, now: Any, block: int) -> None:
+    def multiply(
+        self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, block: int
+    ) -> None:
         """Add the products of a block of K."""
         half = block % 2 if self.loop.blocks > 1 else now.buffer(0, 2)
         words, bytes_of = [], []
