@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -217,3 +218,12 @@ def test_wrong_usage_says_what_to_do(image: Path, tmp_path: Path, capsys: pytest
     (tmp_path / "bad.hsaco").write_bytes(b"not an object" * 20)
     assert main(["info", str(tmp_path / "bad.hsaco")]) == 2
     assert "not an ELF file" in capsys.readouterr().err
+
+
+def test_the_module_takes_the_same_arguments() -> None:
+    """And does not ignore them; without, it tells what is installed."""
+    command = [sys.executable, "-m", "flydsl.emulator"]
+    refused = subprocess.run([*command, "predict"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "which code object?" in refused.stderr
+    assert "fly-emulator" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

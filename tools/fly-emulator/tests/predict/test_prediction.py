@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -426,6 +427,69 @@ def test_command_line(compile_object: Callable[..., bytes], tmp_path: Path, caps
     capsys.readouterr()
     assert main(["predict", "--devices"]) == 0
     assert "AMD Instinct MI325X data sheet" in capsys.readouterr().out
+    assert main([*options, "--grid", "4", "--block", "256", "--html", str(tmp_path / "page.html")]) == 0
+    assert "f on MI355X" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "predict: which code object"),
+        (["k.hsaco", "--objects", "x"], "--objects can only be given with --records"),
+        (["--match", "x"], "--match can only be given with --records"),
+        (["--records", "r.json", "--html", "p", "--device", "MI300X"], "--device, --html and --records"),
+        (["k.hsaco", "--records", "r.json"], "a code object and --records"),
+        (["--devices", "--grid", "7"], "--grid and --devices"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["predict", *given]) == 2
+    assert said in capsys.readouterr().err
+
+
+class _Text(HTMLParser):
+    """The text of a page, and the tags that are open at its end."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.open = "", []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in ("meta", "path", "polygon"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        """Has no end."""
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_says_what_the_report_says(build: Callable[..., Module], arch: str, tmp_path: Path) -> None:
+    got = predicted(build, arch, COPY, groups=4096, words=4096 * 1024, sampled=True)
+    got.kernel = "f<&>"
+    got.write_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    read = _Text(page)
+    assert not read.open
+    assert f"f<&> on {DEVICES[arch]}" in read.text, "names are escaped"
+    assert f"{got.seconds * 1e6:,.4g} \N{MICRO SIGN}s \N{PLUS-MINUS SIGN} {got.error:.0%}" in read.text
+    assert f"Bound by {got.bound}" in read.text
+    for name, seconds in got.bounds.items():
+        assert name in read.text
+        assert f"{seconds * 1e6:,.4g}" in read.text
+    for one in got.stalled_instructions:
+        assert one["text"] in read.text
+    for reason in got.stalled:
+        assert reason in read.text or not got.stalled[reason]
+    assert page.count("<polygon") == 1
+    assert "http" not in page and "<script" not in page, "it needs nothing else"  # noqa: PT018
 
 
 TABLE = """

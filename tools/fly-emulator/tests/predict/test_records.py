@@ -260,3 +260,31 @@ def test_a_record_that_ends_its_process_ends_nothing_else(tmp_path: Path) -> Non
     assert server.predict(bare) == {"error": "the process that predicted it ended with the status -9"}
     assert "k.hsaco" in server.predict(bare)["error"], "another process"
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"--records": "missing.json"}, "missing.json: No such file"),
+        ({"--records": "text.json"}, "text.json is no JSON: "),
+        ({"--records": "list.json"}, 'list.json is not an object with a list "records"'),
+        ({"--objects": "missing"}, "--objects missing: there is no such folder"),
+        ({"--out": "missing/out.json"}, "--out missing/out.json: there is no folder missing"),
+        ({"--match": "rmsnorm"}, "--match 'rmsnorm': none of 1 records has this in its id"),
+    ],
+)
+def test_files_that_are_not_there_or_something_else(
+    change: dict[str, str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.json").write_text("{")
+    Path("list.json").write_text("[]")
+    Path("records.json").write_text('{"records": [{"id": "softmax"}]}')
+    options = {"--records": "records.json", "--objects": ".", "--out": "out.json", **change}
+    assert main(["predict", *(word for pair in options.items() for word in pair)]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("out.json").exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m flydsl.emulator``: what is installed and which devices it presents."""
+"""``python -m flydsl.emulator``: what is installed and which devices it presents; with arguments, ``fly-emu``."""
 
 from __future__ import annotations
 
@@ -23,4 +23,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        from flydsl.emulator import cli
+
+        sys.exit(cli.main())
     main()

@@ -261,13 +261,12 @@ def _profile(options: argparse.Namespace) -> int:
 
 
 def _predict(options: argparse.Namespace) -> int:
+    cli_predict.check_options(options)
     if options.records is not None:
         return cli_predict.predict_records(options)
     if options.devices:
         return cli_predict.list_devices(options.json)
-    if options.image is None:
-        raise ValueError("predict: which code object? (or --records, or --devices)")
-    _, description = _describe(options.image, Emulator())
+    _, description = _describe(options.image, Emulator(), options.arch)
     arch = options.arch or description["arch"]
     return cli_predict.predict_launch(options, arch, lambda emulator: _launch(options, emulator, 0))
 

@@ -22,11 +22,42 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--warm", action="store_true", help="the data are in the Infinity Cache as far as they fit")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--trace", type=Path, help="write the waves of a compute unit over time (ui.perfetto.dev)")
+    command.add_argument("--html", type=Path, help="write the prediction as a page of HTML")
     command.add_argument("--devices", action="store_true", help="list the devices, with the source of each fact")
     command.add_argument("--records", type=Path, help="predict the launches of this file of recorded timings")
     command.add_argument("--objects", type=Path, help="the folder with the code objects of --records")
     command.add_argument("--out", type=Path, help="where the predictions of --records go, as JSON by id")
     command.add_argument("--match", default="", help="only records whose id has this text in it")
+
+
+# The options of each of the three things that `predict` does, with what they are where they are not given.
+_OF_A_LAUNCH: dict[str, object] = {
+    "arguments": [], "kernel": None, "grid": (1, 1, 1), "block": (64, 1, 1), "lds": 0, "arch": None, "device": None,
+    "warm": False, "trace": None, "html": None,
+}  # fmt: skip
+_OF_RECORDS: dict[str, object] = {"records": None, "objects": None, "out": None, "match": ""}
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse what would be ignored: options of a launch beside --records or --devices, and those of --records without.
+
+    Raises ValueError that names them.
+    """
+    image, as_json = {"image": None}, {"json": False}
+    if options.records is not None:
+        what, others = "--records", {**image, **_OF_A_LAUNCH, **as_json, "devices": False}
+    elif options.devices:
+        what, others = "--devices", {**image, **_OF_A_LAUNCH, **_OF_RECORDS}
+    else:
+        what, others = "a code object", _OF_RECORDS
+    given = [name for name, default in others.items() if getattr(options, name) != default]
+    names = ", ".join({"image": "a code object", "arguments": "arguments"}.get(one, f"--{one}") for one in given)
+    if given and what == "a code object":
+        raise ValueError(f"predict: {names} can only be given with --records")
+    if given:
+        raise ValueError(f"predict: {names} and {what} do not go together")
+    if what == "a code object" and options.image is None:
+        raise ValueError("predict: which code object? (or --records, or --devices)")
 
 
 def _answer(record: object, objects: Path) -> dict[str, Any]:
@@ -94,7 +125,14 @@ def predict_records(options: argparse.Namespace) -> int:
     """
     if options.objects is None or options.out is None:
         raise ValueError("--records needs --objects (the code objects) and --out (the predictions)")
-    found = json.loads(options.records.read_text())
+    if not options.objects.is_dir():
+        raise ValueError(f"--objects {options.objects}: there is no such folder")
+    if not options.out.parent.is_dir():
+        raise ValueError(f"--out {options.out}: there is no folder {options.out.parent}")
+    try:
+        found = json.loads(options.records.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{options.records} is no JSON: {error}") from None
     if not isinstance(found, dict) or not isinstance(found.get("records"), list):
         raise ValueError(f'{options.records} is not an object with a list "records"')
     results: dict[str, dict[str, Any]] = {}
@@ -113,6 +151,8 @@ def predict_records(options: argparse.Namespace) -> int:
         print(f"{name}: {told}", *answer.get("assumed", ()), sep="\n  assumed: ", file=sys.stderr)
         _write(options.out, results)
     server.close()
+    if not results and options.match:
+        raise ValueError(f"--match {options.match!r}: none of {len(found['records'])} records has this in its id")
     _write(options.out, results)
     failed = sum("predicted_us" not in result for result in results.values())
     print(f"{len(results) - failed} launches predicted, {failed} not; written to {options.out}")
@@ -154,5 +194,7 @@ def predict_launch(options: argparse.Namespace, arch: str, launch: Callable[[Emu
     prediction = Prediction(emulator.prediction())
     if options.trace is not None:
         prediction.write_trace(options.trace)
+    if options.html is not None:
+        prediction.write_html(options.html)
     print(prediction.to_json() if options.json else prediction.report())
     return 0

@@ -27,13 +27,16 @@ from typing import Any
 
 from flydsl.emulator._library import library_path, version
 from flydsl.emulator.device import Emulator
+from flydsl.emulator.prediction_page import prediction_page
 
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def _shares(cycles: dict[str, int], whole: int) -> str:
-    """The reasons of waiting, the longest first."""
-    return ", ".join(f"{name} {n / whole:.0%}" for name, n in sorted(cycles.items(), key=lambda one: -one[1]) if n)
+def _shares(cycles: dict[str, int]) -> str:
+    """The reasons of waiting with their shares, the longest first; those below half a percent are left out."""
+    whole = sum(cycles.values())
+    ordered = sorted(cycles.items(), key=lambda one: -one[1])
+    return ", ".join(f"{name} {n / whole:.0%}" for name, n in ordered if n >= 0.005 * whole and n)
 
 
 class Prediction:
@@ -84,6 +87,11 @@ class Prediction:
         """
         Path(path).write_text(Emulator().prediction_trace(self.number))
 
+    def write_html(self, path: str | Path) -> None:
+        """Write the prediction as a page of HTML, one file that needs nothing else: time, bounds, waves in flight over
+        time, and what waves waited for by source line and instruction."""
+        Path(path).write_text(prediction_page(self), encoding="utf-8")
+
     def to_json(self) -> str:
         """The whole prediction as JSON."""
         return json.dumps(self.data)
@@ -99,17 +107,15 @@ class Prediction:
             "  busy: " + ", ".join(f"{name} {share:.0%}" for name, share in self.busy.items()),
             "  time by each bound alone: " + ", ".join(f"{name} {us * 1e6:.4g} us" for name, us in self._bounds()),
             f"  waves a SIMD over time, at most {max(self.occupancy_over_time, default=0):.2g}: {self._occupancy()}",
-            "  waves waited for: " + _shares(self.stalled, waited),
+            "  waves waited for: " + _shares(self.stalled),
         ]
         for line, reasons in self.stall_reasons:
-            lines.append(f"    {sum(reasons.values()) / waited:5.1%}  {line}  ({_shares(reasons, waited)})")
+            lines.append(f"    {sum(reasons.values()) / waited:5.1%}  {line}  ({_shares(reasons)})")
         lines.append("  by instruction:")
         for one in self.stalled_instructions:
             reasons = one["stalled"]
-            lines.append(
-                f"    {sum(reasons.values()) / waited:5.1%}  {one['address']:#x} {one['text']}  "
-                f"({_shares(reasons, waited)})"
-            )
+            share = sum(reasons.values()) / waited
+            lines.append(f"    {share:5.1%}  {one['address']:#x} {one['text']}  ({_shares(reasons)})")
         return "\n".join(lines)
 
     def _bounds(self) -> list[tuple[str, float]]:
