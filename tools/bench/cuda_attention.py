@@ -15,7 +15,6 @@ by cuDNN and by its own flash attention. FLOPs are 4 Sq Skv D of each head, half
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -25,7 +24,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cuda_timing import SECONDS_OF_A_SAMPLE, check_apart, graph_of, rates, stream, where
+from cuda_timing import (
+    SECONDS_OF_A_SAMPLE,
+    check_apart,
+    graphs_of,
+    in_processes,
+    rates,
+    stream,
+    where,
+    write_results,
+)
 
 _RESIDENT = 256 << 20
 _TOKENS = 16384  # of all sequences of a timed point
@@ -85,27 +93,31 @@ def cases(tuned: bool = False) -> Iterator[Case]:
 def pack(folder: Path, tuned: bool) -> int:
     """Compile every case for the target (sm_90a unless the environment names another) into a folder."""
     os.environ.setdefault("FLYDSL_GPU_ARCH", "sm_90a")
+    folder.mkdir(parents=True, exist_ok=True)
+    some = [(case, folder / f"{case.name}.so") for case in cases(tuned)]
+    in_processes(_compile, some)
+    print(f"{len(some)} artifacts")
+    return 0
+
+
+def _compile(what: tuple[Case, Path]) -> None:
+    """Compile a case into an artifact."""
     import torch
 
     import flydsl.compiler as flyc
     from flydsl.kernels.attention.hopper_attention import HopperAttentionConfig, compile_hopper_attention
 
-    folder.mkdir(parents=True, exist_ok=True)
-    count = 0
-    for case in cases(tuned):
-        config = None if case.shape is None else HopperAttentionConfig(*case.shape[:3], *map(bool, case.shape[3:]))
-        launch = compile_hopper_attention(
-            dtype=case.dtype, head_dim=case.head_dim, causal=case.causal, heads_per_kv=case.group, return_lse=True,
-            config=config,
-        )  # fmt: skip
-        kind = {"bf16": torch.bfloat16, "f16": torch.float16}[case.dtype]
-        q, out = (torch.empty((2, 300, 4 * case.group, case.head_dim), dtype=kind) for _ in range(2))
-        k, v = (torch.empty((2, 500, 4, case.head_dim), dtype=kind) for _ in range(2))
-        lse = torch.empty((2, 4 * case.group, 300), dtype=torch.float32)
-        flyc.compile.only(launch, q, k, v, out, lse, None).export(folder / f"{case.name}.so")
-        count += 1
-    print(f"{count} artifacts")
-    return 0
+    case, path = what
+    config = None if case.shape is None else HopperAttentionConfig(*case.shape[:3], *map(bool, case.shape[3:]))
+    launch = compile_hopper_attention(
+        dtype=case.dtype, head_dim=case.head_dim, causal=case.causal, heads_per_kv=case.group, return_lse=True,
+        config=config,
+    )  # fmt: skip
+    kind = {"bf16": torch.bfloat16, "f16": torch.float16}[case.dtype]
+    q, out = (torch.empty((2, 300, 4 * case.group, case.head_dim), dtype=kind) for _ in range(2))
+    k, v = (torch.empty((2, 500, 4, case.head_dim), dtype=kind) for _ in range(2))
+    lse = torch.empty((2, 4 * case.group, 300), dtype=torch.float32)
+    flyc.compile.only(launch, q, k, v, out, lse, None).export(path)
 
 
 class Operands:
@@ -230,12 +242,7 @@ def run(folder: Path, results: Path, lengths: list[int]) -> int:
             contenders["cuDNN"] = _sdpa("CUDNN_ATTENTION", ours[0])
             contenders["torch flash"] = _sdpa("FLASH_ATTENTION", ours[0])
             calls = max(2, int(SECONDS_OF_A_SAMPLE * 500e12 / flops))
-            graphs = {}
-            for name, contender in contenders.items():
-                try:
-                    graphs[name] = graph_of(contender, sets, calls)
-                except Exception as error:  # a contender that cannot is said so, and the others are timed
-                    print(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+            graphs = graphs_of(contenders, sets, calls)
             for name, (median, least, most) in rates(graphs, calls, flops).items():
                 rows.append(
                     {
@@ -250,12 +257,7 @@ def run(folder: Path, results: Path, lengths: list[int]) -> int:
                 )
             del graphs, sets
             torch.cuda.empty_cache()
-    device = torch.cuda.get_device_properties(0)
-    results.write_text(
-        json.dumps(
-            {"device": device.name, "torch": torch.__version__, "cuda": torch.version.cuda, "rows": rows}, indent=1
-        )
-    )
+    write_results(results, rows)
     return 0
 
 

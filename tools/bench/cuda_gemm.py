@@ -17,7 +17,6 @@ is tuned over tiles, stages and warps at each point.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -26,7 +25,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cuda_timing import SECONDS_OF_A_SAMPLE, check_apart, graph_of, rates, stream, where
+from cuda_timing import (
+    SECONDS_OF_A_SAMPLE,
+    check_apart,
+    graphs_of,
+    in_processes,
+    rates,
+    stream,
+    where,
+    write_results,
+)
 
 _RESIDENT = 256 << 20
 _MOST_LAUNCHES = 300
@@ -69,29 +77,37 @@ def _finished_name(dtype: str, out: str, words: str) -> str:
 def pack(folder: Path) -> int:
     """Compile every configuration for the target (sm_90a unless the environment names another) into a folder."""
     os.environ.setdefault("FLYDSL_GPU_ARCH", "sm_90a")
+    folder.mkdir(parents=True, exist_ok=True)
+    some = [(name, folder / f"{name}.so") for name in names()]
+    in_processes(_compile, some)
+    print(f"{len(some)} artifacts")
+    return 0
+
+
+def _compile(what: tuple[str, Path]) -> None:
+    """Compile an artifact, which its name describes."""
     import torch
 
+    from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
     from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm
 
     types = {
         "bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn, "int8": torch.int8,
         "f32": torch.float32,
     }  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-
-    for dtype, out, words in FINISHED:
+    name, path = what
+    _, dtype, *rest = name.split("-")
+    extras: list[Any] = []
+    if len(rest) == 1:
+        out = "fp16" if dtype == "fp16" else "bf16"
+        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=HopperConfig(**CONFIGURATIONS[rest[0]]))
+    else:
+        out, words = rest
         epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words))
         launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, epilogue=epilogue)
-        extras = [] if words == "none" else [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
-        _export(launch, types[dtype], types[out], extras, folder / f"{_finished_name(dtype, out, words)}.so")
-    for name, values in CONFIGURATIONS.items():
-        for dtype in INPUTS:
-            out = "fp16" if dtype == "fp16" else "bf16"
-            launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=HopperConfig(**values))
-            _export(launch, types[dtype], types[out], [], folder / f"{_name(dtype, name)}.so")
-    print(f"{len(CONFIGURATIONS) * len(INPUTS) + len(FINISHED)} artifacts")
-    return 0
+        if words != "none":
+            extras = [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
+    _export(launch, types[dtype], types[out], extras, path)
 
 
 def _export(launch: Any, operand: Any, output: Any, extras: list[Any], path: Path) -> None:
@@ -207,7 +223,8 @@ def names() -> list[str]:
 def check(folder: Path, only: str | None, most: int) -> int:
     """Every artifact at awkward shapes, each in a process of its own; prints what is wrong."""
     if only is None:
-        return check_apart(Path(__file__), [str(folder), "--most", str(most)], names())
+        packed = [name for name in names() if (folder / f"{name}.so").exists()]
+        return check_apart(Path(__file__), [str(folder), "--most", str(most)], packed)
     import torch
 
     _, dtype, *rest = only.split("-")
@@ -270,13 +287,13 @@ def _triton() -> Callable[[Operands], Any]:
     return run
 
 
-def run(folder: Path, results: Path) -> int:
-    """Times of every contender at every point, and how far the results of each are from those of cuBLAS."""
+def run(folder: Path, results: Path, least: int = 0) -> int:
+    """Times of every contender at every point of `least` rows, and how far their results are from those of cuBLAS."""
     import torch
 
     rows: list[dict[str, Any]] = []
     triton_product = _triton()
-    for dtype, m, n, k in TIMED:
+    for dtype, m, n, k in [point for point in TIMED if point[1] >= least]:
         flops = 2.0 * m * n * k
         size = 1 if dtype == "fp8" else 2
         count = max(2, -(-_RESIDENT // ((m + n) * k * size + 2 * m * n)))
@@ -284,25 +301,29 @@ def run(folder: Path, results: Path) -> int:
         contenders: dict[str, Callable[[Operands], Any]] = {
             f"ours {name}": _ours(folder, _name(dtype, name))
             for name, values in CONFIGURATIONS.items()
-            if m <= values.get("rows", m) and (m <= 64 or "rows" not in values)
+            if m <= values.get("rows", m)
+            and (m <= 64 or "rows" not in values)
+            and (folder / f"{_name(dtype, name)}.so").exists()
         }
         contenders["cuBLAS"] = lambda given: given.of_cublas()
         contenders["Triton"] = triton_product
         launches = min(_MOST_LAUNCHES, max(2, int(SECONDS_OF_A_SAMPLE * 600e12 / flops)))
-        graphs, worst, equal = {}, {}, {}
+        worst, equal = {}, {}
         wanted = sets[0].of_cublas().clone()
-        for name, contender in contenders.items():
+        for name, contender in list(contenders.items()):
+            sets[0].c.fill_(float("nan"))
             try:
-                sets[0].c.fill_(float("nan"))
                 made = contender(sets[0])
                 torch.cuda.synchronize()
-                if made is not None and name == "cuBLAS" and made.data_ptr() != sets[0].c.data_ptr():
-                    sets[0].c.copy_(made)
-                worst[name] = sets[0].worst() if m <= 4096 else None
-                equal[name] = (sets[0].c == wanted).double().mean().item()
-                graphs[name] = graph_of(contender, sets, launches)
             except Exception as error:  # a contender that cannot is said so, and the others are timed
                 print(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+                del contenders[name]
+                continue
+            if made is not None and name == "cuBLAS" and made.data_ptr() != sets[0].c.data_ptr():
+                sets[0].c.copy_(made)
+            worst[name] = sets[0].worst() if m <= 4096 else None
+            equal[name] = (sets[0].c == wanted).double().mean().item()
+        graphs = graphs_of(contenders, sets, launches)
         for name, (median, least, highest) in rates(graphs, launches, flops).items():
             row = {
                 "dtype": dtype, "m": m, "n": n, "k": k, "contender": name, "tflops": median, "least": least,
@@ -317,12 +338,7 @@ def run(folder: Path, results: Path) -> int:
             )
         del graphs, sets
         torch.cuda.empty_cache()
-    device = torch.cuda.get_device_properties(0)
-    results.write_text(
-        json.dumps(
-            {"device": device.name, "torch": torch.__version__, "cuda": torch.version.cuda, "rows": rows}, indent=1
-        )
-    )
+    write_results(results, rows)
     return 0
 
 
@@ -338,6 +354,7 @@ def main() -> int:
             command.add_argument("--only", help="one artifact, in this process")
         if name == "run":
             command.add_argument("results", type=Path)
+            command.add_argument("--least", type=int, default=0, help="rows of the products that are timed")
     made = commands.add_parser("page")
     made.add_argument("products", type=Path)
     made.add_argument("attention", type=Path, help="of cuda_attention.py")
@@ -352,7 +369,7 @@ def main() -> int:
         return pack(options.folder)
     if options.command == "check":
         return check(options.folder, options.only, options.most)
-    return run(options.folder, options.results)
+    return run(options.folder, options.results, options.least)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import json
+import multiprocessing
+import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,13 @@ def stream() -> int:
     import torch
 
     return int(torch.cuda.current_stream().cuda_stream)
+
+
+def in_processes(function: Callable[[Any], None], items: Sequence[Any]) -> None:
+    """Call a function of a module with each item, in as many new processes as there are cores."""
+    processes = min(len(items), len(os.sched_getaffinity(0)))
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(function, items))
 
 
 def where(error: Any, allowed: Any, result: Any, expected: Any) -> str:
@@ -68,6 +79,26 @@ def graph_of(run: Callable[[Any], Any], sets: Sequence[Any], count: int) -> Any:
     graph.replay()
     torch.cuda.synchronize()
     return graph
+
+
+def graphs_of(contenders: dict[str, Callable[[Any], Any]], sets: Sequence[Any], count: int) -> dict[str, Any]:
+    """`graph_of` each contender. One that cannot is said so, and the others are timed."""
+    graphs = {}
+    for name, contender in contenders.items():
+        try:
+            graphs[name] = graph_of(contender, sets, count)
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+    return graphs
+
+
+def write_results(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write the rows of a run, with the device and what torch is for."""
+    import torch
+
+    device = torch.cuda.get_device_properties(0)
+    found = {"device": device.name, "torch": torch.__version__, "cuda": torch.version.cuda, "rows": rows}
+    path.write_text(json.dumps(found, indent=1))
 
 
 def rates(graphs: dict[str, Any], count: int, flops: float) -> dict[str, tuple[float, float, float]]:

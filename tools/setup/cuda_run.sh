@@ -1,14 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# On a machine with a Hopper GPU: the tests of the runtime, every kernel against float64, CUDA's sanitizers on a part of
-# both, the benchmark. `bash run [FOLDER]` leaves log and figures there (tools/setup/cuda_tests.py says what lies beside).
+# On a machine with a Hopper GPU: the tests of the runtime, of the language and of the kernels with tensors on the GPU,
+# CUDA's sanitizers on a part of them, the benchmarks. `bash run [FOLDER [STEP ...]]` leaves logs and figures there and
+# runs all steps, or those named: runtime language kernels sanitizers rows products attention
+# (tools/setup/cuda_tests.py says what lies beside).
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "${1:-$here/out}" && cd "${1:-$here/out}" && pwd)
+wanted=" ${*:2} "
 umask 022
 # Artifacts that others may write to are refused, and a copy from elsewhere may be such.
 work=$(mktemp -d) && cp -r "$here/." "$work" && chmod -R go-w "$work" && cd "$work" || exit 1
-export PYTHONPATH=$work/site FLYDSL_TEST_ARTIFACTS=$work/artifacts PYTHONUNBUFFERED=1
+for wheel in wheels/*.whl; do python3 -m zipfile -e "$wheel" site || exit 1; done
+export PYTHONPATH=$work/site:$work PYTHONUNBUFFERED=1 FLYDSL_DEVICE=cuda FLYDSL_TEST_ARTIFACTS=$work/artifacts
+export FLYDSL_RUNTIME_CACHE_DIR=$work/cache
 exec > >(tee "$out/log") 2>&1
 status=0
 step() {
@@ -16,21 +21,55 @@ step() {
   shift
   "$@" || { echo "FAILED ($?)"; status=1; }
 }
+asked() { [[ $wanted == "  " || $wanted == *" $1 "* ]]; }
+# Tests of a package, SECONDS at most, of which LEAST have to pass: suite NAME SECONDS LEAST TESTS...
+suite() {
+  step "$1 with tensors on the GPU" timeout --signal INT --kill-after 20 "$2" python3 -m pytest -q -rs -p no:cacheprovider -p cuda_plugin \
+    --tb=short --least-passed "$3" -n "${FLYDSL_TEST_PROCESSES:-12}" --junitxml "$out/$1.xml" "${@:4}"
+}
 sanitized() { timeout 90 compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all python3 "${@:2}"; }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
 step doctor python3 -m flydsl.runtime doctor
-step "tests of the runtime" timeout 150 python3 -m pytest -q -rs -p no:cacheprovider tests/test_cuda_hardware.py
-step "kernels against float64" timeout 120 python3 cuda.py check pack
-if command -v compute-sanitizer > /dev/null; then
-  for tool in memcheck racecheck synccheck initcheck; do
-    step "$tool: runtime" sanitized $tool -m pytest -q -p no:cacheprovider tests/test_cuda_hardware.py \
-      -k "sum or shared or clusters or map or print"
-    step "$tool: kernels" sanitized $tool cuda.py check pack --only=-1000 --most-rows 5
-  done
-else
-  echo "== sanitizers: left out, there is no compute-sanitizer"
+cd packages || exit 1
+if asked runtime; then
+  step "tests of the runtime" timeout 150 python3 -m pytest -q -rs -p no:cacheprovider \
+    fly-runtime/tests/test_cuda_hardware.py
 fi
-step benchmark python3 cuda.py run pack "$out/results.json" --seconds "${FLYDSL_BENCH_SECONDS:-240}"
+if asked kernels; then
+  suite kernels 240 1000 fly-kernels/tests/{norm,quant,elementwise,operators} \
+    fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
+fi
+if asked language; then
+  suite language 150 300 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
+    fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py
+fi
+cd ../bench || exit 1
+if asked sanitizers || asked rows; then
+  step "row kernels, compiled here" python3 cuda.py pack pack
+  step "kernels against float64" timeout 120 python3 cuda.py check pack
+fi
+if asked sanitizers; then
+  if command -v compute-sanitizer > /dev/null; then
+    for tool in memcheck racecheck synccheck initcheck; do
+      step "$tool: runtime" sanitized $tool -m pytest -q -p no:cacheprovider \
+        ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
+      step "$tool: kernels" sanitized $tool cuda.py check pack --only=-1000 --most-rows 5
+    done
+  else
+    echo "== sanitizers: left out, there is no compute-sanitizer"
+  fi
+fi
+if asked rows; then
+  step "times of rows" python3 cuda.py run pack "$out/results.json" --seconds "${FLYDSL_BENCH_SECONDS:-240}"
+fi
+for one in products:gemm attention:attention; do
+  if asked "${one%:*}"; then
+    program=cuda_${one#*:}.py
+    step "${one%:*}, compiled here" python3 "$program" pack "${one%:*}"
+    step "${one%:*} against float64" python3 "$program" check "${one%:*}"
+    step "times of ${one%:*}" python3 "$program" run "${one%:*}" "$out/${one%:*}.json"
+  fi
+done
 echo "status $status"
 exit $status

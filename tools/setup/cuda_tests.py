@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine with a Hopper GPU needs to run the tests and the benchmark there, in one folder.
+"""What a machine with a Hopper GPU needs to run the tests and the benchmarks there, in one folder.
 
 That machine has torch for CUDA, Triton and pytest for some Python of its own, and nothing of ours; it may be cut off
-from everything, and what travels to it may have to be small. So no compiler goes along: kernels travel as artifacts.
+from everything, and what travels to it may have to be small. So the wheels are those that are published, which need
+nothing of a system, and kernels are compiled there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
 
 from . import environments, wheels
@@ -18,34 +18,39 @@ from .paths import BUILD, PACKAGES, ROOT
 from .shell import SetupError, run, say
 
 PYTHON = "3.12"
-"""The Python of the machine with the GPU, which tvm-ffi's wheel is for."""
+"""The Python of the machine with the GPU; the dialect's wheel is for it and what follows."""
 
 MOST_BYTES = 64 << 20
 
-_SCRIPT = Path(__file__).with_name("cuda_run.sh")
-_BENCHMARK = ROOT / "tools" / "bench" / "cuda.py"
+_BESIDE = tuple(map(Path(__file__).with_name, ("cuda_run.sh", "cuda_plugin.py")))
+_BENCHMARKS = ROOT / "tools" / "bench"
+_TESTED = ("runtime", "compiler", "kernels")
 
 
 def prepare(folder: Path) -> Path:
-    """Fill a folder with a script `run`, the runtime, its tests, and artifacts of the row kernels; returns the script.
+    """Fill a folder with a script `run`, our wheels, their tests and the benchmarks; returns the script.
 
     Raises:
         SetupError: some part cannot be made, or all of it is more than MOST_BYTES.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    site = folder / "site"
-    site.mkdir(parents=True)
-    with zipfile.ZipFile(wheels.build(wheels.ALL["runtime"])) as wheel:
-        wheel.extractall(site)
+    (folder / "wheels").mkdir(parents=True)
+    for package in wheels.ALL.values():
+        if package.short != "emulator":
+            made = wheels.release(package, PYTHON if package.needs_llvm_sources else "")
+            shutil.copy(made, folder / "wheels")
     run(
-        [environments.tools_bin() / "uv", "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", site,
-         "--python-version", PYTHON, "--python-platform", "x86_64-manylinux_2_28", "apache-tvm-ffi>=0.1.15"],
+        [environments.tools_bin() / "uv", "pip", "install", "--no-deps", "--only-binary", ":all:", "--target",
+         folder / "site", "--python-version", PYTHON, "--python-platform", "x86_64-manylinux_2_28",
+         "apache-tvm-ffi>=0.1.15"],
         what=f"fetching tvm-ffi for Python {PYTHON}",
         env=environments.environment_variables(),
     )  # fmt: skip
     _copy_tests(folder)
     make_artifacts(folder)
-    script = Path(shutil.copy(_SCRIPT, folder / "run"))
+    script, plugin = _BESIDE
+    shutil.copy(plugin, folder)
+    script = Path(shutil.copy(script, folder / "run"))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if size > MOST_BYTES:
         raise SetupError(f"{folder}: {size / 1e6:.0f} MB; at most {MOST_BYTES / 1e6:.0f} MB are wanted")
@@ -54,24 +59,29 @@ def prepare(folder: Path) -> Path:
 
 
 def _copy_tests(folder: Path) -> None:
-    tests = PACKAGES / "fly-runtime" / "tests"
-    shutil.copytree(tests, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(PACKAGES / "fly-runtime" / "examples", folder / "examples")
-    shutil.copy(_BENCHMARK, folder)
+    """The tests of each package with its settings for pytest, and the benchmarks."""
+    for short in _TESTED:
+        package = wheels.ALL[short].folder
+        for name in ("tests", "examples"):
+            if (package / name).is_dir():
+                unwanted = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(package / name, folder / "packages" / package.name / name, ignore=unwanted)
+        shutil.copy(package / "pyproject.toml", folder / "packages" / package.name)
+    (folder / "bench").mkdir()
+    for path in _BENCHMARKS.glob("cuda*.py"):
+        shutil.copy(path, folder / "bench")
 
 
 def make_artifacts(folder: Path) -> None:
-    """Compile what the tests and the benchmark run, for sm_90a."""
+    """Make what the tests of the runtime load, of which some is broken on purpose."""
     (folder / "artifacts").mkdir()
     python = wheels.install("dev", tuple(wheels.ALL), editable=True) / "bin" / "python"
-    variables = {**os.environ, **environments.environment_variables(), "FLYDSL_GPU_ARCH": "sm_90a"}
     make = "import sys, pathlib, make_doubles; make_doubles.cuda_artifacts(pathlib.Path(sys.argv[1]))"
     run(
         [python, "-c", make, folder / "artifacts"],
         what="compiling the kernels of the runtime's tests",
-        env=variables | {"PYTHONPATH": str(folder / "tests")},
+        env={**os.environ, **environments.environment_variables(), "PYTHONPATH": str(PACKAGES / "fly-runtime/tests")},
     )
-    run([python, _BENCHMARK, "pack", folder / "pack"], what="compiling the row kernels for sm_90a", env=variables)
 
 
 def test() -> int:

@@ -5,57 +5,89 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from setup import commands, cuda_tests
+from setup import commands, cuda_tests, wheels
 from setup.shell import SetupError
 
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder made with a runtime of one file, and without compilers."""
-    wheel = tmp_path / "runtime.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("flydsl/runtime/__main__.py", "print('the doctor')")
+    """A folder made with wheels of one file, and without compilers."""
+
+    def wheel(package: wheels.Package, version: str = "") -> Path:
+        path = tmp_path / f"{package.name}.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"flydsl/{package.short}/__init__.py", f"python = {version!r}")
+        return path
 
     def make_artifacts(folder: Path) -> None:
         (folder / "artifacts").mkdir()
-        (folder / "pack").mkdir()
-        (folder / "pack" / "large.so").write_bytes(b"x" * 1000)
+        (folder / "artifacts" / "large.so").write_bytes(b"x" * 1000)
 
-    monkeypatch.setattr(cuda_tests.wheels, "build", lambda package: wheel)
+    monkeypatch.setattr(cuda_tests.wheels, "release", wheel)
     monkeypatch.setattr(cuda_tests, "run", lambda command, **settings: "")
     monkeypatch.setattr(cuda_tests, "make_artifacts", make_artifacts)
     return tmp_path / "cuda"
 
 
-def test_the_script_goes_through_all_steps(made: Path, tmp_path: Path) -> None:
-    """With a python3 that fails for one of them: the others run, and the status says it."""
-    script = cuda_tests.prepare(made)
-    programs = tmp_path / "programs"
-    programs.mkdir()
+def ran(script: Path, out: Path, *steps: str) -> tuple[int, str]:
+    """The status and the log of the script, with a python3 that does nothing but fail for one of its steps."""
+    programs = out.parent / "programs"
+    programs.mkdir(exist_ok=True)
+    real = sys.executable
     for name, text in {
-        "python3": '#!/bin/bash\necho "python3 $*"\n[[ "$*" != *"cuda.py check pack" ]]',
+        "python3": f'#!/bin/bash\n[[ "$*" == "-m zipfile"* ]] && exec {real} "$@"\n'
+        'echo "python3 $*"\n[[ "$*" != *"cuda.py check pack" ]]',
         "nvidia-smi": "#!/bin/bash\necho Fake H1",
         "compute-sanitizer": '#!/bin/bash\nwhile [[ $1 != python3 ]]; do shift; done; "$@"',
     }.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", script, tmp_path / "out"], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    log = (tmp_path / "out" / "log").read_text()
+    done = subprocess.run(["bash", script, out, *steps], env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, (out / "log").read_text()
+
+
+def test_the_script_goes_through_all_steps(made: Path, tmp_path: Path) -> None:
+    """One fails: the others run, and the status says it."""
+    status, log = ran(cuda_tests.prepare(made), tmp_path / "out")
+    assert status == 1
     assert log.count("FAILED") == 1
     assert log.index("== kernels against float64") < log.index("FAILED (1)") < log.index("== memcheck: runtime")
     assert log.count("cuda.py check pack --only=-1000") == 4
-    assert f"cuda.py run pack {tmp_path / 'out' / 'results.json'}" in log
+    for said in (
+        f"-n 12 --junitxml {tmp_path / 'out' / 'kernels.xml'} fly-kernels/tests/norm",
+        "fly-compiler/tests/expr/run",
+        f"cuda.py run pack {tmp_path / 'out' / 'results.json'}",
+        f"cuda_gemm.py run products {tmp_path / 'out' / 'products.json'}",
+        f"cuda_attention.py run attention {tmp_path / 'out' / 'attention.json'}",
+    ):
+        assert said in log
     assert log.endswith("status 1\n")
-    named = {"tests/test_cuda_hardware.py", "cuda.py", "pack", "artifacts", "site"}
+
+
+def test_steps_may_be_named(made: Path, tmp_path: Path) -> None:
+    status, log = ran(cuda_tests.prepare(made), tmp_path / "out", "language", "attention")
+    assert status == 0
+    steps = [line for line in log.splitlines() if line.startswith("==")]
+    said = ["attention, compiled here", "attention against float64", "times of attention"]
+    assert steps == ["== doctor", "== language with tensors on the GPU", *(f"== {one}" for one in said)]
+
+
+def test_what_travels(made: Path) -> None:
+    cuda_tests.prepare(made)
+    named = {
+        "packages/fly-runtime/tests/test_cuda_hardware.py", "packages/fly-kernels/tests/conftest.py",
+        "packages/fly-compiler/pyproject.toml", "bench/cuda_timing.py", "cuda_plugin.py", "wheels/fly-kernels.whl",
+    }  # fmt: skip
     assert all((made / name).exists() for name in named)
+    assert not (made / "wheels" / "fly-emulator.whl").exists()
+    with zipfile.ZipFile(made / "wheels" / "fly-dialect.whl") as archive:
+        assert archive.read("flydsl/dialect/__init__.py") == b"python = '3.12'"
 
 
 def test_what_does_not_fit_is_refused(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:

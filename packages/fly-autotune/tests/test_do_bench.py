@@ -91,7 +91,7 @@ def test_no_device(monkeypatch):
 
 @pytest.fixture
 def as_hardware(monkeypatch):
-    device = SimpleNamespace(emulated=False, library=runtime.current_device().library)
+    device = SimpleNamespace(emulated=False, kind="hip", library=runtime.current_device().library)
     monkeypatch.setattr(runtime, "current_device", lambda: device)
 
 
@@ -127,6 +127,67 @@ def test_errors_of_hip_are_errors(as_hardware, monkeypatch):
     monkeypatch.setattr(events, "_current_stream", lambda: 12345)  # no stream is there
     with pytest.raises(runtime.DeviceError, match=r"hipStreamSynchronize failed: hipError"):
         do_bench(launch)
+
+
+class Driver:
+    """The functions of CUDA's driver that timing calls, of which events are numbers and a time is 3 ms."""
+
+    def __init__(self, failing=None):
+        self.calls, self.events = [], []
+        self.failing = failing
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append(name)
+            if name == "cuGetErrorName":
+                arguments[1]._obj.value = b"CUDA_ERROR_ILLEGAL_ADDRESS"
+            elif name == "cuEventCreate":
+                assert arguments[1] == 0
+                self.events.append(len(self.events) + 1)
+                arguments[0]._obj.value = self.events[-1]
+            elif name == "cuEventElapsedTime":
+                assert [one.value for one in arguments[1:]] == [1, 2]
+                arguments[0]._obj.value = 3.0
+            elif name == "cuEventDestroy_v2":
+                self.events.remove(arguments[0].value)
+            return 700 if name == self.failing else 0
+
+        return call
+
+
+@pytest.fixture
+def as_cuda(monkeypatch):
+    device = SimpleNamespace(emulated=False, kind="cuda", index=1, library="libcuda.so.1")
+    current = []
+    monkeypatch.setattr(runtime, "current_device", lambda: device)
+    monkeypatch.setattr(runtime, "set_current_device", current.append)
+
+    def with_driver(driver):
+        monkeypatch.setattr(events.ctypes, "CDLL", lambda library: driver)
+        return current
+
+    return with_driver
+
+
+def test_events_of_cuda(as_cuda):
+    driver = Driver()
+    current = as_cuda(driver)
+    launched = []
+    assert do_bench(lambda: launched.append(list(driver.calls)), warmup=1, rep=6) == 3.0
+    assert current == [1]
+    assert len(launched) == 7
+    assert driver.events == []
+    batch = ["cuLaunchHostFunc", "cuEventRecord", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"]
+    begin, end = ["cuStreamSynchronize", *["cuEventCreate"] * 2], ["cuEventDestroy_v2"] * 2
+    assert driver.calls == [*begin, *batch * 5, *end]
+
+
+def test_errors_of_cuda_are_errors(as_cuda):
+    driver = Driver("cuEventSynchronize")
+    as_cuda(driver)
+    with pytest.raises(runtime.DeviceError, match="cuEventSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"):
+        do_bench(lambda: None)
+    assert driver.events == []
 
 
 def test_the_named_stream_is_measured():

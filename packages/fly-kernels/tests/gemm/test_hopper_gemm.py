@@ -8,7 +8,6 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.kernels as fk
-from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
@@ -89,7 +88,6 @@ def test_operators_take_it():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"residual": torch.zeros((16, 48), dtype=torch.bfloat16)}, "residual is not supported on sm_90a"),
         ({"shuffled": True}, "shuffled is not supported on sm_90a"),
         ({"rows_of_b": 44}, "44 columns of torch.bfloat16 are 88 bytes"),
         ({"k": 68}, "rows of a must begin at multiples of 16 bytes"),
@@ -125,6 +123,11 @@ def test_the_configuration_of_a_shape(shape, config):
     assert default_hopper_config(*shape) == config
 
 
-def test_no_residual():
-    with pytest.raises(ValueError, match="a residual is not supported on sm_90a; add it to the result"):
-        compile_hopper_gemm(in_dtype="bf16", epilogue=Epilogue(residual=True))
+def test_a_residual_comes_to_where_results_go():
+    a, b = torch.empty((300, 64), dtype=torch.bfloat16), torch.empty((512, 64), dtype=torch.bfloat16)
+    out = fk.gemm(a, b, bias=torch.empty(512).bfloat16(), residual=torch.empty((300, 512)).bfloat16())
+    assert out.shape == (300, 512)
+    ptx = ptx_of_the_last()
+    # Two loads of operands, and one of each 64 columns of the residual.
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 128 // 64
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 128 // 64

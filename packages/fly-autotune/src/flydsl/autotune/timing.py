@@ -41,7 +41,8 @@ def do_bench(
 ) -> float | list[float]:
     """Return the median time of `fn()` in milliseconds, or the times at some quantiles.
 
-    On hardware: device time between events of HIP, in at most five batches of calls, each figure the mean of a batch.
+    On hardware: device time between events of HIP or CUDA, in at most five batches of calls, each figure the mean of
+    a batch.
 
     On an emulated device: the time that the emulator predicts for the launches on the device that is emulated, summed
     (docs/emulator/prediction.md says how, and how far off predictions are). It does not vary, so `fn` is called once,

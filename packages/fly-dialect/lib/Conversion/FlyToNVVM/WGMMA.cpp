@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -113,7 +114,71 @@ std::string operandList(size_t first, size_t count) {
   return text + "}";
 }
 
-/// The descriptor of the tile that `pointer` begins.
+/// An address in shared memory, in the 16 bytes that descriptors count: an i32 and a constant.
+struct SharedAddress {
+  Value units;
+  int64_t constant = 0;
+};
+
+constexpr int64_t unitBytes = 16;
+
+Value addI32(OpBuilder &builder, Location loc, Value left, Value right) {
+  if (!left || !right)
+    return left ? left : right;
+  return arith::AddIOp::create(builder, loc, left, right);
+}
+
+/// `index` times `bytes` in units, where that is whole for every index of its form.
+std::optional<SharedAddress> inUnits(OpBuilder &builder, Location loc, Value index, int64_t bytes) {
+  APInt known;
+  if (matchPattern(index, m_ConstantInt(&known))) {
+    const int64_t distance = known.getSExtValue() * bytes;
+    if (distance % unitBytes == 0)
+      return SharedAddress{Value(), distance / unitBytes};
+    return std::nullopt;
+  }
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    std::optional<SharedAddress> left = inUnits(builder, loc, sum.getLhs(), bytes);
+    std::optional<SharedAddress> right = inUnits(builder, loc, sum.getRhs(), bytes);
+    if (left && right)
+      return SharedAddress{addI32(builder, loc, left->units, right->units),
+                           left->constant + right->constant};
+  }
+  if (auto product = index.getDefiningOp<arith::MulIOp>();
+      product && matchPattern(product.getRhs(), m_ConstantInt(&known)))
+    if (auto found = inUnits(builder, loc, product.getLhs(), known.getSExtValue() * bytes))
+      return found;
+  if (bytes % unitBytes != 0)
+    return std::nullopt;
+  Value factor = constantI32(builder, loc, bytes / unitBytes);
+  return SharedAddress{arith::MulIOp::create(builder, loc, asI32(builder, loc, index), factor)};
+}
+
+/// The address that `pointer`, which begins a tile, is. What is added to a pointer is added in
+/// units: tiles side by side then have descriptors that differ by a constant, which costs one
+/// addition, and not by what a shift and a mask of an address make of it.
+SharedAddress sharedAddress(OpBuilder &builder, Location loc, Value pointer) {
+  if (auto gep = pointer.getDefiningOp<LLVM::GEPOp>(); gep && gep.getIndices().size() == 1) {
+    const int64_t bytes = bitWidthOf(gep.getElemType()) / 8;
+    auto index = *gep.getIndices().begin();
+    std::optional<SharedAddress> offset;
+    if (auto constant = dyn_cast<IntegerAttr>(index)) {
+      if (constant.getInt() * bytes % unitBytes == 0)
+        offset = SharedAddress{Value(), constant.getInt() * bytes / unitBytes};
+    } else {
+      offset = inUnits(builder, loc, cast<Value>(index), bytes);
+    }
+    if (offset && bytes != 0) {
+      SharedAddress base = sharedAddress(builder, loc, gep.getBase());
+      return {addI32(builder, loc, base.units, offset->units), base.constant + offset->constant};
+    }
+  }
+  constexpr int32_t unitBits = 4;
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+  return {arith::ShRUIOp::create(builder, loc, address, constantI32(builder, loc, unitBits))};
+}
+
+/// The descriptor of the tile that `pointer` begins. An address has 18 bits, 14 in units.
 FailureOr<Value> descriptorOf(OpBuilder &builder, Operation *op, fly::MemRefType memref,
                               Value pointer, int32_t extent, int32_t k, bool mnMajor) {
   if (!memref || !memref.isInSpace(fly::AddressSpace::Shared))
@@ -122,12 +187,16 @@ FailureOr<Value> descriptorOf(OpBuilder &builder, Operation *op, fly::MemRefType
   if (!tile)
     return op->emitError(llvm::toString(tile.takeError()));
   Location loc = op->getLoc();
-  constexpr int64_t addressBits = 0x3ffff, unitBits = 4;
-  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer);
-  address = arith::AndIOp::create(builder, loc, address, constantI64(builder, loc, addressBits));
-  address = arith::ShRUIOp::create(builder, loc, address, constantI64(builder, loc, unitBits));
+  SharedAddress address = sharedAddress(builder, loc, pointer);
+  if (address.constant < 0) // The bits of an address may not reach those behind them.
+    address = {addI32(builder, loc, address.units, constantI32(builder, loc, address.constant))};
+  Value units = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), address.units);
   Value fields = constantI64(builder, loc, static_cast<int64_t>(tile->descriptor()));
-  return arith::OrIOp::create(builder, loc, address, fields).getResult();
+  Value descriptor = arith::OrIOp::create(builder, loc, units, fields);
+  if (address.constant != 0)
+    descriptor = arith::AddIOp::create(builder, loc, descriptor,
+                                       constantI64(builder, loc, address.constant));
+  return descriptor;
 }
 
 } // namespace

@@ -16,17 +16,60 @@ func.func @along_k(%a: !a, %b: !b, %c: vector<4xf32>, %p: i1) -> vector<4xf32> {
   // CHECK-DAG: %[[FIELDS_A:.*]] = arith.constant 4611686293305360384 : i64
   // Of 8 rows there are no next ones.
   // CHECK-DAG: %[[FIELDS_B:.*]] = arith.constant 4611686018427453440 : i64
-  // CHECK-DAG: %[[UNIT:.*]] = arith.constant 4 : i64
-  // CHECK-DAG: %[[BITS:.*]] = arith.constant 262143 : i64
-  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[A]]
-  // CHECK: %[[LOW:.*]] = arith.andi %[[ADDRESS]], %[[BITS]]
-  // CHECK: %[[UNITS:.*]] = arith.shrui %[[LOW]], %[[UNIT]]
+  // CHECK-DAG: %[[UNIT:.*]] = arith.constant 4 : i32
+  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[A]] : !llvm.ptr<3> to i32
+  // CHECK: %[[LOW:.*]] = arith.shrui %[[ADDRESS]], %[[UNIT]]
+  // CHECK: %[[UNITS:.*]] = arith.extui %[[LOW]] : i32 to i64
   // CHECK: %[[DA:.*]] = arith.ori %[[UNITS]], %[[FIELDS_A]]
   // CHECK: %[[DB:.*]] = arith.ori %{{.*}}, %[[FIELDS_B]]
   // CHECK: %[[FLAG:.*]] = arith.extui %[[P]] : i1 to i32
   // CHECK: llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, $10, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $8, $9, p, 1, 1, 0, 0; }", "=f,=f,=f,=f,0,1,2,3,l,l,r" %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[DA]], %[[DB]], %[[FLAG]]
   %d = fly.mma_atom_call_ssa(%atom, %a, %b, %c) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, !a, !b, vector<4xf32>) -> vector<4xf32>
   return %d : vector<4xf32>
+}
+
+// -----
+
+// Tiles of one ring: what is added to the pointer is added in units of 16 bytes, a constant last.
+
+!wgmma = !fly_nvvm.sm90.wgmma<64x8x16, (bf16, bf16) -> f32, registersA = false, mnMajorA = false, mnMajorB = false>
+!p = !fly.ptr<bf16, shared, align<1024>, S<3,4,3>>
+!a = !fly.memref<bf16, shared, (64,16):(64,1), align<1024>, S<3,4,3>>
+!b = !fly.memref<bf16, shared, (8,16):(64,1), align<1024>, S<3,4,3>>
+
+// CHECK-LABEL: func.func @of_a_ring(
+// CHECK-SAME: %[[RING:.*]]: !llvm.ptr<3>, %{{.*}}: !llvm.ptr<3>, %[[STAGE:.*]]: i32, %[[OTHER:.*]]: i32
+func.func @of_a_ring(%ring: !p, %b: !b, %stage: i32, %other: i32, %c: vector<4xf32>) -> vector<4xf32> {
+  %atom = fly.make_mma_atom : !fly.mma_atom<!wgmma>
+  %size = arith.constant 4096 : i32
+  %step = arith.constant 16 : i32
+  // CHECK-DAG: %[[FIELDS:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-DAG: %[[SIZE:.*]] = arith.constant 512 : i32
+  // CHECK-DAG: %[[STEP:.*]] = arith.constant 2 : i64
+  // CHECK: %[[OF_STAGE:.*]] = arith.muli %[[STAGE]], %[[SIZE]]
+  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[RING]] : !llvm.ptr<3> to i32
+  // CHECK: %[[BASE:.*]] = arith.shrui %[[ADDRESS]]
+  // CHECK: %[[SUM:.*]] = arith.addi %[[BASE]], %[[OF_STAGE]]
+  // CHECK: %[[UNITS:.*]] = arith.extui %[[SUM]] : i32 to i64
+  // CHECK: %[[FIRST:.*]] = arith.ori %[[UNITS]], %[[FIELDS]]
+  // CHECK: %[[DA:.*]] = arith.addi %[[FIRST]], %[[STEP]]
+  // CHECK: wgmma.mma_async{{.*}} %[[DA]], %{{.*}}, %{{.*}} : (
+  %of_stage = arith.muli %stage, %size : i32
+  %at = arith.addi %of_stage, %step : i32
+  %offset = fly.make_int_tuple(%at) : (i32) -> !fly.int_tuple<?{div=512}>
+  %there = fly.add_offset(%ring, %offset) : (!p, !fly.int_tuple<?{div=512}>) -> !p
+  %layout = fly.static : !fly.layout<(64,16):(64,1)>
+  %a = fly.make_view(%there, %layout) : (!p, !fly.layout<(64,16):(64,1)>) -> !a
+  %0 = fly.mma_atom_call_ssa(%atom, %a, %b, %c) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, !a, !b, vector<4xf32>) -> vector<4xf32>
+
+  // No whole units: the address as it is.
+  // CHECK: llvm.getelementptr %[[RING]][%[[OTHER]]]
+  // CHECK: llvm.ptrtoint
+  %any = fly.make_int_tuple(%other) : (i32) -> !fly.int_tuple<?{div=512}>
+  %somewhere = fly.add_offset(%ring, %any) : (!p, !fly.int_tuple<?{div=512}>) -> !p
+  %other_a = fly.make_view(%somewhere, %layout) : (!p, !fly.layout<(64,16):(64,1)>) -> !a
+  %1 = fly.mma_atom_call_ssa(%atom, %other_a, %b, %0) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, !a, !b, vector<4xf32>) -> vector<4xf32>
+  return %1 : vector<4xf32>
 }
 
 // -----

@@ -120,9 +120,14 @@ def last_lane(value: Any, lanes: int) -> Any:
     return _of_lane(value, lanes - 1) if whole_wave and _has_dpp(value) else shuffle_idx(value, lanes - 1, lanes)
 
 
-def reduce_lanes(value: Any, combine: _Combine, lanes: int) -> Any:
-    """Return the combination of all lanes of each group, in every lane; `combine` is commutative."""
+def reduce_lanes(value: Any, combine: _Combine, lanes: int, *, together: bool = False) -> Any:
+    """Return the combination of all lanes of each group, in every lane; `combine` is commutative.
+
+    `together` says that all lanes of the wave are here. NVIDIA's shuffles name those that take part, and need not find
+    out then whether groups go ways of their own.
+    """
     offset = lanes // 2
+    named = _trace.target().warp_size if together and _trace.target().nvidia else lanes
     if _has_dpp(value):
         for size, control in ((2, _SWAP_1), (4, _SWAP_2), (8, _HALF_MIRROR), (16, _MIRROR)):
             if lanes >= size:
@@ -133,7 +138,7 @@ def reduce_lanes(value: Any, combine: _Combine, lanes: int) -> Any:
             return _of_lane(value, lanes - 1)
         offset = offset if lanes > _ROW else 0
     while offset and not (_has_dpp(value) and offset < _ROW):
-        value = combine(value, shuffle_xor(value, offset, lanes))
+        value = combine(value, shuffle_xor(value, offset, named))
         offset //= 2
     return value
 

@@ -183,9 +183,9 @@ def tiled_reduce(values: Any, op: Any, part: Any, mode: int, *, storage: Any = N
         for number in range(max(numbers) + 1):
             mine = [index for index, one in enumerate(numbers) if one == number]
             combined.append(folded(elements if len(mine) == elements.numel else elements.shuffle(elements, mine), op))
-    results = []
+    results, whole = [], pattern.threads % wave == 0
     for value in combined:
-        results.append(_over_lanes(value, op, [bit for bit in pattern.reduced if 1 << bit < wave], wave))
+        results.append(_over_lanes(value, op, [bit for bit in pattern.reduced if 1 << bit < wave], wave, whole))
     if any(1 << bit >= wave for bit in pattern.reduced):
         if storage is None:
             raise ValueError(
@@ -277,13 +277,13 @@ def _joined(both: Any, values: Any, first: int, last: int) -> Any:
     return Vector.from_elements([*both, *(values[index] for index in range(first, last))])
 
 
-def _over_lanes(value: Any, op: Any, bits: Sequence[int], wave: int) -> Any:
-    """Combine the lanes whose numbers differ in these bits."""
+def _over_lanes(value: Any, op: Any, bits: Sequence[int], wave: int, whole: bool) -> Any:
+    """Combine the lanes whose numbers differ in these bits; `whole`: all lanes of a wave take part."""
     combine, low = combiner(op), 0
     while low < len(bits) and bits[low] == low:
         low += 1
     if low:
-        value = reduce_lanes(value, combine, 1 << low)
+        value = reduce_lanes(value, combine, 1 << low, together=whole)
     for bit in bits[low:]:
         value = combine(value, shuffle_xor(value, 1 << bit, wave))
     return value

@@ -38,6 +38,7 @@ from ..common.black_box import black_box_vector
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .online_softmax import NO_KEY, mask, raised, weights_in_turn
+from .variant import AttentionVariant
 
 __all__ = ["HopperAttentionConfig", "compile_hopper_attention", "default_hopper_config"]
 
@@ -71,10 +72,14 @@ class HopperAttentionConfig:
     stages: int = 2
     turns: bool = True
 
-    def shared_bytes(self, head_dim: int, outputs: bool = False) -> int:
-        """Shared memory of a workgroup, with room for the output beside the queries, or where they were."""
-        rows = (2 if outputs else 1) * self.consumers * ROWS + 2 * self.stages * self.kv_tile
+    def shared_bytes(self, head_dim: int, blocks: int = 1) -> int:
+        """Shared memory of a workgroup with room for so many blocks of query rows, or of the output."""
+        rows = blocks * self.consumers * ROWS + 2 * self.stages * self.kv_tile
         return rows * head_dim * 2 + _BARRIER_BYTES
+
+    def blocks(self, head_dim: int) -> int:
+        """How many blocks of rows there is room for, up to 3: of queries, of the output and of the next queries."""
+        return next((count for count in (3, 2) if self.shared_bytes(head_dim, count) <= SHARED_BYTES), 1)
 
     def check(self, head_dim: int) -> None:
         """Raise ValueError for what cannot be built, with the numbers."""
@@ -109,6 +114,7 @@ def compile_hopper_attention(
     heads_per_kv: int = 1,
     return_lse: bool = False,
     sm_scale: float | None = None,
+    window: tuple[int, int] | None = None,
     config: HopperAttentionConfig | None = None,
     multiprocessors: int = 132,
 ) -> Callable[..., None]:
@@ -121,6 +127,8 @@ def compile_hopper_attention(
         heads_per_kv: H / Hkv.
         return_lse: whether LSE, the natural logarithm of each row's denominator with the scale folded in, is written.
         sm_scale: 1 / sqrt(D) by default.
+        window: (left, right), not negative: query i, which stands at key d = i + Skv - Sq, sees keys d - left to
+            d + right only; tiles of keys outside are not read. Not with `causal`, which is (any, 0).
         config: how the work is cut up.
         multiprocessors: the workgroups of the grid, at most.
 
@@ -139,16 +147,23 @@ def compile_hopper_attention(
         raise ValueError(f"flash attention: heads_per_kv is a positive int, got {heads_per_kv!r}")
     if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
         raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
+    left, right = AttentionVariant(window=window).bounds(causal)
+    if causal and window is not None:
+        raise ValueError("flash attention: give causal or a window, which is causal as (left, 0), not both")
+    windowed, ends = left is not None, right is not None  # there are keys before, and behind, those of a row
+    to_left, to_right = left or 0, right or 0
     config = config or default_hopper_config(head_dim)
     config.check(head_dim)
     element = float_type(dtype)
     consumers, kv_tile, stages = config.consumers, config.kv_tile, config.stages
     threads, block_m = WARPGROUP * (1 + consumers), ROWS * consumers
     parts = head_dim // COLUMNS
-    apart = config.shared_bytes(head_dim, outputs=True) <= SHARED_BYTES  # the output has a place of its own
+    apart = config.blocks(head_dim) > 1  # the output has a place of its own, else that of the queries
+    ahead = max(config.blocks(head_dim) - 1, 1)  # blocks of queries that may be there
     producer_registers, consumer_registers = _REGISTERS[consumers]
     scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
-    name = f"hopper_attention_{dtype}_d{head_dim}_{'causal' if causal else 'full'}"
+    seen = "causal" if causal else "full" if window is None else f"window{left}_{right}"
+    name = f"hopper_attention_{dtype}_d{head_dim}_{seen}"
 
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
     def attention(
@@ -181,14 +196,14 @@ def compile_hopper_attention(
             shape, stride = zip(*modes, (count, rows * head_dim), strict=True)
             return fx.make_view(boxes.iter, fx.make_layout(shape, stride))
 
-        queries = boxes_of(ROWS, consumers)
+        queries = boxes_of(ROWS, consumers * ahead)
         outputs = boxes_of(ROWS, consumers) if apart else queries
         ring_k, ring_v = boxes_of(kv_tile, stages), boxes_of(kv_tile, stages)
-        room = shared.allocate(fx.Array[fx.Int64, 4 * stages + 2], 8).peek()
+        room = shared.allocate(fx.Array[fx.Int64, 4 * stages + 2 * ahead], 8).peek()
         transferred = kv_tile * head_dim * 2
         keys = fx.nvgpu.AsyncPipeline(room.ptr, stages, transferred, consumers)
         values = fx.nvgpu.AsyncPipeline(room.ptr + 2 * stages, stages, transferred, consumers)
-        rows_in = fx.nvgpu.AsyncPipeline(room.ptr + 4 * stages, 1, block_m * head_dim * 2, consumers)
+        rows_in = fx.nvgpu.AsyncPipeline(room.ptr + 4 * stages, ahead, block_m * head_dim * 2, consumers)
 
         thread = fx.Int32(fx.thread_idx.x)
         warp = fx.nvgpu.warp_index()
@@ -206,20 +221,21 @@ def compile_hopper_attention(
 
         # Heads that are read together are a group. Of a causal group the blocks with most keys come first, some in each
         # round, forwards and backwards in turn; where it ends, some workgroups have none.
-        if fx.const_expr(causal):
+        uneven = ends and not windowed
+        if fx.const_expr(uneven):
             of_group = (fx.min(together, pairs) * blocks + (workgroups - 1)) // workgroups
-            left = pairs % together * blocks
-            rounds = pairs // together * of_group + (left + (workgroups - 1)) // workgroups
+            others = pairs % together * blocks
+            rounds = pairs // together * of_group + (others + (workgroups - 1)) // workgroups
         else:
             rounds = (pairs * blocks + (workgroups - 1)) // workgroups
 
         def work_of(round_: Any) -> tuple[Any, ...]:
-            """Whether there is work in a round; batch, head, block; the last tile of keys, and from which on some are
-            masked.
+            """Whether there is work in a round; batch, head, block; the first and the last tile of keys; from which
+            tile on there are keys behind those that a row sees, and up to which there are some before.
 
             Tiles go from the last to the first. There is always one.
             """
-            if causal:
+            if fx.const_expr(uneven):
                 first_pair = round_ // of_group * together
                 place = (round_ % 2 == 0).select(workgroup, workgroups - 1 - workgroup)
                 inside = round_ % of_group * workgroups + place
@@ -230,14 +246,19 @@ def compile_hopper_attention(
             width = fx.min(pairs - first_pair, together)
             there = inside < width * blocks
             pair, block = first_pair + inside % width, inside // width
-            high, plain = (seq_len_kv + (kv_tile - 1)) // kv_tile, seq_len_kv // kv_tile
-            if causal:
+            if fx.const_expr(uneven):
                 block = blocks - 1 - block
-                row0 = block * block_m
-                seen = fx.max(fx.min(row0 + block_m + shift, seq_len_kv), fx.Int32(0))
-                high = (seen + (kv_tile - 1)) // kv_tile
-                plain = fx.min(plain, fx.max(row0 + shift + 1, fx.Int32(0)) // kv_tile)
-            return there, pair // heads, pair % heads, block, fx.max(high, fx.Int32(1)) - 1, plain
+            none = fx.Int32(0)
+            high, plain, low, full = (seq_len_kv + (kv_tile - 1)) // kv_tile, seq_len_kv // kv_tile, none, none
+            stands = block * block_m + shift  # the key that the first row stands at
+            if fx.const_expr(ends):
+                end = fx.max(fx.min(stands + (block_m + to_right), seq_len_kv), none)
+                high = (end + (kv_tile - 1)) // kv_tile
+                plain = fx.min(plain, fx.max(stands + (to_right + 1), none) // kv_tile)
+            if fx.const_expr(windowed):
+                low = fx.max(stands - to_left, none) // kv_tile
+                full = (fx.max(stands + (block_m - 1 - to_left), none) + (kv_tile - 1)) // kv_tile
+            return there, (pair // heads, pair % heads, block), (low, fx.max(high, low + 1) - 1), (plain, full)
 
         if group == 0:
             fx.nvgpu.set_registers(producer_registers, increase=False)
@@ -258,21 +279,22 @@ def compile_hopper_attention(
 
                 place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
                 for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
-                    there, batch, head, block, last, _ = work_of(round_)
+                    there, (batch, head, block), (low, last), _ = work_of(round_)
                     if there:
                         bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last))
                         place_k = place_k.next()
                         atom = load_q.set_value("barrier", rows_in.acquire(place_q))
-                        place_q = place_q.next()
                         for one in fx.range_constexpr(consumers):
+                            to = place_q.stage * consumers + one
                             for part in fx.range_constexpr(parts):
                                 source = tiles_q[None, None, None, None, batch, block * consumers + one, head, part]
-                                fx.copy(atom, source, queries[None, None, None, None, part, one])
-                        for turn in range(fx.Int32(1), last + 1, fx.Int32(1)):
+                                fx.copy(atom, source, queries[None, None, None, None, part, to])
+                        place_q = place_q.next()
+                        for turn in range(fx.Int32(1), last + 1 - low, fx.Int32(1)):
                             bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last - turn))
                             bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, last - turn + 1))
                             place_k, place_v = place_k.next(), place_v.next()
-                        bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, fx.Int32(0)))
+                        bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, low))
                         place_v = place_v.next()
         else:
             fx.nvgpu.set_registers(consumer_registers, increase=True)
@@ -283,7 +305,7 @@ def compile_hopper_attention(
             pv = fx.make_tiled_mma(pv_atom, (1, 1, 1)).get_slice(lane)
             # Descriptors are the warpgroup's: its first thread stands for all.
             whole_qk, whole_pv = qk.tiled_mma.get_slice(0), pv.tiled_mma.get_slice(0)
-            operand_q = whole_qk.partition_A(matrix(queries, ROWS, consumers))
+            operand_q = whole_qk.partition_A(matrix(queries, ROWS, consumers * ahead))
             operand_k = whole_qk.partition_B(matrix(ring_k, kv_tile, stages))
             operand_v = whole_pv.partition_B(matrix(ring_v, kv_tile, stages, transposed=True))
 
@@ -311,6 +333,13 @@ def compile_hopper_attention(
             store_o = map_o.store_atom()
             tiles_o = fx.flat_divide(map_o.coordinates((batches, seq_len, heads, head_dim)), (1, ROWS, 1, COLUMNS))
 
+            def of_row(parts: Any) -> Any:
+                """The sum of a row: of the parts that its 4 lanes have. All lanes of the warp come here together."""
+                found = fx.Float32(parts[0]) + fx.Float32(parts[1])
+                for step in fx.range_constexpr(2):
+                    found = found + fx.gpu.shuffle_xor(found, 2 >> step)
+                return found
+
             def here(value: Any) -> Any:
                 """The same Int32; what is computed of it is not held in registers through the loops."""
                 return black_box_vector(fx.Vector.from_elements([value]))[0]
@@ -328,10 +357,10 @@ def compile_hopper_attention(
                 if lane == 0:
                     pipeline.release(stage)
 
-            def multiply_keys(scores: Any, stage: Any) -> None:
+            def multiply_keys(scores: Any, stage_q: Any, stage: Any) -> None:
                 """S = Q K^T, a group of products."""
                 fx.nvgpu.warpgroup_fence(scores)
-                own = here(mine)
+                own = here(stage_q * consumers + mine)
                 for step in fx.range_constexpr(head_dim // 16):
                     fx.gemm(
                         qk.tiled_mma.set_value("accumulate", fx.Boolean(step > 0)),
@@ -361,10 +390,13 @@ def compile_hopper_attention(
                 factors = []
                 if fx.const_expr(masked):
                     for r in fx.range_constexpr(2):
-                        end = seq_len_kv
-                        if fx.const_expr(causal):
-                            end = fx.min(end, first_row + rows_of_thread[r] + shift + 1)
-                        mask(row_of(scores, r), columns, None, end - tile * kv_tile - first_column)
+                        end, stands = seq_len_kv, first_row + rows_of_thread[r] + shift
+                        begin, before = None, tile * kv_tile + first_column
+                        if fx.const_expr(ends):
+                            end = fx.min(end, stands + (to_right + 1))
+                        if fx.const_expr(windowed):
+                            begin = stands - to_left - before
+                        mask(row_of(scores, r), columns, begin, end - before)
                 highest = fx.coop.tiled_reduce(scores, fx.maxnumf, qk, 1)
                 for r in fx.range_constexpr(2):
                     top, factor = raised(fx.Float32(reference[r]), fx.Float32(highest[2 * r] * scale), 0.0)
@@ -376,12 +408,12 @@ def compile_hopper_attention(
                     factors.append(factor)
                 return factors
 
-            def turn_of(place_k: Any, place_v: Any, tile: Any, masked: bool, first_row: Any) -> None:
+            def turn_of(stage_q: Any, place_k: Any, place_v: Any, tile: Any, masked: bool, first_row: Any) -> None:
                 """The scores of one tile, while the weights of the tile before go into the output."""
                 scores = accumulators(kv_tile, fx.Float32)
                 keys.wait(place_k)
                 begin_turn()
-                multiply_keys(scores, place_k.stage)
+                multiply_keys(scores, stage_q, place_k.stage)
                 values.wait(place_v)
                 add_values(place_v.stage)
                 end_turn()
@@ -400,7 +432,7 @@ def compile_hopper_attention(
                     fx.nvgpu.named_arrive(_FIRST_BARRIER, 2 * WARPGROUP)
             place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
             for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
-                there, batch, head, block, last, plain = work_of(round_)
+                there, (batch, head, block), (low, last), (plain, full) = work_of(round_)
                 if there:
                     first_row = (block * consumers + mine) * ROWS
                     output.fill(0.0)
@@ -408,25 +440,34 @@ def compile_hopper_attention(
                     total.fill(0.0)
                     keys.wait(place_k)
                     rows_in.wait(place_q)
+                    stage_q = place_q.stage
                     place_q = place_q.next()
                     scores = accumulators(kv_tile, fx.Float32)
                     begin_turn()
-                    multiply_keys(scores, place_k.stage)
+                    multiply_keys(scores, stage_q, place_k.stage)
                     end_turn()
                     fx.nvgpu.warpgroup_wait(scores, 0)
                     release(keys, place_k.stage)
                     weigh(scores, last, True, first_row)
                     packed.store(scores.load().to(element))
                     place_k = place_k.next()
-                    some = fx.max(last - plain, fx.Int32(0))
+                    turns = last - low
+                    some = fx.max(fx.min(last - plain, turns), fx.Int32(0))
+                    clear = turns
+                    if fx.const_expr(windowed):
+                        clear = fx.max(fx.min(last - full, turns), some)
                     for turn in range(fx.Int32(0), some, fx.Int32(1)):
-                        turn_of(place_k, place_v, last - 1 - turn, True, first_row)
+                        turn_of(stage_q, place_k, place_v, last - 1 - turn, True, first_row)
                         place_k, place_v = place_k.next(), place_v.next()
-                    for turn in range(some, last, fx.Int32(1)):
-                        turn_of(place_k, place_v, last - 1 - turn, False, first_row)
+                    for turn in range(some, clear, fx.Int32(1)):
+                        turn_of(stage_q, place_k, place_v, last - 1 - turn, False, first_row)
                         place_k, place_v = place_k.next(), place_v.next()
+                    if fx.const_expr(windowed):
+                        for turn in range(clear, turns, fx.Int32(1)):
+                            turn_of(stage_q, place_k, place_v, last - 1 - turn, True, first_row)
+                            place_k, place_v = place_k.next(), place_v.next()
                     if fx.const_expr(apart):
-                        release(rows_in, 0)
+                        release(rows_in, stage_q)
                     values.wait(place_v)
                     add_values(place_v.stage)
                     fx.nvgpu.warpgroup_wait(output, 0)
@@ -434,7 +475,7 @@ def compile_hopper_attention(
                     place_v = place_v.next()
 
                     for r in fx.range_constexpr(2):
-                        sums = fx.coop.warp_reduce(total[None, r].load(), fx.ReductionOp.ADD, width=4)
+                        sums = of_row(total[None, r])
                         some_key = sums > 0.0
                         own, row = row_of(output, r), first_row + rows_of_thread[r]
                         own.store(own.load() * (1.0 / some_key.select(sums, fx.Float32(1.0))))
@@ -465,7 +506,7 @@ def compile_hopper_attention(
                         fx.nvgpu.tma_commit()
                         if fx.const_expr(not apart):
                             fx.nvgpu.tma_wait(0, read=True)
-                            rows_in.release(0)
+                            rows_in.release(stage_q)
             if lane == 0:
                 fx.nvgpu.tma_wait(0)
 

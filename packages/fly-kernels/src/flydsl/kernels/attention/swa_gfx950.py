@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The builder of attention with a sliding window; `flash_attn_kernel` has the kernel.
+"""The builder of attention with a sliding window; `flash_attn_kernel` has the kernel, for sm_90a `hopper_attention`.
 
-The name is the one that callers import: the kernel is right on gfx942 too.
+The name is the one that callers import: the kernels are right on gfx942 and sm_90a too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..common.arch import architecture
 from ..common.language import flyc, fx
 from .config import configuration
 from .flash_attn_kernel import build_forward
+from .hopper_attention import compile_hopper_attention
 from .variant import AttentionVariant
 
 _DTYPES = ("bf16", "f16")
@@ -36,8 +38,8 @@ def build_gqa_attn(
     Args:
         ATTN_B: sequences.
         ATTN_H, ATTN_H_KV: heads of Q and O, and of K and V; ATTN_H a multiple of ATTN_H_KV.
-        ATTN_D: elements of a head, a multiple of 32 from 64 to 256.
-        waves_per_eu: as in `flash_attn_generic`.
+        ATTN_D: elements of a head, a multiple of 32 from 64 to 256; on sm_90a 64, 128, 192 or 256.
+        waves_per_eu: as in `flash_attn_generic`; on sm_90a there is no choice but 2.
         sliding_window: (left, right), not negative: query i, which stands at key d = i + seq_len_kv - seq_len_q, sees
             keys d - left to d + right; (left, 0) is causal. None: all keys. Tiles of keys outside are not read.
             Queries that see no key give 0.
@@ -47,6 +49,10 @@ def build_gqa_attn(
     """
     if isinstance(ATTN_B, bool) or not isinstance(ATTN_B, int) or not 1 <= ATTN_B < 2**16:
         raise ValueError(f"flash attention: ATTN_B must be 1 to 65535, got {ATTN_B!r}")
+    if architecture().nvidia:
+        if waves_per_eu != 2:
+            raise ValueError(f"flash attention: waves_per_eu = {waves_per_eu} is not supported on sm_90a")
+        return _on_hopper(ATTN_B, ATTN_H, ATTN_H_KV, ATTN_D, sliding_window)
     config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
     variant = AttentionVariant(window=sliding_window, strided=True)
     forwards = {
@@ -72,4 +78,49 @@ def build_gqa_attn(
         forward(Q, K, V, O, O, O, O, O, O, O, O, ATTN_B, seq_len_q, seq_len_kv, stream, *strides)
 
     gqa_attn.compile_hints.update(forwards["bf16"].compile_hints)
+    return gqa_attn
+
+
+def _on_hopper(batch: int, heads: int, kv_heads: int, head_dim: int, window: tuple[int, int] | None) -> Any:
+    """The launcher for sm_90a, whose kernel takes tensors with their strides."""
+    if kv_heads < 1 or heads % kv_heads:
+        raise ValueError(f"flash attention: ATTN_H = {heads} is no multiple of ATTN_H_KV = {kv_heads}")
+    forwards = {
+        dtype: compile_hopper_attention(
+            dtype=dtype, head_dim=head_dim, causal=False, heads_per_kv=heads // kv_heads, window=window
+        )
+        for dtype in _DTYPES
+    }
+
+    @flyc.jit
+    def gqa_attn(
+        Q: fx.Tensor,
+        K: fx.Tensor,
+        V: fx.Tensor,
+        O: fx.Tensor,  # noqa: E741 - the public name
+        Q_stride1: fx.Int32,
+        K_stride1: fx.Int32,
+        V_stride1: fx.Int32,
+        O_stride1: fx.Int32,
+        seq_len_q: fx.Int32,
+        seq_len_kv: fx.Int32,
+        stream: fx.Stream = fx.Stream(None),
+    ) -> None:
+        views = []
+        for name, tensor, length, count, apart in (
+            ("Q", Q, seq_len_q, heads, Q_stride1),
+            ("K", K, seq_len_kv, kv_heads, K_stride1),
+            ("V", V, seq_len_kv, kv_heads, V_stride1),
+            ("O", O, seq_len_q, heads, O_stride1),
+        ):
+            fx.host_assert(
+                (apart >= count * head_dim) & (apart % 8 == 0),
+                f"argument '{name}_stride1': expected a multiple of 8, at least {count * head_dim}, got {{}}",
+                apart,
+            )
+            strides = (fx.Int64(length) * fx.Int64(apart), fx.Int64(apart), head_dim, 1)
+            views.append(fx.make_view(tensor.iter, fx.make_layout((batch, length, count, head_dim), strides)))
+        forward = forwards["f16" if Q.element_type is fx.Float16 else "bf16"]
+        forward(*views, views[0], stream)
+
     return gqa_attn

@@ -107,7 +107,7 @@ def multiply(
 
     A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; `shuffled`
     says that B is in the order of `shuffle_weight`. The first call for a shape class compiles. On sm_90a rows of `out`
-    begin at multiples of 16 bytes too, and there are no residual, shuffled weights and `config`.
+    begin at multiples of 16 bytes too, and there are no shuffled weights and no `config`.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """
@@ -137,7 +137,7 @@ def multiply(
     if shuffled and not b.is_contiguous():
         raise ValueError("gemm: shuffled weights must be contiguous")
     if hopper:
-        for what, given in (("residual", residual is not None), ("shuffled", shuffled), ("config", config is not None)):
+        for what, given in (("shuffled", shuffled), ("config", config is not None)):
             if given:
                 raise ValueError(f"gemm: {what} is not supported on sm_90a")
         if n * out.element_size() % 16:
@@ -153,7 +153,9 @@ def multiply(
         chosen = default_hopper_config(m, n, epilogue=epilogue, out_dtype=out_dtype)
         product = _on_hopper(in_dtype, out_dtype, epilogue, chosen)
         read = [out if one is None else one for one in (scale_a, scale_b, bias)]
-        product(out, a, b, *(read if epilogue.scaled or epilogue.bias else ()), stream)
+        if residual is not None:
+            read.append(residual)
+        product(out, a, b, *(read if epilogue.scaled or epilogue.bias or epilogue.residual else ()), stream)
         return out
     config = default_config(arch, in_dtype, m, n, k) if config is None else config
     kernel = _compiled(arch, n, k, config, in_dtype, dtype_name(out.dtype), epilogue, shuffled)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C = act(A B^T * scales + bias) on NVIDIA Hopper: warpgroups multiply tiles where the copy engine puts them.
+"""C = act(A B^T * scales + bias) + residual on NVIDIA Hopper: warpgroups multiply where the copy engine puts tiles.
 
 Shapes and layouts
     A (M, K), B (N, K), C (M, N), row-major, rows of any possibly apart. A and B are "bf16", "fp16", "fp8" (E4M3FN) or
     "int8", C is "bf16", "fp16" or "f32". Sums are f32, of int8 int32. Scales are f32, of the rows of A and of B, the
-    bias is of the columns of C and of its type (`Epilogue`); there is no residual.
+    bias is of the columns of C and of its type, the residual is like C (`Epilogue`).
 
 Limits
     Rows begin at multiples of 16 bytes, and so do the tensors: each call checks it. M, N and K are otherwise free: what
@@ -17,7 +17,8 @@ Algorithm and data movement
     consume: each multiplies its 64 rows (wgmma), with one group of products in flight while the next stage is waited
     for, and releases a stage when its products have been read. Sums go through an epilogue in registers and
     through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
-    next tile. What an epilogue reads of a tile's rows and columns is copied to shared memory ahead of its products.
+    next tile. What an epilogue reads of a tile's rows and columns is copied to shared memory ahead of its products; a
+    residual comes by the copy engine to where the results go, the first columns of a tile ahead of its products.
 
 Times on an H100 are in docs/benchmarks/hopper-products.md; `tools/bench/cuda_gemm.py` took them.
 """
@@ -132,7 +133,8 @@ def compile_hopper_gemm(
         multiprocessors: the workgroups of the grid, at most.
 
     Returns a `@flyc.jit` function `(C, A, B, stream)`, or with an epilogue that reads more `(C, A, B, scale_a, scale_b,
-    bias, stream)`, of which those that it does not read may be any tensors.
+    bias, stream)`, and with a residual `(C, A, B, scale_a, scale_b, bias, residual, stream)`. Tensors that the epilogue
+    does not read may be any.
 
     Raises:
         ValueError: a limit is not kept, with the numbers, or another target than sm_90a.
@@ -144,8 +146,6 @@ def compile_hopper_gemm(
     for name, value, known in (("in_dtype", in_dtype, INPUTS), ("out_dtype", out_dtype, OUTPUTS)):
         if value not in known:
             raise ValueError(f"{name} {value!r} is not supported; use one of {', '.join(known)}")
-    if epilogue.residual:
-        raise ValueError("a residual is not supported on sm_90a; add it to the result")
     element, out = getattr(fx, INPUTS[in_dtype]), getattr(fx, OUTPUTS[out_dtype])
     config = config or default_hopper_config(epilogue=epilogue, out_dtype=out_dtype)
     config.check(epilogue, out.width // 8)
@@ -167,6 +167,7 @@ def compile_hopper_gemm(
         map_b: fx.nvgpu.TensorMap,
         map_c: fx.nvgpu.TensorMap,
         given: dict[str, fx.Tensor],
+        added: dict[str, fx.nvgpu.TensorMap],
         m: fx.Int32,
         n: fx.Int32,
         k: fx.Int32,
@@ -190,6 +191,9 @@ def compile_hopper_gemm(
         }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
         pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, consumers)
+        has_come: Any = None  # the residual of a consumer's columns
+        if fx.const_expr(epilogue.residual):
+            has_come = fx.nvgpu.Mbarriers(shared.allocate(fx.Array[fx.Int64, consumers], 8).peek().ptr, consumers)
 
         tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (config.rows, tile_k))
         tiles_b = fx.flat_divide(map_b.coordinates((n, k)), (tile_n, tile_k))
@@ -199,6 +203,8 @@ def compile_hopper_gemm(
         warp = fx.nvgpu.warp_index()
         group = warp // 4
         if thread == 0:
+            if fx.const_expr(epilogue.residual):
+                has_come.init(1)
             pipeline.init()
         fx.barrier()
 
@@ -275,8 +281,22 @@ def compile_hopper_gemm(
                     return fx.make_view(start, fx.make_layout((ROWS, store_n), (1, 0)))
                 return fx.make_view(start + part * store_n, fx.make_layout((ROWS, store_n), (0, 1)))
 
+            def boxes_of_tile(tiles: Any, row: Any, column: Any, part: int, box: int) -> Any:
+                return tiles[None, None, row * consumers + mine, column * (tile_n // box_n) + part * boxes_n + box]
+
+            def bring_residual(row: Any, column: Any, part: int) -> None:
+                """Have the residual of some columns come to where their results will stand; one thread."""
+                map_r = added["residual"]
+                has_come.expect(mine, boxes_n * map_r.transferred)
+                load_r = map_r.load_atom().set_value("barrier", has_come.at(mine))
+                tiles_r = fx.flat_divide(map_r.coordinates((m, n)), (ROWS, box_n))
+                for box in fx.range_constexpr(boxes_n):
+                    to = boxes[None, None, box, part % config.store_buffers]
+                    fx.copy(load_r, boxes_of_tile(tiles_r, row, column, part, box), to)
+
             store_c = map_c.store_atom()
             place = pipeline.start()
+            parity = fx.Int32(0)
             if fx.const_expr(config.stagger and consumers == 2):  # noqa: SIM102 - one is known while tracing
                 if (mine == 1) & (turns_k >= stages):
                     pipeline.full.wait(stages - 1, 0)
@@ -285,6 +305,10 @@ def compile_hopper_gemm(
                 for name in vectors:
                     first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
                     keep(name, first, m if name == "scale_a" else n)
+                if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
+                    if lane == 0:
+                        fx.nvgpu.tma_wait(0, read=True)
+                        bring_residual(row, column, 0)
                 for turn_k in range(turns_k):
                     pipeline.wait(place)
                     fx.nvgpu.warpgroup_fence(sums)
@@ -312,10 +336,19 @@ def compile_hopper_gemm(
                     buffer = part % config.store_buffers
                     if lane == 0:
                         fx.nvgpu.tma_wait(1 if config.store_buffers == 2 and (part or parts % 2 == 0) else 0, read=True)
+                        if fx.const_expr(epilogue.residual and part > 0):
+                            bring_residual(row, column, part)
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
+                    if fx.const_expr(epilogue.residual):
+                        has_come.wait(mine, parity)
+                        parity = parity ^ 1
                     chain = fx.Epilogue()
                     for function, names in element_functions(epilogue, out):
-                        chain = chain.then(function, *[read(name, part) for name in names])
+                        operands = [
+                            rows_of_mine[None, None, buffer] if name == "residual" else read(name, part)
+                            for name in names
+                        ]
+                        chain = chain.then(function, *operands)
                     chain.store(
                         put, sums_of(sums.iter + part * (store_n // 2), store_n), rows_of_mine[None, None, buffer]
                     )
@@ -323,16 +356,8 @@ def compile_hopper_gemm(
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                     if lane == 0:
                         for box in fx.range_constexpr(boxes_n):
-                            fx.copy(
-                                store_c,
-                                boxes[None, None, box, buffer],
-                                tiles_c[
-                                    None,
-                                    None,
-                                    row * consumers + mine,
-                                    column * (tile_n // box_n) + part * boxes_n + box,
-                                ],
-                            )
+                            there = boxes_of_tile(tiles_c, row, column, part, box)
+                            fx.copy(store_c, boxes[None, None, box, buffer], there)
                         fx.nvgpu.tma_commit()
             if lane == 0:
                 fx.nvgpu.tma_wait(0)
@@ -353,15 +378,43 @@ def compile_hopper_gemm(
         for name in vectors:
             expect_rows(name, extras[name], kinds[name])
             check_count(name, extras[name], m if name == "scale_a" else n)
+        maps = {}
+        if epilogue.residual:
+            R = extras["residual"]
+            expect_rows("residual", R, out)
+            rows_r, columns_r = (fx.Int64(one) for one in R.shape.unpack())
+            fx.host_assert(
+                (rows_r == m) & (columns_r == n), "expected a residual of {} rows of {}, got {} of {}",
+                fx.Int64(m), fx.Int64(n), rows_r, columns_r,
+            )  # fmt: skip
+            maps["residual"] = fx.nvgpu.make_tensor_map(R, (ROWS, box_n), SWIZZLE)
         map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE)
         map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), SWIZZLE, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
         grid = fx.math.min(tiles, fx.Int32(multiprocessors))
-        gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, m, n, k).launch(
+        gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, maps, m, n, k).launch(
             grid=(grid,), block=(threads,), stream=stream
         )
+
+    if epilogue.residual:
+
+        @flyc.jit
+        def hopper_gemm_added(
+            C: fx.Tensor,
+            A: fx.Tensor,
+            B: fx.Tensor,
+            scale_a: fx.Tensor,
+            scale_b: fx.Tensor,
+            bias: fx.Tensor,
+            residual: fx.Tensor,
+            stream: fx.Stream = fx.Stream(None),
+        ) -> None:
+            launch(C, A, B, {"scale_a": scale_a, "scale_b": scale_b, "bias": bias, "residual": residual}, stream)
+
+        with_residual: Callable[..., None] = hopper_gemm_added
+        return with_residual
 
     if not vectors:
 
