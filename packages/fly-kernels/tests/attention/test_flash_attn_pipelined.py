@@ -7,6 +7,7 @@ import pytest
 import torch
 from attention_references import broken, check, tensors
 
+from flydsl.kernels.attention import flash_attn_kernel
 from flydsl.kernels.attention.config import FlashConfig
 from flydsl.kernels.attention.flash_attn_kernel import build_dense, build_forward
 from flydsl.kernels.attention.variant import AttentionVariant
@@ -65,15 +66,12 @@ def test_what_it_needs(fields):
         replace(PIPELINED, **fields)
 
 
-def test_a_missing_barrier_is_found(emulator, tmp_path):
+def test_a_missing_barrier_is_found(emulator, tmp_path, monkeypatch):
     if emulator is None:
         pytest.skip("races are found by the emulator")
-    old, new = (
-        "                    taken = taken + again\n                    fx.barrier()\n",
-        "                    pass\n",
-    )
-    build = broken(tmp_path, "flash_attn_kernel", old, new).build_dense
+    old, new = "                taken = taken + again\n                fx.barrier()\n", "                pass\n"
+    monkeypatch.setattr(flash_attn_kernel, "PipelinedLoop", broken(tmp_path, "pipelined_loop", old, new).PipelinedLoop)
     q, k, v = tensors(1, 128, 400, 1, 1, 64, "bf16")
     out = torch.empty_like(q)
     with pytest.raises(RuntimeError, match="race"):
-        build(1, 1, 64, "bf16", False, False, None, PIPELINED)(q, k, v, out, out, 1, 128, 400)
+        build_dense(1, 1, 64, "bf16", False, False, None, PIPELINED)(q, k, v, out, out, 1, 128, 400)

@@ -13,8 +13,8 @@ holds one tile, and two barriers a tile separate its readers from its writers.
 Tiles with masked keys (the diagonal, the edges of a window, the end of the keys) come first, in a loop of their own
 that masks and takes the maximum of each tile; a wave does not compute those that its rows do not see. The loop over all
 other tiles has no masks, maxima or rescaling: when weights grow too large, the wave leaves it, renews the references
-and comes back to the same tile, of which nothing has been added yet. With `FlashConfig.pipelined` that loop mixes the
-weights of a block of keys with the products of its neighbours, and renews references where it stands.
+and comes back to the same tile, of which nothing has been added yet. With `FlashConfig.pipelined` that loop is the one
+of `pipelined_loop`.
 
 Arithmetic: products in f32 from 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the
 output. Keys and values move from memory once per workgroup, queries and output once.
@@ -26,39 +26,36 @@ puts together.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from ..common.arch import NUM_XCDS
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from ..common.views import MOST, start_of
-from .config import FlashConfig, check_head_dim
-from .forward_arguments import check_arguments
-from .kv_staging import KeyStaging, ValueStaging
+from .config import FlashConfig
+from .forward_arguments import check_arguments, check_problem
+from .kv_staging import KeyStaging, StagedTurns, ValueStaging
 from .matrix import (
     STEP,
     adds_pairs,
-    any_lane,
     by_mode,
     exp2,
     geometry,
     in_steps,
-    pack,
     score_product,
     truncation_gain,
     value_product,
     weights_as_operand,
 )
-from .mixing import Mix
-from .online_softmax import NO_KEY, RENEW_ABOVE, Weights, mask, renewed, weights
+from .online_softmax import NO_KEY, keep, log2_of_sum, mask, of_block, renewed, rescale, too_large, weights
 from .output_store import OutputStore, output_elements
-from .score_terms import ScoreTerms
+from .pipelined_loop import PipelinedLoop
+from .score_terms import ScoreTerms, bias_of_rows
+from .sequences import bounds_of, key_tiles, one_of, tokens_of
 from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
 _LN_2 = math.log(2.0)
-_LEAD, _AHEAD = 1, 4  # of `Mix`
 _COPIES = 2  # of the body of the loop over tiles without masks
 
 
@@ -91,15 +88,7 @@ def build_forward(
     Raises ValueError for a dtype, a number of heads, a head size or a scale that is not supported, ImportError without
     the compiler.
     """
-    if dtype_str not in ("f16", "bf16"):
-        raise ValueError(f"flash attention: dtype {dtype_str!r} is not supported; use one of f16, bf16")
-    check_head_dim(head_dim)
-    if num_heads < 1 or num_kv_heads < 1 or num_heads % num_kv_heads:
-        raise ValueError(
-            f"flash attention: num_heads must be a multiple of num_kv_heads, got {num_heads} and {num_kv_heads}"
-        )
-    if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
-        raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
+    check_problem(dtype_str, head_dim, num_heads, num_kv_heads, sm_scale)
     element, matrix = float_type(dtype_str), geometry()
     lanes, tile, results = matrix.lanes, matrix.tile, matrix.results
     of_lane = (matrix.neighbours, results // matrix.neighbours)  # rows of an accumulator
@@ -120,29 +109,6 @@ def build_forward(
     values = ValueStaging(element, head_dim, kv_tile, threads, stages)
     lds_elements = max(keys.elements + values.elements, waves * output_elements(output_type))
     name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}{variant}"
-
-    def sequence_of(tensor: Any, heads: int, row: Any, first: Any, count: Any) -> Any:
-        """The buffer tensor (tokens, elements of a head, heads) of `count` tokens from token `first` (i64) on.
-
-        Tokens are `row` elements apart; those past the end read zero, and are not written.
-        """
-        layout = fx.make_layout((count, head_dim, heads, MOST), (row, 1, head_dim, row))
-        tokens: Any = fx.make_view(start_of(tensor), layout)[None, None, None, first]
-        size = fx.Int64(count) * fx.Int64(row) * (tensor.dtype.width // 8)
-        return fx.rocdl.make_buffer_tensor(tokens, num_records_bytes=size)
-
-    def tiles_of(tokens: Any, row: Any) -> Any:
-        """Tiles of keys that begin at any of them: (keys of a tile, elements of the head, first key)."""
-        return fx.make_view(tokens.iter, fx.make_layout((kv_tile, head_dim, MOST), (row, 1, row)))
-
-    def one_of(tensor: Any, index: Any) -> Any:
-        """An element that is the same for the whole wave, in scalar registers."""
-        return fx.rocdl.readfirstlane(tensor[index])
-
-    def sequence(starts: Any, batch: Any) -> tuple[Any, Any]:
-        """First token and length of a sequence."""
-        first = one_of(starts, batch)
-        return first, one_of(starts, batch + 1) - first
 
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
     def flash_attn_kernel(
@@ -178,21 +144,21 @@ def build_forward(
         lse_rows = seq_len  # of a head; of the longest sequence where they differ
         q_first, kv_first = fx.Int64(batch) * fx.Int64(seq_len), fx.Int64(batch) * fx.Int64(seq_len_kv)
         if fx.const_expr(variant.varlen):
-            q_start, seq_len = sequence(given["cu_seqlens_q"], batch)
-            kv_start, seq_len_kv = sequence(given["cu_seqlens_kv"], batch)
+            q_start, seq_len = bounds_of(given["cu_seqlens_q"], batch)
+            kv_start, seq_len_kv = bounds_of(given["cu_seqlens_kv"], batch)
             q_first, kv_first = fx.Int64(q_start), fx.Int64(kv_start)
         o_first = fx.Int64(sequence_out) * fx.Int64(seq_len) if split else q_first
         block_rows, wave_rows = (block * block_m, block_m), (row0, rows_per_wave)
         schedule = TileSchedule(variant, causal, kv_tile, block_rows, wave_rows, seq_len, seq_len_kv, part)
 
         # This wave's tile of queries and of the output, this head's tiles of keys and values.
-        queries = sequence_of(Q, num_heads, q_row, q_first, seq_len)[None, None, head]
+        queries = tokens_of(Q, q_row, (seq_len, head_dim, num_heads), q_first)[None, None, head]
         q_tile = fx.flat_divide(queries, (rows_per_wave, head_dim))[None, None, wave_tile, 0]
-        outputs = sequence_of(Out, num_heads, o_row, o_first, seq_len)[None, None, head]
+        outputs = tokens_of(Out, o_row, (seq_len, head_dim, num_heads), o_first)[None, None, head]
         o_tile = fx.flat_divide(fx.select(outputs, [1, 0]), (tile, tile))
-        kv_head = head // group
-        k_tiles = tiles_of(sequence_of(K, num_kv_heads, k_row, kv_first, seq_len_kv)[None, None, kv_head], k_row)
-        v_tiles = tiles_of(sequence_of(V, num_kv_heads, v_row, kv_first, seq_len_kv)[None, None, kv_head], v_row)
+        of_keys, kv_head = (seq_len_kv, head_dim, num_kv_heads), head // group
+        k_tiles = key_tiles(tokens_of(K, k_row, of_keys, kv_first)[None, None, kv_head], kv_tile)
+        v_tiles = key_tiles(tokens_of(V, v_row, of_keys, kv_first)[None, None, kv_head], kv_tile)
 
         # Tiles of both in LDS, filled by all threads and read by each wave as operands of its products.
         lds = fx.SharedAllocator().allocate(fx.Array[element, lds_elements, 1024]).ptr
@@ -204,8 +170,7 @@ def build_forward(
         read_k, read_v = (fx.make_tiled_copy_A(from_lds, one.tiled_mma).get_slice(lane) for one in (qk, pv))
         vt_staged = fx.select(v_staged, [1, 0, 2])  # V^T
         k_mine, v_mine = by_mode(read_k.partition_S(k_staged)), by_mode(read_v.partition_S(vt_staged))
-        k_blocks = keys.blocks(lds)
-        k_block_mine = by_mode(read_k.partition_S(k_blocks))
+        turns_k, turns_v = StagedTurns(keys, schedule, stages), StagedTurns(values, schedule, stages)
 
         load_q = fx.make_tiled_copy_B(fx.make_copy_atom(fx.rocdl.BufferCopy128b(), element), qk.tiled_mma)
         q_mine, q_fragment = load_q.get_slice(lane), qk.make_fragment_B(q_tile)
@@ -223,11 +188,8 @@ def build_forward(
         bias, slope = None, None
         if fx.const_expr(variant.bias):
             first_row = q_first if variant.varlen else fx.Int64(0)
-            rows_of = (rows_per_wave, MOST), (bias_pitch, rows_per_wave * bias_pitch)
-            layout = fx.make_layout((kv_tile, rows_of[0], MOST, MOST), (1, rows_of[1], 1, bias_pitch))
-            bias = fx.make_view(start_of(given["bias"]), layout)[None, None, None, first_row]
-            size = fx.Int64(seq_len) * fx.Int64(bias_pitch) * (element.width // 8)
-            bias = fx.rocdl.make_buffer_tensor(bias, num_records_bytes=size)[None, (None, wave_tile), None]
+            extents = (seq_len, bias_pitch), (kv_tile, rows_per_wave)
+            bias = bias_of_rows(given["bias"], first_row, *extents, wave_tile)
         if fx.const_expr(variant.alibi):
             slope = one_of(given["alibi_slopes"], batch * num_heads + head if variant.slopes_per_batch else head)
         positions = [row + (seq_len_kv - seq_len) - first_of_lane for row in rows]
@@ -235,23 +197,14 @@ def build_forward(
             variant, 1.0 / natural_scale, product=qk, bias=bias, slope=slope, positions=positions, keys=lane_keys
         )
 
-        def stage_of(turn: Any) -> Any:
-            """The tile of LDS that has the keys and values of a turn."""
-            return 0 if stages == 1 else turn & 1
-
-        def follow(staging: Any, fragment: Any, turn: Any) -> None:
-            """Bring the tile of the turn that follows to LDS, and load the next one."""
-            staging.store(fragment, stage_of(turn - 1))
-            staging.load(schedule.first_key(turn - 2), fragment)
-
-        def exchange(staging: Any, fragment: Any, turn: Any) -> None:
+        def exchange(tiles: StagedTurns, turn: Any) -> None:
             """Wait for all waves; bring the tile of the turn that follows to LDS, and load the next one.
 
             A second tile of LDS is written ahead of the barrier: nobody reads it any more.
             """
             if fx.const_expr(stages == 1):
                 fx.barrier()
-            follow(staging, fragment, turn)
+            tiles.follow(turn)
             if fx.const_expr(stages > 1):
                 fx.barrier()
 
@@ -269,7 +222,7 @@ def build_forward(
                 fx.rocdl.s_setprio(1)
             k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
             for step in fx.range_constexpr(head_dim // STEP):
-                fx.copy(from_lds, k_mine[None, None, step, stage_of(turn)], k_target[None, None, step])
+                fx.copy(from_lds, k_mine[None, None, step, turns_k.stage_of(turn)], k_target[None, None, step])
                 one = (None, None, (None, step))
                 fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores)
             if fx.const_expr(config.setprio):
@@ -282,104 +235,9 @@ def build_forward(
             v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
             p_steps = in_steps(weights_as_operand(packed, (key_blocks, blocks), pv, qk))
             for step in fx.range_constexpr(kv_tile // STEP):
-                fx.copy(from_lds, v_mine[None, None, step, stage_of(turn)], v_target[None, None, step])
+                fx.copy(from_lds, v_mine[None, None, step, turns_v.stage_of(turn)], v_target[None, None, step])
                 one = (None, None, (None, step))
                 fx.gemm(pv.tiled_mma, output, v_steps[one], p_steps[one], output)
-
-        def score_steps(scores: Any, turn: Any, n: int) -> Any:
-            """S^T of a block of keys of a turn's tile, of turn -1 whatever: reads, and what traces the products."""
-            k_fragment = qk.make_fragment_A(k_blocks[None, None, 0])
-            k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
-            terms.begin(scores, schedule.tile(fx.max(turn, fx.Int32(0))) * kv_tile, n)
-            stage = n + key_blocks * stage_of(turn)
-
-            def read(step: int) -> None:
-                fx.copy(from_lds, k_block_mine[None, None, step, stage], k_target[None, None, step])
-
-            def multiply(before: Any) -> None:
-                for step in fx.range_constexpr(head_dim // STEP):
-                    one = (None, None, (None, step))
-                    fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores, atom_callback=before)
-
-            return [partial(read, step) for step in range(head_dim // STEP)], multiply
-
-        def output_steps(output: Any, packed: Any, turn: Any, n: int) -> Any:
-            """O^T += V^T P^T of a block of keys of a turn's tile: reads, and what traces the products."""
-            v_fragment = pv.make_fragment_A(vt_staged[None, None, 0])
-            v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
-            p_steps, stage = in_steps(weights_as_operand(packed, (1, blocks), pv, qk)), stage_of(turn)
-            steps = list(range(n * (tile // STEP), (n + 1) * (tile // STEP)))
-
-            def read(step: int, m: int) -> None:
-                fx.copy(from_lds, v_mine[None, m, step, stage], v_target[None, m, step])
-
-            def multiply(before: Any) -> None:
-                order = fx.GemmTraversalOrder.KNM
-                for step in steps:
-                    a, b = v_steps[None, None, (None, step)], p_steps[None, None, (None, step - steps[0])]
-                    fx.gemm(pv.tiled_mma, output, a, b, output, traversal_order=order, atom_callback=before)
-
-            return [partial(read, step, m) for step in steps for m in range(head_blocks)], multiply
-
-        def interleaved(products: list[Any], scores: Any = None, reference: Any = None) -> Any:
-            """Trace products, and between them the weights of `scores`; what `weights_of` returns."""
-            found, work = [], []
-            if scores is not None:
-                found = [Weights(of_block(scores, b)[0], scale, reference[b], element, rounded) for b in range(blocks)]
-                work = [one for each in zip(*(one.work() for one in found), strict=True) for one in each]
-            reads = [one for asked, _ in products for one in asked]
-            mix = Mix(work, len(reads) * blocks * (STEP // matrix.depth), reads, ahead=_AHEAD, lead=_LEAD)
-            for _, multiply in products:
-                multiply(mix.before)
-            mix.rest()
-            return with_test([([one], total) for one, total in (each.found() for each in found)]) if found else None
-
-        def of_block(scores: Any, b: int) -> list[Any]:
-            """The scores of a query block, a Vector for each block of keys."""
-            return [scores[None, n, b].load().reshape(results) for n in range(scores.shape[1].unpack())]
-
-        def keep(packed: Any, b: int, powers: list[Any]) -> None:
-            """The weights of a query block in 16 bits."""
-            for n, one in enumerate(powers):
-                packed[None, n, b].store(pack(one, element))
-
-        def rescale(output: Any, b: int, factor: Any) -> None:
-            for m in fx.range_constexpr(head_blocks):
-                one = output[None, m, b]
-                one.store(one.load() * factor)
-
-        def weights_of(scores: Any, reference: list[Any]) -> tuple[list[Any], list[Any], Any]:
-            """The weights of each query block, their sums, and whether they are too large for some lane."""
-            found = [weights(of_block(scores, b), scale, reference[b]) for b in range(blocks)]
-            return with_test([([pack(one, element) for one in powers], sums) for powers, sums in found])
-
-        def with_test(found: list[Any]) -> tuple[list[Any], list[Any], Any]:
-            over = fx.Boolean(False)
-            for _, sums in found:
-                over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-            return [one for one, _ in found], [sums for _, sums in found], any_lane(over)
-
-        def settled(
-            scores: Any, found: Any, packed: Any, output: Any, reference: list[Any], total: list[Any]
-        ) -> tuple[list[Any], list[Any], Any]:
-            """Keep the weights that `weights_of` found, those of new references if they are too large.
-
-            Returns references and sums, and 1 if the references are new.
-            """
-            packs, added, above = found
-            renewals = fx.Int32(0)
-            for b in fx.range_constexpr(blocks):
-                packed[None, 0, b].store(packs[b][0])
-            if above:
-                renewals = fx.Int32(1)
-                for b in fx.range_constexpr(blocks):
-                    reference[b], factor = renewed(reference[b], scores[None, None, b], qk, scale, headroom)
-                    total[b] = total[b] * factor
-                    rescale(output, b, factor)
-                packs, added, _ = weights_of(scores, reference)
-                for b in fx.range_constexpr(blocks):
-                    packed[None, 0, b].store(packs[b][0])
-            return reference, [total[b] + added[b] for b in range(blocks)], renewals
 
         output = fx.make_rmem_tensor((of_lane, head_blocks, blocks), fx.Float32)
         output.fill(0.0)
@@ -388,13 +246,12 @@ def build_forward(
         taken, skipped = fx.Int32(0), fx.Int32(0)  # renewals of the references, and tiles without one
 
         turn = schedule.count - 1
-        next_k, next_v = keys.fragment(), values.fragment()
-        keys.load(schedule.first_key(turn), next_k)
-        values.load(schedule.first_key(turn), next_v)
-        keys.store(next_k, stage_of(turn))
-        values.store(next_v, stage_of(turn))
-        keys.load(schedule.first_key(turn - 1), next_k)
-        values.load(schedule.first_key(turn - 1), next_v)
+        for tiles in (turns_k, turns_v):
+            tiles.load(turn)
+        for tiles in (turns_k, turns_v):
+            tiles.store(turn)
+        for tiles in (turns_k, turns_v):
+            tiles.load(turn - 1)
         fx.barrier()
         if fx.const_expr(config.stagger):
             wait_if(wave >= waves // 2)
@@ -414,44 +271,17 @@ def build_forward(
                     total[b] = total[b] * factor + added
                     rescale(output, b, factor)
                     keep(packed, b, powers)
-            exchange(keys, next_k, turn)
+            exchange(turns_k, turn)
             if schedule.seen(turn):
                 add_weighted(output, packed, turn)
-            exchange(values, next_v, turn)
+            exchange(turns_v, turn)
             turn = turn - 1
 
         if fx.const_expr(config.pipelined):
-            # Weights of a block of keys, while the scores of the block after it and the output of the one before it are
-            # multiplied. So keys are in LDS a tile ahead of values.
-            if turn >= 0:
-                now, ahead = (fx.make_rmem_tensor((of_lane, 1, blocks), fx.Float32) for _ in range(2))
-                packed = fx.make_rmem_tensor((of_lane, 1, blocks), element)
-                interleaved([score_steps(now, turn, 0)])
-                interleaved([score_steps(ahead, turn, 1)])
-                follow(keys, next_k, turn)
-                fx.barrier()
-                found = weights_of(now, reference)
-                reference, total, again = settled(now, found, packed, output, reference, total)
-                taken = taken + again
-                while turn > 0:
-                    now.store(ahead.load())
-                    products = [score_steps(ahead, turn - 1, 0), output_steps(output, packed, turn, 0)]
-                    found = interleaved(products, now, reference)
-                    reference, total, more = settled(now, found, packed, output, reference, total)
-                    taken, skipped = taken + (more & ~again), skipped + (1 - (more | again))
-                    turn = turn - 1
-                    follow(keys, next_k, turn)
-                    follow(values, next_v, turn + 1)
-                    now.store(ahead.load())
-                    products = [score_steps(ahead, turn, 1), output_steps(output, packed, turn + 1, 1)]
-                    found = interleaved(products, now, reference)
-                    reference, total, again = settled(now, found, packed, output, reference, total)
-                    taken = taken + again
-                    fx.barrier()
-                found = interleaved([output_steps(output, packed, 0, 0)], ahead, reference)
-                reference, total, more = settled(ahead, found, packed, output, reference, total)
-                taken, skipped = taken + (more & ~again), skipped + (1 - (more | again))
-                interleaved([output_steps(output, packed, 0, 1)])
+            tensors, turns = (q_fragment, keys.blocks(lds), vt_staged), (turns_k, turns_v)
+            loop = PipelinedLoop(element, scale, headroom, rounded, *tensors, (qk, pv), terms, turns)
+            reference, total, more, without = loop.run(turn, output, reference, total)
+            taken, skipped = taken + more, skipped + without
         else:
             first = turn
             while turn >= 0:
@@ -464,21 +294,20 @@ def build_forward(
                             due = due & (turn >= 0)
                         if due:
                             scores = scores_of(turn)
-                            powers, added, over = [], [], fx.Boolean(False)
+                            powers, added = [], []
                             for b in fx.range_constexpr(blocks):
                                 one, sums = weights(of_block(scores, b), scale, reference[b])
                                 powers.append(one)
                                 added.append(sums)
-                                over = over | (sums[0] + sums[1] > RENEW_ABOVE)
-                            above = any_lane(over)
+                            above = too_large(added)
                             if ~above:
                                 packed = fx.make_fragment_like(scores, element)
                                 for b in fx.range_constexpr(blocks):
                                     keep(packed, b, powers[b])
-                                exchange(keys, next_k, turn)
+                                exchange(turns_k, turn)
                                 total = [total[b] + added[b] for b in range(blocks)]
                                 add_weighted(output, packed, turn)
-                                exchange(values, next_v, turn)
+                                exchange(turns_v, turn)
                                 turn = turn - 1
                                 skipped = skipped + 1
                 if above:
@@ -541,9 +370,8 @@ def build_forward(
         strides = (q_stride, k_stride, v_stride, o_stride) if variant.strided else ()
         given = variant.chosen(CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts)
         main = {"Q": Q, "K": K, "V": V, "O": O, **({"LSE": LSE} if write_lse else {})}
-        check_arguments(
-            variant, element, main, given, (num_heads, num_kv_heads, head_dim), strides, batch, seq_len, seq_len_kv
-        )
+        sizes = (num_heads, num_kv_heads, head_dim)
+        check_arguments(variant, element, main, given, sizes, strides, batch, seq_len, seq_len_kv)
         row_blocks = (seq_len + (block_m - 1)) // block_m
         if fx.const_expr(config.xcd_swizzle):  # which counts them in 32 bits
             groups = fx.Int64(row_blocks) * fx.Int64(batch) * (num_heads * variant.splits)
@@ -556,12 +384,6 @@ def build_forward(
 
     flash_attn.compile_hints["waves_per_eu"] = config.waves_per_eu
     return flash_attn
-
-
-def log2_of_sum(a: Any, b: Any) -> Any:
-    """log2(2^a + 2^b), also where both are -inf."""
-    high, low = fx.maxnumf(a, b), fx.minnumf(a, b)
-    return high + fx.log2(1.0 + exp2(fx.full(1, fx.maxnumf(low - high, -256.0), fx.Float32))[0])
 
 
 def build_dense(

@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host's check of the tensors and lengths that a forward kernel gets."""
+"""The checks of what a forward kernel is built for, and of the tensors and lengths that it gets."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..common.contiguous import expect_contiguous
 from ..common.language import fx
 from ..common.row_arguments import expect_count
+from .config import check_head_dim
 from .variant import AttentionVariant
 
 _LARGEST_BYTES = 2**31  # of a sequence: what one buffer resource covers
+
+
+def check_problem(dtype_str: str, head_dim: int, num_heads: int, num_kv_heads: int, sm_scale: float | None) -> None:
+    """Raise ValueError for a dtype, a number of heads, a head size or a scale that no kernel is written for."""
+    if dtype_str not in ("f16", "bf16"):
+        raise ValueError(f"flash attention: dtype {dtype_str!r} is not supported; use one of f16, bf16")
+    check_head_dim(head_dim)
+    if num_heads < 1 or num_kv_heads < 1 or num_heads % num_kv_heads:
+        raise ValueError(
+            f"flash attention: num_heads must be a multiple of num_kv_heads, got {num_heads} and {num_kv_heads}"
+        )
+    if sm_scale is not None and not (math.isfinite(sm_scale) and sm_scale > 0.0):
+        raise ValueError(f"flash attention: sm_scale must be positive and finite, got {sm_scale!r}")
 
 
 def check_arguments(

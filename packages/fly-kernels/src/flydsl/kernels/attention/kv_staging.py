@@ -20,6 +20,7 @@ from typing import Any
 
 from ..common.language import fx
 from .matrix import STEP, geometry
+from .tile_schedule import TileSchedule
 
 _PIECE = 8  # elements that a thread moves of a key: 16 bytes
 _PAD = 8  # elements: 16 bytes
@@ -161,6 +162,37 @@ class ValueStaging:
             transposed = fx.composition(fragment.layout, self._transposed)
             turned.store(fx.make_view(fragment.iter, transposed).load())
             fx.copy(self._put, turned, self._target[None, None, None, stage])
+
+
+class StagedTurns:
+    """Tiles of keys, or of values, on their way: one in registers, and in LDS those of the turns before it.
+
+    Args:
+        staging: what moves them, prepared.
+        schedule: which tile comes at a turn.
+        stages: tiles in LDS.
+    """
+
+    def __init__(self, staging: KeyStaging | ValueStaging, schedule: TileSchedule, stages: int) -> None:
+        self._staging, self.schedule, self._stages = staging, schedule, stages
+        self._next = staging.fragment()
+
+    def stage_of(self, turn: int | fx.Int32) -> int | fx.Int32:
+        """The tile of LDS that is for a turn."""
+        return 0 if self._stages == 1 else turn & 1
+
+    def load(self, turn: fx.Int32) -> None:
+        """Load a turn's tile to registers."""
+        self._staging.load(self.schedule.first_key(turn), self._next)
+
+    def store(self, turn: fx.Int32) -> None:
+        """Write what was loaded, a turn's tile, to LDS."""
+        self._staging.store(self._next, self.stage_of(turn))
+
+    def follow(self, turn: fx.Int32) -> None:
+        """Bring the tile of the turn that follows to LDS, and load the next one."""
+        self.store(turn - 1)
+        self.load(turn - 2)
 
 
 def _lanes_along_keys() -> tuple[tuple[int, ...], tuple[int, ...]]:

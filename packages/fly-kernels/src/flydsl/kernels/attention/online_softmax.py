@@ -20,7 +20,7 @@ from typing import Any
 
 from ..common.convert import exp2
 from ..common.language import fx
-from .matrix import add_pair, pack
+from .matrix import add_pair, any_lane, geometry, pack
 from .mixing import Work
 
 RENEW_ABOVE = 2.0**8
@@ -46,6 +46,39 @@ def mask(scores: fx.Tensor, keys: list[list[int]], begin: Any, end: Any) -> None
             visible = end > key if begin is None else (end > key) & (begin <= key)
             lanes.append(visible.select(value, fx.Float32(-math.inf)))
         of_block.store(fx.Vector.from_elements(lanes))
+
+
+def of_block(scores: fx.Tensor, b: int) -> list[fx.Vector]:
+    """The scores of a block of queries, a Vector for each block of keys."""
+    return [scores[None, n, b].load().reshape(geometry().results) for n in range(scores.shape[1].unpack())]
+
+
+def keep(packed: fx.Tensor, b: int, powers: list[fx.Vector]) -> None:
+    """Store the weights of a block of queries, a Vector for each block of keys, in 16 bits."""
+    for n, one in enumerate(powers):
+        packed[None, n, b].store(pack(one, packed.dtype))
+
+
+def rescale(output: fx.Tensor, b: int, factor: fx.Float32) -> None:
+    """Multiply a block of queries of the accumulators (V, block of the head, block of queries)."""
+    for m in fx.range_constexpr(output.shape[1].unpack()):
+        one = output[None, m, b]
+        one.store(one.load() * factor)
+
+
+def too_large(sums: list[fx.Vector]) -> fx.Boolean:
+    """Whether sums of weights, each in two parts, call for a renewal in some lane of the wave."""
+    over = fx.Boolean(False)
+    for one in sums:
+        over = over | (one[0] + one[1] > RENEW_ABOVE)
+    return any_lane(over)
+
+
+def log2_of_sum(a: fx.Float32, b: fx.Float32) -> fx.Float32:
+    """log2(2^a + 2^b), also where both are -inf."""
+    high, low = fx.maxnumf(a, b), fx.minnumf(a, b)
+    result: fx.Float32 = high + fx.log2(1.0 + exp2(fx.full(1, fx.maxnumf(low - high, -256.0), fx.Float32))[0])
+    return result
 
 
 def weights(scores: list[Any], scale: float, reference: Any) -> tuple[list[Any], Any]:

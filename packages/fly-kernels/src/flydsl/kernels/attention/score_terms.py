@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.language import fx
+from ..common.views import MOST, start_of
 from .variant import AttentionVariant
 
 
@@ -69,3 +70,24 @@ class ScoreTerms:
                 distances = fx.Vector.from_elements([fx.absf(at - float(key)) for key in keys])
                 term = distances * self._factor
                 one.store(term if self._bias is None else one.load().reshape(len(keys)) + term)
+
+
+def bias_of_rows(
+    bias: fx.Tensor, first_row: fx.Int64, extents: tuple[fx.Int32, fx.Int32], tile: tuple[int, int], wave_tile: fx.Int32
+) -> fx.Tensor:
+    """The bias of a wave's rows, a buffer tensor (keys of a tile, rows, first key).
+
+    Args:
+        bias: the argument, contiguous rows of keys.
+        first_row: that of the sequence, i64.
+        extents: rows of the sequence, whose end is that of the buffer, and keys from row to row.
+        tile: keys of a tile and rows of a wave.
+        wave_tile: which of the tiles of rows is the wave's.
+    """
+    (seq_len, pitch), (kv_tile, rows) = extents, tile
+    layout = fx.make_layout((kv_tile, (rows, MOST), MOST, MOST), (1, (pitch, rows * pitch), 1, pitch))
+    of_sequence: Any = fx.make_view(start_of(bias), layout)[None, None, None, first_row]
+    size = fx.Int64(seq_len) * fx.Int64(pitch) * (of_sequence.dtype.width // 8)
+    of_waves = fx.rocdl.make_buffer_tensor(of_sequence, num_records_bytes=size)
+    of_wave: fx.Tensor = of_waves[None, (None, wave_tile), None]
+    return of_wave
