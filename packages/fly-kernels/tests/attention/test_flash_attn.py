@@ -318,12 +318,37 @@ def test_builder_of_the_contract(run):
         ({"flat_work_group_size": 512}, ValueError, "flat_work_group_size=512"),
         ({"cu_seqlens_q": 1}, ValueError, "argument of the launch"),
         ({"daz": False}, ValueError, "daz=False is not supported"),
+        ({"unsafe_fp_math": False}, ValueError, "unsafe_fp_math=False is not supported"),
+        ({"fast_fp_math": False}, ValueError, "fast_fp_math=False is not supported"),
+        ({"path_tag": "N64"}, ValueError, "path_tag is one of auto, N128, N32, got 'N64'"),
+        ({"skip_kv_pad_mask": True, "varlen": True}, ValueError, "skip_kv_pad_mask is not for sequences"),
         ({"paged": True}, NotImplementedError, "paged"),
     ],
 )
 def test_builder_refuses(keywords, error, said):
     with pytest.raises(error, match=said):
         build_flash_attn_func_module_primary(**{"num_heads": 4, "head_dim": 64, **keywords})
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("options", [{"path_tag": "N32"}, {"path_tag": "N128"}, {"skip_kv_pad_mask": True}])
+def test_loops_of_the_builder(run, options, causal):
+    """One tile a turn and two; keys that are whole tiles, of which the first that is visited has no mask."""
+    q, k, v = tensors(1, 70, 320, 2, 1, 64, "bf16")
+    kernel = build_flash_attn_func_module_primary(
+        2, 64, causal, "bf16", num_kv_heads=1, return_lse=True, block_m=128, **options
+    )
+    out, lse, none = run.empty(q), run.empty(q, (1, 2, 70), torch.float32), torch.zeros(1, dtype=torch.int32)
+    run(kernel, q, k, v, out, lse, none, none, none, 0, 1, 70, 320, writes=[out, lse])
+    check(out, lse, q, k, v, causal, "bf16")
+
+
+def test_keys_that_are_no_whole_tiles_are_refused():
+    q, k, v = tensors(1, 70, 100, 1, 1, 64, "bf16")
+    kernel = build_flash_attn_func_module_primary(1, 64, False, "bf16", block_m=128, skip_kv_pad_mask=True)
+    out, none = torch.empty_like(q), torch.zeros(1, dtype=torch.int32)
+    with pytest.raises(ValueError, match="'seq_len_kv': expected a multiple of 64, 36 are left"):
+        kernel(q, k, v, out, out, none, none, none, 0, 1, 70, 100)
 
 
 def test_builder_refuses_lengths():

@@ -63,6 +63,8 @@ def test_the_operator_takes_it():
         ({"sink": torch.zeros(2)}, "'sink' is not supported on sm_90a"),
         ({"num_kv_splits": 2}, "'num_kv_splits' is not supported on sm_90a"),
         ({"alibi_slopes": torch.zeros(2)}, "'alibi_slopes' is not supported on sm_90a"),
+        ({"dualwave_swp_lazy_rescale": False}, "'dualwave_swp_lazy_rescale' is not supported on sm_90a"),
+        ({"dualwave_swp_xcd_swizzle": True}, "'dualwave_swp_xcd_swizzle' is not supported on sm_90a"),
     ],
 )
 def test_what_the_kernel_has_not(arguments, message):

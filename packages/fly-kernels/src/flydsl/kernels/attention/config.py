@@ -14,6 +14,7 @@ from .matrix import geometry
 
 _USUAL_WAVES = 2  # of a SIMD
 _DUAL_WAVES = 8  # of a workgroup: two on a SIMD
+_COPIES_OF_PATH = {"N128": 2, "N32": 1}
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class FlashConfig:
             for the output of the 32 before. Needs waves of 64 lanes, two stages of 64 keys, and no stagger.
         setprio: a wave that computes scores goes before one that adds weighted values.
         lazy_rescale: references of rows are renewed where weights grow too large; else for every tile.
+        copies: of the body of the loop over tiles without masks, 1 or 2; not of the one that is `pipelined`.
         xcd_swizzle: each die gets a contiguous run of heads with all of their query rows, so that its L2 holds keys and
             values which it alone reads; else workgroups come in the order of the grid.
 
@@ -50,6 +52,7 @@ class FlashConfig:
     setprio: bool = False
     lazy_rescale: bool = True
     xcd_swizzle: bool = False
+    copies: int = 2
 
     def __post_init__(self) -> None:
         if not 1 <= self.waves <= 16:
@@ -60,6 +63,8 @@ class FlashConfig:
             raise ValueError(f"flash attention: kv_tile must be 32 or 64, got {self.kv_tile!r}")
         if self.stages not in (1, 2):
             raise ValueError(f"flash attention: stages must be 1 or 2, got {self.stages!r}")
+        if self.copies not in (1, 2):
+            raise ValueError(f"flash attention: copies must be 1 or 2, got {self.copies!r}")
         if self.stagger and (self.stages < 2 or self.waves % 2):
             raise ValueError(
                 "flash attention: stagger needs stages=2 and an even number of waves, "
@@ -220,3 +225,28 @@ def check_daz(daz: bool) -> None:
     """Refuse what no variant has: weights below 2^-126, which the instruction for 2^x gives as zero."""
     if not daz:
         raise ValueError("flash attention: daz=False is not supported: weights below 2^-126 are always zero")
+
+
+def check_math(unsafe_fp_math: bool, fast_fp_math: bool) -> None:
+    """Refuse what no variant has: another arithmetic than the one that there is."""
+    for name, allowed in (("unsafe_fp_math", unsafe_fp_math), ("fast_fp_math", fast_fp_math)):
+        if not allowed:
+            raise ValueError(
+                f"flash attention: {name}=False is not supported: 2^x, log2 and reciprocals are always the "
+                "instructions of the device, and rows of several tiles are added up in the order of the tiles"
+            )
+
+
+def by_path(config: FlashConfig, path_tag: str) -> FlashConfig:
+    """The configuration with the loop of a name: "auto" for that of `config`.
+
+    "N32" is a loop of one tile a turn and "N128" one of two, neither of them pipelined.
+
+    Raises ValueError for another name.
+    """
+    if path_tag == "auto":
+        return config
+    if path_tag not in _COPIES_OF_PATH:
+        named = ", ".join(("auto", *_COPIES_OF_PATH))
+        raise ValueError(f"flash attention: path_tag is one of {named}, got {path_tag!r}")
+    return replace(config, copies=_COPIES_OF_PATH[path_tag], pipelined=False, stages=1)

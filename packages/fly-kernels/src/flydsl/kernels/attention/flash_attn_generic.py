@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..common.language import flyc, fx
-from .config import check_daz, configuration
+from .config import by_path, check_daz, check_math, configuration
 from .flash_attn_kernel import build_forward
 from .variant import AttentionVariant
 
@@ -58,16 +58,22 @@ def build_flash_attn_func_module_primary(
             seq_len_kv of the launch are the longest.
         return_lse: whether LSE is written.
         daz: has to be True: weights below 2^-126 are zero.
-        unsafe_fp_math, fast_fp_math, path_tag, cross_seqlen, skip_kv_pad_mask: choose between variants that are one
-            here: lengths of queries and keys may always differ, and masks cost nothing where no key is masked.
+        unsafe_fp_math, fast_fp_math: have to be True: 2^x, log2 and reciprocals are the device's instructions.
+        path_tag: the loop over tiles without masks: "N32" takes one tile a turn and "N128" two; "auto" is the default
+            of the head size, on gfx950 the pipelined one.
+        skip_kv_pad_mask: whether seq_len_kv of every launch is a multiple of the tile of keys (64; 32 with head_dim
+            from 160 on or few rows), so that no key is masked for being past the end; not with `varlen`. None and
+            False: it is any number.
+        cross_seqlen: whether lengths of queries and keys may differ; they may in any case.
 
     Raises:
         NotImplementedError: `paged`, a `kv_cache_layout` but "linear".
-        ValueError: a number or dtype that is not supported; `cu_seqlens_q` or `cu_seqlens_kv`, which are arguments of
-            the launch.
+        ValueError: a number, dtype or arithmetic that is not supported; `cu_seqlens_q` or `cu_seqlens_kv`, which are
+            arguments of the launch.
     """
     check_daz(daz)
-    del unsafe_fp_math, fast_fp_math, path_tag, cross_seqlen, skip_kv_pad_mask
+    check_math(unsafe_fp_math, fast_fp_math)
+    del cross_seqlen
     for argument, tensor in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_kv", cu_seqlens_kv)):
         if tensor is not None:
             raise ValueError(f"flash attention: {argument} is an argument of the launch; build with varlen=True")
@@ -76,14 +82,14 @@ def build_flash_attn_func_module_primary(
             raise NotImplementedError(
                 f"flash attention: {argument} is not supported yet; it comes with paged attention"
             )
-    config = configuration(head_dim, num_heads, block_m, waves_per_eu)
+    config = by_path(configuration(head_dim, num_heads, block_m, waves_per_eu), path_tag)
     if flat_work_group_size not in (None, config.threads):
         raise ValueError(
             f"flash attention: {config.block_m} query rows take {config.threads} threads, "
             f"not flat_work_group_size={flat_work_group_size!r}"
         )
     heads = num_heads if num_kv_heads is None else num_kv_heads
-    variant = AttentionVariant(varlen=varlen)
+    variant = AttentionVariant(varlen=varlen, whole_tiles=bool(skip_kv_pad_mask))
     forward = build_forward(num_heads, heads, head_dim, dtype_str, causal, return_lse, sm_scale, config, variant)
 
     @flyc.jit

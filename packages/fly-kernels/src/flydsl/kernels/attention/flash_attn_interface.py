@@ -54,7 +54,7 @@ def _on_hopper(dtype: str, head_dim: int, causal: bool, heads_per_kv: int, lse: 
     )
 
 
-def _check_hopper(problem: Problem, waves_per_eu: int) -> None:
+def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_swizzle: bool) -> None:
     """Refuse, by name, what the kernel of sm_90a has not."""
     if problem.head_dim not in HEAD_DIMS:
         heads = ", ".join(map(str, HEAD_DIMS))
@@ -68,6 +68,8 @@ def _check_hopper(problem: Problem, waves_per_eu: int) -> None:
         ("num_kv_splits", variant.splits > 1),
         ("debug_counts", variant.counts),
         ("waves_per_eu", waves_per_eu != 2),
+        ("dualwave_swp_lazy_rescale", not lazy_rescale),
+        ("dualwave_swp_xcd_swizzle", xcd_swizzle),
     ):
         if given:
             raise NotImplementedError(f"flash attention: argument {name!r} is not supported on sm_90a")
@@ -182,7 +184,7 @@ def flydsl_flash_attn_func(
     problem = with_options(problem, num_kv_splits, debug_counts)
     hopper = get_rocm_arch() == "sm_90a"
     if hopper:
-        _check_hopper(problem, waves_per_eu)
+        _check_hopper(problem, waves_per_eu, dualwave_swp_lazy_rescale, bool(dualwave_swp_xcd_swizzle))
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():

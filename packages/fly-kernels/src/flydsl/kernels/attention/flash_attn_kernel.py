@@ -56,7 +56,6 @@ from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
 _LN_2 = math.log(2.0)
-_COPIES = 2  # of the body of the loop over tiles without masks
 
 
 def build_forward(
@@ -287,9 +286,9 @@ def build_forward(
             while turn >= 0:
                 above = fx.Boolean(False)
                 while (turn >= 0) & ~above:
-                    for copy in fx.range_constexpr(_COPIES):
+                    for copy in fx.range_constexpr(config.copies):
                         # A wave that repeats a turn does so where it was, so that all waves meet at the same barriers.
-                        due = (first - turn) % _COPIES == copy
+                        due = (first - turn) % config.copies == copy
                         if fx.const_expr(copy > 0):
                             due = due & (turn >= 0)
                         if due:
@@ -372,6 +371,9 @@ def build_forward(
         main = {"Q": Q, "K": K, "V": V, "O": O, **({"LSE": LSE} if write_lse else {})}
         sizes = (num_heads, num_kv_heads, head_dim)
         check_arguments(variant, element, main, given, sizes, strides, batch, seq_len, seq_len_kv)
+        if fx.const_expr(variant.whole_tiles):
+            rest = seq_len_kv % kv_tile
+            fx.host_assert(rest == 0, f"argument 'seq_len_kv': expected a multiple of {kv_tile}, {{}} are left", rest)
         row_blocks = (seq_len + (block_m - 1)) // block_m
         if fx.const_expr(config.xcd_swizzle):  # which counts them in 32 bits
             groups = fx.Int64(row_blocks) * fx.Int64(batch) * (num_heads * variant.splits)

@@ -24,7 +24,7 @@ class TileSchedule:
     """The turns of one workgroup, and what one of its waves sees.
 
     Args:
-        variant: whether there are windows and splits.
+        variant: whether there are windows, splits, and a tile that has keys past the end.
         causal: whether a query row sees no key after its own.
         kv_tile: keys of a tile.
         block: first query row of the workgroup and their number.
@@ -51,6 +51,7 @@ class TileSchedule:
         left, right = variant.bounds(causal)
         shift = seq_len_kv - seq_len  # query row r stands at key r + shift
         self._left, self._right, self._shift, self._kv_tile, self._seq_len_kv = left, right, shift, kv_tile, seq_len_kv
+        self._to_diagonal = variant.whole_tiles and right == 0  # where no row that is written sees a key past the end
 
         def tiles_to(key: Any) -> Any:
             return (key + (kv_tile - 1)) // kv_tile
@@ -66,6 +67,8 @@ class TileSchedule:
 
         high = tiles_to(seq_len_kv)
         self._wave_high, plain = high, high - 1
+        if variant.whole_tiles:
+            plain = high
         if right is not None:
             high = tiles_to(past(block))
             self._wave_high = tiles_to(past(wave))
@@ -112,7 +115,7 @@ class TileSchedule:
         """The keys of the turn's tile that a row sees, counted from the tile's first: from, or None for all, and to."""
         first_key, diagonal, begin, end = self.tile(turn) * self._kv_tile, row + self._shift, None, self._seq_len_kv
         if self._right is not None:
-            end = fx.min(end, diagonal + self._right + 1)
+            end = diagonal + 1 if self._to_diagonal else fx.min(end, diagonal + self._right + 1)
         if self._left is not None:
             begin = diagonal - self._left - first_key
         return begin, end - first_key

@@ -29,6 +29,8 @@ class AttentionVariant:
             heads, seq_len) f32 with base-2 logarithms, and neither has the sink in it. Not with `varlen`.
         strided: tokens of Q, K, V and O (in this order, elements) are `strides` of the launch apart; heads follow each
             other, and sequences as many tokens as they have. Not with `varlen` and `splits`.
+        whole_tiles: the number of keys is a multiple of a tile, so that none is masked for being past the end. Not with
+            `varlen`.
         counts: to `debug_counts`, f32 (2), is added how often a wave renewed the references of its rows, with all that
             is rescaled then, and how many tiles it took without.
 
@@ -45,6 +47,7 @@ class AttentionVariant:
     window: tuple[int, int] | None = None
     splits: int = 1
     strided: bool = False
+    whole_tiles: bool = False
     counts: bool = False
 
     def __post_init__(self) -> None:
@@ -61,6 +64,8 @@ class AttentionVariant:
             raise ValueError("flash attention: num_kv_splits is not for sequences of several lengths")
         if self.strided and (self.varlen or self.splits > 1):
             raise ValueError("flash attention: strides are not for sequences of several lengths, nor for num_kv_splits")
+        if self.whole_tiles and self.varlen:
+            raise ValueError("flash attention: skip_kv_pad_mask is not for sequences of several lengths")
 
     def bounds(self, causal: bool) -> tuple[int | None, int | None]:
         """How many keys a query sees to the left and to the right of its own, None for all."""
