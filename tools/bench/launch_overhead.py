@@ -4,6 +4,7 @@
 
     python tools/bench/launch_overhead.py --peer build/bench-peer    # beside the peer, whose environment is made once
     python tools/bench/launch_overhead.py                            # without it
+    python tools/bench/launch_overhead.py --before FOLDER            # beside another version (pip install --target)
 
 Both compilers run the same source on a HIP library that does nothing (`null_hip.c`), so that what is measured is the
 way from Python to the launch: binding, specialisation, checks, packing. The compilers take turns; a round's figure is
@@ -55,7 +56,7 @@ def measure(library: str) -> dict[str, float]:
 
     a, b, c = (torch.zeros(256) for _ in range(3))
     add(a, b, c, 256, 1)
-    compiled = flyc.compile.only(add, a, b, c, 256, 1)
+    compiled = getattr(flyc.compile, "only", flyc.compile)(add, a, b, c, 256, 1)  # older versions have no other
     counter = ctypes.CDLL(library).null_hip_launches
     counter.restype = ctypes.c_long
     found = {}
@@ -85,6 +86,9 @@ def main() -> int:
     """Measure, print a table, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", type=Path, help="folder of the peer's environment; it is made if it is not there")
+    parser.add_argument(
+        "--before", type=Path, help="folder with the packages of another version, put first on the path"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write the results there too")
     parser.add_argument("--measure", metavar="LIBRARY", help=argparse.SUPPRESS)
@@ -101,6 +105,9 @@ def main() -> int:
         runs: dict[str, Any] = {
             "ours": (sys.executable, {**os.environ, **common, "FLYDSL_HIP_LIBRARY": str(library)}),
         }
+        if arguments.before:
+            path = {"PYTHONPATH": str(arguments.before.resolve())}
+            runs["before"] = (runs["ours"][0], {**runs["ours"][1], **path})
         if arguments.peer:
             variables = {**peer_variables(make_rocm(Path(scratch) / "rocm")), **common, "LD_LIBRARY_PATH": scratch}
             runs["peer"] = (make_peer(arguments.peer), variables)

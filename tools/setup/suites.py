@@ -95,7 +95,7 @@ ALL = (
         "integration",
         "integration",
         tuple(wheels.ALL),
-        _pytest("tests/integration"),
+        _pytest(*XDIST, "--dist", "loadfile", "tests/integration"),  # modules make environments
         companions=(Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
     ),
 )
@@ -125,8 +125,16 @@ def _read(report: Path) -> Counts:
     return counts
 
 
+def _is_test(argument: str) -> bool:
+    """Whether an argument of pytest is a file or folder of tests."""
+    return not argument.startswith("-") and "/" in argument and (ROOT / argument.partition("::")[0]).exists()
+
+
 def run(suite: Suite, extra: list[str]) -> Counts:
-    """Run one suite; its output goes to the terminal."""
+    """Run one suite, or those of its files and folders that `extra` names; its output goes to the terminal."""
+    command = suite.command
+    if any(_is_test(one) for one in extra):
+        command = tuple(one for one in command if not _is_test(one))
     folder = wheels.install(suite.environment, suite.packages, with_tests=suite.with_tests)
     companions = {
         one.variable: str(wheels.install(one.environment, one.packages) / "bin" / "python") for one in suite.companions
@@ -141,7 +149,7 @@ def run(suite: Suite, extra: list[str]) -> Counts:
         report.parent.mkdir(parents=True, exist_ok=True)
         report.unlink(missing_ok=True)
         done = subprocess.run(
-            [str(folder / "bin" / suite.command[0]), *suite.command[1:], f"--junitxml={report}", *extra],
+            [str(folder / "bin" / suite.command[0]), *command[1:], f"--junitxml={report}", *extra],
             cwd=ROOT,
             env={
                 **os.environ,

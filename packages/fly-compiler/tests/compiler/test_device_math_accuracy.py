@@ -159,6 +159,7 @@ def test_powers_with_known_exponents(exponent):
     check("powf", 2, 1, x, np.full_like(x, exponent), function=lambda a, _: fx.powf(a, exponent))
 
 
+@pytest.mark.slow
 def test_another_architecture():
     """A process has one device, so the tests of this file run for gfx950 in another one."""
     environment = {**os.environ, "ARCH": "gfx950", "FLYDSL_GPU_ARCH": "gfx950"}

@@ -150,6 +150,7 @@ def test_what_has_no_double_form_is_refused(name):
         device(lambda a, _: getattr(fx, name)(a), arguments())
 
 
+@pytest.mark.slow
 def test_doubles_on_another_architecture():
     """A process has one device, so the tests of this file run for gfx950 in another one."""
     environment = {**os.environ, "ARCH": "gfx950", "FLYDSL_GPU_ARCH": "gfx950"}

@@ -28,8 +28,14 @@ def loops(monkeypatch):
     return force
 
 
-def types(arch):
-    return [one for one in ("bf16", "fp16", "fp8", "int8") if TiledLoop.exists(arch, one)]
+def some(cases):
+    """Rows of `pytest.mark.parametrize` of each case with each type; every other one only with `-m slow`."""
+    types = ("bf16", "fp16", "fp8", "int8")
+    return [
+        pytest.param(*case, in_dtype, marks=[pytest.mark.slow] if (number + place) % 2 else [])
+        for number, case in enumerate(cases)
+        for place, in_dtype in enumerate(types)
+    ]
 
 
 def check_shuffled(run, arch, shape, tile, in_dtype, out_dtype="bf16", epilogue="none", **options):
@@ -58,38 +64,37 @@ def check_launch(run, launch, problem):
 
 
 @pytest.mark.parametrize(
-    ("tile", "waves", "step_bytes"),
-    [((64, 64), (1, 4), 128), ((32, 128), (1, 4), 256), ((64, 128), (2, 2), 256), ((128, 64), (4, 1), 128),
-     ((64, 64), (1, 2), 128), ((64, 128), (2, 4), 256)],
+    ("tile", "waves", "step_bytes", "in_dtype"),
+    some([((64, 64), (1, 4), 128), ((32, 128), (1, 4), 256), ((64, 128), (2, 2), 256), ((128, 64), (4, 1), 128),
+          ((64, 64), (1, 2), 128), ((64, 128), (2, 4), 256)]),
 )  # fmt: skip
-def test_atoms_tiles_waves_and_steps(run, arch, loops, tile, waves, step_bytes):
+def test_atoms_tiles_waves_and_steps(run, arch, loops, tile, waves, step_bytes, in_dtype):
     rows = tile[0] + 3  # the last tile has three rows
-    for in_dtype in types(arch):
-        used = loops(step_bytes, waves)
-        size = 2 if in_dtype in ("bf16", "fp16") else 1
-        K = 5 * step_bytes // size
-        check_shuffled(run, arch, (rows, tile[1], K), (*tile, step_bytes // size), in_dtype)
-        assert [(one.steps, one.waves) for one in used] == [(5, waves)]
+    assert TiledLoop.exists(arch, in_dtype)
+    used = loops(step_bytes, waves)
+    size = 2 if in_dtype in ("bf16", "fp16") else 1
+    K = 5 * step_bytes // size
+    check_shuffled(run, arch, (rows, tile[1], K), (*tile, step_bytes // size), in_dtype)
+    assert [(one.steps, one.waves) for one in used] == [(5, waves)]
 
 
 @pytest.mark.parametrize(
-    ("tile", "waves", "k_waves", "step_bytes"),
-    [((32, 64), (1, 2), 2, 256), ((64, 64), (2, 1), 2, 512), ((16, 64), (1, 1), 4, 256), ((32, 64), (1, 1), 4, 1024),
-     ((16, 64), (1, 1), 2, 128), ((32, 64), (1, 1), 1, 128)],
+    ("tile", "waves", "k_waves", "step_bytes", "in_dtype"),
+    some([((32, 64), (1, 2), 2, 256), ((64, 64), (2, 1), 2, 512), ((16, 64), (1, 1), 4, 256),
+          ((32, 64), (1, 1), 4, 1024), ((16, 64), (1, 1), 2, 128), ((32, 64), (1, 1), 1, 128)]),
 )  # fmt: skip
-def test_waves_along_k(run, arch, loops, tile, waves, k_waves, step_bytes):
+def test_waves_along_k(run, arch, loops, tile, waves, k_waves, step_bytes, in_dtype):
     rows = tile[0] + 3
-    for in_dtype in types(arch):
-        used = loops(step_bytes, waves, k_waves)
-        size = 2 if in_dtype in ("bf16", "fp16") else 1
-        problem = Problem(rows, tile[1], 4 * step_bytes // size, in_dtype, "bf16", arch=arch, seed=step_bytes)
-        config = GemmConfig(*tile, 64 // size)
-        kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="bf16")
-        c, empty = problem.output(), torch.empty(0)
-        scales = (problem.scale_a, problem.scale_b) if size == 1 else (empty, empty)
-        run(kernel, c, problem.a, problem.b, *scales, problem.bias, problem.bias, empty, problem.M, writes=[c])
-        problem.check(c)
-        assert [(one.steps, one.k_waves, one.private) for one in used] == [(4, k_waves, waves == (1, 1))]
+    used = loops(step_bytes, waves, k_waves)
+    size = 2 if in_dtype in ("bf16", "fp16") else 1
+    problem = Problem(rows, tile[1], 4 * step_bytes // size, in_dtype, "bf16", arch=arch, seed=step_bytes)
+    config = GemmConfig(*tile, 64 // size)
+    kernel = compile_gemm(N=problem.N, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="bf16")
+    c, empty = problem.output(), torch.empty(0)
+    scales = (problem.scale_a, problem.scale_b) if size == 1 else (empty, empty)
+    run(kernel, c, problem.a, problem.b, *scales, problem.bias, problem.bias, empty, problem.M, writes=[c])
+    problem.check(c)
+    assert [(one.steps, one.k_waves, one.private) for one in used] == [(4, k_waves, waves == (1, 1))]
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 6, 7])
