@@ -8,13 +8,13 @@ a compilation costs. Every op gets the user's source location.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from flydsl._mlir import ir
-from flydsl._mlir._mlir_libs._flyDialect import build_value, foreign_operand
+from flydsl._mlir._mlir_libs._flyDialect import build_value, foreign_operand, infer_value
 
-from .context import BOUNDARY, is_library, location, plain_location, state, where
+from .context import BOUNDARY, Trace, is_library, location, plain_location, state, where
 
 __all__ = [
     "STREAM_TYPE",
@@ -85,19 +85,42 @@ def build_op(
     ).operation
 
 
+def _quickly(trace: Trace, make: Callable[..., Any], *what: Any) -> ir.Value | None:
+    """Return what one native call makes, `None` where anything about it is not as usual."""
+    known = trace.locations
+    made: ir.Value | None = make(trace.context, BOUNDARY, is_library, known, *what)
+    if made is not None:
+        trace.count()
+    elif location() is not None:  # it is known from here on: most often that was all
+        made = make(trace.context, BOUNDARY, is_library, known, *what)
+    return made
+
+
 def build(
-    name: str, operands: Sequence[Any], result: ir.Type, attributes: dict[str, ir.Attribute] | None = None
+    name: str, operands: Sequence[Any], result: ir.Type | None, attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
-    """Create an operation of one result and return it."""
+    """Create an operation of one result and return it.
+
+    Args:
+        name: the operation's.
+        operands: SSA values.
+        result: the type of the result; `None` for that of the first operand.
+        attributes: by name.
+    """
     trace = state.trace
-    if trace is not None:
+    if trace is not None:  # as `_quickly`; most operations are made here, and each frame costs
         known = trace.locations
-        quick: Any = build_value(trace.context, name, operands, result, attributes, BOUNDARY, is_library, known)
+        quick: Any = build_value(trace.context, BOUNDARY, is_library, known, name, operands, result, attributes)
         if quick is not None:
             trace.count()
+        elif location() is not None:
+            quick = build_value(trace.context, BOUNDARY, is_library, known, name, operands, result, attributes)
+        if quick is not None:
             direct: ir.Value = quick
             return direct
     operands = _own(operands)
+    if result is None:
+        result = operands[0].type
     made = _create(name, results=(result,), operands=operands, attributes=attributes, loc=location())
     value: ir.Value = made.results[0]
     return value
@@ -118,9 +141,12 @@ def build_once(key: Any, name: str, result: ir.Type, attributes: dict[str, ir.At
     trace = state.trace
     scope = None if trace is None else trace.kernel
     if scope is None:
-        alone: ir.Value = _create(name, results=(result,), attributes=attributes, loc=location()).results[0]
-        return alone
+        return build(name, (), result, attributes)
     known: ir.Value | None = scope.hoisted.get(key)
+    if known is None and trace is not None:
+        known = _quickly(trace, build_value, name, (), result, attributes, scope.entry)
+        if known is not None:
+            scope.hoisted[key] = known
     if known is None:
         at = ir.InsertionPoint.at_block_begin(scope.entry)
         made = _create(name, results=(result,), attributes=attributes, loc=location(), ip=at)
@@ -145,6 +171,11 @@ def infer_op(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attrib
 
 def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute] | None = None) -> ir.Value:
     """Create an operation of one result whose type the dialect infers; errors as `infer_op`."""
+    trace = state.trace
+    if trace is not None:
+        quick = _quickly(trace, infer_value, name, operands, attributes)
+        if quick is not None:
+            return quick
     value: ir.Value = infer_op(name, operands, attributes).results[0]
     return value
 

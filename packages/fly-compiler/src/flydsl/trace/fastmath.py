@@ -98,7 +98,12 @@ def ambient() -> FastMathFlags | None:
 
 def flags_attribute(explicit: Any = None) -> dict[str, ir.Attribute] | None:
     """Return the attributes of a float op: `explicit` wins, then the block, then the compile hint; else `None`."""
-    flags = ambient() if explicit is None else normalise(explicit)
+    if explicit is None:
+        if not state.fastmath_set and (state.trace is None or state.trace.fastmath is None):
+            return None  # as for most
+        flags = ambient()
+    else:
+        flags = normalise(explicit)
     if not flags:
         return None
     return {"fastmath": attribute(f"#arith.fastmath<{flags}>")}

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Promotion, static folding, and the meaning of operators on run-time scalars."""
 
+import itertools
 import operator
 
 import pytest
 from tracing import kernel
 
 import flydsl.expr as fx
+from flydsl.expr.values.numeric import base
 
 # (left, right, type of left + right), from the promotion table of the contract.
 TABLE = [
@@ -35,6 +37,13 @@ TABLE = [
     ("Float8E5M2", "Float16", "Float16"),
     ("Float4E2M1FN", "BFloat16", "BFloat16"),
 ]
+
+
+OPERATIONS = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+    *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
+)
 
 
 def static(name):
@@ -192,6 +201,45 @@ def test_select_promotes_its_branches():
         assert c.select(fx.Float32(k.args[1]), 1).dtype is fx.Float32
         assert fx.Boolean(True).select(1, 2.0).value == 1.0
         assert "arith.select" in k.ir()
+
+
+def test_a_literal_that_a_select_gave_is_an_operand():
+    """It keeps all its digits until it takes the class of an operation."""
+    with kernel("f32", "f64") as k:
+        x, y = fx.Float32(k.args[0]), fx.Float64(k.args[1])
+        literal = fx.Boolean(True).select(0.1, 2.0)
+        assert (x + literal).dtype is fx.Float32
+        assert (literal * x).dtype is fx.Float32
+        assert (y - literal).dtype is fx.Float64
+        assert k.count("arith.constant 1.000000e-01 : f32") == 1
+        assert k.count("arith.constant 1.000000e-01 : f64") == 1
+
+
+@pytest.mark.parametrize("name", ["Boolean", "Int8", "Uint32", "Int64", "Index", "Float16", "Float32", "Float64"])
+def test_the_short_way_of_operators_makes_what_the_long_way_makes(name, monkeypatch):
+    cls = getattr(fx, name)
+    others = (7, 0, -1, 1 << 31, 1 << 40, 0.5, True, cls(1), fx.Int32(3), fx.Float32(0.1), fx.Boolean(True))
+
+    def outcome(op, *operands):
+        try:
+            return op(*operands).dtype
+        except (OverflowError, TypeError, ValueError, ZeroDivisionError) as error:
+            return str(error)
+
+    def program():
+        with kernel(cls.mnemonic, cls.mnemonic, "f32") as k:
+            value, *rest = cls(k.args[0]), cls(k.args[1]), fx.Float32(k.args[2])
+            found = [
+                outcome(op, *operands)
+                for op, other in itertools.product(OPERATIONS, (*others, *rest))
+                for operands in ((value, other), (other, value))
+            ]
+            return found, k.ir()
+
+    short = program()
+    monkeypatch.setattr(base, "_shortcuts", {})
+    monkeypatch.setattr(base, "_shortcut", lambda *_: None)
+    assert short == program()
 
 
 def test_raw_values_mix_with_scalars_and_literals():

@@ -156,8 +156,12 @@ def _unary(name: str, doc: str, mnemonic: str | None = None, floating: bool = Tr
     op = "math." + (mnemonic or name)
 
     def function(x: Any, *, fastmath: Any = None) -> Any:
+        cls = type(x)
+        flags = flags_attribute(fastmath) if floating else None
+        if type(cls) is NumericMeta and cls.is_float is floating:
+            return wrap(cls, build(op, (x.ir_value(),), None, flags))
         value, wrapper, _ = _open(name, x, floating)
-        return wrapper(build(op, (value,), value.type, flags_attribute(fastmath) if floating else None))
+        return wrapper(build(op, (value,), None, flags))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc

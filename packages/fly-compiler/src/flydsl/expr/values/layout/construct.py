@@ -11,6 +11,7 @@ from flydsl.trace.build import build, build_once, infer, parse_type, type_of
 from flydsl.trace.wrap import wrap_any
 
 from ..numeric.base import Numeric, as_numeric
+from ..numeric.meta import NumericMeta
 from ..numeric.types import Index, Int32, Int64
 from . import trees
 from .host import from_host
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
+_DYNAMIC = (trees.Dynamic(32), trees.Dynamic(64))
 
 
 def static(ir_type: Any) -> Any:
@@ -61,6 +63,8 @@ def tree_of_value(value: Any, operands: list[ir.Value], none_allowed: bool) -> t
         if not value:
             raise ValueError("an int-tuple has at least one leaf; () is none")
         return tuple([tree_of_value(item, operands, none_allowed) for item in value])
+    if type(kind) is NumericMeta:
+        return _tree_of_scalar(value, operands)
     if value is None:
         if not none_allowed:
             raise ValueError("None is only meaningful in a coordinate or a tile")
@@ -72,18 +76,22 @@ def tree_of_value(value: Any, operands: list[ir.Value], none_allowed: bool) -> t
         return trees.BasisLeaf(tree_of_value(value.value, operands, False), list(value.modes))
     if kind is bool:
         return int(value)
-    if isinstance(value, (Numeric, ir.Value)):
-        scalar = as_numeric(value)
-        if scalar.dtype.is_float:
-            raise TypeError(f"an int-tuple is made of integers, got {scalar.dtype.__name__}")
-        if scalar.is_static():
-            return tree_of_value(int(scalar.value), operands, none_allowed)
-        wide = scalar.dtype is Index or scalar.dtype.width > 32
-        operands.append(scalar.to(Int64 if wide else Int32).ir_value())
-        return trees.Dynamic(64 if wide else 32)
+    if isinstance(value, ir.Value):
+        return _tree_of_scalar(as_numeric(value), operands)
     if hasattr(value, "__index__"):
         return tree_of_value(int(value), operands, none_allowed)
     raise TypeError(f"an int-tuple is made of integers and nested tuples, got '{kind.__name__}': {value!r}")
+
+
+def _tree_of_scalar(scalar: Numeric, operands: list[ir.Value]) -> trees.Tree:
+    cls = type(scalar)
+    if cls.is_float:
+        raise TypeError(f"an int-tuple is made of integers, got {cls.__name__}")
+    if scalar.is_static():
+        return tree_of_value(int(scalar.value), operands, False)
+    wide = cls is Index or cls.width > 32
+    operands.append(scalar.value if cls is Int32 else scalar.to(Int64 if wide else Int32).ir_value())
+    return _DYNAMIC[wide]
 
 
 def _append_leaves(value: IntTuple, operands: list[ir.Value]) -> None:

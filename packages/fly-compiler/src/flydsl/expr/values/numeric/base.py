@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build
+from flydsl.trace.fastmath import flags_attribute
 from flydsl.trace.wrap import register_makers
 
 from .. import above
@@ -26,13 +27,13 @@ from .operators import (
     emit_negative,
     operand_type,
     result_type,
+    single_op,
 )
 from .promote import common_type
 
 __all__ = ["Numeric", "as_numeric", "scalar_binary", "select", "wrap"]
 
 _Value = ir.Value
-_NUMBERS = frozenset((bool, float, int))
 
 
 class Numeric(Operators, metaclass=NumericMeta):
@@ -366,13 +367,59 @@ def _operand(value: Any) -> Any:
     return as_numeric(value) if hasattr(value, "__dsl_scalar__") else None
 
 
+_shortcuts: dict[tuple[BinaryOp, type, type], tuple[NumericMeta, NumericMeta, str | None] | None] = {}
+
+
+def _shortcut(op: BinaryOp, left: Any, right: Any) -> tuple[NumericMeta, NumericMeta, str | None] | None:
+    """Return the class of both operands, that of the result, and the MLIR op if one is all there is to emit.
+
+    Args:
+        op: the operator.
+        left: the Python class of the left operand.
+        right: that of the right one.
+
+    Returns:
+        `None` unless both operands are of one numeric class, or one is a Python number, and keep it.
+    """
+    literal = left if left is int or left is float else right if right is int or right is float else None
+    cls = right if literal is left else left
+    if type(cls) is not NumericMeta or (literal is None and left is not right):
+        return None
+    other = cls if literal is None else classes.Int32 if literal is int else classes.Float32
+    floating = cls.is_float or other.is_float
+    found = None
+    if op is not POW and not (floating and op.kind in ("bit", "shift")) and operand_type(op, cls, other) is cls:
+        found = (cls, result_type(op, cls), single_op(op, cls))
+    _shortcuts[op, left, right] = found
+    return found
+
+
+def _written(operand: Any, cls: NumericMeta) -> ir.Value | None:
+    """Return what is known while tracing, a scalar of `cls` or a Python number, as a constant; `None` if it may not fit."""
+    if type(operand) is int:
+        return constant(float(operand) if cls.is_float else operand, cls) if 0 <= operand < 1 << 31 else None
+    number = operand if type(operand) is float else held_number(operand.value, cls)
+    return constant(cast_number(number, cls), cls)
+
+
 def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
     """Apply `op` to two scalars: fold static ones with Python's meaning, else emit it in the common type."""
-    kind: Any = type(left)
-    if kind is type(right) and type(kind) is NumericMeta:  # most are: two run-time values of one type, which they keep
-        va, vb = left.value, right.value
-        if type(va) not in _NUMBERS and type(vb) not in _NUMBERS and operand_type(op, kind, kind) is kind:
-            return wrap(result_type(op, kind), emit_binary(op, va, vb, kind, fastmath))
+    key = (op, type(left), type(right))
+    shortcut = _shortcuts[key] if key in _shortcuts else _shortcut(*key)
+    if shortcut is not None:  # most are: of one type, which they keep, and literals beside them
+        kept, result, name = shortcut
+        va = left.value if type(left) is kept else None
+        vb = right.value if type(right) is kept else None
+        if isinstance(va, _Value):
+            vb = vb if isinstance(vb, _Value) else _written(right, kept)
+        elif isinstance(vb, _Value):
+            va = _written(left, kept)
+        else:
+            vb = None  # both are known
+        if va is not None and vb is not None:
+            if name is None:
+                return wrap(result, emit_binary(op, va, vb, kept, fastmath))
+            return wrap(result, build(name, (va, vb), None, flags_attribute(fastmath) if kept.is_float else None))
     a, b = _operand(left), _operand(right)
     if a is None or b is None:
         return NotImplemented
@@ -392,8 +439,7 @@ def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
         return wrap(cls, build("math.fpowi", (base, b.ir_value()), base.type))
     va = cast_value(va, ca, cls) if isinstance(va, _Value) else constant(cast_number(held_number(va, ca), cls), cls)
     vb = cast_value(vb, cb, cls) if isinstance(vb, _Value) else constant(cast_number(held_number(vb, cb), cls), cls)
-    result = emit_binary(op, va, vb, cls, fastmath)
-    return wrap(result_type(op, cls), result)
+    return wrap(result_type(op, cls), emit_binary(op, va, vb, cls, fastmath))
 
 
 def _fold(op: BinaryOp, a: Any, b: Any, cls: NumericMeta) -> Any:

@@ -51,6 +51,7 @@ __all__ = [
     "emit_negative",
     "operand_type",
     "result_type",
+    "single_op",
 ]
 
 
@@ -129,6 +130,14 @@ def result_type(op: BinaryOp, cls: NumericMeta) -> NumericMeta:
     return classes.Boolean if op.kind == "cmp" else cls
 
 
+def single_op(op: BinaryOp, cls: NumericMeta) -> str | None:
+    """Return the MLIR op that is all of `op` on two `cls`, whatever they are; `None` where that depends, or is more."""
+    if op.kind not in ("arith", "bit", "div") or op is FLOORDIV or op is MOD:
+        return None
+    name: str | None = op.floating if cls.is_float else op.unsigned  # of each of these the same as for signed ones
+    return name
+
+
 def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir.Value:
     """Emit `op` on two SSA values of `cls` (scalars, or vectors of one shape).
 
@@ -141,8 +150,11 @@ def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastma
     if cls.is_float:
         if op is FLOORDIV:
             return _float_floordiv(a, b, cls, fastmath)
-        value = build(op.floating, (a, b), a.type, flags_attribute(fastmath))
+        value = build(op.floating, (a, b), None, flags_attribute(fastmath))
         return _float_modulo(value, b, cls, fastmath) if op is MOD else value
+    single = single_op(op, cls)
+    if single is not None:
+        return build(single, (a, b), None)
     signed = cls.signed and cls.width > 1
     right = _known(b, cls)
     if right == 0 and op in (FLOORDIV, MOD):
@@ -153,7 +165,7 @@ def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastma
         if op is SHL or not signed:
             return constant(0, cls, a.type)
         b = constant(cls.width - 1, cls, b.type)  # the machine's shifts take the amount modulo the width
-    value = build(op.signed if signed else op.unsigned, (a, b), a.type)
+    value = build(op.signed if signed else op.unsigned, (a, b), None)
     return _modulo(value, b, cls) if signed and op is MOD else value
 
 
