@@ -112,8 +112,11 @@ def test_an_operation_can_go_to_the_start_of_a_block(program):
     made = program.build("arith.constant", attributes={"value": program.one}, start=body)
     assert [one.operation.name for one in body.operations] == ["arith.constant", "arith.constant", "func.return"]
     assert body.operations[0].operation == made.owner.operation
-    program.build("arith.constant", attributes={"value": program.one}, start=empty.body.operations[0].regions[0].blocks[0])
-    assert empty.operation.verify() and function.operation.verify()
+    program.build(
+        "arith.constant", attributes={"value": program.one}, start=empty.body.operations[0].regions[0].blocks[0]
+    )
+    assert empty.operation.verify()
+    assert function.operation.verify()
     assert program.count() == 0
     foreign = Program().module.body
     assert program.build("arith.constant", attributes={"value": program.one}, start=foreign) is None

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import datetime
+import fcntl
 import functools
+import gc
 import io
 import itertools
 import os
 import random
+import resource
 import secrets
+import signal
+import socket
 import subprocess
+import sys
+import threading
 import time
 import uuid
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -56,6 +64,23 @@ ASKED = {
     "numpy.random.default_rng": lambda: float(np.random.default_rng().random()),
     "numpy.random.RandomState": lambda: float(np.random.RandomState().rand()),
     "numpy.random.PCG64": lambda: float(np.random.Generator(np.random.PCG64()).random()),
+    "os.read": lambda: os.read(0, 1)[0],
+    "os.lseek": lambda: os.lseek(0, 0, 1),
+    "os.fstat": lambda: os.fstat(0).st_size,
+    "os.umask": lambda: os.umask(0o22),
+    "os.get_blocking": lambda: float(os.get_blocking(0)),
+    "os.getxattr": lambda: float(os.getxattr("x", "user.a")),
+    "os.sched_getaffinity": lambda: len(os.sched_getaffinity(0)),
+    "fcntl.fcntl": lambda: fcntl.fcntl(0, fcntl.F_GETFL),
+    "resource.getrusage": lambda: resource.getrusage(resource.RUSAGE_SELF).ru_utime,
+    "signal.getitimer": lambda: signal.getitimer(signal.ITIMER_REAL)[0],
+    "socket.gethostbyname": lambda: len(socket.gethostbyname("localhost")),
+    "ctypes.string_at": lambda: ctypes.string_at(0, 1)[0],
+    "ctypes.c_int.from_address": lambda: ctypes.c_int.from_address(0).value,
+    "gc.isenabled": lambda: float(gc.isenabled()),
+    "sys.getrefcount": lambda: sys.getrefcount(TODO),
+    "threading.active_count": lambda: threading.active_count(),
+    "threading.enumerate": lambda: len(threading.enumerate()),
     "torch.rand": lambda: torch.rand(1).item(),
     "torch.randint": lambda: torch.randint(0, 9, (1,)).item(),
     "torch.Tensor.normal_": lambda: torch.zeros(1).normal_().item(),

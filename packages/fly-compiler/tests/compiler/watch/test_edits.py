@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import builtins
+import calendar
 import gc
+import gettext
 import importlib
 import json
 import logging
 import math
+import multiprocessing
 import os
 import resource
 import signal
@@ -17,16 +20,19 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
 from edits import EDITS as COMMON
 from edits_found import FOUND, OF_CALLERS
 from edits_library import LIBRARY
+from edits_process import PROCESS
 from edits_rare import RARE
 
-EDITS = {one.name: one for one in [*COMMON, *RARE, *LIBRARY, *FOUND]}
-assert len(EDITS) == len(COMMON) + len(RARE) + len(LIBRARY) + len(FOUND)
+_ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS]
+EDITS = {one.name: one for one in _ALL}
+assert len(EDITS) == len(_ALL)
 BEFORE, AFTER = 3, 5
 
 PROGRAM = """
@@ -108,15 +114,23 @@ def same_settings(monkeypatch):
 
     monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))
     monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
-    thread = threading.current_thread()
+    thread, process = threading.current_thread(), multiprocessing.current_process()
     before = (gc.get_threshold(), resource.getrlimit(resource.RLIMIT_CORE), signal.getsignal(signal.SIGUSR2))
-    name, timeout = thread.name, socket.getdefaulttimeout()
+    name, timeout, process_name = thread.name, socket.getdefaulttimeout(), process.name
+    buffers, week, domain = np.getbufsize(), calendar.firstweekday(), gettext.textdomain()
     precision, deterministic = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
     yield
     gc.set_threshold(*before[0])
     resource.setrlimit(resource.RLIMIT_CORE, before[1])
     signal.signal(signal.SIGUSR2, before[2])
-    thread.name = name
+    gc.set_debug(0)
+    tracemalloc.stop()
+    torch.set_autocast_enabled(False)
+    np.setbufsize(buffers)
+    calendar.setfirstweekday(week)
+    gettext.textdomain(domain)
+    sys.modules.pop("case_member", None)
+    thread.name, process.name = name, process_name
     socket.setdefaulttimeout(timeout)
     logging.disable(logging.NOTSET)
     torch.set_float32_matmul_precision(precision)

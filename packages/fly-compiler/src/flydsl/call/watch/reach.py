@@ -65,7 +65,8 @@ _RECORDS = frozenset(
     (
         *("_collections_abc", "_weakrefset", "argparse", "ast", "asyncio.futures", "asyncio.locks", "asyncio.queues"),
         *("collections", "concurrent.futures._base", "configparser", "contextlib", "csv", "difflib", "email.message"),
-        *("functools", "graphlib", "hmac", "http.cookies", "optparse", "pprint", "queue", "sched", "shelve", "shlex"),
+        *("functools", "graphlib", "hmac", "http.cookies", "multiprocessing.process", "multiprocessing.shared_memory"),
+        *("multiprocessing.sharedctypes", "optparse", "pprint", "queue", "sched", "shelve", "shlex"),
         *("statistics", "string", "textwrap", "threading", "types", "urllib.request", "weakref"),
     )
 )
@@ -85,11 +86,19 @@ _LISTS_NAMES = frozenset(("__dict__", "dir", "getmembers", "vars"))
 _UNREAD = frozenset(
     ("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__slots__", "__weakref__")
 )
-_DESCRIPTIVE = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
+_DESCRIPTIVE = (
+    *("__abstractmethods__", "__annotations__", "__doc__", "__module__", "__name__", "__qualname__", "__wrapped__"),
+)
 """What functions and classes say of themselves."""
 _DATACLASS_READS = frozenset(("__dataclass_fields__", "asdict", "astuple", "fields", "replace"))
 _VIEWS = (KeysView, ValuesView, ItemsView)
-_ANNOTATION_READS = frozenset(("get_annotations", "get_type_hints"))
+_READS_OF = {
+    "get_annotations": "__annotations__",
+    "get_type_hints": "__annotations__",
+    "isabstract": "__abstractmethods__",
+    "signature": "__wrapped__",
+}
+"""Functions of Python's that read an attribute of what they are given."""
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
@@ -347,8 +356,9 @@ class Reach:
         texts: set[str] = set()
         add_names(code, names, texts)
         self._environment_names(names)
-        if not _ANNOTATION_READS.isdisjoint(names):
-            names.add("__annotations__")
+        for reader, read in _READS_OF.items():
+            if reader in names:
+                names.add(read)
         self.reflective |= not _REFLECTIVE.isdisjoint(names)
         self._matches_classes |= matches_classes(code)
         self._fails |= "AttributeError" in names
@@ -392,7 +402,8 @@ class Reach:
     def _read_globals(self, namespace: dict[str, Any], names: set[str]) -> None:
         for name in names & namespace.keys():
             self._item(f"global '{name}'", namespace, name, of_module=True)
-        known = vars(builtins)
+        own: Any = namespace.get("__builtins__", builtins)  # a module may have others
+        known = own if isinstance(own, dict) else vars(own if isinstance(own, ModuleType) else builtins)
         hidden = (names & known.keys()) - namespace.keys()
         self._without("a global", namespace, hidden)
         for name in hidden:

@@ -147,9 +147,28 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
         return _of_array
     if hasattr(kind, "_version") and hasattr(kind, "untyped_storage"):  # a tensor of torch
         return _of_tensor
-    if "_ctypes" in sys.modules and isinstance(value, _ctypes_objects()):
-        return _of_memory
+    if "_ctypes" in sys.modules:
+        if isinstance(value, _ctypes_objects()):
+            return _of_memory
+        if any(one.__module__ == "_ctypes" and one.__name__ == "_Pointer" for one in kind.__mro__):
+            return of_callers  # what it points to may be gone, so nobody can look whether it is the same
+    if root == "decimal" and hasattr(kind, "create_decimal"):
+        return repr
+    if kind.__module__ == "weakref" and kind.__name__ == "finalize":
+        return _of_finalizer
+    if root == "torch" and hasattr(kind, "initial_seed"):
+        return _of_generator
     return None
+
+
+def _of_finalizer(found: Any) -> bool:
+    alive: bool = found.alive
+    return alive
+
+
+def _of_generator(generator: Any) -> int:
+    seed: int = generator.initial_seed()
+    return seed
 
 
 def _ctypes_objects() -> tuple[type, ...]:
@@ -199,7 +218,12 @@ def _of_array(array: Any) -> Any:
 
 
 def _of_tensor(tensor: Any) -> Any:
-    facts: tuple[Any, ...] = (tensor._version, tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tensor.stride())
+    facts: tuple[Any, ...] = (tensor._version, tensor.dtype, tuple(tensor.shape), tensor.layout)
+    if str(tensor.layout) != "torch.strided":  # a sparse one has no memory of its own, but tensors
+        coordinates = str(tensor.layout) == "torch.sparse_coo"
+        parts = ("_indices", "_values") if coordinates else ("crow_indices", "ccol_indices", "values")
+        return (*facts, *(_of_tensor(getattr(tensor, one)()) for one in parts if _has_part(tensor, one)))
+    facts += (tensor.data_ptr(), tensor.stride())
     facts += (tensor.requires_grad, Same([tensor.grad] if tensor.is_leaf else []))
     if tensor.is_leaf and tensor.grad is not None:
         facts += (_of_tensor(tensor.grad),)
@@ -208,6 +232,15 @@ def _of_tensor(tensor: Any) -> Any:
     with suppress(RuntimeError, TypeError):  # a sparse or quantised one
         return (*facts, tensor.detach().contiguous().flatten().view(sys.modules["torch"].uint8).numpy().tobytes())
     return facts
+
+
+def _has_part(tensor: Any, name: str) -> bool:
+    """Tell whether a sparse tensor has such a part: rows are compressed, or columns."""
+    try:
+        getattr(tensor, name)()
+    except (AttributeError, NotImplementedError, RuntimeError):
+        return False
+    return True
 
 
 # -- settings of the process -------------------------------------------------------------------------------------------
@@ -235,19 +268,37 @@ def _levels(logging: Any) -> Any:
 
 
 def _of_torch(torch: Any) -> Any:
-    asked = ("are_deterministic_algorithms_enabled", "get_float32_matmul_precision", "is_inference_mode_enabled")
-    backends = [getattr(torch.backends, name, None) for name in ("cudnn", "cuda")]
-    found = [_answer(getattr(torch, name)) for name in asked]
+    backends = [getattr(torch.backends, name, None) for name in ("cudnn", "cuda", "mkldnn")]
+    found = [_answer(getattr(torch, name)) for name in _OF_TORCH]
+    for one in ("cpu", "cuda"):
+        found += [_answer(torch.is_autocast_enabled, one), _answer(getattr(torch, "get_autocast_dtype", str), one)]
     for one in (*backends, *(getattr(one, "matmul", None) for one in backends)):
         found += [_answer(getattr, one, name, None) for name in ("allow_tf32", "benchmark", "deterministic", "enabled")]
     return found
 
 
+_OF_TORCH = (
+    *("are_deterministic_algorithms_enabled", "get_float32_matmul_precision", "initial_seed"),
+    *("is_anomaly_enabled", "is_autocast_cache_enabled", "is_autocast_enabled", "is_inference_mode_enabled"),
+)
+"""Functions of torch that say how it is set."""
+
+
 def _answer(ask: Callable[..., Any], *arguments: Any) -> str:
     try:
         return repr(ask(*arguments))
-    except RuntimeError as error:  # torch refuses to say what was set by its older and its newer names both
+    except (RuntimeError, TypeError) as error:  # it does not say what was set by older and newer names both
         return str(error)
+
+
+def _dialects(csv: Any) -> list[tuple[Any, ...]]:
+    fields = ("delimiter", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting", "skipinitialspace")
+    found = [(name, csv.get_dialect(name)) for name in csv.list_dialects()]
+    return [(name, *(getattr(one, field) for field in fields)) for name, one in found]
+
+
+def _types_of_files(mimetypes: Any) -> str:
+    return repr(mimetypes._db and (mimetypes._db.types_map, mimetypes._db.encodings_map, mimetypes._db.suffix_map))
 
 
 def _handlers(signal: Any) -> Same:
@@ -258,6 +309,11 @@ def _limits(resource: Any) -> list[tuple[int, int]]:
     return [resource.getrlimit(getattr(resource, one)) for one in dir(resource) if one.startswith("RLIMIT_")]
 
 
+def _process(process: Any) -> Any:
+    current = process.current_process()
+    return (current.name, Same([current]))
+
+
 def _thread(_: Any) -> Any:
     return (threading.get_ident(), threading.current_thread().name)
 
@@ -266,20 +322,35 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     **{
         name: _of_module("torch", _of_torch)
         for name in (
-            *("allow_tf32", "are_deterministic_algorithms_enabled", "cudnn", "get_float32_matmul_precision"),
-            "is_inference_mode_enabled",
+            *(*_OF_TORCH, "allow_tf32", "cudnn", "get_autocast_cpu_dtype", "get_autocast_dtype"),
+            *("get_autocast_gpu_dtype", "is_autocast_cpu_enabled", "mkldnn"),
         )
     },
     **{name: _of_module("logging", _levels) for name in ("getEffectiveLevel", "getLogger", "isEnabledFor")},
+    "bindtextdomain": _of_module("gettext", lambda one: (one.textdomain(), repr(one._localedirs))),
+    "current_process": _of_module("multiprocessing.process", _process),
     "current_thread": _thread,
     "cwd": _working_folder,
     "get_ident": lambda _: threading.get_ident(),
     "getcontext": _of_module("decimal", lambda one: repr(one.getcontext())),
+    "getbufsize": _of_module("numpy", lambda one: one.getbufsize()),
     "getcwd": _working_folder,
     "getdefaulttimeout": _of_module("socket", lambda one: one.getdefaulttimeout()),
+    "get_event_loop_policy": _of_module("asyncio.events", lambda one: Same([one.get_event_loop_policy()])),
     "getlocale": _of_module("locale", lambda one: one.setlocale(one.LC_ALL)),
     "getpid": lambda _: os.getpid(),
+    "get_debug": _of_module("gc", lambda one: one.get_debug()),
+    "get_dialect": _of_module("csv", _dialects),
     "get_threshold": _of_module("gc", lambda one: one.get_threshold()),
+    "gettrace": lambda _: Same([sys.gettrace()]),
+    "firstweekday": _of_module("calendar", lambda one: one.firstweekday()),
+    "guess_extension": _of_module("mimetypes", _types_of_files),
+    "guess_type": _of_module("mimetypes", _types_of_files),
+    "is_enabled": _of_module("faulthandler", lambda one: one.is_enabled()),
+    "is_tracing": _of_module("tracemalloc", lambda one: one.is_tracing()),
+    "modules": lambda _: (len(sys.modules), next(reversed(sys.modules))),
+    "textdomain": _of_module("gettext", lambda one: one.textdomain()),
+    "timezone": _of_module("time", lambda one: (one.timezone, one.altzone, one.daylight, one.tzname)),
     "getpriority": lambda _: os.getpriority(os.PRIO_PROCESS, 0),
     "getprofile": lambda _: Same([sys.getprofile()]),
     "getrecursionlimit": lambda _: sys.getrecursionlimit(),

@@ -34,6 +34,9 @@ _PROGRAM = "another program"
 _NETWORK = "the network"
 _PERSON = "somebody at the keyboard"
 _CALLER = "who calls"
+_SYSTEM = "the operating system"
+_MEMORY = "memory by its address"
+_INTERPRETER = "the interpreter, which is another one while a trace runs"
 
 _REFUSED: dict[tuple[str, str], str] = {
     **{
@@ -50,7 +53,32 @@ _REFUSED: dict[tuple[str, str], str] = {
         ("subprocess", name): _PROGRAM
         for name in ("Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "run")
     },
-    ("posix", "system"): _PROGRAM,
+    **{("posix", name): _PROGRAM for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system")},
+    **{("posix", name): _PROGRAM for name in ("wait", "wait3", "wait4", "waitid", "waitpid")},
+    # What an open file holds, and how it stands, is known to the system alone. Of paths it is noted (`_READERS`).
+    **{
+        ("posix", name): _SYSTEM
+        for name in (
+            *("eventfd_read", "fpathconf", "fstat", "fstatvfs", "get_blocking", "get_inheritable", "getloadavg"),
+            *("getxattr", "isatty", "listxattr", "lseek", "pathconf", "pread", "preadv", "read", "readv"),
+            *("sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "statvfs"),
+            *("tcgetpgrp", "times", "ttyname", "umask"),
+        )
+    },
+    **{("fcntl", name): _SYSTEM for name in ("fcntl", "flock", "ioctl", "lockf")},
+    **{("select", name): _SYSTEM for name in ("poll", "select")},
+    **{("_signal", name): _SYSTEM for name in ("getitimer", "sigtimedwait", "sigwaitinfo")},
+    **{("signal", name): _SYSTEM for name in ("sigpending", "sigwait")},
+    **{("termios", name): _SYSTEM for name in ("tcgetattr", "tcgetwinsize")},
+    ("resource", "getrusage"): _SYSTEM,
+    **{("_socket", name): _NETWORK for name in ("getaddrinfo", "gethostbyaddr", "gethostbyname", "getnameinfo")},
+    **{("socket", name): _NETWORK for name in ("create_connection", "getaddrinfo", "getfqdn")},
+    **{("ctypes", name): _MEMORY for name in ("string_at", "wstring_at")},
+    **{("gc", name): _INTERPRETER for name in ("get_count", "get_objects", "get_referrers", "get_stats", "isenabled")},
+    **{("sys", name): _INTERPRETER for name in ("_current_frames", "getallocatedblocks", "getrefcount")},
+    **{("threading", name): _INTERPRETER for name in ("active_count", "enumerate")},
+    ("_tracemalloc", "get_traced_memory"): _INTERPRETER,
+    ("tracemalloc", "take_snapshot"): _INTERPRETER,
     ("os", "popen"): _PROGRAM,
     **{("urllib.request", name): _NETWORK for name in ("urlopen", "urlretrieve")},
     **{("inspect", name): _CALLER for name in ("getouterframes", "stack")},
@@ -126,9 +154,11 @@ def asked(function: Callable[..., Any]) -> Any:
     key = (module, name)
     what = _REFUSED.get(key)
     if what is not None:
-        raise _refused(f"{'os' if module == 'posix' else module}.{name}()", what)
+        raise _refused(f"{'os' if module == 'posix' else module.removeprefix('_')}.{name}()", what)
     if key == ("sys", "_getframe"):
         return _own_frame
+    if name.rpartition(".")[2] in ("from_address", "in_dll") and type(owner).__module__ == "_ctypes":
+        raise _refused(f"ctypes' {name.rpartition('.')[2]}()", _MEMORY)
     if key in _SEEDED:
         return _needs_a_seed(function)
     if key in _READERS:

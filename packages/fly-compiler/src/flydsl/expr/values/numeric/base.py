@@ -395,7 +395,7 @@ def _shortcut(op: BinaryOp, left: Any, right: Any) -> tuple[NumericMeta, Numeric
 
 
 def _written(operand: Any, cls: NumericMeta) -> ir.Value | None:
-    """Return what is known while tracing, a scalar of `cls` or a Python number, as a constant; `None` if it may not fit."""
+    """Return a scalar of `cls` that is known, or a Python number, as a constant; `None` where it may not fit."""
     if type(operand) is int:
         return constant(float(operand) if cls.is_float else operand, cls) if 0 <= operand < 1 << 31 else None
     number = operand if type(operand) is float else held_number(operand.value, cls)
