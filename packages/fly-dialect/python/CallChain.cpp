@@ -152,8 +152,8 @@ static nb::object buildValue(nb::handle context, nb::handle boundary, nb::dict l
   return mp::PyOpResult(made, mlirOperationGetResult(made->get(), 0)).maybeDownCast();
 }
 
-/// The operation that `state` describes, with the types that are inferred for its results; null, and
-/// nothing is said, if its operands or attributes are refused.
+/// The operation that `state` describes, with the types that are inferred for its results; null,
+/// and nothing is said, if its operands or attributes are refused.
 static mlir::Operation *createInferred(const mlir::OperationState &state) {
   llvm::SmallVector<MlirValue, 4> operands;
   for (mlir::Value operand : state.operands)
@@ -215,14 +215,15 @@ void fly::python::bindCallChain(nb::module_ &m) {
         "of the code and the offset in it of each frame up to the one that runs the code "
         "`boundary`. Frames whose file name is True in `library` are left out; a file name that it "
         "does not have is returned.");
-  m.def("build_value", buildValue, "context"_a, "boundary"_a, "library"_a, "locations"_a, "name"_a,
-        "operands"_a, "result"_a.none(), "attributes"_a.none(), "start"_a.none() = nb::none(),
-        "Make an operation of one result at the current insertion point, or at the start of the "
-        "block `start`, and return the result, whose type is `result`, or that of the first operand. "
-        "Its location is what `locations` has for `call_chain(boundary, library)`. None, and "
-        "nothing is made, where that or anything else is not as usual: the context, the insertion "
-        "point, an operand or attribute of something else, a dialect that is not loaded. "
-        "`Operation.create` says what is wrong then, or makes the operation.");
+  m.def(
+      "build_value", buildValue, "context"_a, "boundary"_a, "library"_a, "locations"_a, "name"_a,
+      "operands"_a, "result"_a.none(), "attributes"_a.none(), "start"_a.none() = nb::none(),
+      "Make an operation of one result at the current insertion point, or at the start of the "
+      "block `start`, and return the result, whose type is `result`, or that of the first operand. "
+      "Its location is what `locations` has for `call_chain(boundary, library)`. None, and "
+      "nothing is made, where that or anything else is not as usual: the context, the insertion "
+      "point, an operand or attribute of something else, a dialect that is not loaded. "
+      "`Operation.create` says what is wrong then, or makes the operation.");
   m.def("infer_value", inferValue, "context"_a, "boundary"_a, "library"_a, "locations"_a, "name"_a,
         "operands"_a, "attributes"_a.none(),
         "The same for an operation of the fly dialects, which infers the type of its one result. "

@@ -132,8 +132,8 @@ MlirContext withLLVM(MlirContext context) {
   return context;
 }
 
-/// Runs the verifier of the op that `state` describes, with `results` results of no type, and
-/// returns its first complaint.
+/// Runs the verifier of the op that `state` describes, with `results` results of no type and with
+/// empty regions, and returns its first complaint.
 std::string complaintWith(unsigned results, const MlirOperationState &state,
                           RegisteredOperationName name) {
   OperationState probe(unwrap(state.location), name);
@@ -142,6 +142,10 @@ std::string complaintWith(unsigned results, const MlirOperationState &state,
   for (intptr_t index = 0; index < state.nAttributes; ++index)
     probe.addAttribute(unwrap(state.attributes[index].name),
                        unwrap(state.attributes[index].attribute));
+  for (intptr_t index = 0; index < state.nRegions; ++index)
+    probe.addRegion();
+  for (intptr_t index = 0; index < state.nSuccessors; ++index)
+    probe.addSuccessors(unwrap(state.successors[index]));
   MLIRContext *context = name.getContext();
   for (unsigned index = 0; index < results; ++index)
     probe.addTypes(NoneType::get(context));
@@ -162,18 +166,20 @@ std::string complaintWith(unsigned results, const MlirOperationState &state,
 bool admitsOperands(const MlirOperationState &state) {
   std::optional<RegisteredOperationName> name =
       RegisteredOperationName::lookup(unwrap(state.name), unwrap(state.location).getContext());
-  if (!name || !name->hasInterface<InferTypeOpInterface>() || state.nRegions || state.nSuccessors)
+  if (!name || !name->hasInterface<InferTypeOpInterface>())
     return true;
   // The fly dialects check for themselves. These infer from traits alone, which check, too.
   StringRef dialect = name->getDialectNamespace();
   if (dialect.starts_with("fly") || dialect == "arith" || dialect == "math" || dialect == "index")
     return true;
   constexpr unsigned mostResults = 2; // of ops that infer a fixed number
+  constexpr StringRef wrong[] = {"operand", "attribute", "region", "successor"};
   for (unsigned results = 0; results <= mostResults; ++results) {
     std::string complaint = complaintWith(results, state, *name);
     StringRef text = complaint;
     // A complaint about results is about those that were made up here.
-    if ((text.contains("operand") || text.contains("attribute")) && !text.contains("result")) {
+    if (llvm::any_of(wrong, [&](StringRef what) { return text.contains(what); }) &&
+        !text.contains("result")) {
       mlir::emitError(unwrap(state.location)) << complaint;
       return false;
     }

@@ -43,6 +43,11 @@ def test_builders_survive_wrong_operands(dialect: str) -> None:
     assert deadly_calls(dialect, 60, 0)[0] == []
 
 
+@pytest.mark.parametrize("dialect", [one for one in UPSTREAM if one != "vector"])
+def test_builders_of_upstream_dialects_survive_wrong_operands(dialect: str) -> None:
+    assert deadly_calls(dialect, 5, 0)[0] == []
+
+
 # Each dialect has its share of the minutes, and at least one round.
 @pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", OURS + UPSTREAM)

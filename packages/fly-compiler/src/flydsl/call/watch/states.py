@@ -270,8 +270,8 @@ def _levels(logging: Any) -> Any:
 def _of_torch(torch: Any) -> Any:
     backends = [getattr(torch.backends, name, None) for name in ("cudnn", "cuda", "mkldnn")]
     found = [_answer(getattr(torch, name)) for name in _OF_TORCH]
-    for one in ("cpu", "cuda"):
-        found += [_answer(torch.is_autocast_enabled, one), _answer(getattr(torch, "get_autocast_dtype", str), one)]
+    for kind in ("cpu", "cuda"):
+        found += [_answer(torch.is_autocast_enabled, kind), _answer(getattr(torch, "get_autocast_dtype", str), kind)]
     for one in (*backends, *(getattr(one, "matmul", None) for one in backends)):
         found += [_answer(getattr, one, name, None) for name in ("allow_tf32", "benchmark", "deterministic", "enabled")]
     return found

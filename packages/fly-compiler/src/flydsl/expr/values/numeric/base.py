@@ -408,8 +408,8 @@ def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> 
     shortcut = _shortcuts[key] if key in _shortcuts else _shortcut(*key)
     if shortcut is not None:  # most are: of one type, which they keep, and literals beside them
         kept, result, name = shortcut
-        va = left.value if type(left) is kept else None
-        vb = right.value if type(right) is kept else None
+        va: Any = left.value if type(left) is kept else None
+        vb: Any = right.value if type(right) is kept else None
         if isinstance(va, _Value):
             vb = vb if isinstance(vb, _Value) else _written(right, kept)
         elif isinstance(vb, _Value):
