@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from edits import Edit
 
-__all__ = ["PROCESS"]
+__all__ = ["POINTERS", "PROCESS"]
 
 _BUILTINS = "b = dict(vars(__import__('builtins')), case_of_builtins=VALUE)"
 _POINTER = "import ctypes\ni, j = ctypes.c_int(VALUE), ctypes.c_int(0)\nP = ctypes.pointer(i)"
@@ -90,7 +90,7 @@ PROCESS = [
     ),
     Edit(
         "finalizer",
-        "import weakref\nclass C: pass\nc = C()\nF = weakref.finalize(c, print)\nif VALUE == 5: F.detach()",
+        "import weakref\nclass C: pass\nc = C()\nF = weakref.finalize(c, int)\nif VALUE == 5: F.detach()",
         "3 if F.alive else 5",
         change="m.F.detach()",
     ),
@@ -112,8 +112,6 @@ PROCESS = [
         "T.values()[0].item()",
         change="m.T.values()[0] = V",
     ),
-    Edit("memory behind a pointer", _POINTER, "P.contents.value", change="m.i.value = V"),
-    Edit("another pointer", _POINTER, "P[0]", change="m.j.value = V; m.P.contents = m.j"),
     # -- Python --
     Edit(
         "built-ins of a module",
@@ -140,3 +138,9 @@ PROCESS = [
         change="m.A.__abstractmethods__ = frozenset()",
     ),
 ]
+
+POINTERS = [
+    Edit("memory behind a pointer", _POINTER, "P.contents.value", change="m.i.value = V"),
+    Edit("another pointer", _POINTER, "P[0]", change="m.j.value = V; m.P.contents = m.j"),
+]
+"""What these point to may be gone, so that nobody can look whether it is the same: it is read at every call."""

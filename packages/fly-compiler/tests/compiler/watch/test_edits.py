@@ -27,12 +27,13 @@ import pytest
 from edits import EDITS as COMMON
 from edits_found import FOUND, OF_CALLERS
 from edits_library import LIBRARY
-from edits_process import PROCESS
+from edits_process import POINTERS, PROCESS
 from edits_rare import RARE
 
 _ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS]
 EDITS = {one.name: one for one in _ALL}
 assert len(EDITS) == len(_ALL)
+AT_EVERY_CALL = {one.name: one for one in [OF_CALLERS, *POINTERS]}
 BEFORE, AFTER = 3, 5
 
 PROGRAM = """
@@ -94,8 +95,8 @@ def loaded(tmp_path, monkeypatch):
     made = []
 
     def load(name):
-        stem = f"inside_{len(made)}_{[*EDITS, OF_CALLERS.name].index(name)}"
-        texts = EDITS.get(name, OF_CALLERS).texts(stem, BEFORE)
+        stem = f"inside_{len(made)}_{[*EDITS, *AT_EVERY_CALL].index(name)}"
+        texts = {**EDITS, **AT_EVERY_CALL}[name].texts(stem, BEFORE)
         for path, text in zip((f"{stem}.py", f"{stem}_other.py"), texts, strict=True):
             (tmp_path / path).write_text(text)
         made.extend((stem, f"{stem}_other"))
@@ -161,11 +162,12 @@ def test_changes_in_a_process_are_seen_or_refused(name, loaded, monkeypatch):
         assert int(x[0]) == AFTER
 
 
-def test_variables_of_callers_are_read_at_every_call(loaded):
-    """Who calls may be another one each time."""
-    main, _ = loaded(OF_CALLERS.name)
+@pytest.mark.parametrize("name", AT_EVERY_CALL)
+def test_what_nobody_can_compare_is_read_at_every_call(name, loaded):
+    """Who calls may be another one each time, and what a pointer points to may be gone."""
+    main, _ = loaded(name)
     x = np.zeros(1, np.float32)
     main.launch(x)
-    exec(OF_CALLERS.change, {"m": main, "V": AFTER})
+    exec(AT_EVERY_CALL[name].change, {"m": main, "V": AFTER})
     main.launch(x)
     assert int(x[0]) == AFTER
