@@ -45,6 +45,7 @@ POINTERS = ("get_iter", "start_of")
 HELPER = "a public helper for kernels that compute addresses themselves; no kernel of the library calls it"
 LANES = "a public helper: values between lanes by hand, no access; kernels use `fx.coop`"
 ROOM = "the room of one thing in LDS is used again for another of another type; no address is computed"
+POINTERS_OF_CALLERS = "no access: pointers to elements of another type, as callers give them"
 # Why the raw accesses of a file are there.
 REASONS = {
     "attention/flash_attn_kernel.py": f"{ROOM}. The counters are two numbers, and no copy atom adds with a scope",
@@ -68,7 +69,11 @@ REASONS = {
     "common/tensor_shim.py": HELPER,
     "common/views.py": "no instruction and no access: arguments are asked for together, see `load_arguments`",
     "elementwise/pointwise_kernel.py": "where the part of a workgroup begins: 64 bits, and coordinates have 32",
-    "gemm/mxfp4_preshuffle.py": "no access: pointers to elements of another type, as older callers give them",
+    "gemm/mxfp4_preshuffle.py": POINTERS_OF_CALLERS,
+    "gemm/gemm_a8w4_mxscale_gfx1250.py": POINTERS_OF_CALLERS,
+    "gemm/gemm_a8w8_gfx1250.py": POINTERS_OF_CALLERS,
+    "gemm/gemm_bf16_gfx1250.py": POINTERS_OF_CALLERS,
+    "gemm/tdm_gemm.py": "parts of K add themselves to C: no copy atom adds numbers of 32 bits to memory",
     "gemm/arguments.py": "where the tile of a buffer tensor begins: 64 bits; operands may come as plain bytes",
 }
 

@@ -31,8 +31,9 @@ struct LaunchRequest {
 
 // The queue packet of AMD devices holds the grid in work-items, as 32 bits per axis.
 constexpr int64_t kMaxWorkItems = UINT32_MAX;
-constexpr int64_t kMaxCluster = 16;        // blocks, on the chips that have clusters
-constexpr int64_t kMaxPortableCluster = 8; // that all of them take without being asked to
+constexpr int64_t kMaxCluster = 16;             // blocks, on the chips that have clusters
+constexpr int64_t kMaxPortableCluster = 8;      // that all of NVIDIA's take without being asked to
+constexpr const char *kClusterChip = "gfx1250"; // AMD's that has clusters
 
 void check_block(const LaunchRequest &request, const Device &device) {
   int64_t threads = 1;
@@ -78,11 +79,11 @@ bool is_cluster(const int64_t *cluster) {
   return cluster != nullptr && (cluster[0] != 1 || cluster[1] != 1 || cluster[2] != 1);
 }
 
-void check_cluster(const LaunchRequest &request, const int64_t *cluster, const DeviceApi &api) {
-  if (!api.cuda())
-    request.refuse("this version of fly-runtime launches no clusters on AMD GPUs, but the kernel "
-                   "asks for " +
-                   triple(cluster));
+void check_cluster(const LaunchRequest &request, const int64_t *cluster, const Device &device,
+                   const DeviceApi &api) {
+  if (!api.cuda() && device.architecture.rfind(kClusterChip, 0) != 0)
+    request.refuse(device.architecture +
+                   " has no clusters of workgroups, but the kernel asks for " + triple(cluster));
   int64_t blocks = 1;
   for (int axis = 0; axis < 3; ++axis) {
     const int64_t extent = cluster[axis];
@@ -124,18 +125,19 @@ void launch_on(const Devices &all, const Device &device, ArtifactState &state, u
   check_grid(request, device, !api.cuda());
   check_lds(request, device);
   if (is_cluster(cluster))
-    check_cluster(request, cluster, api);
+    check_cluster(request, cluster, device, api);
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return;
   const LoadedKernel &kernel = state.module_on(all, device).kernels[number];
   const int64_t sharedBytes = request.sharedBytes + kernel.dynamicBytes;
+  // An AMD kernel says in its metadata what its cluster is.
+  const bool extended = is_cluster(cluster) && api.cuda();
   if (runningCall.memory != nullptr)
     runningCall.memory->register_all();
-  if (is_cluster(cluster) ? static_cast<bool>(api.cuLaunchKernelEx)
-                          : static_cast<bool>(api.launchKernel))
+  if (extended ? static_cast<bool>(api.cuLaunchKernelEx) : static_cast<bool>(api.launchKernel))
     runningCall.launched = true;
   try {
-    if (is_cluster(cluster))
+    if (extended)
       launch_cluster(api, request, kernel.function, cluster, sharedBytes, stream, params);
     else
       api.call(api.launchKernel, kernel.function, static_cast<unsigned>(grid[0]),

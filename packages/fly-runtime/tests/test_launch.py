@@ -63,7 +63,7 @@ def test_empty_grid_launches_nothing(make: Make, hip: build.Hip, axis: int) -> N
         ({"shared": -4}, "dynamic LDS of -4 bytes is negative"),
         (
             {"cluster": (2, 1, 1)},
-            "this version of fly-runtime launches no clusters on AMD GPUs, but the kernel asks for (2, 1, 1)",
+            " has no clusters of workgroups, but the kernel asks for (2, 1, 1)",
         ),
     ],
 )

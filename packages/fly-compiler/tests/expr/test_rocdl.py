@@ -36,7 +36,8 @@ def test_buffer_descriptors():
         ("gfx942", True, 0x27000),
         ("gfx1201", False, 0x21027000),
         ("gfx1201", True, 0x31027000),
-        ("gfx1250", False, 0x27000),
+        ("gfx1250", False, 2),
+        ("gfx1250", True, 3),
     ],
 )
 def test_descriptor_flags(arch, sized, flags):

@@ -10,6 +10,7 @@ from references import HALF_ULP, Problem
 
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
+from flydsl.kernels.gemm import rdna3_f16_gemm_autotune as autotune
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
 from flydsl.kernels.gemm.rdna3_int8_gemm import create_wmma_int8_gemm_module
@@ -268,6 +269,44 @@ def test_other_targets_are_refused_by_name(arch):
         if chip != arch:
             with pytest.raises(RuntimeError, match=f"{name} is written for {chip}; the target is {arch}"):
                 build()
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile"),
+    [((4096, 4096, 4096), (256, 256, 32)), ((2048, 1024, 64), (128, 128, 32)), ((200, 512, 64), (32, 64, 64)),
+     ((2048, 1024, 96), (128, 128, 32)), ((1, 4, 128), (32, 32, 64))],
+)  # fmt: skip
+def test_the_tile_that_a_problem_gets(shape, tile):
+    """The largest with a workgroup for each of 96 compute units, else that with most workgroups."""
+    assert autotune.pick_tile(*shape) == tile
+    assert tile in autotune.feasible_tiles(*shape)
+    assert autotune.persistent_wgs(*shape) == 0
+
+
+def test_tiles_that_a_problem_cannot_have():
+    assert autotune.feasible_tiles(64, 64, 96) == [tile for tile in autotune.TILES if tile[2] == 32]
+    assert autotune.feasible_tiles(64, 62, 128) == []
+    with pytest.raises(ValueError, match="N has to be a multiple of 4, and K two or more steps"):
+        autotune.pick_tile(64, 64, 32)
+    with pytest.raises(ValueError, match="there is no tile 64x32x32"):
+        autotune.tile_opts((64, 32, 32))
+
+
+@pytest.mark.parametrize("tile", autotune.TILES)
+def test_every_tile_by_dispatch(run, arch, rdna3, tile):
+    problem = Problem(70, 72, 128, "bf16", "bf16", arch=arch, seed=sum(tile))
+    c = problem.output().fill_(float("nan"))
+    autotune.rdna3_gemm_dispatch(c, problem.a, problem.b, 70, 72, 128, tile=tile)
+    problem.check(c)
+
+
+def test_without_a_search_the_usual_tile(run, arch, rdna3):
+    problem = Problem(33, 40, 128, "fp16", "f32", arch=arch)
+    c = problem.output().fill_(float("nan"))
+    autotune.rdna3_gemm_autotuned(c, problem.a, problem.b)
+    problem.check(c)
+    with pytest.raises(ValueError, match=r"A is torch\.int8; use one of"):
+        autotune.rdna3_gemm_dispatch(c, problem.a.to(torch.int8), problem.b, 33, 40, 128)
 
 
 def test_products_stay_out_of_the_branches_of_stores(run, arch, half):

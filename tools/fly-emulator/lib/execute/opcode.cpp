@@ -89,7 +89,9 @@ OpcodeTable::OpcodeTable() {
 }
 
 const Opcode *OpcodeTable::find(const std::string &mnemonic) const {
-  const auto it = opcodes_.find(mnemonic);
+  auto it = opcodes_.find(mnemonic);
+  if (it == opcodes_.end() && mnemonic.rfind(kImageOpcodes, 0) == 0)
+    it = opcodes_.find(kImageOpcodes);
   return it == opcodes_.end() ? nullptr : &it->second;
 }
 

@@ -46,6 +46,9 @@ struct Opcode {
 };
 
 /// All opcodes by mnemonic. Built once.
+/// The entry of all opcodes of images, whose names begin so.
+constexpr char kImageOpcodes[] = "image_";
+
 class OpcodeTable {
 public:
   static const OpcodeTable &instance();

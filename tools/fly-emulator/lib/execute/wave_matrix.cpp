@@ -6,13 +6,13 @@
 // Where elements lie is what AMD publishes. gfx11 wants A and B in every group of 16 lanes; what it
 // makes of groups that differ nobody says, so that this is an error here. Accumulation is one chain
 // of fused multiply-adds in the order of k, as for MFMA, and assumed as it is there.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "execute/lane_tables.h"
 #include "execute/opcode.h"
 #include "execute/wave.h"
+#include "execute/wave_elements.h"
 #include "support/format.h"
 
 namespace flyemu {
@@ -21,23 +21,7 @@ namespace {
 constexpr unsigned kTile = 16; ///< rows and columns
 constexpr unsigned kMostK = 64;
 
-enum class Element : uint8_t { F16, Bf16, Fp8, Bf8, Iu8, Iu4, F32, I32 };
-
-unsigned bitsOf(Element element) {
-  switch (element) {
-  case Element::F16:
-  case Element::Bf16:
-    return 16;
-  case Element::Fp8:
-  case Element::Bf8:
-  case Element::Iu8:
-    return 8;
-  case Element::Iu4:
-    return 4;
-  default:
-    return 32;
-  }
-}
+using Element = WaveElement;
 
 /// One instruction, apart from the wave that it runs on.
 struct Shape {
@@ -72,11 +56,19 @@ struct Layout {
     return e / kRun * kRun * groups + kRun * group + e % kRun;
   }
 
-  struct RegisterLane {
-    unsigned reg; ///< in elements of the result
-    unsigned lane;
-  };
-  RegisterLane resultRegister(unsigned row, unsigned column) const {
+  /// Where an element of D lies; `high` names the half of a register that has it alone, on gfx11.
+  WaveSlot slot(unsigned row, unsigned column, bool high) const {
+    const auto [reg, lane] = place(row, column);
+    if (bitsOf(shape.out) == 32)
+      return {reg, lane, 0};
+    if (doubled)
+      return {reg, lane, high ? 16U : 0U};
+    return {reg / 2, lane, reg % 2 * 16};
+  }
+
+private:
+  /// The register, in elements of the result, and the lane.
+  std::pair<unsigned, unsigned> place(unsigned row, unsigned column) const {
     if (doubled)
       return {row / groups, row % groups * kTile + column};
     if (groups == 2)
@@ -84,39 +76,6 @@ struct Layout {
     return {row % 4, 32 * (row / 4 % 2) + row / 8 * kTile + column};
   }
 };
-
-const uint32_t *rowsOf(const Wave &wave, const Operand &operand) {
-  if (!operand.isVector())
-    throw Fault{"a matrix operand is no vector register"};
-  return wave.row(operand.index);
-}
-
-uint32_t fieldOf(const uint32_t *rows, unsigned lane, unsigned element, unsigned bits) {
-  const unsigned bit = element * bits;
-  const uint32_t word = rows[size_t{bit / 32} * kLanes + lane] >> (bit % 32);
-  return bits == 32 ? word : word & ((1U << bits) - 1U);
-}
-
-float halfValue(const Wave &wave, uint32_t bits, Element element) {
-  alignas(64) uint16_t in[16] = {static_cast<uint16_t>(bits)};
-  alignas(64) float out[16];
-  const LaneHelpers &helpers = *wave.launch->helpers;
-  (element == Element::Bf16 ? helpers.widenBf16 : helpers.widenF16)(out, in, 16);
-  return out[0];
-}
-
-/// The value of element e of A or B, with the negations of the instruction.
-float floatValue(const Wave &wave, uint32_t bits, Element element, unsigned e, uint8_t modifiers) {
-  if (element == Element::Fp8 || element == Element::Bf8)
-    return wave.launch->helpers->decodeSmall(bits, element == Element::Bf8 ? 1 : 0, true);
-  const float value = halfValue(wave, bits, element);
-  const uint8_t negation = e % 2 == 0 ? modifier::kNeg : modifier::kAbs; // neg_lo, neg_hi
-  return (modifiers & negation) != 0 ? -value : value;
-}
-int32_t integerValue(uint32_t bits, unsigned width, bool isSigned) {
-  const uint32_t sign = 1U << (width - 1);
-  return static_cast<int32_t>(isSigned ? (bits ^ sign) - sign : bits);
-}
 
 void requireDoubled(const Layout &layout, const uint32_t *rows, unsigned bits, char name) {
   const unsigned registers = layout.perLane() * bits / 32;
@@ -157,9 +116,9 @@ void gatherSparse(const Layout &layout, const uint32_t *rows, const uint32_t *in
 template <typename T, typename F>
 void gatherA(const Wave &wave, const Instruction &inst, const Layout &layout, T *out, F &&value) {
   const unsigned bits = bitsOf(layout.shape.a);
-  const uint32_t *rows = rowsOf(wave, inst.src[0]);
+  const uint32_t *rows = matrixRows(wave, inst.src[0]);
   if (layout.shape.sparse)
-    gatherSparse(layout, rows, rowsOf(wave, inst.src[3]), inst.modifiers.indexKey, bits, out,
+    gatherSparse(layout, rows, matrixRows(wave, inst.src[3]), inst.modifiers.indexKey, bits, out,
                  value);
   else
     gather(layout, rows, bits, out, value);
@@ -173,26 +132,6 @@ void checkWidth(const Layout &layout) {
                 "register, is not modelled"};
 }
 
-float loadC(const Wave &wave, const Operand &c, const Shape &s, const Layout::RegisterLane &slot,
-            bool high, bool packed) {
-  float value = 0;
-  if (s.out == Element::F32) {
-    const uint32_t bits =
-        c.isVector() ? wave.row(c.index)[slot.reg * kLanes + slot.lane] : readScalar(wave, c);
-    std::memcpy(&value, &bits, 4);
-  } else {
-    const unsigned reg = packed ? slot.reg / 2 : slot.reg;
-    const unsigned shift = (packed ? slot.reg % 2 != 0 : high) ? 16 : 0;
-    value = halfValue(wave,
-                      c.isVector() ? wave.row(c.index)[reg * kLanes + slot.lane] >> shift
-                                   : readScalar(wave, c),
-                      s.out);
-  }
-  if ((c.modifiers & modifier::kAbs) != 0)
-    value = std::fabs(value);
-  return (c.modifiers & modifier::kNeg) != 0 ? -value : value;
-}
-
 void floatMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   const Layout layout(wave, s);
   checkWidth(layout);
@@ -202,41 +141,21 @@ void floatMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   gatherA(wave, inst, layout, a, [&](uint32_t bits, unsigned e) {
     return floatValue(wave, bits, s.a, e, inst.src[0].modifiers);
   });
-  const uint32_t *bRows = rowsOf(wave, inst.src[1]);
+  const uint32_t *bRows = matrixRows(wave, inst.src[1]);
   gather(layout, bRows, bitsOf(s.b), b, [&](uint32_t bits, unsigned e) {
     return floatValue(wave, bits, s.b, e, inst.src[1].modifiers);
   });
   if (layout.doubled)
     requireDoubled(layout, bRows, bitsOf(s.b), 'B');
-  const Operand &cOperand = inst.src[2];
   // gfx11 has one 16-bit element of C and D in a register, in the half that op_sel names.
-  const bool packed = !layout.doubled;
   const bool high = (inst.modifiers.scaleSelect >> 2 & 1U) != 0;
   for (unsigned i = 0; i < kTile; ++i)
     for (unsigned j = 0; j < kTile; ++j)
-      c[i * kTile + j] = loadC(wave, cOperand, s, layout.resultRegister(i, j), high, packed);
-  const LaneHelpers &helpers = *wave.launch->helpers;
-  helpers.matmulF32(c, a, b, kTile, kTile, s.k);
-  uint32_t *to = wave.row(inst.dst[0].index);
+      c[i * kTile + j] = loadC(wave, inst.src[2], s.out, layout.slot(i, j, high));
+  wave.launch->helpers->matmulF32(c, a, b, kTile, kTile, s.k);
   for (unsigned i = 0; i < kTile; ++i)
-    for (unsigned j = 0; j < kTile; ++j) {
-      const Layout::RegisterLane slot = layout.resultRegister(i, j);
-      float value = c[i * kTile + j];
-      uint32_t bits = 0;
-      std::memcpy(&bits, &value, 4);
-      if (std::isnan(value))
-        bits = 0x7fc00000U;
-      if (s.out == Element::F32) {
-        to[slot.reg * kLanes + slot.lane] = bits;
-        continue;
-      }
-      std::memcpy(&value, &bits, 4);
-      const uint32_t half =
-          s.out == Element::F16 ? helpers.narrowF16(value) : helpers.narrowBf16(value);
-      const unsigned shift = (packed ? slot.reg % 2 != 0 : high) ? 16 : 0;
-      uint32_t &word = to[(packed ? slot.reg / 2 : slot.reg) * kLanes + slot.lane];
-      word = (word & ~(0xffffU << shift)) | half << shift;
-    }
+    for (unsigned j = 0; j < kTile; ++j)
+      storeD(wave, inst.dst[0], s.out, layout.slot(i, j, high), c[i * kTile + j]);
 }
 
 void integerMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
@@ -247,26 +166,14 @@ void integerMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   alignas(64) int32_t b[kMostK * kTile];
   const auto isSigned = [&](unsigned i) { return (inst.src[i].modifiers & modifier::kNeg) != 0; };
   gatherA(wave, inst, layout, a,
-          [&](uint32_t field, unsigned) { return integerValue(field, bits, isSigned(0)); });
-  const uint32_t *bRows = rowsOf(wave, inst.src[1]);
+          [&](uint32_t field, unsigned) { return integerValue(field, s.a, isSigned(0)); });
+  const uint32_t *bRows = matrixRows(wave, inst.src[1]);
   gather(layout, bRows, bits, b,
-         [&](uint32_t field, unsigned) { return integerValue(field, bits, isSigned(1)); });
+         [&](uint32_t field, unsigned) { return integerValue(field, s.b, isSigned(1)); });
   if (layout.doubled)
     requireDoubled(layout, bRows, bits, 'B');
-  const Operand &c = inst.src[2];
-  uint32_t *to = wave.row(inst.dst[0].index);
-  for (unsigned i = 0; i < kTile; ++i)
-    for (unsigned j = 0; j < kTile; ++j) {
-      const Layout::RegisterLane slot = layout.resultRegister(i, j);
-      const size_t at = size_t{slot.reg} * kLanes + slot.lane;
-      int64_t sum =
-          static_cast<int32_t>(c.isVector() ? wave.row(c.index)[at] : readScalar(wave, c));
-      for (unsigned k = 0; k < s.k; ++k)
-        sum += int64_t{a[k * kTile + i]} * b[k * kTile + j];
-      if (inst.modifiers.clamp)
-        sum = std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX);
-      to[at] = static_cast<uint32_t>(sum);
-    }
+  multiplyIntegers(wave, inst, a, b, kTile, s.k,
+                   [&](unsigned row, unsigned column) { return layout.slot(row, column, false); });
 }
 
 struct NamedShape {
@@ -278,9 +185,9 @@ constexpr NamedShape kShapes[] = {
     {"v_wmma_f32_16x16x16_bf16", {Element::F32, Element::Bf16, Element::Bf16, 16, false}},
     {"v_wmma_f16_16x16x16_f16", {Element::F16, Element::F16, Element::F16, 16, false}},
     {"v_wmma_bf16_16x16x16_bf16", {Element::Bf16, Element::Bf16, Element::Bf16, 16, false}},
-    {"v_wmma_i32_16x16x16_iu8", {Element::I32, Element::Iu8, Element::Iu8, 16, false}},
-    {"v_wmma_i32_16x16x16_iu4", {Element::I32, Element::Iu4, Element::Iu4, 16, false}},
-    {"v_wmma_i32_16x16x32_iu4", {Element::I32, Element::Iu4, Element::Iu4, 32, false}},
+    {"v_wmma_i32_16x16x16_iu8", {Element::I32, Element::I8, Element::I8, 16, false}},
+    {"v_wmma_i32_16x16x16_iu4", {Element::I32, Element::I4, Element::I4, 16, false}},
+    {"v_wmma_i32_16x16x32_iu4", {Element::I32, Element::I4, Element::I4, 32, false}},
     {"v_wmma_f32_16x16x16_fp8_fp8", {Element::F32, Element::Fp8, Element::Fp8, 16, false}},
     {"v_wmma_f32_16x16x16_fp8_bf8", {Element::F32, Element::Fp8, Element::Bf8, 16, false}},
     {"v_wmma_f32_16x16x16_bf8_fp8", {Element::F32, Element::Bf8, Element::Fp8, 16, false}},
@@ -289,9 +196,9 @@ constexpr NamedShape kShapes[] = {
     {"v_swmmac_f32_16x16x32_bf16", {Element::F32, Element::Bf16, Element::Bf16, 32, true}},
     {"v_swmmac_f16_16x16x32_f16", {Element::F16, Element::F16, Element::F16, 32, true}},
     {"v_swmmac_bf16_16x16x32_bf16", {Element::Bf16, Element::Bf16, Element::Bf16, 32, true}},
-    {"v_swmmac_i32_16x16x32_iu8", {Element::I32, Element::Iu8, Element::Iu8, 32, true}},
-    {"v_swmmac_i32_16x16x32_iu4", {Element::I32, Element::Iu4, Element::Iu4, 32, true}},
-    {"v_swmmac_i32_16x16x64_iu4", {Element::I32, Element::Iu4, Element::Iu4, 64, true}},
+    {"v_swmmac_i32_16x16x32_iu8", {Element::I32, Element::I8, Element::I8, 32, true}},
+    {"v_swmmac_i32_16x16x32_iu4", {Element::I32, Element::I4, Element::I4, 32, true}},
+    {"v_swmmac_i32_16x16x64_iu4", {Element::I32, Element::I4, Element::I4, 64, true}},
     {"v_swmmac_f32_16x16x32_fp8_fp8", {Element::F32, Element::Fp8, Element::Fp8, 32, true}},
     {"v_swmmac_f32_16x16x32_fp8_bf8", {Element::F32, Element::Fp8, Element::Bf8, 32, true}},
     {"v_swmmac_f32_16x16x32_bf8_fp8", {Element::F32, Element::Bf8, Element::Fp8, 32, true}},

@@ -16,6 +16,7 @@
 #include "execute/lane_tables.h"
 #include "execute/opcode.h"
 #include "execute/wave.h"
+#include "execute/wave_elements.h"
 #include "support/format.h"
 
 namespace flyemu {
@@ -26,29 +27,7 @@ constexpr unsigned kWave = 32;
 constexpr unsigned kMostRows = 32;
 constexpr unsigned kMostK = 128;
 
-/// The first five are numbered as the fields of f8f6f4 instructions.
-enum class Element : uint8_t { Fp8, Bf8, Fp6, Bf6, Fp4, F16, Bf16, F32, I8, I32 };
-
-unsigned bitsOf(Element element) {
-  switch (element) {
-  case Element::Fp8:
-  case Element::Bf8:
-  case Element::I8:
-    return 8;
-  case Element::Fp6:
-  case Element::Bf6:
-    return 6;
-  case Element::Fp4:
-    return 4;
-  case Element::F16:
-  case Element::Bf16:
-    return 16;
-  case Element::F32:
-  case Element::I32:
-    return 32;
-  }
-  return 32;
-}
+using Element = WaveElement;
 
 /// One instruction, apart from the formats that a field of it chooses.
 struct Shape {
@@ -72,64 +51,11 @@ unsigned kOf(Element element, unsigned lane, unsigned e) {
   return e / kRun * 2 * kRun + kRun * half + e % kRun;
 }
 
-/// A row of D and the register and lane that hold it (in whole elements).
-struct Slot {
-  unsigned reg;
-  unsigned lane;
-};
-Slot resultSlot(const Shape &s, unsigned row, unsigned column) {
+WaveSlot resultSlot(const Shape &s, Element element, unsigned row, unsigned column) {
   const unsigned perLane = s.rows / 2;
-  return {row % perLane, row / perLane * 16 + column};
-}
-
-const uint32_t *rowsOf(const Wave &wave, const Operand &operand) {
-  if (!operand.isVector())
-    throw Fault{"a matrix operand is no vector register"};
-  return wave.row(operand.index);
-}
-
-uint32_t fieldOf(const uint32_t *rows, unsigned lane, unsigned element, unsigned bits) {
-  const unsigned bit = element * bits;
-  uint64_t word = rows[size_t{bit / 32} * kLanes + lane];
-  if (bit % 32 + bits > 32) // of six bits, some lie in two registers
-    word |= uint64_t{rows[size_t{bit / 32 + 1} * kLanes + lane]} << 32;
-  return static_cast<uint32_t>(word >> (bit % 32) & ((uint64_t{1} << bits) - 1));
-}
-
-float wordValue(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-float halfValue(const Wave &wave, uint32_t bits, Element element) {
-  alignas(64) uint16_t in[16] = {static_cast<uint16_t>(bits)};
-  alignas(64) float out[16];
-  const LaneHelpers &helpers = *wave.launch->helpers;
-  (element == Element::Bf16 ? helpers.widenBf16 : helpers.widenF16)(out, in, 16);
-  return out[0];
-}
-
-/// The value of element e of A or B, with the negations of the instruction.
-float floatValue(const Wave &wave, uint32_t bits, Element element, unsigned e, uint8_t modifiers) {
-  float value = 0;
-  switch (element) {
-  case Element::F32:
-    value = wordValue(bits);
-    break;
-  case Element::F16:
-  case Element::Bf16:
-    value = halfValue(wave, bits, element);
-    break;
-  default:
-    return wave.launch->helpers->decodeSmall(bits, static_cast<unsigned>(element), true);
-  }
-  const uint8_t negation = e % 2 == 0 || element == Element::F32 ? modifier::kNeg : modifier::kAbs;
-  return (modifiers & negation) != 0 ? -value : value;
-}
-
-int32_t integerValue(uint32_t bits, bool isSigned) {
-  return isSigned ? static_cast<int8_t>(bits) : static_cast<int32_t>(bits);
+  const unsigned reg = row % perLane;
+  const unsigned lane = row / perLane * 16 + column;
+  return bitsOf(element) == 32 ? WaveSlot{reg, lane, 0} : WaveSlot{reg / 2, lane, reg % 2 * 16};
 }
 
 /// Gather A or B as [k][row]; T is float or int32_t.
@@ -157,8 +83,8 @@ void gatherSparse(const Wave &wave, const Instruction &inst, const Shape &s, T *
                 "not modelled"};
   if (registers != indexOperand.dwords)
     throw Fault{"a sparse matrix instruction whose indices have another number of registers"};
-  const uint32_t *rows = rowsOf(wave, inst.src[0]);
-  const uint32_t *indices = rowsOf(wave, indexOperand);
+  const uint32_t *rows = matrixRows(wave, inst.src[0]);
+  const uint32_t *indices = matrixRows(wave, indexOperand);
   std::memset(out, 0, sizeof(T) * s.k * s.rows);
   for (unsigned lane = 0; lane < kWave; ++lane)
     for (unsigned e = 0; e < stored; ++e) {
@@ -191,41 +117,6 @@ void applyScales(const Wave &wave, const Operand &operand, unsigned rowCount, un
   }
 }
 
-float loadC(const Wave &wave, const Operand &c, const Shape &s, const Slot &slot) {
-  float value = 0;
-  if (bitsOf(s.in) == 32) {
-    value = wordValue(c.isVector() ? wave.row(c.index)[size_t{slot.reg} * kLanes + slot.lane]
-                                   : readScalar(wave, c));
-  } else {
-    const uint32_t word = c.isVector()
-                              ? wave.row(c.index)[size_t{slot.reg / 2} * kLanes + slot.lane] >>
-                                    (slot.reg % 2 != 0 ? 16 : 0)
-                              : readScalar(wave, c);
-    value = halfValue(wave, word, s.in);
-  }
-  if ((c.modifiers & modifier::kAbs) != 0)
-    value = std::fabs(value);
-  return (c.modifiers & modifier::kNeg) != 0 ? -value : value;
-}
-
-void storeD(Wave &wave, const Operand &d, const Shape &s, const Slot &slot, float value) {
-  const LaneHelpers &helpers = *wave.launch->helpers;
-  uint32_t *to = wave.row(d.index);
-  if (bitsOf(s.out) == 32) {
-    uint32_t bits = 0x7fc00000U;
-    if (!std::isnan(value))
-      std::memcpy(&bits, &value, sizeof bits);
-    to[size_t{slot.reg} * kLanes + slot.lane] = bits;
-    return;
-  }
-  const uint32_t half = std::isnan(value)       ? (s.out == Element::F16 ? 0x7e00U : 0x7fc0U)
-                        : s.out == Element::F16 ? helpers.narrowF16(value)
-                                                : helpers.narrowBf16(value);
-  const unsigned shift = slot.reg % 2 != 0 ? 16 : 0;
-  uint32_t &word = to[size_t{slot.reg / 2} * kLanes + slot.lane];
-  word = (word & ~(0xffffU << shift)) | half << shift;
-}
-
 void requireE8M0(const Modifiers &m) {
   if (m.scaleFormatA != 0 || m.scaleFormatB != 0)
     throw Fault{"scales of a matrix instruction other than E8M0 (matrix_a_scale_fmt, "
@@ -247,8 +138,8 @@ void floatMatrix(Wave &wave, const Instruction &inst, Shape s) {
   if (s.sparse)
     gatherSparse(wave, inst, s, a, valueA);
   else
-    gather(s, rowsOf(wave, inst.src[0]), s.rows, s.a, a, valueA);
-  gather(s, rowsOf(wave, inst.src[1]), kColumns, s.b, b, [&](uint32_t bits, unsigned e) {
+    gather(s, matrixRows(wave, inst.src[0]), s.rows, s.a, a, valueA);
+  gather(s, matrixRows(wave, inst.src[1]), kColumns, s.b, b, [&](uint32_t bits, unsigned e) {
     return floatValue(wave, bits, s.b, e, inst.src[1].modifiers);
   });
   if (s.scaledBlock != 0) {
@@ -258,38 +149,27 @@ void floatMatrix(Wave &wave, const Instruction &inst, Shape s) {
   }
   for (unsigned i = 0; i < s.rows; ++i)
     for (unsigned j = 0; j < kColumns; ++j)
-      c[i * kColumns + j] = loadC(wave, inst.src[2], s, resultSlot(s, i, j));
+      c[i * kColumns + j] = loadC(wave, inst.src[2], s.in, resultSlot(s, s.in, i, j));
   wave.launch->helpers->matmulF32(c, a, b, s.rows, kColumns, s.k);
   for (unsigned i = 0; i < s.rows; ++i)
     for (unsigned j = 0; j < kColumns; ++j)
-      storeD(wave, inst.dst[0], s, resultSlot(s, i, j), c[i * kColumns + j]);
+      storeD(wave, inst.dst[0], s.out, resultSlot(s, s.out, i, j), c[i * kColumns + j]);
 }
 
 void integerMatrix(Wave &wave, const Instruction &inst, const Shape &s) {
   alignas(64) int32_t a[kMostK * kColumns];
   alignas(64) int32_t b[kMostK * kColumns];
   const auto isSigned = [&](unsigned i) { return (inst.src[i].modifiers & modifier::kNeg) != 0; };
-  const auto valueA = [&](uint32_t bits, unsigned) { return integerValue(bits, isSigned(0)); };
+  const auto valueA = [&](uint32_t bits, unsigned) { return integerValue(bits, s.a, isSigned(0)); };
   if (s.sparse)
     gatherSparse(wave, inst, s, a, valueA);
   else
-    gather(s, rowsOf(wave, inst.src[0]), s.rows, s.a, a, valueA);
-  gather(s, rowsOf(wave, inst.src[1]), kColumns, s.b, b,
-         [&](uint32_t bits, unsigned) { return integerValue(bits, isSigned(1)); });
-  const Operand &c = inst.src[2];
-  uint32_t *to = wave.row(inst.dst[0].index);
-  for (unsigned i = 0; i < s.rows; ++i)
-    for (unsigned j = 0; j < kColumns; ++j) {
-      const Slot slot = resultSlot(s, i, j);
-      const size_t at = size_t{slot.reg} * kLanes + slot.lane;
-      int64_t sum =
-          static_cast<int32_t>(c.isVector() ? wave.row(c.index)[at] : readScalar(wave, c));
-      for (unsigned k = 0; k < s.k; ++k)
-        sum += int64_t{a[k * s.rows + i]} * b[k * kColumns + j];
-      if (inst.modifiers.clamp)
-        sum = std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX);
-      to[at] = static_cast<uint32_t>(sum);
-    }
+    gather(s, matrixRows(wave, inst.src[0]), s.rows, s.a, a, valueA);
+  gather(s, matrixRows(wave, inst.src[1]), kColumns, s.b, b,
+         [&](uint32_t bits, unsigned) { return integerValue(bits, s.b, isSigned(1)); });
+  multiplyIntegers(wave, inst, a, b, s.rows, s.k, [&](unsigned row, unsigned column) {
+    return resultSlot(s, s.out, row, column);
+  });
 }
 
 struct NamedShape {

@@ -88,15 +88,36 @@ std::string describeImage(const void *image, size_t bytes) {
   return out + "]}";
 }
 
+namespace {
+
+/// Whether an instruction of LLVM's, by the name of its record, is one of RDNA's generation. Those
+/// of gfx9 are not told apart by it: their names are the assembler's on all of them.
+bool belongsTo(const Architecture &arch, const std::string &record) {
+  const auto has = [&](const char *part) { return record.find(part) != std::string::npos; };
+  switch (arch.generation) {
+  case 11:
+    return has("_gfx11");
+  case 12:
+    return has("_gfx12") && !has("_gfx1250") && !has("_gfx125x");
+  case 13:
+    return has("_gfx12") || has("_gfx13");
+  default:
+    return true;
+  }
+}
+
+} // namespace
+
 std::string describeOpcodes(const std::string &arch) {
-  require(findArchitecture(arch) != nullptr, hipErrorInvalidValue,
+  const Architecture *found = findArchitecture(arch);
+  require(found != nullptr, hipErrorInvalidValue,
           "flyemu_opcodes_json: not an emulated architecture");
   Disassembler &disassembler = Disassembler::forArch(arch);
   const std::lock_guard<std::mutex> lock(disassembler.mutex());
   std::map<std::string, const Opcode *> mnemonics;
   for (unsigned i = 0; i < disassembler.instructions().getNumOpcodes(); ++i) {
     const std::string name = disassembler.mnemonic(i);
-    if (!name.empty())
+    if (!name.empty() && belongsTo(*found, disassembler.instructions().getName(i).str()))
       mnemonics[name] = OpcodeTable::instance().find(name);
   }
   std::string out = "{";

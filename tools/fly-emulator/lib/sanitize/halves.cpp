@@ -118,6 +118,8 @@ uint8_t halvesRead(const Instruction &inst, unsigned source) {
   if (startsWith(name, "v_fma_mix") || startsWith(name, "v_mad_mix"))
     return (operand.modifiers & modifier::kOpSelHi) != 0 ? byOpSel(operand, modifier::kOpSel)
                                                          : kBoth;
+  if (startsWith(name, "v_alignb") && source == 2) // the shift
+    return byOpSel(operand, modifier::kOpSel);
   if (startsWith(name, "v_cmp")) {
     return contains(name, "f16") || contains(name, "i16") || contains(name, "u16")
                ? byOpSel(operand, modifier::kOpSel)

@@ -246,8 +246,13 @@ def run_batch(
     arch: str,
     device: int,
     mode: Mode | None = None,
+    adapt: Callable[[str, str], str] = lambda text, _: text,
+    flags: tuple[str, ...] = (),
 ) -> list[str]:
-    """Run the cases of an architecture; one line for each that differs from its definition."""
+    """Run the cases of an architecture; one line for each that differs from its definition.
+
+    `adapt` makes the assembly of an architecture that gfx9's is not for; `flags` are the compiler's.
+    """
     mode = mode or Mode()
     cases = [one for one in cases if arch in one.archs]
     scalar = all(operand.bank == "s" for one in cases for operand in (*one.inputs, *one.outputs))
@@ -268,7 +273,7 @@ def run_batch(
         rows = flat.reshape(len(flat), blocks, LANES).transpose(1, 0, 2).reshape(blocks, -1)
         inputs[:, item.at_in // 4 : item.at_in // 4 + rows.shape[1]] = rows
     before = memory.copy()
-    module = emulator.load(compile_object(text, arch, "asm", ()), device)
+    module = emulator.load(compile_object(adapt(text, arch), arch, "asm", flags), device)
     try:
         module.kernel("probe")(blocks, LANES, inputs, outputs, memory, np.uint64(0))
     finally:

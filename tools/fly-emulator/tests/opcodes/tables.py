@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from . import (
+    rdna,
     table_compare,
     table_control,
     table_convert,
@@ -21,6 +22,7 @@ from . import (
     table_matrix,
     table_matrix_published,
     table_memory,
+    table_rdna,
     table_scalar,
     table_scalar_memory,
     table_scaled,
@@ -48,6 +50,8 @@ TABLES: dict[str, Callable[[], list[Case]]] = {
     "matrix": table_matrix.cases,
     "gaps": table_gaps.cases,
 }
+# Those that RDNA shares: its matrices and typed buffers are others; conversions with scales and SDWA are not there.
+SHARED = ("integer", "float", "transcendental", "convert", "compare", "scalar", "lanes", "lds", "memory", "gaps")
 # Tested elsewhere, by a program of their own.
 ELSEWHERE = {
     "s_endpgm": "ends every kernel",
@@ -56,9 +60,20 @@ ELSEWHERE = {
 }
 
 
+# Of RDNA and gfx1250, by how their names begin.
+OF_RDNA = {
+    "v_wmma_": "rdna/test_matrix*.py", "v_swmmac_": "rdna/test_matrix*.py", "v_dual_": "rdna/test_waves.py",
+    "v_permlane16_b32": "rdna/test_waves.py", "v_permlanex16_b32": "rdna/test_waves.py",
+    "v_permlane64_b32": "rdna/test_waves.py", "tensor_load_to_lds": "rdna/test_tensor_data.py",
+    "tensor_store_from_lds": "rdna/test_tensor_data.py",
+}  # fmt: skip
+
+
 @lru_cache
 def defined_opcodes(arch: str) -> dict[str, str]:
     """Every opcode that has a definition, and the table that it is in."""
+    if arch in rdna.ARCHITECTURES:
+        return _defined_on_rdna(arch)
     out = dict(ELSEWHERE)
     for name, cases in TABLES.items():
         for one in cases():
@@ -66,6 +81,17 @@ def defined_opcodes(arch: str) -> dict[str, str]:
                 out.setdefault(one.opcode, f"{name} table")
                 for other in one.also:
                     out.setdefault(other, f"{name} table")
+    return out
+
+
+def _defined_on_rdna(arch: str) -> dict[str, str]:
+    out = {"s_endpgm": ELSEWHERE["s_endpgm"]}
+    for name in SHARED:
+        for opcode in rdna.names(rdna.cases(TABLES[name], arch), arch):
+            out.setdefault(opcode, f"{name} table")
+    for one in table_rdna.cases():
+        if arch in one.archs:
+            out.setdefault(one.opcode, "table of RDNA")
     return out
 
 

@@ -75,7 +75,7 @@ const LaneRow kRows[] = {
     INTEGERS("u32", U32),
     INTEGERS("i64", I64),
     INTEGERS("u64", U64),
-    BOTH("class_f16", F16Bits, U32, (class16(a) & b) != 0),
+    BOTH("class_f16", F16Bits, U16, (class16(a) & b) != 0),
     BOTH("class_f32", F32Bits, U32, (class32(a) & b) != 0),
     BOTH("class_f64", F64Bits, U32, (class64(a) & b) != 0),
 };

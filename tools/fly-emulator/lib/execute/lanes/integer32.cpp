@@ -141,8 +141,11 @@ const LaneRow kRows[] = {
     TRI("v_bfi_b32", (a & b) | (~a & c)),
     TRI("v_bfe_u32", bfeUnsigned(a, b, c)),
     FLYEMU_ROW3("v_bfe_i32", I32, I32, U32, U32, 0, kExact, bfeSigned(a, b, c)),
-    TRI("v_alignbit_b32", static_cast<uint32_t>(((uint64_t{a} << 32) | b) >> (c & 31U))),
-    TRI("v_alignbyte_b32", static_cast<uint32_t>(((uint64_t{a} << 32) | b) >> (8U * (c & 3U)))),
+    // The shift is of 16 bits: from gfx11 on either half of a register.
+    FLYEMU_ROW3("v_alignbit_b32", U32, U32, U32, U16, 0, kExact,
+                static_cast<uint32_t>(((uint64_t{a} << 32) | b) >> (c & 31U))),
+    FLYEMU_ROW3("v_alignbyte_b32", U32, U32, U32, U16, 0, kExact,
+                static_cast<uint32_t>(((uint64_t{a} << 32) | b) >> (8U * (c & 3U)))),
     TRI("v_perm_b32", perm(a, b, c)),
     TRI("v_min3_u32", smaller(smaller(a, b), c)),
     TRI("v_max3_u32", larger(larger(a, b), c)),

@@ -22,14 +22,20 @@ UNLIMITED = 0xFFFFFFFF
 
 
 def resource_flags(sized: bool = False) -> int:
-    """Return word 3 of a buffer descriptor for raw accesses on the target.
+    """Return what LLVM takes as the flags of a buffer resource for raw accesses on the target.
 
-    Data format 7 is in bits 14 to 12, number format 4 from bit 15. RDNA sets bit 24 and the out-of-bounds selection in
-    bits 29 and 28: 2 (unchecked), or 3 (raw) when the resource has a size.
+    Word 3 of the descriptor: data format 7 in bits 14 to 12, number format 4 from bit 15; RDNA sets bit 24, and has the
+    out-of-bounds selection in bits 29 and 28: 2 (unchecked), or 3 (raw) when the resource has a size. The descriptor of
+    gfx1250 has no formats, and its records reach into word 3: there the flags are bits 31 to 28 alone, of which the two
+    low ones are the same selection.
     """
+    family = _trace.target().family
+    out_of_bounds = 3 if sized else 2
+    if family == "gfx1250":
+        return out_of_bounds
     flags = (7 << 12) | (4 << 15)
-    if _trace.target().family in ("rdna3", "rdna4"):
-        flags |= (1 << 24) | ((3 if sized else 2) << 28)
+    if family in ("rdna3", "rdna4"):
+        flags |= (1 << 24) | (out_of_bounds << 28)
     return flags
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.language import flyc, fx
+from ..common.lazy_jit import LazyJit
 from ..common.mma.operand_scales import MX_FORMATS
 from ..common.utils import cdiv
 from .mx_gemm import build_mx_gemm
@@ -81,28 +82,6 @@ def _launch(
         multiply(c, a, b, m, n, stream, scale_a=scale_a + apart[3] * one, scale_b=b_scales)
 
 
-class _LaunchGemm:
-    """`launch_gemm`: made with the compiler, at its first use."""
-
-    def __init__(self) -> None:
-        self._jit: Any = None
-
-    @property
-    def jit(self) -> Any:
-        """The `@flyc.jit` function."""
-        if self._jit is None:
-            self._jit = _jit()
-        return self._jit
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self.jit(*arguments, **keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.jit, name)
-
-
 def _jit() -> Any:
     @flyc.jit
     def launch_gemm(
@@ -141,7 +120,7 @@ def _jit() -> Any:
     return launch_gemm
 
 
-launch_gemm: Any = _LaunchGemm()
+launch_gemm: Any = LazyJit(_jit)
 """Launch C = A B^T for each of `batch` matrices:
 
 `(C, A, B, scale_a, scale_b : pointers, m, n, stream, N, K, tile_m, tile_n, tile_k, a_dtype="fp4", out_dtype="bf16",

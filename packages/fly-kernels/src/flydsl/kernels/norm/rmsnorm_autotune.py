@@ -7,10 +7,10 @@ The search over configurations is fly-autotune's (extra `autotune`); without it 
 from __future__ import annotations
 
 import functools
-import os
 from types import SimpleNamespace
 from typing import Any
 
+from ..common.asked_tuner import asked_tuner
 from ..common.language import flyc, fx
 from .forward import block_of
 from .rmsnorm_kernel import rmsnorm_launch
@@ -77,7 +77,7 @@ def rmsnorm_autotuned(
     dtype = dtype_str or _dtype_of("input", input)
     weight = weight_dtype_str or _dtype_of("gamma", gamma)
     N = input.shape[-1]
-    tuned = _tuned() if N > LEAST_TUNED_N else None
+    tuned = asked_tuner(_tuner(), "rmsnorm_direct(..., BLOCK_THREADS=…)") if N > LEAST_TUNED_N else None
     if tuned is None:
         _rmsnorm_direct()(input, gamma, output, m_in, N, dtype, DEFAULT_BLOCK_THREADS, stream, weight)
     else:
@@ -106,23 +106,6 @@ def _tuner() -> Any:
         default=lambda *args, **kwargs: default,
         artifact_name="rmsnorm",
     )(_rmsnorm_direct())
-
-
-def _tuned() -> Any:
-    """`_tuner()`, which must be there when the environment asks for what only it can do."""
-    tuner = _tuner()
-    if tuner is None:
-        asked = [name for name in ("FLYDSL_AUTOTUNE", "FLYDSL_AUTOTUNE_CONFIG_DIR") if _is_asked(name)]
-        if asked:
-            raise ImportError(
-                f"{asked[0]} asks for fly-autotune, which is not installed: pip install 'fly-kernels[autotune]'. Or "
-                "unset the variable, or choose a configuration: rmsnorm_direct(..., BLOCK_THREADS=…)"
-            )
-    return tuner
-
-
-def _is_asked(variable: str) -> bool:
-    return os.environ.get(variable, "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
 def _dtype_of(name: str, tensor: Any) -> str:

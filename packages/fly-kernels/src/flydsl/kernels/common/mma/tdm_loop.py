@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main loop of a GEMM in layouts whose operands the tensor data mover brings to LDS (gfx1250).
 
-Each of several LDS buffers holds a step of K of both operands, rows padded by 16 bytes or what the staging says. At
-step t every wave waits until its parts of step t have arrived, and at a barrier until those of all others have, which
-then also have read step t - 1; asks for its parts of the step that takes the buffer of that one; and multiplies. What
-lies beyond the last row of an operand arrives as zeros. Fragments of a whole step are in registers, of which a lane has
-1,024 here; the compiler orders reads and products.
+Each of several LDS buffers holds a step of K of both operands, and of their scales. At step t every wave waits until
+its parts of step t have arrived, and at a barrier until those of all others have, which then also have read step t - 1;
+asks for its parts of the step that takes the buffer of that one; and multiplies. What lies beyond the last row of an
+operand arrives as zeros. Fragments of a whole step are in registers, of which a lane has 1,024 here; the compiler
+orders reads and products.
+
+How operands lie in memory, and as boxes in LDS:
+
+- rows: an operand's rows, in LDS with 16 bytes behind each, so that neighbours begin in different banks;
+- tiles of 16 rows by 16 bytes, one after the other along K, and no bytes between them;
+- scales of E8M0, a word for 128 of K: blocks of 32 rows by one word (`shuffle_scale_32x4`).
+
+The order of K inside a product does not matter as long as both operands have the same. The instructions want runs of
+eight elements, which alternate between the halves of the wave. Of 8 bits a lane gets 16 neighbouring bytes instead, of
+the same 32 that share a scale.
+
+Workgroups of a cluster that want the same rows of A, or of B, ask for them with each other's mask, so that one transfer
+serves all. A buffer that others fill, too, is free when all workgroups have read it: the barrier is the cluster's then.
 """
 
 from __future__ import annotations
@@ -13,21 +26,93 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..gfx1250_cluster import compute_mcast_masks
 from ..language import fx
-from .tiled_loop import LoopOperands, TiledLoop
+from ..utils import cdiv
+from .instructions import PACK_BYTES, MatrixAtom
 
-__all__ = ["MovedOperand", "moved_bytes", "pipeline_of", "tdm_loop"]
+__all__ = ["FORMATS", "MovedOperand", "TdmLoop", "tdm_loop"]
+
+_WAVE = 32
+_SCALE_ROWS, _SCALE_DEPTH = 32, 128  # of a block of scales; its rows have a word each
+
+
+@dataclass(frozen=True)
+class Format:
+    """How elements of an operand lie in memory, and what the matrix instruction takes them for.
+
+    Attributes:
+        element: the language's name of the type.
+        unit: the type that memory and fragments are counted in: the element, or bytes that hold two of them.
+        unit_bytes: of one.
+        depth: units along K of a matrix instruction.
+        access: bits that a lane has next to each other.
+    """
+
+    element: str
+    unit: str
+    unit_bytes: int
+    depth: int
+    access: int
+
+
+FORMATS = {
+    "fp16": Format("Float16", "Float16", 2, 32, 128),
+    "bf16": Format("BFloat16", "BFloat16", 2, 32, 128),
+    "fp8": Format("Float8E4M3FN", "Float8E4M3FN", 1, 128, 128),
+    "fp4": Format("Float4E2M1FN", "Int8", 1, 64, 64),
+}
+"""Operands that there are; fp8 and fp4 can have scales of E8M0, and may then be mixed."""
+
+_CYCLES = 8  # of a matrix instruction by LLVM's model; nothing is published
+
+
+@dataclass(frozen=True)
+class _Box:
+    """What one transfer brings of an operand: `outer` pieces of `inner` units, one step of K.
+
+    Attributes:
+        outer, inner: extents, units of the innermost dimension.
+        size: bytes of a unit.
+        down: rows of the operand that an outer piece has.
+        pad: units behind each piece in LDS.
+        shape, stride: of the layout (rows, K) in LDS.
+    """
+
+    outer: int
+    inner: int
+    size: int
+    down: int
+    pad: int
+    shape: tuple[Any, Any]
+    stride: tuple[Any, Any]
+
+    @property
+    def units(self) -> int:
+        """Of a step in LDS."""
+        return self.outer * (self.inner + self.pad)
+
+    def layout(self, buffers: int) -> fx.Layout:
+        """(row, K, buffer) in LDS."""
+        return fx.make_layout((*self.shape, buffers), (*self.stride, self.units))
+
+    def shared_by(self, waves: int) -> bool:
+        """Whether so many waves can bring equal parts of it."""
+        warps, blocks = fx.rocdl.tdm_ops.compute_warp_distribution((self.outer, self.inner), waves)
+        return all(
+            count * one == all_ for count, one, all_ in zip(warps, blocks, (self.outer, self.inner), strict=True)
+        )
 
 
 @dataclass(frozen=True)
 class MovedOperand:
-    """An operand in memory, (rows, K) with K contiguous.
+    """An operand, or its scales, in memory: pieces (`_Box`) one below the other, each contiguous.
 
     Attributes:
-        pointer: its first element.
-        first_row: of the tile.
+        pointer: its first unit.
+        first_row: of the tile, in rows of the operand.
         rows: that there are, counted from the operand's first.
-        apart: elements from one row to the next.
+        apart: units from one piece to the next.
     """
 
     pointer: Any
@@ -36,89 +121,239 @@ class MovedOperand:
     apart: Any
 
 
-def moved_bytes(loop: TiledLoop, buffers: int) -> int:
-    """LDS of `tdm_loop`."""
-    if loop.staging is None:
-        raise TypeError("tdm_loop takes a loop with a staging")
-    elements = sum(loop.staging.elements(which, loop.tile[which], loop.tile[2]) for which in range(2))
-    return buffers * elements * loop.atom.element_bytes
+@dataclass(frozen=True)
+class TdmLoop:
+    """What the main loop of a tile is made of.
 
+    Attributes:
+        formats: of A and of B, keys of `FORMATS`.
+        tile: rows and columns of C that a workgroup computes, elements of K in a step.
+        steps: how many of these.
+        waves: their grid, (along M, along N).
+        buffers: of LDS, two or more.
+        scaled: operands have scales of E8M0; `tile` is of multiples of 32.
+        tiles: B lies in tiles of 16 rows by 16 bytes.
+        prefetched: how many steps ahead of a transfer its lines are asked for into L2; 0 for none.
+        specialized: each operand is brought by one wave, instead of a part by every wave.
+        cluster: workgroups (along M, along N) that share what they load.
+    """
 
-def pipeline_of(loop: TiledLoop, buffers: int) -> fx.Pipeline:
-    """How steps overlap: transfers are `buffers` - 1 ahead."""
-    return fx.Pipeline(loop.steps, ahead=buffers - 1, unroll=buffers)
+    formats: tuple[str, str]
+    tile: tuple[int, int, int]
+    steps: int
+    waves: tuple[int, int]
+    buffers: int
+    scaled: bool = False
+    tiles: bool = False
+    prefetched: int = 0
+    specialized: bool = False
+    cluster: tuple[int, int] = (1, 1)
+
+    @property
+    def kinds(self) -> tuple[Format, Format]:
+        """The formats of A and B."""
+        return FORMATS[self.formats[0]], FORMATS[self.formats[1]]
+
+    @property
+    def depth(self) -> int:
+        """Elements along K of the matrix instruction."""
+        return 128 if self.kinds[0].unit_bytes == 1 else 32
+
+    @property
+    def atom(self) -> MatrixAtom:
+        """The matrix instruction, as plans of tiles know it."""
+        return MatrixAtom(self.depth, 2, _WAVE, self.kinds[0].unit_bytes, False, _CYCLES)
+
+    @property
+    def threads(self) -> int:
+        """Threads of the workgroup."""
+        return _WAVE * self.waves[0] * self.waves[1]
+
+    @property
+    def blocks(self) -> int:
+        """Matrix instructions along K in a step."""
+        return self.tile[2] // self.depth
+
+    @property
+    def wave_blocks(self) -> tuple[int, int]:
+        """Blocks of 16 rows, and of 16 columns, that a wave has."""
+        return self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
+
+    @property
+    def boxes(self) -> list[_Box]:
+        """What is moved in a step: A, B, and where they are scaled the scales of A and of B."""
+        found = []
+        for which, one in enumerate(self.kinds):
+            rows, units = self.tile[which], self.blocks * one.depth
+            if which == 1 and self.tiles:
+                tile = PACK_BYTES // one.unit_bytes
+                shape, stride = ((16, rows // 16), (tile, units // tile)), ((tile, 16 * units), (1, 16 * tile))
+                found.append(_Box(rows // 16, 16 * units, one.unit_bytes, 16, 0, shape, stride))
+            else:
+                pad = PACK_BYTES // one.unit_bytes
+                found.append(_Box(rows, units, one.unit_bytes, 1, pad, (rows, units), (units + pad, 1)))
+        for rows in self.tile[:2] if self.scaled else ():
+            words, down = self.blocks * _SCALE_ROWS, rows // _SCALE_ROWS
+            shape, stride = ((_SCALE_ROWS, down), (_SCALE_DEPTH, self.blocks)), ((1, words), (0, _SCALE_ROWS))
+            found.append(_Box(down, words, 4, _SCALE_ROWS, 0, shape, stride))
+        return found
+
+    @property
+    def lds_bytes(self) -> int:
+        """LDS that the loop takes."""
+        return self.buffers * sum(one.units * one.size for one in self.boxes)
+
+    @property
+    def pipeline(self) -> fx.Pipeline:
+        """How steps overlap: transfers are `buffers` - 1 ahead."""
+        return fx.Pipeline(self.steps, ahead=self.buffers - 1, unroll=self.buffers)
+
+    def tiled_mmas(self) -> tuple[fx.TiledMma, fx.TiledMma, fx.TiledMma]:
+        """The matrix instruction over all waves, and what A and B are divided among the lanes by.
+
+        Waves take turns in blocks of 16 rows and of 16 columns; B is the instruction's rows.
+        """
+        along_m, along_n = self.waves
+        grid = fx.make_layout((along_n, along_m, 1), (1, along_n, 0))
+        # Of 32 bytes, which share a scale, each half of the wave has 16.
+        order = fx.make_layout((8, 2, 2, 4), (1, 16, 8, 32)) if self.depth == 128 else None
+
+        def of(operation: Any, permuted: bool = True) -> fx.TiledMma:
+            return fx.make_tiled_mma(fx.make_mma_atom(operation), grid, (None, None, order if permuted else None))
+
+        a, b = self.kinds
+        if not self.scaled:
+            tiled = of(fx.rocdl.WMMA(16, 16, self.depth, getattr(fx, a.element)))
+            return tiled, tiled, tiled
+        tiled = of(fx.rocdl.cdna5.WMMAScale(16, 16, self.depth, getattr(fx, b.element), getattr(fx, a.element)))
+        carriers = [
+            of(fx.rocdl.WMMA(16, 16, one.depth, getattr(fx, one.unit)), one.depth == self.depth) for one in (a, b)
+        ]
+        return tiled, carriers[0], carriers[1]
 
 
 def tdm_loop(
-    loop: TiledLoop,
-    operands: tuple[MovedOperand, MovedOperand],
-    shapes: tuple[fx.Tensor, fx.Tensor],
+    loop: TdmLoop,
+    operands: list[MovedOperand],
     lds: fx.Pointer,
     thread: fx.Int32,
     looped: fx.Int32,
-    buffers: int,
-    prefetched: int = 0,
+    first_step: Any = 0,
+    all_steps: int | None = None,
 ) -> dict[tuple[int, int], fx.Vector]:
-    """What `tiled_loop` says.
+    """The sums of a wave; `tiled_loop` says which a lane has.
 
     Args:
-        loop: the geometry, with a staging of padded rows.
-        operands: A and B in memory.
-        shapes: tensors (tile rows, K) of A and of B, of which only the shapes count.
-        lds: pointer to room for `moved_bytes`.
+        loop: the geometry.
+        operands: A, B and, where they are scaled, the scales of A and B in memory, like `loop.boxes`.
+        lds: pointer to room for `loop.lds_bytes`.
         thread: index in the workgroup.
-        looped: `pipeline_of(...).looped` as a run-time value.
-        buffers: LDS buffers, two or more.
-        prefetched: how many steps ahead of a transfer its lines are asked for into L2; 0 for none.
+        looped: `loop.pipeline.looped` as a run-time value.
+        first_step: of K, for this workgroup.
+        all_steps: of K, where those of the loop are a part of it.
     """
-    staging = loop.staging
-    if staging is None:
-        raise TypeError("tdm_loop takes a loop with a staging")
-    given, depth, size = LoopOperands.of(loop, *shapes, thread), loop.tile[2], loop.atom.element_bytes
-    tiled, sums = given.tiled, given.sums
-    through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
-    waves, mover = loop.waves[0] * loop.waves[1], fx.rocdl.tdm_ops
-    pointer, starts, ways = fx.recast_iter(loop.element, lds), [], []
-    for which, reader in enumerate((fx.make_tiled_copy_B, fx.make_tiled_copy_A)):  # B is the instruction's rows
-        rows = loop.tile[which]
-        staged = fx.make_view(pointer, staging.layout(which, rows, depth, loop.pack, buffers))
-        read = reader(through_lds, tiled).get_slice(thread)
-        ways.append((read.partition_S(staged), read.retile(given.fragments[which])))
-        starts.append(pointer)
-        pointer = pointer + buffers * staging.elements(which, rows, depth)
+    tiled, *carriers = loop.tiled_mmas()
+    mine, buffers, boxes = tiled.get_slice(thread), loop.buffers, loop.boxes
+    (tile_m, tile_n, _), (rows, columns) = loop.tile, loop.wave_blocks
+    mover, waves = fx.rocdl.tdm_ops, loop.waves[0] * loop.waves[1]
+    all_steps = loop.steps if all_steps is None else all_steps
+    masks = _masks(loop)
+
+    sums = mine.make_fragment_C(_shape_only(lds, fx.Float32, (tile_n, tile_m), (1, tile_n)))
+    sums.fill(0)
+    starts, fragments, reads, words, word_reads, place = [], [], [], [], [], 0
+    readers = (fx.make_tiled_copy_B, fx.make_tiled_copy_A)  # B is the instruction's rows
+    for which, box in enumerate(boxes):
+        of_b = which % 2 == 1
+        kind: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
+        start = fx.recast_iter(kind, lds + place // PACK_BYTES)
+        place += buffers * box.units * box.size
+        starts.append(start)
+        staged = fx.make_view(start, box.layout(buffers))
+        if fx.const_expr(which < 2):
+            slice_of, units = carriers[which].get_slice(thread), box.inner * box.down * box.outer // loop.tile[which]
+            shape = _shape_only(start, kind, (loop.tile[which], units), (units, 1))
+            fragment = slice_of.make_fragment_A(shape) if of_b else slice_of.make_fragment_B(shape)
+            atom = fx.make_copy_atom(fx.UniversalCopy(loop.kinds[which].access), kind)
+            read = readers[which](atom, carriers[which]).get_slice(thread)
+            fragments.append(fragment)
+            reads.append((atom, read.partition_S(staged), read.retile(fragment)))
+        else:
+            held = fx.make_rmem_tensor((1, columns if of_b else rows, loop.blocks), fx.Int32)
+            words.append(held)
+            word_reads.append(((mine.partition_A if of_b else mine.partition_B)(staged), held))
 
     def ask(now: Any) -> None:
-        first = now.index(buffers - 1) * depth
-        for which, operand in enumerate(operands):
-            pad = staging.pads[which]
-            moved = staging.elements(which, loop.tile[which], depth) * size
-            tile = loop.tile[which], depth
+        step = now.index(buffers - 1)
+        for which, (box, operand) in enumerate(zip(boxes, operands, strict=True)):
+            shared = not loop.specialized and box.shared_by(waves)
+            alone = fx.Int32(1)
+            if fx.const_expr(not shared and waves > 1):
+                alone = (fx.rocdl.wave_id() == which % waves).select(fx.Int32(1), fx.Int32(0))
+            first, tile = fx.Int32(step) + first_step, (box.outer, box.inner)
+            outer = operand.first_row // box.down
             descriptor = mover.make_tensor_descriptor_2d(
-                operand.pointer, starts[which], (operand.first_row, first), (operand.rows, loop.steps * depth),
-                (operand.apart, 1), tile, elem_bytes=size, pad_interval=depth if pad else 0, pad_amount=pad,
-                num_warps=waves, lds_byte_offset=now.buffer(buffers - 1, buffers) * moved,
+                operand.pointer, starts[which], (outer, first * box.inner),
+                (cdiv(operand.rows, box.down), all_steps * box.inner), (operand.apart, 1), tile, elem_bytes=box.size,
+                pad_interval=box.inner if box.pad else 0, pad_amount=box.pad, num_warps=waves if shared else 1,
+                pred=alone, workgroup_mask=masks[which % 2],
+                lds_byte_offset=now.buffer(buffers - 1, buffers) * box.units * box.size,
             )  # fmt: skip
             mover.tensor_load_2d(descriptor)
-            if fx.const_expr(prefetched > 0):
-                later = fx.min(fx.Int32(first) + prefetched * depth, (loop.steps - 1) * depth)
+            if fx.const_expr(loop.prefetched > 0 and which < 2):
+                later = fx.min(first + loop.prefetched, all_steps - 1)
                 mover.l2_prefetch_tile(
-                    operand.pointer, (operand.first_row, later), tile, (operand.apart, 1), size,
+                    operand.pointer, (outer, later * box.inner), tile, (operand.apart, 1), box.size,
                     block_threads=loop.threads,
                 )  # fmt: skip
 
     def step(now: Any) -> None:
         if fx.const_expr(now.has(0)):
-            mover.tensor_wait(len(operands) * sum(now.has(later) for later in range(1, buffers - 1)))
-            fx.barrier()
+            mover.tensor_wait(len(boxes) * sum(now.has(later) for later in range(1, buffers - 1)))
+            _meet(loop)
         if fx.const_expr(now.has(buffers - 1)):
             ask(now)
         if fx.const_expr(now.has(0)):
-            for source, target in ways:
-                for block in fx.range_constexpr(loop.blocks):
-                    fx.copy(through_lds, source[None, None, block, now.buffer(0, buffers)], target[None, None, block])
-            for block in fx.range_constexpr(loop.blocks):
-                a, b = given.fragments
-                fx.gemm(tiled, sums, b[None, None, block], a[None, None, block], sums)
+            multiply(now.buffer(0, buffers))
 
-    pipeline_of(loop, buffers).run(step, looped)
-    return given.results(loop)
+    def multiply(buffer: int) -> None:
+        for source, held in word_reads:
+            for block in fx.range_constexpr(loop.blocks):
+                each = fx.logical_divide(source[0, None, block, buffer], fx.make_layout(1, 1))
+                fx.copy(fx.make_copy_atom(fx.UniversalCopy32b(), fx.Int32), each, held[None, None, block])
+        for atom, source, target in reads:
+            for block in fx.range_constexpr(loop.blocks):
+                fx.copy(atom, source[None, None, block, buffer], target[None, None, block])
+        for block in fx.range_constexpr(loop.blocks):
+            a, b = (one[None, None, block] for one in fragments)
+            if fx.const_expr(loop.scaled):
+                scale_a, scale_b = (one[None, None, block] for one in words)
+                fx.gemm(tiled, sums, [b, scale_b], [a, scale_a], sums)
+            else:
+                fx.gemm(tiled, sums, b, a, sums)
+
+    if fx.const_expr(loop.cluster != (1, 1)):
+        fx.rocdl.cluster.cluster_barrier()  # all are there before one fills another's LDS
+    loop.pipeline.run(step, looped)
+    return {(m, n): sums[None, n, m].load().reshape(loop.atom.results) for m in range(rows) for n in range(columns)}
+
+
+def _meet(loop: TdmLoop) -> None:
+    """Wait for all who fill, or read, this workgroup's LDS."""
+    if fx.const_expr(loop.cluster != (1, 1)):
+        fx.rocdl.cluster.cluster_barrier()
+    else:
+        fx.barrier()
+
+
+def _masks(loop: TdmLoop) -> tuple[Any, Any]:
+    """The workgroups that want the same A, and the same B; 0 where there is no cluster."""
+    if loop.cluster == (1, 1):
+        return 0, 0
+    row, column = fx.rocdl.cluster.compute_cluster_position()
+    return compute_mcast_masks(row, column, *loop.cluster)
+
+
+def _shape_only(pointer: fx.Pointer, kind: Any, shape: tuple[int, int], stride: tuple[int, int]) -> fx.Tensor:
+    """A tensor of which only the shape and the type count."""
+    return fx.make_view(fx.recast_iter(kind, pointer), fx.make_layout(shape, stride))
