@@ -63,7 +63,7 @@ def feasible_tiles(M: int, N: int, K: int) -> list[Tile]:
 
 
 def pick_tile(M: int, N: int, K: int) -> Tile:
-    """The largest tile that gives each of the 96 compute units a workgroup, else the one with most workgroups.
+    """The largest tile that gives each of the 96 compute units a workgroup, else the smallest with most workgroups.
 
     Raises:
         ValueError: there is none.
@@ -72,7 +72,9 @@ def pick_tile(M: int, N: int, K: int) -> Tile:
     if not feasible:
         raise ValueError(f"M = {M}, N = {N}, K = {K}: N has to be a multiple of 4, and K two or more steps of 32 or 64")
     groups = {tile: cdiv(M, tile[0]) * cdiv(N, tile[1]) for tile in feasible}
-    return next((tile for tile in feasible if groups[tile] >= _UNITS), max(feasible, key=lambda tile: groups[tile]))
+    return next(
+        (tile for tile in feasible if groups[tile] >= _UNITS), max(feasible[::-1], key=lambda tile: groups[tile])
+    )
 
 
 def persistent_wgs(M: int, N: int, K: int, tile: Tile | None = None) -> int:

@@ -29,6 +29,7 @@ from typing import Any
 from ..gfx1250_cluster import compute_mcast_masks
 from ..language import fx
 from ..utils import cdiv
+from ..views import start_of
 from .instructions import PACK_BYTES, MatrixAtom
 
 __all__ = ["FORMATS", "MovedOperand", "TdmLoop", "tdm_loop"]
@@ -261,27 +262,29 @@ def tdm_loop(
 
     sums = mine.make_fragment_C(_shape_only(lds, fx.Float32, (tile_n, tile_m), (1, tile_n)))
     sums.fill(0)
-    starts, fragments, reads, words, word_reads, place = [], [], [], [], [], 0
+    starts, ways, words, place = [], [], [], 0
     readers = (fx.make_tiled_copy_B, fx.make_tiled_copy_A)  # B is the instruction's rows
     for which, box in enumerate(boxes):
-        of_b = which % 2 == 1
+        of_b, count = which % 2 == 1, (rows, columns)[which % 2]
         kind: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
         start = fx.recast_iter(kind, lds + place // PACK_BYTES)
         place += buffers * box.units * box.size
         starts.append(start)
         staged = fx.make_view(start, box.layout(buffers))
         if fx.const_expr(which < 2):
-            slice_of, units = carriers[which].get_slice(thread), box.inner * box.down * box.outer // loop.tile[which]
-            shape = _shape_only(start, kind, (loop.tile[which], units), (units, 1))
-            fragment = slice_of.make_fragment_A(shape) if of_b else slice_of.make_fragment_B(shape)
+            # A fragment for each block: of bytes, LLVM takes larger ones apart.
+            slice_of, units = carriers[which].get_slice(thread), loop.kinds[which].depth
+            shape = _shape_only(start, kind, (16 * loop.waves[which], units), (units, 1))
+            make = slice_of.make_fragment_A if of_b else slice_of.make_fragment_B
             atom = fx.make_copy_atom(fx.UniversalCopy(loop.kinds[which].access), kind)
             read = readers[which](atom, carriers[which]).get_slice(thread)
-            fragments.append(fragment)
-            reads.append((atom, read.partition_S(staged), read.retile(fragment)))
+            held = [[make(shape) for _ in range(loop.blocks)] for _ in range(count)]
+            ways.append((atom, read, read.partition_S(staged), held))
         else:
-            held = fx.make_rmem_tensor((1, columns if of_b else rows, loop.blocks), fx.Int32)
-            words.append(held)
-            word_reads.append(((mine.partition_A if of_b else mine.partition_B)(staged), held))
+            parts = (mine.partition_A if of_b else mine.partition_B)(staged)
+            words.append(
+                (parts, [[fx.make_rmem_tensor(1, fx.Int32) for _ in range(loop.blocks)] for _ in range(count)])
+            )
 
     def ask(now: Any) -> None:
         step = now.index(buffers - 1)
@@ -292,11 +295,13 @@ def tdm_loop(
                 alone = (fx.rocdl.wave_id() == which % waves).select(fx.Int32(1), fx.Int32(0))
             first, tile = fx.Int32(step) + first_step, (box.outer, box.inner)
             outer = operand.first_row // box.down
+            # Only the address changes from step to step: K ends with a step, which no bound has to tell.
+            kind: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
+            base = fx.recast_iter(kind, start_of(operand.pointer)) + first * box.inner
             descriptor = mover.make_tensor_descriptor_2d(
-                operand.pointer, starts[which], (outer, first * box.inner),
-                (cdiv(operand.rows, box.down), all_steps * box.inner), (operand.apart, 1), tile, elem_bytes=box.size,
-                pad_interval=box.inner if box.pad else 0, pad_amount=box.pad, num_warps=waves if shared else 1,
-                pred=alone, workgroup_mask=masks[which % 2],
+                base, starts[which], (outer, 0), (cdiv(operand.rows, box.down), box.inner), (operand.apart, 1), tile,
+                elem_bytes=box.size, pad_interval=box.inner if box.pad else 0, pad_amount=box.pad,
+                num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2],
                 lds_byte_offset=now.buffer(buffers - 1, buffers) * box.units * box.size,
             )  # fmt: skip
             mover.tensor_load_2d(descriptor)
@@ -317,20 +322,25 @@ def tdm_loop(
             multiply(now.buffer(0, buffers))
 
     def multiply(buffer: int) -> None:
-        for source, held in word_reads:
-            for block in fx.range_constexpr(loop.blocks):
-                each = fx.logical_divide(source[0, None, block, buffer], fx.make_layout(1, 1))
-                fx.copy(fx.make_copy_atom(fx.UniversalCopy32b(), fx.Int32), each, held[None, None, block])
-        for atom, source, target in reads:
-            for block in fx.range_constexpr(loop.blocks):
-                fx.copy(atom, source[None, None, block, buffer], target[None, None, block])
-        for block in fx.range_constexpr(loop.blocks):
-            a, b = (one[None, None, block] for one in fragments)
-            if fx.const_expr(loop.scaled):
-                scale_a, scale_b = (one[None, None, block] for one in words)
-                fx.gemm(tiled, sums, [b, scale_b], [a, scale_a], sums)
-            else:
-                fx.gemm(tiled, sums, b, a, sums)
+        word_atom = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Int32)
+        for parts, held in words:
+            for block in range(loop.blocks):
+                each = fx.logical_divide(parts[0, None, block, buffer], fx.make_layout(1, 1))
+                for number, one in enumerate(held):
+                    fx.copy(word_atom, each[None, number], one[block])
+        for atom, read, parts, held in ways:
+            for block in range(loop.blocks):
+                for number, one in enumerate(held):
+                    fx.copy(atom, parts[None, number, block, buffer], read.retile(one[block])[None, 0, 0])
+        for block in range(loop.blocks):
+            for n in range(columns):
+                for m in range(rows):
+                    total = fx.coalesce(sums[None, n, m])
+                    a, b = fx.coalesce(ways[0][3][m][block]), fx.coalesce(ways[1][3][n][block])
+                    if fx.const_expr(loop.scaled):
+                        fx.gemm(tiled, total, [b, words[1][1][n][block]], [a, words[0][1][m][block]], total)
+                    else:
+                        fx.gemm(tiled, total, b, a, total)
 
     if fx.const_expr(loop.cluster != (1, 1)):
         fx.rocdl.cluster.cluster_barrier()  # all are there before one fills another's LDS
