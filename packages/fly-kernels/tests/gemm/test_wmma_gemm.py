@@ -125,7 +125,8 @@ def test_flattened_rows_apart(run, arch, rdna3):
 @pytest.mark.parametrize(
     ("shape", "blocks", "options"),
     [((70, 136, 192), (1, 2, 4, 2, 2), {}), ((33, 40, 128), (2, 1, 4, 1, 2), {"lds_layout": "kblock"}),
-     ((150, 72, 128), (1, 1, 4, 2, 2), {"stagger": 0, "sched_hint": False, "group_m": 3})],
+     ((150, 72, 128), (1, 1, 4, 2, 2), {"stagger": 0, "sched_hint": False, "group_m": 3}),
+     ((70, 136, 384), (1, 2, 4, 2, 2), {"split_k": 3}), ((33, 44, 256), (2, 1, 4, 1, 2), {"split_k": 2, "ldc": 44})],
 )  # fmt: skip
 def test_integers_are_exact(run, rdna3, in_dtype, shape, blocks, options):
     m, n, k = shape
@@ -235,7 +236,9 @@ def test_refusals(half, options, said):
         ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
         ({"lda": 120}, "lda = 120: 128 or more elements, a multiple of 16"),
         ({"lds_layout": "xor"}, "lds_layout 'xor' is not supported; use one of pad, kblock"),
-        ({"split_k": 2}, "split_k = 2 is not written for WMMA"),
+        ({"split_k": 2}, "2 or more steps of reg_k \\* 16 = 64 in each of 2 parts"),
+        ({"split_k": 2, "out_dtype": "f32"}, "split_k = 2 adds up exact sums: it needs out_dtype 'i32'"),
+        ({"split_k": 0}, "split_k must be a positive integer, got 0"),
         ({"persistent_wgs": 4}, "persistent_wgs = 4 is not written"),
     ],
 )

@@ -69,7 +69,8 @@ def create_wmma_int8_gemm_module(
         stagger: each tile of C begins so many steps of K behind its neighbours' first, so that workgroups that run
             together read different places.
         persistent_wgs: 0; other values are refused.
-        split_k: 1; other values are refused.
+        split_k: parts of K, each two or more steps, which add themselves to an "i32" C without scales by atomics,
+            behind a kernel that writes zeros.
         lda, ldb, ldc: elements from one row to the next of A, B_T and C that come flattened or as a pointer; for a
             matrix its own strides count.
 
@@ -91,8 +92,10 @@ def create_wmma_int8_gemm_module(
     if scale_mode == "row_col" and out_dtype == "i32":
         raise ValueError("scale_mode 'row_col' gives fractions: it needs out_dtype f32, bf16 or f16, not i32")
     refuse_unwritten(persistent_wgs=persistent_wgs)
-    if split_k != 1:
-        raise ValueError(f"split_k = {split_k!r} is not written for WMMA; use split_k = 1")
+    if split_k != 1 and (out_dtype != "i32" or scale_mode != "none"):
+        raise ValueError(f"split_k = {split_k!r} adds up exact sums: it needs out_dtype 'i32' and scale_mode 'none'")
+    if split_k != 1 and ldc not in (None, N):
+        raise ValueError(f"split_k = {split_k!r} wants the rows of C side by side: use ldc = None, got {ldc!r}")
     scaled = scale_mode == "row_col"
     if reg_m is None:
         reg_m = max(1, min(4, cdiv(M, 16 * waves_m)))
@@ -100,7 +103,7 @@ def create_wmma_int8_gemm_module(
     gemm = wmma_gemm(
         arch, (M, N, K), tile, in_dtype=in_dtype, out_dtype={"f16": "fp16"}.get(out_dtype, out_dtype),
         epilogue=Epilogue(scaled=scaled), group_m=group_m, stagger=stagger,
-        apart={"A": lda, "B": ldb, "C": ldc},
+        apart={"A": lda, "B": ldb, "C": ldc}, split_k=split_k,
     )  # fmt: skip
     multiply = build_tile_gemm(gemm, "wmma_int8_gemm")
 

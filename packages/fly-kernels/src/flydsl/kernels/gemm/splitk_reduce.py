@@ -27,7 +27,8 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
     """Return the function `(C, workspace, M, stream, **extras)` that a `@flyc.jit` body calls to launch the kernel.
 
     N is a multiple of 4; `output` names the language's type of C; `extras` has the tensors that the epilogue reads, by
-    the names of `Epilogue`. With no parts (`split_k` = 0) the sums are 0, and `workspace` is not read and may be None.
+    the names of `Epilogue`. With no parts (`split_k` = 0) the sums are 0, and `workspace` is not read and may be None;
+    only then can `output` be "Int32".
     """
     kind = getattr(fx, output)
     groups = N // _GROUP  # of a row
@@ -42,7 +43,7 @@ def build_splitk_reduce(*, N: int, split_k: int, output: str, epilogue: Epilogue
         # Of the elements of this workgroup; the last one may have fewer.
         count = fx.min(M * groups - first, _THREADS) * _GROUP
         parts_layout = fx.make_layout((_GROUP, _THREADS), (1, _GROUP))
-        total = fx.full(_GROUP, 0.0, fx.Float32)
+        total = fx.full(_GROUP, 0, fx.Int32) if kind is fx.Int32 else fx.full(_GROUP, 0.0, fx.Float32)
         for part in fx.range_constexpr(split_k):
             begin = part * fx.Int64(M) * groups + first
             part_tensor = tile_tensor(workspace, fx.Float32, begin, _GROUP * 4, count * 4, 0, parts_layout)

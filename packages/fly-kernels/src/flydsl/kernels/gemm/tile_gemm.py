@@ -98,7 +98,7 @@ class TileGemm:
         one_scale: scale_a and scale_b are a number each, for all of A and of B.
         groups: of rows of A, with weights each: B is (groups, N, K), scale_b, of columns, (groups, N); group_offs
             (groups + 1) int64 says where they begin and end, see `group_tiles`. 0: there are none.
-        atomic: the sums of parts of K are added to C, of 16 bits, which holds what they begin from.
+        atomic: the sums of parts of K are added to C, of 16 bits or exact integers, which holds what they begin from.
         square: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_square_loop`.
     """
 
@@ -369,12 +369,12 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
 def _launcher_of_added_parts(gemm: TileGemm, name: str) -> Callable[..., None]:
     """A kernel that writes the bias, or zeros, and one whose parts of K add themselves to that."""
     begin = build_splitk_reduce(
-        N=gemm.N, split_k=0, output=OUTPUTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_begin"
+        N=gemm.N, split_k=0, output=_RESULTS[gemm.out_dtype], epilogue=gemm.epilogue, name=f"{name}_begin"
     )
     multiply = _launcher(replace(gemm, epilogue=Epilogue()), name)
 
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
-        expect_rows("C", C, getattr(fx, OUTPUTS[gemm.out_dtype]))
+        expect_rows("C", C, getattr(fx, _RESULTS[gemm.out_dtype]))
         check_matrix("C", C, M, gemm.N)
         _check_operands(gemm, A, B, M, extras)
         begin(C, None, M, stream, **extras)
@@ -530,8 +530,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                 there = (row < rows) & (column < columns) & (share < plan.column_parts)
                 if there:
                     at = fx.Int64(first_row + row) * fx.Int64(stride) + (first_column + column)
-                    for pair in fx.range_constexpr(access // 2):
-                        fx.atomic_add(start + (at + 2 * pair), values.shuffle(values, [2 * pair, 2 * pair + 1]))
+                    each = 32 // output.width  # of 16 bits in pairs
+                    for pair in fx.range_constexpr(access // each):
+                        added = values.shuffle(values, list(range(each * pair, each * pair + each)))
+                        fx.atomic_add(start + (at + each * pair), added if each > 1 else added[0])
         elif fx.const_expr(gemm.shuffled_store):
             store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
         else:

@@ -88,11 +88,12 @@ def wmma_gemm(
     shuffled: bool = False,
     stagger: int = 0,
     apart: dict[str, int | None] | None = None,
+    split_k: int = 1,
 ) -> TileGemm:
     """The GEMM of `extents` (M, N, K) with a tile.
 
     `stagger`: each tile begins so many steps of K behind its neighbours' first. `apart`: elements from row to row of
-    "A", "B" and "C", if given.
+    "A", "B" and "C", if given. `split_k`: parts of K, which add themselves to a C of exact integers.
 
     Raises:
         ValueError: a type that the chip has no instruction for, or numbers that do not fit, with the numbers.
@@ -116,16 +117,18 @@ def wmma_gemm(
             raise ValueError(f"ld{name.lower()} = {value!r}: {least} or more elements, a multiple of {aligned}")
     if n % 4:
         raise ValueError(f"N = {n} is no multiple of 4")
-    if k % tile_k or k < 2 * tile_k:
+    positive_integer("split_k", split_k)
+    if k % (split_k * tile_k) or k < 2 * split_k * tile_k:
+        parts = f" in each of {split_k} parts" if split_k > 1 else ""
         raise ValueError(
-            f"K = {k} has to be 2 or more steps of reg_k * {atom.depth} = {tile_k}: there is no tail along K"
+            f"K = {k} has to be 2 or more steps of reg_k * {atom.depth} = {tile_k}{parts}: there is no tail along K"
         )
     gemm = TileGemm(
         arch=arch, N=n, K=k, in_dtype=in_dtype, out_dtype=out_dtype, tile_m=16 * tile.reg[0] * tile.waves[0],
         tile_n=16 * tile.reg[1] * tile.waves[1], tile_k=tile_k, epilogue=epilogue, shuffled=shuffled,
         waves=tile.waves, fenced=tile.scheduled, group_m=group_m, staged=tile.staged,
         staging=Staging(tile.pads, tile.lds_layout == "kblock"), stagger=stagger,
-        rows_apart=tuple(sorted(rows.items())),
+        rows_apart=tuple(sorted(rows.items())), split_k=split_k, atomic=split_k > 1,
     )  # fmt: skip
     gemm.plan.check()
     return gemm
