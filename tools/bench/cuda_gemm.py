@@ -53,6 +53,8 @@ CHECKED = (
 # What HopperConfig takes, by the name of an artifact.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "256x4": {},
+    "256x4wide": {"store_n": 128, "store_buffers": 1},
+    "256x4together": {"stagger": False},
     "128x6": {"tile_n": 128, "stages": 6},
     "128x8r16": {"tile_n": 128, "stages": 8, "rows": 16},
     "64x12r16": {"tile_n": 64, "stages": 12, "rows": 16},
@@ -358,7 +360,7 @@ def main() -> int:
     made = commands.add_parser("page")
     made.add_argument("products", type=Path)
     made.add_argument("attention", type=Path, help="of cuda_attention.py")
-    made.add_argument("--checked", nargs=2, default=("", ""), help="what the checks before each run said")
+    made.add_argument("--checked", nargs=3, default=("", "", ""), help="what the checks and the suites said")
     options = parser.parse_args()
     if options.command == "page":
         from cuda_report.products import page

@@ -37,11 +37,11 @@ if asked runtime; then
     fly-runtime/tests/test_cuda_hardware.py
 fi
 if asked kernels; then
-  suite kernels 240 1000 fly-kernels/tests/{norm,quant,elementwise,operators} \
+  suite kernels 240 900 fly-kernels/tests/{norm,quant,elementwise,operators} \
     fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
 fi
 if asked language; then
-  suite language 150 300 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
+  suite language 150 500 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
     fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py
 fi
 cd ../bench || exit 1

@@ -18,9 +18,10 @@ Measured on one {device} with torch {torch} (CUDA {cuda}), by `tools/bench/cuda_
 contenders taking turns in one run: TFLOP/s, medians of 25 rounds, with the least and the most. The GPU lowers its clock
 as these kernels reach its power limit: compare within a row. Operands are normal random numbers.
 
-What ran: the artifacts (PTX, compiled by the driver) of the kernels, by the runtime, from Python. The operators
-`flydsl.kernels.gemm` and `flash_attention`, which compile them at their first call, have been compiled and not run
-there: that machine had no compiler of ours.
+What ran: the artifacts (PTX, compiled by the driver) of the kernels, compiled on that machine, by the runtime, from
+Python. The operators `flydsl.kernels.gemm` and `flash_attention` compile the same at their first call.
+
+{checked_suites}
 
 ## Products
 
@@ -67,11 +68,12 @@ def _default(m: int, n: int) -> str:
     return ("128x8r" if -(-n // 128) >= 99 else "64x12r") + ("16" if m <= 16 else "64")
 
 
-def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str]) -> int:
-    """Write hopper-products.md from two files of results, and what was said by the two checks before."""
-    first, second = (textwrap.fill(one, 120) for one in checked)
+def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str]) -> int:
+    """Write hopper-products.md from two files of results, and what the two checks before and the suites said."""
+    first, second, suites = (textwrap.fill(one, 120) for one in checked)
     products, forwards = (json.loads(path.read_text()) for path in (gemm, attention))
-    lines = [_HEAD.format(checked_products=first, **{key: products[key] for key in ("device", "torch", "cuda")})]
+    of_run = {key: products[key] for key in ("device", "torch", "cuda")}
+    lines = [_HEAD.format(checked_products=first, checked_suites=suites, **of_run)]
     ratios: dict[str, list[float]] = {}
     for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
         ours, peer = rows[f"ours {_default(m, n)}"], rows["cuBLAS"]

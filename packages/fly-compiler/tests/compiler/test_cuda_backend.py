@@ -115,6 +115,19 @@ def test_votes():
     assert "vote.sync.ballot.b32" in compiled(of(body), X)[1]
 
 
+@pytest.mark.parametrize(("scope", "said"), [("wavefront", "cta"), ("workgroup", "cta"), ("agent", "gpu")])
+def test_scopes_of_amd_have_names_here(scope, said):
+    """A warp has no scope of its own: that of the block has it in."""
+
+    def body(x):
+        at = fx.thread_idx.x
+        x[at] = 1.0
+        fx.memory_fence(syncscope=scope, ordering=fx.AtomicOrdering.AcqRel)
+        x[at + 64] = 2.0
+
+    assert re.search(rf"(fence\.\w+\.{said}|membar\.{said.replace('gpu', 'gl')});", compiled(of(body), X)[1])
+
+
 def test_shared_memory_and_barriers():
     def body(x):
         at = fx.thread_idx.x

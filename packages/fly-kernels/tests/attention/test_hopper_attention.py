@@ -10,6 +10,7 @@ import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.hopper_attention import HopperAttentionConfig, compile_hopper_attention
+from flydsl.kernels.attention.swa_gfx950 import build_gqa_attn
 
 
 @pytest.fixture(autouse=True)
@@ -34,20 +35,48 @@ def tensors(head_dim, dtype, group=1, seq_len=100, seq_len_kv=200):
 
 def test_the_program():
     q, k, v = tensors(128, torch.bfloat16)
-    launch = compile_hopper_attention(dtype="bf16", head_dim=128, causal=True)
+    config = HopperAttentionConfig(joined=True)
+    launch = compile_hopper_attention(dtype="bf16", head_dim=128, causal=True, config=config)
     launch(q, k, v, torch.empty_like(q), q)
     text = ptx()
-    # The first tile, the loops over tiles with and without masked keys; and the last values. A has a descriptor for
-    # keys, and four registers for weights.
+    # The first tile, the loops over tiles with and without masked keys, the last values alone and beside the first tile
+    # of the next block. A has a descriptor for keys, and four registers for weights.
     calls = re.findall(r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.bf16\.bf16 \{[^}]*\}, (%rd|\{)", text)
-    assert (calls.count("%rd"), calls.count("{")) == (3 * 8, 3 * 8)
-    # One wait for the scores alone while values are added, in each loop.
-    assert re.findall(r"wgmma\.wait_group\.sync\.aligned (\d)", text) == ["0", "1", "0", "1", "0", "0"]
+    assert (calls.count("%rd"), calls.count("{")) == (4 * 8, 4 * 8)
+    # One wait for the scores alone while values are added, in each loop and at the block's end.
+    waits = re.findall(r"wgmma\.wait_group\.sync\.aligned (\d)", text)
+    assert (waits.count("0"), waits.count("1")) == (5, 3)
     assert text.count("cp.async.bulk.tensor.4d.shared::cluster.global") == 2 + 4 + (2 + 2) + 2
     assert text.count("cp.async.bulk.tensor.4d.global.shared::cta") == 2
     assert re.findall(r"setmaxnreg\.(\w+)\.sync\.aligned\.u32 \t?(\d+)", text) == [("inc", "240"), ("dec", "24")]
     assert "ex2.approx.ftz.f32" in text
     assert "call" not in text  # nothing of a library
+
+
+def test_descriptors_differ_by_a_constant():
+    """Between two products of a ring's tile stands an addition, and no address is shifted or masked again."""
+    q, k, v = tensors(128, torch.bfloat16)
+    launch = compile_hopper_attention(dtype="bf16", head_dim=128, causal=False)
+    launch(q, k, v, torch.empty_like(q), q)
+    products = re.split(r"wgmma\.mma_async[^\n]*\n", ptx())
+    between = [re.findall(r"^\s+(\w+)\.", one, re.MULTILINE) for one in products[1:-1]]
+    inside = [found for found in between if len(found) < 10]
+    assert len(inside) >= 7 * 5  # of 6 groups of 8 products
+    assert not any({"shr", "and", "mul"} & set(found) for found in inside)
+
+
+def test_windows_and_strides():
+    q, k, v = tensors(64, torch.bfloat16, group=3)
+    kernel = build_gqa_attn(ATTN_B=2, ATTN_H=6, ATTN_H_KV=2, ATTN_D=64, sliding_window=(40, 10))
+    kernel(q, k, v, torch.empty_like(q), 6 * 64, 2 * 64, 2 * 64, 6 * 64, 100, 200)
+    text = ptx()
+    assert "hopper_attention_bf16_d64_window40_10" in text
+    # A third loop, over tiles with keys before the window.
+    assert text.count("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16") == 4 * 4
+    with pytest.raises(ValueError, match="waves_per_eu = 3 is not supported on sm_90a"):
+        build_gqa_attn(ATTN_B=2, ATTN_H=6, ATTN_H_KV=2, ATTN_D=64, waves_per_eu=3)
+    with pytest.raises(ValueError, match="give causal or a window"):
+        compile_hopper_attention(dtype="bf16", head_dim=64, causal=True, window=(3, 0))
 
 
 def test_the_operator_takes_it():

@@ -11,6 +11,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
+from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
@@ -106,7 +107,13 @@ def _recast(kind: NumericMeta, pointer: Any) -> Any:
     return pointer.value if isinstance(pointer, _RawPointer) else recast_iter(kind, pointer)
 
 
+# What LLVM calls a scope for NVIDIA's GPUs, which have none of a warp (`NVVMDevice::getSyncScope` says it of atoms).
+_SCOPES_OF_NVIDIA = {"agent": "device", "workgroup": "block", "wavefront": "block"}
+
+
 def _scope(syncscope: str | None) -> dict[str, ir.Attribute]:
+    if syncscope and _trace.target().nvidia:
+        syncscope = _SCOPES_OF_NVIDIA.get(syncscope, syncscope)
     return {"syncscope": ir.StringAttr.get(syncscope)} if syncscope else {}
 
 

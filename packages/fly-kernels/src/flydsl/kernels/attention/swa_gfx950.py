@@ -12,6 +12,7 @@ from ..common.arch import architecture
 from ..common.language import flyc, fx
 from .config import configuration
 from .flash_attn_kernel import build_forward
+from .forward_arguments import check_arguments
 from .hopper_attention import compile_hopper_attention
 from .variant import AttentionVariant
 
@@ -52,7 +53,7 @@ def build_gqa_attn(
     if architecture().nvidia:
         if waves_per_eu != 2:
             raise ValueError(f"flash attention: waves_per_eu = {waves_per_eu} is not supported on sm_90a")
-        return _on_hopper(ATTN_B, ATTN_H, ATTN_H_KV, ATTN_D, sliding_window)
+        return _on_hopper(ATTN_B, (ATTN_H, ATTN_H_KV, ATTN_D), sliding_window)
     config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
     variant = AttentionVariant(window=sliding_window, strided=True)
     forwards = {
@@ -81,13 +82,15 @@ def build_gqa_attn(
     return gqa_attn
 
 
-def _on_hopper(batch: int, heads: int, kv_heads: int, head_dim: int, window: tuple[int, int] | None) -> Any:
-    """The launcher for sm_90a, whose kernel takes tensors with their strides."""
-    if kv_heads < 1 or heads % kv_heads:
-        raise ValueError(f"flash attention: ATTN_H = {heads} is no multiple of ATTN_H_KV = {kv_heads}")
+def _on_hopper(batch: int, heads: tuple[int, int, int], window: tuple[int, int] | None) -> Any:
+    """The launcher for sm_90a, whose kernel takes tensors with their strides. `heads`: of Q, of K, their elements."""
+    num_heads, kv_heads, head_dim = heads
+    if kv_heads < 1 or num_heads % kv_heads:
+        raise ValueError(f"flash attention: ATTN_H = {num_heads} is no multiple of ATTN_H_KV = {kv_heads}")
+    variant = AttentionVariant(window=window, strided=True)
     forwards = {
         dtype: compile_hopper_attention(
-            dtype=dtype, head_dim=head_dim, causal=False, heads_per_kv=heads // kv_heads, window=window
+            dtype=dtype, head_dim=head_dim, causal=False, heads_per_kv=num_heads // kv_heads, window=window
         )
         for dtype in _DTYPES
     }
@@ -106,20 +109,17 @@ def _on_hopper(batch: int, heads: int, kv_heads: int, head_dim: int, window: tup
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
+        element = fx.Float16 if Q.element_type is fx.Float16 else fx.BFloat16
+        main = {"Q": Q, "K": K, "V": V, "O": O}
+        strides = (Q_stride1, K_stride1, V_stride1, O_stride1)
+        check_arguments(variant, element, main, {}, heads, strides, batch, seq_len_q, seq_len_kv)
         views = []
-        for name, tensor, length, count, apart in (
-            ("Q", Q, seq_len_q, heads, Q_stride1),
-            ("K", K, seq_len_kv, kv_heads, K_stride1),
-            ("V", V, seq_len_kv, kv_heads, V_stride1),
-            ("O", O, seq_len_q, heads, O_stride1),
-        ):
-            fx.host_assert(
-                (apart >= count * head_dim) & (apart % 8 == 0),
-                f"argument '{name}_stride1': expected a multiple of 8, at least {count * head_dim}, got {{}}",
-                apart,
+        for (name, tensor), apart in zip(main.items(), strides, strict=True):
+            length, count = (seq_len_q, num_heads) if name in "QO" else (seq_len_kv, kv_heads)
+            layout = fx.make_layout(
+                (batch, length, count, head_dim), (fx.Int64(length) * fx.Int64(apart), fx.Int64(apart), head_dim, 1)
             )
-            strides = (fx.Int64(length) * fx.Int64(apart), fx.Int64(apart), head_dim, 1)
-            views.append(fx.make_view(tensor.iter, fx.make_layout((batch, length, count, head_dim), strides)))
+            views.append(fx.make_view(tensor.iter, layout))
         forward = forwards["f16" if Q.element_type is fx.Float16 else "bf16"]
         forward(*views, views[0], stream)
 
