@@ -274,6 +274,26 @@ def test_other_targets_are_refused_by_name(arch):
                 build()
 
 
+def test_stochastic_rounding(run, arch, half):
+    """One of the two neighbours, up as often as the part that is dropped says, by the seed and the place."""
+    shape = (70, 136, 96)
+    problem, options = Problem(*shape, "bf16", "f32", arch=arch), tile(1, 2, 2, 2, 2)
+    exact = torch.empty(70, 136)
+    half(*shape, out_dtype="f32", **options)(exact, problem.a, problem.b)
+    kernel = half(*shape, rounding="rs", **options)
+    got = [torch.full((70, 136), float("nan")).bfloat16() for _ in range(3)]
+    for c, seed in zip(got, (5, 5, 6), strict=True):
+        kernel(c, problem.a, problem.b, None, seed)
+    assert torch.equal(got[0].view(torch.int16), got[1].view(torch.int16))
+    assert not torch.equal(got[0], got[2])
+    bits, chance = exact.view(torch.int32), (exact.view(torch.int32) & 0xFFFF).double() / 65536
+    for c in got[1:]:
+        up = c.float().view(torch.int32) - (bits & -65536)
+        assert ((up == 0) | (up == 65536)).all()
+        spread = (chance * (1 - chance)).sum().sqrt()
+        assert (up / 65536 - chance).sum().abs() <= 5 * spread
+
+
 @pytest.mark.parametrize(
     ("shape", "tile"),
     [((4096, 4096, 4096), (256, 256, 32)), ((2048, 1024, 64), (128, 128, 32)), ((400, 512, 128), (32, 64, 64)),

@@ -33,10 +33,8 @@ def check_half_types(in_dtype: str, out_dtype: str, rounding: str) -> None:
         raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(OUTPUTS)}")
     if rounding not in ("rn", "rs"):
         raise ValueError(f"rounding {rounding!r} is not supported; use rn (to nearest even) or rs (stochastic)")
-    if rounding == "rs":
-        if out_dtype != "bf16":
-            raise ValueError(f"rounding 'rs' is for out_dtype 'bf16', not {out_dtype!r}")
-        raise ValueError("rounding 'rs' (stochastic) is not written yet; use 'rn'")
+    if rounding == "rs" and out_dtype != "bf16":
+        raise ValueError(f"rounding 'rs' is for out_dtype 'bf16', not {out_dtype!r}")
 
 
 def create_wmma_gemm_module(
@@ -61,7 +59,8 @@ def create_wmma_gemm_module(
     Args:
         M, N, K: extents.
         in_dtype, out_dtype: "bf16" or "fp16"; C also "f32".
-        rounding: "rn".
+        rounding: "rn", to nearest even; or "rs", stochastic, for a bf16 C: up with the probability of what bf16 has no
+            room for, the same for the same `sr_seed`.
         reg_m, reg_n, reg_k: blocks of 16 rows and columns of a wave, and matrix instructions along K in a step.
         waves_m, waves_n: grid of waves.
         group_m: row tiles that are walked together, of which the grid need not be a multiple; 0 keeps the order.
@@ -78,8 +77,9 @@ def create_wmma_gemm_module(
     check_half_types(in_dtype, out_dtype, rounding)
     tile = WmmaTile((reg_m, reg_n, reg_k), (waves_m, waves_n), (a_k_pad, b_k_pad))
     gemm = wmma_gemm(
-        arch, (M, N, K), tile, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=Epilogue(), group_m=group_m
-    )
+        arch, (M, N, K), tile, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=Epilogue(), group_m=group_m,
+        stochastic=rounding == "rs",
+    )  # fmt: skip
     multiply = build_tile_gemm(gemm, "wmma_gemm")
 
     @flyc.jit
@@ -90,6 +90,6 @@ def create_wmma_gemm_module(
         stream: fx.Stream = fx.Stream(None),
         sr_seed: fx.Int32 = 0,  # type: ignore[assignment]
     ) -> None:
-        multiply(C, A, B_T, fx.Int32(M), stream)
+        multiply(C, A, B_T, fx.Int32(M), stream, **({"sr_seed": sr_seed} if rounding == "rs" else {}))
 
     return launch_gemm

@@ -16,6 +16,7 @@ from typing import Any
 from ..common.arch import NUM_XCDS
 from ..common.black_box import black_box
 from ..common.defaults import defaults
+from ..common.kernels_common import cvt_sr_f32_to_bf16
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.lds_ways import BUFFERS
@@ -99,6 +100,8 @@ class TileGemm:
         groups: of rows of A, with weights each: B is (groups, N, K), scale_b, of columns, (groups, N); group_offs
             (groups + 1) int64 says where they begin and end, see `group_tiles`. 0: there are none.
         atomic: the sums of parts of K are added to C, of 16 bits or exact integers, which holds what they begin from.
+        stochastic: results, which are bf16, are rounded up with the probability of what bf16 has no room for, by random
+            bits of a number of the launch, `sr_seed`, and of the element.
         square: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_square_loop`.
     """
 
@@ -135,6 +138,7 @@ class TileGemm:
     groups: int = 0
     atomic: bool = False
     square: bool = False
+    stochastic: bool = False
 
     def row_bytes(self, of_b: bool = False) -> int:
         """Bytes of a contiguous row of A or B."""
@@ -222,6 +226,7 @@ class TileGemm:
         split += "_unit" * self.unit_scales + "_atomic" * self.atomic + (f"_groups{self.groups}" if self.groups else "")
         tile, steps = f"{self.tile_m}x{self.tile_n}x{self.tile_k}", self.epilogue
         extras = "_scaled" * steps.scaled + "_bias" * steps.bias + "_residual" * steps.residual
+        extras += "_rs" * self.stochastic
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}{extras}"
 
 
@@ -520,6 +525,12 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         if fx.const_expr(access < plan.run):
             parts = [list(range(at, at + access)) for at in range(0, plan.run, access)]
             results = [one.shuffle(one, part) for one in results for part in parts]
+        if fx.const_expr(gemm.stochastic):
+            at = zip(results, places_of(plan, access, thread, in_turns=in_turns), strict=True)
+            results = [
+                _rounded(values, (first_row + row) * gemm.N + (first_column + column), extras["sr_seed"])
+                for values, (column, row) in at
+            ]
         if fx.const_expr(gemm.atomic):
             places = places_of(plan, access, thread, in_turns=in_turns)
             share = thread // plan.wave % plan.k_waves
@@ -571,11 +582,28 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             matrices["residual"] = extras["residual"]
         most_rows = max(gemm.tile_m, gemm.tile_n)
         strides = row_strides(matrices, usual, most_rows)
-        tile_gemm(C, A, B, {one: extras[one] for one in wanted}, strides, M, fx.Int32(tiled.looped)).launch(
+        given = {one: extras[one] for one in wanted}
+        if gemm.stochastic:
+            given["sr_seed"] = fx.Int32(extras["sr_seed"])
+        tile_gemm(C, A, B, given, strides, M, fx.Int32(tiled.looped)).launch(
             grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
         )
 
     return launch
+
+
+def _rounded(values: Any, first: Any, seed: Any) -> Any:
+    """f32 values of neighbouring elements, `first` being the number of the first, as bf16, rounded by random bits.
+
+    The bits are a mix of the element's number and the seed: Murmur's finaliser, which every bit of both reaches.
+    """
+    elements = []
+    for number in range(values.shape[0]):
+        bits = fx.Uint32(first + number) * 0x9E3779B9 + fx.Uint32(seed)
+        for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+            bits = (bits ^ (bits >> shift)) * factor
+        elements.append(cvt_sr_f32_to_bf16(values[number], bits ^ (bits >> 16)))
+    return fx.Vector.from_elements(elements, fx.BFloat16)
 
 
 def _square_sums(

@@ -89,11 +89,13 @@ def wmma_gemm(
     stagger: int = 0,
     apart: dict[str, int | None] | None = None,
     split_k: int = 1,
+    stochastic: bool = False,
 ) -> TileGemm:
     """The GEMM of `extents` (M, N, K) with a tile.
 
     `stagger`: each tile begins so many steps of K behind its neighbours' first. `apart`: elements from row to row of
     "A", "B" and "C", if given. `split_k`: parts of K, which add themselves to a C of exact integers.
+    `stochastic`: see `TileGemm`.
 
     Raises:
         ValueError: a type that the chip has no instruction for, or numbers that do not fit, with the numbers.
@@ -128,7 +130,7 @@ def wmma_gemm(
         tile_n=16 * tile.reg[1] * tile.waves[1], tile_k=tile_k, epilogue=epilogue, shuffled=shuffled,
         waves=tile.waves, fenced=tile.scheduled, group_m=group_m, staged=tile.staged,
         staging=Staging(tile.pads, tile.lds_layout == "kblock"), stagger=stagger,
-        rows_apart=tuple(sorted(rows.items())), split_k=split_k, atomic=split_k > 1,
+        rows_apart=tuple(sorted(rows.items())), split_k=split_k, atomic=split_k > 1, stochastic=stochastic,
     )  # fmt: skip
     gemm.plan.check()
     return gemm
