@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flydsl.compile.target import environment_parts
+from flydsl.compile.target import environment
 from flydsl.trace import context as _trace
 from flydsl.trace.hints import _ambient
 
@@ -31,13 +31,14 @@ _TEMPLATE = """
 def {name}(_fly_jit{parameters}):
     if _fly_state.trace is not None:
         return _fly_inline({names})
+    _fly_unset, _fly_get, _fly_held, _fly_number = _fly_environment.last
     try:
-        _fly_same = {unchanged}
+        _fly_same = _fly_disjoint(_fly_unset) and _fly_get(_fly_variables) == _fly_held and {unchanged}
     except (AttributeError, KeyError, ValueError):
         _fly_same = False
     if _fly_same:
         _fly_hints = _fly_jit.hints_token() if _fly_jit.compile_hints or _fly_ambient.stack else ()
-        _fly_entry = _fly_entries.get((tuple(map(_fly_env, _fly_variables)), _fly_hints, {key}))
+        _fly_entry = _fly_entries.get((_fly_number, _fly_hints, {key}))
         if _fly_entry is not None:
             _fly_entry({names})
             return None
@@ -46,7 +47,7 @@ def {name}(_fly_jit{parameters}):
 
 def _fly_key_of(_fly_jit, _fly_values):
     {unpack}
-    return (tuple(map(_fly_env, _fly_variables)), _fly_jit.hints_token(), {key})
+    return (_fly_environment.number(), _fly_jit.hints_token(), {key})
 """
 
 
@@ -57,19 +58,19 @@ def make_fast_call(jit: JitFunction[Any, Any], found: Watch | None) -> tuple[Cal
         jit: the jit function.
         found: what its compiled code was traced from; `None` before the first compilation.
     """
-    lookup, variables = environment_parts()
     scope: dict[str, Any] = {
         "_fly_ambient": _ambient,
         "_fly_constexpr": constexpr_key,
         "_fly_type": type_key,
         "_fly_entries": jit._entries,
-        "_fly_env": lookup,
+        "_fly_disjoint": environment.is_disjoint,
+        "_fly_environment": environment,
         "_fly_inline": jit.inline,
         "_fly_signatures": SIGNATURES,
         "_fly_specialise": jit.specialise,
         "_fly_state": _trace.state,
         "_fly_receiver": jit.receiver_key,
-        "_fly_variables": variables,
+        "_fly_variables": environment.values,
     }
     parameters, key = _parameters(jit, scope)
     names = "".join(f"{one.name}, " for one in jit.parameters)

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from flydsl.utils import env
 
-__all__ = ["Settings", "environment_parts", "environment_token", "settings"]
+__all__ = ["Environment", "Settings", "environment", "environment_token", "settings"]
 
 # Every variable that changes what a call does. `os.environ` encodes and decodes each access; a call that is compiled
 # already has a budget of microseconds, so the bytes underneath are compared.
@@ -35,14 +36,48 @@ _raw: Any = getattr(os.environ, "_data", None)
 _keys: tuple[Any, ...] = tuple(os.environ.encodekey(name) for name in _VARIABLES) if _raw is not None else ()
 
 
-def environment_parts() -> tuple[Callable[[Any], Any], tuple[Any, ...]]:
-    """Return a look-up function and the names to look up: `tuple(map(*environment_parts()))` is the token."""
-    return (os.environ.get, _VARIABLES) if _raw is None else (_raw.get, _keys)
-
-
 def environment_token() -> tuple[Any, ...]:
     """Return the present values of all variables that matter, as something to compare and hash."""
-    return tuple(map(*environment_parts()))
+    return tuple(map(os.environ.get, _VARIABLES)) if _raw is None else tuple(map(_raw.get, _keys))
+
+
+class Environment:
+    """The variables that matter, as one number, with a test that they are what they were.
+
+    Reading and hashing them costs a quarter of a compiled call. Few are set, and the others being absent is one look-up
+    each: to see that the environment is the last one costs half of that.
+
+    Attributes:
+        last: names that are not set, what gets the others, their values, and their number. It is replaced as a whole.
+        is_disjoint: tells whether none of some names is set.
+        values: where to get values.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self.values: Any = os.environ if _raw is None else _raw
+        self.is_disjoint: Callable[[Iterable[Any]], bool] = self.values.keys().isdisjoint
+        self.last: tuple[tuple[Any, ...], Callable[[Any], Any], Any, int]
+        self.number()
+
+    def number(self) -> int:
+        """Return the number of the present values; the same values have the same number."""
+        token = environment_token()
+        number = self._numbers.setdefault(token, len(self._numbers))
+        found = list(zip(_VARIABLES if _raw is None else _keys, token, strict=True))
+        absent = tuple(name for name, value in found if value is None)
+        names, held = [name for name, _ in found if name not in absent], [value for value in token if value is not None]
+        # What an itemgetter gives of one name is no tuple.
+        get = operator.itemgetter(*names) if names else _nothing
+        self.last = absent, get, held[0] if len(held) == 1 else tuple(held), number
+        return number
+
+
+def _nothing(_: Any) -> tuple[()]:
+    return ()
+
+
+environment = Environment()
 
 
 @dataclass(frozen=True)

@@ -140,3 +140,30 @@ def test_types_of_arguments():
 def test_values_and_extents_of_arguments_do_not_count():
     launch = module()["launch"]
     assert len({key(launch, torch.zeros(n), n // 2) for n in (1, 5, 64)}) == 1
+
+
+@pytest.mark.parametrize("before", [{}, {"COMPILE_ONLY": "0"}, {"COMPILE_ONLY": "0", "FLYDSL_KTRACE_BLOCKS": "4"}])
+def test_a_call_sees_each_variable_that_is_set_changed_or_gone(monkeypatch, before):
+    for name in ("ARCH", "COMPILE_ONLY", "FLYDSL_KTRACE_BLOCKS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in before.items():
+        monkeypatch.setenv(name, value)
+    launch, x = module()["launch"], np.zeros(64, np.float32)
+
+    def runs(expected):
+        x[:] = -1
+        launch(x, 3)
+        assert (x[3] != -1) == expected
+
+    runs(True)
+    for _ in range(2):
+        monkeypatch.setenv("COMPILE_ONLY", "1")
+        runs(False)
+        monkeypatch.setenv("COMPILE_ONLY", "0")
+        runs(True)
+        monkeypatch.delenv("COMPILE_ONLY")
+        runs(True)
+        monkeypatch.setenv("ARCH", "gfx950")
+        assert launch.report(x, 3).arch == "gfx950"
+        monkeypatch.delenv("ARCH")
+        runs(True)
