@@ -53,8 +53,6 @@ CHECKED = (
 # What HopperConfig takes, by the name of an artifact.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "256x4": {},
-    "256x4wide": {"store_n": 128, "store_buffers": 1},
-    "256x4together": {"stagger": False},
     "128x6": {"tile_n": 128, "stages": 6},
     "128x8r16": {"tile_n": 128, "stages": 8, "rows": 16},
     "64x12r16": {"tile_n": 64, "stages": 12, "rows": 16},

@@ -41,7 +41,7 @@ if asked kernels; then
     fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
 fi
 if asked language; then
-  suite language 150 500 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
+  suite language 150 600 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
     fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py
 fi
 cd ../bench || exit 1

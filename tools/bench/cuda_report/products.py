@@ -16,10 +16,11 @@ _HEAD = """\
 Measured on one {device} with torch {torch} (CUDA {cuda}), by `tools/bench/cuda_gemm.py` and
 `tools/bench/cuda_attention.py`. Times are those of CUDA graphs of calls over rotating operands, by events, the
 contenders taking turns in one run: TFLOP/s, medians of 25 rounds, with the least and the most. The GPU lowers its clock
-as these kernels reach its power limit: compare within a row. Operands are normal random numbers.
+as these kernels reach its power limit: compare within a row. Operands are normal random numbers. Rows with a star are
+of an earlier run, of the kernels as they were then.
 
-What ran: the artifacts (PTX, compiled by the driver) of the kernels, compiled on that machine, by the runtime, from
-Python. The operators `flydsl.kernels.gemm` and `flash_attention` compile the same at their first call.
+What ran: the artifacts (PTX, compiled by the driver) of the kernels, by the runtime, from Python. The operators
+`flydsl.kernels.gemm` and `flash_attention` compile the same at their first call.
 
 {checked_suites}
 
@@ -61,6 +62,11 @@ def _rate(row: dict[str, Any] | None, spread: bool = False) -> str:
     return f"{row['tflops']:.0f}" + (f" ({row['least']:.0f}, {row['most']:.0f})" if spread else "")
 
 
+def _earlier(row: dict[str, Any]) -> str:
+    """A mark for what an earlier run measured; who puts files of results together writes `earlier` into its rows."""
+    return " *" if row.get("earlier") else ""
+
+
 def _default(m: int, n: int) -> str:
     """The configuration that `default_hopper_config` takes for a shape, by its name in cuda_gemm.py."""
     if m > 64:
@@ -81,8 +87,8 @@ def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str
         if m >= 4096:
             ratios.setdefault(dtype, []).append(ratio)
         lines.append(
-            f"| {dtype} {m} x {n} x {k} | {_rate(ours, True)} | {_rate(peer, True)} | {_rate(rows.get('Triton'))} "
-            f"| {ratio:.3f} | {ours['equal']:.6f} |"
+            f"| {dtype} {m} x {n} x {k}{_earlier(ours)} | {_rate(ours, True)} | {_rate(peer, True)} "
+            f"| {_rate(rows.get('Triton'))} | {ratio:.3f} | {ours['equal']:.6f} |"
         )
     means = ", ".join(f"{dtype} {statistics.geometric_mean(some):.3f}" for dtype, some in ratios.items())
     lines += [
@@ -94,8 +100,9 @@ def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str
     for (dtype, depth, causal, group, batch, length), rows in _by(forwards["rows"], *keys).items():
         ours, peer = rows["ours default"], rows["cuDNN"]
         lines.append(
-            f"| {dtype}, {depth}, {'causal' if causal else 'none'}, {group} | {batch} x {length} | {_rate(ours, True)} "
-            f"| {_rate(peer, True)} | {_rate(rows.get('torch flash'))} | {ours['tflops'] / peer['tflops']:.3f} |"
+            f"| {dtype}, {depth}, {'causal' if causal else 'none'}, {group}{_earlier(ours)} | {batch} x {length} "
+            f"| {_rate(ours, True)} | {_rate(peer, True)} | {_rate(rows.get('torch flash'))} "
+            f"| {ours['tflops'] / peer['tflops']:.3f} |"
         )
     target = folder / "hopper-products.md"
     target.write_text("\n".join([*lines, ""]))

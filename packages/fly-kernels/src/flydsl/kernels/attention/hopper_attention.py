@@ -17,8 +17,6 @@ Algorithm and data movement
     together, and the softmax of the next runs while the former are still being added. Warpgroups take turns at issuing
     (named barriers), so that one computes weights while another's products keep the matrix unit busy.
 
-    The first products of a block may go with the last of the block before (`joined`).
-
     Tiles are visited from the last that the workgroup's rows see to the first, those with masked keys before the
     others. Blocks come in groups of heads whose keys and values fit the L2, causal ones with most keys first, and
     workgroups take those of a group forwards and backwards in turn, so that each has about as many keys.
@@ -67,15 +65,12 @@ class HopperAttentionConfig:
         kv_tile: keys of a tile, a multiple of 16 up to 256.
         stages: tiles of keys, and of values, in shared memory.
         turns: whether warpgroups issue their products in turn.
-        joined: whether the first products of a block are issued with the last of the block before, where shared memory
-            holds the queries of both.
     """
 
     consumers: int = 2
     kv_tile: int = 128
     stages: int = 2
     turns: bool = True
-    joined: bool = False
 
     def shared_bytes(self, head_dim: int, blocks: int = 1) -> int:
         """Shared memory of a workgroup with room for so many blocks of query rows, or of the output."""
@@ -165,7 +160,6 @@ def compile_hopper_attention(
     parts = head_dim // COLUMNS
     apart = config.blocks(head_dim) > 1  # the output has a place of its own, else that of the queries
     ahead = max(config.blocks(head_dim) - 1, 1)  # blocks of queries that may be there
-    joined = config.joined and apart
     producer_registers, consumer_registers = _REGISTERS[consumers]
     scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
     seen = "causal" if causal else "full" if window is None else f"window{left}_{right}"
@@ -438,28 +432,26 @@ def compile_hopper_attention(
                 if mine == consumers - 1:  # the first turn is the first warpgroup's
                     fx.nvgpu.named_arrive(_FIRST_BARRIER, 2 * WARPGROUP)
             place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
-            begun: Any = fx.Int32(0)  # whether the weights of the block's first tile are there
-            stage_q: Any = fx.Int32(0)
             for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
                 there, (batch, head, block), (low, last), (plain, full) = work_of(round_)
                 if there:
                     first_row = (block * consumers + mine) * ROWS
                     output.fill(0.0)
-                    if begun == 0:
-                        reference.fill(NO_KEY)
-                        total.fill(0.0)
-                        keys.wait(place_k)
-                        rows_in.wait(place_q)
-                        scores = accumulators(kv_tile, fx.Float32)
-                        begin_turn()
-                        multiply_keys(scores, place_q.stage, place_k.stage)
-                        end_turn()
-                        fx.nvgpu.warpgroup_wait(scores, 0)
-                        release(keys, place_k.stage)
-                        weigh(scores, last, True, first_row)
-                        packed.store(scores.load().to(element))
-                        stage_q = place_q.stage
-                        place_q, place_k = place_q.next(), place_k.next()
+                    reference.fill(NO_KEY)
+                    total.fill(0.0)
+                    keys.wait(place_k)
+                    rows_in.wait(place_q)
+                    stage_q = place_q.stage
+                    place_q = place_q.next()
+                    scores = accumulators(kv_tile, fx.Float32)
+                    begin_turn()
+                    multiply_keys(scores, stage_q, place_k.stage)
+                    end_turn()
+                    fx.nvgpu.warpgroup_wait(scores, 0)
+                    release(keys, place_k.stage)
+                    weigh(scores, last, True, first_row)
+                    packed.store(scores.load().to(element))
+                    place_k = place_k.next()
                     turns = last - low
                     some = fx.max(fx.min(last - plain, turns), fx.Int32(0))
                     clear = turns
@@ -477,45 +469,20 @@ def compile_hopper_attention(
                             place_k, place_v = place_k.next(), place_v.next()
                     if fx.const_expr(apart):
                         release(rows_in, stage_q)
-                    sums = [of_row(total[None, r]) for r in range(2)]
-                    references = [fx.Float32(reference[r]) for r in range(2)]
-                    begun = fx.Int32(0)
-                    if fx.const_expr(joined):
-                        there, (_, _, block_after), (_, last_after), _ = work_of(round_ + 1)
-                        begun = ((round_ + 1 < rounds) & there).to(fx.Int32)
-                    if begun == 0:
-                        values.wait(place_v)
-                        add_values(place_v.stage)
-                        fx.nvgpu.warpgroup_wait(output, 0)
-                    else:
-                        if fx.const_expr(joined):
-                            scores = accumulators(kv_tile, fx.Float32)
-                            keys.wait(place_k)
-                            rows_in.wait(place_q)
-                            begin_turn()
-                            multiply_keys(scores, place_q.stage, place_k.stage)
-                            values.wait(place_v)
-                            add_values(place_v.stage)
-                            end_turn()
-                            fx.nvgpu.warpgroup_wait(scores, 1)
-                            release(keys, place_k.stage)
-                            reference.fill(NO_KEY)
-                            total.fill(0.0)
-                            weigh(scores, last_after, True, (block_after * consumers + mine) * ROWS)
-                            fx.nvgpu.warpgroup_wait(output, 0)
-                            packed.store(scores.load().to(element))
-                            stage_q = place_q.stage
-                            place_q, place_k = place_q.next(), place_k.next()
+                    values.wait(place_v)
+                    add_values(place_v.stage)
+                    fx.nvgpu.warpgroup_wait(output, 0)
                     release(values, place_v.stage)
                     place_v = place_v.next()
 
                     for r in fx.range_constexpr(2):
-                        some_key = sums[r] > 0.0
-                        divisor = some_key.select(sums[r], fx.Float32(1.0))
+                        sums = of_row(total[None, r])
+                        some_key = sums > 0.0
+                        divisor = some_key.select(sums, fx.Float32(1.0))
                         own, row = row_of(output, r), first_row + rows_of_thread[r]
                         own.store(own.load() * (1.0 / divisor))
                         if fx.const_expr(return_lse):
-                            denominator = (fx.log2(divisor) + references[r]) * _LN_2
+                            denominator = (fx.log2(divisor) + reference[r]) * _LN_2
                             denominator = some_key.select(denominator, fx.Float32(-math.inf))
                             if (first_column == 0) & (row < seq_len):
                                 LSE[batch, head, row] = denominator
