@@ -55,14 +55,12 @@ _REFUSED: dict[tuple[str, str], str] = {
     },
     **{("posix", name): _PROGRAM for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system")},
     **{("posix", name): _PROGRAM for name in ("wait", "wait3", "wait4", "waitid", "waitpid")},
-    # What an open file holds, and how it stands, is known to the system alone. Of paths it is noted (`_READERS`).
     **{
         ("posix", name): _SYSTEM
         for name in (
-            *("eventfd_read", "fpathconf", "fstat", "fstatvfs", "get_blocking", "get_inheritable", "getloadavg"),
-            *("getxattr", "isatty", "listxattr", "lseek", "pathconf", "pread", "preadv", "read", "readv"),
-            *("sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "statvfs"),
-            *("tcgetpgrp", "times", "ttyname", "umask"),
+            *("eventfd_read", "getloadavg", "getxattr", "listxattr", "pathconf", "sched_getaffinity"),
+            *("sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "statvfs", "tcgetpgrp", "times"),
+            *("ttyname", "umask"),
         )
     },
     **{("fcntl", name): _SYSTEM for name in ("fcntl", "flock", "ioctl", "lockf")},
@@ -124,6 +122,16 @@ _READERS = frozenset(
 )
 """Functions that read the file, or look at the folder, that their first argument names."""
 
+_OF_DESCRIPTORS = frozenset(
+    (
+        ("os", "fdopen"),
+        *(("posix", name) for name in ("fpathconf", "fstat", "fstatvfs", "get_blocking", "get_inheritable", "isatty")),
+        *(("posix", name) for name in ("lseek", "pread", "preadv", "read", "readv")),
+    )
+)
+"""Functions that ask about an open file, whose content and state are known to the system alone: a trace may open one,
+by its path, which is noted, and ask about that."""
+
 _WALKS = frozenset((("os", "fwalk"), ("os", "walk")))
 _GLOBS = frozenset((("glob", "glob"), ("glob", "iglob")))
 _OF_A_PATH = frozenset(
@@ -163,6 +171,8 @@ def asked(function: Callable[..., Any]) -> Any:
         return _needs_a_seed(function)
     if key in _READERS:
         return _noting(function)
+    if key in _OF_DESCRIPTORS:
+        return _of_opened(function)
     if key in _WALKS:
         return _noting_folders(function)
     if key in _GLOBS:
@@ -266,10 +276,34 @@ def _noting(read: Callable[..., Any], path: Any = None) -> Callable[..., Any]:
         if not (is_open and _writes(arguments[path is None :], named)):
             given = path if path is not None else next(iter((*arguments, *named.values())), os.curdir)
             for one in given if isinstance(given, (list, tuple)) else (given,):
+                if is_open:
+                    _check_opened(read, one)
                 note_file(one)
-        return read(*arguments, **named)
+        found = read(*arguments, **named)
+        trace = _trace.maybe_current()
+        if is_open and type(found) is int and trace is not None:
+            trace.opened.add(found)
+        return found
 
     return call
+
+
+def _of_opened(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that asks about an open file, which has to be one that the trace opened."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        _check_opened(ask, next(iter((*arguments, *named.values())), None))
+        return ask(*arguments, **named)
+
+    return call
+
+
+def _check_opened(ask: Callable[..., Any], descriptor: Any) -> None:
+    """Refuse a descriptor of a file that somebody else opened."""
+    trace = _trace.maybe_current()
+    if isinstance(descriptor, int) and (trace is None or descriptor not in trace.opened):
+        name = ask.__name__ if ask.__module__ == "_io" else f"os.{ask.__name__}"
+        raise _refused(f"{name}() of a file that is open", _SYSTEM)
 
 
 def _noting_folders(walk: Callable[..., Any]) -> Callable[..., Any]:
