@@ -50,15 +50,21 @@ def build_gqa_attn(
     """
     if isinstance(ATTN_B, bool) or not isinstance(ATTN_B, int) or not 1 <= ATTN_B < 2**16:
         raise ValueError(f"flash attention: ATTN_B must be 1 to 65535, got {ATTN_B!r}")
-    if architecture().nvidia:
+    variant, heads = AttentionVariant(window=sliding_window, strided=True), (ATTN_H, ATTN_H_KV, ATTN_D)
+    hopper = architecture().nvidia
+    if hopper:
         if waves_per_eu != 2:
             raise ValueError(f"flash attention: waves_per_eu = {waves_per_eu} is not supported on sm_90a")
-        return _on_hopper(ATTN_B, (ATTN_H, ATTN_H_KV, ATTN_D), sliding_window)
-    config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
-    variant = AttentionVariant(window=sliding_window, strided=True)
-    forwards = {
-        dtype: build_forward(ATTN_H, ATTN_H_KV, ATTN_D, dtype, False, False, None, config, variant) for dtype in _DTYPES
-    }
+        if ATTN_H_KV < 1 or ATTN_H % ATTN_H_KV:
+            raise ValueError(f"flash attention: ATTN_H = {ATTN_H} is no multiple of ATTN_H_KV = {ATTN_H_KV}")
+        options: dict[str, Any] = {"head_dim": ATTN_D, "heads_per_kv": ATTN_H // ATTN_H_KV, "window": sliding_window}
+        forwards = {dtype: compile_hopper_attention(dtype=dtype, causal=False, **options) for dtype in _DTYPES}
+    else:
+        config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
+        forwards = {
+            dtype: build_forward(ATTN_H, ATTN_H_KV, ATTN_D, dtype, False, False, None, config, variant)
+            for dtype in _DTYPES
+        }
 
     @flyc.jit
     def gqa_attn(
@@ -74,53 +80,21 @@ def build_gqa_attn(
         seq_len_kv: fx.Int32,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        forward = forwards["f16" if Q.element_type is fx.Float16 else "bf16"]
+        dtype, element = ("f16", fx.Float16) if Q.element_type is fx.Float16 else ("bf16", fx.BFloat16)
         strides = (Q_stride1, K_stride1, V_stride1, O_stride1)
-        forward(Q, K, V, O, O, O, O, O, O, O, O, ATTN_B, seq_len_q, seq_len_kv, stream, *strides)
+        if fx.const_expr(not hopper):
+            forwards[dtype](Q, K, V, O, O, O, O, O, O, O, O, ATTN_B, seq_len_q, seq_len_kv, stream, *strides)
+        else:
+            main = {"Q": Q, "K": K, "V": V, "O": O}
+            check_arguments(variant, element, main, {}, heads, strides, ATTN_B, seq_len_q, seq_len_kv)
+            views = []
+            for (name, tensor), apart in zip(main.items(), strides, strict=True):
+                length, count = (seq_len_q, ATTN_H) if name in "QO" else (seq_len_kv, ATTN_H_KV)
+                apart = fx.Int64(apart)
+                layout = fx.make_layout((ATTN_B, length, count, ATTN_D), (fx.Int64(length) * apart, apart, ATTN_D, 1))
+                views.append(fx.make_view(tensor.iter, layout))
+            forwards[dtype](*views, views[0], stream)
 
-    gqa_attn.compile_hints.update(forwards["bf16"].compile_hints)
-    return gqa_attn
-
-
-def _on_hopper(batch: int, heads: tuple[int, int, int], window: tuple[int, int] | None) -> Any:
-    """The launcher for sm_90a, whose kernel takes tensors with their strides. `heads`: of Q, of K, their elements."""
-    num_heads, kv_heads, head_dim = heads
-    if kv_heads < 1 or num_heads % kv_heads:
-        raise ValueError(f"flash attention: ATTN_H = {num_heads} is no multiple of ATTN_H_KV = {kv_heads}")
-    variant = AttentionVariant(window=window, strided=True)
-    forwards = {
-        dtype: compile_hopper_attention(
-            dtype=dtype, head_dim=head_dim, causal=False, heads_per_kv=num_heads // kv_heads, window=window
-        )
-        for dtype in _DTYPES
-    }
-
-    @flyc.jit
-    def gqa_attn(
-        Q: fx.Tensor,
-        K: fx.Tensor,
-        V: fx.Tensor,
-        O: fx.Tensor,  # noqa: E741 - the public name
-        Q_stride1: fx.Int32,
-        K_stride1: fx.Int32,
-        V_stride1: fx.Int32,
-        O_stride1: fx.Int32,
-        seq_len_q: fx.Int32,
-        seq_len_kv: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        element = fx.Float16 if Q.element_type is fx.Float16 else fx.BFloat16
-        main = {"Q": Q, "K": K, "V": V, "O": O}
-        strides = (Q_stride1, K_stride1, V_stride1, O_stride1)
-        check_arguments(variant, element, main, {}, heads, strides, batch, seq_len_q, seq_len_kv)
-        views = []
-        for (name, tensor), apart in zip(main.items(), strides, strict=True):
-            length, count = (seq_len_q, num_heads) if name in "QO" else (seq_len_kv, kv_heads)
-            layout = fx.make_layout(
-                (batch, length, count, head_dim), (fx.Int64(length) * fx.Int64(apart), fx.Int64(apart), head_dim, 1)
-            )
-            views.append(fx.make_view(tensor.iter, layout))
-        forward = forwards["f16" if Q.element_type is fx.Float16 else "bf16"]
-        forward(*views, views[0], stream)
-
+    if not hopper:
+        gqa_attn.compile_hints.update(forwards["bf16"].compile_hints)
     return gqa_attn
