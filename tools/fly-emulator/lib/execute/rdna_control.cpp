@@ -2,6 +2,9 @@
 //
 // What RDNA (gfx11, gfx12) and gfx1250 have beside gfx9's program control: split waits, hints,
 // modes and messages.
+#include <utility>
+
+#include "execute/memory_access.h"
 #include "execute/opcode.h"
 #include "execute/wave.h"
 
@@ -61,6 +64,14 @@ void moveRelative(Wave &wave, const Instruction &inst) {
   else
     wave.launch->helpers->splat(row, readScalar(wave, from));
   wave.launch->helpers->blend(relativeRow(wave, to, toOffset), row, wave.exec(), 1);
+}
+
+/// M0 moves both registers, each by a field of its own.
+void swapRelative(Wave &wave, const Instruction &inst) {
+  const uint32_t m0 = wave.scalar[scalar::kM0];
+  uint32_t *a = relativeRow(wave, inst.dst[0], m0 >> 16 & 0x3ffU);
+  uint32_t *b = relativeRow(wave, inst.dst[1], m0 & 0x3ffU);
+  forEachLane(wave.exec(), [&](unsigned lane) { std::swap(a[lane], b[lane]); });
 }
 
 constexpr struct {
@@ -124,6 +135,7 @@ constexpr struct {
     {"v_movreld_b32", OpClass::VectorAlu, moveRelative, 2},
     {"v_movrelsd_b32", OpClass::VectorAlu, moveRelative, 3},
     {"v_movrelsd_2_b32", OpClass::VectorAlu, moveRelative, 7},
+    {"v_swaprel_b32", OpClass::VectorAlu, swapRelative, 0},
 };
 
 } // namespace

@@ -23,7 +23,6 @@ constexpr struct {
     {"s_alloc_vgpr", kNotYet},
     {"s_subvector_loop_begin", kNotYet},
     {"s_subvector_loop_end", kNotYet},
-    {"v_swaprel_b32", kNotYet},
     {"global_load_tr_b128", kNotYet},
     {"global_load_tr_b64", kNotYet},
     {"global_load_block", kNotYet},

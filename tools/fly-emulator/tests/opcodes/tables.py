@@ -64,7 +64,9 @@ ELSEWHERE = {
 OF_RDNA = {
     "v_wmma_": "rdna/test_matrix*.py", "v_swmmac_": "rdna/test_matrix*.py", "v_dual_": "rdna/test_waves.py",
     "v_permlane16_b32": "rdna/test_waves.py", "v_permlanex16_b32": "rdna/test_waves.py",
-    "v_permlane64_b32": "rdna/test_waves.py", "tensor_load_to_lds": "rdna/test_tensor_data.py",
+    "v_movrel": "rdna/test_waves.py", "v_swaprel_b32": "rdna/test_waves.py",
+    "v_permlane64_b32": "rdna/test_waves.py",
+    "tensor_load_to_lds": "rdna/test_tensor_data.py",
     "tensor_store_from_lds": "rdna/test_tensor_data.py",
 }  # fmt: skip
 

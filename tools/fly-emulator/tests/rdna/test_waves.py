@@ -217,6 +217,35 @@ def test_the_second_operation_adds_to_its_own_destination(run: Runner, arch: str
 
 
 @narrow
+def test_registers_relative_to_m0(run: Runner, arch: str) -> None:
+    """The source, the destination, both, and each by a field of its own; an exchange, in some lanes."""
+    x = words(6, 32)
+    code = """
+      v_mov_b32 v40, 0
+      v_mov_b32 v41, 0
+      v_mov_b32 v42, 0
+      v_mov_b32 v43, 0
+      v_mov_b32 v44, v10
+      v_mov_b32 v45, v11
+      s_mov_b32 m0, 3
+      v_movrels_b32 v40, v10
+      s_mov_b32 m0, 1
+      v_movreld_b32 v40, v10
+      s_mov_b32 m0, 2
+      v_movrelsd_b32 v40, v10
+      s_mov_b32 m0, 0x30004
+      v_movrelsd_2_b32 v40, v10
+      s_mov_b32 m0, 0x40003
+      s_mov_b32 exec_lo, 0xffff
+      v_swaprel_b32 v40, v42
+    """
+    out = run(code, arch, 32, x, 6)
+    lower = np.arange(32) < 16
+    want = [x[3], x[0], x[2], x[4], np.where(lower, x[1], x[0]), np.where(lower, x[0], x[1])]
+    np.testing.assert_array_equal(out, want)
+
+
+@narrow
 def test_sixteen_bit_instructions_name_halves(run: Runner, arch: str) -> None:
     x = words(3, 32)
     code = """
