@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GEMMs of operands with E8M0 scales, by their public names, against float64 of what the bits mean."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,9 +10,14 @@ from mx_references import MxProblem
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
+from flydsl.kernels.common.defaults import defaults
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+from flydsl.kernels.common.mma.tiled_loop import TiledLoop
+from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.fp4_gemm_4wave import compile_fp4_gemm_4w
 from flydsl.kernels.gemm.mxfp4_preshuffle import launch_gemm
 from flydsl.kernels.gemm.mxfp8_gemm_interface import gemm_mxfp8
+from flydsl.kernels.gemm.tile_gemm import TileGemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8, compile_preshuffle_gemm_w4
 
 TILE = {"tile_m": 16, "tile_n": 64, "tile_k": 128}
@@ -50,6 +57,51 @@ def test_by_the_flat_names(run, in_dtype, shape, tile, options):
     c = problem.output()
     run(launch, c, *problem.tensors(), M, N, writes=[c])
     problem.check(c)
+
+
+@pytest.mark.usefixtures("scaled")
+@pytest.mark.parametrize(
+    ("kinds", "waves", "loop"),
+    [
+        (("fp4", "fp4"), (1, 4), {"direct": True, "parts": 2}),
+        (("fp4", "fp4"), (2, 2), {"direct": True, "parts": 2, "buffers": 4}),
+        (("fp4", "fp4"), (1, 4), {"parts": 4}),
+        (("fp6", "fp4"), (2, 2), {"direct": True, "parts": 2}),
+        (("fp6", "fp4"), (1, 4), {"parts": 2, "scheduled": False}),
+        (("fp8", "fp4"), (1, 4), {"direct": True, "parts": 4}),
+    ],
+)
+@pytest.mark.parametrize("steps", [2, 5])
+def test_rows_in_parts(run, monkeypatch, kinds, waves, loop, steps):
+    """The loop goes part by part and column by column, with two sets of scales."""
+    M, N, K = 70, 256, 256 * steps
+    form = TiledLoop("gfx950", kinds[0], (64, 128, 256), steps, waves, b_mx=kinds[1], **loop)
+    monkeypatch.setattr(loop_forms, "_mx_form", lambda gemm: form)
+    problem = MxProblem(M, N, K, *kinds, seed=steps)
+    launch = compile_preshuffle_gemm_a8(
+        M=M, N=N, K=K, **tile_of(64, 128, 256), in_dtype={"fp8": "a8w4"}.get(kinds[0], kinds[0])
+    )
+    c = problem.output()
+    run(launch, c, *problem.tensors(), M, N, writes=[c])
+    problem.check(c)
+
+
+@pytest.mark.usefixtures("scaled")
+def test_tiles_of_the_defaults():
+    """Each is taken, at the occupancy that it has room for and no more."""
+    found = defaults("mx_loops", "gfx950")
+    assert found
+    for one in found:
+        (tile_m, tile_n), most = one["tile"], one["waves_per_eu"]
+        for a, b in one["formats"]:
+            gemm = TileGemm(
+                arch="gfx950", N=tile_n, K=1024, in_dtype=a, out_dtype="bf16", tile_m=tile_m, tile_n=tile_n, tile_k=256,
+                epilogue=Epilogue(), shuffled=True, b_mx=b, waves_per_eu=most, direct=one["loop"]["direct"],
+            )  # fmt: skip
+            wanted = {"parts": one["loop"]["parts"], "direct": one["loop"]["direct"]}
+            assert {name: getattr(gemm.tiled, name) for name in wanted} == wanted
+            assert gemm.plan.threads == 64 * one["waves"][0] * one["waves"][1]
+            assert replace(gemm, waves_per_eu=most + 1).tiled.parts == 1
 
 
 @pytest.mark.usefixtures("scaled")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main loop in layouts, on tiles and waves beyond those that the defaults give it, against float64."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from references import Problem
@@ -277,6 +279,20 @@ def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
             assert [of.waves for of in used] == [waves]
             size = tile_gemm.A_BYTES[one["types"][-1]]
             assert (used[0].tile[2] * size == one["step_bytes"]) >= taken
+
+
+def test_direct_loads_have_forms_of_their_own(run, arch):
+    """A tile's first entry whose loop has them, at two waves a SIMD; the same tile without them has another."""
+    if arch != "gfx950":
+        pytest.skip("its loads to LDS have 4 bytes")
+    gemm = tile_gemm.TileGemm(
+        arch=arch, N=256, K=512, in_dtype="fp8", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=128,
+        epilogue=tile_gemm.Epilogue(scaled=True), shuffled=True, direct=True, waves_per_eu=2,
+    )  # fmt: skip
+    assert gemm.tiled.direct
+    assert gemm.tiled.parts == 4
+    assert not replace(gemm, direct=False, waves_per_eu=1).tiled.direct
+    check_shuffled(run, arch, (130, 256, 640), (128, 256, 128), "fp8", use_async_copy=True, waves_per_eu=2)
 
 
 def test_tiles_of_the_defaults_have_it(arch):

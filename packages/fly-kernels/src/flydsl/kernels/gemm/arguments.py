@@ -10,6 +10,8 @@ from ..common.language import fx
 from ..common.mma.mfma_epilogues import Epilogue
 
 __all__ = [
+    "A_BYTES",
+    "ELEMENT_BYTES",
     "check_count",
     "check_matrix",
     "expect_bytes",
@@ -19,6 +21,10 @@ __all__ = [
     "tile_tensor",
     "wanted_extras",
 ]
+
+ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
+# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8".
+A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1}
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.

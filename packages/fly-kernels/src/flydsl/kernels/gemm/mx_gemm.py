@@ -27,6 +27,7 @@ lane loads one word for 32 rows and 256 of K, and the instruction takes its byte
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -35,6 +36,7 @@ from ..common.checks import positive_integer
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.operand_scales import BLOCK, MX_FORMATS
+from .loop_forms import has_mx_form
 from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]
@@ -91,9 +93,9 @@ def build_mx_gemm(
         waves: their grid along M and N, by default one that fits.
         shuffled_store: results leave by way of LDS, in whole rows of the tile.
         waves_per_eu: the occupancy that register allocation leaves room for; None or 0 asks for nothing.
-        use_async_copy: A does not pass through registers on its way to LDS. Of "fp4", in tiles of multiples of 64 and K
-            of 256, that is `square`, where B goes the same way. Else A does not go to LDS at all, but straight to the
-            operands of each wave that multiplies it.
+        use_async_copy: A does not pass through registers on its way to LDS, in tiles for which the defaults have such a
+            loop (`mx_loops`). Other tiles of "fp4" of multiples of 64, and K of 256, are `square`, where B goes the
+            same way. Else A does not go to LDS at all, but straight to the operands of each wave that multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
         square: the main loop of large row-major tiles of "fp4", see `common/mma/mx_square_loop.py`; then K is a
@@ -130,14 +132,14 @@ def build_mx_gemm(
         isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or not 0 <= waves_per_eu <= _MOST_WAVES
     ):
         raise ValueError(f"waves_per_eu is a number of waves up to {_MOST_WAVES}, or None, got {waves_per_eu!r}")
-    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves):
-        square = tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0
     gemm = TileGemm(
         arch=arch, N=N, K=K, in_dtype=a_format, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=parse_epilogue(epilogue, scaled=False), shuffled=shuffled, waves=waves, fenced=bool(enable_scheduler),
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
         waves_per_eu=waves_per_eu or 1, b_mx=b_format, square=square,
     )  # fmt: skip
+    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves or has_mx_form(gemm)):
+        gemm = replace(gemm, square=tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 
     def launch(C: Any, A: Any, B: Any, M: Any, n: Any, stream: Any, **extras: Any) -> None:

@@ -21,19 +21,19 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
-from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
-from ..common.mma.mx_square_loop import MxSquare
-from ..common.mma.operand_scales import BLOCK, MX_FORMATS, Scales, mx_scale_layout, scale_layout
+from ..common.mma.operand_scales import MX_FORMATS
 from ..common.mma.output_tile import output_copy, places_of
 from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
-from ..common.mma.tile_plan import LDS_BYTES, TilePlan, best_plan, plan_tile
+from ..common.mma.tile_plan import TilePlan, best_plan, plan_tile
 from ..common.mma.tiled_loop import TiledLoop, operand_layout, tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
 from ..common.views import start_of
 from .arguments import (
+    A_BYTES,
+    ELEMENT_BYTES,
     check_count,
     check_matrix,
     expect_bytes,
@@ -44,17 +44,13 @@ from .arguments import (
     wanted_extras,
 )
 from .group_tiles import tile_of_group
+from .loop_forms import given_loop, scaled_loop, square_loop
 from .splitk_reduce import build_splitk_reduce
+from .tile_checks import check_operands, check_size
+from .tile_operands import lds_buffers, loop_scales, square_sums
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
-_MOST_SUMS = 16 * 64 * 512  # registers of the largest workgroup
-_EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
-_FEW_ROWS = 32  # of a tile whose waves are all along K, by default
-
-ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
-# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8".
-A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
 _RESULTS = {**OUTPUTS, "i32": "Int32"}  # the exact sums of integers, for builders that give a `staged` loop
 
@@ -169,13 +165,11 @@ class TileGemm:
     def tiled(self) -> TiledLoop:
         """The main loop: in the form that its operands ask for, that the defaults name, or of a plan."""
         if self.square:
-            tile, steps = (self.tile_m, self.tile_n, SQUARE_STEP), self.K // SQUARE_STEP
-            waves = self.waves or (2, 2)
-            return TiledLoop(self.arch, self.in_dtype, tile, steps, waves, scheduled=self.fenced, b_mx=self.b_mx)
+            return square_loop(self)
         if self.block_scaled or self.b_mx:
-            return _scaled_loop(self)
+            return scaled_loop(self)
         if self.staged is not None:
-            return _given_loop(self, self.staged)
+            return given_loop(self, self.staged)
         loop = _default_loop(self)
         if loop is not None:
             return loop
@@ -244,7 +238,7 @@ def _default_loop(gemm: TileGemm) -> TiledLoop | None:
         return None
     tile = gemm.tile_m, gemm.tile_n, step_bytes // size
     loop = TiledLoop(gemm.arch, gemm.in_dtype, tile, part // step_bytes, waves, k_waves, gemm.fenced, **options)
-    usual = gemm.buffers == BUFFERS and gemm.direct <= loop.direct and gemm.preload == (0, 0) and gemm.waves_per_eu == 1
+    usual = gemm.buffers == BUFFERS and gemm.direct <= loop.direct and gemm.preload == (0, 0)
     # Long steps straight to registers pay where there are some of them: two took up to 1.06 of the predicted time.
     enough = loop.steps >= (4 if loop.private else 2)
     if len(loop.phases) == 1 and not loop.private:  # rows in parts, so that what is read next hides behind products
@@ -257,88 +251,18 @@ def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
     """(bytes of K in a step, waves, waves along K, other fields of `TiledLoop`) of the loop that the defaults have.
 
     Entries that are `given` are for configurations that ask for these waves, the others for those that ask for none.
+    Where `direct` loads or an occupancy are asked for, only entries count that have them.
     """
     asked = None if gemm.waves is None else [*gemm.waves, gemm.k_waves]
     for one in defaults("tiled_loops", gemm.arch):
+        options = one.get("loop", {})
         fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
+        fits = fits and gemm.direct <= options.get("direct", False)
+        fits = fits and gemm.waves_per_eu <= one.get("waves_per_eu", 1)
         if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
-            return one["step_bytes"], (along_m, along_n), along_k, one.get("loop", {})
+            return one["step_bytes"], (along_m, along_n), along_k, options
     return None
-
-
-def _given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
-    """The main loop of a GEMM that says what goes through LDS; ValueError, with the numbers, where it cannot be."""
-    waves = gemm.waves or (1, 1)
-    tile, steps = (gemm.tile_m, gemm.tile_n, gemm.tile_k), gemm.K // gemm.split_k // gemm.tile_k
-    loop = TiledLoop(
-        gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, alone=not staged,
-        staging=gemm.staging if staged else None, b_bytes=PACK_BYTES // 2 if gemm.shuffled else PACK_BYTES,
-    )  # fmt: skip
-    if gemm.tile_m % (16 * waves[0]) or gemm.tile_n % (16 * waves[1]):
-        raise ValueError(
-            f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}: no multiples of 16 for each of {waves} waves"
-        )
-    depth = max(loop.depth, loop.lane_pack)
-    if gemm.tile_k % depth or gemm.K % (gemm.split_k * gemm.tile_k):
-        raise ValueError(
-            f"tile_k = {gemm.tile_k} has to be a multiple of {depth}, and K = {gemm.K} of split_k * tile_k = "
-            f"{gemm.split_k} * {gemm.tile_k}: there is no tail along K"
-        )
-    chunks = gemm.tile_k // loop.pack
-    for rows in tile[:2] if staged else ():
-        if loop.threads % chunks or rows * chunks % loop.threads:
-            raise ValueError(
-                f"a step of {rows} rows x {gemm.tile_k} {gemm.in_dtype} is {rows * chunks} pieces of 16 bytes, which "
-                f"{loop.threads} threads do not share evenly: use another tile_k, or more rows a wave"
-            )
-    return loop
-
-
-def _scaled_loop(gemm: TileGemm) -> TiledLoop:
-    """The main loop of operands with scales of parts of K: the first of these forms that the tile can have.
-
-    Few rows have all waves along K. Tiles of 128 x 128 with A of 8 bits have eight waves on gfx950, of 256 registers
-    each: of four, one would be left on a SIMD, and nothing would hide its scaling and loads. Others share A by way of
-    LDS where a step of two blocks fills all threads' loads; else, or where A is to go `direct`, each of the four waves
-    along N loads it for itself.
-    """
-    part = gemm.K // gemm.split_k
-    forms: list[tuple[tuple[int, int], int, int, bool]] = [
-        ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),
-        ((1, 4), 1, 2 * BLOCK, False), ((1, 4), 1, 2 * BLOCK, True), ((1, 4), 1, BLOCK, True),
-    ]  # fmt: skip
-    eight_bits = gemm.block_scaled or (gemm.b_mx and gemm.in_dtype != "fp4")
-    suits = (gemm.tile_m, gemm.tile_n) == _EIGHT_WAVES and not gemm.shuffled_store
-    if gemm.arch == "gfx950" and eight_bits and suits:
-        forms.insert(2, ((2, 4), 1, 2 * BLOCK, False))
-    if gemm.waves is not None:
-        alone = gemm.waves != (1, 1)
-        forms = [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, False) for steps in (2, 1)]
-        forms += [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, alone) for steps in (2, 1)]
-    for waves, k_waves, step, alone in forms:
-        if gemm.direct and not alone and waves != (1, 1):
-            continue
-        tile, scaled = (gemm.tile_m, gemm.tile_n, step), gemm.block_scaled
-        loop = TiledLoop(
-            gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, scaled, alone, b_mx=gemm.b_mx,
-            unit_scales=gemm.unit_scales,
-        )  # fmt: skip
-        fits = part % step == 0 and gemm.tile_m % (16 * waves[0]) == 0 and gemm.tile_n % (16 * waves[1]) == 0
-        if gemm.waves is None and k_waves > 1:
-            fits = fits and gemm.tile_m <= _FEW_ROWS and gemm.tile_n <= 2 * _FEW_ROWS and loop.steps > 1
-        if gemm.b_mx and k_waves > 1:  # a wave has both blocks of a word of scales
-            fits = fits and step == 2 * BLOCK * k_waves
-        if not loop.private:
-            staged = gemm.tile_m * step * gemm.row_bytes() // gemm.K
-            shared = staged % (loop.threads * PACK_BYTES) == 0 and loop.groups > 1 and k_waves == 1
-            fits = fits and shared and BUFFERS * staged <= LDS_BYTES[gemm.arch]
-        if fits:
-            return loop
-    raise ValueError(
-        f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}, K = {gemm.K} in {gemm.split_k} parts: no waves divide the "
-        f"tile, and K, in blocks of {BLOCK}"
-    )
 
 
 def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
@@ -347,7 +271,7 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
     It takes `(C, A, B, M, stream, *, scale_a, scale_b, bias, residual, workspace)`. Those that the epilogue does not
     use may be left out; the workspace (split_k, M, N) of f32 is for a split K.
     """
-    _check_size(gemm)
+    check_size(gemm)
     if gemm.split_k == 1:
         return _launcher(gemm, name)
     if gemm.atomic:
@@ -363,7 +287,7 @@ def build_tile_gemm(gemm: TileGemm, name: str) -> Callable[..., None]:
         expect_rows("workspace", workspace, fx.Float32)
         check_count("workspace", workspace, fx.Int64(M) * (gemm.split_k * gemm.N))
         check_matrix("C", C, M, gemm.N)
-        _check_operands(gemm, A, B, M, extras)
+        check_operands(gemm, A, B, M, extras)
         scales = {one: extras.pop(one) for one in ("scale_a", "scale_b")} if gemm.block_scaled else {}
         multiply(workspace, A, B, M, stream, **scales)
         finish(C, workspace, M, stream, **extras)
@@ -381,23 +305,11 @@ def _launcher_of_added_parts(gemm: TileGemm, name: str) -> Callable[..., None]:
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, getattr(fx, _RESULTS[gemm.out_dtype]))
         check_matrix("C", C, M, gemm.N)
-        _check_operands(gemm, A, B, M, extras)
+        check_operands(gemm, A, B, M, extras)
         begin(C, None, M, stream, **extras)
         multiply(C, A, B, M, stream)
 
     return launch
-
-
-def _check_size(gemm: TileGemm) -> None:
-    """ValueError for tiles whose sums no workgroup holds, and whose operands no buffer resource covers."""
-    if gemm.tile_m * gemm.tile_n > _MOST_SUMS:
-        raise ValueError(
-            f"tile_m * tile_n = {gemm.tile_m} * {gemm.tile_n}: more sums than the registers of a workgroup; "
-            "use a smaller tile"
-        )
-    rows = max(gemm.tile_m, gemm.tile_n)
-    if rows * max(gemm.row_bytes(), gemm.row_bytes(of_b=True)) >= 2**31:
-        raise ValueError(f"K = {gemm.K} {gemm.in_dtype}: {rows} rows of a tile have to lie within 2 GiB")
 
 
 def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
@@ -438,9 +350,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
 
         buffers: tuple[Any, ...] = ()
         if fx.const_expr(not gemm.square):
-            buffers = _lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
+            buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
         if fx.const_expr(gemm.square):
-            sums = _square_sums(
+            sums = square_sums(
                 gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
                 (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, looped,
             )  # fmt: skip
@@ -454,31 +366,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                 a_end = fx.max(a_end, 0)
             a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
             b_tile = tile_tensor(B, tiled.b_element, first_of_b, b_row, b_end - b_first, b_first, b_layout)
-            scales = None
-            if gemm.block_scaled:
-                blocks, skipped = gemm.K // BLOCK, part * (part_k // BLOCK)
-                down = fx.Int64(skipped) * M + first_row
-                across = first_column // BLOCK * blocks + skipped
-                end_a, end_b = fx.Int64(blocks) * M, cdiv(gemm.N, BLOCK) * blocks
-                a_scales = scale_layout(tiled, gemm.tile_m, part_k, 1, 1, M)
-                b_scales = scale_layout(tiled, gemm.tile_n, part_k, BLOCK, blocks, 1)
-                scales = Scales(
-                    tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
-                    tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
-                )
-            if gemm.b_mx and not gemm.unit_scales:
-                words = cdiv(gemm.K, 2 * BLOCK)  # of a lane along K
-                pair_a, pair_b, ends = first_row // 32, first_column // 32, (cdiv(M, 32), cdiv(gemm.N, 32))
-                both = [
-                    tile_tensor(
-                        extras[which], fx.Int32, pair, words * 256, (fx.Int64(end) - pair) * (words * 256), 0,
-                        mx_scale_layout(tiled, extent, gemm.K, words),
-                    )
-                    for which, pair, end, extent in (
-                        ("scale_a", pair_a, ends[0], gemm.tile_m), ("scale_b", pair_b, ends[1], gemm.tile_n)
-                    )
-                ]  # fmt: skip
-                scales = Scales(both[0], both[1], a_odd=row_tile % 2)
+            scales = loop_scales(gemm, tiled, extras, first_row, first_column, row_tile, part, M)
             if fx.const_expr(gemm.staged == "AB"):
                 start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
                 sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
@@ -574,7 +462,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             wanted["group_offs"] = fx.Int64
         if not (gemm.partial or gemm.atomic):
             check_matrix("C", C, M, gemm.N, apart=dict(gemm.rows_apart).get("C"))
-            _check_operands(gemm, A, B, M, extras)
+            check_operands(gemm, A, B, M, extras)
         matrices = {"A": A, "C": C}
         if not gemm.shuffled:
             matrices["B"] = B
@@ -604,82 +492,3 @@ def _rounded(values: Any, first: Any, seed: Any) -> Any:
             bits = (bits ^ (bits >> shift)) * factor
         elements.append(cvt_sr_f32_to_bf16(values[number], bits ^ (bits >> 16)))
     return fx.Vector.from_elements(elements, fx.BFloat16)
-
-
-def _square_sums(
-    gemm: TileGemm, loop: Any, A: Any, B: Any, extras: Any, of_a: Any, of_b: Any, M: Any, thread: Any, looped: Any
-) -> Any:
-    """The sums of the main loop of large tiles; (first row, bytes of a row, bytes to the end) of A and of B."""
-    square, words = MxSquare(loop), cdiv(gemm.K, 2 * BLOCK)
-    operands, scales = [], []
-    for tensor, which, extent, (first, row, end), count in (
-        (A, "scale_a", gemm.tile_m, of_a, M), (B, "scale_b", gemm.tile_n, of_b, gemm.N)
-    ):  # fmt: skip
-        layout_of = square.operand_layout(extent, row, shuffled=gemm.shuffled and tensor is B)
-        operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, layout_of))
-        pair, last = first // 32, cdiv(count, 32)
-        size = (fx.Int64(last) - pair) * (words * 256)
-        layout = fx.make_layout((64, words, extent // 32), (1, 64, 64 * words))
-        scales.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
-    allocator = fx.SharedAllocator()
-    chunks = square.buffer_bytes // PACK_BYTES
-    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(BUFFERS)]
-    return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
-
-
-def _check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:
-    """Have the launcher compare the extents of what is read with M, N and K."""
-    fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
-    given, size = dict(gemm.rows_apart), 1 if gemm.b_mx else A_BYTES[gemm.in_dtype]
-    check_matrix("A", A, M, gemm.row_bytes() // size, apart=given.get("A"))
-    weights = max(1, gemm.groups)
-    check_matrix("B", B, weights * gemm.N, gemm.row_bytes(of_b=True) // size, all_rows=True, apart=given.get("B"))
-    if gemm.groups:
-        check_count("group_offs", extras["group_offs"], gemm.groups + 1, exact=True)
-    if gemm.direct and not (gemm.block_scaled or gemm.b_mx) and isinstance(A, fx.Tensor) and fx.rank(A) == 2:
-        apart = fx.Int64(A.stride[0].unpack())
-        fx.host_assert(
-            (M <= 1) | (apart >= gemm.K),
-            f"argument 'A': use_async_copy needs rows that do not overlap, {gemm.K} elements or more apart, got {{}}",
-            apart,
-        )
-    if gemm.b_mx and not gemm.unit_scales:
-        columns = 8 * cdiv(gemm.K, 2 * BLOCK)
-        for one, rows in (("scale_a", fx.Int64(M)), ("scale_b", fx.Int64(gemm.N))):
-            held = extras[one].element_type.width // 8  # bytes, or words of four
-            check_count(one, extras[one], cdiv(rows, 32) * (32 * columns // held))
-    if gemm.block_scaled:
-        blocks = gemm.K // BLOCK
-        check_count("scale_a", extras["scale_a"], fx.Int64(M) * blocks, exact=True)
-        check_count("scale_b", extras["scale_b"], cdiv(gemm.N, BLOCK) * blocks, exact=True)
-    if gemm.epilogue.scaled:
-        check_count("scale_a", extras["scale_a"], 1 if gemm.one_scale else M)
-        check_count("scale_b", extras["scale_b"], 1 if gemm.one_scale else weights * gemm.N, exact=True)
-    if gemm.epilogue.bias:
-        check_count("bias", extras["bias"], gemm.N, exact=True)
-    if gemm.epilogue.residual:
-        check_matrix("residual", extras["residual"], M, gemm.N)
-
-
-def _lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[Any, ...]:
-    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results; where
-    B goes to LDS as well, then those of B.
-
-    Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
-    not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
-    so instructions can have them.
-    """
-    allocator = fx.SharedAllocator()
-    if plan.direct:
-        first_chunks = max(plan.buffer_chunks, plan.sum_chunks, store_chunks)
-        sizes = [first_chunks, *[plan.buffer_chunks] * (plan.buffers - 1)]
-        if tiled.b_staged:
-            sizes += [tiled.rows_staged(1) * tiled.chunks] * plan.buffers
-        # The swizzle goes by addresses, and who fills a buffer by places in it.
-        aligned, arrays = 16 * plan.chunks * PACK_BYTES, [fx.Array[fx.Int128, size] for size in sizes]
-        return tuple([allocator.allocate(one, aligned).peek().ptr for one in arrays])
-    chunks = max(plan.lds_bytes // PACK_BYTES, store_chunks)
-    if chunks == 0:
-        return ()
-    first = allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr
-    return tuple([first + one * plan.buffer_chunks for one in range(plan.buffers)])

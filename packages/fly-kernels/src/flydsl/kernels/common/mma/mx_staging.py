@@ -10,17 +10,19 @@ each of them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..language import fx
-from .lds_ways import BUFFERS, Access, Way
+from .lds_ways import Access, DirectWay, Way
+from .operand_scales import BLOCK
 
 if TYPE_CHECKING:
     from .operand_scales import MxFormat
     from .tiled_loop import TiledLoop
 
-__all__ = ["MxStaging", "MxWay"]
+__all__ = ["MxDirectWay", "MxStaging", "MxWay"]
 
 _PACK = 16
 _ROWS = 16  # of a block
@@ -32,50 +34,51 @@ class MxStaging:
     Args:
         loop: the geometry.
         mx: the format of A, by which its packs are those of a lane.
-        lds: pointer to room for `buffers` steps of A.
-        buffers: how many.
+        lds: pointers to room for a step of A, for each buffer.
         thread: index in the workgroup.
     """
 
-    def __init__(self, loop: TiledLoop, mx: MxFormat, lds: fx.Pointer, buffers: int, thread: fx.Int32) -> None:
-        row_bytes = loop.units(loop.tile[2])
-        self._room = fx.recast_iter(loop.element, lds)
-        self._chunks, self._size = row_bytes // _PACK, loop.tile[0] * row_bytes
-        self._row, self._buffers, self._threads, self._loop = row_bytes, buffers, loop.threads, loop
+    def __init__(self, loop: TiledLoop, mx: MxFormat, lds: Sequence[fx.Pointer], thread: fx.Int32) -> None:
+        self._row = loop.units(loop.tile[2])
+        self._rooms = [fx.recast_iter(loop.element, one) for one in lds]
+        self._chunks, self._size = self._row // _PACK, loop.tile[0] * self._row
+        self._threads, self._thread = loop.threads, thread
         self._mask = min(self._chunks, _ROWS) - 1
-        # Packs of a lane of one block of K: the first, and how far it is to the next.
-        self._lane_step = mx.runs[-1][1] // _PACK
-        self._packs = [one * mx.runs[1][1] // _PACK for one in range(mx.runs[1][0])] if len(mx.runs) > 2 else [0]
-        self._block_step = 128 * mx.bits // 8 // _PACK
         self._atom = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
-        lane, wave = thread % 64, thread // 64 // loop.k_waves
-        self._lane_row, self._lane_group, self._wave = lane % _ROWS, lane // _ROWS, wave // loop.waves[1]
-        self._thread = thread
+        # Packs of a lane of one block of K: the first, and how far it is to the next.
+        lane_step = mx.runs[-1][1] // _PACK
+        packs = [one * mx.runs[1][1] // _PACK for one in range(mx.runs[1][0])] if len(mx.runs) > 2 else [0]
+        lane, wave = thread % 64, thread // 64 // loop.k_waves // loop.waves[1]
+        lane_row, lane_group = lane % _ROWS, lane // _ROWS
+        along_m, blocks = loop.waves[0], loop.wave_blocks[0]
+        shape = (_PACK, self._chunks), (_ROWS, along_m, blocks)
+        steps = (1, _PACK), (self._row, _ROWS * self._row, _ROWS * along_m * self._row)
+        self._sources = []  # by buffer, block of K and pack: (bytes, blocks of rows)
+        for room in self._rooms:
+            staged = fx.make_view(room, fx.make_layout(shape, steps))
+            self._sources.append([])
+            for block in range(loop.blocks):
+                first = lane_group * lane_step + block * (BLOCK * mx.bits // 8 // _PACK)
+                places = [(first + one) ^ (lane_row & self._mask) for one in packs]
+                each = [staged[(None, place), (lane_row, wave, None)] for place in places]
+                self._sources[-1].append(each)
 
     def put(self, fetched: fx.Tensor, buffer: int) -> None:
         """Write what the thread loaded of a step: a pack of every `threads * 16 / row`-th row."""
         rows = self._threads // self._chunks
         moves = self._size // (self._threads * _PACK)
         row, chunk = self._thread // self._chunks, self._thread % self._chunks
-        shape = (_PACK, self._chunks), (rows, moves), self._buffers
-        steps = (1, _PACK), (self._row, self._row * rows), self._size
-        staged = fx.make_view(self._room, fx.make_layout(shape, steps))
-        mine = staged[(None, chunk ^ (row & self._mask)), (row, None), buffer]
+        shape, steps = ((_PACK, self._chunks), (rows, moves)), ((1, _PACK), (self._row, self._row * rows))
+        staged = fx.make_view(self._rooms[buffer], fx.make_layout(shape, steps))
+        mine = staged[(None, chunk ^ (row & self._mask)), (row, None)]
         fx.copy(self._atom, fx.make_view(fx.get_iter(fetched), fx.make_layout((_PACK, moves), (1, _PACK))), mine)
 
-    def read(self, fragment: fx.Tensor, block: int, buffer: int) -> None:
-        """Read a block of K of all rows of the wave to a fragment (bytes of a lane, blocks of 16 rows, blocks of K)."""
-        along_m, blocks = self._loop.waves[0], self._loop.wave_blocks[0]
-        shape = (_PACK, self._chunks), (_ROWS, along_m, blocks), self._buffers
-        steps = (1, _PACK), (self._row, _ROWS * self._row, _ROWS * along_m * self._row), self._size
-        staged = fx.make_view(self._room, fx.make_layout(shape, steps))
-        for number, first in enumerate(self._packs):
-            chunk = self._lane_group * self._lane_step + (first + block * self._block_step)
-            at = (None, chunk ^ (self._lane_row & self._mask)), (self._lane_row, self._wave, None), buffer
-            source = staged[at]
-            for row in range(blocks):
-                target = fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1))
-                fx.copy(self._atom, source[None, row], target[None, number])
+    def read(self, fragment: fx.Tensor, block: int, buffer: int, row: int) -> None:
+        """Read a block of K of one of the wave's blocks of rows to a fragment (bytes of a lane, blocks of 16 rows,
+        blocks of K)."""
+        target = fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1))
+        for number, source in enumerate(self._sources[buffer][block]):
+            fx.copy(self._atom, source[None, row], target[None, number])
 
 
 class MxWay(Way):
@@ -92,14 +95,27 @@ class MxWay(Way):
         thread: fx.Int32,
     ) -> None:
         super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
-        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds[0], BUFFERS, thread)
+        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds, thread)
 
     def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Write A of the next step to LDS."""
-        source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, BUFFERS)
+        source, buffer = self._fetched[now.buffer(1, 2)], now.buffer(1, self.loop.buffers)
         return [Access("ds_write", lambda: self._staging.put(source, buffer), self.moves)]
 
     def reads_of(self, now: fx.PipelineStep, group: int, ahead: int, rows: Sequence[int | None]) -> list[Access]:
-        """Read a group of blocks of K, of this step or of the next."""
-        buffer = now.buffer(ahead, BUFFERS)
-        return [Access("ds_read", lambda: self._staging.read(self._fragment, group, buffer))]
+        """Read a group of blocks of K, of some blocks of rows, of this step or of the next."""
+        loop, buffer = self.loop, now.buffer(ahead, self.loop.buffers)
+        count = max(1, loop.units(BLOCK) // loop.lane_pack)
+        every = [row for row in rows if row is not None] or range(loop.wave_blocks[0])
+        return [
+            Access("ds_read", functools.partial(self._staging.read, self._fragment, group, buffer, row), count)
+            for row in every
+        ]
+
+
+class MxDirectWay(MxWay, DirectWay):
+    """`MxWay` without registers; rows of 8 or 16 packs lie as loads to LDS leave them."""
+
+    def puts(self, now: fx.PipelineStep) -> list[Access]:
+        """Nothing: what was fetched is in LDS."""
+        return []

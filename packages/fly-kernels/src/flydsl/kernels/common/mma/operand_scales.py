@@ -9,6 +9,7 @@ sums. Scales in E8M0 (one for 32 of K) are operands of the matrix instruction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,33 +111,41 @@ def mx_scale_layout(loop: TiledLoop, rows: int, K: int, words: int) -> fx.Layout
 
 
 class F32Scaling:
-    """The f32 scales of a wave's operands, and the products that they multiply."""
+    """The f32 scales of a wave's operands, and the products that they multiply.
+
+    Blocks of columns that share a scale have it once, and what multiplies a product is worked out once for all of them.
+    """
 
     def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales) -> None:
         tile_m, tile_n, tile_k = loop.tile
         self.loop = loop
         self.sources, self.held = [], []
-        for tensor, extent, partition in ((scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)):
+        # Blocks of rows, or of columns, of the wave that share a scale: they lie within `BLOCK` of B's rows.
+        self.shared = 1, loop.columns_of_a_scale
+        operands = (scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)
+        for (tensor, extent, partition), shared in zip(operands, self.shared, strict=True):
             source = partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None])
             blocks = fx.get_scalar(fx.size(source[0, None, 0, 0]))
             self.sources.append(source)
-            self.held.append(fx.make_rmem_tensor((1, blocks, loop.groups), fx.Float32))
+            self.held.append(fx.make_rmem_tensor((1, blocks // shared, loop.groups), fx.Float32))
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
 
     def load(self, now: fx.PipelineStep, group: int) -> None:
         """Ask for the scales of a group of the next step."""
         step = now.index(1)
         along_k = group * self.loop.joined * self.loop.halves
-        for source, held in zip(self.sources, self.held, strict=True):
-            each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(1, 1))
-            fx.copy(self.atom, each, held[None, None, group])
+        for source, held, shared in zip(self.sources, self.held, self.shared, strict=True):
+            each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(shared, 1))[0, None]
+            fx.copy(self.atom, fx.logical_divide(each, fx.make_layout(1, 1)), held[None, None, group])
 
     def multiply(
         self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, group: int
     ) -> None:
         """Add the products of a group, each begun from nothing, times their scales to the sums."""
-        columns, rows = (held.shape[1].unpack() for held in reversed(self.held))
+        rows, columns = self.loop.wave_blocks
         row_scales, column_scales = (held[0, None, group].load() for held in self.held)
+        different = range(self.held[1].shape[1].unpack())
+        scale_of = [[row_scales[m] * column_scales[one] for m in range(rows)] for one in different]
         halves = range(self.loop.halves)
         each = [self.loop.along_k(block, half) for block in self.loop.blocks_of(group) for half in halves]
         waiting: list[tuple[Any, Any, Any]] = []
@@ -153,7 +162,7 @@ class F32Scaling:
                 product.fill(0.0)
                 for along_k in each:
                     fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
-                waiting.append((total, product, row_scales[m] * column_scales[n]))
+                waiting.append((total, product, scale_of[n // self.shared[1]][m]))
                 if len(waiting) > _WAITING:
                     finish()
         while waiting:
@@ -165,11 +174,14 @@ class E8M0Scaling:
 
     A word serves two blocks of 16 rows and two of K. Waves that take turns along the rows have every second block, or
     every fourth: always the same half of their words, which is moved to where the other half was.
+
+    Where products are traced column by column there are two sets of words, and the next step's come while this one's
+    are in use.
     """
 
     def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales, thread: fx.Int32) -> None:
         tile_m, tile_n, tile_k = loop.tile
-        self.loop = loop
+        self.loop, self.sets = loop, 2 if loop.by_columns else 1
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Int32)
         self.sources, self.held, self.shifts, self.shared = [], [], [], []
         wave = thread // 64 // loop.k_waves
@@ -180,16 +192,21 @@ class E8M0Scaling:
             blocks = extent // (16 * waves)
             shared = 2 if waves == 1 and blocks > 1 else 1
             self.shared.append(shared)
-            self.held.append(fx.make_rmem_tensor((1, blocks // shared, max(1, loop.blocks // 2)), fx.Int32))
+            words = 1, blocks // shared, max(1, loop.blocks // 2)
+            self.held.append([fx.make_rmem_tensor(words, fx.Int32) for _ in range(self.sets)])
             odd = number % 2 if waves > 1 else scales.a_odd if extent == 16 else 0
             self.shifts.append(None if isinstance(odd, int) else 8 * odd)
+        self._current: tuple[list[Any], list[list[int]]] = [], []
+        self.loads = sum(blocks // shared for blocks, shared in zip(loop.wave_blocks, self.shared, strict=True))
+        self.loads *= max(1, loop.blocks // 2)
         self.atoms = {(b, a): loop.mx_atom(b, a) for b in range(4) for a in range(4) if a // 2 == b // 2}
 
     def load(self, now: fx.PipelineStep, block: int) -> None:
         """Ask for the words of a block of the next step, and of the one before it, which has the same."""
         if block % 2 == 0 and self.loop.blocks > 1:
             return
-        for source, held, shared in zip(self.sources, self.held, self.shared, strict=True):
+        for source, sets, shared in zip(self.sources, self.held, self.shared, strict=True):
+            held = sets[now.buffer(1, self.sets)]
             each = fx.logical_divide(source[0, None, block, now.index(1)], fx.make_layout(shared, 1))
             fx.copy(self.atom, fx.logical_divide(each[0, None], fx.make_layout(1, 1)), held[None, None, block // 2])
 
@@ -197,10 +214,34 @@ class E8M0Scaling:
         self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, block: int
     ) -> None:
         """Add the products of a block of K."""
+        words, bytes_of = self._words(now, block)
+        packs = [self._elements(one, of_b, block) for one, of_b in ((a, 0), (b, 1))]
+
+        def chosen(atom: Any, at: tuple[int, int, int]) -> Any:
+            return self.atoms[bytes_of[1][at[0] % 2], bytes_of[0][at[1] % 2]]
+
+        fx.gemm(tiled, sums, [packs[1], words[1]], [packs[0], words[0]], sums, atom_callback=chosen)
+
+    def multiply_column(
+        self, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, block: int, n: int, rows: Sequence[int]
+    ) -> None:
+        """Add the products of a block of K of one block of columns and some of rows."""
+        if n == 0:
+            self._current = self._words(now, block)
+        words, bytes_of = self._current
+        column = self._elements(b, 1, block, [n])
+        elements = self._elements(a, 0, block, rows)
+        for at, m in enumerate(rows):
+            total = fx.coalesce(sums[None, n, m])
+            left, right = [column[None, 0], words[1][None, n]], [elements[None, at], words[0][None, m]]
+            fx.gemm(self.atoms[bytes_of[1][n % 2], bytes_of[0][m % 2]], total, left, right, total)
+
+    def _words(self, now: fx.PipelineStep, block: int) -> tuple[list[Any], list[list[int]]]:
+        """The words of A's and of B's rows, (1, blocks of rows), and by a block's parity the byte that is its scale."""
         half = block % 2 if self.loop.blocks > 1 else now.buffer(0, 2)
         words, bytes_of = [], []
-        for held, shift, shared in zip(self.held, self.shifts, self.shared, strict=True):
-            mine = held[None, None, block // 2]
+        for sets, shift, shared in zip(self.held, self.shifts, self.shared, strict=True):
+            mine = sets[now.buffer(0, self.sets)][None, None, block // 2]
             count = fx.get_scalar(fx.size(mine))
             if shift is not None:
                 moved = fx.make_rmem_tensor((1, count), fx.Int32)
@@ -210,22 +251,19 @@ class E8M0Scaling:
                 mine = fx.make_view(fx.get_iter(mine), fx.make_layout((1, (2, count)), (0, (0, 1))))
             words.append(mine)
             bytes_of.append([2 * half, 2 * half + shared - 1])
-        packs = [self._elements(one, of_b, block) for one, of_b in ((a, 0), (b, 1))]
+        return words, bytes_of
 
-        def chosen(atom: Any, at: tuple[int, int, int]) -> Any:
-            return self.atoms[bytes_of[1][at[0] % 2], bytes_of[0][at[1] % 2]]
-
-        fx.gemm(tiled, sums, [packs[1], words[1]], [packs[0], words[0]], sums, atom_callback=chosen)
-
-    def _elements(self, fragment: Any, of_b: int, block: int) -> Any:
-        """A block of a fragment, without the bytes that are not elements."""
+    def _elements(self, fragment: Any, of_b: int, block: int, only: Sequence[int] | None = None) -> Any:
+        """A block of a fragment, of all blocks of rows or of some, without the bytes that are not elements."""
         assert self.loop.formats is not None
         mx, found = self.loop.formats[of_b], fragment[None, None, block]
-        if mx.used == 32 * mx.bits // 8:
+        whole = mx.used == 32 * mx.bits // 8
+        if whole and only is None:
             return found
-        rows = fx.get_scalar(fx.size(found[0, None]))
-        dense = fx.make_rmem_tensor((mx.used // 4, rows), fx.Int32)
-        for row in range(rows):
+        rows = range(fx.get_scalar(fx.size(found[0, None]))) if only is None else only
+        words = mx.bits if whole else mx.used // 4
+        dense = fx.make_rmem_tensor((words, len(rows)), fx.Int32)
+        for at, row in enumerate(rows):
             loaded = fx.coalesce(found[None, row]).load().bitcast(fx.Int32)
-            dense[None, row].store(loaded.shuffle(loaded, list(range(mx.used // 4))))
+            dense[None, at].store(loaded if whole else loaded.shuffle(loaded, list(range(words))))
         return dense

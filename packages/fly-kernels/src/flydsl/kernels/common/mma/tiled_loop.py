@@ -30,6 +30,7 @@ Scales of operands are the matter of `operand_scales`; they come a step ahead, a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ from ..arch import architecture
 from ..language import fx
 from .instructions import PACK_BYTES, MatrixAtom, matrix_atom, matrix_product, unpack_int4
 from .lds_ways import BUFFERS, Access, DirectWay, Way, issue_all
-from .mx_staging import MxWay
+from .mx_staging import MxDirectWay, MxWay
 from .operand_scales import BLOCK, MX_FORMATS, E8M0Scaling, F32Scaling, MxFormat, Scales
 from .staging import Staging
 
@@ -69,7 +70,7 @@ class TiledLoop:
         unit_scales: with `b_mx`, there are no scales: all are 1.
         buffers: of A in LDS: 1 or 2, or with `direct` more.
         direct: A goes to LDS without registers.
-        parts: in which the rows of a wave are read and multiplied, where A is in LDS and has no scales.
+        parts: in which the rows of a wave are read and multiplied, where A is in LDS and has no f32 scales.
         preload: LDS reads, and moves of A, that go before the first product of a part.
         b_staged: B goes to LDS as A does, with `direct`; it has no scales.
         sparing: registers are short: accesses keep their place between the columns of products, as where there are
@@ -105,6 +106,11 @@ class TiledLoop:
             raise ValueError(
                 f"{rows} blocks of rows a wave in {self.parts} parts, {self.groups} of K a step: parts divide the "
                 "rows, and where both operands go to LDS directly a step has two phases or more"
+            )
+        if self.parts > 1 and (self.scaled or (self.b_mx and self.buffers > BUFFERS and self.buffers % BUFFERS)):
+            raise ValueError(
+                f"parts = {self.parts}, buffers = {self.buffers}: with f32 scales rows go in one part, and with those "
+                f"of E8M0 LDS has 1, {BUFFERS} or a multiple of {BUFFERS} buffers"
             )
 
     @staticmethod
@@ -207,6 +213,11 @@ class TiledLoop:
         return BLOCK // max(self.depth, self.lane_pack) if self.scaled else 1
 
     @property
+    def columns_of_a_scale(self) -> int:
+        """How many neighbouring blocks of 16 columns of a wave lie within `BLOCK` columns, and share an f32 scale."""
+        return math.gcd(self.wave_blocks[1], max(1, BLOCK // (16 * self.waves[1])))
+
+    @property
     def groups(self) -> int:
         """Groups of `joined` blocks that a wave has in a step."""
         return self.blocks // self.joined
@@ -255,6 +266,13 @@ class TiledLoop:
     def by_columns(self) -> bool:
         """Whether a phase is traced column by column, with what lies between."""
         return len(self.phases) > 1 and (self.parts > 1 or self.b_staged or self.sparing)
+
+    @property
+    def by_coordinates(self) -> bool:
+        """Whether packs of A that have no E8M0 scales lie in LDS by coordinates, see `mx_staging`: where two of them
+        feed an instruction, whose addresses would else take a register each."""
+        even = self.k_waves == 1 and self.staged_rows == self.tile[0] and self.chunks in (8, 16)
+        return self.depth == BLOCK and (self.scaled or (self.by_columns and even))
 
     def blocks_of(self, group: int) -> range:
         """The blocks of a group."""
@@ -378,7 +396,9 @@ class TiledLoop:
         first, last = phase == 0, phase + 1 == len(self.phases)
         packs, b_packs = (max(1, self.units(self.depth, of_b=b) // self.lane_pack) * self.joined for b in (False, True))
         products = rows * columns * self.halves * self.joined
-        scales = rows + columns if self.scaled or (self.b_mx and not self.unit_scales) else 0
+        scales = rows + columns if self.b_mx and not self.unit_scales else 0
+        if self.scaled:
+            scales = rows + columns // self.columns_of_a_scale
         if self.private:
             loads = loads and (phase > 0 or not self.lags)
             return fx.rocdl.interleave(mfma=products, vmem_read=(rows * packs + columns * b_packs + scales) * loads)
@@ -513,6 +533,9 @@ def tiled_loop(
 
     def multiply_column(now: Any, n: int, group: int, part: int) -> None:
         columns_b = fragment_b if loop.packed else fragments_b[now.buffer(0, loop.b_sets)]
+        if fx.const_expr(scaling is not None):
+            scaling.multiply_column(sums, columns_b, fragment_a, now, group, n, loop.rows_of(part))
+            return
         if fx.const_expr(loop.packed and part == 0):
             _unpack(loop, loaded_b, fragment_b, group, n)
         for half in fx.range_constexpr(loop.halves):
@@ -525,7 +548,7 @@ def tiled_loop(
         for block in loop.blocks_of(group):
             target_b = targets_b[now.buffer(1, loop.b_sets)]
             fx.copy(b_from_memory, source_b[None, n, block, now.index(1)], target_b[None, n, block])
-        if fx.const_expr(scaling is not None):
+        if fx.const_expr(scaling is not None and n is None):
             scaling.load(now, group)
 
     if loop.private:
@@ -558,10 +581,11 @@ def tiled_loop(
         loop.pipeline.run(private_step, looped)
         return given.results(loop)
 
-    mx = MX_FORMATS["fp8"] if loop.scaled and loop.depth == BLOCK else None
+    mx = MX_FORMATS["fp8"] if loop.by_coordinates else None
     mx = loop.formats[0] if loop.formats is not None else mx
     if mx is not None:
-        way: Way = MxWay(loop, mx, tiles_a, tiled_a, fragment_a, lds, thread)
+        by_coordinates = MxDirectWay if loop.direct else MxWay
+        way: Way = by_coordinates(loop, mx, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
     else:
         kind = DirectWay if loop.direct else Way
         way = kind(loop, 0, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
@@ -621,11 +645,15 @@ def tiled_loop(
                     reload_b(now, group)
                 _order(loop, now, phase)
                 continue
+            words = scaling.loads if scaling is not None and first and now.has(1) else 0  # for the next step
             early = _early(loop, accesses)
             rest, columns = [one for one in accesses if one not in early], loop.wave_blocks[1]
             for n in fx.range_constexpr(columns):
                 due = (early if n == 0 else []) + rest[len(rest) * n // columns : len(rest) * (n + 1) // columns]
                 issue_all(due)
+                if fx.const_expr(words > 0 and n == 0):
+                    for block in fx.range_constexpr(loop.groups):
+                        scaling.load(now, block)
                 multiply_column(now, n, group, part)
                 behind = []  # B, which takes the place of what was multiplied
                 if fx.const_expr(reloads):
@@ -634,7 +662,7 @@ def tiled_loop(
                     behind = way_b.reads_of(now, (group + 1) % loop.groups, 1 if last else 0, [n])
                     issue_all(behind)
                 if fx.const_expr(loop.scheduled):
-                    _column(loop, due + behind, early if n == 0 else [], reloads).apply()
+                    _column(loop, due + behind, early if n == 0 else [], reloads, words * (n == 0)).apply()
 
     loop.pipeline.run(step, looped)
     return given.results(loop)
@@ -646,13 +674,15 @@ def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
     return reads[: loop.preload[0]] + [one for one in accesses if one.name != "ds_read"][: loop.preload[1]]
 
 
-def _column(loop: TiledLoop, due: list[Access], early: list[Access], reloads: bool) -> fx.rocdl.Schedule:
-    """The order of a column of products, of those rows that a part has."""
+def _column(
+    loop: TiledLoop, due: list[Access], early: list[Access], reloads: bool, words: int
+) -> fx.rocdl.Schedule:
+    """The order of a column of products, of those rows that a part has, with loads of `words` scales."""
     counts = {
         name: sum(one.count for one in due if one.name == name and one not in early)
         for name in ("ds_read", "ds_write", "vmem_read")
     }
-    counts["vmem_read"] += reloads * max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack)
+    counts["vmem_read"] += words + reloads * max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack)
     begin = fx.rocdl.Schedule(tuple((one.name, one.count) for one in early))
     return begin + fx.rocdl.interleave(mfma=len(loop.rows_of(0)) * loop.halves, **counts)
 

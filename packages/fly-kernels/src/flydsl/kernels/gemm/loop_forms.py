@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Main loops of GEMMs that do not take theirs from the defaults: whose waves and steps follow from what is asked for.
+
+That are those with `staged` operands, whose steps and waves are given, and those with scales of parts of K.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..common.defaults import defaults
+from ..common.mma.instructions import PACK_BYTES
+from ..common.mma.lds_ways import BUFFERS
+from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
+from ..common.mma.operand_scales import BLOCK
+from ..common.mma.tile_plan import LDS_BYTES
+from ..common.mma.tiled_loop import TiledLoop
+
+if TYPE_CHECKING:
+    from .tile_gemm import TileGemm
+
+__all__ = ["given_loop", "has_mx_form", "scaled_loop", "square_loop"]
+
+_EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
+_FEW_ROWS = 32  # of a tile whose waves are all along K, by default
+
+
+def square_loop(gemm: TileGemm) -> TiledLoop:
+    """The geometry of `mx_square_loop`."""
+    tile, steps = (gemm.tile_m, gemm.tile_n, SQUARE_STEP), gemm.K // SQUARE_STEP
+    waves = gemm.waves or (2, 2)
+    return TiledLoop(gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, b_mx=gemm.b_mx)
+
+
+def given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
+    """The main loop of a GEMM that says what goes through LDS; ValueError, with the numbers, where it cannot be."""
+    waves = gemm.waves or (1, 1)
+    tile, steps = (gemm.tile_m, gemm.tile_n, gemm.tile_k), gemm.K // gemm.split_k // gemm.tile_k
+    loop = TiledLoop(
+        gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, alone=not staged,
+        staging=gemm.staging if staged else None, b_bytes=PACK_BYTES // 2 if gemm.shuffled else PACK_BYTES,
+    )  # fmt: skip
+    if gemm.tile_m % (16 * waves[0]) or gemm.tile_n % (16 * waves[1]):
+        raise ValueError(
+            f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}: no multiples of 16 for each of {waves} waves"
+        )
+    depth = max(loop.depth, loop.lane_pack)
+    if gemm.tile_k % depth or gemm.K % (gemm.split_k * gemm.tile_k):
+        raise ValueError(
+            f"tile_k = {gemm.tile_k} has to be a multiple of {depth}, and K = {gemm.K} of split_k * tile_k = "
+            f"{gemm.split_k} * {gemm.tile_k}: there is no tail along K"
+        )
+    chunks = gemm.tile_k // loop.pack
+    for rows in tile[:2] if staged else ():
+        if loop.threads % chunks or rows * chunks % loop.threads:
+            raise ValueError(
+                f"a step of {rows} rows x {gemm.tile_k} {gemm.in_dtype} is {rows * chunks} pieces of 16 bytes, which "
+                f"{loop.threads} threads do not share evenly: use another tile_k, or more rows a wave"
+            )
+    return loop
+
+
+def _mx_form(gemm: TileGemm) -> TiledLoop | None:
+    """The main loop that the defaults have for a tile of operands with E8M0 scales; None where they have none, or K is
+    too short."""
+    if gemm.waves is not None or gemm.unit_scales:
+        return None
+    for one in defaults("mx_loops", gemm.arch):
+        if one["tile"] != [gemm.tile_m, gemm.tile_n] or [gemm.in_dtype, gemm.b_mx] not in one["formats"]:
+            continue
+        along_m, along_n = one["waves"]
+        steps, rest = divmod(gemm.K // gemm.split_k, 2 * BLOCK)
+        if rest or steps < 2 or gemm.waves_per_eu > one["waves_per_eu"]:
+            continue
+        tile = gemm.tile_m, gemm.tile_n, 2 * BLOCK
+        return TiledLoop(
+            gemm.arch, gemm.in_dtype, tile, steps, (along_m, along_n), scheduled=gemm.fenced, b_mx=gemm.b_mx,
+            **one["loop"],
+        )  # fmt: skip
+    return None
+
+
+def has_mx_form(gemm: TileGemm) -> bool:
+    """Whether the defaults have a main loop for a tile of operands with E8M0 scales."""
+    return _mx_form(gemm) is not None
+
+
+def scaled_loop(gemm: TileGemm) -> TiledLoop:
+    """The main loop of operands with scales of parts of K: the first of these forms that the tile can have.
+
+    Few rows have all waves along K. Tiles of 128 x 128 with A of 8 bits have eight waves on gfx950, of 256 registers
+    each: of four, one would be left on a SIMD, and nothing would hide its scaling and loads. Others share A by way of
+    LDS where a step of two blocks fills all threads' loads; else, or where A is to go `direct`, each of the four waves
+    along N loads it for itself.
+    """
+    if gemm.b_mx:
+        found = _mx_form(gemm)
+        if found is not None:
+            return found
+    part = gemm.K // gemm.split_k
+    forms: list[tuple[tuple[int, int], int, int, bool]] = [
+        ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),
+        ((1, 4), 1, 2 * BLOCK, False), ((1, 4), 1, 2 * BLOCK, True), ((1, 4), 1, BLOCK, True),
+    ]  # fmt: skip
+    eight_bits = gemm.block_scaled or (gemm.b_mx and gemm.in_dtype != "fp4")
+    suits = (gemm.tile_m, gemm.tile_n) == _EIGHT_WAVES and not gemm.shuffled_store
+    if gemm.arch == "gfx950" and eight_bits and suits:
+        forms.insert(2, ((2, 4), 1, 2 * BLOCK, False))
+    if gemm.waves is not None:
+        alone = gemm.waves != (1, 1)
+        forms = [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, False) for steps in (2, 1)]
+        forms += [(gemm.waves, gemm.k_waves, steps * BLOCK * gemm.k_waves, alone) for steps in (2, 1)]
+    for waves, k_waves, step, alone in forms:
+        if gemm.direct and not alone and waves != (1, 1):
+            continue
+        tile, scaled = (gemm.tile_m, gemm.tile_n, step), gemm.block_scaled
+        loop = TiledLoop(
+            gemm.arch, gemm.in_dtype, tile, part // step, waves, k_waves, gemm.fenced, scaled, alone, b_mx=gemm.b_mx,
+            unit_scales=gemm.unit_scales,
+        )  # fmt: skip
+        fits = part % step == 0 and gemm.tile_m % (16 * waves[0]) == 0 and gemm.tile_n % (16 * waves[1]) == 0
+        if gemm.waves is None and k_waves > 1:
+            fits = fits and gemm.tile_m <= _FEW_ROWS and gemm.tile_n <= 2 * _FEW_ROWS and loop.steps > 1
+        if gemm.b_mx and k_waves > 1:  # a wave has both blocks of a word of scales
+            fits = fits and step == 2 * BLOCK * k_waves
+        if not loop.private:
+            staged = gemm.tile_m * step * gemm.row_bytes() // gemm.K
+            shared = staged % (loop.threads * PACK_BYTES) == 0 and loop.groups > 1 and k_waves == 1
+            fits = fits and shared and BUFFERS * staged <= LDS_BYTES[gemm.arch]
+        if fits:
+            return loop
+    raise ValueError(
+        f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}, K = {gemm.K} in {gemm.split_k} parts: no waves divide the "
+        f"tile, and K, in blocks of {BLOCK}"
+    )

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the main loop of a GEMM works on besides the tiles of A and B: scales of parts of K, and LDS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..common.language import fx
+from ..common.mma.instructions import PACK_BYTES
+from ..common.mma.lds_ways import BUFFERS
+from ..common.mma.mx_square_loop import MxSquare
+from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout
+from ..common.mma.tile_plan import TilePlan
+from ..common.mma.tiled_loop import TiledLoop
+from ..common.utils import cdiv
+from .arguments import tile_tensor
+
+if TYPE_CHECKING:
+    from .tile_gemm import TileGemm
+
+__all__ = ["lds_buffers", "loop_scales", "square_sums"]
+
+
+def loop_scales(
+    gemm: TileGemm, loop: TiledLoop, extras: Any, first_row: Any, first_column: Any, row_tile: Any, part: Any, M: Any
+) -> Scales | None:
+    """The scales of parts of K of a tile that begins at `first_row` and `first_column`, from K `part` on; None where
+    there are none."""
+    if gemm.block_scaled:
+        part_k = gemm.K // gemm.split_k
+        blocks, skipped = gemm.K // BLOCK, part * (part_k // BLOCK)
+        down = fx.Int64(skipped) * M + first_row
+        across = first_column // BLOCK * blocks + skipped
+        end_a, end_b = fx.Int64(blocks) * M, cdiv(gemm.N, BLOCK) * blocks
+        a_scales = scale_layout(loop, gemm.tile_m, part_k, 1, 1, M)
+        b_scales = scale_layout(loop, gemm.tile_n, part_k, BLOCK, blocks, 1)
+        return Scales(
+            tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),
+            tile_tensor(extras["scale_b"], fx.Float32, across, 4, (end_b - across) * 4, 0, b_scales),
+        )
+    if not gemm.b_mx or gemm.unit_scales:
+        return None
+    words = cdiv(gemm.K, 2 * BLOCK)  # of a lane along K
+    operands = ("scale_a", first_row, M, gemm.tile_m), ("scale_b", first_column, gemm.N, gemm.tile_n)
+    both = []
+    for which, first, count, extent in operands:
+        pair, end = first // 32, fx.Int64(cdiv(count, 32))
+        layout = mx_scale_layout(loop, extent, gemm.K, words)
+        size = (end - pair) * (words * 256)
+        both.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
+    return Scales(both[0], both[1], a_odd=row_tile % 2)
+
+
+def square_sums(
+    gemm: TileGemm, loop: Any, A: Any, B: Any, extras: Any, of_a: Any, of_b: Any, M: Any, thread: Any, looped: Any
+) -> Any:
+    """The sums of the main loop of large tiles; (first row, bytes of a row, bytes to the end) of A and of B."""
+    square, words = MxSquare(loop), cdiv(gemm.K, 2 * BLOCK)
+    operands, scales = [], []
+    for tensor, which, extent, (first, row, end), count in (
+        (A, "scale_a", gemm.tile_m, of_a, M), (B, "scale_b", gemm.tile_n, of_b, gemm.N)
+    ):  # fmt: skip
+        layout_of = square.operand_layout(extent, row, shuffled=gemm.shuffled and tensor is B)
+        operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, layout_of))
+        pair, last = first // 32, cdiv(count, 32)
+        size = (fx.Int64(last) - pair) * (words * 256)
+        layout = fx.make_layout((64, words, extent // 32), (1, 64, 64 * words))
+        scales.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
+    allocator = fx.SharedAllocator()
+    chunks = square.buffer_bytes // PACK_BYTES
+    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(BUFFERS)]
+    return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
+
+
+def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[Any, ...]:
+    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results; where
+    B goes to LDS as well, then those of B.
+
+    Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
+    not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
+    so instructions can have them.
+    """
+    allocator = fx.SharedAllocator()
+    if plan.direct:
+        first_chunks = max(plan.buffer_chunks, plan.sum_chunks, store_chunks)
+        sizes = [first_chunks, *[plan.buffer_chunks] * (plan.buffers - 1)]
+        if tiled.b_staged:
+            sizes += [tiled.rows_staged(1) * tiled.chunks] * plan.buffers
+        # The swizzle goes by addresses, and who fills a buffer by places in it.
+        aligned, arrays = 16 * plan.chunks * PACK_BYTES, [fx.Array[fx.Int128, size] for size in sizes]
+        return tuple([allocator.allocate(one, aligned).peek().ptr for one in arrays])
+    chunks = max(plan.lds_bytes // PACK_BYTES, store_chunks)
+    if chunks == 0:
+        return ()
+    first = allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr
+    return tuple([first + one * plan.buffer_chunks for one in range(plan.buffers)])
