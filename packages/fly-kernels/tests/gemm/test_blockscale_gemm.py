@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """fp8 GEMMs with a scale for 128 of K of a row, and for 128 x 128 of the weights, against float64."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from references import FLOATS, HALF_ULP
 
+from flydsl.kernels.common.defaults import defaults
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+from flydsl.kernels.common.mma.tiled_loop import TiledLoop
 from flydsl.kernels.common.shuffle import shuffle_weight
+from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.blockscale_preshuffle_gemm import compile_blockscale_preshuffle_gemm
+from flydsl.kernels.gemm.tile_gemm import TileGemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8, flydsl_preshuffle_gemm_a8
 
 BLOCK = 128
@@ -61,13 +68,42 @@ def build(N, K, tiles, **options):
         ((70, 256, 384), (64, 256, 128), "bf16", {"waves_per_eu": 1}),  # two scales of B in a tile
         ((40, 128, 512), (32, 128, 128), "bf16", {"use_async_copy": True}),
         ((130, 128, 256), (128, 128, 128), "fp16", {"use_cshuffle_epilog": True}),
-        ((130, 256, 768), (128, 128, 128), "bf16", {}),  # on gfx950 by eight waves
+        ((130, 256, 768), (128, 128, 128), "bf16", {}),  # rows in parts
+        ((70, 128, 1280), (128, 128, 128), "fp16", {"waves_per_eu": 2}),
+        ((130, 256, 512), (128, 256, 128), "bf16", {}),
     ],
 )
 def test_against_float64(run, arch, shape, tiles, out_dtype, options):
     problem = BlockScaled(*shape, out_dtype, arch)
     c = problem.output()
     run(build(*shape[1:], tiles, out_dtype=out_dtype, **options), *problem.arguments(c), writes=[c])
+    problem.check(c)
+
+
+def test_tiles_of_the_defaults(arch):
+    """Each goes in parts, at the occupancy that it has room for and no more."""
+    found = [one for one in defaults("scaled_loops", arch) if ["fp8", "f32"] in one["formats"]]
+    assert found
+    for one in found:
+        gemm = TileGemm(
+            arch=arch, N=256, K=1024, in_dtype="fp8", out_dtype="bf16", tile_m=one["tile"][0], tile_n=one["tile"][1],
+            tile_k=128, epilogue=Epilogue(), shuffled=True, block_scaled=True, waves_per_eu=one["waves_per_eu"],
+        )  # fmt: skip
+        assert gemm.tiled.parts == one["loop"]["parts"]
+        assert gemm.tiled.tile == (*one["tile"], one["step"])
+        assert replace(gemm, waves_per_eu=one["waves_per_eu"] + 1).tiled.parts == 1
+
+
+@pytest.mark.parametrize(("waves", "step", "parts"), [((1, 4), 256, 2), ((2, 2), 128, 2), ((2, 2), 256, 1)])
+def test_rows_in_parts(run, arch, monkeypatch, waves, step, parts):
+    """Columns share scales by two, four or not at all; products of one part still wait while the next begins."""
+    M, N, K = 70, 512, 768
+    options = {"direct": True} if arch == "gfx950" and parts > 1 else {}
+    form = TiledLoop(arch, "fp8", (64, 256, step), K // step, waves, scaled=True, parts=parts, **options)
+    monkeypatch.setattr(loop_forms, "_listed_form", lambda gemm: form)
+    problem = BlockScaled(M, N, K, "bf16", arch)
+    c = problem.output()
+    run(build(N, K, (64, 256, 128)), *problem.arguments(c), writes=[c])
     problem.check(c)
 
 

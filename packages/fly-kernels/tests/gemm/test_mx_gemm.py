@@ -76,7 +76,7 @@ def test_rows_in_parts(run, monkeypatch, kinds, waves, loop, steps):
     """The loop goes part by part and column by column, with two sets of scales."""
     M, N, K = 70, 256, 256 * steps
     form = TiledLoop("gfx950", kinds[0], (64, 128, 256), steps, waves, b_mx=kinds[1], **loop)
-    monkeypatch.setattr(loop_forms, "_mx_form", lambda gemm: form)
+    monkeypatch.setattr(loop_forms, "_listed_form", lambda gemm: form)
     problem = MxProblem(M, N, K, *kinds, seed=steps)
     launch = compile_preshuffle_gemm_a8(
         M=M, N=N, K=K, **tile_of(64, 128, 256), in_dtype={"fp8": "a8w4"}.get(kinds[0], kinds[0])
@@ -89,11 +89,11 @@ def test_rows_in_parts(run, monkeypatch, kinds, waves, loop, steps):
 @pytest.mark.usefixtures("scaled")
 def test_tiles_of_the_defaults():
     """Each is taken, at the occupancy that it has room for and no more."""
-    found = defaults("mx_loops", "gfx950")
+    found = defaults("scaled_loops", "gfx950")
     assert found
     for one in found:
         (tile_m, tile_n), most = one["tile"], one["waves_per_eu"]
-        for a, b in one["formats"]:
+        for a, b in (kinds for kinds in one["formats"] if kinds[1] != "f32"):
             gemm = TileGemm(
                 arch="gfx950", N=tile_n, K=1024, in_dtype=a, out_dtype="bf16", tile_m=tile_m, tile_n=tile_n, tile_k=256,
                 epilogue=Epilogue(), shuffled=True, b_mx=b, waves_per_eu=most, direct=one["loop"]["direct"],

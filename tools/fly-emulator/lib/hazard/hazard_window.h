@@ -20,8 +20,10 @@ struct HazardEvent {
 inline void replaceResult(RegisterSpan &earlier, const RegisterSpan &later) {
   if (!earlier.overlaps(later))
     return;
-  if (later.begin <= earlier.begin)
-    earlier.begin = later.end < earlier.end ? later.end : earlier.end;
+  if (later.begin <= earlier.begin && later.end >= earlier.end)
+    earlier = {}; // an empty span further up would still lie inside of others
+  else if (later.begin <= earlier.begin)
+    earlier.begin = later.end;
   else if (later.end >= earlier.end)
     earlier.end = later.begin;
 }

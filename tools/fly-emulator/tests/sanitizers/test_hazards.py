@@ -212,6 +212,14 @@ def test_what_published_assembly_does_is_a_lint(run: Callable[..., list[dict[str
     assert report["sanitizer"] == "hazard"
 
 
+def test_a_result_that_another_one_replaced(run: Callable[..., list[dict[str, Any]]], arch: str) -> None:
+    """All of the first result is gone; that the last C lies where half of it was does not matter."""
+    operands = "v[16:17], v[18:19]"
+    code = f"  {M16}\n  v_mfma_f32_16x16x16_f16 v[32:35], {operands}, 0\n"
+    code += f"  v_mfma_f32_16x16x16_f16 v[34:37], {operands}, v[32:35]\n"
+    assert run(code + f"  v_mfma_f32_16x16x16_f16 v[48:51], {operands}, v[34:37]\n", arch) == []
+
+
 def test_over_the_back_edge_of_a_loop(run: Callable[..., list[dict[str, Any]]], arch: str) -> None:
     """The first trip is clean: the matrix instruction at the end of one reaches the store at the start of the next."""
     code = f"  s_mov_b32 s12, 2\n.Lloop:\n  global_store_dword v1, v32, s[10:11]\n{{}}  {M16}\n"

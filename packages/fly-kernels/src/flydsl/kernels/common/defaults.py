@@ -6,7 +6,8 @@ family's own configuration module. `gemm_shapes` are findings: the best configur
 shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes. `tiled_loops` are tiles
 of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M, N and K, takes no more
 predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py` compares; `waves_per_eu` of
-one is the occupancy that its registers leave room for. `mx_loops` are those of operands with E8M0 scales.
+one is the occupancy that its registers leave room for. `scaled_loops` are those of operands
+with scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements.
 """
 
 from __future__ import annotations

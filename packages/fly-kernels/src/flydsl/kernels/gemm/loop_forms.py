@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Main loops of GEMMs that do not take theirs from the defaults: whose waves and steps follow from what is asked for.
-
-That are those with `staged` operands, whose steps and waves are given, and those with scales of parts of K.
+"""Main loops of GEMMs of which more is asked than plain operands: `staged` ones, whose steps and waves are given, and
+those with scales of parts of K.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..common.mma.tiled_loop import TiledLoop
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["given_loop", "has_mx_form", "scaled_loop", "square_loop"]
+__all__ = ["given_loop", "has_listed_form", "scaled_loop", "square_loop"]
 
 _EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
@@ -60,29 +59,29 @@ def given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
     return loop
 
 
-def _mx_form(gemm: TileGemm) -> TiledLoop | None:
-    """The main loop that the defaults have for a tile of operands with E8M0 scales; None where they have none, or K is
-    too short."""
+def _listed_form(gemm: TileGemm) -> TiledLoop | None:
+    """The main loop that the defaults have for a tile of operands with scales of parts of K; None where they have none,
+    or K is too short."""
     if gemm.waves is not None or gemm.unit_scales:
         return None
-    for one in defaults("mx_loops", gemm.arch):
-        if one["tile"] != [gemm.tile_m, gemm.tile_n] or [gemm.in_dtype, gemm.b_mx] not in one["formats"]:
+    formats = [gemm.in_dtype, gemm.b_mx or "f32"]
+    for one in defaults("scaled_loops", gemm.arch):
+        if one["tile"] != [gemm.tile_m, gemm.tile_n] or formats not in one["formats"]:
             continue
         along_m, along_n = one["waves"]
-        steps, rest = divmod(gemm.K // gemm.split_k, 2 * BLOCK)
-        if rest or steps < 2 or gemm.waves_per_eu > one["waves_per_eu"]:
+        steps, rest = divmod(gemm.K // gemm.split_k, one["step"])
+        if rest or steps < 2 or gemm.direct > one["loop"].get("direct", False) or gemm.waves_per_eu > one["waves_per_eu"]:
             continue
-        tile = gemm.tile_m, gemm.tile_n, 2 * BLOCK
         return TiledLoop(
-            gemm.arch, gemm.in_dtype, tile, steps, (along_m, along_n), scheduled=gemm.fenced, b_mx=gemm.b_mx,
-            **one["loop"],
+            gemm.arch, gemm.in_dtype, (gemm.tile_m, gemm.tile_n, one["step"]), steps, (along_m, along_n),
+            scheduled=gemm.fenced, scaled=gemm.block_scaled, b_mx=gemm.b_mx, **one["loop"],
         )  # fmt: skip
     return None
 
 
-def has_mx_form(gemm: TileGemm) -> bool:
-    """Whether the defaults have a main loop for a tile of operands with E8M0 scales."""
-    return _mx_form(gemm) is not None
+def has_listed_form(gemm: TileGemm) -> bool:
+    """Whether the defaults have a main loop for a tile of operands with scales of parts of K."""
+    return _listed_form(gemm) is not None
 
 
 def scaled_loop(gemm: TileGemm) -> TiledLoop:
@@ -93,10 +92,9 @@ def scaled_loop(gemm: TileGemm) -> TiledLoop:
     LDS where a step of two blocks fills all threads' loads; else, or where A is to go `direct`, each of the four waves
     along N loads it for itself.
     """
-    if gemm.b_mx:
-        found = _mx_form(gemm)
-        if found is not None:
-            return found
+    found = _listed_form(gemm)
+    if found is not None:
+        return found
     part = gemm.K // gemm.split_k
     forms: list[tuple[tuple[int, int], int, int, bool]] = [
         ((1, 1), 4, 2 * BLOCK * 4, False), ((1, 1), 4, BLOCK * 4, False),

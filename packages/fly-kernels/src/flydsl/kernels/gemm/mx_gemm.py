@@ -36,7 +36,7 @@ from ..common.checks import positive_integer
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.operand_scales import BLOCK, MX_FORMATS
-from .loop_forms import has_mx_form
+from .loop_forms import has_listed_form
 from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]
@@ -94,7 +94,7 @@ def build_mx_gemm(
         shuffled_store: results leave by way of LDS, in whole rows of the tile.
         waves_per_eu: the occupancy that register allocation leaves room for; None or 0 asks for nothing.
         use_async_copy: A does not pass through registers on its way to LDS, in tiles for which the defaults have such a
-            loop (`mx_loops`). Other tiles of "fp4" of multiples of 64, and K of 256, are `square`, where B goes the
+            loop (`scaled_loops`). Other tiles of "fp4" of multiples of 64, and K of 256, are `square`, where B goes the
             same way. Else A does not go to LDS at all, but straight to the operands of each wave that multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
@@ -138,7 +138,7 @@ def build_mx_gemm(
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
         waves_per_eu=waves_per_eu or 1, b_mx=b_format, square=square,
     )  # fmt: skip
-    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves or has_mx_form(gemm)):
+    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves or has_listed_form(gemm)):
         gemm = replace(gemm, square=tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 

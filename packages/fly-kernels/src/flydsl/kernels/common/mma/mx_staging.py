@@ -73,12 +73,13 @@ class MxStaging:
         mine = staged[(None, chunk ^ (row & self._mask)), (row, None)]
         fx.copy(self._atom, fx.make_view(fx.get_iter(fetched), fx.make_layout((_PACK, moves), (1, _PACK))), mine)
 
-    def read(self, fragment: fx.Tensor, block: int, buffer: int, row: int) -> None:
-        """Read a block of K of one of the wave's blocks of rows to a fragment (bytes of a lane, blocks of 16 rows,
+    def read(self, fragment: fx.Tensor, block: int, buffer: int, rows: Sequence[int]) -> None:
+        """Read a block of K of some of the wave's blocks of rows to a fragment (bytes of a lane, blocks of 16 rows,
         blocks of K)."""
-        target = fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1))
+        targets = [fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1)) for row in rows]
         for number, source in enumerate(self._sources[buffer][block]):
-            fx.copy(self._atom, source[None, row], target[None, number])
+            for row, target in zip(rows, targets, strict=True):
+                fx.copy(self._atom, source[None, row], target[None, number])
 
 
 class MxWay(Way):
@@ -106,10 +107,10 @@ class MxWay(Way):
         """Read a group of blocks of K, of some blocks of rows, of this step or of the next."""
         loop, buffer = self.loop, now.buffer(ahead, self.loop.buffers)
         count = max(1, loop.units(BLOCK) // loop.lane_pack)
-        every = [row for row in rows if row is not None] or range(loop.wave_blocks[0])
+        each = [range(loop.wave_blocks[0]) if row is None else [row] for row in rows]
         return [
-            Access("ds_read", functools.partial(self._staging.read, self._fragment, group, buffer, row), count)
-            for row in every
+            Access("ds_read", functools.partial(self._staging.read, self._fragment, group, buffer, one), count)
+            for one in each
         ]
 
 

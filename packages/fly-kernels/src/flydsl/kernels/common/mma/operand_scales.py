@@ -118,23 +118,28 @@ class F32Scaling:
 
     def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales) -> None:
         tile_m, tile_n, tile_k = loop.tile
-        self.loop = loop
+        self.loop, self.sets = loop, 2 if loop.by_columns else 1
         self.sources, self.held = [], []
-        # Blocks of rows, or of columns, of the wave that share a scale: they lie within `BLOCK` of B's rows.
+        # Neighbouring blocks of rows, or of columns, of the wave that share a scale.
         self.shared = 1, loop.columns_of_a_scale
+        self.loads = loop.groups * sum(blocks // one for blocks, one in zip(loop.wave_blocks, self.shared, strict=True))
         operands = (scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)
         for (tensor, extent, partition), shared in zip(operands, self.shared, strict=True):
             source = partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None])
             blocks = fx.get_scalar(fx.size(source[0, None, 0, 0]))
             self.sources.append(source)
-            self.held.append(fx.make_rmem_tensor((1, blocks // shared, loop.groups), fx.Float32))
+            shape = 1, blocks // shared, loop.groups
+            self.held.append([fx.make_rmem_tensor(shape, fx.Float32) for _ in range(self.sets)])
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
+        self._scale_of: list[list[Any]] = []
+        self._waiting: list[tuple[Any, Any, Any]] = []
 
     def load(self, now: fx.PipelineStep, group: int) -> None:
         """Ask for the scales of a group of the next step."""
         step = now.index(1)
         along_k = group * self.loop.joined * self.loop.halves
-        for source, held, shared in zip(self.sources, self.held, self.shared, strict=True):
+        for source, sets, shared in zip(self.sources, self.held, self.shared, strict=True):
+            held = sets[now.buffer(1, self.sets)]
             each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(shared, 1))[0, None]
             fx.copy(self.atom, fx.logical_divide(each, fx.make_layout(1, 1)), held[None, None, group])
 
@@ -143,30 +148,36 @@ class F32Scaling:
     ) -> None:
         """Add the products of a group, each begun from nothing, times their scales to the sums."""
         rows, columns = self.loop.wave_blocks
-        row_scales, column_scales = (held[0, None, group].load() for held in self.held)
-        different = range(self.held[1].shape[1].unpack())
-        scale_of = [[row_scales[m] * column_scales[one] for m in range(rows)] for one in different]
+        for n in range(columns):
+            self.multiply_column(tiled, sums, b, a, now, group, n, range(rows))
+        self.finish()
+
+    def multiply_column(
+        self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, group: int, n: int,
+        rows: Sequence[int],
+    ) -> None:  # fmt: skip
+        """The same of one block of columns and some of rows; some products still wait for their scale, see `finish`."""
+        if n == 0:
+            row_scales, column_scales = (sets[now.buffer(0, self.sets)][0, None, group].load() for sets in self.held)
+            different = range(self.held[1][0].shape[1].unpack())
+            self._scale_of = [[row_scales[m] * column_scales[one] for m in rows] for one in different]
         halves = range(self.loop.halves)
         each = [self.loop.along_k(block, half) for block in self.loop.blocks_of(group) for half in halves]
-        waiting: list[tuple[Any, Any, Any]] = []
+        for m, scale in zip(rows, self._scale_of[n // self.shared[1]], strict=True):
+            total = fx.coalesce(sums[None, n, m])
+            product = fx.make_fragment_like(total)
+            product.fill(0.0)
+            for along_k in each:
+                fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
+            self._waiting.append((total, product, scale))
+            self.finish(_WAITING)
 
-        def finish() -> None:
-            total, product, scale = waiting.pop(0)
+    def finish(self, left: int = 0) -> None:
+        """Scale products until so many wait."""
+        while len(self._waiting) > left:
+            total, product, scale = self._waiting.pop(0)
             values = product.load()
             total.store(fx.fma(values, fx.full_like(values, scale), total.load()))
-
-        for n in range(columns):
-            for m in range(rows):
-                total = fx.coalesce(sums[None, n, m])
-                product = fx.make_fragment_like(total)
-                product.fill(0.0)
-                for along_k in each:
-                    fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
-                waiting.append((total, product, scale_of[n // self.shared[1]][m]))
-                if len(waiting) > _WAITING:
-                    finish()
-        while waiting:
-            finish()
 
 
 class E8M0Scaling:
@@ -223,8 +234,9 @@ class E8M0Scaling:
         fx.gemm(tiled, sums, [packs[1], words[1]], [packs[0], words[0]], sums, atom_callback=chosen)
 
     def multiply_column(
-        self, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, block: int, n: int, rows: Sequence[int]
-    ) -> None:
+        self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, block: int, n: int,
+        rows: Sequence[int],
+    ) -> None:  # fmt: skip
         """Add the products of a block of K of one block of columns and some of rows."""
         if n == 0:
             self._current = self._words(now, block)
@@ -235,6 +247,9 @@ class E8M0Scaling:
             total = fx.coalesce(sums[None, n, m])
             left, right = [column[None, 0], words[1][None, n]], [elements[None, at], words[0][None, m]]
             fx.gemm(self.atoms[bytes_of[1][n % 2], bytes_of[0][m % 2]], total, left, right, total)
+
+    def finish(self) -> None:
+        """Nothing waits."""
 
     def _words(self, now: fx.PipelineStep, block: int) -> tuple[list[Any], list[list[int]]]:
         """The words of A's and of B's rows, (1, blocks of rows), and by a block's parity the byte that is its scale."""

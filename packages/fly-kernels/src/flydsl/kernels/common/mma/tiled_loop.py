@@ -70,7 +70,7 @@ class TiledLoop:
         unit_scales: with `b_mx`, there are no scales: all are 1.
         buffers: of A in LDS: 1 or 2, or with `direct` more.
         direct: A goes to LDS without registers.
-        parts: in which the rows of a wave are read and multiplied, where A is in LDS and has no f32 scales.
+        parts: in which the rows of a wave are read and multiplied, where A is in LDS.
         preload: LDS reads, and moves of A, that go before the first product of a part.
         b_staged: B goes to LDS as A does, with `direct`; it has no scales.
         sparing: registers are short: accesses keep their place between the columns of products, as where there are
@@ -107,10 +107,10 @@ class TiledLoop:
                 f"{rows} blocks of rows a wave in {self.parts} parts, {self.groups} of K a step: parts divide the "
                 "rows, and where both operands go to LDS directly a step has two phases or more"
             )
-        if self.parts > 1 and (self.scaled or (self.b_mx and self.buffers > BUFFERS and self.buffers % BUFFERS)):
+        if self.parts > 1 and (self.scaled or self.b_mx) and self.buffers > BUFFERS and self.buffers % BUFFERS:
             raise ValueError(
-                f"parts = {self.parts}, buffers = {self.buffers}: with f32 scales rows go in one part, and with those "
-                f"of E8M0 LDS has 1, {BUFFERS} or a multiple of {BUFFERS} buffers"
+                f"parts = {self.parts}, buffers = {self.buffers}: where scales of parts of K take turns, LDS has 1, "
+                f"{BUFFERS} or a multiple of {BUFFERS} buffers"
             )
 
     @staticmethod
@@ -534,7 +534,7 @@ def tiled_loop(
     def multiply_column(now: Any, n: int, group: int, part: int) -> None:
         columns_b = fragment_b if loop.packed else fragments_b[now.buffer(0, loop.b_sets)]
         if fx.const_expr(scaling is not None):
-            scaling.multiply_column(sums, columns_b, fragment_a, now, group, n, loop.rows_of(part))
+            scaling.multiply_column(tiled, sums, columns_b, fragment_a, now, group, n, loop.rows_of(part))
             return
         if fx.const_expr(loop.packed and part == 0):
             _unpack(loop, loaded_b, fragment_b, group, n)
@@ -655,6 +655,8 @@ def tiled_loop(
                     for block in fx.range_constexpr(loop.groups):
                         scaling.load(now, block)
                 multiply_column(now, n, group, part)
+                if fx.const_expr(scaling is not None and last and n + 1 == columns):
+                    scaling.finish()
                 behind = []  # B, which takes the place of what was multiplied
                 if fx.const_expr(reloads):
                     reload_b(now, group, n)
@@ -682,9 +684,10 @@ def _column(
         name: sum(one.count for one in due if one.name == name and one not in early)
         for name in ("ds_read", "ds_write", "vmem_read")
     }
-    counts["vmem_read"] += words + reloads * max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack)
+    packs = max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack) * loop.joined
+    counts["vmem_read"] += words + reloads * packs
     begin = fx.rocdl.Schedule(tuple((one.name, one.count) for one in early))
-    return begin + fx.rocdl.interleave(mfma=len(loop.rows_of(0)) * loop.halves, **counts)
+    return begin + fx.rocdl.interleave(mfma=len(loop.rows_of(0)) * loop.halves * loop.joined, **counts)
 
 
 def _unpack(loop: TiledLoop, pairs: fx.Tensor, fragment: fx.Tensor, block: int, column: int | None = None) -> None:
