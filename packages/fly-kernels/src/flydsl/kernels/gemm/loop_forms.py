@@ -60,8 +60,8 @@ def given_loop(gemm: TileGemm, staged: str) -> TiledLoop:
 
 
 def _listed_form(gemm: TileGemm) -> TiledLoop | None:
-    """The main loop that the defaults have for a tile of operands with scales of parts of K; None where they have none,
-    or K is too short."""
+    """The main loop that the defaults have for a tile of operands with scales of parts of K; None: none, or too short
+    a K."""
     if gemm.waves is not None or gemm.unit_scales:
         return None
     formats = [gemm.in_dtype, gemm.b_mx or "f32"]
@@ -70,7 +70,8 @@ def _listed_form(gemm: TileGemm) -> TiledLoop | None:
             continue
         along_m, along_n = one["waves"]
         steps, rest = divmod(gemm.K // gemm.split_k, one["step"])
-        if rest or steps < 2 or gemm.direct > one["loop"].get("direct", False) or gemm.waves_per_eu > one["waves_per_eu"]:
+        direct, occupancy = one["loop"].get("direct", False), one["waves_per_eu"]
+        if rest or steps < 2 or gemm.direct > direct or gemm.waves_per_eu > occupancy:
             continue
         return TiledLoop(
             gemm.arch, gemm.in_dtype, (gemm.tile_m, gemm.tile_n, one["step"]), steps, (along_m, along_n),

@@ -138,7 +138,8 @@ def build_mx_gemm(
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
         waves_per_eu=waves_per_eu or 1, b_mx=b_format, square=square,
     )  # fmt: skip
-    if use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves or has_listed_form(gemm)):
+    both_ways = use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves)
+    if both_ways and not has_listed_form(gemm):
         gemm = replace(gemm, square=tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..common.language import fx
 from ..common.mma.operand_scales import BLOCK
@@ -30,7 +31,13 @@ def check_size(gemm: TileGemm) -> None:
         raise ValueError(f"K = {gemm.K} {gemm.in_dtype}: {rows} rows of a tile have to lie within 2 GiB")
 
 
-def check_operands(gemm: TileGemm, A: Any, B: Any, M: Any, extras: dict[str, Any]) -> None:
+def check_operands(
+    gemm: TileGemm,
+    A: fx.Tensor | fx.Pointer,
+    B: fx.Tensor | fx.Pointer,
+    M: fx.Int32,
+    extras: Mapping[str, fx.Tensor | fx.Pointer],
+) -> None:
     """Have the launcher compare the extents of what is read with M, N and K."""
     fx.host_assert(M >= 0, "argument 'M': expected a number of rows, got {}", M)
     given, size = dict(gemm.rows_apart), 1 if gemm.b_mx else A_BYTES[gemm.in_dtype]

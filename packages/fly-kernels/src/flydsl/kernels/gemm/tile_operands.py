@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..common.language import fx
@@ -22,7 +23,14 @@ __all__ = ["lds_buffers", "loop_scales", "square_sums"]
 
 
 def loop_scales(
-    gemm: TileGemm, loop: TiledLoop, extras: Any, first_row: Any, first_column: Any, row_tile: Any, part: Any, M: Any
+    gemm: TileGemm,
+    loop: TiledLoop,
+    extras: Mapping[str, fx.Tensor | fx.Pointer],
+    first_row: fx.Int32,
+    first_column: fx.Int32,
+    row_tile: fx.Int32,
+    part: int | fx.Int32,
+    M: fx.Int32,
 ) -> Scales | None:
     """The scales of parts of K of a tile that begins at `first_row` and `first_column`, from K `part` on; None where
     there are none."""
@@ -52,8 +60,17 @@ def loop_scales(
 
 
 def square_sums(
-    gemm: TileGemm, loop: Any, A: Any, B: Any, extras: Any, of_a: Any, of_b: Any, M: Any, thread: Any, looped: Any
-) -> Any:
+    gemm: TileGemm,
+    loop: TiledLoop,
+    A: fx.Tensor | fx.Pointer,
+    B: fx.Tensor | fx.Pointer,
+    extras: Mapping[str, fx.Tensor | fx.Pointer],
+    of_a: tuple[Any, ...],
+    of_b: tuple[Any, ...],
+    M: fx.Int32,
+    thread: fx.Int32,
+    looped: fx.Int32,
+) -> dict[tuple[int, int], fx.Vector]:
     """The sums of the main loop of large tiles; (first row, bytes of a row, bytes to the end) of A and of B."""
     square, words = MxSquare(loop), cdiv(gemm.K, 2 * BLOCK)
     operands, scales = [], []
@@ -72,7 +89,7 @@ def square_sums(
     return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
 
 
-def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[Any, ...]:
+def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[fx.Pointer, ...]:
     """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results; where
     B goes to LDS as well, then those of B.
 

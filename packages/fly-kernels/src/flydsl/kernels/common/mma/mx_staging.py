@@ -53,7 +53,8 @@ class MxStaging:
         along_m, blocks = loop.waves[0], loop.wave_blocks[0]
         shape = (_PACK, self._chunks), (_ROWS, along_m, blocks)
         steps = (1, _PACK), (self._row, _ROWS * self._row, _ROWS * along_m * self._row)
-        self._sources = []  # by buffer, block of K and pack: (bytes, blocks of rows)
+        # By buffer, block of K and pack: (bytes, blocks of rows).
+        self._sources: list[list[list[fx.Tensor]]] = []
         for room in self._rooms:
             staged = fx.make_view(room, fx.make_layout(shape, steps))
             self._sources.append([])

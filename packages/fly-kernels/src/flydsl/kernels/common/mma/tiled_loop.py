@@ -676,9 +676,7 @@ def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
     return reads[: loop.preload[0]] + [one for one in accesses if one.name != "ds_read"][: loop.preload[1]]
 
 
-def _column(
-    loop: TiledLoop, due: list[Access], early: list[Access], reloads: bool, words: int
-) -> fx.rocdl.Schedule:
+def _column(loop: TiledLoop, due: list[Access], early: list[Access], reloads: bool, words: int) -> fx.rocdl.Schedule:
     """The order of a column of products, of those rows that a part has, with loads of `words` scales."""
     counts = {
         name: sum(one.count for one in due if one.name == name and one not in early)
