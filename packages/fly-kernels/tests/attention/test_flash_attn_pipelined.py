@@ -8,7 +8,7 @@ import torch
 from attention_references import broken, check, tensors
 
 from flydsl.kernels.attention import flash_attn_kernel
-from flydsl.kernels.attention.config import FlashConfig
+from flydsl.kernels.attention.config import FlashConfig, default_config
 from flydsl.kernels.attention.flash_attn_kernel import build_dense, build_forward
 from flydsl.kernels.attention.variant import AttentionVariant
 
@@ -32,6 +32,28 @@ def test_lengths(run, sq, skv, causal, dtype):
     q, k, v = tensors(1, sq, skv, 2, 1, 64, dtype, seed=sq + skv)
     out, lse = launch(run, q, k, v, causal, dtype)
     check(out, lse, q, k, v, causal, dtype)
+
+
+@pytest.mark.parametrize(("head_dim", "dtype", "causal"), [(96, "f16", True), (128, "bf16", True), (128, "f16", False)])
+def test_head_sizes(run, head_dim, dtype, causal):
+    """Two tiles of heads of 128 fill the LDS of gfx942: their rows are swizzled there, others are padded."""
+    q, k, v = tensors(1, 100, 330, 2, 1, head_dim, dtype, seed=head_dim)
+    out, lse = launch(run, q, k, v, causal, dtype)
+    check(out, lse, q, k, v, causal, dtype)
+
+
+def test_no_bank_conflicts_in_the_loop(counters):
+    """Padded or swizzled; only where the output passes through LDS two lanes meet in a bank."""
+    q, k, v = tensors(1, 128, 1024, 1, 1, 128, "bf16")
+    kernel, out = build_dense(1, 1, 128, "bf16", False, False, None, PIPELINED), torch.empty_like(q)
+    total = counters(kernel, q, k, v, out, out, 1, 128, 1024)["total"]
+    assert total["lds_conflict_cycles"] <= 4 * 4 * 4 * 4
+
+
+def test_it_is_the_default_of_waves_of_64():
+    assert [default_config(head, 256).pipelined for head in (64, 96, 128, 160, 256)] == [True] * 3 + [False] * 2
+    assert default_config(128, 128).pipelined
+    assert not default_config(128, 64).pipelined
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "f16"])

@@ -5,6 +5,7 @@ import pytest
 import torch
 from rows import check, rmsnorm, row, rows
 
+from flydsl.kernels.norm import forward
 from flydsl.kernels.norm.rmsnorm_kernel import build_fused_add_rmsnorm_module, build_rmsnorm_module
 
 # The contract's shapes with fewer rows; one row; primes; one more than a tile; rows of one element.
@@ -154,3 +155,19 @@ def test_refused_arguments_are_named(run):
         kernel(x, gamma.half(), torch.empty_like(x), 2)
     with pytest.raises(ValueError, match="argument 'Input': the elements of a row must be neighbours"):
         kernel(x.t().contiguous().t(), gamma, torch.empty_like(x), 2)
+
+
+@pytest.mark.parametrize(("m", "most", "grid"), [(7, 5, 4), (10, 5, 5), (11, 5, 4), (4, 5, 4), (1, 5, 1), (12, 1, 1)])
+def test_workgroups_take_as_many_rows_as_others(run, counters, emulator, monkeypatch, m, most, grid):
+    monkeypatch.setattr(forward, "programs", lambda plan: most)
+    x, gamma = rows(m, 2048, "bf16"), row(2048, "bf16")
+    y, kernel = run.empty(x), build_rmsnorm_module(2048, "bf16")
+    run(kernel, x, gamma, y, m, writes=[y])
+    check(y, rmsnorm(x, gamma)[0], "bf16")
+    assert counters(kernel, x, gamma, y, m)["grid"][0] == grid
+
+
+def test_no_rows_no_workgroups(run):
+    gamma = row(2048, "bf16")
+    x = torch.empty(0, 2048, dtype=torch.bfloat16)
+    build_rmsnorm_module(2048, "bf16")(x, gamma, torch.empty_like(x), 0)

@@ -8,11 +8,12 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from ..common.arch import COMPUTE_UNITS
+from ..common.arch import COMPUTE_UNITS, LDS_BYTES
 from ..common.defaults import defaults
 from .matrix import geometry
 
 _USUAL_WAVES = 2  # of a SIMD
+_LDS_OF_MORE = 128 * 1024  # bytes of LDS that hold two tiles of keys and values for more waves than that
 _DUAL_WAVES = 8  # of a workgroup: two on a SIMD
 _COPIES_OF_PATH = {"N128": 2, "N32": 1}
 
@@ -115,6 +116,9 @@ def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
     On waves of 64: two waves on a SIMD with 32 rows each, since one computes weights while the other multiplies. One
     wave of 64 rows issues 4 to 5 % less, but does one after the other.
 
+    From 4 waves and up to heads of 128 they are `pipelined`: two tiles in LDS, and one wave computes weights while it
+    multiplies.
+
     Heads of 64 leave room for two blocks a wave and still two waves on a SIMD; a key or value read from LDS then serves
     both. That issues 10 % (gfx942) and 14 % (gfx950) less than one block a wave.
 
@@ -136,8 +140,7 @@ def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
     waves = min(waves, usual["waves"])
     if waves <= few["waves"]:
         return FlashConfig(**{**usual, "waves": waves, "kv_tile": few["kv_tile"]})
-    two_tiles = get_rocm_arch().startswith("gfx950") and usual["kv_tile"] == 64  # in LDS
-    mixed = table["pipelined"] if two_tiles else {}
+    mixed = table["pipelined"] if geometry().lanes == 64 and usual["kv_tile"] == 64 else {}
     return FlashConfig(**{**usual, "waves": waves, **mixed})
 
 
@@ -212,13 +215,18 @@ def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_
 def with_waves(config: FlashConfig, waves_per_eu: int | None) -> FlashConfig:
     """The configuration for which registers are allocated for so many waves of a SIMD, see `configuration`.
 
+    More than two are not `pipelined` where LDS has no room for two tiles of so many.
+
     Raises ValueError for what is no number of waves.
     """
     if waves_per_eu is None or waves_per_eu == _USUAL_WAVES:
         return config
     if isinstance(waves_per_eu, bool) or not isinstance(waves_per_eu, int) or waves_per_eu < 1:
         raise ValueError(f"flash attention: waves_per_eu must be a number of waves, got {waves_per_eu!r}")
-    return replace(config, waves_per_eu=waves_per_eu)
+    config = replace(config, waves_per_eu=waves_per_eu)
+    if config.pipelined and waves_per_eu > _USUAL_WAVES and LDS_BYTES[get_rocm_arch().split(":")[0]] < _LDS_OF_MORE:
+        return replace(config, pipelined=False, stages=1)  # two tiles leave no room in LDS for more waves
+    return config
 
 
 def check_daz(daz: bool) -> None:

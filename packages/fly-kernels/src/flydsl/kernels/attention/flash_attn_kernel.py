@@ -34,7 +34,7 @@ from ..common.language import flyc, fx
 from ..common.views import MOST, start_of
 from .config import FlashConfig
 from .forward_arguments import check_arguments, check_problem
-from .kv_staging import KeyStaging, StagedTurns, ValueStaging
+from .kv_staging import StagedTurns, staging_of
 from .matrix import (
     STEP,
     adds_pairs,
@@ -104,8 +104,7 @@ def build_forward(
     headroom = math.log2(gain)
     split = variant.splits > 1
     write_lse, output_type = return_lse or split, fx.Float32 if split else element
-    keys = KeyStaging(element, head_dim, kv_tile, threads, stages)
-    values = ValueStaging(element, head_dim, kv_tile, threads, stages)
+    keys, values = staging_of(element, head_dim, kv_tile, threads, stages)
     lds_elements = max(keys.elements + values.elements, waves * output_elements(output_type))
     name = f"flash_attn_{dtype_str}_d{head_dim}_{'causal' if causal else 'full'}{variant}"
 

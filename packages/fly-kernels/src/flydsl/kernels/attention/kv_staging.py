@@ -3,9 +3,10 @@
 
 Both go through registers, so that the loads of the next tile are in flight while this one is multiplied.
 
-Keys stay as they are: a row of LDS is a key, with 16 bytes of padding. A matrix operand is 8 neighbours of a row, one
-ds_read_b128; the padding turns the rows by 4 banks each, so that the lanes of a phase, which read one column of 16
-bytes, hit different banks.
+Keys stay as they are: a row of LDS is a key. A matrix operand is 8 neighbours of a row, one ds_read_b128; rows are
+turned by 4 banks each, so that the lanes of a phase, which read one column of 16 bytes, hit different banks: by 16
+bytes of padding, which are part of the layout and of immediate offsets; or, where two padded tiles do not fit LDS, by a
+swizzle, which takes an address register for each of four columns.
 
 Values are transposed: a row of LDS is one of the head's elements, along it the keys, in the order in which the second
 product takes them (`matrix.Geometry.keys`), so that a lane finds those of a step in neighbouring bytes. A thread
@@ -16,8 +17,10 @@ lanes of a write phase fill 128 neighbouring bytes of banks. A load instruction 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from ..common.arch import LDS_BYTES, architecture
 from ..common.language import fx
 from .matrix import STEP, geometry
 from .tile_schedule import TileSchedule
@@ -26,6 +29,39 @@ _PIECE = 8  # elements that a thread moves of a key: 16 bytes
 _PAD = 8  # elements: 16 bytes
 _GROUP = 4  # keys, and elements, of the square that a thread transposes
 _LANES_ALONG_KEYS = 8
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of LDS of so many elements of 16 bits, and how lanes that read one column of them meet different banks."""
+
+    elements: int
+    swizzled: bool
+
+    @property
+    def pitch(self) -> int:
+        """From row to row."""
+        return self.elements if self.swizzled else self.elements + _PAD
+
+    def within(self, lds: fx.Pointer) -> fx.Pointer:
+        """The pointer with the swizzle: pieces of 16 bytes change places by the number of their row.
+
+        Rows below 128 bytes share the number with those that are beside them in all banks.
+        """
+        if not self.swizzled:
+            return lds
+        pieces = (self.elements // _PIECE).bit_length() - 1  # of a row, its logarithm
+        return fx.apply_swizzle(lds, fx.static(fx.SwizzleType.get(min(pieces, 3), 4, max(pieces, 3))))
+
+
+def staging_of(element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> tuple[KeyStaging, ValueStaging]:
+    """That of keys and that of values, swizzled where padded tiles do not fit LDS and rows are powers of two."""
+    sizes = (element, head_dim, kv_tile, threads, stages)
+    keys, values = KeyStaging(*sizes, False), ValueStaging(*sizes, False)
+    room = LDS_BYTES.get(architecture().name, 2 * (keys.elements + values.elements)) // 2
+    if keys.elements + values.elements > room and head_dim & (head_dim - 1) == 0:
+        return KeyStaging(*sizes, True), ValueStaging(*sizes, True)
+    return keys, values
 
 
 class _Source:
@@ -56,28 +92,30 @@ class KeyStaging:
         kv_tile: keys of a tile.
         threads: of the workgroup.
         stages: tiles in LDS.
+        swizzled: rows of LDS are swizzled, else padded.
 
     Attributes:
         elements: of LDS.
     """
 
-    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> None:
+    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int, swizzled: bool) -> None:
         self._element, self._shape = element, (kv_tile, head_dim, stages)
         self._parts, self._rows = _grid(head_dim // _PIECE, kv_tile, threads)
         self._copiers = self._rows * self._parts
-        self._threads, self._pitch = threads, head_dim + _PAD
+        self._threads, self._row = threads, _Rows(head_dim, swizzled)
+        self._pitch = self._row.pitch
         self._tile = kv_tile * self._pitch
         self.elements = stages * self._tile
 
     def tiles(self, lds: fx.Pointer) -> fx.Tensor:
         """The tensor (keys, elements of the head, stages) in LDS."""
-        return fx.make_view(lds, fx.make_layout(self._shape, (self._pitch, 1, self._tile)))
+        return fx.make_view(self._row.within(lds), fx.make_layout(self._shape, (self._pitch, 1, self._tile)))
 
     def blocks(self, lds: fx.Pointer) -> fx.Tensor:
         """The same as (keys of a block, elements of the head, blocks of all stages), blocks as of the first product."""
         (kv_tile, head_dim, stages), block = self._shape, geometry().tile
         shape = (block, head_dim, kv_tile // block * stages)
-        return fx.make_view(lds, fx.make_layout(shape, (self._pitch, 1, block * self._pitch)))
+        return fx.make_view(self._row.within(lds), fx.make_layout(shape, (self._pitch, 1, block * self._pitch)))
 
     def prepare(self, thread: fx.Int32, keys: fx.Tensor, tiles: fx.Tensor) -> None:
         """Partition `keys`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""
@@ -108,14 +146,15 @@ class KeyStaging:
 class ValueStaging:
     """Loads squares of values, stores them transposed; arguments as those of `KeyStaging`."""
 
-    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int) -> None:
+    def __init__(self, element: Any, head_dim: int, kv_tile: int, threads: int, stages: int, swizzled: bool) -> None:
         self._element, self._shape = element, (kv_tile, head_dim, stages)
         columns = head_dim // _GROUP
         self._columns, _ = _grid(columns, 1, threads // _LANES_ALONG_KEYS)
         groups = kv_tile // (_GROUP * _LANES_ALONG_KEYS)
         self._groups = groups if self._columns == columns and groups * columns * _LANES_ALONG_KEYS <= threads else 1
         self._copiers = _LANES_ALONG_KEYS * self._columns * self._groups
-        self._threads, self._pitch = threads, kv_tile + _PAD
+        self._threads, self._row = threads, _Rows(kv_tile, swizzled)
+        self._pitch = self._row.pitch
         self._tile = head_dim * self._pitch
         self.elements = stages * self._tile
 
@@ -124,7 +163,8 @@ class ValueStaging:
         kv_tile, head_dim, stages = self._shape
         extents, strides = geometry().keys
         keys = (*extents, kv_tile // STEP), (*strides, STEP)
-        return fx.make_view(lds, fx.make_layout((keys[0], head_dim, stages), (keys[1], self._pitch, self._tile)))
+        layout = fx.make_layout((keys[0], head_dim, stages), (keys[1], self._pitch, self._tile))
+        return fx.make_view(self._row.within(lds), layout)
 
     def prepare(self, thread: fx.Int32, values: fx.Tensor, tiles: fx.Tensor) -> None:
         """Partition `values`, a buffer tensor (keys of a tile, elements of the head, first key), and `tiles` of LDS."""

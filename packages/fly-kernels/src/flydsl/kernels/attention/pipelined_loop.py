@@ -24,7 +24,8 @@ from .mixing import Mix
 from .online_softmax import Weights, of_block, renewed, rescale, too_large, weights
 from .score_terms import ScoreTerms
 
-_LEAD, _AHEAD = 1, 4  # of `Mix`
+_LEAD = 1  # of `Mix`
+_AHEAD = 4  # matrix instructions, of a block of queries, whose operands are asked for ahead
 _BLOCKS = 2  # of keys, of a tile
 
 
@@ -160,8 +161,8 @@ class PipelinedLoop:
             ]
             work = [one for each in zip(*(one.work() for one in found), strict=True) for one in each]
         reads = [one for asked, _ in products for one in asked]
-        slots = len(reads) * self._blocks * (STEP // geometry().depth)
-        mix = Mix(work, slots, reads, ahead=_AHEAD, lead=_LEAD)
+        of_step = STEP // geometry().depth  # matrix instructions, for which one read is enough
+        mix = Mix(work, len(reads) * self._blocks * of_step, reads, ahead=_AHEAD // of_step, lead=_LEAD)
         for _, multiply in products:
             multiply(mix.before)
         mix.rest()

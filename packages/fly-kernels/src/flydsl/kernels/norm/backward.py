@@ -31,7 +31,7 @@ from ..common.row_arguments import expect_columns, expect_count, expect_row, exp
 from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_config, stream, total
 from ..common.views import start_of
 from .column_sums import column_sums
-from .forward import programs
+from .forward import even_grid, programs
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors, m_in)
         # The two-stage form writes all rows of Partial, those of workgroups without a row too.
-        grid = fx.Int32(norm.programs) if norm.programs else fx.min(m_in, fx.Int32(programs(plan)))
+        grid = fx.Int32(norm.programs) if norm.programs else even_grid(m_in, programs(plan))
         norm_bwd_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
         if add_up is not None:
             add_up(tensors.Partial, tensors.DWeight, stream)

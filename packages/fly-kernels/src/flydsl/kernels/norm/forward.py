@@ -90,6 +90,16 @@ def programs(plan: RowPlan) -> int:
     return architecture().compute_units * max(1, _RESIDENT_THREADS // plan.block)
 
 
+def even_grid(wanted: fx.Int32, most: int) -> fx.Int32:
+    """How many workgroups, `most` at most, take `wanted` turns together, so that each takes as many as the others.
+
+    The last ones may take one less. With `most` of them some would take one more than others, which end early.
+    """
+    turns = fx.max((wanted - 1) // most + 1, fx.Int32(1))
+    grid: fx.Int32 = (wanted - 1) // turns + 1
+    return grid
+
+
 def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
     """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
 
@@ -302,7 +312,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
-        grid = fx.min(wanted, fx.Int32(programs(plan))) if keep_weights else wanted
+        grid = even_grid(wanted, programs(plan)) if keep_weights else wanted
         norm_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
