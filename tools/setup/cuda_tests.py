@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
+import zipfile
 from pathlib import Path
 
 from . import environments, wheels
@@ -25,6 +27,26 @@ MOST_BYTES = 64 << 20
 _BESIDE = tuple(map(Path(__file__).with_name, ("cuda_run.sh", "cuda_plugin.py")))
 _BENCHMARKS = ROOT / "tools" / "bench"
 _TESTED = ("runtime", "compiler", "kernels")
+_PROGRAM = """\
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+from flydsl.kernels.softmax_kernel import build_softmax_module
+
+
+@flyc.kernel(known_block_size=(64, 1, 1))
+def speak(n: fx.Int32):
+    fx.printf("{}", fx.coop.warp_reduce(n + fx.thread_idx.x, "add"))
+
+
+@flyc.jit
+def launch(n: fx.Int32):
+    speak(n).launch(grid=(1,), block=(64,))
+
+
+launch(3)
+build_softmax_module(4, 64, "f32")
+assert b".target sm_90a" in flyc.compilation_reports()[-1].path.read_bytes()
+"""
 
 
 def prepare(folder: Path) -> Path:
@@ -37,8 +59,7 @@ def prepare(folder: Path) -> Path:
     (folder / "wheels").mkdir(parents=True)
     for package in wheels.ALL.values():
         if package.short != "emulator":
-            made = wheels.release(package, PYTHON if package.needs_llvm_sources else "")
-            shutil.copy(made, folder / "wheels")
+            shutil.copy(_wheel(package), folder / "wheels")
     run(
         [environments.tools_bin() / "uv", "pip", "install", "--no-deps", "--only-binary", ":all:", "--target",
          folder / "site", "--python-version", PYTHON, "--python-platform", "x86_64-manylinux_2_28",
@@ -46,6 +67,7 @@ def prepare(folder: Path) -> Path:
         what=f"fetching tvm-ffi for Python {PYTHON}",
         env=environments.environment_variables(),
     )  # fmt: skip
+    _try_out(folder)
     _copy_tests(folder)
     make_artifacts(folder)
     script, plugin = _BESIDE
@@ -56,6 +78,46 @@ def prepare(folder: Path) -> Path:
         raise SetupError(f"{folder}: {size / 1e6:.0f} MB; at most {MOST_BYTES / 1e6:.0f} MB are wanted")
     say(f"{folder}: {size / 1e6:.0f} MB")
     return script
+
+
+def _wheel(package: wheels.Package) -> Path:
+    """The published wheel of a package's present sources, built unless the last one is of the same."""
+    wanted = wheels.fingerprint(package)
+    record = BUILD / "cuda-wheels" / f"{package.name}.txt"
+    if record.exists():
+        sources, _, path = record.read_text().partition(" ")
+        if sources == wanted and Path(path).exists():
+            return Path(path)
+    record.unlink(missing_ok=True)
+    made = wheels.release(package, PYTHON if package.needs_llvm_sources else "")
+    if wheels.fingerprint(package) != wanted:
+        raise SetupError(f"the sources of {package.name} changed while it was built: call this again")
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text(f"{wanted} {made}")
+    return made
+
+
+def _try_out(folder: Path) -> None:
+    """Have the wheels compile a kernel for sm_90a with nothing beside them, under the Python that they are for.
+
+    Wheels of different states of the sources, and what they lack, show here, and not where the GPU is.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        site = Path(scratch, "site")
+        shutil.copytree(folder / "site", site)
+        for wheel in (folder / "wheels").glob("*.whl"):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(site)
+        program = Path(scratch, "program.py")
+        program.write_text(_PROGRAM)
+        run(
+            [environments.interpreter(PYTHON), "-S", program],
+            what="compiling a kernel for sm_90a with the wheels alone",
+            env={
+                **os.environ, "PYTHONPATH": str(site), "PYTHONNOUSERSITE": "1", "FLYDSL_GPU_ARCH": "sm_90a",
+                "COMPILE_ONLY": "1", "FLYDSL_RUNTIME_CACHE_DIR": str(Path(scratch, "cache")),
+            },
+        )  # fmt: skip
 
 
 def _copy_tests(folder: Path) -> None:

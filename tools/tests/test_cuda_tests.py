@@ -28,8 +28,15 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "artifacts").mkdir()
         (folder / "artifacts" / "large.so").write_bytes(b"x" * 1000)
 
+    def fetch(command: list[str | Path], **settings: object) -> str:
+        if "--target" in command:
+            Path(command[command.index("--target") + 1]).mkdir()
+        return ""
+
     monkeypatch.setattr(cuda_tests.wheels, "release", wheel)
-    monkeypatch.setattr(cuda_tests, "run", lambda command, **settings: "")
+    monkeypatch.setattr(cuda_tests, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(cuda_tests.environments, "interpreter", lambda version: Path(sys.executable))
+    monkeypatch.setattr(cuda_tests, "run", fetch)
     monkeypatch.setattr(cuda_tests, "make_artifacts", make_artifacts)
     return tmp_path / "cuda"
 
@@ -88,6 +95,41 @@ def test_what_travels(made: Path) -> None:
     assert not (made / "wheels" / "fly-emulator.whl").exists()
     with zipfile.ZipFile(made / "wheels" / "fly-dialect.whl") as archive:
         assert archive.read("flydsl/dialect/__init__.py") == b"python = '3.12'"
+
+
+def test_wheels_of_different_states_are_refused_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler asks the dialect for what it has not: that shows before anything travels."""
+    monkeypatch.setattr(cuda_tests.environments, "interpreter", lambda version: Path(sys.executable))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "wheels").mkdir()
+    for name, text in {"compiler": "from flydsl.dialect import newer_name", "dialect": "older_name = 1"}.items():
+        with zipfile.ZipFile(tmp_path / "wheels" / f"{name}.whl", "w") as archive:
+            archive.writestr(f"flydsl/{name}/__init__.py", text)
+    with pytest.raises(SetupError, match="cannot import name 'newer_name'"):
+        cuda_tests._try_out(tmp_path)
+
+
+def test_a_wheel_is_taken_again_while_its_sources_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def release(package: wheels.Package, version: str) -> Path:
+        built.append(version)
+        path = tmp_path / "wheel.whl"
+        path.touch()
+        return path
+
+    sources = ["one"]
+    monkeypatch.setattr(cuda_tests, "BUILD", tmp_path)
+    monkeypatch.setattr(cuda_tests.wheels, "release", release)
+    monkeypatch.setattr(cuda_tests.wheels, "fingerprint", lambda package: sources[0])
+    for _ in range(2):
+        assert cuda_tests._wheel(wheels.ALL["dialect"]) == tmp_path / "wheel.whl"
+    assert built == ["3.12"]
+    sources[0] = "two"
+    cuda_tests._wheel(wheels.ALL["dialect"])
+    (tmp_path / "wheel.whl").unlink()
+    cuda_tests._wheel(wheels.ALL["dialect"])
+    assert len(built) == 3
 
 
 def test_what_does_not_fit_is_refused(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
