@@ -58,7 +58,9 @@ def build_gqa_attn(
         if ATTN_H_KV < 1 or ATTN_H % ATTN_H_KV:
             raise ValueError(f"flash attention: ATTN_H = {ATTN_H} is no multiple of ATTN_H_KV = {ATTN_H_KV}")
         options: dict[str, Any] = {"head_dim": ATTN_D, "heads_per_kv": ATTN_H // ATTN_H_KV, "window": sliding_window}
-        forwards = {dtype: compile_hopper_attention(dtype=dtype, causal=False, **options) for dtype in _DTYPES}
+        forwards: dict[str, Any] = {
+            dtype: compile_hopper_attention(dtype=dtype, causal=False, **options) for dtype in _DTYPES
+        }
     else:
         config = configuration(ATTN_D, ATTN_H, None, waves_per_eu)
         forwards = {
@@ -90,8 +92,8 @@ def build_gqa_attn(
             views = []
             for (name, tensor), apart in zip(main.items(), strides, strict=True):
                 length, count = (seq_len_q, ATTN_H) if name in "QO" else (seq_len_kv, ATTN_H_KV)
-                apart = fx.Int64(apart)
-                layout = fx.make_layout((ATTN_B, length, count, ATTN_D), (fx.Int64(length) * apart, apart, ATTN_D, 1))
+                row = fx.Int64(apart)
+                layout = fx.make_layout((ATTN_B, length, count, ATTN_D), (fx.Int64(length) * row, row, ATTN_D, 1))
                 views.append(fx.make_view(tensor.iter, layout))
             forwards[dtype](*views, views[0], stream)
 
