@@ -146,7 +146,7 @@ def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
     from kernel_cases import attention as cases
     from kernel_cases.model import TORCH, TritonKernel
 
-    from flydsl.kernels.attention.config import default_config
+    from flydsl.kernels.attention.config import shape_config
     from flydsl.kernels.attention.flash_attn_kernel import build_dense
 
     batch, length, heads, kv_heads, head = (int(one) for one in match.groups())
@@ -156,7 +156,7 @@ def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
     q, out = (torch.zeros(batch, length, heads, head, dtype=kind) for _ in range(2))
     k, v = (torch.zeros(batch, length, kv_heads, head, dtype=kind) for _ in range(2))
     lse = torch.zeros(batch, heads, length)
-    config = default_config(head, 128 if length <= 256 else 256)
+    config = shape_config(record["arch"], batch * heads, length, length, head, True)
     launch = build_dense(heads, kv_heads, head, record["dtype"], True, False, None, config)
     arguments = {"q": q, "k": k, "v": v, "out": out, "lse": lse, "queries": length, "keys": length, "scale": head**-0.5}
     constants = {"HEADS": heads, "KV_HEADS": kv_heads, "HEAD": head, "CAUSAL": True}

@@ -6,10 +6,12 @@
     tools/dev bench row_defaults --only softmax --arch gfx950
     tools/dev bench row_defaults --export                         # write the best to the defaults of fly-kernels
 
-A default is one `RowConfig` for all lengths and types of a kernel. So each candidate is predicted for each shape, and
-what counts is its time over that of the best candidate for the shape: the geometric mean over shapes decides, and the
-worst shape is told. Candidates that divide a shape alike are predicted once. The present default stays where another
-one is less than 1 % better: that is less than predictions are worth (docs/emulator/prediction.md).
+A default is one `RowConfig` for all lengths and types of a kernel, whose fields speak of short rows (`wave_aim`), of
+longer ones (`elements`) and of the longest (`held`). So each candidate is predicted for each shape, and what counts is
+its time over that of the best candidate for the shape: the geometric mean over shapes decides, the mean of each class
+of shapes (short or long rows, few or many) and the worst shape are told. Candidates that divide a shape alike are
+predicted once. The present default stays where another one is less than 1 % better in the mean, which is less than
+predictions are worth (docs/emulator/prediction.md), and less than 3 % in each class.
 """
 
 from __future__ import annotations
@@ -28,17 +30,30 @@ HERE = Path(__file__).resolve().parent
 DEFAULTS = HERE.parents[1] / "packages" / "fly-kernels" / "src" / "flydsl" / "kernels" / "defaults.json"
 DEVICES = {"gfx942": "MI325X", "gfx950": "MI355X"}
 KERNELS = ("softmax", "norm", "per_token_quant")
-SHAPES = ((4096, 512), (4096, 1024), (4096, 2000), (4096, 4096), (1024, 8192), (64, 16384))  # rows, columns
+CLASSES = {  # rows, columns
+    "short, few": ((64, 256), (128, 512), (100, 1000)),
+    "short, many": ((16384, 128), (4096, 512), (4096, 1024)),
+    "long, few": ((64, 16384), (32, 4096)),
+    "long, many": ((4096, 2000), (4096, 4096), (1024, 8192)),
+}
 DTYPES = ("bf16", "f32")
 BITS = {"bf16": 16, "f32": 32}
 CANDIDATES = tuple(
-    {"elements": elements, "held": held, **({} if limit is None else {"wave_limit": limit})}
+    {
+        "elements": elements, "held": held,
+        **({} if limit is None else {"wave_limit": limit}), **({} if aim is None else {"wave_aim": aim}),
+    }
     for elements in (8, 16, 32)
     for held in (32, 64)
     for limit in (None, 32, 64)
-    if held >= elements and (limit is None or limit > elements)
-)
-BETTER = 0.99
+    for aim in (None, 4, 8)
+    if held >= elements and (limit is None or limit > elements) and (aim is None or aim < elements)
+)  # fmt: skip
+BETTER, BETTER_IN_A_CLASS = 0.99, 0.97
+
+
+Score = tuple[float, list[float], float, str]
+"""Of a configuration, over the best for each shape: the mean, that of each class, the worst, and its shape."""
 
 
 def launches(kernel: str, rows: int, columns: int, dtype: str) -> Callable[[Any], None]:
@@ -68,7 +83,7 @@ def times(arch: str, kernel: str) -> tuple[list[dict[str, Any]], dict[str, list[
     present = json.loads(DEFAULTS.read_text())["rows"][arch][kernel]
     candidates = [present, *(one for one in CANDIDATES if RowConfig(**one) != RowConfig(**present))]
     found: dict[str, list[float]] = {}
-    for rows, columns in SHAPES:
+    for rows, columns in (shape for shapes in CLASSES.values() for shape in shapes):
         for dtype in DTYPES:
             run = launches(kernel, rows, columns, dtype)
             known: dict[Any, float] = {}
@@ -87,14 +102,23 @@ def times(arch: str, kernel: str) -> tuple[list[dict[str, Any]], dict[str, list[
 def choose(candidates: list[dict[str, Any]], found: dict[str, list[float]]) -> dict[str, Any]:
     """The best candidate, or the present default where none is clearly better; means and worst shapes of both."""
 
-    def over_best(number: int) -> tuple[float, float, str]:
+    def mean(ratios: list[float]) -> float:
+        return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+    def over_best(number: int) -> Score:
         ratios = {shape: row[number] / min(row) for shape, row in found.items()}
         worst = max(ratios, key=lambda shape: ratios[shape])
-        return math.exp(sum(map(math.log, ratios.values())) / len(ratios)), ratios[worst], worst
+        classes = [
+            mean([ratios[f"{rows}x{columns} {dtype}"] for rows, columns in shapes for dtype in DTYPES])
+            for shapes in CLASSES.values()
+        ]
+        return mean(list(ratios.values())), classes, ratios[worst], worst
 
     scores = [over_best(number) for number in range(len(candidates))]
     best = min(range(len(candidates)), key=lambda number: scores[number][0])
-    chosen = best if scores[best][0] < BETTER * scores[0][0] else 0
+    by_class = zip(scores[best][1], scores[0][1], strict=True)
+    better = scores[best][0] < BETTER * scores[0][0] or any(new < BETTER_IN_A_CLASS * old for new, old in by_class)
+    chosen = best if better else 0
     return {
         "present": (candidates[0], scores[0]),
         "best": (candidates[best], scores[best]),
@@ -110,8 +134,9 @@ def work(options: argparse.Namespace) -> None:
             candidates, found = times(arch, kernel)
             chosen = choose(candidates, found)
             for title in ("present", "best"):
-                config, (mean, most, shape) = chosen[title]
-                print(f"| {arch} | {kernel} | {title} | {config} | {mean:.3f} | {most:.3f} ({shape}) |", flush=True)
+                config, (mean, classes, most, shape) = chosen[title]
+                cells = [arch, kernel, title, str(config), f"{mean:.3f}", *(f"{one:.3f}" for one in classes)]
+                print(f"| {' | '.join(cells)} | {most:.3f} ({shape}) |", flush=True)
             if options.export:
                 table = json.loads(DEFAULTS.read_text())
                 table["rows"][arch][kernel] = chosen["config"]
@@ -129,8 +154,8 @@ def main() -> int:
     if options.worker:
         work(options)
         return 0
-    print("| architecture | kernel | | configuration | over the best for each shape: mean | worst |")
-    print("|---|---|---|---|---|---|", flush=True)
+    print(f"| architecture | kernel | | configuration | over the best: mean | {' | '.join(CLASSES)} | worst |")
+    print(f"|---|---|---|---|---|{'---|' * len(CLASSES)}---|", flush=True)
     for arch in options.arch:
         variables = {**os.environ, "ARCH": arch, "FLYDSL_GPU_ARCH": arch}
         command = [sys.executable, str(HERE / "row_defaults.py"), "--worker", "--arch", arch]

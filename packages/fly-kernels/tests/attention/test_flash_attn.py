@@ -9,7 +9,7 @@ import torch
 from attention_references import broken, check, tensors
 
 from flydsl.kernels.attention import flash_attn_interface, flash_attn_kernel
-from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config
+from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config, shape_config
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.flash_attn_kernel import build_dense
@@ -228,13 +228,13 @@ def tiles_of_waves(sq, skv, causal, rows):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_counts_of_rescales(causal):
+def test_counts_of_rescales(causal, arch):
     """Each wave counts each of its tiles once, as taken for masked ones; renewals elsewhere are counted as well."""
     q, k, v = tensors(1, 128, 300, 2, 1, 64, "bf16")
     counts = torch.tensor([5.0, 7.0])
     out = flydsl_flash_attn_func(q, k, v, causal=causal, debug_counts=counts)
     check(out, None, q, k, v, causal, "bf16")
-    computed, masked = tiles_of_waves(128, 300, causal, 128)
+    computed, masked = tiles_of_waves(128, 300, causal, shape_config(arch, 2, 128, 300, 64, causal).block_m)
     assert counts.tolist() == [5 + 2 * masked, 7 + 2 * (computed - masked)]
     k[:, :, :, 0] += 100.0 * torch.arange(300).div(64, rounding_mode="floor").flip(0).view(1, -1, 1)
     q[..., 0] = 2.0
@@ -453,7 +453,7 @@ def test_rows_of_a_workgroup_follow_the_shape():
     assert block_rows("gfx942", 4, 64, 8192, 64, bias=True) == 256
     assert block_rows("gfx950", 1, 8, 8192, 64) == 256
     assert block_rows("gfx950", 64, 64, 256, 64) == 256
-    assert block_rows("gfx942", 1, 8, 20) == 32
+    assert block_rows("gfx942", 1, 8, 20) == 64
     assert block_rows("gfx950:sramecc+", 1, 1, 64) == 64
 
 

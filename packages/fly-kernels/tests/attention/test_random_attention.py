@@ -51,7 +51,8 @@ def test_attention(run, draws, monkeypatch):
             terms["sink"] = torch.randn(heads, generator=generator)
         splits = choose.choice([1, 1, 2, 3, 7])
         rows = choose.choice([32, 64, 128, 256, 512] if head_dim == 64 and "bias" not in terms else [32, 64, 128, 256])
-        monkeypatch.setattr(flash_attn_interface, "block_rows", lambda *of, rows=rows: rows)
+        config = default_config(head_dim, rows)
+        monkeypatch.setattr(flash_attn_interface, "shape_config", lambda *of, config=config: config)
         q, k, v = tensors(batch, sq, skv, heads, kv_heads, head_dim, dtype, seed=seed, q_scale=choose.choice([1, 6]))
         out, results = run.empty(q), []
 

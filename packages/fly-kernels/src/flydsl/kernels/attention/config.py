@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from ..common.arch import COMPUTE_UNITS, LDS_BYTES
+from ..common.arch import COMPUTE_UNITS, LDS_BYTES, MATRIX_CHIPS
 from ..common.defaults import defaults
 from .matrix import geometry
 
@@ -16,6 +17,8 @@ _USUAL_WAVES = 2  # of a SIMD
 _LDS_OF_MORE = 128 * 1024  # bytes of LDS that hold two tiles of keys and values for more waves than that
 _DUAL_WAVES = 8  # of a workgroup: two on a SIMD
 _COPIES_OF_PATH = {"N128": 2, "N32": 1}
+_TUNED_HEADS = (64, 128, 256)
+_FEW_QUERIES, _SHORT_KEYS, _LONG_KEYS = 64, 1024, 2048
 
 
 @dataclass(frozen=True)
@@ -149,15 +152,67 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
 
     Twice as many for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much.
     Half as many where twice as many workgroups still find a compute unit each; fewer only where a sequence has not
-    more rows.
+    more rows. One wave of 64 lanes alone brings keys and values so slowly that a second one without rows is worth it.
     """
     units, usual = COMPUTE_UNITS.get(arch.split(":")[0], 256), usual_rows()
     rows = usual if batch * num_heads * -(-seq_len // (usual // 2)) > units else usual // 2
     if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // usual) > units:
         rows = 2 * usual
-    while rows > geometry().tile and seq_len <= rows // 2:
+    least = geometry().tile * (2 if geometry().lanes == 64 else 1)
+    while rows > least and seq_len <= rows // 2:
         rows //= 2
     return rows
+
+
+def work_class(arch: str, heads: int, queries: int, keys: int) -> tuple[str, str]:
+    """The class of a problem in the table of defaults: how much work there is, and how long each piece of it is.
+
+    Args:
+        arch: the architecture.
+        heads: of all sequences, times the parts of the keys.
+        queries, keys: of a sequence.
+
+    Returns "rows" for sequences of up to 64 queries, else "few", "some" or "many" blocks of 32 query rows (up to half a
+    block for each SIMD, up to two, more); and "short" or "long" for up to 1024 keys and more. Much work with more than
+    2048 keys is "longest", which the table has nothing for: there keys and values come from beyond the caches, and more
+    rows that share them count for more.
+    """
+    simds = 4 * COMPUTE_UNITS[arch]
+    blocks = heads * -(-queries // 32)
+    load = "few" if 2 * blocks <= simds else "some" if blocks <= 2 * simds else "many"
+    load = "rows" if queries <= _FEW_QUERIES else load
+    if load == "many" and keys > _LONG_KEYS:
+        return load, "longest"
+    return load, "short" if keys <= _SHORT_KEYS else "long"
+
+
+@lru_cache(maxsize=1024)
+def shape_config(
+    arch: str, heads: int, queries: int, keys: int, head_dim: int, causal: bool, bias: bool = False
+) -> FlashConfig:
+    """The configuration for a shape: what `defaults.json` has for its class, else that of the rules.
+
+    Found were those of "attention_shapes" by predicted time (`tools/bench/attention_defaults.py`), for heads of 64, 128
+    and 256; heads between them have what the next larger ones have. The rules (`default_config` with `block_rows`)
+    choose where there is a `bias`, which takes registers that these need, on waves of 32, and where a sequence of more
+    than 64 rows would fill less than half of a workgroup.
+
+    Args:
+        arch: the architecture.
+        heads: of all sequences, times the parts of the keys.
+        queries, keys: of a sequence.
+        head_dim, causal, bias: as in `flydsl_flash_attn_func`.
+    """
+    name = arch.split(":")[0]
+    if bias or name not in MATRIX_CHIPS:
+        return default_config(head_dim, block_rows(arch, 1, heads, queries, head_dim, bias))
+    wanted = [next(one for one in _TUNED_HEADS if head_dim <= one), causal, *work_class(name, heads, queries, keys)]
+    for found in defaults("attention_shapes", name):
+        if [found["head_dim"], found["causal"], *found["class"]] == wanted:
+            config = FlashConfig(**found["config"])
+            if queries > config.block_m // 2 or queries <= _FEW_QUERIES:
+                return config
+    return default_config(head_dim, block_rows(arch, 1, heads, queries, head_dim))
 
 
 def dual_wave(

@@ -14,7 +14,7 @@ from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
-from .config import block_rows, check_daz, default_config, dual_wave, eager, with_waves
+from .config import FlashConfig, check_daz, dual_wave, eager, shape_config, with_waves
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
 from .hopper_attention import HEAD_DIMS, compile_hopper_attention
@@ -31,15 +31,15 @@ def _forward(
     dtype: str,
     causal: bool,
     lse: bool,
-    rows: int,
+    config: FlashConfig,
     variant: AttentionVariant,
     schedule: tuple[bool, bool, bool, bool],
     waves_per_eu: int | None,
 ) -> Any:
     build = build_forward if variant.splits == 1 else build_split_forward
     setprio, stagger, lazy_rescale, xcd_swizzle = schedule
-    config = replace(with_waves(default_config(head_dim, rows), waves_per_eu), xcd_swizzle=xcd_swizzle)
-    if arch.startswith("gfx950") and head_dim in (64, 128):
+    config = replace(with_waves(config, waves_per_eu), xcd_swizzle=xcd_swizzle)
+    if arch.startswith("gfx950") and head_dim in (64, 128) and not (setprio and stagger and lazy_rescale):
         options = {"setprio": setprio, "stagger": stagger, "xcd_swizzle": xcd_swizzle}
         config = dual_wave(config, lazy_rescale=lazy_rescale, **options)
     else:
@@ -201,12 +201,13 @@ def flydsl_flash_attn_func(
         if bias is not None and bias.data_ptr() % 8:
             variant = replace(variant, bias_load=1)
         splits = variant.splits
-        rows = block_rows(arch, problem.batch * splits, problem.heads, problem.seq_len, problem.head_dim, variant.bias)
+        work = (problem.batch * splits * problem.heads, problem.seq_len, problem.seq_len_kv)
+        config = shape_config(arch, *work, problem.head_dim, bool(causal), variant.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
         options = (dualwave_swp_setprio, dualwave_swp_enable_stagger, dualwave_swp_lazy_rescale)
         schedule = (*map(bool, options), bool(dualwave_swp_xcd_swizzle))
         launch = _forward(
-            arch, *sizes, problem.dtype, bool(causal), bool(return_lse), rows, variant, schedule, waves_per_eu
+            arch, *sizes, problem.dtype, bool(causal), bool(return_lse), config, variant, schedule, waves_per_eu
         )
         between = (cu_seqlens_q, cu_seqlens_kv)
         if splits > 1:
