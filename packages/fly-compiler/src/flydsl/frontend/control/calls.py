@@ -4,27 +4,21 @@
 from __future__ import annotations
 
 import ast
-import sys
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
-from flydsl.trace.library import MODULES
 
 from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewritten, rewrite_function
 from ..rewrite.refusals import is_generator
 from .logic import is_dynamic
+from .opens import FOREIGN, OWN
 from .outside import asked, asked_of
 
 __all__ = ["callee", "key"]
 
 _T = TypeVar("_T")
-
-# Packages whose functions never see run-time control flow of a kernel, or bring their own.
-_FOREIGN = frozenset(sys.stdlib_module_names) | {"numpy", "torch", "jax", "jaxlib", "ml_dtypes", "tvm_ffi", "pytest"}
-_OWN = (*MODULES, "flydsl._mlir", "flydsl.layout", "flydsl.runtime")
-_USER_MODULES = frozenset({"__main__"})
 
 _helpers: WeakKeyDictionary[FunctionType, tuple[CodeType, Any, Any, FunctionType]] = WeakKeyDictionary()
 """The rewritten form of each helper, and what it was made from: IPython's autoreload replaces code of functions."""
@@ -96,7 +90,7 @@ def _helper(function: FunctionType) -> FunctionType:
 
 def _is_foreign(function: FunctionType) -> bool:
     module = function.__globals__.get("__name__", "")
-    return module.split(".", 1)[0] in _FOREIGN and module not in _USER_MODULES
+    return module.split(".", 1)[0] in FOREIGN
 
 
 def _rewritten(function: FunctionType) -> FunctionType:
@@ -106,7 +100,7 @@ def _rewritten(function: FunctionType) -> FunctionType:
         return function
     module = function.__globals__.get("__name__", "")
     root = module.split(".", 1)[0]
-    if root == "flydsl" and ".".join(module.split(".")[:2]) in _OWN:
+    if root == "flydsl" and ".".join(module.split(".")[:2]) in OWN:
         return function
     try:
         if function.__code__.co_flags & SUSPENDS:

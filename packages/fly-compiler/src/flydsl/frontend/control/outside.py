@@ -3,11 +3,12 @@
 
 A trace runs once for each specialisation, and later calls use what it found. The clock, random numbers, iterators that
 a caller made and the like answer otherwise each time they are asked, so a trace that asks is refused; files that it
-reads are noted, and it is traced anew when one of them changed.
+reads (`opens.py`) or asks about are noted, and it is traced anew when one of them changed.
 """
 
 from __future__ import annotations
 
+import functools
 import glob
 import io
 import os
@@ -15,7 +16,7 @@ import pathlib
 import random
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from configparser import RawConfigParser
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
@@ -23,6 +24,8 @@ from typing import Any, TypeVar
 from flydsl.trace import context as _trace
 from flydsl.trace.diagnostics import compile_error
 from flydsl.trace.files import note_file
+
+from .questions import FILES_OF
 
 __all__ = ["asked", "asked_of", "iterated"]
 
@@ -69,6 +72,7 @@ _REFUSED: dict[tuple[str, str], str] = {
     **{("signal", name): _SYSTEM for name in ("sigpending", "sigwait")},
     **{("termios", name): _SYSTEM for name in ("tcgetattr", "tcgetwinsize")},
     ("resource", "getrusage"): _SYSTEM,
+    ("shutil", "disk_usage"): _SYSTEM,
     **{("_socket", name): _NETWORK for name in ("getaddrinfo", "gethostbyaddr", "gethostbyname", "getnameinfo")},
     **{("socket", name): _NETWORK for name in ("create_connection", "getaddrinfo", "getfqdn")},
     **{("ctypes", name): _MEMORY for name in ("string_at", "wstring_at")},
@@ -106,21 +110,33 @@ _OF_TORCH = frozenset(
 )
 """Random numbers of torch; with `generator=` they are that generator's."""
 
+_OF_A_PATH = frozenset(
+    (
+        *("exists", "group", "is_block_device", "is_char_device", "is_dir", "is_fifo", "is_file", "is_junction"),
+        *("is_mount", "is_socket", "is_symlink", "iterdir", "lstat", "open", "owner", "read_bytes", "read_text"),
+        *("readlink", "stat"),
+    )
+)
+"""Methods of `pathlib.Path` that read the file, or look at the folder, or ask about it."""
+
 _READERS = frozenset(
     (
-        *(("genericpath", name) for name in ("exists", "getmtime", "getsize", "isdir", "isfile")),
+        *(("genericpath", name) for name in ("exists", "getatime", "getctime", "getmtime", "getsize")),
+        *(("genericpath", name) for name in ("isdir", "isfile", "isjunction", "islink", "lexists")),
         *(("io", name) for name in ("open", "open_code")),
         *(("_io", name) for name in ("open", "open_code")),
-        *(("numpy", name) for name in ("fromfile", "genfromtxt", "load", "loadtxt", "memmap")),
-        *(("linecache", name) for name in ("getline", "getlines")),
+        *(("linecache", name) for name in ("checkcache", "getline", "getlines")),
+        *(("pathlib", f"Path.{name}") for name in _OF_A_PATH),
         *(("posix", name) for name in ("access", "listdir", "lstat", "open", "readlink", "scandir", "stat")),
-        *(("posixpath", name) for name in ("exists", "isdir", "isfile", "lexists")),
+        *(("posixpath", name) for name in ("exists", "isdir", "isfile", "isjunction", "islink", "ismount", "lexists")),
+        ("", "StorageBase.from_file"),
         ("_sqlite3", "connect"),
         ("sqlite3", "connect"),
         ("torch.serialization", "load"),
     )
 )
-"""Functions that read the file, or look at the folder, that their first argument names."""
+"""Functions that read the file, or look at the folder, that their first argument names: those that open nothing of
+which Python tells (`opens.py`), and the commonest."""
 
 _OF_DESCRIPTORS = frozenset(
     (
@@ -134,9 +150,6 @@ by its path, which is noted, and ask about that."""
 
 _WALKS = frozenset((("os", "fwalk"), ("os", "walk")))
 _GLOBS = frozenset((("glob", "glob"), ("glob", "iglob")))
-_OF_A_PATH = frozenset(
-    ("exists", "is_dir", "is_file", "iterdir", "lstat", "open", "read_bytes", "read_text", "readlink", "stat")
-)
 _TAKING: dict[type, tuple[str, ...]] = {deque: ("pop", "popleft"), dict: ("popitem",), list: ("pop",), set: ("pop",)}
 _PLAIN = frozenset((bytes, deque, dict, list, set, str, tuple))
 _HARMLESS = frozenset(("bit_generator", "getstate", "seed", "setstate"))
@@ -171,6 +184,11 @@ def asked(function: Callable[..., Any]) -> Any:
         return _needs_a_seed(function)
     if key in _READERS:
         return _noting(function)
+    files = FILES_OF.get(key)
+    if files is not None:
+        return _noting_files(function, files)
+    if name.rpartition(".")[2] == "from_file" and _is_of_torch(function, owner):
+        return _noting(function)
     if key in _OF_DESCRIPTORS:
         return _of_opened(function)
     if key in _WALKS:
@@ -202,7 +220,12 @@ def asked_of(method: Callable[..., Any], owner: object) -> Any:
     elif isinstance(owner, pathlib.Path):
         if name in ("glob", "rglob", "walk"):
             return _noting_tree(method, owner)
+        files = FILES_OF.get(("pathlib", f"Path.{name}"))
+        if files is not None:
+            return _noting_files(method, functools.partial(files, owner))
         return _noting(method, owner) if name in _OF_A_PATH else method
+    elif isinstance(owner, os.DirEntry):
+        return _noting(method, owner.path) if name in ("is_dir", "is_file", "is_symlink", "stat") else method
     elif isinstance(owner, RawConfigParser):
         return _noting(method) if name == "read" else method
     elif _is_of_database(kind):
@@ -274,7 +297,7 @@ def _noting(read: Callable[..., Any], path: Any = None) -> Callable[..., Any]:
 
     def call(*arguments: Any, **named: Any) -> Any:
         if not (is_open and _writes(arguments[path is None :], named)):
-            given = path if path is not None else next(iter((*arguments, *named.values())), os.curdir)
+            given = path if path is not None else _first(arguments, named)
             for one in given if isinstance(given, (list, tuple)) else (given,):
                 if is_open:
                     _check_opened(read, one)
@@ -284,6 +307,27 @@ def _noting(read: Callable[..., Any], path: Any = None) -> Callable[..., Any]:
         if is_open and type(found) is int and trace is not None:
             trace.opened.add(found)
         return found
+
+    return call
+
+
+def _first(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Return the path among the arguments of a function whose first one it is."""
+    paths = (one for one in named.values() if isinstance(one, (str, bytes, os.PathLike)))
+    return arguments[0] if arguments else next(paths, os.curdir)
+
+
+def _noting_files(ask: Callable[..., Any], files: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """Return a function that asks about files, and notes these: what `files` says for the arguments."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            found = list(files(*arguments, **named))
+        except (OSError, TypeError, ValueError):
+            found = []  # arguments that the function refuses, with its own words
+        for one in found:
+            note_file(one)
+        return ask(*arguments, **named)
 
     return call
 
