@@ -16,8 +16,7 @@ _HEAD = """\
 Measured on one {device} with torch {torch} (CUDA {cuda}), by `tools/bench/cuda_gemm.py` and
 `tools/bench/cuda_attention.py`. Times are those of CUDA graphs of calls over rotating operands, by events, the
 contenders taking turns in one run: TFLOP/s, medians of 25 rounds, with the least and the most. The GPU lowers its clock
-as these kernels reach its power limit: compare within a row. Operands are normal random numbers. Rows with a star are
-of an earlier run, of the kernels as they were then.
+as these kernels reach its power limit: compare within a row. Operands are normal random numbers.{stars}
 
 What ran: the artifacts (PTX, compiled by the driver) of the kernels, by the runtime, from Python. The operators
 `flydsl.kernels.gemm` and `flash_attention` compile the same at their first call.
@@ -79,6 +78,8 @@ def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str
     first, second, suites = (textwrap.fill(one, 120) for one in checked)
     products, forwards = (json.loads(path.read_text()) for path in (gemm, attention))
     of_run = {key: products[key] for key in ("device", "torch", "cuda")}
+    starred = any("earlier" in row for found in (products, forwards) for row in found["rows"])
+    of_run["stars"] = " Rows with a star are\nof an earlier run, of the kernels as they were then." if starred else ""
     lines = [_HEAD.format(checked_products=first, checked_suites=suites, **of_run)]
     ratios: dict[str, list[float]] = {}
     for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
