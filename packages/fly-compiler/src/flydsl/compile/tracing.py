@@ -12,7 +12,7 @@ from flydsl._mlir import ir
 # MLIR imports the classes of a dialect when its first op, type or attribute appears. Every trace has some of these, so
 # they come with the compiler: the first compilation need not wait for them.
 from flydsl._mlir.dialects import builtin, fly, func, gpu, llvm, scf  # noqa: F401
-from flydsl.frontend.control.opens import watch_opens
+from flydsl.frontend.control.audit import listen
 from flydsl.frontend.control.region import refuse_caught, settle
 from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.trace import context as _trace
@@ -191,7 +191,7 @@ def trace_host(
     Returns:
         The compilation, whose module is complete but not verified.
     """
-    watch_opens()
+    listen()
     make_context: Any = ir.Context  # the class is made where the bindings are imported, and its stub lacks the argument
     context: ir.Context = make_context(load_on_create_dialects=_DIALECTS)
     # One thread: a diagnostic from a worker thread would wait for the GIL that the thread waiting for it holds.

@@ -460,8 +460,8 @@ def test_a_process_that_ends_with_open_files(tmp_path):
     """The hook that sees files outlives the modules that it is made of."""
     text = """
 import numpy as np, flydsl.compiler as flyc, flydsl.expr as fx
-from flydsl.frontend.control.opens import watch_opens
-watch_opens()
+from flydsl.frontend.control.audit import listen
+listen()
 class Late:
     def __del__(self, open=open):
         open("/dev/null").close()

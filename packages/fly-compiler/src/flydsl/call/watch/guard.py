@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CellType, MappingProxyType
 from typing import Any
 
-__all__ = ["MISSING", "Absent", "Attribute", "Cell", "Content", "Guard", "Item", "State"]
+__all__ = ["MISSING", "Absent", "Attribute", "Cell", "Code", "Content", "Guard", "Item", "State"]
 
 
 class _Missing:
@@ -156,6 +156,12 @@ class Attribute(Guard):
         scope[f"_fly_holder_{id(self.holder)}"] = self.holder
         scope[f"_fly_value_{number}"] = self.value
         return f"_fly_holder_{id(self.holder)}.{self.name} is _fly_value_{number}"
+
+
+class Code(Attribute):
+    """The code or the defaults of a function. Python tells of assignments to them (`audit`), and calls look at that."""
+
+    __slots__ = ()
 
 
 _BASES = (OrderedDict, dict, list, set, deque, MappingProxyType)

@@ -43,7 +43,7 @@ from . import states
 from .attributes import data_names, gets_attributes, own_attributes
 from .bytecode import WHOLE_MODULE, add_names, globals_of, loads_global, matches_classes
 from .foreign import is_foreign, is_foreign_class
-from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item, State
+from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 
 __all__ = ["ATOMS", "CONTAINERS", "Reach"]
 
@@ -340,13 +340,13 @@ class Reach:
         self.functions.append(function)
         self._holders.append(function)
         if function.__code__.co_filename != "<string>":  # what dataclasses and the like generate stays as it is
-            self.guards.append(Attribute(f"the code of {function.__qualname__}()", function, "__code__"))
+            self.guards.append(Code(f"the code of {function.__qualname__}()", function, "__code__"))
         if function.__defaults__:
-            self.guards.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__defaults__"))
+            self.guards.append(Code(f"the defaults of {function.__qualname__}()", function, "__defaults__"))
             for one in function.__defaults__:
                 self._add(one)
         if function.__kwdefaults__:
-            self.guards.append(Attribute(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
+            self.guards.append(Code(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
             self._add(function.__kwdefaults__)
         self._code(function.__code__, function.__globals__)
 

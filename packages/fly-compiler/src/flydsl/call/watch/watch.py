@@ -13,9 +13,10 @@ from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
+from flydsl.frontend.control.audit import heard, listen
 from flydsl.trace.files import state_of_file
 
-from .guard import MISSING, Absent, Attribute, Cell, Content, Guard, Item, State
+from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 from .reach import ATOMS, CONTAINERS, Reach
 
 __all__ = ["Watch", "source_digest"]
@@ -36,6 +37,9 @@ class Watch:
     """
 
     def __init__(self, roots: Iterable[Any], files: Mapping[str, object] | None = None) -> None:
+        listen()
+        self._assignments = heard.assignments  # before anything is looked at
+        self._scopes: list[dict[str, Any]] = []
         self.roots = list(roots)
         self.reach = Reach(self.roots)
         for path, state in (files or {}).items():
@@ -53,13 +57,22 @@ class Watch:
 
     def changed(self) -> list[Guard]:
         """Return the guards that fail: something else is there now."""
-        return [one for one in self.reach.guards if one.changed()]
+        assignments = heard.assignments
+        failed = [one for one in self.reach.guards if one.changed()]
+        if not failed and assignments != self._assignments:  # they were to other functions
+            self._assignments = assignments
+            for scope in self._scopes:
+                scope["_fly_assignments"] = assignments
+        return failed
 
     def tests(self, scope: dict[str, Any]) -> list[str]:
         """Return expressions that are all true while nothing changed; what they name goes to `scope`."""
         contents = [one for one in self.reach.guards if isinstance(one, Content)]
-        guards = [one for one in self.reach.guards if not isinstance(one, Content)]
-        texts = [one.test(scope, number) for number, one in enumerate(guards[:_INLINE])]
+        guards = [one for one in self.reach.guards if not isinstance(one, (Code, Content))]
+        scope |= {"_fly_heard": heard, "_fly_assignments": self._assignments}
+        self._scopes.append(scope)
+        texts = ["_fly_heard.assignments == _fly_assignments"]
+        texts += [one.test(scope, number) for number, one in enumerate(guards[:_INLINE])]
         rest = guards[_INLINE:] + contents
         if rest:
             scope["_fly_rest"] = _all_same(rest)

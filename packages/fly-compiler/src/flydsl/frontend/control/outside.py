@@ -3,7 +3,7 @@
 
 A trace runs once for each specialisation, and later calls use what it found. The clock, random numbers, iterators that
 a caller made and the like answer otherwise each time they are asked, so a trace that asks is refused; files that it
-reads (`opens.py`) or asks about are noted, and it is traced anew when one of them changed.
+reads (`audit.py`) or asks about are noted, and it is traced anew when one of them changed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ _READERS = frozenset(
     )
 )
 """Functions that read the file, or look at the folder, that their first argument names: those that open nothing of
-which Python tells (`opens.py`), and the commonest."""
+which Python tells (`audit.py`), and the commonest."""
 
 _OF_DESCRIPTORS = frozenset(
     (

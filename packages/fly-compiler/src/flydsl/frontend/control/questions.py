@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files an answer depends on, of functions that ask about several, or about others than they are given.
 
-They open nothing, or not always, so that Python does not tell of it (`opens.py`).
+They open nothing, or not always, so that Python does not tell of it (`audit.py`).
 """
 
 from __future__ import annotations

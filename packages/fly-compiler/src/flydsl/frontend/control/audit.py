@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that traced code opens, by whatever function: Python tells of each.
+"""What Python itself tells of: files that traced code opens, by whatever function, and assignments to functions' code.
 
 Most functions that read a file open it deep inside (`gzip.open`, `runpy.run_path`, a method of an archive), and no
 table of them is complete. So a hook for Python's audit events notes each file, and each folder that is listed, when it
 is opened. Questions that open nothing, such as `os.path.exists`, raise no event: `outside.py` has them.
+
+Where there is a hook, reading a function's `__code__` or defaults raises an event, which costs more than all else that
+a compiled call looks at. So assignments to them, which raise one too, are counted, and a call compares the number.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from flydsl.trace import context as _trace
 from flydsl.trace.files import note_file
 from flydsl.trace.library import MODULES
 
-__all__ = ["FOREIGN", "OWN", "watch_opens"]
+__all__ = ["FOREIGN", "OWN", "PARTS_OF_FUNCTIONS", "heard", "listen"]
 
 FOREIGN = frozenset(sys.stdlib_module_names) | {"numpy", "torch", "jax", "jaxlib", "ml_dtypes", "tvm_ffi", "pytest"}
 """Packages whose functions never see run-time control flow of a kernel, or bring their own."""
@@ -27,23 +30,59 @@ FOREIGN = frozenset(sys.stdlib_module_names) | {"numpy", "torch", "jax", "jaxlib
 OWN = (*MODULES, "flydsl._mlir", "flydsl.layout", "flydsl.runtime")
 """Modules of the compiler and what it stands on, by the first two parts of their names."""
 
+PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+"""Attributes of functions whose assignment raises an event."""
+
 _MAKES = os.O_CREAT | os.O_TRUNC | os.O_WRONLY
-_EVENTS = frozenset(("open", "os.listdir", "os.scandir", "sqlite3.connect"))
+_OPENS = frozenset(("open", "os.listdir", "os.scandir", "sqlite3.connect"))
+_ASSIGNS = frozenset(("object.__setattr__", "object.__delattr__"))
+_TRIED = "flydsl.listen"
+
+
+class _Heard:
+    """What the hook counts.
+
+    Attributes:
+        assignments: how many assignments to parts of functions there were in this process.
+        tried: whether the hook hears anything.
+    """
+
+    assignments = 0
+    tried = False
+
+
+heard = _Heard()
 
 
 @functools.cache
-def watch_opens() -> None:
-    """Begin to note, in each trace of this process, what traced code opens. A hook cannot be taken away again."""
+def listen() -> None:
+    """Begin to note what traced code opens, and assignments to functions. A hook cannot be taken away again.
+
+    Raises:
+        RuntimeError: another hook of this process admits no more of them.
+    """
     sys.addaudithook(_hook())
+    sys.audit(_TRIED)
+    if not heard.tried:
+        raise RuntimeError(
+            "a hook of this process (sys.addaudithook) admits no other one, so that files which traced code reads "
+            "cannot be watched: let it admit 'sys.addaudithook'"
+        )
 
 
 def _hook() -> Callable[[str, tuple[Any, ...]], None]:
     # Held by the closure: while Python ends, the names of this module may be gone before the last event.
-    events, state, note = _EVENTS, _trace.state, _note
+    opens, assigns, parts, state, note, found = _OPENS, _ASSIGNS, PARTS_OF_FUNCTIONS, _trace.state, _note, heard
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in events and state.trace is not None:
-            note(event, arguments)
+        if event in opens:
+            if state.trace is not None:
+                note(event, arguments)
+        elif event in assigns:
+            if arguments[1] in parts:
+                found.assignments += 1
+        elif event == _TRIED:
+            found.tried = True
 
     return hook
 
