@@ -12,8 +12,8 @@ from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
 
 from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewritten, rewrite_function
 from ..rewrite.refusals import is_generator
-from .logic import is_dynamic
 from .audit import FOREIGN, OWN
+from .logic import is_dynamic
 from .outside import asked, asked_of
 
 __all__ = ["callee", "key"]
