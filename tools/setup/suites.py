@@ -95,7 +95,7 @@ ALL = (
         "integration",
         "integration",
         tuple(wheels.ALL),
-        _pytest(*XDIST, "--dist", "loadfile", "tests/integration"),  # modules make environments
+        _pytest("tests/integration"),
         companions=(Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
     ),
 )
