@@ -164,6 +164,8 @@ def _build_into(
             "CCACHE_DIR": str(cache_dir() / "ccache"),
             "CCACHE_BASEDIR": str(ROOT),
             "CCACHE_NOHASHDIR": "1",
+            # What ccache asks for where headers are precompiled.
+            "CCACHE_SLOPPINESS": "pch_defines,time_macros",
             "CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0))),
         }
     if package.needs_llvm_sources:
