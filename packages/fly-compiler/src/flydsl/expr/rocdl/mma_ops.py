@@ -141,6 +141,8 @@ class MFMAScale(MmaOp):
     """Scaled MFMA of gfx950: 16x16x128 or 32x32x64 of fp8, fp6 and fp4 in any mix, into f32.
 
     State `scale_a`, `scale_b`: 32 bits, of which `opsel_a`, `opsel_b` (0 to 3) pick the E8M0 byte.
+    Where both are the constant 0, as in an atom whose scales were never set, the instruction is the one without scales:
+    a factor of 1. A byte of 0 that is read in the kernel is 2^-127.
     """
 
     __slots__ = ()
