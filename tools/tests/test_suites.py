@@ -2,6 +2,7 @@
 """What a suite runs: all of its tests, or the files that the command line names."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 from setup import environments, suites, wheels
@@ -43,3 +44,19 @@ def test_a_file_takes_the_place_of_the_whole_suite(commands):
 def test_a_path_that_does_not_exist_is_left_to_pytest(commands):
     suites.run(layout(), ["packages/fly-layout/tests/missing.py"])
     assert "packages/fly-layout/tests" in commands[0]
+
+
+@pytest.mark.parametrize(("codes", "failed"), [((0, 5), 0), ((5, 5), 1), ((0, 1), 1)])
+def test_what_is_named_may_run_on_the_first_architecture_only(commands, monkeypatch, codes, failed):
+    (suite,) = (one for one in suites.ALL if one.name == "kernels")
+    left = list(codes)
+
+    def run(command, **_):
+        code = left.pop(0)
+        (report,) = (one.partition("=")[2] for one in command if one.startswith("--junitxml="))
+        Path(report).write_text(f'<testsuites><testsuite tests="{int(code == 0)}"/></testsuites>')
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(suites.subprocess, "run", run)
+    counts = suites.run(suite, ["packages/fly-kernels/tests/conftest.py"])
+    assert (counts.passed, bool(counts.failed)) == (int(codes[0] == 0), bool(failed))

@@ -64,6 +64,16 @@ def arch() -> str:
     return get_rocm_arch().split(":")[0]
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what is marked `once` to the suite's first architecture."""
+    if get_rocm_arch().split(":")[0] == "gfx942":
+        return
+    elsewhere = [item for item in items if item.get_closest_marker("once")]
+    if elsewhere:
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if not item.get_closest_marker("once")]
+
+
 @pytest.fixture(autouse=True)
 def _watched(emulator: Any) -> Any:
     """All sanitizers on, waves in program order, counters off, whatever the test before this one did."""

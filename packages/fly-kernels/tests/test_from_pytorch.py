@@ -16,7 +16,10 @@ ROWS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|", TEXT, re.MULTILINE)
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 IMPORTS = BLOCKS[0] if BLOCKS else ""
 
-pytestmark = pytest.mark.skipif(not TEXT, reason="the page is part of the repository, not of the package")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(not TEXT, reason="the page is part of the repository, not of the package"),
+]
 
 
 def namespace():

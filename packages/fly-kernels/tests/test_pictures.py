@@ -13,6 +13,7 @@ import pytest
 PAGES = Path(__file__).parents[3] / "docs" / "kernels"
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not PAGES.is_dir(), reason="the pages are not beside this package")
 def test_pictures_are_fresh_and_used():
     done = subprocess.run(

@@ -12,6 +12,8 @@ from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.hopper_attention import HopperAttentionConfig, compile_hopper_attention
 from flydsl.kernels.attention.swa_gfx950 import build_gqa_attn
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(autouse=True)
 def hopper(monkeypatch, tmp_path):

@@ -262,7 +262,7 @@ def argument(name, keywords, names):
 def table():
     """(builder, its usual keywords, what each parameter does) of the target."""
     arch = get_rocm_arch().split(":")[0]
-    builders = dict(BUILDERS)
+    builders = {} if arch == "gfx950" else dict(BUILDERS)  # whose code there is that of gfx942
     if arch in ("gfx942", "gfx950", "gfx1100", "gfx1201"):
         builders |= ATTENTION
     if arch == "gfx950":

@@ -10,6 +10,8 @@ import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
 
+pytestmark = pytest.mark.once
+
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
 
 
