@@ -50,8 +50,7 @@ def test_classes_of_work():
 @pytest.mark.parametrize("arch", TUNED)
 def test_the_table_has_each_class_once(arch):
     kinds = [(load, keys) for load in ("rows", "few", "some", "many") for keys in ("short", "long")]
-    heads = (64, 256) if arch == "gfx942" else (64, 128, 256)  # for heads of 128 the rules choose on gfx942
-    wanted = {(head, causal, *kind) for head in heads for causal in (False, True) for kind in kinds}
+    wanted = {(head, causal, *kind) for head in (64, 128, 256) for causal in (False, True) for kind in kinds}
     found = [(one["head_dim"], one["causal"], *one["class"]) for one in TABLE[arch]]
     assert set(found) == wanted
     assert len(found) == len(wanted)

@@ -2,25 +2,30 @@
 """Defaults come from one file: a builder that is asked for nothing does what the file says."""
 
 import copy
+import itertools
 import json
 from importlib import resources
 
 import pytest
 import torch
 from rows import rows
+from test_awkward_shapes import BUILDERS, launch
 
 from flydsl.kernels.attention.config import FlashConfig
 from flydsl.kernels.attention.config import default_config as attention_default
 from flydsl.kernels.common import defaults as module
 from flydsl.kernels.common.defaults import shape_class
 from flydsl.kernels.common.row_config import RowConfig, row_config
+from flydsl.kernels.common.row_plan import plan_rows
 from flydsl.kernels.common.workgroup_config import WorkgroupConfig, workgroup_config
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
+from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
 FILE = json.loads(resources.files("flydsl.kernels").joinpath("defaults.json").read_text())
 SHAPES = [(arch, one) for arch, found in FILE["gemm_shapes"].items() for one in found]
+ROW_SHAPES = [one for found in FILE["row_shapes"].values() for one in found]
 
 
 @pytest.fixture
@@ -32,9 +37,10 @@ def table(monkeypatch):
 
 
 def test_each_family_takes_its_numbers_from_the_file(table, arch):
+    table["row_shapes"][arch] = []
     for kernel in table["rows"][arch]:
         table["rows"][arch][kernel] = {"elements": 24}
-        assert row_config(kernel) == RowConfig(elements=24)
+        assert row_config(kernel, 1000, 16) == RowConfig(elements=24)
     for kernel in table["workgroups"][arch]:
         table["workgroups"][arch][kernel] = {"threads": 192}
         assert workgroup_config(kernel) == WorkgroupConfig(192)
@@ -50,14 +56,32 @@ def test_each_family_takes_its_numbers_from_the_file(table, arch):
     )
 
 
-def test_a_builder_builds_what_the_file_says(table, arch, run):
-    table["rows"][arch]["softmax"] = {"elements": 4}
-    build_softmax_module.cache_clear() if hasattr(build_softmax_module, "cache_clear") else None
-    x = rows(2, 512, "f16")
-    y = run.empty(x)
-    launch = build_softmax_module(512, "f16")
-    run(launch, x, y, 2, writes=[y])
-    assert torch.allclose(y.double(), torch.softmax(x.double(), -1), atol=1e-3)
+def test_a_builder_builds_what_the_file_says(table, arch, run, monkeypatch):
+    entry = {"kernel": "softmax", "bits": 16, "columns": 512, "config": {"elements": 8, "block": 128}}
+    table["rows"][arch]["softmax"], table["row_shapes"][arch] = {"elements": 4}, [entry]
+    plans = []
+    monkeypatch.setattr(softmax_kernel, "plan_rows", lambda *of: plans.append(plan_rows(*of)) or plans[-1])
+    for columns in (512, 520):  # of the class, and of none
+        x = rows(2, columns, "f16")
+        y = run.empty(x)
+        run(build_softmax_module(columns, "f16"), x, y, 2, writes=[y])
+        assert torch.allclose(y.double(), torch.softmax(x.double(), -1), atol=1e-3)
+    assert plans == [plan_rows(512, 16, RowConfig(8, block=128)), plan_rows(520, 16, RowConfig(4))]
+    assert plans[0].block == 128
+
+
+def test_a_class_of_rows_is_a_kernel_a_width_and_a_length(table, arch):
+    config = {"elements": 8, "block": 64}
+    table["row_shapes"][arch] = [{"kernel": "norm", "bits": 16, "columns": 512, "config": config}]
+    found, usual = RowConfig(8, block=64), RowConfig(**table["rows"][arch]["norm"])
+    assert found != usual
+    assert [row_config("norm", columns, 16) for columns in (257, 300, 512)] == [found] * 3
+    assert [row_config("norm", columns, 16) for columns in (256, 513)] == [usual] * 2
+    assert row_config("norm", 512, 32) == usual
+    assert row_config("softmax", 512, 16) == RowConfig(**table["rows"][arch]["softmax"])
+    assert row_config("norm", 512, 16, usual) is usual
+    with pytest.raises(ValueError, match="N must be a positive integer, got 0"):
+        row_config("norm", 0, 16)
 
 
 def test_a_tuned_class_of_shapes_comes_before_the_rules(table, arch):
@@ -95,6 +119,52 @@ def test_what_was_tuned_computes_right_on_a_small_problem(of, found, arch):
 def test_the_entries_of_tuning_say_where_they_come_from():
     for _, one in SHAPES:
         assert one["class"] == shape_class(*one["shape"])
-        assert one["measure"] in ("predicted", "device")
         assert one["milliseconds"] > 0
+    for one in [*(found for _, found in SHAPES), *ROW_SHAPES]:
+        assert one["measure"] in ("predicted", "device")
         assert one["model"] or one["measure"] == "device"
+    for one in ROW_SHAPES:
+        assert {tuple(shape_class(columns)) for _, columns in one["shapes"]} == {(one["columns"],)}
+        assert len(one["over_best"]) == len(one["shapes"])
+        assert all(ratio >= 1 for ratio in one["over_best"])
+
+
+@pytest.mark.parametrize("tuned", ["gfx942", "gfx950"])
+def test_the_table_of_rows_has_each_class_once(tuned):
+    found = [(one["kernel"], one["bits"], one["columns"]) for one in FILE["row_shapes"][tuned]]
+    looked_at, lengths = ("softmax", "norm"), [2**power for power in range(7, 15)]
+    assert sorted(found) == sorted(itertools.product(looked_at, (16, 32), lengths))
+
+
+def test_defaults_of_rows_hold_what_the_kernel_can_hold():
+    """How much of a row a kernel holds, and whether it has a row a workgroup, are the kernel's, whatever was found."""
+    for arch, found in FILE["row_shapes"].items():
+        for one in found:
+            usual, config = RowConfig(**FILE["rows"][arch][one["kernel"]]), RowConfig(**one["config"])
+            same = [(of.held, of.single, of.unroll) for of in (usual, config)]
+            assert same[0] == same[1], one
+            assert config.elements <= usual.held, one
+
+
+TUNED_ROWS = sorted(
+    {
+        (arch, one["kernel"], one["bits"], one["columns"], RowConfig(**one["config"]))
+        for arch, found in FILE["row_shapes"].items()
+        for one in found
+        if one["config"] != FILE["rows"][arch][one["kernel"]]
+    },
+    key=str,
+)
+
+
+@pytest.mark.parametrize(("of", "kernel", "bits", "columns", "config"), TUNED_ROWS, ids=str)
+def test_what_was_found_for_rows_computes_right(of, kernel, bits, columns, config, arch, run):
+    """A length of the class that is no multiple of anything, and more rows than a workgroup has."""
+    if of != arch:
+        pytest.skip("tuned for another architecture")
+    n, dtype = columns - columns // 4 - 3, {16: "bf16", 32: "f32"}[bits]
+    m = 2 * plan_rows(n, bits, config).rows + 1
+    assert row_config(kernel, n, bits) == config
+    names = {"softmax": "build_softmax_module", "norm": "build_fused_add_rmsnorm_module"}
+    name = names.get(kernel, f"build_{kernel}_module")
+    launch(BUILDERS[name](name, m, n, dtype, lambda tensors: tensors), run)

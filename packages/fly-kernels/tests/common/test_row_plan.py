@@ -58,8 +58,9 @@ def test_every_element_is_moved_once(columns, bits, config, wave):
 @pytest.mark.parametrize("kernel", ["softmax", "norm", "quantised_norm", "norm_bwd", "per_token_quant", "argmax"])
 def test_classes_of_lengths(kernel, wave):
     """Short rows share a wave, long ones have up to 1024 threads, longer ones are streamed."""
-    config = row_config(kernel)
-    short, long, longer = (plan_rows(columns, 16, config, wave) for columns in (64, 16384, 200_000))
+    short, long, longer = (
+        plan_rows(columns, 16, row_config(kernel, columns, 16), wave) for columns in (64, 16384, 200_000)
+    )
     assert short.threads <= wave
     assert long.threads > wave
     assert long.rows == 1
@@ -67,7 +68,7 @@ def test_classes_of_lengths(kernel, wave):
     assert long.in_registers
     assert longer.threads == MAX_THREADS
     assert not longer.in_registers
-    assert row_config(kernel, RowConfig(elements=8)).elements == 8
+    assert row_config(kernel, 64, 16, RowConfig(elements=8)).elements == 8
 
 
 def test_threads_have_more_elements_before_there_are_more_threads():

@@ -3,7 +3,8 @@
 
 What is a number that tuning may find better stands there; what follows from a shape by reasoning is code, in the
 family's own configuration module. `gemm_shapes` are findings: the best configuration by predicted time for a class of
-shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes. `tiled_loops` are tiles
+shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes; `attention_shapes` and
+`row_shapes` are those of `tools/bench/attention_defaults.py` and `tools/bench/row_defaults.py`. `tiled_loops` are tiles
 of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M, N and K, takes no more
 predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py` compares; `waves_per_eu` of
 one is the occupancy that its registers leave room for. `scaled_loops` are those of operands

@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The default configuration of every row kernel, by architecture: what `defaults.json` has as "rows".
+"""The default configuration of every row kernel, by architecture and class of rows: what `defaults.json` has.
 
-What length a row has is a matter of the plan (`plan_rows`): it divides short, long and longer rows differently. Why the
-defaults are what they are: a thread has 16 elements where 1024 threads suffice, so that a SIMD holds six to eight waves
-of any kernel and the loads of one overlap the reductions of others (tools/bench/row_times.py); a quantised output waits
-for its scale, so less is held; the backward of norms holds x, dy, gamma and each sum, one row a workgroup, so that
-nothing is added up between the rows of one.
+"rows" has one for all lengths and types, and the plan (`plan_rows`) divides short, long and longer rows differently.
+Why those are what they are: a thread has 16 elements where 1024 threads suffice, so that a SIMD holds six to eight
+waves of any kernel and the loads of one overlap the reductions of others (tools/bench/row_times.py); a quantised output
+waits for its scale, so less is held; the backward of norms holds x, dy, gamma and each sum, one row a workgroup, so
+that nothing is added up between the rows of one. "row_shapes" has what was found by predicted time for a class, a
+kernel with rows of a type's width whose length is the same when rounded up to a power of two
+(tools/bench/row_defaults.py). A class does not ask how many rows there are: a row gives the same bits in any batch.
 """
 
 from __future__ import annotations
 
 from .arch import architecture
-from .checks import chosen_config
-from .defaults import defaults
+from .checks import chosen_config, positive_integer
+from .defaults import defaults, shape_class
 from .row_plan import RowConfig
 
 
-def row_config(kernel: str, config: RowConfig | None = None) -> RowConfig:
-    """`config`, or where it is None the default of a kernel on the target.
+def row_config(kernel: str, columns: int, bits: int, config: RowConfig | None = None) -> RowConfig:
+    """`config`, or where it is None the default of a kernel on the target for rows of `columns` elements of `bits`.
 
-    Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
+    Raises RuntimeError for a target that the library is not written for, ValueError for `columns` that are no positive
+    int, TypeError for a `config` of another class.
     """
-    return chosen_config(config, RowConfig(**defaults("rows", architecture().name)[kernel]))
+    arch = architecture().name
+    wanted = (kernel, bits, *shape_class(positive_integer("N", columns)))
+    found = defaults("rows", arch)[kernel]
+    for one in defaults("row_shapes", arch):
+        if (one["kernel"], one["bits"], one["columns"]) == wanted:
+            found = one["config"]
+    return chosen_config(config, RowConfig(**found))

@@ -33,7 +33,7 @@ def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None
     Raises ValueError for an N that is not positive and for an unknown dtype; ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width, row_config("argmax", config))
+    plan = plan_rows(N, element.width, row_config("argmax", N, element.width, config))
 
     def first_index(values: Any, largest: Any, at: RowThread, step: Step) -> Any:
         """The smallest index of this thread's elements that equal `largest`."""

@@ -35,7 +35,7 @@ def build_gated_module(
     Raises ValueError for an N that is not positive, an unknown dtype or activation; ImportError without the compiler.
     """
     element, apply = float_type(dtype_str), function(UNARY, activation)
-    plan = plan_rows(N, element.width, row_config("gated", config))
+    plan = plan_rows(N, element.width, row_config("gated", N, element.width, config))
 
     @flyc.kernel(name=f"gated_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_kernel(X: Any, Y: Any, m_in: fx.Int32) -> None:
@@ -76,7 +76,7 @@ def build_gated_bwd_module(
     that does.
     """
     element, apply, gradient = float_type(dtype_str), function(UNARY, activation), function(GRADIENTS, activation)
-    plan = plan_rows(N, element.width, row_config("gated", config))
+    plan = plan_rows(N, element.width, row_config("gated", N, element.width, config))
 
     @flyc.kernel(name=f"gated_bwd_{activation}_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def gated_bwd_kernel(DY: Any, X: Any, DX: Any, m_in: fx.Int32) -> None:

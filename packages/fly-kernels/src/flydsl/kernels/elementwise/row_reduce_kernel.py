@@ -42,7 +42,7 @@ def build_row_reduce_module(
     element, out = float_type(dtype_str), float_type(dtype_str if out_dtype_str is None else out_dtype_str)
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is not known; use one of {', '.join(OPERATIONS)}")
-    plan = plan_rows(N, element.width, row_config("row_reduce", config))
+    plan = plan_rows(N, element.width, row_config("row_reduce", N, element.width, config))
     largest = operation == "max"
     neutral, fold, op = (-math.inf, highest_of, "max") if largest else (0.0, total, "add")
 

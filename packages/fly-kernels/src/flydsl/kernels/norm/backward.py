@@ -63,7 +63,8 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     element, weight = row_and_weight_types(norm.dtype, norm.weight_dtype)
     if norm.programs is not None:
         positive_integer("num_programs", norm.programs)
-    plan = plan_rows(norm.columns, element.width, replace(row_config("norm_bwd", norm.config), single=True))
+    config = row_config("norm_bwd", norm.columns, element.width, norm.config)
+    plan = plan_rows(norm.columns, element.width, replace(config, single=True))
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta
     add_up = column_sums(norm.columns, norm.programs) if norm.programs else None

@@ -76,7 +76,8 @@ class ForwardNorm:
 
     def plan(self, bits: int) -> RowPlan:
         """Who holds what of a row of elements of `bits` each."""
-        config = row_config("quantised_norm" if self.quantised else "norm", self.config)
+        kernel = "quantised_norm" if self.quantised else "norm"
+        config = row_config(kernel, self.columns, bits, self.config)
         return plan_rows(self.columns, bits, config if self.block is None else replace(config, block=self.block))
 
 

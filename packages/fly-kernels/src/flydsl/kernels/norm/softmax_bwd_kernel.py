@@ -45,7 +45,7 @@ def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig |
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width, row_config("softmax_bwd", config))
+    plan = plan_rows(N, element.width, row_config("softmax_bwd", N, element.width, config))
 
     def held_row(dy_row: RowView, y_row: RowView, dx_row: RowView, at: RowThread) -> None:
         dys = [dy_row.load(step) for step in plan.tiles]

@@ -41,7 +41,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element = float_type(dtype_str)
-    plan = plan_rows(N, element.width, row_config("softmax", config))
+    plan = plan_rows(N, element.width, row_config("softmax", N, element.width, config))
 
     def exponentials(values: Any, highest: Any) -> Any:
         return exp2(minus(values, highest) * _LOG2_E)

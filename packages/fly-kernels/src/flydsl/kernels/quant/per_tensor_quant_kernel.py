@@ -47,7 +47,7 @@ def build_per_tensor_quant_module(
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
-    plan = plan_rows(N, element.width, row_config("per_token_quant", config))
+    plan = plan_rows(N, element.width, row_config("per_token_quant", N, element.width, config))
     name = f"per_tensor_{target.name}_{dtype_str}_{N}"
 
     @flyc.kernel(name=f"{name}_rows", known_block_size=(plan.block, 1, 1))

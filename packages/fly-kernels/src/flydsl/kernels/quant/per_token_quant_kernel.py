@@ -39,7 +39,7 @@ def build_per_token_quant_module(
     Raises ValueError for an N that is not positive and for an unknown dtype, ImportError without the compiler.
     """
     element, target = float_type(dtype_str), code(quant_dtype_str)
-    plan = plan_rows(N, element.width, row_config("per_token_quant", config))
+    plan = plan_rows(N, element.width, row_config("per_token_quant", N, element.width, config))
 
     def divisor_of(largest: Any, Scale: Any, at: RowThread) -> Divisor:
         """The row's scale, which is stored."""
