@@ -26,14 +26,15 @@ import numpy as np
 import pytest
 from edits import EDITS as COMMON
 from edits_found import FOUND, OF_CALLERS
+from edits_hidden import HIDDEN, HIDDEN_POINTERS
 from edits_library import LIBRARY
 from edits_process import POINTERS, PROCESS
 from edits_rare import RARE
 
-_ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS]
+_ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS, *HIDDEN]
 EDITS = {one.name: one for one in _ALL}
 assert len(EDITS) == len(_ALL)
-AT_EVERY_CALL = {one.name: one for one in [OF_CALLERS, *POINTERS]}
+AT_EVERY_CALL = {one.name: one for one in [OF_CALLERS, *POINTERS, *HIDDEN_POINTERS]}
 BEFORE, AFTER = 3, 5
 
 PROGRAM = """
@@ -119,6 +120,7 @@ def same_settings(monkeypatch):
     before = (gc.get_threshold(), resource.getrlimit(resource.RLIMIT_CORE), signal.getsignal(signal.SIGUSR2))
     name, timeout, process_name = thread.name, socket.getdefaulttimeout(), process.name
     buffers, week, domain = np.getbufsize(), calendar.firstweekday(), gettext.textdomain()
+    level = logging.root.level
     precision, deterministic = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
     yield
     gc.set_threshold(*before[0])
@@ -134,6 +136,7 @@ def same_settings(monkeypatch):
     thread.name, process.name = name, process_name
     socket.setdefaulttimeout(timeout)
     logging.disable(logging.NOTSET)
+    logging.root.setLevel(level)
     torch.set_float32_matmul_precision(precision)
     torch.use_deterministic_algorithms(deterministic)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
 
 from flydsl.trace.library import MODULES
@@ -37,4 +38,6 @@ def is_foreign(module: str) -> bool:
 def is_foreign_class(cls: type) -> bool:
     """Tell whether a class is none of the user's; one that does not say where it comes from is."""
     module: Any = getattr(cls, "__module__", None)
+    if module == "types" and vars(types).get(cls.__name__) is not cls:
+        return False  # `types.new_class` and older `dataclasses.make_dataclass` made it for somebody
     return isinstance(module, str) and is_foreign(module)

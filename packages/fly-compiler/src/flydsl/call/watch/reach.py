@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import gc
 import operator
 import os
 import sys
@@ -57,7 +58,7 @@ _REFLECTIVE = frozenset(
     (
         *("__dict__", "__getattribute__", "__getstate__", "asdict", "astuple", "attrgetter", "dir", "dumps", "eval"),
         *("exec", "f_builtins", "f_globals", "f_locals", "fields", "getattr", "getattr_static", "getmembers"),
-        *("globals", "hasattr", "locals"),
+        *("format", "format_map", "globals", "hasattr", "locals"),
         *("methodcaller", "pformat", "pprint", "vars"),
     )
 )
@@ -65,9 +66,22 @@ _RECORDS = frozenset(
     (
         *("_collections_abc", "_weakrefset", "argparse", "ast", "asyncio.futures", "asyncio.locks", "asyncio.queues"),
         *("collections", "concurrent.futures._base", "configparser", "contextlib", "csv", "difflib", "email.message"),
-        *("functools", "graphlib", "hmac", "http.cookies", "multiprocessing.process", "multiprocessing.shared_memory"),
-        *("multiprocessing.sharedctypes", "optparse", "pprint", "queue", "sched", "shelve", "shlex"),
-        *("statistics", "string", "textwrap", "threading", "types", "urllib.request", "weakref"),
+        *("fractions", "functools", "graphlib", "hmac", "http.cookies", "ipaddress", "json.decoder", "json.encoder"),
+        *("mimetypes", "multiprocessing.process", "multiprocessing.shared_memory", "multiprocessing.sharedctypes"),
+        *(
+            "optparse",
+            "pprint",
+            "queue",
+            "reprlib",
+            "sched",
+            "shelve",
+            "shlex",
+            "statistics",
+            "string",
+            "textwrap",
+            "threading",
+        ),
+        *("types", "urllib.request", "uuid", "weakref", "zoneinfo"),
     )
 )
 """Modules of Python whose objects hold what users put there."""
@@ -103,11 +117,22 @@ _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _CACHED = type(functools.lru_cache(lambda: None))
+_RUNS_TEXT = frozenset(("compile", "eval", "exec"))
+_IMPORTS = frozenset(("__import__", "import_module", "modules"))
 _CALLERS = frozenset(("f_back", "tb_frame"))
 _INSTANCE_TESTS = frozenset(["isinstance", "issubclass"])
 
 
 _NOTHING: dict[str, Any] = {}
+_WITH_PARTS = (property, functools.partial, ReferenceType)
+_CODE = (FunctionType, BuiltinMethodType, MethodWrapperType)
+
+
+def _is_of_others(code: Any) -> bool:
+    """Tell whether a module, class or function is none of the user's."""
+    if isinstance(code, type):
+        return is_foreign_class(code)
+    return is_foreign(getattr(code, "__name__" if isinstance(code, ModuleType) else "__module__", None) or "builtins")
 
 
 def _is_record(cls: type) -> bool:
@@ -132,6 +157,7 @@ class Reach:
         self.reflective = False
         self.guards: list[Guard] = []
         self._texts: set[str] = set()
+        self._values: set[str] = set()
         self._fails = False
         self._matches_classes = False
         self._guessed: set[str] = set()
@@ -173,7 +199,12 @@ class Reach:
                 self._expand(holder)
             for module in list(self._patched):
                 self._expand_foreign(module)
+            if not _IMPORTS.isdisjoint(self.names):
+                self._modules(self._values)
             for namespace, names in list(self._globals.values()):
+                if not _RUNS_TEXT.isdisjoint(names | self.names):
+                    for one in list(self._values):
+                        self._program(one, namespace)
                 self._read_globals(namespace, names | self._texts if "__globals__" in self.names else names)
             if not self._queue and before == (len(self.names), len(self._seen), len(self._done)):
                 break
@@ -192,6 +223,8 @@ class Reach:
 
     def _visit(self, value: Any) -> None:
         kind = type(value)
+        if isinstance(value, _WITH_PARTS) and not is_foreign_class(kind):
+            self._object(value)  # its class may do otherwise than the one that it is derived from
         if kind is FunctionType:
             self._function(value)
         elif kind is MethodType:
@@ -200,6 +233,7 @@ class Reach:
         elif isinstance(value, ModuleType):
             if is_foreign(value.__name__):
                 self._patched.append(value)
+                self._settings_of(value.__name__)
             else:
                 self._holders.append(value)
                 self._add(kind)  # a module may be made one of a class with properties
@@ -226,6 +260,8 @@ class Reach:
             self._add(value.__self__)
         elif kind in _GETTERS:
             self._getter(value)
+        elif kind is MemberDescriptorType:
+            self.names.add(value.__name__)  # it gets the slot without that anybody names it
         elif isinstance(value, ReferenceType):
             self.guards.append(State("a weak reference", value, states.of_reference))
             self._add(value() if isinstance(value, weakref.WeakMethod) else ReferenceType.__call__(value))
@@ -256,6 +292,8 @@ class Reach:
             self.guards.append(guard)
             for one in (*guard.items, *guard.value):
                 self._add(one)
+                if type(one) is str:
+                    self._values.add(one)
             if isinstance(value, defaultdict):
                 self.guards.append(Attribute(f"the default factory of {label}", value, "default_factory"))
                 self._add(value.default_factory)
@@ -284,6 +322,10 @@ class Reach:
         elif hasattr(kind, "__array__") and kind.__name__ == "flatiter":
             self._add(value.base)
         read = states.reader_of(value)
+        self._settings_of(kind.__module__.partition(".")[0])
+        of_ctypes = isinstance(value, states.of_ctypes())
+        if of_ctypes or (read is None and is_foreign_class(kind) and kind is not _CACHED):
+            self._referents(value)
         if read is not None:
             self.guards.append(State(label, value, read))
             if getattr(getattr(value, "dtype", None), "hasobject", False):
@@ -306,6 +348,25 @@ class Reach:
             self._holders.append(value)
         elif not is_foreign_class(kind) or hasattr(kind, "__slots__"):
             self._holders.append(value)
+
+    def _settings_of(self, module: str) -> None:
+        """Note the settings that functions and objects of a module of somebody else's go by."""
+        if module in states.IMPLIED and (0, module) not in self._done:
+            self._done.add((0, module))
+            for name in states.IMPLIED[module]:
+                self.guards.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
+
+    def _referents(self, value: Any) -> None:
+        """Follow what an object of somebody else's holds elsewhere than in attributes, as those made in C do."""
+        own = own_attributes(value) or _NOTHING
+        known = {id(own), *map(id, own.values())}
+        found = gc.get_referents(value)
+        if states.is_dtype(value):
+            found.append(value.metadata)
+        for one in found:
+            is_code = isinstance(one, (ModuleType, type, *_CODE))
+            if id(one) not in known and not (is_code and _is_of_others(one)):
+                self._add(one)
 
     def _attribute_of_ours(self, value: Any, name: str) -> None:
         """Follow a part of a `@flyc.kernel` or `@flyc.jit` function."""
@@ -334,7 +395,7 @@ class Reach:
             self._cell(f"closure variable '{name}' of {function.__qualname__}()", cell)
         self._add(vars(function).get("__wrapped__"))
         module = function.__globals__.get("__name__", "")
-        if is_foreign(module):
+        if is_foreign(module) and function.__code__.co_filename != "<string>":
             self._reads_environment |= module == "os" and function.__name__ in _ENVIRONMENT
             return
         self.functions.append(function)
@@ -376,13 +437,28 @@ class Reach:
         package = namespace.get("__package__") or ""
         if "__name__" in names:  # as in sys.modules[__name__]
             self._add(sys.modules.get(namespace.get("__name__", "")))
+        if not _RUNS_TEXT.isdisjoint(names):
+            for one in texts:
+                self._program(one, namespace)
         for one in names | texts:
-            for path in (one, f"{package}.{one.lstrip('.')}"):
-                found = sys.modules.get(path)
-                if found is not None:
-                    self._add(found)
-                    if not is_foreign(path):
-                        self._item(f"module '{path}'", sys.modules, path)
+            self._modules((one, f"{package}.{one.lstrip('.')}"))
+
+    def _modules(self, paths: Iterable[str]) -> None:
+        """Follow the modules of some names."""
+        for path in list(paths):
+            found = sys.modules.get(path)
+            if found is not None:
+                self._add(found)
+                if not is_foreign(path):
+                    self._item(f"module '{path}'", sys.modules, path)
+
+    def _program(self, text: str, namespace: dict[str, Any]) -> None:
+        """Follow what a text reads that is run as a program."""
+        if (id(namespace), text) in self._done or text.isidentifier():
+            return
+        self._done.add((id(namespace), text))
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            self._code(compile(text, "<string>", "exec"), namespace)
 
     def _environment_names(self, names: set[str]) -> None:
         self._reads_environment |= not _ENVIRONMENT.isdisjoint(names)
@@ -408,6 +484,9 @@ class Reach:
         self._without("a global", namespace, hidden)
         for name in hidden:
             self._item(f"built-in '{name}'", known, name)
+        nowhere = names - known.keys() - namespace.keys()
+        self._without("a global", namespace, nowhere)
+        self._without("a built-in", known, nowhere)
 
     def _item(self, label: str, mapping: Mapping[str, Any], name: str, *, of_module: bool = False) -> None:
         if (id(mapping), name) not in self._done:
@@ -415,6 +494,8 @@ class Reach:
             value = mapping[name]
             self.guards.append(Item(label, mapping, name, value, is_global=of_module))
             self._add(value)
+            if type(value) is str:
+                self._values.add(value)
 
     def _members(self, cls: type) -> Mapping[str, Any]:
         """Return the namespace of a class, the same object every time."""
@@ -504,7 +585,7 @@ class Reach:
         elif isinstance(value, ModuleType):
             followed = True
         else:
-            followed = not is_foreign_class(type(value))
+            followed = not is_foreign_class(type(value)) or type(value).__module__ == "logging"
         if followed:
             self._add(value)
 

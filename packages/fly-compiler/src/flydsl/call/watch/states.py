@@ -23,12 +23,15 @@ from typing import Any
 from weakref import ReferenceType
 
 __all__ = [
+    "IMPLIED",
     "SETTINGS",
     "Same",
     "environment",
+    "is_dtype",
     "of_cache",
     "of_callers",
     "of_context",
+    "of_ctypes",
     "of_generator",
     "of_names",
     "of_reference",
@@ -147,11 +150,13 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
         return _of_array
     if hasattr(kind, "_version") and hasattr(kind, "untyped_storage"):  # a tensor of torch
         return _of_tensor
-    if "_ctypes" in sys.modules:
-        if isinstance(value, _ctypes_objects()):
-            return _of_memory
-        if any(one.__module__ == "_ctypes" and one.__name__ == "_Pointer" for one in kind.__mro__):
-            return of_callers  # what it points to may be gone, so nobody can look whether it is the same
+    if isinstance(value, of_ctypes()):
+        # What a pointer points to may be gone, so nobody can look whether it is the same.
+        return of_callers if _has_pointer(kind) else _of_memory
+    if root == "_queue":
+        return _of_queue
+    if root == "torch" and hasattr(kind, "data_ptr") and hasattr(kind, "nbytes"):
+        return _of_storage
     if root == "decimal" and hasattr(kind, "create_decimal"):
         return repr
     if kind.__module__ == "weakref" and kind.__name__ == "finalize":
@@ -159,6 +164,20 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
     if root == "torch" and hasattr(kind, "initial_seed"):
         return _of_generator
     return None
+
+
+def _of_queue(queue: Any) -> int:
+    size: int = queue.qsize()
+    return size
+
+
+def _of_storage(storage: Any) -> Any:
+    storage = getattr(storage, "_untyped_storage", storage)
+    facts = (storage.data_ptr(), storage.nbytes())
+    if storage.device.type != "cpu" or storage.nbytes() > _MOST_OF_A_TENSOR:
+        return facts
+    torch = sys.modules["torch"]
+    return (*facts, torch.empty(0, dtype=torch.uint8).set_(storage).numpy().tobytes())
 
 
 def _of_finalizer(found: Any) -> bool:
@@ -171,10 +190,30 @@ def _of_generator(generator: Any) -> int:
     return seed
 
 
-def _ctypes_objects() -> tuple[type, ...]:
+def is_dtype(value: object) -> bool:
+    """Tell whether an object is a type of elements of numpy's."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.dtype)
+
+
+def of_ctypes() -> tuple[type, ...]:
+    """Return the classes of the objects of `ctypes`; none where nobody has imported it."""
+    if "ctypes" not in sys.modules:
+        return ()
     import ctypes
 
-    return (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes.c_int.__mro__[1])
+    return (ctypes.c_int.__mro__[2],)  # `_CData`
+
+
+def _has_pointer(kind: Any) -> bool:
+    """Tell whether objects of a class of `ctypes` are pointers, or have some in them."""
+    if any(one.__module__ == "_ctypes" and one.__name__ == "_Pointer" for one in kind.__mro__):
+        return True
+    part = getattr(kind, "_type_", None)
+    if isinstance(part, str):
+        return part in ("z", "Z")  # to bytes, to a text
+    fields = [one[1] for base in kind.__mro__ for one in vars(base).get("_fields_", ())]
+    return any(map(_has_pointer, fields if part is None else [part]))
 
 
 def _of_memory(value: Any) -> Any:
@@ -328,6 +367,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     },
     **{name: _of_module("logging", _levels) for name in ("getEffectiveLevel", "getLogger", "isEnabledFor")},
     "bindtextdomain": _of_module("gettext", lambda one: (one.textdomain(), repr(one._localedirs))),
+    "catch_warnings": _of_module("warnings", lambda one: Same(one.filters)),
     "current_process": _of_module("multiprocessing.process", _process),
     "current_thread": _thread,
     "cwd": _working_folder,
@@ -350,7 +390,10 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     "is_tracing": _of_module("tracemalloc", lambda one: one.is_tracing()),
     "modules": lambda _: (len(sys.modules), next(reversed(sys.modules))),
     "textdomain": _of_module("gettext", lambda one: one.textdomain()),
-    "timezone": _of_module("time", lambda one: (one.timezone, one.altzone, one.daylight, one.tzname)),
+    **{
+        name: _of_module("time", lambda one: (one.timezone, one.altzone, one.daylight, one.tzname))
+        for name in ("astimezone", "ctime", "fromtimestamp", "localtime", "mktime", "strftime", "timezone", "tzname")
+    },
     "getpriority": lambda _: os.getpriority(os.PRIO_PROCESS, 0),
     "getprofile": lambda _: Same([sys.getprofile()]),
     "getrecursionlimit": lambda _: sys.getrecursionlimit(),
@@ -371,3 +414,13 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     "localeconv": _of_module("locale", lambda one: repr(one.localeconv())),
 }
 """What reads a setting that no object of Python holds, by the name of the function that programs ask."""
+
+IMPLIED = {
+    "_decimal": ("getcontext",),
+    "decimal": ("getcontext",),
+    "csv": ("field_size_limit",),
+    "numpy": ("geterr",),
+    "torch": ("get_default_device", "get_default_dtype", "is_grad_enabled"),
+    "warnings": ("catch_warnings",),
+}
+"""Settings that functions of a module go by without that a program names them, by the module."""

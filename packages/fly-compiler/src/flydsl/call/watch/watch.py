@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from flydsl.frontend.control.audit import heard, listen
-from flydsl.trace.files import state_of_file
+from flydsl.trace.files import WORKING_FOLDER, reader_of_file
 
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 from .reach import ATOMS, CONTAINERS, Reach
@@ -36,14 +36,15 @@ class Watch:
         files: the files that it read, each with its state before it did.
     """
 
-    def __init__(self, roots: Iterable[Any], files: Mapping[str, object] | None = None) -> None:
+    def __init__(self, roots: Iterable[Any], files: Mapping[str, Any] | None = None) -> None:
         listen()
         self._assignments = heard.assignments  # before anything is looked at
         self._scopes: list[dict[str, Any]] = []
         self.roots = list(roots)
         self.reach = Reach(self.roots)
         for path, state in (files or {}).items():
-            self.reach.guards.append(State(f"the file {path}", path, state_of_file, state))
+            label = "the working folder" if path == WORKING_FOLDER else f"the file {path}"
+            self.reach.guards.append(State(label, path, reader_of_file(path, state), state))
         self._texts = {
             id(one): reprlib.repr(one.value)
             for one in self.reach.guards
