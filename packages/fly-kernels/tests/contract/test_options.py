@@ -37,11 +37,11 @@ class Same:
 
 # -- row kernels -------------------------------------------------------------------------------------------------------
 
-FEWER = RowConfig(elements=8)
+MORE = RowConfig(elements=32)  # than any default
 LENGTH = {"N": (N + 1, CODE)}
 DTYPE = {"dtype_str": ("f16", CODE)}
 WEIGHT = {"weight_dtype_str": ("f32", CODE)}
-CONFIG = {"config": (FEWER, CODE)}
+CONFIG = {"config": (MORE, CODE)}
 EPS = {"eps": (1e-3, CODE)}
 QUANT = {"quant_dtype_str": ("fp8", ValueError, "quant_dtype_str")}
 STATS = {"store_stats": (True, CODE)}
