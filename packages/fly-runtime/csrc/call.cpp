@@ -101,15 +101,16 @@ private:
 
 // Calls the host function; throws why it failed.
 void call_host(const FlyArtifact *artifact, const Note &note, void **slots) {
-  last_error().status = FLYDSL_OK;
+  LastError &error = last_error();
+  error.status = FLYDSL_OK;
   const int32_t status = artifact->host(slots);
   if (status == FLYDSL_OK)
     return;
   // flydsl_launch has recorded why; a host function may also refuse by itself, with a status only.
-  if (last_error().status == FLYDSL_OK)
+  if (error.status == FLYDSL_OK)
     fail(FLYDSL_ERROR_RUNTIME,
          note.name + ": the host function failed with status " + std::to_string(status));
-  throw Failure{last_error().status, last_error().text, last_error().argument};
+  throw Failure{error.status, error.text, error.argument};
 }
 
 // The stream that a call goes to, from its slots.
@@ -173,7 +174,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
   SmallBuffer<uint64_t, 64> packed(note.packedBytes / 8);
   auto *packedAt = reinterpret_cast<std::byte *>(packed.begin());
   DeviceAgreement agreement(all);
-  EmulatedMemory memory(*all.api, note, all.emulated() ? note.arguments.size() : 0);
+  EmulatedMemory memory(*all.api, note);
 
   size_t slot = 0;
   for (size_t index = 0; index < note.arguments.size(); ++index) {

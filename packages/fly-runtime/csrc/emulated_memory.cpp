@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulated_memory.h"
 
-#include "small_buffer.h"
-
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
 namespace flydsl::runtime {
-
-namespace {
 
 // What the process has registered at one address. The emulator takes registrations back by address
 // alone, the latest first: if one of two calls on different threads did that, it could take the
@@ -27,9 +24,25 @@ struct Registered {
   size_t users = 0;          // calls that run on them
 };
 
+namespace {
+
+// The entry of an address that no call uses any more stays, without ranges: the next call mostly
+// has the same tensors, and allocates nothing then. So many stay.
+constexpr size_t kMostKept = 256;
+
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void *, Registered> byAddress;
+
+  Registered &at(const void *address) {
+    const auto found = byAddress.find(address);
+    if (found != byAddress.end())
+      return found->second;
+    if (byAddress.size() >= kMostKept)
+      for (auto one = byAddress.begin(); one != byAddress.end();)
+        one = one->second.users == 0 ? byAddress.erase(one) : std::next(one);
+    return byAddress[address];
+  }
 };
 
 Registry &registry() {
@@ -61,9 +74,12 @@ bool is_of_a_call(const void *address) {
 
 } // namespace
 
-void EmulatedMemory::register_tensor(const Range &range) {
-  const Argument &argument = note.arguments[range.argument];
-  register_one(range, !argument.writes, argument.name);
+void EmulatedMemory::register_tensors() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const size_t tensors = ranges.size(); registered < tensors;) {
+    const Argument &argument = note.arguments[ranges[registered].argument];
+    register_next(!argument.writes, argument.name);
+  }
 }
 
 // What is no readable memory of the process is left to the emulator to refuse, with its report.
@@ -81,9 +97,9 @@ void EmulatedMemory::register_pointers() {
     const auto *low = reinterpret_cast<const void *>(found->low);
     ranges.push_back(
         {pointer.argument, low, static_cast<size_t>(found->high - found->low), nullptr});
-    register_one(ranges[registered], !found->writable,
-                 note.arguments[pointer.argument].name + " (" + pointer.kind +
-                     ": the whole mapping, its bounds are unknown)");
+    const std::lock_guard<std::mutex> lock(registry().mutex);
+    register_next(!found->writable, note.arguments[pointer.argument].name + " (" + pointer.kind +
+                                        ": the whole mapping, its bounds are unknown)");
   }
   pointers.clear();
 }
@@ -121,28 +137,23 @@ bool EmulatedMemory::is_known(const void *address) {
   return !is_of_a_call(address);
 }
 
-void EmulatedMemory::register_one(const Range &range, bool readOnly, const std::string &name) {
-  Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  Registered &known = all.byAddress[range.low];
+void EmulatedMemory::register_next(bool readOnly, const std::string &name) {
+  Range &range = ranges[registered];
+  Registered &known = registry().at(range.low);
   if (!covers(known, range.bytes, readOnly, name)) {
     known.ranges.push_back({range.bytes, readOnly, name});
-    const auto forget = [&] {
-      known.ranges.pop_back();
-      if (known.users == 0)
-        all.byAddress.erase(range.low);
-    };
     try {
       tell_emulator(range, readOnly, name);
     } catch (Failure &failure) {
-      forget();
+      known.ranges.pop_back();
       fail(failure.status, ArgumentSite{note, range.argument}.text() + ": " + failure.text);
     } catch (...) { // out of memory
-      forget();
+      known.ranges.pop_back();
       throw;
     }
   }
   ++known.users;
+  range.known = &known;
   ++registered;
 }
 
@@ -175,15 +186,14 @@ void EmulatedMemory::tell_emulator(const Range &range, bool isReadOnly,
 EmulatedMemory::~EmulatedMemory() {
   if (registered == 0)
     return;
-  Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<std::mutex> lock(registry().mutex);
   while (registered > 0) {
-    const auto found = all.byAddress.find(ranges[--registered].low);
-    if (--found->second.users > 0)
+    const Range &range = ranges[--registered];
+    if (--range.known->users > 0)
       continue;
-    for (size_t range = found->second.ranges.size(); range > 0; --range)
-      (void)api.flyemu_unregister_memory.function(found->first);
-    all.byAddress.erase(found);
+    for (size_t left = range.known->ranges.size(); left > 0; --left)
+      (void)api.flyemu_unregister_memory.function(range.low);
+    range.known->ranges.clear();
   }
 }
 

@@ -6,11 +6,14 @@
 
 #include "device_api.h"
 #include "host_mappings.h"
+#include "small_buffer.h"
 #include "tensor_check.h"
 
 #include <vector>
 
 namespace flydsl::runtime {
+
+struct Registered;
 
 // Registers the exact byte range of each tensor under its argument's name at the call's first
 // launch, and takes all of them back at the end of the scope: launches on the emulator have ended
@@ -22,9 +25,7 @@ namespace flydsl::runtime {
 // element of a tensor of 64-bit integers, that is an address of the process counts as a pointer.
 class EmulatedMemory {
 public:
-  EmulatedMemory(const DeviceApi &api, const Note &note, size_t mostRanges) : api(api), note(note) {
-    ranges.reserve(mostRanges);
-  }
+  EmulatedMemory(const DeviceApi &api, const Note &note) : api(api), note(note) {}
   ~EmulatedMemory();
   EmulatedMemory(const EmulatedMemory &) = delete;
   EmulatedMemory &operator=(const EmulatedMemory &) = delete;
@@ -55,9 +56,7 @@ public:
   void register_all() {
     if (registered != 0)
       return;
-    const size_t tensors = ranges.size();
-    while (registered < tensors)
-      register_tensor(ranges[registered]);
+    register_tensors();
     for (const size_t table : tables)
       add_addresses_of(ranges[table]);
     if (!pointers.empty())
@@ -69,7 +68,8 @@ private:
     size_t argument;
     const void *low;
     size_t bytes;
-    const DLTensor *tensor; // null: a mapping
+    const DLTensor *tensor;      // null: a mapping
+    Registered *known = nullptr; // once it is registered: what there is at its address
   };
   struct GivenPointer {
     size_t argument;
@@ -80,15 +80,16 @@ private:
   void add_address(size_t argument, uint64_t value);
   void add_addresses_of(const Range &range);
 
-  void register_tensor(const Range &range);
+  void register_tensors();
   void register_pointers();
   bool is_known(const void *address);
-  void register_one(const Range &range, bool readOnly, const std::string &name);
+  // Registers the first range that is not. The registry is locked.
+  void register_next(bool readOnly, const std::string &name);
   void tell_emulator(const Range &range, bool readOnly, const std::string &name) const;
 
   const DeviceApi &api;
   const Note &note;
-  std::vector<Range> ranges;
+  SmallVector<Range, 16> ranges;
   size_t registered = 0;
   std::vector<size_t> tables;         // ranges of 64-bit integers
   std::vector<GivenPointer> pointers; // those whose memory is not registered yet

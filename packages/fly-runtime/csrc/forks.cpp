@@ -64,7 +64,7 @@ const bool watching = [] {
 
 } // namespace
 
-InLibrary::InLibrary() noexcept {
+InLibrary::InLibrary() noexcept : depth(runtime::depth) {
   if (depth++ != 0)
     return;
   ++inside;

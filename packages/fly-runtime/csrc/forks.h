@@ -18,6 +18,9 @@ public:
   ~InLibrary();
   InLibrary(const InLibrary &) = delete;
   InLibrary &operator=(const InLibrary &) = delete;
+
+private:
+  unsigned &depth; // of the thread's calls
 };
 
 } // namespace flydsl::runtime

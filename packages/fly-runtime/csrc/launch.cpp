@@ -117,8 +117,9 @@ void launch_cluster(const DeviceApi &api, const LaunchRequest &request, Function
 }
 
 // `device` is current.
-void launch_on(const Devices &all, const Device &device, ArtifactState &state, uint32_t number,
-               const LaunchRequest &request, const int64_t *cluster, void *stream, void **params) {
+void launch_on(const Devices &all, const Device &device, RunningCall &call, ArtifactState &state,
+               uint32_t number, const LaunchRequest &request, const int64_t *cluster, void *stream,
+               void **params) {
   const DeviceApi &api = *all.api;
   const int64_t *grid = request.grid, *block = request.block;
   check_block(request, device);
@@ -132,10 +133,10 @@ void launch_on(const Devices &all, const Device &device, ArtifactState &state, u
   const int64_t sharedBytes = request.sharedBytes + kernel.dynamicBytes;
   // An AMD kernel says in its metadata what its cluster is.
   const bool extended = is_cluster(cluster) && api.cuda();
-  if (runningCall.memory != nullptr)
-    runningCall.memory->register_all();
+  if (call.memory != nullptr)
+    call.memory->register_all();
   if (extended ? static_cast<bool>(api.cuLaunchKernelEx) : static_cast<bool>(api.launchKernel))
-    runningCall.launched = true;
+    call.launched = true;
   try {
     if (extended)
       launch_cluster(api, request, kernel.function, cluster, sharedBytes, stream, params);
@@ -151,8 +152,9 @@ void launch_on(const Devices &all, const Device &device, ArtifactState &state, u
   }
 }
 
-void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, const int64_t *block,
-            const int64_t *cluster, int64_t sharedBytes, void *stream, void **params) {
+void launch(RunningCall &call, const FlyArtifact *artifact, uint32_t number, const int64_t *grid,
+            const int64_t *block, const int64_t *cluster, int64_t sharedBytes, void *stream,
+            void **params) {
   ArtifactState &state = ArtifactState::of(artifact);
   const Note &note = state.note();
   if (number >= note.kernels.size())
@@ -162,10 +164,10 @@ void launch(const FlyArtifact *artifact, uint32_t number, const int64_t *grid, c
   if (grid == nullptr || block == nullptr)
     request.refuse("grid or block is NULL");
   const Devices &all = devices();
-  if (runningCall.device != nullptr)
-    return launch_on(all, *runningCall.device, state, number, request, cluster, stream, params);
+  if (call.device != nullptr)
+    return launch_on(all, *call.device, call, state, number, request, cluster, stream, params);
   const CurrentDevice scope(all);
-  launch_on(all, all.current(), state, number, request, cluster, stream, params);
+  launch_on(all, all.current(), call, state, number, request, cluster, stream, params);
 }
 
 } // namespace
@@ -175,6 +177,9 @@ int32_t flydsl_launch(const FlyArtifact *artifact, uint32_t kernel, const int64_
                       const int64_t block[3], const int64_t cluster[3], int64_t shared_bytes,
                       void *stream, void **params) {
   using namespace flydsl::runtime;
-  return status_in_call(guarded(
-      [&] { launch(artifact, kernel, grid, block, cluster, shared_bytes, stream, params); }));
+  RunningCall &call = runningCall;
+  return status_in_call(call, guarded([&] {
+                          launch(call, artifact, kernel, grid, block, cluster, shared_bytes, stream,
+                                 params);
+                        }));
 }

@@ -17,33 +17,37 @@ struct RunningCall {
 };
 extern thread_local RunningCall runningCall;
 
-// The status of what ran in the call on this thread, whose failure says whether the call launched.
-inline int32_t status_in_call(int32_t status) noexcept {
-  return status == FLYDSL_OK || !runningCall.launched ? status : record_launched();
+// The status of what ran in a call, whose failure says whether the call launched.
+inline int32_t status_in_call(const RunningCall &call, int32_t status) noexcept {
+  return status == FLYDSL_OK || !call.launched ? status : record_launched();
 }
 
-// A call on this thread for a scope; a call inside of it counts as its own.
+// A call on this thread for a scope; a call inside of it counts as its own. The thread's variable
+// is looked up once, which costs a function call.
 class CallScope {
 public:
-  CallScope(const Device *device, EmulatedMemory *memory) : before(runningCall) {
-    runningCall = {device, memory, false};
+  CallScope(const Device *device, EmulatedMemory *memory) : running(runningCall), before(running) {
+    running = {device, memory, false};
   }
   ~CallScope() {
-    const bool launched = runningCall.launched;
-    runningCall = before;
-    runningCall.launched |= launched;
+    const bool launched = running.launched;
+    running = before;
+    running.launched |= launched;
   }
   CallScope(const CallScope &) = delete;
   CallScope &operator=(const CallScope &) = delete;
 
+  int32_t status(int32_t status) const noexcept { return status_in_call(running, status); }
+
 private:
+  RunningCall &running;
   const RunningCall before;
 };
 
 // `guarded`, for a body that may launch: its failures say whether it did.
 template <typename Body> int32_t guarded_call(Body &&body) noexcept {
   const CallScope scope(nullptr, nullptr);
-  return status_in_call(guarded(body));
+  return scope.status(guarded(body));
 }
 
 } // namespace flydsl::runtime

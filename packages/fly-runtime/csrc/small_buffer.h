@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace flydsl::runtime {
 
@@ -23,6 +24,31 @@ private:
   Element inlined[Inline];
   std::unique_ptr<Element[]> heap;
   Element *data;
+};
+
+// What is appended one by one: on the stack up to Inline elements, then on the heap.
+template <typename Element, size_t Inline> class SmallVector {
+public:
+  SmallVector() = default;
+  SmallVector(const SmallVector &) = delete;
+  SmallVector &operator=(const SmallVector &) = delete;
+
+  void push_back(const Element &element) {
+    if (count < Inline)
+      inlined[count] = element;
+    else
+      others.push_back(element);
+    ++count;
+  }
+  size_t size() const { return count; }
+  Element &operator[](size_t index) {
+    return index < Inline ? inlined[index] : others[index - Inline];
+  }
+
+private:
+  Element inlined[Inline];
+  std::vector<Element> others;
+  size_t count = 0;
 };
 
 } // namespace flydsl::runtime

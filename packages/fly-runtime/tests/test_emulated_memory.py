@@ -135,6 +135,34 @@ def test_one_tensor_for_two_arguments(make: Make, hip: build.Hip) -> None:
     assert sum(line.startswith("unregister") for line in hip.log()) == 2
 
 
+def test_many_tensors_of_one_call(make: Make, hip: build.Hip) -> None:
+    names = [f"t{number}" for number in range(40)]
+    f, _ = make("f", [tensor(name, access="read") for name in names])
+    tensors = [np.zeros(number + 1, F32) for number in range(40)]
+    f(*tensors)
+    assert registrations(hip) == [
+        (name, one.ctypes.data, one.nbytes, "read") for name, one in zip(names, tensors, strict=True)
+    ]
+    assert sum(line.startswith("unregister") for line in hip.log()) == 40
+
+
+def test_many_calls_with_other_tensors(make: Make, hip: build.Hip) -> None:
+    """What is kept of addresses that no call uses any more is bounded, and says nothing about the next call."""
+    f, _ = make("f", [tensor("a")])
+    tensors = [np.zeros(2 + number % 3, F32) for number in range(600)]
+    for one in tensors:
+        hip.reset()
+        f(one)
+        assert registrations(hip) == [("a", one.ctypes.data, one.nbytes, "write")]
+        assert hip.log()[-1].split()[0] == "unregister"
+    for one in tensors:
+        hip.reset()
+        f(one[1:])
+        f(one[:1])
+        assert [size for _, _, size, _ in registrations(hip)] == [one.nbytes - 4, 4]
+        assert sum(line.startswith("unregister") for line in hip.log()) == 2
+
+
 def test_registration_that_fails_names_the_argument(make: Make, hip: build.Hip) -> None:
     f, _ = make("f", [tensor("a")])
     hip.fail_next("flyemu_register_memory", 1)
