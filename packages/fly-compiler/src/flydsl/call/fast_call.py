@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flydsl.compile.target import environment
+from flydsl.frontend.control.audit import heard
 from flydsl.trace import context as _trace
 from flydsl.trace.hints import _ambient
 
@@ -31,9 +32,9 @@ _TEMPLATE = """
 def {name}(_fly_jit{parameters}):
     if _fly_state.trace is not None:
         return _fly_inline({names})
-    _fly_unset, _fly_get, _fly_held, _fly_number = _fly_environment.last
+    _fly_number, _fly_settings = _fly_environment.last
     try:
-        _fly_same = _fly_disjoint(_fly_unset) and _fly_get(_fly_variables) == _fly_held and {unchanged}
+        _fly_same = (_fly_heard.settings == _fly_settings or _fly_environment.is_still(_fly_number)) and {unchanged}
     except (AttributeError, KeyError, ValueError):
         _fly_same = False
     if _fly_same:
@@ -63,14 +64,13 @@ def make_fast_call(jit: JitFunction[Any, Any], found: Watch | None) -> tuple[Cal
         "_fly_constexpr": constexpr_key,
         "_fly_type": type_key,
         "_fly_entries": jit._entries,
-        "_fly_disjoint": environment.is_disjoint,
         "_fly_environment": environment,
+        "_fly_heard": heard,
         "_fly_inline": jit.inline,
         "_fly_signatures": SIGNATURES,
         "_fly_specialise": jit.specialise,
         "_fly_state": _trace.state,
         "_fly_receiver": jit.receiver_key,
-        "_fly_variables": environment.values,
     }
     parameters, key = _parameters(jit, scope)
     names = "".join(f"{one.name}, " for one in jit.parameters)

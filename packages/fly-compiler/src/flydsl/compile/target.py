@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import get_ident
 from typing import Any
 
+from flydsl.frontend.control.audit import heard
 from flydsl.utils import env
 
 __all__ = ["Environment", "Settings", "environment", "environment_token", "settings"]
@@ -45,19 +47,21 @@ class Environment:
     """The variables that matter, as one number, with a test that they are what they were.
 
     Reading and hashing them costs a quarter of a compiled call. Few are set, and the others being absent is one look-up
-    each: to see that the environment is the last one costs half of that.
+    each: to see that the environment is the last one costs half of that, and to see that nobody has set any variable
+    since it was seen costs next to nothing.
 
     Attributes:
-        last: names that are not set, what gets the others, their values, and their number. It is replaced as a whole.
-        is_disjoint: tells whether none of some names is set.
-        values: where to get values.
+        last: the number of the environment that was seen last, and `heard.settings` then; -1 while a thread may not
+            have finished with what it sets. It is replaced as a whole.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self.values: Any = os.environ if _raw is None else _raw
-        self.is_disjoint: Callable[[Iterable[Any]], bool] = self.values.keys().isdisjoint
-        self.last: tuple[tuple[Any, ...], Callable[[Any], Any], Any, int]
+        self._values: Any = os.environ if _raw is None else _raw
+        self._is_disjoint: Callable[[Iterable[Any]], bool] = self._values.keys().isdisjoint
+        # Names that are not set, what gets the others, their values, and the number.
+        self._known: tuple[tuple[Any, ...], Callable[[Any], Any], Any, int]
+        self.last: tuple[int, int]
         self.number()
 
     def number(self) -> int:
@@ -69,8 +73,25 @@ class Environment:
         names, held = [name for name, _ in found if name not in absent], [value for value in token if value is not None]
         # What an itemgetter gives of one name is no tuple.
         get = operator.itemgetter(*names) if names else _nothing
-        self.last = absent, get, held[0] if len(held) == 1 else tuple(held), number
+        self._known = absent, get, held[0] if len(held) == 1 else tuple(held), number
+        self.last = number, -1
         return number
+
+    def is_still(self, number: int) -> bool:
+        """Tell whether the environment is that of a number of `last`. Raises `KeyError` where a variable is gone."""
+        settings = heard.settings  # before anything is looked at
+        absent, get, held, known = self._known
+        if known != number or not self._is_disjoint(absent) or get(self._values) != held:
+            return False
+        if heard.tried and _TELLS:
+            heard.setting.discard(get_ident())
+            if not heard.setting:
+                self.last = number, settings
+        return True
+
+
+_TELLS = not hasattr(os, "reload_environ")
+"""Python 3.14 has a function that changes `os.environ` without telling of it."""
 
 
 def _nothing(_: Any) -> tuple[()]:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python itself tells of: files that traced code opens, by whatever function, and assignments to functions' code.
+"""What Python itself tells of: files that traced code opens, by whatever function, assignments to functions' code, and
+changes of environment variables.
 
 Most functions that read a file open it deep inside (`gzip.open`, `runpy.run_path`, a method of an archive), and no
 table of them is complete. So a hook for Python's audit events notes each file, and each folder that is listed, when it
 is opened. Questions that open nothing, such as `os.path.exists`, raise no event: `outside.py` has them.
 
 Where there is a hook, reading a function's `__code__` or defaults raises an event, which costs more than all else that
-a compiled call looks at. So assignments to them, which raise one too, are counted, and a call compares the number.
+a compiled call looks at. So assignments to them, which raise one too, are counted, and a call compares the number. So
+are changes of environment variables: to look at those that matter costs a seventh of a compiled call.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -36,6 +39,7 @@ PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _MAKES = os.O_CREAT | os.O_TRUNC | os.O_WRONLY
 _OPENS = frozenset(("open", "os.listdir", "os.scandir", "sqlite3.connect"))
 _ASSIGNS = frozenset(("object.__setattr__", "object.__delattr__"))
+_SETS = frozenset(("os.putenv", "os.unsetenv"))
 _TRIED = "flydsl.listen"
 
 
@@ -44,11 +48,18 @@ class _Heard:
 
     Attributes:
         assignments: how many assignments to parts of functions there were in this process.
+        settings: how often an environment variable was set or removed.
+        setting: the threads that did that, which Python tells of before it is done. A thread that asks has done it.
         tried: whether the hook hears anything.
     """
 
-    assignments = 0
-    tried = False
+    __slots__ = ("assignments", "setting", "settings", "tried")
+
+    def __init__(self) -> None:
+        self.assignments = 0
+        self.settings = 0
+        self.setting: set[int] = set()
+        self.tried = False
 
 
 heard = _Heard()
@@ -56,7 +67,7 @@ heard = _Heard()
 
 @functools.cache
 def listen() -> None:
-    """Begin to note what traced code opens, and assignments to functions. A hook cannot be taken away again.
+    """Begin to note what traced code opens, and to count assignments. A hook cannot be taken away again.
 
     Raises:
         RuntimeError: another hook of this process admits no more of them.
@@ -73,6 +84,7 @@ def listen() -> None:
 def _hook() -> Callable[[str, tuple[Any, ...]], None]:
     # Held by the closure: while Python ends, the names of this module may be gone before the last event.
     opens, assigns, parts, state, note, found = _OPENS, _ASSIGNS, PARTS_OF_FUNCTIONS, _trace.state, _note, heard
+    sets, thread = _SETS, get_ident
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in opens:
@@ -81,6 +93,9 @@ def _hook() -> Callable[[str, tuple[Any, ...]], None]:
         elif event in assigns:
             if arguments[1] in parts:
                 found.assignments += 1
+        elif event in sets:
+            found.setting.add(thread())
+            found.settings += 1
         elif event == _TRIED:
             found.tried = True
 
