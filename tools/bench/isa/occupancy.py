@@ -10,7 +10,7 @@ from .instruction import is_rdna
 
 _VECTOR_REGISTERS, _VECTOR_GRANULE = 512, 8
 _SCALAR_REGISTERS, _SCALAR_GRANULE = 800, 16
-_RDNA_REGISTERS, _RDNA_GRANULE, _RDNA_LDS = 1536, 24, 2 * (64 << 10)
+_RDNA_REGISTERS, _RDNA_GRANULE = 1536, 24
 
 
 def _rounded(value: int, granule: int) -> int:
@@ -28,7 +28,7 @@ def waves_per_simd(kernel: KernelCode) -> float:
     groups = waves * chip.simds // in_group
     if kernel.lds_bytes:
         assert chip.lds_granule is not None
-        whole = _RDNA_LDS if rdna else chip.lds_bytes
+        whole = 2 * chip.lds_bytes if rdna else chip.lds_bytes  # a workgroup processor has it twice
         groups = min(groups, whole // _rounded(kernel.lds_bytes, chip.lds_granule))
     if in_group > 1:
         groups = min(groups, chip.workgroups)

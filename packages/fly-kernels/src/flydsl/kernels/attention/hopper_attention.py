@@ -32,6 +32,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.black_box import black_box_vector
@@ -46,7 +47,8 @@ WARPGROUP = 128
 ROWS = 64  # of a warpgroup
 COLUMNS = 64  # of a row in shared memory: 128 bytes, the width of the swizzle
 SWIZZLE = (3, 4, 3)
-SHARED_BYTES = 227 << 10
+SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
+MULTIPROCESSORS = CHIPS["sm_90a"].compute_units or 0
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
 # By consumers: registers of a thread of the producer, and of a consumer.
 _REGISTERS = {2: (24, 240), 3: (32, 160)}
@@ -116,7 +118,7 @@ def compile_hopper_attention(
     sm_scale: float | None = None,
     window: tuple[int, int] | None = None,
     config: HopperAttentionConfig | None = None,
-    multiprocessors: int = 132,
+    multiprocessors: int = MULTIPROCESSORS,
 ) -> Callable[..., None]:
     """Build the launcher of a forward; the page's top says what it computes.
 

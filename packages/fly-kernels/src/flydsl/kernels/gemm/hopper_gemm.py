@@ -29,6 +29,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.language import flyc, fx
@@ -43,10 +44,10 @@ ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLE = (3, 4, 3)
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
-MULTIPROCESSORS = 132
+MULTIPROCESSORS = CHIPS["sm_90a"].compute_units or 0
 _MOST_STAGES = 12
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
-SHARED_BYTES = 227 << 10
+SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
 _PLAIN = Epilogue()
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from flydsl.runtime.chips import CHIPS
+
 from ..common.checks import positive_integer
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES
@@ -26,7 +28,7 @@ from .splitk_reduce import build_splitk_reduce
 __all__ = ["TDM_OUTPUTS", "TdmGemm", "build_tdm_gemm", "check_apart"]
 
 TDM_OUTPUTS = {"f16": "Float16", "bf16": "BFloat16", "f32": "Float32"}
-_LDS = 320 << 10
+_LDS = CHIPS["gfx1250"].lds_bytes
 _MOST_SUMS = 512  # registers of a lane, of 1,024
 _MOST_WAVES = 32
 _MOST_CLUSTER = 16

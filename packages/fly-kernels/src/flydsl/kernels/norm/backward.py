@@ -55,7 +55,7 @@ class BackwardNorm:
 
 
 def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
-    """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
+    """The function that checks the arguments (by the kernel's names for them) and launches, for a `@flyc.jit` body.
 
     The two-stage form launches both stages. Raises as `forward_norm` does, and ValueError for a number of programs that
     is not positive.

@@ -102,7 +102,7 @@ def even_grid(wanted: fx.Int32, most: int) -> fx.Int32:
 
 
 def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], None]:
-    """The function that checks the arguments (by their names in the contract) and launches, for a `@flyc.jit` body.
+    """The function that checks the arguments (by the kernel's names for them) and launches, for a `@flyc.jit` body.
 
     Raises ValueError for an N that is not positive, a negative eps, an unknown dtype, and a weight dtype that is
     neither the activations' nor f32; ImportError without the compiler.
