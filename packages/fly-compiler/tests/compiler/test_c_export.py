@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`export_to_c`: a C program calls a compiled function (contract 15.5)."""
+"""`export_to_c`: a C program calls a compiled function."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""External functions with what defines them (contract 10.5)."""
+"""External functions with what defines them."""
 
 from __future__ import annotations
 

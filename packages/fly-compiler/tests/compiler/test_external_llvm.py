@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`FLYDSL_COMPILE_LLVM_DIR`: the last step by another LLVM (contract 15.6)."""
+"""`FLYDSL_COMPILE_LLVM_DIR`: the last step by another LLVM."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values that the language's contract (section 7) and its older spellings give for layout functions."""
+"""The values that language users and older spellings get from layout functions."""
 
 import pytest
 

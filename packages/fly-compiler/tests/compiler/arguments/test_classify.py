@@ -160,7 +160,7 @@ def test_none_is_for_optional_compile_time_arguments():
 
 
 class Scale:
-    """An argument that says itself how it travels (contract 14)."""
+    """An argument that says itself how it travels."""
 
     def __init__(self, value):
         self.value = value

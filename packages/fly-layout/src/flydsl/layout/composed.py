@@ -102,7 +102,7 @@ class ComposedLayout(LayoutLike):
     def inverse(self) -> ComposedLayout:
         """The true inverse function of a bijection ``swizzle o offset o layout`` onto ``[0, n)``.
 
-        Unlike `left_inverse`, which by the contract acts on the outer layout alone.
+        Unlike `left_inverse`, which acts on the outer layout alone, as that of the dialect does.
         """
         return above.inverse(self)  # type: ignore[no-any-return]
 

@@ -462,7 +462,7 @@ def _order(order: Any) -> GemmTraversalOrder:
 
 
 def _steps(order: GemmTraversalOrder, extents: dict[str, int]) -> list[tuple[int, int, int]]:
-    """Return the (m, n, k) of each step; see "gemm expansion" of the IR contract."""
+    """Return the (m, n, k) of each step: the first letter of the order turns fastest, a serpentine to and fro."""
     letters = order.value.removesuffix("_serpentine")
     serpentine = order.value.endswith("_serpentine")
     inner, middle, outer = tuple(letters)
