@@ -63,12 +63,7 @@ print(json.dumps([flyc.compile.only(clear, np.zeros(64, np.float32), *one).max_b
 """
 
 
-_DISAGREES = pytest.mark.xfail(
-    strict=True, reason="workgroups of two waves: 16 fit the emulated compute unit, 32 says the table; one is wrong"
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(one, marks=_DISAGREES if one == "gfx1250" else ()) for one in EMULATED])
+@pytest.mark.parametrize("name", EMULATED)
 def test_what_fits_the_emulated_compute_unit(name):
     """Workgroups of one wave, of two, and of one with a third of the LDS, which is given out in granules."""
     chip = CHIPS[name]

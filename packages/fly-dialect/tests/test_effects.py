@@ -5,7 +5,7 @@ import pytest
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect
-from flydsl._mlir.dialects import fly, fly_ktrace, fly_rocdl
+from flydsl._mlir.dialects import fly, fly_ktrace, fly_nvvm, fly_rocdl
 from flydsl._mlir.passmanager import PassManager
 
 
@@ -16,7 +16,7 @@ def operations(dialect: object) -> list[str]:
     return sorted(name for name in names if isinstance(name, str) and name.startswith(prefix))
 
 
-@pytest.mark.parametrize(("dialect", "least"), [(fly, 90), (fly_rocdl, 3), (fly_ktrace, 6)])
+@pytest.mark.parametrize(("dialect", "least"), [(fly, 90), (fly_rocdl, 3), (fly_ktrace, 6), (fly_nvvm, 5)])
 def test_every_operation_states_its_effects(dialect: object, least: int, context: ir.Context) -> None:
     found = operations(dialect)
     assert len(found) >= least

@@ -23,8 +23,10 @@ struct Resources {
 Resources resourcesOf(const Architecture &architecture, const KernelDescriptor &descriptor) {
   if (architecture.generation < 10)
     return {8, 512, 8, 800, 16, architecture.ldsBytes};
-  if (architecture.generation >= 13) // LLVM: as many VGPRs as one wave can have
-    return {16, 1024, 16, ~0U, 32, architecture.ldsBytes};
+  // LLVM: as many VGPRs as one wave can have, and a compute unit's barriers; there is no mode of
+  // workgroup processors.
+  if (architecture.generation >= 13)
+    return {16, 1024, 16, ~0U, 16, architecture.ldsBytes};
   const uint32_t half = descriptor.wave32() ? 1 : 2;
   return {16, 1536 / half, 24 / half, ~0U, 32, uint64_t{2} * architecture.ldsBytes};
 }

@@ -211,7 +211,7 @@ def parse_type(text: str) -> ir.Type:
 
 def is_stream(value: ir.Value) -> bool:
     """Tell whether a value is a stream as it is traced, not its address."""
-    return str(value.type) == STREAM_TYPE
+    return bool(value.type == parse_type(STREAM_TYPE))
 
 
 def type_of(cls: TypeClass, *arguments: object) -> ir.Type:

@@ -66,7 +66,7 @@ CHIPS = {
         Chip("gfx1151", "Radeon 8060S", 32, 64 << 10, 32, 1024, 20, 4, 16, 32, "", "wmma"),
         Chip("gfx1201", "RX 9070 XT", 32, 64 << 10, 32, 1024, 32, 4, 16, 32, "ocp", "wmma"),
         Chip("sm_90a", "H100", 32, 227 << 10, 32, 128, 132, 4, 16, 32, "ocp", "wgmma"),
-        Chip("gfx1250", "gfx1250", 32, 320 << 10, 64, 1024, 256, 4, 16, 32, "ocp", "wmma"),
+        Chip("gfx1250", "gfx1250", 32, 320 << 10, 64, 1024, 256, 4, 16, 16, "ocp", "wmma"),
     )
 }
 """By name. A chip that is not here is compiled for, but nothing is known of it."""

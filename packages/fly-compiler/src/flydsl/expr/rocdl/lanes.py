@@ -15,7 +15,7 @@ from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
-from ..values.numeric.types import BFloat16, Float32, Int32
+from ..values.numeric.types import BFloat16, Float32, Int32, Int64
 from ..values.vector import _make
 from .intrinsic import call_intrinsic
 
@@ -66,7 +66,7 @@ def ballot(res: Any, pred: Any) -> ir.Value:
     """
     kind = _type(res)
     width = _trace.target().warp_size
-    if str(kind) != f"i{width}":
+    if kind != (Int32 if width == 32 else Int64).ir_type:
         raise ValueError(f"ballot on {_trace.target().name} (wave{width}) gives i{width}, not {kind}")
     return build("rocdl.ballot", (as_numeric(pred).__dsl_bool__().ir_value(),), kind)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Folders. They run wherever MLIR folds: in `canonicalize`, in `sccp`, and in builders that ask for
-// it; but not in the passes whose output the contract fixes. An op may have lost attributes when it
+// it; but not in the passes whose output existing tests fix. An op may have lost attributes when it
 // is folded.
 
 #include "fly/Dialect/Fly/IR/Folding.h"

@@ -19,7 +19,7 @@ class _TargetAddressSpace:
     """The address spaces that only AMD GPUs have, as attributes of the current context."""
 
     @property
-    def BufferDesc(self) -> ir.Attribute:  # the name of the contract
+    def BufferDesc(self) -> ir.Attribute:  # the name that existing kernels use
         """Buffer resources."""
         return ir.Attribute.parse("#fly_rocdl.buffer_desc")
 

@@ -50,7 +50,7 @@ def Fly_TiledDivideOp : Fly_DivideOp<"tiled_divide", "inferTiledDivide",
 def Fly_FlatDivideOp : Fly_DivideOp<"flat_divide", "inferFlatDivide",
     "logical_divide, as (tile, ..., rest, ...)">;
 
-// The tiler's class is checked by inference, whose message the contract fixes.
+// The tiler's class is checked by inference, whose message existing tests expect.
 class Fly_ProductOp<string mnemonic, string inference, string text>
     : Fly_BinaryAlgebraOp<mnemonic, inference, Fly_NarrowLayout, AnyType, Fly_NarrowLayout> {
   let summary = text;

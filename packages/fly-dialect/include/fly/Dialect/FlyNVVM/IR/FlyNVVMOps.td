@@ -14,7 +14,8 @@ class FlyNVVM_Op<string mnemonic, list<Trait> traits = []> : Op<FlyNVVM_Dialect,
 
 // --- tensor maps ---------------------------------------------------------------------------------
 
-def FlyNVVM_MakeTensorMapOp : FlyNVVM_Op<"make_tensor_map", [AttrSizedOperandSegments]> {
+def FlyNVVM_MakeTensorMapOp : FlyNVVM_Op<"make_tensor_map",
+    [AttrSizedOperandSegments, Fly_AnyEffect]> {
   let summary = "the map of a tensor in global memory, made in a host function";
   let description = [{
     `extents` are the tensor's, in elements, and `strides` the distances of its modes, in elements
@@ -46,7 +47,7 @@ def FlyNVVM_TensorMapAddressOp : FlyNVVM_Op<"tensor_map_address", [Pure]> {
 // --- asynchronous products -----------------------------------------------------------------------
 
 class FlyNVVM_AccumulatorsOp<string mnemonic>
-    : FlyNVVM_Op<mnemonic, [AllTypesMatch<["accumulators", "result"]>]> {
+    : FlyNVVM_Op<mnemonic, [AllTypesMatch<["accumulators", "result"]>, Fly_AnyEffect]> {
   let results = (outs AnyVectorOfNonZeroRank:$result);
 }
 
@@ -60,7 +61,7 @@ def FlyNVVM_WGMMAFenceOp : FlyNVVM_AccumulatorsOp<"wgmma_fence"> {
   let assemblyFormat = "$accumulators attr-dict `:` type($accumulators)";
 }
 
-def FlyNVVM_WGMMACommitOp : FlyNVVM_Op<"wgmma_commit"> {
+def FlyNVVM_WGMMACommitOp : FlyNVVM_Op<"wgmma_commit", [Fly_AnyEffect]> {
   let summary = "makes a group of the products issued so far";
   let assemblyFormat = "attr-dict";
 }

@@ -14,7 +14,7 @@ class FlyROCDL_Op<string mnemonic, list<Trait> traits = []>
 
 def FlyROCDL_GetBufferRsrcOp : FlyROCDL_Op<"get_buffer_rsrc", [Pure, InferTypeOpAdaptor]> {
   let summary = "the buffer resource of a pointer";
-  // The operand's class is checked by inference, whose message the contract fixes.
+  // The operand's class is checked by inference, whose message existing tests expect.
   let arguments = (ins AnyType:$source);
   let results = (outs LLVM_AnyPointer:$result);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";

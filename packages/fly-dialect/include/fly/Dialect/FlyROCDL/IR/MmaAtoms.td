@@ -41,7 +41,15 @@ def FlyROCDL_CDNA3SMFMACType : FlyROCDL_Matrix<"CDNA3SMFMAC", "cdna3.smfmac",
 }
 
 def FlyROCDL_CDNA4MFMAScaleType : FlyROCDL_Matrix<"CDNA4MFMAScale", "cdna4.mfma_scale",
-    (ins "int32_t":$opselA, "int32_t":$opselB), [FlyROCDL_Stateful], [], ["getStateMembers"]>;
+    (ins "int32_t":$opselA, "int32_t":$opselB), [FlyROCDL_Stateful], [], ["getStateMembers"]> {
+  let summary = "a matrix operation of CDNA4 with E8M0 scales for 32 elements of K";
+  let description = [{
+    The state `scale_a` and `scale_b`, or the second members of the operand groups, are 32 bits per
+    lane, of which `opselA` and `opselB` pick a byte. Where both are the constant 0, the default,
+    LLVM selects the instruction without scales, a factor of 1; a byte of 0 that is not a constant
+    is 2^-127.
+  }];
+}
 
 def FlyROCDL_GFX11WMMAType : FlyROCDL_Matrix<"GFX11WMMA", "gfx11.wmma",
     (ins "bool":$signA, "bool":$signB, "bool":$clamp)>;
