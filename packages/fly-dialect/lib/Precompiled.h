@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What most files of this package include: parsed once for all of them. A file still includes what it uses.
+// What most files of this package include: parsed once for all of them. A file still includes what
+// it uses.
 #ifndef FLY_LIB_PRECOMPILED_H
 #define FLY_LIB_PRECOMPILED_H
 
