@@ -158,8 +158,8 @@ def test_a_relative_path_is_of_the_working_folder(tmp_path, monkeypatch):
 def test_two_writes_in_a_tick_of_the_clock_are_told_apart(tmp_path, monkeypatch):
     """The clock of the file system is made as coarse as some are: the times say nothing."""
     path = tmp_path / "number"
-    real = files._facts
-    monkeypatch.setattr(files, "_facts", lambda found: (*real(found)[:4], 0, files_clock()))
+    real, now = files._facts, time.time_ns()
+    monkeypatch.setattr(files, "_facts", lambda found: (*real(found)[:4], 0, now))
     monkeypatch.setattr(files, "_TICK_NS", 60_000_000_000)
     path.write_text("3")
     launch, x = launcher(lambda: int(path.read_text())), np.zeros(1, np.float32)
@@ -169,10 +169,3 @@ def test_two_writes_in_a_tick_of_the_clock_are_told_apart(tmp_path, monkeypatch)
     path.write_text("5")
     launch(x)
     assert x[0] == 5
-
-
-START = time.time_ns()
-
-
-def files_clock():
-    return START

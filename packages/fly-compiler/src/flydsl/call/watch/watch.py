@@ -70,7 +70,7 @@ class Watch:
         """Return expressions that are all true while nothing changed; what they name goes to `scope`."""
         contents = [one for one in self.reach.guards if isinstance(one, Content)]
         guards = [one for one in self.reach.guards if not isinstance(one, (Code, Content))]
-        scope["_fly_assignments"] = self._assignments
+        scope |= {"_fly_heard": heard, "_fly_assignments": self._assignments}
         self._scopes.append(scope)
         texts = ["_fly_heard.assignments == _fly_assignments"]
         texts += [one.test(scope, number) for number, one in enumerate(guards[:_INLINE])]
