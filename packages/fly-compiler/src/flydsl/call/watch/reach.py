@@ -68,20 +68,8 @@ _RECORDS = frozenset(
         *("collections", "concurrent.futures._base", "configparser", "contextlib", "csv", "difflib", "email.message"),
         *("fractions", "functools", "graphlib", "hmac", "http.cookies", "ipaddress", "json.decoder", "json.encoder"),
         *("mimetypes", "multiprocessing.process", "multiprocessing.shared_memory", "multiprocessing.sharedctypes"),
-        *(
-            "optparse",
-            "pprint",
-            "queue",
-            "reprlib",
-            "sched",
-            "shelve",
-            "shlex",
-            "statistics",
-            "string",
-            "textwrap",
-            "threading",
-        ),
-        *("types", "urllib.request", "uuid", "weakref", "zoneinfo"),
+        *("optparse", "pprint", "queue", "reprlib", "sched", "shelve", "shlex", "statistics", "string", "textwrap"),
+        *("threading", "types", "urllib.request", "uuid", "weakref", "zoneinfo"),
     )
 )
 """Modules of Python whose objects hold what users put there."""

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
@@ -44,7 +44,7 @@ ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLE = (3, 4, 3)
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
-MULTIPROCESSORS = CHIPS["sm_90a"].compute_units or 0
+MULTIPROCESSORS = cast(int, CHIPS["sm_90a"].compute_units)
 _MOST_STAGES = 12
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
 SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
