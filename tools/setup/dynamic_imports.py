@@ -16,6 +16,7 @@ __all__ = ["violations"]
 
 _EXEMPT = "flydsl:computed-imports"
 _OWN = ("__name__", "__package__", "__spec__.parent")
+_FUNCTIONS = ("import_module", "__import__")
 
 
 def violations(source_roots: Sequence[Path], contracts: Path) -> list[str]:
@@ -33,7 +34,10 @@ def violations(source_roots: Sequence[Path], contracts: Path) -> list[str]:
         for file in sorted((root / "flydsl").rglob("*.py")):
             module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
             package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-            for line, target in _imports_by_name(ast.parse(file.read_text()), package):
+            text = file.read_text()
+            if not any(name in text for name in _FUNCTIONS):  # most files: not worth a walk
+                continue
+            for line, target in _imports_by_name(ast.parse(text), package):
                 place = f"{module} ({file}:{line})"
                 if target is None:
                     unused.discard(module)
@@ -46,10 +50,10 @@ def violations(source_roots: Sequence[Path], contracts: Path) -> list[str]:
 
 def _imports_by_name(tree: ast.AST, package: str) -> Iterator[tuple[int, str | None]]:
     """Yield line and absolute name of each import by name in a module of `package`; `None` for a computed name."""
-    functions = {"import_module", "__import__"}
+    functions = set(_FUNCTIONS)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "importlib":
-            functions.update(one.asname for one in node.names if one.name == "import_module" and one.asname)
+            functions.update(one.asname for one in node.names if one.name in _FUNCTIONS and one.asname)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] not in functions:
             continue

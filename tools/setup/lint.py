@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from . import debian, dynamic_imports, environments, untyped, wheels
@@ -133,15 +135,20 @@ def run() -> tuple[int, int]:
         "MYPYPATH": os.pathsep.join(map(str, (STUBS, *SOURCE_ROOTS, ROOT / "tools"))),
     }
     python = str(folder / "bin" / "python")
-    results = [
-        _check("ruff check", [str(folder / "bin" / "ruff"), "check", "."], env),
-        _check("ruff format", [str(folder / "bin" / "ruff"), "format", "--check", "."], env),
-        _check("layers", *layers_command(SOURCE_ROOTS, STAND_INS)),
-        _imports_by_name(),
-        _untyped(),
-        _check("tests of the checks", [python, "-m", "pytest", "-q", "tools/tests"], env),
-        _check("clang-format", [f"clang-format-{debian.LLVM}", "--dry-run", "-Werror", *_tracked(*CPP_SUFFIXES)], env),
+    ruff = str(folder / "bin" / "ruff")
+    clang_format = [f"clang-format-{debian.LLVM}", "--dry-run", "-Werror", *_tracked(*CPP_SUFFIXES)]
+    checks: list[Callable[[], bool]] = [
+        partial(_check, "tests of the checks", [python, "-m", "pytest", "-q", "tools/tests"], env),
+        partial(_check, "ruff check", [ruff, "check", "."], env),
+        partial(_check, "ruff format", [ruff, "format", "--check", "."], env),
+        partial(_check, "layers", *layers_command(SOURCE_ROOTS, STAND_INS)),
+        _imports_by_name,
+        _untyped,
+        partial(_check, "clang-format", clang_format, env),
     ]
+    # Each keeps one core busy, the tests of the checks about as long as all others together.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        results = [*threads.map(lambda check: check(), checks)]
     binding_stubs(STUBS)
     for root in SOURCE_ROOTS:
         arguments = [python, "-m", "mypy", *_mypy_packages(root / "flydsl")]

@@ -63,7 +63,6 @@ ALL = {
             "fly-autotune",
             PACKAGES / "fly-autotune",
             tested_beside=("layout", "runtime", "dialect", "compiler", "emulator"),
-            tested_on=("gfx942", "gfx950"),
         ),
         Package(
             "fly-kernels",

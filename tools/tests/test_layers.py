@@ -10,15 +10,24 @@ from setup import dynamic_imports, lint
 from setup.paths import ROOT
 
 
-@pytest.fixture
-def sources(tmp_path):
-    """A copy of every package's sources that a test may spoil."""
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    """A copy of every package's sources."""
     roots = []
     for root in lint.SOURCE_ROOTS:
-        copy = tmp_path / root.parent.name / "src"
+        copy = tmp_path_factory.mktemp(root.parent.name) / "src"
         shutil.copytree(root, copy, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         roots.append(copy)
     return roots
+
+
+@pytest.fixture
+def sources(copies):
+    """The copies; what a test plants in them goes when it ends."""
+    yield copies
+    for root in copies:
+        for planted in root.rglob("planted*.py"):
+            planted.unlink()
 
 
 def check(roots, tmp_path):

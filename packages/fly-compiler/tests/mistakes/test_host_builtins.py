@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's own functions on values of the kernel: what they are here; recursion; keyword-only parameters."""
 
+import inspect
 import math
+import sys
 
 import numpy as np
+import pytest
 from teaching import teaches
 
 import flydsl.compiler as flyc
@@ -61,11 +64,20 @@ def test_the_index_by_another_name(x, n):
     x[fx.thread_id.x] = 1.0  # here
 
 
+@pytest.fixture
+def shallow():
+    """Fewer calls within each other: each operation has a location as long as the stack is deep."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 250)
+    yield
+    sys.setrecursionlimit(limit)
+
+
 def factorial(n):
     return n * factorial(n - 1)  # here
 
 
-def test_recursion_names_the_function():
+def test_recursion_names_the_function(shallow):
     def body(x, n):
         x[0] = factorial(n).to(fx.Float32)
 
@@ -85,7 +97,7 @@ def is_odd(n):
     return n != 0 and is_even(n - 1)
 
 
-def test_recursion_names_the_cycle():
+def test_recursion_names_the_cycle(shallow):
     def body(x, n):
         if is_even(n):
             x[0] = 1.0
