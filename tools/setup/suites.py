@@ -47,6 +47,8 @@ class Suite:
     with_tests: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
     architectures: tuple[str, ...] = ("gfx942",)
+    one_of: tuple[int, ...] = (1,)
+    """Of the cases of a test one in so many runs on each architecture, unless the command line narrows the run."""
 
 
 def _pytest(*arguments: str) -> tuple[str, ...]:
@@ -70,13 +72,14 @@ def _of(package: wheels.Package) -> Suite:
 
 
 ALL = (
-    *map(_of, wheels.ALL.values()),
+    *(replace(_of(one), one_of=(2, 3)) if one.short == "kernels" else _of(one) for one in wheels.ALL.values()),
     # What is written for waves of 32 lanes too; gfx1100 runs the same by hand (CONTRIBUTING.md).
     replace(
         _of(wheels.ALL["kernels"]),
         name="kernels-wave32",
         command=_pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
         architectures=("gfx1201",),
+        one_of=(2,),
     ),
     replace(
         _of(wheels.ALL["kernels"]),
@@ -87,6 +90,7 @@ ALL = (
             "packages/fly-kernels/tests/attention/test_flash_attn_wmma.py",
         ),
         architectures=("gfx1100", "gfx1201"),
+        one_of=(3, 2),
     ),
     replace(
         _of(wheels.ALL["kernels"]),
@@ -175,7 +179,8 @@ def run(suite: Suite, extra: list[str]) -> Counts:
     # fly-opt is a tool of the build tree and in no wheel.
     programs = [folder / "bin", *([BUILD / "fly-dialect" / "bin"] if "dialect" in suite.packages else [])]
     total = Counts()
-    for architecture in suite.architectures:
+    for architecture, one_of in zip(suite.architectures, suite.one_of, strict=True):
+        share = {} if extra or one_of == 1 else {"FLYDSL_TEST_ONE_OF": str(one_of)}
         say(f"testing {suite.name}" + (f" on emulated {architecture}" if len(suite.architectures) > 1 else ""))
         report = BUILD / "reports" / f"{suite.name}-{architecture}.xml"
         report.parent.mkdir(parents=True, exist_ok=True)
@@ -186,6 +191,7 @@ def run(suite: Suite, extra: list[str]) -> Counts:
                 cwd=ROOT,
                 env={
                     **scratch,
+                    **share,
                     **os.environ,
                     **variables,
                     **companions,

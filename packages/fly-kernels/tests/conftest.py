@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -64,14 +65,29 @@ def arch() -> str:
     return get_rocm_arch().split(":")[0]
 
 
+# Of the cases of a test, one in so many runs, and at least one; 1 runs all.
+ONE_OF = int(os.environ.get("FLYDSL_TEST_ONE_OF", "1"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what is marked `once` to the suite's first architecture."""
-    if get_rocm_arch().split(":")[0] == "gfx942":
-        return
-    elsewhere = [item for item in items if item.get_closest_marker("once")]
-    if elsewhere:
-        config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if not item.get_closest_marker("once")]
+    """Leave what is marked `once` to the suite's first architecture, and take the share of the cases that is asked."""
+    kept = items
+    if get_rocm_arch().split(":")[0] != "gfx942":
+        kept = [item for item in kept if not item.get_closest_marker("once")]
+    if ONE_OF > 1:
+        cases: dict[tuple[Any, ...], list[pytest.Item]] = {}
+        for item in kept:
+            cases.setdefault((item.path, item.parent, getattr(item, "originalname", item.name)), []).append(item)
+        # Not every n-th: cases alternate between types and the like. The same ones in every process.
+        chosen = {
+            id(item)
+            for group in cases.values()
+            for item in ([one for one in group if crc32(one.name.encode()) % ONE_OF == 0] or group[:1])
+        }
+        kept = [item for item in kept if id(item) in chosen]
+    left = {id(item) for item in kept}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in left])
+    items[:] = kept
 
 
 @pytest.fixture(autouse=True)
