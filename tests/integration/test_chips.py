@@ -53,6 +53,7 @@ def clear(x: fx.Tensor, threads: fx.Constexpr[int], lds: fx.Constexpr[int]):
 
 FITTING = """
 import json, sys
+sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 import numpy as np
 sys.path.append(sys.argv[1])
 import flydsl.compiler as flyc

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.skipif(
 PROLOGUE = """
 import errno, itertools, os, shutil, sys
 from pathlib import Path
+sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 
 import numpy as np
 

@@ -105,7 +105,7 @@ ALL = (
         "integration",
         "integration",
         tuple(wheels.ALL),
-        _pytest("tests/integration"),
+        _pytest(*XDIST, "--dist", "loadfile", "tests/integration"),  # what a file's tests share takes long to make
         companions=(Companion("FLYDSL_SERVICE_PYTHON", "service", ("runtime", "autotune", "kernels", "emulator")),),
     ),
 )
