@@ -148,4 +148,4 @@ def test_what_cannot_be_done(words, said, tmp_path, monkeypatch, capsys):
 def test_a_folder_of_others_is_refused(tuned, cache_folder, capsys):
     cache_folder.chmod(0o777)
     assert main(["show"]) == 2
-    assert "others may write to" in capsys.readouterr().err
+    assert f"{cache_folder} may be written by others" in capsys.readouterr().err

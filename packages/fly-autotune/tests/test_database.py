@@ -350,7 +350,9 @@ def test_a_folder_that_others_may_write_to_is_not_used(full, bench, caplog, mode
     tuned = autotune([Config(BLOCK=1), Config(BLOCK=2)], key=["n"], do_bench=bench)(a_kernel(bench))
     assert tuned(3) == tuned(3) == 2
     assert len(bench.calls) == 2
-    assert caplog.text.count(f"others may write to {full.folder}") == 2  # reading and writing, once each
+    assert (
+        caplog.text.count(f"{full.folder} may be written by others (mode {mode:04o})") == 2
+    )  # reading and writing, once each
     assert f"chmod go-w {full.folder}" in caplog.text
     assert {path: path.read_bytes() for path in full.folder.iterdir()} == before
 
@@ -363,22 +365,45 @@ def a_kernel(bench):
     return kernel
 
 
-def test_a_folder_in_one_that_all_may_write_to_is_not_used(tmp_path, bench, monkeypatch, caplog):
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o777)
-    monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(tmp_path / "open" / "mine"))
+@pytest.mark.parametrize("mode", [0o777, 0o757])
+def test_a_folder_in_one_that_others_may_write_to_is_not_used(tmp_path, bench, monkeypatch, caplog, mode):
+    """They could put another folder in its place. The rule is fly-runtime's, and that of the cache of kernels."""
+    above, folder = tmp_path / "open", tmp_path / "open" / "below" / "mine"
+    monkeypatch.setenv("FLYDSL_AUTOTUNE_CACHE_DIR", str(folder))
+    folder.mkdir(parents=True, mode=0o700)
+    above.chmod(mode)
+    said = f"lies in {above}, which others may write to (mode {mode:04o}): they could put another folder in its place"
     autotune([Config(BLOCK=1)], key=["n"], do_bench=bench)(a_kernel(bench))(3)
-    assert "everybody may replace" in caplog.text
-    assert list((tmp_path / "open" / "mine").iterdir()) == []
+    assert said in caplog.text
+    assert "Set FLYDSL_AUTOTUNE_CACHE_DIR to a folder below one of yours" in caplog.text
+    assert list(folder.iterdir()) == []
+    for use in (lambda: Database(folder).results(), lambda: Database(folder).add([result(1)])):
+        with pytest.raises(OSError, match="could put another folder in its place"):
+            use()
+    above.chmod(0o1777)  # as /tmp: nobody can rename what belongs to others
+    Database(folder).add([result(1)])
+    assert blocks(Database(folder)) == [1]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_the_folder_of_another_user_is_not_used(full, caplog):
     os.chown(full.folder, 12345, -1)
-    with pytest.raises(OSError, match="owner 12345"):
-        full.results("kernel")
-    with pytest.raises(OSError, match="owner 12345"):
-        full.add([result(1)])
+    for use in (lambda: full.results("kernel"), lambda: full.add([result(1)])):
+        with pytest.raises(OSError, match=f"{full.folder} belongs to user 12345"):
+            use()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+def test_a_folder_below_that_of_another_user_is_not_used(tmp_path, mode):
+    """Its owner may rename what is in it, sticky or not."""
+    folder = tmp_path / "theirs" / "mine"
+    Database(folder).add([result(1)])
+    (tmp_path / "theirs").chmod(mode)
+    os.chown(tmp_path / "theirs", 12345, -1)
+    for use in (lambda: Database(folder).results(), lambda: Database(folder).add([result(2)])):
+        with pytest.raises(OSError, match=f"lies in {tmp_path / 'theirs'}, which belongs to user 12345"):
+            use()
 
 
 @pytest.mark.parametrize("name", ["results.lock", "results.sqlite", "results.sqlite-journal", "kernel.json"])
@@ -486,4 +511,4 @@ def test_the_log_says_it_once(full, bench, caplog):
     full.folder.chmod(0o777)
     for number in range(3):
         autotune([Config(BLOCK=1)], key=["n"], do_bench=bench)(a_kernel(bench))(number)
-    assert caplog.text.count("others may write to") == 2
+    assert caplog.text.count("may be written by others") == 2

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
+
+from flydsl.runtime.folders import make_private_folder, refusal, refusal_above
 
 __all__ = ["UntrustedError", "is_private", "private_folder"]
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_ADVICE = "or set FLYDSL_AUTOTUNE_CACHE_DIR to a folder of yours"
+_WHAT = "folder of tuned configurations"
+_VARIABLE = "FLYDSL_AUTOTUNE_CACHE_DIR"
 
 
 class UntrustedError(OSError):
@@ -19,30 +21,19 @@ class UntrustedError(OSError):
 
 
 def private_folder(path: Path, *, make: bool) -> Path:
-    """Check a folder that others must not write to; with `make`, create it for its owner alone.
+    """Check a folder that others must not write to nor replace; with `make`, create it for its owner alone.
 
     Raises:
-        UntrustedError: it belongs to somebody other than this user and root, others may write to it, everybody may
-            replace it (a parent is writable by all, and not sticky), or it is no folder.
+        UntrustedError: it, or a folder that leads to it, belongs to somebody other than this user and root, others may
+            write to one of them, or it is no folder.
         FileNotFoundError: it is not there, and `make` is false.
         OSError: it cannot be made.
     """
     if make:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            path.mkdir(mode=0o700)
-    facts = path.stat()
-    if not stat.S_ISDIR(facts.st_mode):
-        raise UntrustedError(f"{path} is not a folder")
-    if not is_private(facts):
-        raise UntrustedError(
-            f"others may write to {path} (owner {facts.st_uid}, mode {stat.S_IMODE(facts.st_mode):04o}): "
-            f"`chmod go-w {path}` after looking at what is in it, {_ADVICE}"
-        )
-    for parent in path.resolve().parents:
-        mode = parent.stat().st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise UntrustedError(f"everybody may replace {path}, because {parent} is writable by all: {_ADVICE}")
+        make_private_folder(path)
+    reason = refusal(path, _WHAT, _VARIABLE, of_root=True) or refusal_above(path, _WHAT, _VARIABLE)
+    if reason is not None:
+        raise UntrustedError(reason)
     return path
 
 

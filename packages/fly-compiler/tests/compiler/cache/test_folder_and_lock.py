@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from flydsl.compile.cache import folder
 from flydsl.compile.cache.folder import CacheFolderError, check_parents, private_folder
 from flydsl.compile.cache.lock import exclusive
+from flydsl.runtime import folders
 
 
 def test_a_new_folder_is_private(tmp_path):
@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
 def test_a_parent_that_others_may_write_to_is_refused(tmp_path, mode, monkeypatch):
-    monkeypatch.setattr(folder, "_is_own_group", lambda group: False)
+    monkeypatch.setattr(folders, "_is_own_group", lambda group: False)
     path = private_folder(tmp_path / "open" / "below" / "cache")
     check_parents(path)
     (tmp_path / "open").chmod(mode)
