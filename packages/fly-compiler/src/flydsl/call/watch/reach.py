@@ -45,6 +45,7 @@ from .attributes import data_names, gets_attributes, own_attributes
 from .bytecode import WHOLE_MODULE, add_names, globals_of, loads_global, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
+from .native import attributes_of, held, reader_of_attribute
 
 __all__ = ["ATOMS", "CONTAINERS", "Reach"]
 
@@ -73,6 +74,7 @@ _RECORDS = frozenset(
     )
 )
 """Modules of Python whose objects hold what users put there."""
+_RECORDS_IN_C = frozenset(("_asyncio",))
 _BOUND = (BuiltinMethodType, MethodWrapperType)
 _GETTERS = (operator.attrgetter, operator.methodcaller)
 _GUESSES = frozenset(("getattr", "hasattr"))
@@ -154,6 +156,7 @@ class Reach:
         self._seen: dict[int, Any] = {}
         self._queue: list[Any] = []
         self._holders: list[Any] = []
+        self._native: list[Any] = []
         self._patched: list[ModuleType] = []
         self._globals: dict[int, tuple[dict[str, Any], set[str]]] = {}
         self._namespaces: dict[type, Mapping[str, Any]] = {}
@@ -173,7 +176,10 @@ class Reach:
     # -- traversal -----------------------------------------------------------------------------------------------------
 
     def _add(self, value: Any) -> None:
-        if type(value) not in _PLAIN and id(value) not in self._seen:
+        if type(value) is slice:
+            for one in (value.start, value.stop, value.step):
+                self._add(one)
+        elif type(value) not in _PLAIN and id(value) not in self._seen:
             self._seen[id(value)] = value
             self._queue.append(value)
 
@@ -185,10 +191,14 @@ class Reach:
             before = len(self.names), len(self._seen), len(self._done)
             for holder in list(self._holders):
                 self._expand(holder)
+            for one in list(self._native):
+                self._expand_native(one)
             for module in list(self._patched):
                 self._expand_foreign(module)
             if not _IMPORTS.isdisjoint(self.names):
                 self._modules(self._values)
+            for name in sorted(states.SETTINGS.keys() & self.names):
+                self._setting(name)
             for namespace, names in list(self._globals.values()):
                 if not _RUNS_TEXT.isdisjoint(names | self.names):
                     for one in list(self._values):
@@ -204,8 +214,6 @@ class Reach:
                     self.guards.append(State(f"how full the cache of {one.__name__}() is", one, states.of_cache))
         if not _CALLERS.isdisjoint(self.names):
             self.guards.append(State("the frames of callers", None, states.of_callers))
-        for name in sorted(states.SETTINGS.keys() & self.names):
-            self.guards.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
         if self._has_abstract and not _INSTANCE_TESTS.isdisjoint(self.names):
             self.guards.append(State("the classes registered with abstract ones", None, states.of_registry))
 
@@ -309,11 +317,15 @@ class Reach:
             self._reads_environment = True
         elif hasattr(kind, "__array__") and kind.__name__ == "flatiter":
             self._add(value.base)
+        elif isinstance(value, states.of_datetime()):
+            self._add(value.tzinfo)  # which its methods ask
         read = states.reader_of(value)
         self._settings_of(kind.__module__.partition(".")[0])
         of_ctypes = isinstance(value, states.of_ctypes())
         if of_ctypes or (read is None and is_foreign_class(kind) and kind is not _CACHED):
             self._referents(value)
+        if read is None and attributes_of(kind):
+            self._native.append(value)
         if read is not None:
             self.guards.append(State(label, value, read))
             if getattr(getattr(value, "dtype", None), "hasobject", False):
@@ -337,12 +349,21 @@ class Reach:
         elif not is_foreign_class(kind) or hasattr(kind, "__slots__"):
             self._holders.append(value)
 
+    def _setting(self, name: str) -> None:
+        """Note a setting of the process, and follow what of the user's it is: a hook, a handler, a class."""
+        if (0, f"{name}()") not in self._done:
+            self._done.add((0, f"{name}()"))
+            guard = State(f"what {name}() returns", None, states.SETTINGS[name])
+            self.guards.append(guard)
+            for one in guard.value.objects if isinstance(guard.value, states.Same) else ():
+                self._add(one)
+
     def _settings_of(self, module: str) -> None:
         """Note the settings that functions and objects of a module of somebody else's go by."""
         if module in states.IMPLIED and (0, module) not in self._done:
             self._done.add((0, module))
             for name in states.IMPLIED[module]:
-                self.guards.append(State(f"what {name}() returns", None, states.SETTINGS[name]))
+                self._setting(name)
 
     def _referents(self, value: Any) -> None:
         """Follow what an object of somebody else's holds elsewhere than in attributes, as those made in C do."""
@@ -550,6 +571,18 @@ class Reach:
             absent |= self.names
         if own is not _NOTHING:
             self._without(f"an attribute of {label}", own, absent - own.keys() - _UNREAD)
+
+    def _expand_native(self, value: Any) -> None:
+        """Follow those attributes that code in C gets for an object and that any code names."""
+        known = attributes_of(type(value))
+        for name in known if type(value).__module__ in _RECORDS_IN_C else self.names & known:
+            if (id(value), "." + name) in self._done:
+                continue
+            self._done.add((id(value), "." + name))
+            label = f"attribute '{name}' of an object of class {type(value).__qualname__}"
+            self.guards.append(State(label, value, reader_of_attribute(name)))
+            for one in held(value, name):
+                self._add(one)
 
     def _expand_foreign(self, module: ModuleType) -> None:
         """Look whether names of a module of somebody else's stay what they are; only users' objects are followed."""

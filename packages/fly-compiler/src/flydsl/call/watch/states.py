@@ -32,6 +32,7 @@ __all__ = [
     "of_callers",
     "of_context",
     "of_ctypes",
+    "of_datetime",
     "of_generator",
     "of_names",
     "of_reference",
@@ -205,6 +206,12 @@ def of_ctypes() -> tuple[type, ...]:
     return (ctypes.c_int.__mro__[2],)  # `_CData`
 
 
+def of_datetime() -> tuple[Any, ...]:
+    """Return the classes of objects that have a time zone; none where nobody has imported them."""
+    found = sys.modules.get("datetime")
+    return () if found is None else (found.datetime, found.time)
+
+
 def _has_pointer(kind: Any) -> bool:
     """Tell whether objects of a class of `ctypes` are pointers, or have some in them."""
     if any(one.__module__ == "_ctypes" and one.__name__ == "_Pointer" for one in kind.__mro__):
@@ -357,6 +364,16 @@ def _thread(_: Any) -> Any:
     return (threading.get_ident(), threading.current_thread().name)
 
 
+def _users(_: Any) -> Any:
+    return (os.getresuid(), os.getresgid(), os.getgroups(), os.getpgrp(), os.getsid(0), os.getppid())
+
+
+def _formats(shutil: Any) -> Same:
+    return Same(
+        [one for known in (shutil._ARCHIVE_FORMATS, shutil._UNPACK_FORMATS) for one in (*known, *known.values())]
+    )
+
+
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     **{
         name: _of_module("torch", _of_torch)
@@ -366,36 +383,62 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         )
     },
     **{name: _of_module("logging", _levels) for name in ("getEffectiveLevel", "getLogger", "isEnabledFor")},
+    **dict.fromkeys(
+        ("getLevelName", "getLevelNamesMapping"), _of_module("logging", lambda one: dict(one._levelToName))
+    ),
+    **dict.fromkeys(
+        (
+            *("getegid", "geteuid", "getgid", "getgroups", "getpgid", "getpgrp", "getppid", "getresgid", "getresuid"),
+            *("getsid", "getuid"),
+        ),
+        _users,
+    ),
+    **dict.fromkeys(("get_archive_formats", "get_unpack_formats"), _of_module("shutil", _formats)),
+    **dict.fromkeys(
+        ("absolute", "abspath", "cwd", "getcwd", "getcwdb", "realpath", "relpath", "resolve"), _working_folder
+    ),
+    **dict.fromkeys(
+        ("format_string", "getlocale", "getpreferredencoding", "nl_langinfo", "strcoll", "strxfrm"),
+        _of_module("locale", lambda one: one.setlocale(one.LC_ALL)),
+    ),
     "bindtextdomain": _of_module("gettext", lambda one: (one.textdomain(), repr(one._localedirs))),
     "catch_warnings": _of_module("warnings", lambda one: Same(one.filters)),
     "current_process": _of_module("multiprocessing.process", _process),
     "current_thread": _thread,
-    "cwd": _working_folder,
     "get_ident": lambda _: threading.get_ident(),
     "getcontext": _of_module("decimal", lambda one: repr(one.getcontext())),
     "getbufsize": _of_module("numpy", lambda one: one.getbufsize()),
-    "getcwd": _working_folder,
     "getdefaulttimeout": _of_module("socket", lambda one: one.getdefaulttimeout()),
     "get_event_loop_policy": _of_module("asyncio.events", lambda one: Same([one.get_event_loop_policy()])),
-    "getlocale": _of_module("locale", lambda one: one.setlocale(one.LC_ALL)),
     "getpid": lambda _: os.getpid(),
     "get_debug": _of_module("gc", lambda one: one.get_debug()),
+    "get_asyncgen_hooks": lambda _: Same(sys.get_asyncgen_hooks()),
+    "get_coroutine_origin_tracking_depth": lambda _: sys.get_coroutine_origin_tracking_depth(),
     "get_dialect": _of_module("csv", _dialects),
+    "get_errno": _of_module("ctypes", lambda one: one.get_errno()),
+    "get_start_method": _of_module("multiprocessing", lambda one: one.get_start_method(allow_none=True)),
     "get_threshold": _of_module("gc", lambda one: one.get_threshold()),
-    "gettrace": lambda _: Same([sys.gettrace()]),
+    "getdlopenflags": lambda _: sys.getdlopenflags(),
+    "geterrcall": _of_module("numpy", lambda one: Same([one.geterrcall()])),
+    "getLogRecordFactory": _of_module("logging", lambda one: Same([one.getLogRecordFactory()])),
+    "getLoggerClass": _of_module("logging", lambda one: Same([one.getLoggerClass()])),
+    "gettrace": lambda _: Same([sys.gettrace(), threading.gettrace()]),
     "firstweekday": _of_module("calendar", lambda one: one.firstweekday()),
     "guess_extension": _of_module("mimetypes", _types_of_files),
     "guess_type": _of_module("mimetypes", _types_of_files),
     "is_enabled": _of_module("faulthandler", lambda one: one.is_enabled()),
     "is_tracing": _of_module("tracemalloc", lambda one: one.is_tracing()),
+    "list_dialects": _of_module("csv", _dialects),
     "modules": lambda _: (len(sys.modules), next(reversed(sys.modules))),
+    "pthread_sigmask": _of_module("signal", lambda one: one.pthread_sigmask(one.SIG_BLOCK, ())),
+    "sched_getaffinity": lambda _: os.sched_getaffinity(0),
     "textdomain": _of_module("gettext", lambda one: one.textdomain()),
     **{
         name: _of_module("time", lambda one: (one.timezone, one.altzone, one.daylight, one.tzname))
         for name in ("astimezone", "ctime", "fromtimestamp", "localtime", "mktime", "strftime", "timezone", "tzname")
     },
     "getpriority": lambda _: os.getpriority(os.PRIO_PROCESS, 0),
-    "getprofile": lambda _: Same([sys.getprofile()]),
+    "getprofile": lambda _: Same([sys.getprofile(), threading.getprofile()]),
     "getrecursionlimit": lambda _: sys.getrecursionlimit(),
     "getrlimit": _of_module("resource", _limits),
     "getsignal": _of_module("signal", _handlers),
@@ -409,7 +452,6 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     "geterr": _of_module("numpy", lambda one: repr(one.geterr())),
     "gettempdir": _of_module("tempfile", lambda one: one.tempdir),
     "gettempdirb": _of_module("tempfile", lambda one: one.tempdir),
-    "getuid": lambda _: (os.getuid(), os.geteuid()),
     "is_grad_enabled": _of_module("torch", lambda one: one.is_grad_enabled()),
     "localeconv": _of_module("locale", lambda one: repr(one.localeconv())),
 }
