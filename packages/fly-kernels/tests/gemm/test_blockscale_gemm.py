@@ -8,8 +8,8 @@ import torch
 from references import FLOATS, HALF_ULP
 
 from flydsl.kernels.common.defaults import defaults
+from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-from flydsl.kernels.common.mma.tiled_loop import TiledLoop
 from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.blockscale_preshuffle_gemm import compile_blockscale_preshuffle_gemm

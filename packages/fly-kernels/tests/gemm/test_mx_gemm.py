@@ -11,8 +11,8 @@ from mx_references import MxProblem
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.kernels.common.defaults import defaults
+from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-from flydsl.kernels.common.mma.tiled_loop import TiledLoop
 from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.fp4_gemm_4wave import compile_fp4_gemm_4w
 from flydsl.kernels.gemm.mxfp4_preshuffle import launch_gemm

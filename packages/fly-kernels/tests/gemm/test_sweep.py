@@ -15,7 +15,7 @@ import torch
 from references import Problem
 
 from flydsl.kernels.common.arch import LDS_BYTES
-from flydsl.kernels.common.mma.tiled_loop import TiledLoop
+from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.gemm import tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm

@@ -7,8 +7,8 @@ import pytest
 import torch
 from references import Problem
 
+from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.mma.tile_plan import plan_tile
-from flydsl.kernels.common.mma.tiled_loop import TiledLoop
 from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig

@@ -9,9 +9,10 @@ ambient compile hint. Integer operations have no flags.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from typing import Any
+from typing import TypeAlias
 
 from flydsl._mlir import ir
 
@@ -43,7 +44,11 @@ class FastMathFlags(enum.IntFlag):
 _NAMES = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
 
 
-def normalise(spec: Any) -> FastMathFlags:
+FastMath: TypeAlias = "FastMathFlags | str | int | Sequence[FastMath] | AbstractSet[FastMath] | None"
+"""A specification."""
+
+
+def normalise(spec: FastMath) -> FastMathFlags:
     """Return the flags that `spec` means.
 
     Raises:
@@ -76,7 +81,7 @@ def normalise(spec: Any) -> FastMathFlags:
 
 
 @contextmanager
-def fastmath(spec: Any) -> Iterator[None]:
+def fastmath(spec: FastMath) -> Iterator[None]:
     """Give every float operation traced in the block the flags of `spec`; `None` clears the ambient ones."""
     flags = normalise(spec)
     outer, outer_set = state.fastmath, state.fastmath_set
@@ -96,7 +101,7 @@ def ambient() -> FastMathFlags | None:
     return None if trace is None or trace.fastmath is None else normalise(trace.fastmath)
 
 
-def flags_attribute(explicit: Any = None) -> dict[str, ir.Attribute] | None:
+def flags_attribute(explicit: FastMath = None) -> dict[str, ir.Attribute] | None:
     """Return the attributes of a float op: `explicit` wins, then the block, then the compile hint; else `None`."""
     if explicit is None:
         if not state.fastmath_set and (state.trace is None or state.trace.fastmath is None):

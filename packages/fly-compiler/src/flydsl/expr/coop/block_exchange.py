@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..values.numeric.base import as_numeric, select
 from ..values.numeric.types import Int32
 from .specialise import Collective, items_of, packed, permuted, when
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["BlockExchange", "BlockExchangeAlgorithm", "arrangement"]
 
@@ -61,22 +64,22 @@ class BlockExchange(Collective):
         return packed(permuted(cls, items, write, read, slots, cls._slices()), value)
 
     @classmethod
-    def blocked_to_striped(cls, value: Any, *, storage: Any) -> Any:
+    def blocked_to_striped(cls, value: Any, *, storage: CollectiveStorage) -> Any:
         """Return blocked items in striped order."""
         return cls._move(value, storage, "blocked", "striped")
 
     @classmethod
-    def striped_to_blocked(cls, value: Any, *, storage: Any) -> Any:
+    def striped_to_blocked(cls, value: Any, *, storage: CollectiveStorage) -> Any:
         """Return striped items in blocked order."""
         return cls._move(value, storage, "striped", "blocked")
 
     @classmethod
-    def blocked_to_warp_striped(cls, value: Any, *, storage: Any) -> Any:
+    def blocked_to_warp_striped(cls, value: Any, *, storage: CollectiveStorage) -> Any:
         """Return blocked items in warp-striped order."""
         return cls._move(value, storage, "blocked", "warp_striped")
 
     @classmethod
-    def warp_striped_to_blocked(cls, value: Any, *, storage: Any) -> Any:
+    def warp_striped_to_blocked(cls, value: Any, *, storage: CollectiveStorage) -> Any:
         """Return warp-striped items in blocked order."""
         return cls._move(value, storage, "warp_striped", "blocked")
 
@@ -109,23 +112,23 @@ class BlockExchange(Collective):
         return packed(found, value)
 
     @classmethod
-    def scatter_to_blocked(cls, value: Any, ranks: Any, *, storage: Any) -> Any:
+    def scatter_to_blocked(cls, value: Any, ranks: Any, *, storage: CollectiveStorage) -> Any:
         """Return, in blocked order, the items at their ranks; the ranks are a permutation."""
         return cls._scatter(value, ranks, storage, "blocked")
 
     @classmethod
-    def scatter_to_striped(cls, value: Any, ranks: Any, *, storage: Any) -> Any:
+    def scatter_to_striped(cls, value: Any, ranks: Any, *, storage: CollectiveStorage) -> Any:
         """Return, in striped order, the items at their ranks; the ranks are a permutation."""
         return cls._scatter(value, ranks, storage, "striped")
 
     @classmethod
-    def scatter_to_striped_guarded(cls, value: Any, ranks: Any, *, storage: Any, default: Any = 0) -> Any:
+    def scatter_to_striped_guarded(cls, value: Any, ranks: Any, *, storage: CollectiveStorage, default: Any = 0) -> Any:
         """As `scatter_to_striped`; items of negative rank are dropped, slots without an item get `default`."""
         return cls._scatter(value, ranks, storage, "striped", lambda _, rank: rank >= 0, default)
 
     @classmethod
     def scatter_to_striped_flagged(
-        cls, value: Any, ranks: Any, is_valid: Any, *, storage: Any, default: Any = 0
+        cls, value: Any, ranks: Any, is_valid: Any, *, storage: CollectiveStorage, default: Any = 0
     ) -> Any:
         """As `scatter_to_striped`; items whose flag is zero are dropped, slots without an item get `default`."""
         flags = items_of(is_valid, Int32)

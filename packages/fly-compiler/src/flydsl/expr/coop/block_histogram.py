@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import barrier
 from ..ops.memory import atomic_add
@@ -14,6 +14,9 @@ from ..values.struct import Struct
 from .block_neighbours import BlockShuffle
 from .block_radix import BlockRadixSort
 from .specialise import Collective, items_of, slots_struct, when
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["BlockHistogram", "BlockHistogramAlgorithm"]
 
@@ -57,7 +60,7 @@ class BlockHistogram(Collective):
         return BlockRadixSort[Uint32, cls.block_size, 1]
 
     @classmethod
-    def init(cls, *, storage: Any) -> None:
+    def init(cls, *, storage: CollectiveStorage) -> None:
         """Set all counts to zero."""
         counts, thread = cls.slots(storage), cls.thread()
         for first in range(0, cls.bins, cls.block_threads):
@@ -66,7 +69,7 @@ class BlockHistogram(Collective):
         barrier()
 
     @classmethod
-    def composite(cls, value: Any, *, storage: Any) -> Any:
+    def composite(cls, value: Any, *, storage: CollectiveStorage) -> Any:
         """Add the items to the counts; return the array of counts."""
         storage = cls.storage_of(storage)
         counts = cls.slots(storage)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32
@@ -14,6 +14,9 @@ from ..values.vector import Vector
 from ..values.vector_alias import VectorAlias
 from .block_exchange import arrangement
 from .specialise import Collective, permuted, when
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["IO", "BlockLoad", "BlockLoadAlgorithm", "BlockStore", "BlockStoreAlgorithm", "load_items", "store_items"]
 
@@ -55,7 +58,9 @@ def _pointer(memory: Any, what: str) -> Pointer:
     return memory
 
 
-def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: Any, default: Any) -> Vector:
+def load_items(
+    cls: Any, source: Any, storage: CollectiveStorage | None, offset: Any, valid_items: Any, default: Any
+) -> Vector:
     """Return the items of this thread, loaded by the algorithm of the collective `cls`."""
     pointer, n = _pointer(source, cls.__name__), cls.items_per_thread
     order = arrangement(cls, _ORDER[cls.algorithm.name])
@@ -79,7 +84,9 @@ def load_items(cls: Any, source: Any, storage: Any, offset: Any, valid_items: An
     return Vector.from_elements(permuted(cls, list(loaded), order, blocked, cls.slots(storage), cls.slices()))
 
 
-def store_items(cls: Any, destination: Any, value: Any, storage: Any, offset: Any, valid_items: Any) -> None:
+def store_items(
+    cls: Any, destination: Any, value: Any, storage: CollectiveStorage | None, offset: Any, valid_items: Any
+) -> None:
     """Store the items of this thread by the algorithm of the collective `cls`."""
     pointer, items, n = _pointer(destination, cls.__name__), cls.items(value), cls.items_per_thread
     order = arrangement(cls, _ORDER[cls.algorithm.name])
@@ -114,7 +121,7 @@ class IO(Collective):
         return int(cls.block_threads * cls.items_per_thread // cls.slices()) if transposed else 0
 
     @classmethod
-    def needs_storage(cls, storage: Any) -> bool:
+    def needs_storage(cls, storage: CollectiveStorage | None) -> bool:
         """Tell whether items go through LDS; `TypeError` when they do and there is no storage."""
         if cls.storage_slots() and storage is None:
             raise TypeError(f"{cls.__name__} needs storage= of its SharedStorage")

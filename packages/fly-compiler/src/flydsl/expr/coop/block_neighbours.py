@@ -6,12 +6,15 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import barrier
 from ..values.numeric.base import _class_of, as_numeric, select
 from ..values.numeric.types import Boolean
 from .specialise import Collective, items_of, packed
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, IntLike, TypeLike
 
 __all__ = ["BlockAdjacentDifference", "BlockDiscontinuity", "BlockShuffle", "BlockShuffleAlgorithm"]
 
@@ -60,7 +63,7 @@ class BlockShuffle(_Neighbours):
         return slots[source(thread)]
 
     @classmethod
-    def offset(cls, value: Any, distance: Any = 1, *, storage: Any, fill: Any = None) -> Any:
+    def offset(cls, value: Any, distance: IntLike = 1, *, storage: CollectiveStorage, fill: Any = None) -> Any:
         """Return the item of the thread `distance` further; where there is none, `fill`, or the own one."""
         mine = as_numeric(value).to(cls.dtype)
         instead = mine if fill is None else as_numeric(fill).to(cls.dtype)
@@ -69,13 +72,13 @@ class BlockShuffle(_Neighbours):
         return select(inside, cls._at(value, storage, lambda thread: select(inside, position, thread)), instead)
 
     @classmethod
-    def rotate(cls, value: Any, distance: Any = 1, *, storage: Any) -> Any:
+    def rotate(cls, value: Any, distance: IntLike = 1, *, storage: CollectiveStorage) -> Any:
         """Return the item of the thread `distance` (0 to threads - 1) further, around the end."""
         n = cls.block_threads
         return cls._at(value, storage, lambda thread: (thread + distance) % n)
 
     @classmethod
-    def up(cls, value: Any, *, storage: Any, predecessor: Any = None, return_suffix: bool = False) -> Any:
+    def up(cls, value: Any, *, storage: CollectiveStorage, predecessor: Any = None, return_suffix: bool = False) -> Any:
         """Move all items up by one: the first is `predecessor`, or stays. Optionally also return the last item."""
         items = items_of(value, cls.dtype)
         before, _, slots, first, _ = cls._around(items, storage)
@@ -85,7 +88,7 @@ class BlockShuffle(_Neighbours):
         return (moved, slots[2 * cls.block_threads - 1]) if return_suffix else moved
 
     @classmethod
-    def down(cls, value: Any, *, storage: Any, successor: Any = None, return_prefix: bool = False) -> Any:
+    def down(cls, value: Any, *, storage: CollectiveStorage, successor: Any = None, return_prefix: bool = False) -> Any:
         """Move all items down by one: the last is `successor`, or stays. Optionally also return the first item."""
         items = items_of(value, cls.dtype)
         _, after, slots, _, last = cls._around(items, storage)
@@ -104,10 +107,10 @@ class BlockAdjacentDifference(BlockShuffle):
         value: Any,
         op: Callable[[Any, Any], Any] = operator.sub,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         predecessor: Any = None,
-        valid_items: Any = None,
-        output_dtype: Any = None,
+        valid_items: IntLike | None = None,
+        output_dtype: TypeLike | None = None,
     ) -> Any:
         """Return op(item, the one before it); the first of the block stays, or meets `predecessor`.
 
@@ -126,12 +129,16 @@ class BlockAdjacentDifference(BlockShuffle):
         return packed(_converted(results, output_dtype), value)
 
     @classmethod
-    def subtract_left_partial_tile(cls, value: Any, valid_items: Any, op: Any = operator.sub, **options: Any) -> Any:
+    def subtract_left_partial_tile(
+        cls, value: Any, valid_items: IntLike, op: Callable[[Any, Any], Any] = operator.sub, **options: Any
+    ) -> Any:
         """As `subtract_left` with `valid_items`."""
         return cls.subtract_left(value, op, valid_items=valid_items, **options)
 
     @classmethod
-    def subtract_right_partial_tile(cls, value: Any, valid_items: Any, op: Any = operator.sub, **options: Any) -> Any:
+    def subtract_right_partial_tile(
+        cls, value: Any, valid_items: IntLike, op: Callable[[Any, Any], Any] = operator.sub, **options: Any
+    ) -> Any:
         """As `subtract_right` with `valid_items`."""
         return cls.subtract_right(value, op, valid_items=valid_items, **options)
 
@@ -145,10 +152,10 @@ class BlockAdjacentDifference(BlockShuffle):
         value: Any,
         op: Callable[[Any, Any], Any] = operator.sub,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         successor: Any = None,
-        valid_items: Any = None,
-        output_dtype: Any = None,
+        valid_items: IntLike | None = None,
+        output_dtype: TypeLike | None = None,
     ) -> Any:
         """Return op(item, the one after it); the last of the block stays, or meets `successor`.
 
@@ -192,9 +199,9 @@ class BlockDiscontinuity(BlockShuffle):
     def flag_heads(
         cls,
         value: Any,
-        flag_op: Any = operator.ne,
+        flag_op: Callable[[Any, Any], Any] = operator.ne,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         predecessor: Any = None,
         return_predecessors: bool = False,
     ) -> Any:
@@ -206,7 +213,14 @@ class BlockDiscontinuity(BlockShuffle):
         return (heads, before) if return_predecessors else heads
 
     @classmethod
-    def flag_tails(cls, value: Any, flag_op: Any = operator.ne, *, storage: Any, successor: Any = None) -> Any:
+    def flag_tails(
+        cls,
+        value: Any,
+        flag_op: Callable[[Any, Any], Any] = operator.ne,
+        *,
+        storage: CollectiveStorage,
+        successor: Any = None,
+    ) -> Any:
         """Return Booleans: flag_op(item, the one after); true for the last of the block without `successor`."""
         return cls._flags(value, flag_op, storage, None, successor)[1]
 
@@ -214,9 +228,9 @@ class BlockDiscontinuity(BlockShuffle):
     def flag_heads_and_tails(
         cls,
         value: Any,
-        flag_op: Any = operator.ne,
+        flag_op: Callable[[Any, Any], Any] = operator.ne,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         predecessor: Any = None,
         successor: Any = None,
         return_predecessors: bool = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import scf
@@ -21,6 +21,9 @@ from .block_digits import digit_ranks
 from .block_scan import BlockScan
 from .key_order import from_bits, to_bits, unsigned
 from .specialise import Collective, items_of, packed
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["BlockRadixSort", "BlockRadixSortAlgorithm"]
 
@@ -194,6 +197,8 @@ class BlockRadixSort(_Radix):
         return keys, values
 
     @classmethod
-    def sort_blocked_to_striped(cls, keys: Any, values: Any = None, *, storage: Any, **options: Any) -> Any:
+    def sort_blocked_to_striped(
+        cls, keys: Any, values: Any = None, *, storage: CollectiveStorage, **options: Any
+    ) -> Any:
         """Sort, and return the items in striped arrangement; options as of the sort."""
         return cls._call(keys, values, storage=storage, blocked_to_striped=True, **options)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import barrier
 from ..values.numeric.base import as_numeric, select
@@ -14,6 +14,9 @@ from ..values.struct import Struct
 from ..values.vector import ReductionOp, Vector
 from .block_scan import BlockScan
 from .specialise import Collective, items_of
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["BlockRunLengthDecode", "BlockRunLengthDecodeAlgorithm"]
 
@@ -71,18 +74,18 @@ class BlockRunLengthDecode(Collective):
         return decoder.decode(decoded_items_per_thread=decoded_items_per_thread, offset=offset, default=default)
 
     @classmethod
-    def init_with_run_lengths(cls, values: Any, lengths: Any, *, storage: Any) -> Decoder:
+    def init_with_run_lengths(cls, values: Any, lengths: Any, *, storage: CollectiveStorage) -> Decoder:
         """Return a decoder of the runs, to take several windows of their items; arguments as of the call."""
-        storage = cls.storage_of(storage)
+        held = cls.storage_of(storage)
         counts = Vector.from_elements(cls._ints(lengths))
         scan: Any = BlockScan
-        starts, total = scan[Int32, cls.block_size].exclusive_with_aggregate(
-            counts, ReductionOp.ADD, storage=storage.scan
-        )
-        return Decoder(cls, cls.items(values), list(starts), total, storage)
+        starts, total = scan[Int32, cls.block_size].exclusive_with_aggregate(counts, ReductionOp.ADD, storage=held.scan)
+        return Decoder(cls, cls.items(values), list(starts), total, held)
 
     @classmethod
-    def init_with_run_offsets(cls, values: Any, offsets: Any, *, storage: Any, total: Any = None) -> Decoder:
+    def init_with_run_offsets(
+        cls, values: Any, offsets: Any, *, storage: CollectiveStorage, total: Any = None
+    ) -> Decoder:
         """Return a decoder of runs given by the numbers of their first items, which do not descend.
 
         Without `total`, the last run never ends.

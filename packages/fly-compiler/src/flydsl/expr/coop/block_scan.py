@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import barrier, shuffle_idx
 from ..values.numeric.base import as_numeric, select
@@ -14,6 +14,9 @@ from .lanes import lane_before, last_lane
 from .operator import combiner, identity_of
 from .specialise import Collective, items_of, when
 from .warp import warp_inclusive_scan
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, Combine, IntLike
 
 __all__ = ["BlockScan", "BlockScanAlgorithm"]
 
@@ -47,12 +50,12 @@ class BlockScan(Collective):
         return cls.num_warps if cls.algorithm is _Kind.WARP_SCANS else cls.block_threads
 
     @classmethod
-    def inclusive(cls, value: Any, op: Any, *, storage: Any, **options: Any) -> Any:
+    def inclusive(cls, value: Any, op: Combine, *, storage: CollectiveStorage, **options: Any) -> Any:
         """Return the combination of each item and those before it; options as of `inclusive_with_aggregate`."""
         return cls.inclusive_with_aggregate(value, op, storage=storage, **options)[0]
 
     @classmethod
-    def exclusive(cls, value: Any, op: Any, *, storage: Any, **options: Any) -> Any:
+    def exclusive(cls, value: Any, op: Combine, *, storage: CollectiveStorage, **options: Any) -> Any:
         """Return the combination of the items before each; the first gets `init` or the identity."""
         return cls.exclusive_with_aggregate(value, op, storage=storage, **options)[0]
 
@@ -60,12 +63,12 @@ class BlockScan(Collective):
     def inclusive_with_aggregate(
         cls,
         value: Any,
-        op: Any,
+        op: Combine,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         init: Any = None,
         identity: Any = None,
-        valid_items: Any = None,
+        valid_items: IntLike | None = None,
         prefix_callback: Callable[[Any], Any] | None = None,
     ) -> tuple[Any, Any]:
         """Return the inclusive scan and the combination of all items.
@@ -95,12 +98,12 @@ class BlockScan(Collective):
     def exclusive_with_aggregate(
         cls,
         value: Any,
-        op: Any,
+        op: Combine,
         *,
-        storage: Any,
+        storage: CollectiveStorage,
         init: Any = None,
         identity: Any = None,
-        valid_items: Any = None,
+        valid_items: IntLike | None = None,
         prefix_callback: Callable[[Any], Any] | None = None,
     ) -> tuple[Any, Any]:
         """Return the exclusive scan and the combination of all items; arguments as `inclusive_with_aggregate`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import barrier
 from ..ops.math import min
@@ -19,6 +19,9 @@ from .block_merge import BlockMergeSort
 from .block_scan import BlockScan
 from .key_order import from_bits, to_bits, unsigned
 from .specialise import items_of, packed, when
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, IntLike
 
 __all__ = ["BlockTopK", "BlockTopKAlgorithm"]
 
@@ -169,21 +172,25 @@ class BlockTopK(BlockMergeSort):
         return last, left
 
     @classmethod
-    def max_keys(cls, keys: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
+    def max_keys(cls, keys: Any, k: IntLike, num_valid: IntLike | None = None, *, storage: CollectiveStorage) -> Any:
         """Return the k largest keys."""
         return cls._call(keys, k, storage=storage, num_valid=num_valid)
 
     @classmethod
-    def min_keys(cls, keys: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
+    def min_keys(cls, keys: Any, k: IntLike, num_valid: IntLike | None = None, *, storage: CollectiveStorage) -> Any:
         """Return the k smallest keys."""
         return cls._call(keys, k, storage=storage, largest=False, num_valid=num_valid)
 
     @classmethod
-    def max_pairs(cls, keys: Any, values: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
+    def max_pairs(
+        cls, keys: Any, values: Any, k: IntLike, num_valid: IntLike | None = None, *, storage: CollectiveStorage
+    ) -> Any:
         """Return the k largest keys and their values."""
         return cls._call(keys, k, values, storage=storage, num_valid=num_valid)
 
     @classmethod
-    def min_pairs(cls, keys: Any, values: Any, k: Any, num_valid: Any = None, *, storage: Any) -> Any:
+    def min_pairs(
+        cls, keys: Any, values: Any, k: IntLike, num_valid: IntLike | None = None, *, storage: CollectiveStorage
+    ) -> Any:
         """Return the k smallest keys and their values."""
         return cls._call(keys, k, values, storage=storage, largest=False, num_valid=num_valid)

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.math import max, min
 from ..values.numeric.meta import NumericMeta
 from ..values.vector import ReductionOp
+
+if TYPE_CHECKING:
+    from ..values.accepted import Combine
 
 __all__ = ["combiner", "identity_of"]
 
@@ -30,7 +33,7 @@ _COMBINE: dict[ReductionOp, Callable[[Any, Any], Any]] = {
 }
 
 
-def combiner(op: Any) -> Callable[[Any, Any], Any]:
+def combiner(op: Combine) -> Callable[[Any, Any], Any]:
     """Return the function of two values that `op` means.
 
     Raises:
@@ -38,11 +41,11 @@ def combiner(op: Any) -> Callable[[Any, Any], Any]:
         TypeError: neither an operation, a name nor a callable.
     """
     if callable(op) and not isinstance(op, ReductionOp):
-        return op  # type: ignore[no-any-return]
+        return op
     return _COMBINE[ReductionOp.of(op)]
 
 
-def identity_of(op: Any, dtype: NumericMeta) -> Any:
+def identity_of(op: Combine, dtype: NumericMeta) -> Any:
     """Return the value that `op` leaves others unchanged with, as a scalar of `dtype`.
 
     Raises:

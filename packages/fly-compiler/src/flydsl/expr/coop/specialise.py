@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
@@ -20,6 +20,9 @@ from ..values.storable import Array
 from ..values.storage import storage_of_handles
 from ..values.struct import Empty, Struct, is_struct_type
 from ..values.vector import Vector
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage
 
 __all__ = ["Collective", "CollectiveMeta", "items_of", "packed", "permuted", "slots_struct", "when"]
 
@@ -201,7 +204,7 @@ class Collective(metaclass=CollectiveMeta):
         )
 
     @classmethod
-    def storage_of(cls, storage: Any) -> Any:
+    def storage_of(cls, storage: CollectiveStorage) -> Any:
         """Return the `Storage` of `SharedStorage` that was given as such, or as what its `peek()` returns.
 
         Raises:
@@ -216,7 +219,7 @@ class Collective(metaclass=CollectiveMeta):
         raise TypeError(f"storage is what an allocator gave for {cls.__name__}.SharedStorage")
 
     @classmethod
-    def slots(cls, storage: Any) -> Any:
+    def slots(cls, storage: CollectiveStorage) -> Any:
         """Return the array of the storage; `TypeError` when it was not allocated for this class."""
         return cls.storage_of(storage).slots.peek()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.trace import context as _trace
 
@@ -28,6 +28,9 @@ from ..values.vector import ReductionOp, Vector
 from .lanes import reduce_lanes
 from .operator import combiner
 from .specialise import when
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, Combine
 
 __all__ = ["tiled_reduce", "tiled_reduce_storage"]
 
@@ -142,7 +145,7 @@ def _product(tree: Any) -> int:
     return result
 
 
-def tiled_reduce(values: Any, op: Any, part: Any, mode: int, *, storage: Any = None) -> Any:
+def tiled_reduce(values: Any, op: Combine, part: Any, mode: int, *, storage: CollectiveStorage | None = None) -> Any:
     """Combine the elements of a fragment that differ in one mode of the tile only, over all threads of a tiling.
 
     Args:
@@ -246,7 +249,7 @@ def _check_workgroup(pattern: _Pattern) -> None:
         )
 
 
-def folded(values: Any, op: Any) -> Any:
+def folded(values: Any, op: Combine) -> Any:
     """The combination of all elements of a `Vector`.
 
     Sums and products are of whole halves, for which gfx9 has instructions on two f32; maxima and minima go one by one,

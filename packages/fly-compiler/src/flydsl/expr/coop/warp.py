@@ -7,7 +7,7 @@ callable of two values; it is associative (for reductions also commutative).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.trace import context as _trace
 
@@ -18,6 +18,9 @@ from ..values.numeric.types import Int32, Uint64
 from ..values.vector import Vector
 from .lanes import lane_before, last_lane, reduce_lanes, scan_lanes, votes
 from .operator import combiner, identity_of
+
+if TYPE_CHECKING:
+    from ..values.accepted import Combine, IntLike
 
 __all__ = [
     "warp_broadcast",
@@ -43,7 +46,7 @@ def _width(width: Any) -> int:
     return width
 
 
-def warp_reduce(value: Any, op: Any, *, width: int | None = None, valid_items: Any = None) -> Any:
+def warp_reduce(value: Any, op: Combine, *, width: int | None = None, valid_items: IntLike | None = None) -> Any:
     """Return the combination of the values of all lanes of a group, in every lane.
 
     A `Vector` counts as the combination of its items. With `valid_items=n` only the first n lanes of a group take part.
@@ -79,7 +82,7 @@ def _votes(flag: Any) -> Any:
     return votes(as_numeric(flag) != 0).to(Uint64)
 
 
-def warp_tail_segmented_reduce(value: Any, tail_flag: Any, op: Any, *, width: int | None = None) -> Any:
+def warp_tail_segmented_reduce(value: Any, tail_flag: Any, op: Combine, *, width: int | None = None) -> Any:
     """Return, in the first lane of each segment, the combination of its lanes; a true flag ends a segment.
 
     Other lanes get the combination from themselves to the end of their segment.
@@ -88,13 +91,13 @@ def warp_tail_segmented_reduce(value: Any, tail_flag: Any, op: Any, *, width: in
     return _segmented(value, op, lanes, _votes(tail_flag))
 
 
-def warp_head_segmented_reduce(value: Any, head_flag: Any, op: Any, *, width: int | None = None) -> Any:
+def warp_head_segmented_reduce(value: Any, head_flag: Any, op: Combine, *, width: int | None = None) -> Any:
     """Return, in the first lane of each segment, the combination of its lanes; a true flag begins a segment."""
     lanes = _width(width)
     return _segmented(value, op, lanes, _votes(head_flag) >> 1)
 
 
-def warp_reduce_batched(value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False) -> Any:
+def warp_reduce_batched(value: Any, op: Combine, *, width: int | None = None, sync_physical_warp: bool = False) -> Any:
     """Reduce each item of a `Vector` over the lanes of a group; every lane gets the vector of results."""
     if not isinstance(value, Vector):
         return warp_reduce(value, op, width=width)
@@ -115,20 +118,20 @@ def _batched(value: Any, op: Any, width: int | None, at: Any) -> Any:
 
 
 def warp_reduce_batched_to_blocked(
-    value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False
+    value: Any, op: Combine, *, width: int | None = None, sync_physical_warp: bool = False
 ) -> Any:
     """Reduce each item over the lanes; lane l gets the results l * n to l * n + n - 1, n = ceil(items / width)."""
     return _batched(value, op, width, lambda lane, i, lanes, each: lane * each + i)
 
 
 def warp_reduce_batched_to_striped(
-    value: Any, op: Any, *, width: int | None = None, sync_physical_warp: bool = False
+    value: Any, op: Combine, *, width: int | None = None, sync_physical_warp: bool = False
 ) -> Any:
     """Reduce each item over the lanes; lane l gets the results l, l + width, ..."""
     return _batched(value, op, width, lambda lane, i, lanes, each: lane + i * lanes)
 
 
-def warp_broadcast(value: Any, source_lane: Any = 0, *, width: int | None = None) -> Any:
+def warp_broadcast(value: Any, source_lane: IntLike = 0, *, width: int | None = None) -> Any:
     """Return the value of one lane of the group, in every lane."""
     return shuffle_idx(as_numeric(value), source_lane, _width(width))
 
@@ -170,7 +173,7 @@ def _scans(
 
 
 def warp_inclusive_scan(
-    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+    value: Any, op: Combine, *, width: int | None = None, init: Any = None, valid_items: IntLike | None = None
 ) -> Any:
     """Return the combination of the values of this lane and those before it; `init` comes before all.
 
@@ -180,7 +183,7 @@ def warp_inclusive_scan(
 
 
 def warp_exclusive_scan(
-    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+    value: Any, op: Combine, *, width: int | None = None, init: Any = None, valid_items: IntLike | None = None
 ) -> Any:
     """Return the combination of the values of the lanes before this one; the first lane gets `init`, or the identity.
 
@@ -191,14 +194,14 @@ def warp_exclusive_scan(
 
 
 def warp_scan(
-    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+    value: Any, op: Combine, *, width: int | None = None, init: Any = None, valid_items: IntLike | None = None
 ) -> tuple[Any, Any]:
     """Return the inclusive and the exclusive scan."""
     return _scans(as_numeric(value), op, _width(width), init, valid_items, "inclusive exclusive")[:2]
 
 
 def warp_scan_with_aggregate(
-    value: Any, op: Any, *, width: int | None = None, init: Any = None, valid_items: Any = None
+    value: Any, op: Combine, *, width: int | None = None, init: Any = None, valid_items: IntLike | None = None
 ) -> tuple[Any, Any, Any]:
     """Return the inclusive scan, the exclusive scan, and the combination of all lanes, which `init` is not part of."""
     return _scans(as_numeric(value), op, _width(width), init, valid_items)

@@ -6,12 +6,15 @@ A group is `width` neighbouring lanes, a power of two of them; by default the wa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..values.numeric.base import as_numeric
 from ..values.struct import Empty
 from . import warp, warp_sort
 from .specialise import Collective
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, Combine, IntLike
 
 __all__ = ["WarpBitonicSort", "WarpCollective", "WarpMergeSort", "WarpReduce", "WarpReduceBatched", "WarpScan"]
 
@@ -48,17 +51,23 @@ class WarpReduce(WarpCollective):
     extent_optional = True
 
     @classmethod
-    def reduce(cls, value: Any, op: Any, *, valid_items: Any = None, storage: Any = None) -> Any:
+    def reduce(
+        cls, value: Any, op: Combine, *, valid_items: IntLike | None = None, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_reduce`."""
         return warp.warp_reduce(cls._typed(value), op, width=cls.warp_threads, valid_items=valid_items)
 
     @classmethod
-    def head_segmented_reduce(cls, value: Any, head_flag: Any, op: Any, *, storage: Any = None) -> Any:
+    def head_segmented_reduce(
+        cls, value: Any, head_flag: Any, op: Combine, *, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_head_segmented_reduce`."""
         return warp.warp_head_segmented_reduce(cls._typed(value), head_flag, op, width=cls.warp_threads)
 
     @classmethod
-    def tail_segmented_reduce(cls, value: Any, tail_flag: Any, op: Any, *, storage: Any = None) -> Any:
+    def tail_segmented_reduce(
+        cls, value: Any, tail_flag: Any, op: Combine, *, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_tail_segmented_reduce`."""
         return warp.warp_tail_segmented_reduce(cls._typed(value), tail_flag, op, width=cls.warp_threads)
 
@@ -70,21 +79,39 @@ class WarpScan(WarpCollective):
 
     @classmethod
     def inclusive_scan(
-        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+        cls,
+        value: Any,
+        op: Combine,
+        *,
+        init: Any = None,
+        valid_items: IntLike | None = None,
+        storage: CollectiveStorage | None = None,
     ) -> Any:
         """As `warp_inclusive_scan`."""
         return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "inclusive")[0]
 
     @classmethod
     def exclusive_scan(
-        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+        cls,
+        value: Any,
+        op: Combine,
+        *,
+        init: Any = None,
+        valid_items: IntLike | None = None,
+        storage: CollectiveStorage | None = None,
     ) -> Any:
         """As `warp_exclusive_scan`."""
         return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "exclusive")[1]
 
     @classmethod
     def scan(
-        cls, value: Any, op: Any, *, init: Any = None, valid_items: Any = None, storage: Any = None
+        cls,
+        value: Any,
+        op: Combine,
+        *,
+        init: Any = None,
+        valid_items: IntLike | None = None,
+        storage: CollectiveStorage | None = None,
     ) -> tuple[Any, Any]:
         """As `warp_scan`: the inclusive and the exclusive scan."""
         return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items, "inclusive exclusive")[:2]
@@ -93,17 +120,17 @@ class WarpScan(WarpCollective):
     def scan_with_aggregate(
         cls,
         value: Any,
-        op: Any,
+        op: Combine,
         *,
         init: Any = None,
-        valid_items: Any = None,
-        storage: Any = None,
+        valid_items: IntLike | None = None,
+        storage: CollectiveStorage | None = None,
     ) -> tuple[Any, Any, Any]:
         """As `warp_scan_with_aggregate`: both scans and the combination of all lanes."""
         return warp._scans(cls._typed(value), op, cls.warp_threads, init, valid_items)
 
     @classmethod
-    def broadcast(cls, value: Any, source_lane: Any, *, storage: Any = None) -> Any:
+    def broadcast(cls, value: Any, source_lane: IntLike, *, storage: CollectiveStorage | None = None) -> Any:
         """As `warp_broadcast`."""
         return warp.warp_broadcast(cls._typed(value), source_lane, width=cls.warp_threads)
 
@@ -117,17 +144,23 @@ class WarpReduceBatched(WarpCollective):
     parameters = ("items_per_thread",)
 
     @classmethod
-    def reduce(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+    def reduce(
+        cls, value: Any, op: Combine, *, sync_physical_warp: bool = False, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_reduce_batched`."""
         return warp.warp_reduce_batched(cls._vector(value), op, width=cls.warp_threads)
 
     @classmethod
-    def reduce_to_blocked(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+    def reduce_to_blocked(
+        cls, value: Any, op: Combine, *, sync_physical_warp: bool = False, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_reduce_batched_to_blocked`."""
         return warp.warp_reduce_batched_to_blocked(cls._vector(value), op, width=cls.warp_threads)
 
     @classmethod
-    def reduce_to_striped(cls, value: Any, op: Any, *, sync_physical_warp: bool = False, storage: Any = None) -> Any:
+    def reduce_to_striped(
+        cls, value: Any, op: Combine, *, sync_physical_warp: bool = False, storage: CollectiveStorage | None = None
+    ) -> Any:
         """As `warp_reduce_batched_to_striped`."""
         return warp.warp_reduce_batched_to_striped(cls._vector(value), op, width=cls.warp_threads)
 

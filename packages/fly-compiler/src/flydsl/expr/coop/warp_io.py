@@ -8,7 +8,7 @@ of the block then uses the part of its own.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import block_dim, shuffle_idx, thread_idx
 from ..ops.memory import AtomicOrdering, memory_fence
@@ -20,6 +20,9 @@ from .block_exchange import arrangement
 from .block_io import IO, load_items, store_items
 from .specialise import items_of, packed, permuted, slots_struct
 from .warp_classes import WarpCollective
+
+if TYPE_CHECKING:
+    from ..values.accepted import CollectiveStorage, IntLike
 
 __all__ = [
     "WarpExchange",
@@ -92,7 +95,13 @@ class WarpLoad(_ThroughLds, IO):
 
     @classmethod
     def load(
-        cls, source: Any, *, offset: Any = 0, valid_items: Any = None, default: Any = None, storage: Any = None
+        cls,
+        source: Any,
+        *,
+        offset: Any = 0,
+        valid_items: IntLike | None = None,
+        default: Any = None,
+        storage: CollectiveStorage | None = None,
     ) -> Vector:
         """Return the items of this lane; by STRIPED in striped order.
 
@@ -114,7 +123,13 @@ class WarpStore(_ThroughLds, IO):
 
     @classmethod
     def store(
-        cls, destination: Any, value: Any, *, offset: Any = 0, valid_items: Any = None, storage: Any = None
+        cls,
+        destination: Any,
+        value: Any,
+        *,
+        offset: Any = 0,
+        valid_items: IntLike | None = None,
+        storage: CollectiveStorage | None = None,
     ) -> None:
         """Store the items of this lane; arguments as of `WarpLoad.load`."""
         store_items(cls, destination, value, storage, offset, valid_items)
@@ -153,17 +168,17 @@ class WarpExchange(_ThroughLds):
         return packed(results, value)
 
     @classmethod
-    def blocked_to_striped(cls, value: Any, *, storage: Any = None) -> Any:
+    def blocked_to_striped(cls, value: Any, *, storage: CollectiveStorage | None = None) -> Any:
         """Return blocked items in striped order."""
         return cls._move(value, storage, "blocked", "striped")
 
     @classmethod
-    def striped_to_blocked(cls, value: Any, *, storage: Any = None) -> Any:
+    def striped_to_blocked(cls, value: Any, *, storage: CollectiveStorage | None = None) -> Any:
         """Return striped items in blocked order."""
         return cls._move(value, storage, "striped", "blocked")
 
     @classmethod
-    def scatter_to_striped(cls, value: Any, ranks: Any, *, storage: Any = None) -> Any:
+    def scatter_to_striped(cls, value: Any, ranks: Any, *, storage: CollectiveStorage | None = None) -> Any:
         """Return, in striped order, the items at their ranks; the ranks are a permutation.
 
         Raises:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.gpu import shuffle_xor
 from ..values.numeric.base import as_numeric, select
 from ..values.numeric.types import Int32
 from ..values.vector import Vector
 from .warp import _lane, _width
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = ["warp_bitonic_sort", "warp_merge_sort"]
 
@@ -82,7 +85,7 @@ def warp_bitonic_sort(
     *,
     width: int | None = None,
     compare_op: Callable[[Any, Any], Any],
-    valid_items: Any = None,
+    valid_items: IntLike | None = None,
 ) -> Any:
     """Sort the keys of a group of lanes, and values with them; equal keys come in any order.
 
@@ -102,7 +105,7 @@ def warp_merge_sort(
     *,
     width: int | None = None,
     compare_op: Callable[[Any, Any], Any],
-    valid_items: Any = None,
+    valid_items: IntLike | None = None,
 ) -> Any:
     """Sort the keys of a group of lanes, and values with them; equal keys keep their order. Arguments as above.
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir.dialects import arith as _dialect
@@ -19,6 +19,11 @@ from ..values.numeric.meta import NumericMeta, class_of_ir_type
 from ..values.numeric.types import Boolean, Index
 from ..values.vector import Vector
 from .math import ceildiv, max, maxnumf, min, minnumf
+
+if TYPE_CHECKING:
+    from flydsl.trace.fastmath import FastMath
+
+    from ..values.accepted import TypeLike, ValueLike
 
 CmpFPredicate = _dialect.CmpFPredicate
 CmpIPredicate = _dialect.CmpIPredicate
@@ -73,7 +78,7 @@ def _of_shape(source: ir.Type, kind: Any) -> ir.Type:
     return kind if isinstance(kind, ir.VectorType) else like(source, kind)
 
 
-def constant(value: Any, type: Any = None, index: bool = False) -> ir.Value:
+def constant(value: Any, type: TypeLike | None = None, index: bool = False) -> ir.Value:
     """Return a number as an SSA constant of an MLIR type or numeric class; without one i32, i64, f32 or i1."""
     if index:
         return _constant(value, Index)
@@ -90,12 +95,12 @@ def index(value: int) -> ir.Value:
     return _constant(value, Index)
 
 
-def constant_vector(value: Any, vec_type: Any) -> ir.Value:
+def constant_vector(value: ValueLike, vec_type: ir.Type) -> ir.Value:
     """Return a splat constant of a vector type (deprecated; use `fx.full`)."""
     return constant(value, vec_type)
 
 
-def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:
+def unwrap(value: ValueLike, type: TypeLike | None = None, index: bool = False) -> ir.Value:
     """Return the raw SSA value; Python numbers become constants of `type`."""
     if isinstance(value, (bool, int, float)):
         return constant(value, type, index)
@@ -110,13 +115,13 @@ def unwrap(value: Any, type: Any = None, index: bool = False) -> ir.Value:
 _to_raw = unwrap
 
 
-def index_cast(type: Any, value: Any) -> ir.Value:
+def index_cast(type: TypeLike, value: ValueLike) -> ir.Value:
     """Convert between index and an integer type, or return a value of that type (deprecated; use `.to`)."""
     raw, kind = unwrap(value), _type(type)
     return raw if raw.type == kind else build("arith.index_cast", (raw,), kind)
 
 
-def select(condition: Any, true_value: Any, false_value: Any) -> Any:
+def select(condition: ValueLike, true_value: ValueLike, false_value: ValueLike) -> Any:
     """Return `true_value` where the condition is true, else `false_value`; raw for raw operands."""
     if any(isinstance(x, (Numeric, Vector)) for x in (true_value, false_value)):
         if isinstance(condition, Vector):
@@ -126,13 +131,13 @@ def select(condition: Any, true_value: Any, false_value: Any) -> Any:
     return build("arith.select", (unwrap(condition), a, b), a.type)
 
 
-def sitofp(type: Any, value: Any) -> ir.Value:
+def sitofp(type: TypeLike, value: ValueLike) -> ir.Value:
     """Convert a signed integer to a float type, or a vector to a vector type or elements of a float type."""
     raw = unwrap(value)
     return build("arith.sitofp", (raw,), _of_shape(raw.type, type))
 
 
-def int_to_fp(value: Any, type: Any, signed: Any = True) -> ir.Value:
+def int_to_fp(value: ValueLike, type: TypeLike | bool, signed: TypeLike | bool = True) -> ir.Value:
     """Convert an integer to a float type, as signed or unsigned; `(value, signed, type)` is accepted too."""
     if isinstance(type, bool):
         type, signed = signed, type
@@ -140,7 +145,7 @@ def int_to_fp(value: Any, type: Any, signed: Any = True) -> ir.Value:
     return build("arith.sitofp" if signed else "arith.uitofp", (raw,), _of_shape(raw.type, type))
 
 
-def trunc_f(type: Any, value: Any) -> ir.Value:
+def trunc_f(type: TypeLike, value: ValueLike) -> ir.Value:
     """Narrow a float to a float type, or a vector to a vector type or elements of a float type."""
     raw = unwrap(value)
     return build("arith.truncf", (raw,), _of_shape(raw.type, type))
@@ -160,12 +165,12 @@ def _compare(op: str, predicate: Any, a: Any, b: Any, extra: dict[str, Any]) -> 
     return build(op, (x, y), like(x.type, Boolean.ir_type), {"predicate": _predicate(predicate), **extra})
 
 
-def cmpi(predicate: Any, a: Any, b: Any) -> ir.Value:
+def cmpi(predicate: Any, a: ValueLike, b: ValueLike) -> ir.Value:
     """Compare integers by a `CmpIPredicate` (or its name or number); a raw 1-bit value."""
     return _compare("arith.cmpi", predicate, a, b, {})
 
 
-def cmpf(predicate: Any, a: Any, b: Any, fastmath: Any = None) -> ir.Value:
+def cmpf(predicate: Any, a: ValueLike, b: ValueLike, fastmath: FastMath = None) -> ir.Value:
     """Compare floats by a `CmpFPredicate` (or its name or number); a raw 1-bit value."""
     return _compare("arith.cmpf", predicate, a, b, flags_attribute(fastmath) or {})
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir.facts import CopyAtomFacts, MemRefFacts, TiledCopyFacts
 from flydsl.trace.build import build_op, infer
@@ -22,6 +22,9 @@ from ..values.tensor import Tensor, make_view, typed
 from .atom import CopyAtom, _Atom, check_target, of_tiling, static_layout
 from .neighbours import check_neighbours, warn_of_ignored_swizzle
 from .tiling_threads import check_threads
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = [
     "ThrCopy",
@@ -85,7 +88,7 @@ class TiledCopy(_Atom):
     def _threads(self) -> int:
         return trees.product_of(self._facts.layout_tv.shape[0])
 
-    def get_slice(self, thr_idx: Any) -> ThrCopy:
+    def get_slice(self, thr_idx: IntLike) -> ThrCopy:
         """Return the part of one thread."""
         return ThrCopy(self, thr_idx)
 
@@ -126,7 +129,7 @@ class ThrCopy:
     layout_src_tv_tiled = of_tiling("tiled_copy", TiledCopy, "layout_src_tv_tiled")
     layout_dst_tv_tiled = of_tiling("tiled_copy", TiledCopy, "layout_dst_tv_tiled")
 
-    def get_slice(self, thr_idx: Any) -> ThrCopy:
+    def get_slice(self, thr_idx: IntLike) -> ThrCopy:
         """Return the part of another thread."""
         return ThrCopy(self.tiled_copy, thr_idx)
 
@@ -147,12 +150,12 @@ class ThrCopy:
 register_wrapper(TiledCopyFacts, TiledCopy)
 
 
-def tiled_copy_partition_src(tiled_copy: TiledCopy, src: Any, thr_idx: Any) -> Tensor:
+def tiled_copy_partition_src(tiled_copy: TiledCopy, src: Any, thr_idx: IntLike) -> Tensor:
     """Return one thread's view of a source: `tiled_copy.get_slice(thr_idx).partition_S(src)`."""
     return ThrCopy(tiled_copy, thr_idx).partition_S(src)
 
 
-def tiled_copy_partition_dst(tiled_copy: TiledCopy, dst: Any, thr_idx: Any) -> Tensor:
+def tiled_copy_partition_dst(tiled_copy: TiledCopy, dst: Any, thr_idx: IntLike) -> Tensor:
     """Return one thread's view of a destination: `tiled_copy.get_slice(thr_idx).partition_D(dst)`."""
     return ThrCopy(tiled_copy, thr_idx).partition_D(dst)
 

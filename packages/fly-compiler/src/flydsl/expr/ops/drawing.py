@@ -19,6 +19,8 @@ from .mma import TiledMma
 if TYPE_CHECKING:
     from flydsl.layout.pictures import Picture
 
+    from ..values.accepted import LayoutLike
+
 __all__ = ["described", "draw", "draw_tv", "picture", "picture_tv"]
 
 
@@ -77,7 +79,7 @@ def picture(value: Any, *, max_rows: int | None = None, max_cols: int | None = N
     return pictures.Picture(tuple(grid for part in parts for grid in part.grids), str(drawn))
 
 
-def picture_tv(layout_tv: Any, shape: Any) -> Picture:
+def picture_tv(layout_tv: LayoutLike, shape: Any) -> Picture:
     """Return the picture of a (thread, value) layout: who holds each element of a tile, as `picture` has it of tilings.
 
     Args:
@@ -116,7 +118,7 @@ def draw(
     _show(picture(value, max_rows=max_rows, max_cols=max_cols), file)
 
 
-def draw_tv(layout_tv: Any, shape: Any, *, file: str | os.PathLike[str] | TextIO | None = None) -> None:
+def draw_tv(layout_tv: LayoutLike, shape: Any, *, file: str | os.PathLike[str] | TextIO | None = None) -> None:
     """Show the `picture_tv` of a (thread, value) layout; where it goes is as for `draw`.
 
     Args:

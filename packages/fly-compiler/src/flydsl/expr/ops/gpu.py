@@ -19,6 +19,9 @@ from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import Boolean, Index, Int32
 from ..values.vector import Vector, _make
 
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, ValueLike
+
 __all__ = [
     "ShuffleOp",
     "Tuple3D",
@@ -178,7 +181,7 @@ def _open(value: Any) -> tuple[ir.Value, Any]:
     return scalar.ir_value(), lambda result: wrap(cls, result)
 
 
-def shuffle(value: Any, offset: Any, width: Any = None, mode: str = "xor") -> Any:
+def shuffle(value: ValueLike, offset: IntLike, width: IntLike | None = None, mode: str = "xor") -> Any:
     """Return the value that another lane of the wave has.
 
     Args:
@@ -232,27 +235,27 @@ def _int32(value: Any) -> ir.Value:
     return as_numeric(value).to(Int32).ir_value()
 
 
-def shuffle_xor(value: Any, offset: Any, width: Any = None) -> Any:
+def shuffle_xor(value: ValueLike, offset: IntLike, width: IntLike | None = None) -> Any:
     """Return the value of the lane whose number differs by the bits of `offset`."""
     return shuffle(value, offset, width, "xor")
 
 
-def shuffle_up(value: Any, offset: Any, width: Any = None) -> Any:
+def shuffle_up(value: ValueLike, offset: IntLike, width: IntLike | None = None) -> Any:
     """Return the value of the lane `offset` below; lanes without one get their own."""
     return shuffle(value, offset, width, "up")
 
 
-def shuffle_down(value: Any, offset: Any, width: Any = None) -> Any:
+def shuffle_down(value: ValueLike, offset: IntLike, width: IntLike | None = None) -> Any:
     """Return the value of the lane `offset` above; lanes without one get their own."""
     return shuffle(value, offset, width, "down")
 
 
-def shuffle_idx(value: Any, lane: Any, width: Any = None) -> Any:
+def shuffle_idx(value: ValueLike, lane: IntLike, width: IntLike | None = None) -> Any:
     """Return the value of a lane."""
     return shuffle(value, lane, width, "idx")
 
 
-def ShuffleOp(value: Any, offset: Any, width: Any, mode: Any = "xor") -> Any:
+def ShuffleOp(value: ValueLike, offset: IntLike, width: IntLike, mode: Any = "xor") -> Any:
     """Build `gpu.shuffle` and return the op; `.shuffleResult` is the raw value, `.valid` whether the lane exists."""
     name = str(getattr(mode, "name", mode)).lower()
     if name not in _MODES:

@@ -7,11 +7,11 @@ it as they take an `fx.Pointer`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
-from flydsl.trace.build import build, i32_array, parse_type
+from flydsl.trace.build import build, i32_array, type_of
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
@@ -19,9 +19,12 @@ from ..values.numeric.types import Int8, Int32, Int64
 from ..values.pointer import Pointer, to_llvm_ptr
 from ..values.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
+
 __all__ = ["is_llvm_pointer", "llvm_pointer", "llvm_pointer_add", "llvm_pointer_to_int"]
 
-_SPACES = {0: "!llvm.ptr", 1: "!llvm.ptr<1>", 3: "!llvm.ptr<3>", 5: "!llvm.ptr<5>"}
+_GENERIC, _GLOBAL, _SHARED, _PRIVATE = _SPACES = (0, 1, 3, 5)
 _DYNAMIC = -(1 << 31)
 """MLIR's mark for an index that is an operand."""
 
@@ -43,7 +46,7 @@ def llvm_pointer(value: Any, address_space: int = 0) -> ir.Value:
     """
     if address_space not in _SPACES:
         raise ValueError(f"llvm_pointer: address space {address_space!r} is none of {', '.join(map(str, _SPACES))}")
-    kind = parse_type(_SPACES[address_space])
+    kind = type_of(PointerType, address_space)
     if isinstance(value, Tensor):
         value = value.iter
     if isinstance(value, Pointer):
@@ -54,7 +57,7 @@ def llvm_pointer(value: Any, address_space: int = 0) -> ir.Value:
     return build("llvm.inttoptr", (address.ir_value(),), kind)
 
 
-def llvm_pointer_add(base: Any, offset: Any, element: Any = None) -> ir.Value:
+def llvm_pointer_add(base: Any, offset: IntLike, element: Any = None) -> ir.Value:
     """Return a raw LLVM pointer moved by `offset` elements.
 
     Args:
@@ -78,8 +81,9 @@ def llvm_pointer_to_int(pointer: Any) -> Numeric:
     Raises:
         TypeError: no raw LLVM pointer, or one to other memory.
     """
-    text = str(pointer.type) if is_llvm_pointer(pointer) else type(pointer).__name__
-    if text not in (_SPACES[0], _SPACES[1], _SPACES[3]):
-        raise TypeError(f"llvm_pointer_to_int: an address in {text} is none of global or shared memory")
-    cls = Int32 if text == _SPACES[3] else Int64
+    space = pointer.type.address_space if is_llvm_pointer(pointer) else None
+    if space not in (_GENERIC, _GLOBAL, _SHARED):
+        what = type(pointer).__name__ if space is None else pointer.type
+        raise TypeError(f"llvm_pointer_to_int: an address in {what} is none of global or shared memory")
+    cls = Int32 if space == _SHARED else Int64
     return wrap(cls, build("llvm.ptrtoint", (pointer,), cls.ir_type))

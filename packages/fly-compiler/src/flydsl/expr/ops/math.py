@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math as _python_math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build, build_op
@@ -26,6 +26,11 @@ from ..values.numeric.promote import arithmetic_type
 from ..values.numeric.types import Boolean, Float32, Index, Int32
 from ..values.vector import Vector, _as_vector_operand, _joint_shape, _lanes, _make
 from ..values.vector_shape import flatten
+
+if TYPE_CHECKING:
+    from flydsl.trace.fastmath import FastMath
+
+    from ..values.accepted import ValueLike
 
 __all__ = [
     "absf",
@@ -204,7 +209,7 @@ cttz = _unary("cttz", "Return the number of trailing zero bits.", floating=False
 ctpop = _unary("ctpop", "Return the number of one bits.", floating=False)
 
 
-def sincos(x: Any, *, fastmath: Any = None) -> tuple[Any, Any]:
+def sincos(x: Any, *, fastmath: FastMath = None) -> tuple[Any, Any]:
     """Return sine and cosine of x radians."""
     value, wrapper, _ = _open("sincos", x, True)
     results = build_op("math.sincos", (value,), (value.type, value.type), flags_attribute(fastmath)).results
@@ -304,7 +309,7 @@ maxnumf = _float_function("maxnumf", "Return the larger float; the other one if 
 minnumf = _float_function("minnumf", "Return the smaller float; the other one if one is NaN.", "arith.minnumf", 2)
 
 
-def fpowi(base: Any, exponent: Any, *, fastmath: Any = None) -> Any:
+def fpowi(base: Any, exponent: ValueLike, *, fastmath: FastMath = None) -> Any:
     """Return a float base to the power of an integer exponent."""
     value, wrapper, _ = _open("fpowi", base, True)
     power, _, _ = _open("fpowi", exponent, False)
@@ -313,14 +318,14 @@ def fpowi(base: Any, exponent: Any, *, fastmath: Any = None) -> Any:
     return wrapper(build("math.fpowi", (value, power), value.type, flags_attribute(fastmath)))
 
 
-def ipowi(base: Any, exponent: Any, *, fastmath: Any = None) -> Any:
+def ipowi(base: Any, exponent: ValueLike, *, fastmath: FastMath = None) -> Any:
     """Return an integer base to the power of an integer exponent."""
     del fastmath  # integers have no flags; the argument is accepted like everywhere
     values, wrapper, _ = _join("ipowi", (base, exponent), False)
     return wrapper(build("math.ipowi", values, values[0].type))
 
 
-def shrui(value: Any, amount: Any) -> Any:
+def shrui(value: Any, amount: ValueLike) -> Any:
     """Return an integer shifted right with zeros from the left; the type of `value` is kept."""
     if isinstance(value, Numeric) and value.is_static() and type(amount) is int and value.dtype.is_integer:
         return type(value)((value.value & ((1 << value.dtype.width) - 1)) >> amount)
@@ -391,7 +396,7 @@ def _extreme(name: str, operands: tuple[Any, ...], larger: bool, fastmath: Any) 
     return result
 
 
-def max(*operands: Any, fastmath: Any = None) -> Any:
+def max(*operands: Any, fastmath: FastMath = None) -> Any:
     """Return the largest operand, in the common type of all; nested lists and tuples are flattened.
 
     Floats propagate NaN, integers follow signedness, scalars are broadcast to vectors, static operands fold.
@@ -403,7 +408,7 @@ def max(*operands: Any, fastmath: Any = None) -> Any:
     return _extreme("max", operands, True, fastmath)
 
 
-def min(*operands: Any, fastmath: Any = None) -> Any:
+def min(*operands: Any, fastmath: FastMath = None) -> Any:
     """Return the smallest operand; as `max`."""
     return _extreme("min", operands, False, fastmath)
 

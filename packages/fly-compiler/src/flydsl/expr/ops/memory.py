@@ -7,7 +7,7 @@ Pointers are those of the language; the value's type is the pointer's element ty
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
@@ -20,6 +20,9 @@ from ..values.numeric.types import Boolean, Float32, Float64, Int32, Int64, Uint
 from ..values.pointer import Pointer, to_llvm_ptr
 from ..values.vector import Vector, _make
 from ..values.vector_alias import VectorAlias
+
+if TYPE_CHECKING:
+    from ..values.accepted import TypeLike, ValueLike
 
 __all__ = [
     "AtomicOrdering",
@@ -186,8 +189,8 @@ atomic_xchg = _define("atomic_xchg", "Exchange memory.", "xchg", "xchg", "xchg")
 
 def atomic_cas(
     ptr: Any,
-    cmp: Any,
-    val: Any,
+    cmp: ValueLike,
+    val: ValueLike,
     *,
     syncscope: str | None = None,
     success_ordering: Any = AtomicOrdering.Monotonic,
@@ -300,7 +303,7 @@ def _access(
 def generic_load(
     ptr: Any,
     *,
-    dtype: Any = None,
+    dtype: TypeLike | None = None,
     count: int | None = None,
     memory_order: Any = AtomicOrdering.NotAtomic,
     syncscope: str | None = None,

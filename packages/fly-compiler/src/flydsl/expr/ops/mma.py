@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
@@ -23,6 +23,9 @@ from ..values.tensor import Tensor, typed
 from .accumulator import accumulator_as_operand
 from .atom import MmaAtom, _Atom, check_target, of_tiling
 from .tiling_threads import check_threads
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = [
     "GemmTraversalOrder",
@@ -140,7 +143,7 @@ class TiledMma(_Atom):
         """(thread, value) of C to the column-major index in its (M, N) tile."""
         return self._static(self._tiling.tv_layout_C_tiled)
 
-    def get_slice(self, thr_idx: Any) -> ThrMma:
+    def get_slice(self, thr_idx: IntLike) -> ThrMma:
         """Return the part of one thread."""
         return ThrMma(self, thr_idx)
 
@@ -220,7 +223,7 @@ class ThrMma:
     tv_layout_B_tiled = of_tiling("tiled_mma", TiledMma, "tv_layout_B_tiled")
     tv_layout_C_tiled = of_tiling("tiled_mma", TiledMma, "tv_layout_C_tiled")
 
-    def get_slice(self, thr_idx: Any) -> ThrMma:
+    def get_slice(self, thr_idx: IntLike) -> ThrMma:
         """Return the part of another thread."""
         return ThrMma(self.tiled_mma, thr_idx)
 

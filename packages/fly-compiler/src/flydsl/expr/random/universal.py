@@ -7,11 +7,14 @@ seed; counter: (offset low, offset high, 0, 0).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops.math import cos, log, max, sin, sqrt
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Float32, Int32, Uint32, Uint64
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, ScalarLike
 
 __all__ = ["rand", "rand4x", "randint", "randint4x", "randn", "randn4x"]
 
@@ -36,7 +39,9 @@ def _multiply(a: int, b: Any) -> tuple[Any, Any]:
     return (product >> Uint64(32)).to(Uint32), product.to(Uint32)
 
 
-def philox_impl(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
+def philox_impl(
+    c0: IntLike, c1: IntLike, c2: IntLike, c3: IntLike, k0: IntLike, k1: IntLike, n_rounds: int = 10
+) -> tuple[Any, Any, Any, Any]:
     """Return the four `Uint32` that the counter (c0, c1, c2, c3) is enciphered to with the key (k0, k1)."""
     c0, c1, c2, c3 = (as_numeric(word).to(Uint32) for word in (c0, c1, c2, c3))
     k0, k1 = as_numeric(k0).to(Uint32), as_numeric(k1).to(Uint32)
@@ -48,12 +53,14 @@ def philox_impl(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any, n_rounds: 
     return c0, c1, c2, c3
 
 
-def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
+def philox(
+    seed: IntLike, c0: IntLike, c1: IntLike, c2: IntLike, c3: IntLike, n_rounds: int = 10
+) -> tuple[Any, Any, Any, Any]:
     """Return the four `Uint32` of the counter (c0, c1, c2, c3) for a seed, taken as 64 bits."""
     return philox_impl(c0, c1, c2, c3, *_words(seed), n_rounds)
 
 
-def randint4x(seed: Any, offset: Any, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
+def randint4x(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
     """Return four random `Uint32` for an integer seed and offset.
 
     The seed is taken as 64 bits; a signed one that is narrower is extended with its sign. The high word of an offset of
@@ -65,7 +72,7 @@ def randint4x(seed: Any, offset: Any, n_rounds: int = 10) -> tuple[Any, Any, Any
     return philox(seed, c0, c1, Uint32(0), Uint32(0), n_rounds)
 
 
-def randint(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+def randint(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> Any:
     """Return one random `Uint32`."""
     return randint4x(seed, offset, n_rounds)[0]
 
@@ -76,31 +83,31 @@ def uint_to_uniform_float(word: Any) -> Any:
     return (signed < 0).select(-signed - Int32(1), signed).to(Float32) * Float32(_SCALE)
 
 
-def rand(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+def rand(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> Any:
     """Return one uniform `Float32` in [0, 1)."""
     return uint_to_uniform_float(randint(seed, offset, n_rounds))
 
 
-def rand4x(seed: Any, offset: Any, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
+def rand4x(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
     """Return four uniform `Float32` in [0, 1)."""
     a, b, c, d = (uint_to_uniform_float(word) for word in randint4x(seed, offset, n_rounds))
     return a, b, c, d
 
 
-def pair_uniform_to_normal(u1: Any, u2: Any) -> tuple[Any, Any]:
+def pair_uniform_to_normal(u1: ScalarLike, u2: ScalarLike) -> tuple[Any, Any]:
     """Return two normal numbers of two uniform ones (Box and Muller)."""
     radius = sqrt(Float32(-2.0) * log(max(u1, Float32(1.0e-7))))
     angle = Float32(_TWO_PI) * u2
     return radius * cos(angle), radius * sin(angle)
 
 
-def randn(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
+def randn(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> Any:
     """Return one normal `Float32` of mean 0 and variance 1."""
     words = randint4x(seed, offset, n_rounds)
     return pair_uniform_to_normal(uint_to_uniform_float(words[0]), uint_to_uniform_float(words[1]))[0]
 
 
-def randn4x(seed: Any, offset: Any, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
+def randn4x(seed: IntLike, offset: IntLike, n_rounds: int = 10) -> tuple[Any, Any, Any, Any]:
     """Return four normal `Float32` of mean 0 and variance 1."""
     a, b, c, d = rand4x(seed, offset, n_rounds)
     return (*pair_uniform_to_normal(a, b), *pair_uniform_to_normal(c, d))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
@@ -22,6 +22,9 @@ from .numeric.types import Boolean, Int8, Int32, Int64
 from .subscript import refuse_boolean
 from .typed_memory import _TypedMemory
 from .vector import Vector, _make
+
+if TYPE_CHECKING:
+    from .accepted import IntLike, IntTupleLike, TypeLike, ValueLike
 
 __all__ = [
     "Pointer",
@@ -80,11 +83,11 @@ class Pointer(_TypedMemory, metaclass=_PointerMeta):
         refuse_boolean(offset, "a pointer")
         add_offset(self, offset).store(value)
 
-    def load(self, dtype: Any = None) -> Any:
+    def load(self, dtype: TypeLike | None = None) -> Any:
         """Load one value: of the element type, or of a numeric class, a vector alias or an MLIR type."""
         return ptr_load(self, dtype)
 
-    def store(self, value: Any) -> None:
+    def store(self, value: ValueLike) -> None:
         """Store a scalar or vector; Python numbers take the element type."""
         ptr_store(value, self)
 
@@ -101,7 +104,7 @@ register_wrapper(PointerFacts, Pointer)
 
 
 def pointer_type(
-    element: Any, space: Any, alignment: int | None = None, swizzle: SwizzleFacts | None = None
+    element: TypeLike, space: Any, alignment: int | None = None, swizzle: SwizzleFacts | None = None
 ) -> ir.Type:
     """Return the MLIR type of a pointer; `element` is a numeric class or an MLIR type, `alignment` in bytes."""
     kind = element.ir_type if isinstance(element, NumericMeta) else element
@@ -115,7 +118,7 @@ def _check(p: Any, what: str) -> Pointer:
     return p
 
 
-def add_offset(p: Any, offset: Any) -> Any:
+def add_offset(p: Any, offset: IntTupleLike) -> Any:
     """Return the pointer (or coordinate) moved by `offset` elements."""
     at = as_int_tuple(offset)
     if isinstance(p, IntTuple):
@@ -192,7 +195,7 @@ def recast_iter(target: Any, p: Any) -> Pointer:
     raise TypeError(f"recast_iter takes a numeric class such as fx.Float8E4M3FN or a pointer type, got {target!r}")
 
 
-def inttoptr(ptr_type: ir.Type, address: Any) -> Pointer:
+def inttoptr(ptr_type: ir.Type, address: IntLike) -> Pointer:
     """Return an integer address as a pointer of the given type."""
     value = as_numeric(address)
     return Pointer(build("fly.inttoptr", (value.ir_value(),), ptr_type))
@@ -250,7 +253,7 @@ def make_ptr(ptr_type: ir.Type, args: Any = (), dict_attrs: dict[str, Any] | Non
     return Pointer(build_symbol("fly.make_ptr", (ptr_type,), attributes, operands).results[0])
 
 
-def get_dyn_shared(dtype: Any = None) -> Pointer:
+def get_dyn_shared(dtype: TypeLike | None = None) -> Pointer:
     """Return the base of dynamic LDS, 1024-byte aligned: bytes, or elements of `dtype`."""
     base = Pointer(build_symbol("fly.get_dyn_shared", (pointer_type(Int8, "shared", 1024),), {}).results[0])
     return base if dtype is None else recast_iter(dtype, base)

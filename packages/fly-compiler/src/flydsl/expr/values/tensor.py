@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
@@ -29,6 +29,9 @@ from .typed_memory import _TypedMemory
 from .vector import Vector, _as_vector_operand, _make
 from .vector_factory import full
 from .vector_shape import count
+
+if TYPE_CHECKING:
+    from .accepted import IntTupleLike, TilerLike, TypeLike, ValueLike
 
 __all__ = [
     "Tensor",
@@ -318,7 +321,7 @@ def _as_layout(layout: Any) -> Any:
     raise TypeError(f"expected a layout, got {type(layout).__name__}")
 
 
-def make_view(iterator: Any, layout: Any) -> Tensor:
+def make_view(iterator: Any, layout: TilerLike) -> Tensor:
     """Return the tensor of a pointer and a layout; with a coordinate for the pointer, a coordinate tensor."""
     layout = from_host(layout)
     if not isinstance(layout, (Layout, ComposedLayout)):
@@ -328,7 +331,7 @@ def make_view(iterator: Any, layout: Any) -> Tensor:
     return Tensor(infer("fly.make_view", (as_int_tuple(iterator).value, layout.value)))
 
 
-def make_rmem_tensor(shape_or_layout: Any, dtype: Any) -> Tensor:
+def make_rmem_tensor(shape_or_layout: TilerLike, dtype: TypeLike) -> Tensor:
     """Return a register tensor of a static shape (column-major) or layout.
 
     Raises:
@@ -344,7 +347,7 @@ def make_rmem_tensor(shape_or_layout: Any, dtype: Any) -> Tensor:
     return Tensor(build("fly.memref.alloca", (layout.value,), kind), dtype)
 
 
-def make_fragment_like(tensor: Any, dtype: Any = None) -> Tensor:
+def make_fragment_like(tensor: Any, dtype: TypeLike | None = None) -> Tensor:
     """Return a register tensor with the compact layout of `tensor` (or layout), of its dtype or another.
 
     Raises:
@@ -370,18 +373,17 @@ def decomposition(tensor: Tensor) -> Tensor:
     return result
 
 
-def memref_alloca(memref_type: ir.Type, layout: Any) -> Tensor:
+def memref_alloca(memref_type: ir.Type, layout: TilerLike) -> Tensor:
     """Return register memory of a type made by `fx.MemRefType.get(...)`; `layout` is the layout in the type."""
-    layout = _as_layout(layout)
-    return Tensor(build("fly.memref.alloca", (layout.value,), memref_type))
+    return Tensor(build("fly.memref.alloca", (_as_layout(layout).value,), memref_type))
 
 
-def memref_load(tensor: Tensor, index: Any) -> Any:
+def memref_load(tensor: Tensor, index: IntTupleLike) -> Any:
     """Return the element at a coordinate."""
     return tensor[index]
 
 
-def memref_store(value: Any, tensor: Tensor, index: Any) -> None:
+def memref_store(value: ValueLike, tensor: Tensor, index: IntTupleLike) -> None:
     """Store the element at a coordinate."""
     tensor[index] = value
 
@@ -392,7 +394,7 @@ def memref_load_vec(tensor: Tensor) -> Vector:
     return vector.reshape(vector.numel)
 
 
-def memref_store_vec(vector: Any, tensor: Tensor) -> None:
+def memref_store_vec(vector: ValueLike, tensor: Tensor) -> None:
     """Store a vector of all elements, in column-major order."""
     tensor.store(vector)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.trace.build import build, vector_type
 
@@ -11,6 +11,9 @@ from . import above
 from .numeric.base import _class_of, as_numeric
 from .vector import Vector, _as_vector_operand, _make, element, select_lanes
 from .vector_shape import count, normal_shape
+
+if TYPE_CHECKING:
+    from .accepted import IntTupleLike, ScalarLike, TypeLike
 
 __all__ = [
     "empty_like",
@@ -23,7 +26,7 @@ __all__ = [
 ]
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Vector:
+def full(shape: IntTupleLike, fill_value: ScalarLike, dtype: TypeLike | None = None) -> Vector:
     """Return a vector of `shape` with `fill_value` in every lane; without `dtype`, the dtype of the value.
 
     Raises:
@@ -41,27 +44,27 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Vector:
     return _make(build("vector.broadcast", (scalar.ir_value(),), kind), shape, cls)
 
 
-def full_like(other: Vector, fill_value: Any, dtype: Any = None) -> Vector:
+def full_like(other: Vector, fill_value: ScalarLike, dtype: TypeLike | None = None) -> Vector:
     """Return a vector shaped like `other`, filled with `fill_value`."""
     return full(other.shape, fill_value, other.dtype if dtype is None else dtype)
 
 
-def zeros_like(other: Vector, dtype: Any = None) -> Vector:
+def zeros_like(other: Vector, dtype: TypeLike | None = None) -> Vector:
     """Return a vector of zeros shaped like `other`."""
     return full_like(other, 0, dtype)
 
 
-def ones_like(other: Vector, dtype: Any = None) -> Vector:
+def ones_like(other: Vector, dtype: TypeLike | None = None) -> Vector:
     """Return a vector of ones shaped like `other`."""
     return full_like(other, 1, dtype)
 
 
-def empty_like(other: Vector, dtype: Any = None) -> Vector:
+def empty_like(other: Vector, dtype: TypeLike | None = None) -> Vector:
     """Return a vector shaped like `other`; its lanes are zero."""
     return full_like(other, 0, dtype)
 
 
-def vec_broadcast(value: Any, shape: Any, dtype: Any = None) -> Vector:
+def vec_broadcast(value: Any, shape: IntTupleLike, dtype: TypeLike | None = None) -> Vector:
     """Return a scalar, or a vector by NumPy's rules, repeated to `shape`."""
     operand = _as_vector_operand(value)
     if isinstance(operand, Vector):

@@ -30,11 +30,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
+from ..common.arch import MULTIPROCESSORS
 from ..common.black_box import black_box_vector
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
@@ -48,7 +49,6 @@ ROWS = 64  # of a warpgroup
 COLUMNS = 64  # of a row in shared memory: 128 bytes, the width of the swizzle
 SWIZZLE = (3, 4, 3)
 SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
-MULTIPROCESSORS = cast(int, CHIPS["sm_90a"].compute_units)
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
 # By consumers: registers of a thread of the producer, and of a consumer.
 _REGISTERS = {2: (24, 240), 3: (32, 160)}

@@ -47,7 +47,7 @@ class PipelinedLoop:
 
     def __init__(
         self,
-        element: type,
+        element: type[fx.Numeric],
         scale: float,
         headroom: float,
         rounded: bool,

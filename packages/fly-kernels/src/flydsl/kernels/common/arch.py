@@ -83,6 +83,9 @@ def _architecture(chip: Chip) -> Architecture:
 
 _KNOWN = {name: _architecture(CHIPS[name]) for name in WRITTEN_FOR}
 
+MULTIPROCESSORS = _KNOWN["sm_90a"].compute_units
+"""Of the H100 SXM, for what Hopper's persistent kernels are launched with by default."""
+
 
 def architecture() -> Architecture:
     """The target's entry.

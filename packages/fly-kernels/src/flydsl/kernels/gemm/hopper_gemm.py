@@ -27,11 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
+from ..common.arch import MULTIPROCESSORS
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from .arguments import check_count, expect_rows
@@ -44,7 +45,6 @@ ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLE = (3, 4, 3)
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
-MULTIPROCESSORS = cast(int, CHIPS["sm_90a"].compute_units)
 _MOST_STAGES = 12
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
 SHARED_BYTES = CHIPS["sm_90a"].lds_bytes

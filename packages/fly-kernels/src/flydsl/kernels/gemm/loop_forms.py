@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ..common.defaults import defaults
 from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.lds_ways import BUFFERS
+from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
 from ..common.mma.operand_scales import BLOCK
 from ..common.mma.tile_plan import LDS_BYTES
-from ..common.mma.tiled_loop import TiledLoop
 
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm

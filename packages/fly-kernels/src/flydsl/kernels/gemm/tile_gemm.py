@@ -20,6 +20,7 @@ from ..common.kernels_common import cvt_sr_f32_to_bf16
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES, matrix_product
 from ..common.mma.lds_ways import BUFFERS
+from ..common.mma.loop_plan import TiledLoop, operand_layout
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.operand_scales import MX_FORMATS
 from ..common.mma.output_tile import output_copy, places_of
@@ -27,7 +28,7 @@ from ..common.mma.shuffled_store import store_shuffled
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
 from ..common.mma.tile_plan import TilePlan, best_plan, plan_tile
-from ..common.mma.tiled_loop import TiledLoop, operand_layout, tiled_loop
+from ..common.mma.tiled_loop import tiled_loop
 from ..common.mma.wave_sum import sum_over_waves
 from ..common.utils import cdiv
 from ..common.views import start_of

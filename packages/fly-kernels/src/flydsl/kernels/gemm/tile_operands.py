@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..common.language import fx
 from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.lds_ways import BUFFERS
+from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_square_loop import MxSquare
 from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout
 from ..common.mma.tile_plan import TilePlan
-from ..common.mma.tiled_loop import TiledLoop
 from ..common.utils import cdiv
 from .arguments import tile_tensor
 

@@ -6,7 +6,7 @@ Functions of layouts also take tensors, and act on their layout.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import infer, int_attribute
@@ -20,6 +20,9 @@ from .objects import ComposedLayout, Layout
 from .operands import again, layout_operand
 from .overhang import overhang
 from .sizes import tree_of
+
+if TYPE_CHECKING:
+    from ..accepted import IntTupleLike, LayoutLike, TilerLike
 
 __all__ = [
     "block_product",
@@ -45,7 +48,7 @@ __all__ = [
 ]
 
 
-def coalesce(layout: Any, pattern: Any = None) -> Any:
+def coalesce(layout: LayoutLike, pattern: IntTupleLike = None) -> Any:
     """Return the simplest layout of the same function; `pattern` keeps the modes that it names apart."""
     operands = [layout_operand(layout, "coalesce")]
     if pattern is not None:
@@ -53,7 +56,7 @@ def coalesce(layout: Any, pattern: Any = None) -> Any:
     return again(layout, infer("fly.coalesce", operands))
 
 
-def composition(a: Any, b: Any) -> Any:
+def composition(a: TilerLike, b: TilerLike) -> Any:
     """Return `a` after `b`; a tile (or tuple) as `b` works mode by mode.
 
     Raises:
@@ -68,7 +71,7 @@ def _divisor(x: Any) -> ir.Value:
     return x.value if isinstance(x, ComposedLayout) else as_tile(x).value
 
 
-def complement(layout: Any, codomain_size: Any = None) -> Layout:
+def complement(layout: LayoutLike, codomain_size: IntTupleLike = None) -> Layout:
     """Return the layout of what `layout` leaves out of `codomain_size` (by default its cosize)."""
     operands = [layout_operand(layout, "complement")]
     if codomain_size is not None:
@@ -76,12 +79,12 @@ def complement(layout: Any, codomain_size: Any = None) -> Layout:
     return Layout(infer("fly.complement", operands))
 
 
-def right_inverse(layout: Any) -> Layout:
+def right_inverse(layout: LayoutLike) -> Layout:
     """Return the layout R with layout(R(i)) == i on the largest contiguous range."""
     return Layout(infer("fly.right_inverse", (layout_operand(layout, "right_inverse"),)))
 
 
-def left_inverse(layout: Any) -> Layout:
+def left_inverse(layout: LayoutLike) -> Layout:
     """Return the layout L with L(layout(i)) == i."""
     return Layout(infer("fly.left_inverse", (layout_operand(layout, "left_inverse"),)))
 
@@ -93,22 +96,22 @@ def _divide(op: str, x: Any, divisor: Any) -> Any:
     return result
 
 
-def logical_divide(x: Any, divisor: Any) -> Any:
+def logical_divide(x: LayoutLike, divisor: TilerLike) -> Any:
     """Split each mode in (tile, rest). `divisor`: layout, tile, or tuple of extents."""
     return _divide("fly.logical_divide", x, divisor)
 
 
-def zipped_divide(x: Any, divisor: Any) -> Any:
+def zipped_divide(x: LayoutLike, divisor: TilerLike) -> Any:
     """Divide, and gather to ((tile…), (rest…))."""
     return _divide("fly.zipped_divide", x, divisor)
 
 
-def tiled_divide(x: Any, divisor: Any) -> Any:
+def tiled_divide(x: LayoutLike, divisor: TilerLike) -> Any:
     """Divide, and gather to ((tile…), rest…)."""
     return _divide("fly.tiled_divide", x, divisor)
 
 
-def flat_divide(x: Any, divisor: Any) -> Any:
+def flat_divide(x: LayoutLike, divisor: TilerLike) -> Any:
     """Divide, and gather to (tile…, rest…)."""
     return _divide("fly.flat_divide", x, divisor)
 
@@ -118,27 +121,27 @@ def _product(op: str, layout: Any, tiler: Any) -> Any:
     return wrap_any(infer(op, (layout_operand(layout, name), layout_operand(tiler, name))))
 
 
-def logical_product(layout: Any, tiler: Any) -> Any:
+def logical_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat `layout` over the layout `tiler`."""
     return _product("fly.logical_product", layout, tiler)
 
 
-def zipped_product(layout: Any, tiler: Any) -> Any:
+def zipped_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat, and gather to ((block…), (rest…))."""
     return _product("fly.zipped_product", layout, tiler)
 
 
-def tiled_product(layout: Any, tiler: Any) -> Any:
+def tiled_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat, and gather to ((block…), rest…)."""
     return _product("fly.tiled_product", layout, tiler)
 
 
-def flat_product(layout: Any, tiler: Any) -> Any:
+def flat_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat, and gather to (block…, rest…)."""
     return _product("fly.flat_product", layout, tiler)
 
 
-def blocked_product(layout: Any, tiler: Any) -> Any:
+def blocked_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat as blocks: mode by mode (block, tiler)."""
     return _product("fly.blocked_product", layout, tiler)
 
@@ -146,12 +149,12 @@ def blocked_product(layout: Any, tiler: Any) -> Any:
 block_product = blocked_product
 
 
-def raked_product(layout: Any, tiler: Any) -> Any:
+def raked_product(layout: LayoutLike, tiler: LayoutLike) -> Any:
     """Repeat interleaved: mode by mode (tiler, block)."""
     return _product("fly.raked_product", layout, tiler)
 
 
-def recast_layout(layout: Any, old_bits: Any, new_bits: Any) -> Any:
+def recast_layout(layout: LayoutLike, old_bits: int | ir.Type, new_bits: int | ir.Type) -> Any:
     """Return the layout for elements of `new_bits` where it was for elements of `old_bits` (ints or MLIR types)."""
     old, new = _bits(old_bits), _bits(new_bits)
     attributes = {"old_type_bits": int_attribute(old), "new_type_bits": int_attribute(new)}
@@ -167,17 +170,17 @@ def _bits(bits: Any) -> int:
     raise TypeError(f"recast_layout takes bits as an int or an MLIR type, got {bits!r}{hint}")
 
 
-def tile_to_shape(block: Any, target_shape: Any, order: Any) -> Any:
+def tile_to_shape(block: LayoutLike, target_shape: IntTupleLike, order: IntTupleLike) -> Any:
     """Repeat `block` until it covers `target_shape`, in the order given: ((block_i, rep_i), …)."""
     operands = (layout_operand(block, "tile_to_shape"), as_int_tuple(target_shape).value, as_int_tuple(order).value)
     return wrap_any(infer("fly.tile_to_shape", operands))
 
 
-def is_profile_congruent(a: Any, b: Any) -> bool:
+def is_profile_congruent(a: TilerLike, b: TilerLike) -> bool:
     """Tell whether two values have the same nesting."""
     return trees.congruent(tree_of(a), tree_of(b))
 
 
-def is_profile_weakly_congruent(a: Any, b: Any) -> bool:
+def is_profile_weakly_congruent(a: TilerLike, b: TilerLike) -> bool:
     """Tell whether the nesting of `a` is a prefix of that of `b`."""
     return trees.weakly_congruent(tree_of(a), tree_of(b))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
@@ -16,6 +16,9 @@ from ..numeric.types import Index, Int32, Int64
 from . import trees
 from .host import from_host
 from .objects import Basis, ComposedLayout, IntTuple, Layout, Swizzle, Tile, layout_of
+
+if TYPE_CHECKING:
+    from ..accepted import IntTupleLike, LayoutLike
 
 __all__ = [
     "as_int_tuple",
@@ -168,7 +171,7 @@ def make_coord(*coordinates: Any) -> IntTuple:
     return _make("fly.make_coord", _variadic(coordinates), none_allowed=True)
 
 
-def make_layout(shape: Any, stride: Any) -> Layout:
+def make_layout(shape: IntTupleLike, stride: IntTupleLike) -> Layout:
     """Return the layout `shape:stride`; both are tuple-like and have the same nesting.
 
     Raises:
@@ -195,7 +198,7 @@ def make_layout(shape: Any, stride: Any) -> Layout:
     return Layout(infer("fly.make_layout", (shape_value.value, stride_value.value)))
 
 
-def compact_layout(shape: Any) -> Layout:
+def compact_layout(shape: IntTupleLike) -> Layout:
     """Return the column-major layout of a static shape."""
     step = 1
 
@@ -216,22 +219,22 @@ def _profile_mismatch(shape: Any, stride: Any) -> ValueError:
     )
 
 
-def make_ordered_layout(shape: Any, order: Any) -> Layout:
+def make_ordered_layout(shape: IntTupleLike, order: IntTupleLike) -> Layout:
     """Return the compact layout whose modes are packed by `order`, fastest first; order 0 is column-major."""
     return Layout(infer("fly.make_ordered_layout", (as_int_tuple(shape, False).value, as_int_tuple(order).value)))
 
 
-def make_layout_like(layout: Any) -> Layout:
+def make_layout_like(layout: LayoutLike) -> Layout:
     """Return the compact layout of the same shape that keeps the order of the strides."""
     return Layout(infer("fly.make_layout_like", (from_host(layout).value,)))
 
 
-def make_fragment_layout_like(layout: Any) -> Layout:
+def make_fragment_layout_like(layout: LayoutLike) -> Layout:
     """Return the compact register layout for a layout or tensor of static shape."""
-    return Layout(infer("fly.make_fragment_layout_like", (layout.value,)))
+    return Layout(infer("fly.make_fragment_layout_like", (from_host(layout).value,)))
 
 
-def make_identity_layout(shape: Any) -> Layout:
+def make_identity_layout(shape: IntTupleLike) -> Layout:
     """Return the layout that maps a coordinate to itself (strides are unit bases)."""
     return Layout(infer("fly.make_identity_layout", (as_int_tuple(shape, False).value,)))
 

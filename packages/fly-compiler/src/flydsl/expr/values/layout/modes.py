@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import i32_array, infer, int_attribute
@@ -16,6 +16,11 @@ from .construct import as_int_tuple, make_layout
 from .objects import FlyValue, IntTuple
 from .operands import again, operand
 from .sizes import get_, has_none, rank, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..accepted import IntTupleLike, TilerLike
 
 __all__ = [
     "append",
@@ -37,7 +42,7 @@ def _range(x: Any, begin: int, end: int, what: str) -> dict[str, ir.Attribute]:
     return {"begin": int_attribute(begin), "end": int_attribute(end)}
 
 
-def take(x: Any, begin: int, end: int) -> Any:
+def take(x: TilerLike, begin: int, end: int) -> Any:
     """Return the modes from `begin` up to `end` (-1: the last)."""
     limits = _range(x, begin, end, "take")
     if begin == (rank(x) if end == -1 else end):
@@ -45,7 +50,7 @@ def take(x: Any, begin: int, end: int) -> Any:
     return again(x, infer("fly.take", (operand(x, "take"),), limits))
 
 
-def select(x: Any, indices: Any) -> Any:
+def select(x: TilerLike, indices: Sequence[int]) -> Any:
     """Return the modes that `indices` lists, in that order."""
     modes = [int(i) for i in indices]
     if not modes:
@@ -56,7 +61,7 @@ def select(x: Any, indices: Any) -> Any:
     return again(x, infer("fly.select", (operand(x, "select"),), {"indices": i32_array(modes)}))
 
 
-def group(x: Any, begin: int, end: int) -> Any:
+def group(x: TilerLike, begin: int, end: int) -> Any:
     """Return `x` with the modes from `begin` up to `end` (-1: the last) made one mode."""
     return again(x, infer("fly.group", (operand(x, "group"),), _range(x, begin, end, "group")))
 
@@ -68,17 +73,17 @@ def _extend(op: str, base: Any, elem: Any, n: int | None) -> Any:
     return wrap_any(infer(op, (operand(base, op), operand(elem, op)), attributes))
 
 
-def append(base: Any, elem: Any, n: int | None = None) -> Any:
+def append(base: TilerLike, elem: TilerLike, n: int | None = None) -> Any:
     """Return `base` with `elem` as a further last mode; with `n`, as often as it takes to have rank `n`."""
     return _extend("fly.append", base, elem, n)
 
 
-def prepend(base: Any, elem: Any, n: int | None = None) -> Any:
+def prepend(base: TilerLike, elem: TilerLike, n: int | None = None) -> Any:
     """Return `base` with `elem` as a further first mode; with `n`, as often as it takes to have rank `n`."""
     return _extend("fly.prepend", base, elem, n)
 
 
-def zip(lhs: Any, rhs: Any) -> Any:
+def zip(lhs: TilerLike, rhs: TilerLike) -> Any:
     """Return the modes of two tuples or layouts of one rank in pairs: ((l0, r0), (l1, r1), …)."""
     if rank(lhs) != rank(rhs):
         raise ValueError(f"zip: ranks {rank(lhs)} and {rank(rhs)} differ")
@@ -114,7 +119,7 @@ def _coordinate(x: Any, coord: Any, what: str) -> ir.Value:
     return value.value
 
 
-def slice(x: Any, coord: Any) -> Any:
+def slice(x: TilerLike, coord: IntTupleLike) -> Any:
     """Keep the modes where `coord` is `None` and fix the others.
 
     On a tensor the iterator moves to the fixed coordinates.
@@ -130,7 +135,7 @@ def slice(x: Any, coord: Any) -> Any:
     return again(x, infer("fly.slice", (x.value, _coordinate(x, coord, "slice"))))
 
 
-def dice(x: Any, coord: Any) -> Any:
+def dice(x: TilerLike, coord: IntTupleLike) -> Any:
     """Keep the modes where `coord` is not `None`; for int-tuples and layouts."""
     if not isinstance(x, FlyValue):
         x = as_int_tuple(x)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import infer
@@ -16,6 +16,11 @@ from . import trees
 from .construct import as_int_tuple
 from .objects import ComposedLayout, FlyValue, IntTuple, Layout, Tile, _get, has_none
 from .operands import again, layout_operand, operand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..accepted import TilerLike
 
 __all__ = [
     "composed_get_inner",
@@ -60,52 +65,52 @@ def tree_of(x: Any) -> Any:
     raise TypeError(f"rank and depth are those of an int, a tuple or a layout-like value, not {type(x).__name__}")
 
 
-def rank(x: Any) -> int:
+def rank(x: TilerLike) -> int:
     """Return the number of top-level modes; 1 for a leaf."""
     return trees.rank_of(tree_of(x))
 
 
-def depth(x: Any) -> int:
+def depth(x: TilerLike) -> int:
     """Return the nesting depth; 0 for a leaf."""
     return trees.depth_of(tree_of(x))
 
 
-def size(x: Any) -> IntTuple:
+def size(x: TilerLike) -> IntTuple:
     """Return the number of elements (product of the shape) as an `IntTuple`; `.unpack()` gives a number."""
     return IntTuple(infer("fly.size", (operand(x, "size"),)))
 
 
-def cosize(x: Any) -> IntTuple:
+def cosize(x: TilerLike) -> IntTuple:
     """Return the extent of the co-domain: the largest index plus 1."""
     return IntTuple(infer("fly.cosize", (layout_operand(x, "cosize"),)))
 
 
-def coshape(x: Any) -> IntTuple:
+def coshape(x: TilerLike) -> IntTuple:
     """Return the shape of the co-domain."""
     return IntTuple(infer("fly.coshape", (layout_operand(x, "coshape"),)))
 
 
-def coprofile(x: Any) -> IntTuple:
+def coprofile(x: TilerLike) -> IntTuple:
     """Return the nesting of the co-domain, with zeros."""
     return IntTuple(infer("fly.coprofile", (layout_operand(x, "coprofile"),)))
 
 
-def get_shape(x: Any) -> IntTuple:
+def get_shape(x: TilerLike) -> IntTuple:
     """Return the shape of a layout or tensor."""
     return IntTuple(infer("fly.get_shape", (layout_operand(x, "get_shape"),)))
 
 
-def get_stride(x: Any) -> IntTuple:
+def get_stride(x: TilerLike) -> IntTuple:
     """Return the strides of a layout or tensor; a composed layout has none (`ValueError`)."""
     return IntTuple(infer("fly.get_stride", (layout_operand(x, "get_stride"),)))
 
 
-def get_layout(x: Any) -> Any:
+def get_layout(x: TilerLike) -> Any:
     """Return the layout of a tensor."""
     return wrap_any(infer("fly.get_layout", (layout_operand(x, "get_layout"),)))
 
 
-def get_iter(x: Any) -> Any:
+def get_iter(x: TilerLike) -> Any:
     """Return the iterator of a tensor: its pointer, or the base coordinate of a coordinate tensor."""
     return again(x, infer("fly.get_iter", (layout_operand(x, "get_iter"),)))
 
@@ -125,7 +130,7 @@ def composed_get_outer(x: ComposedLayout) -> Any:
     return x.outer
 
 
-def get_scalar(x: Any) -> int | Numeric:
+def get_scalar(x: TilerLike) -> int | Numeric:
     """Return the Python int or scalar of an int-tuple of one leaf; `ValueError` when there are more."""
     value = as_int_tuple(x)
     leaves = trees.leaves_of(value.tree)
@@ -136,20 +141,20 @@ def get_scalar(x: Any) -> int | Numeric:
     return as_numeric(infer("fly.get_scalar", (value.value,)))
 
 
-def get_leaves(x: Any, dynamic_only: bool = False) -> tuple[Any, ...]:
+def get_leaves(x: TilerLike, dynamic_only: bool = False) -> tuple[Any, ...]:
     """Return the leaves, depth first, as Python ints (static) and scalars; with `dynamic_only` just the latter."""
     leaves = trees.leaves_of(as_int_tuple(x).to_py_value())
     return tuple(leaf for leaf in leaves if isinstance(leaf, Numeric)) if dynamic_only else tuple(leaves)
 
 
-def get_(x: Any, mode: Any) -> Any:
+def get_(x: TilerLike, mode: int | Sequence[int]) -> Any:
     """Return the sub-mode at an index or a path of indices; `IndexError` out of range."""
     if not isinstance(x, FlyValue):
         x = as_int_tuple(x)
     return again(x, _get(x, mode, tree_of(x)))
 
 
-def get(x: Any, mode: int) -> Any:
+def get(x: TilerLike, mode: int) -> Any:
     """Return item `mode` of a Python sequence, or of an int-tuple as an index-typed SSA value."""
     if isinstance(x, (tuple, list)):
         return x[mode]

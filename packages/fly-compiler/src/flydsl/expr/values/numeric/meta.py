@@ -115,6 +115,18 @@ class NumericMeta(type):
         return class_of_ir_type(ir_type)
 
 
+_by_type: dict[tuple[ir.TypeID, int, bool], NumericMeta] = {}
+
+
+def _identity(ir_type: ir.Type) -> tuple[ir.TypeID, int, bool]:
+    """Return what tells one scalar type from another in any context: its kind, width and whether it has a sign."""
+    kind = ir_type.typeid
+    if kind != ir.IntegerType.static_typeid:
+        return kind, 0, True
+    integer = ir.IntegerType(ir_type)
+    return kind, integer.width, integer.is_signless
+
+
 def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
     """Return the numeric class of an MLIR scalar type; `ValueError` when there is none."""
     trace = state.trace
@@ -122,7 +134,14 @@ def class_of_ir_type(ir_type: ir.Type) -> NumericMeta:
         remembered: NumericMeta | None = trace.types.get(ir_type)
         if remembered is not None:
             return remembered
-    found = class_of_mnemonic(str(ir_type))
+    identity = _identity(ir_type)
+    found = _by_type.get(identity)
+    if found is None:
+        for cls in _BY_MNEMONIC.values():  # of which some may have been made since the last question
+            _by_type[_identity(ir.Type.parse(cls.mnemonic, ir_type.context))] = cls
+        found = _by_type.get(identity)
+        if found is None:
+            raise ValueError(f"no numeric type of the language has the MLIR type '{ir_type}'")
     if trace is not None:
         trace.types[ir_type] = found
     return found

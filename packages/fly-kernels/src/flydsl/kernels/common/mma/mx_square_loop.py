@@ -20,8 +20,8 @@ from typing import Any
 
 from ..language import fx
 from .lds_ways import BUFFERS
+from .loop_plan import TiledLoop
 from .operand_scales import BLOCK, Scales
-from .tiled_loop import TiledLoop
 
 __all__ = ["STEP", "MxSquare"]
 

@@ -19,8 +19,8 @@ from .lds_ways import Access, DirectWay, Way
 from .operand_scales import BLOCK
 
 if TYPE_CHECKING:
+    from .loop_plan import TiledLoop
     from .operand_scales import MxFormat
-    from .tiled_loop import TiledLoop
 
 __all__ = ["MxDirectWay", "MxStaging", "MxWay"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..language import fx
 
 if TYPE_CHECKING:
-    from .tiled_loop import TiledLoop
+    from .loop_plan import TiledLoop
 
 __all__ = [
     "BLOCK", "MX_FORMATS", "E8M0Scaling", "F32Scaling", "MxFormat", "Scales", "mx_scale_layout", "scale_layout",

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..language import fx
 from .lds_ways import BUFFERS
-from .tiled_loop import LoopOperands, TiledLoop
+from .loop_plan import TiledLoop
+from .tiled_loop import LoopOperands
 
 __all__ = ["staged_loop"]
 
