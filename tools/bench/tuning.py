@@ -6,11 +6,16 @@
     tools/dev bench tuning --only softmax --method bayesian
     tools/dev bench tuning --save times.json; tools/dev bench tuning --load times.json --method evolution
     tools/dev bench tuning --only gemm --export              # and write what was found to the defaults of fly-kernels
+    tools/dev bench tuning --gemm 16x4096x4096 64x8192x8192 --dtype fp8 --export    # defaults of other GEMMs, by search
 
 Each configuration of a space (`flydsl.kernels.tuning`) is compiled and predicted once, for the emulated device of
 FLYDSL_GPU_ARCH: that is the exhaustive search, some 20 minutes on two cores. The search then goes its way and is told
 the time of each configuration that it asks for, which is what it would get: predictions do not vary. The exit status is
 1 where it misses the best by more than 3 %, or asks for more than a fifth.
+
+With --gemm there is no exhaustive search: of each shape the default and what the search asks for are predicted. The
+default stays where nothing is better by more than 3 %; what is goes to the table with --export, else the exit status is
+1.
 """
 
 from __future__ import annotations
@@ -18,7 +23,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -35,63 +39,108 @@ WITHIN, PART = 1.03, 0.2
 DEFAULTS = Path(__file__).parents[2] / "packages" / "fly-kernels" / "src" / "flydsl" / "kernels" / "defaults.json"
 
 
-def times_of(tuned: Any, arguments: tuple[Any, ...], candidates: list[Any]) -> dict[str, float | None]:
-    """The predicted milliseconds of each configuration; None for one that failed."""
-    from flydsl.autotune.search.space import identity
+class Times:
+    """The predicted milliseconds of configurations of a problem, None for one that failed; each is predicted once."""
 
-    found: dict[str, float | None] = {}
-    for config in candidates:
-        outcome = tuned.evaluate(config, arguments)
-        if outcome.milliseconds is None:
-            print(f"  {config!r} failed: {outcome.error[:200]}", flush=True)
-        found[identity(config)] = outcome.milliseconds
-    return found
+    def __init__(self, tuned: Any, arguments: tuple[Any, ...], known: dict[str, float | None]) -> None:
+        self._tuned, self._arguments, self.known = tuned, arguments, known
+
+    def of(self, config: Any) -> float | None:
+        """That of one."""
+        from flydsl.autotune.search.space import identity
+
+        name = identity(config)
+        if name not in self.known:
+            outcome = self._tuned.evaluate(config, self._arguments)
+            if outcome.milliseconds is None:
+                print(f"  {config!r} failed: {outcome.error[:200]}", flush=True)
+            self.known[name] = outcome.milliseconds
+        return self.known[name]
+
+
+def search(tuned: Any, arguments: tuple[Any, ...], times: Times) -> tuple[Any, Any, float, int]:
+    """What is searched, and what a search of a fifth finds: a configuration, its time, and how many it asked for."""
+    from flydsl.autotune.search.progress import Progress
+    from flydsl.autotune.search.run import Outcome, run
+
+    found = tuned.describe(arguments)
+    candidates = list(found.candidates)
+    budget = max(1, int(PART * len(candidates)))
+    asked, _ = run(
+        found.search.start(candidates, found.estimates, budget),
+        lambda config: Outcome(times.of(config)),
+        Progress(budget, "", running=False, say=lambda text: None),
+        budget=budget,
+    )
+    return found, *min(asked, key=lambda one: one[1]), budget
 
 
 def compare(family: str, shape: tuple[int, ...], options: argparse.Namespace, known: dict[str, Any]) -> dict[str, Any]:
     """One row of the table."""
     from flydsl.autotune.facts import facts_of
-    from flydsl.autotune.search.progress import Progress
-    from flydsl.autotune.search.run import Outcome, run
-    from flydsl.autotune.search.space import identity
     from flydsl.kernels import tuning
 
-    problem = getattr(tuning, f"{family}_problem")
-    tuned, arguments = problem(*shape, method=options.method, seed=options.seed)
-    found = tuned.describe(arguments)
-    candidates = list(found.candidates)
+    tuned, arguments = getattr(tuning, f"{family}_problem")(*shape, method=options.method, seed=options.seed)
     name = f"{family} {'x'.join(map(str, shape))}"
-    started = time.monotonic()
-    table = known.get(name) or times_of(tuned, arguments, candidates)
-    known[name] = table
-    seconds = time.monotonic() - started
-    budget = max(1, int(PART * len(candidates)))
-    asked, _ = run(
-        found.search.start(candidates, found.estimates, budget),
-        lambda config: Outcome(table[identity(config)]),
-        Progress(budget, "", running=False, say=lambda text: None),
-        budget=budget,
-    )
-    best = min(value for value in table.values() if value is not None)
-    choice, reached = min(asked, key=lambda one: one[1])
+    times = Times(tuned, arguments, known.setdefault(name, {}))
+    for config in tuned.describe(arguments).candidates:
+        times.of(config)
+    found, choice, reached, budget = search(tuned, arguments, times)
+    best = min(value for value in times.known.values() if value is not None)
     return {
-        "name": name, "candidates": len(candidates), "best": best, "evaluations": budget, "found": reached,
-        "ratio": reached / best, "choice": choice, "seconds": seconds, "model": facts_of(found.key).model,
+        "name": name, "candidates": len(found.candidates), "best": best, "evaluations": budget, "found": reached,
+        "ratio": reached / best, "choice": choice, "model": facts_of(found.key).model,
     }  # fmt: skip
 
 
-def export(arch: str, shape: tuple[int, ...], config: Any, milliseconds: float, model: str) -> None:
+def look(arch: str, shape: tuple[int, ...], options: argparse.Namespace, known: dict[str, Any]) -> bool:
+    """A GEMM's default beside what a search finds: prints a row, and says whether the default is too far off."""
+    from flydsl.autotune import Config
+    from flydsl.autotune.facts import facts_of
+    from flydsl.kernels.gemm.config import default_config
+    from flydsl.kernels.tuning import gemm_problem
+
+    tuned, arguments = gemm_problem(*shape, in_dtype=options.dtype, method=options.method, seed=options.seed)
+    name = f"gemm {options.dtype} {'x'.join(map(str, shape))}"
+    times = Times(tuned, arguments, known.setdefault(name, {}))
+    config = default_config(arch, options.dtype, *shape)
+    waves = None if config.waves is None else list(config.waves)
+    default = Config(tile_m=config.tile_m, tile_n=config.tile_n, split_k=config.split_k, waves=waves)
+    present = times.of(default)
+    assert present is not None, f"{name}: its default cannot be predicted"
+    found, choice, reached, budget = search(tuned, arguments, times)
+    off = present > WITHIN * reached
+    print(
+        f"{arch} {name} | {len(found.candidates)} | {budget} | {present * 1e3:.2f} | {reached * 1e3:.2f} | "
+        f"{present / reached:.3f} | {default!r} | {choice!r}",
+        flush=True,
+    )
+    if off and options.export:
+        export(arch, options.dtype, shape, choice, reached, facts_of(found.key).model)
+    return off and not options.export
+
+
+def export(arch: str, in_dtype: str, shape: tuple[int, ...], config: Any, milliseconds: float, model: str) -> None:
     """Put the configuration of a GEMM's class of shapes into the defaults of fly-kernels, for review."""
     from flydsl.kernels.common.defaults import shape_class
 
     table = json.loads(DEFAULTS.read_text())
     entry = {
-        "in_dtype": "bf16", "class": shape_class(*shape), "config": config.to_dict(),
+        "in_dtype": in_dtype, "class": shape_class(*shape), "config": config.to_dict(),
         "milliseconds": milliseconds, "measure": "predicted", "model": model, "shape": list(shape),
     }  # fmt: skip
-    others = [one for one in table["gemm_shapes"][arch] if (one["in_dtype"], one["class"]) != ("bf16", entry["class"])]
-    table["gemm_shapes"][arch] = sorted([*others, entry], key=lambda one: (one["in_dtype"], one["class"]))
+
+    def key(one: dict[str, Any]) -> tuple[str, list[int]]:
+        return one["in_dtype"], one["class"]
+
+    others = [one for one in table["gemm_shapes"][arch] if key(one) != key(entry)]
+    table["gemm_shapes"][arch] = sorted([*others, entry], key=key)
     DEFAULTS.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def shape_of(text: str) -> tuple[int, ...]:
+    """ "16x4096x4096" as numbers."""
+    return tuple(int(one) for one in text.split("x"))
 
 
 def main() -> int:
@@ -106,6 +155,8 @@ def main() -> int:
     parser.add_argument("--save", type=Path, metavar="PATH", help="keep the times of all configurations")
     parser.add_argument("--load", type=Path, metavar="PATH", help="take them from there")
     parser.add_argument("--export", action="store_true", help="write what was found for GEMM to defaults.json")
+    parser.add_argument("--gemm", nargs="+", type=shape_of, metavar="MxNxK", help="look at the defaults of these")
+    parser.add_argument("--dtype", choices=("bf16", "fp16", "fp8", "int8"), default="bf16", help="of --gemm")
     options = parser.parse_args()
     device = current_device()
     if not device.emulated:
@@ -113,6 +164,14 @@ def main() -> int:
     kept: dict[str, Any] = json.loads(options.load.read_text()) if options.load else {}
     known: dict[str, Any] = kept.setdefault(device.arch, {})
     print(f"{device.name}: predicted by the emulator, not measured; search: {options.method}\n")
+    if options.gemm:
+        print("GEMM | configs | evaluations | default, us | found, us | default / found | default | found", flush=True)
+        status = 0
+        for shape in options.gemm:
+            status |= look(device.arch, shape, options, known)
+            if options.save:
+                options.save.write_text(json.dumps(kept, indent=1) + "\n")
+        return status
     heads = ("problem", "configs", "best of all, us", "evaluations", "found, us", "found / best", "configuration")
     print(" | ".join(heads), flush=True)
     missed = 0
@@ -127,7 +186,7 @@ def main() -> int:
                     flush=True,
                 )
                 if options.export and family == "gemm":
-                    export(device.arch, shape, row["choice"], row["found"], row["model"])
+                    export(device.arch, "bf16", shape, row["choice"], row["found"], row["model"])
                 if options.save:
                     options.save.write_text(json.dumps(kept, indent=1) + "\n")
     print(f"\n{missed} searches missed the best by more than {WITHIN - 1:.0%}")

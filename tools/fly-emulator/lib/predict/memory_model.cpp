@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "predict/cache.h"
@@ -64,13 +65,21 @@ private:
 };
 
 /// Bytes that the whole launch reads at least once: of each allocation, no more than it holds.
-double footprint(const Allocations &allocations, const std::vector<double> &lines, double groups,
-                 double launchGroups) {
+struct Footprint {
   double bytes = 0;
-  for (size_t i = 0; i < allocations.count(); ++i)
-    bytes += std::min(allocations.bytes(i),
-                      lines[i] * kLineBytes * std::max(1.0, launchGroups / groups));
-  return bytes;
+  double whole = 0; ///< of these, of allocations that are read from begin to end
+};
+
+Footprint footprint(const Allocations &allocations, const std::vector<double> &lines, double groups,
+                    double launchGroups) {
+  Footprint out;
+  for (size_t i = 0; i < allocations.count(); ++i) {
+    const double most = lines[i] * kLineBytes * std::max(1.0, launchGroups / groups);
+    out.bytes += std::min(allocations.bytes(i), most);
+    if (most >= allocations.bytes(i))
+      out.whole += allocations.bytes(i);
+  }
+  return out;
 }
 
 /// The share of the lines of an XCD that no other one asks for. `own`: what the groups of one have
@@ -126,6 +135,43 @@ Level sourceOf(Level level) {
   }
 }
 
+using AtomicLines = std::unordered_map<uint64_t, double>;
+
+/// Atomics that a group has on each line.
+AtomicLines atomicsOf(const RecordedPath &group) {
+  AtomicLines lines;
+  for (const MemoryAccess &access : group.accesses)
+    if (access.kind == AccessKind::Atomic)
+      for (uint32_t i = 0; i < access.lines; ++i)
+        lines[group.lines[access.first + i] >> kLevelBits] += 1;
+  return lines;
+}
+
+/// How many atomics each group has on the line that most are on: a counter, a flag, one sum of all.
+/// 0 unless at least half of the groups of both XCDs come to it, which says that the device does.
+double atomicsOfLine(const std::vector<RecordedPath *> &groups,
+                     const std::vector<RecordedPath *> &others) {
+  struct Uses {
+    double atomics = 0, groups = 0, others = 0;
+  };
+  std::unordered_map<uint64_t, Uses> lines;
+  for (const RecordedPath *group : groups)
+    for (const auto &[line, atomics] : atomicsOf(*group)) {
+      lines[line].atomics += atomics;
+      lines[line].groups += 1;
+    }
+  for (const RecordedPath *group : others)
+    for (const auto &[line, atomics] : atomicsOf(*group))
+      lines[line].others += 1;
+  constexpr double kShared = 0.5;
+  const auto all = static_cast<double>(groups.size());
+  double most = 0;
+  for (const auto &[line, uses] : lines)
+    if (uses.groups >= kShared * all && uses.others >= kShared * static_cast<double>(others.size()))
+      most = std::max(most, uses.atomics / all);
+  return all > 1 ? most : 0;
+}
+
 Level behindL2(Level source) {
   return source == Level::Hbm ? Level::L2BehindHbm : Level::L2BehindMall;
 }
@@ -148,8 +194,9 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
   const auto own = linesOf(residents);
   const Allocations allocations(ranges);
   out.uniqueShareBetweenXcds = uniqueShare(allocations, residents, own, others);
-  out.footprintBytes = footprint(allocations, allocations.countByAllocation(own), out.sampledGroups,
-                                 static_cast<double>(launchGroups));
+  const Footprint read = footprint(allocations, allocations.countByAllocation(own),
+                                   out.sampledGroups, static_cast<double>(launchGroups));
+  out.footprintBytes = read.bytes;
 
   // Groups run side by side, none always ahead of the others: who asks first for what they share
   // is left to chance.
@@ -190,9 +237,13 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
   const double asked = perGroup * static_cast<double>(launchGroups); // L2's misses of the launch
   if (out.footprintBytes <= device.mallBytes && asked > 0)
     fresh = std::min(fresh, out.footprintBytes / asked);
+  // The next XCD may ask for the same lines, and those beyond it for others.
+  if (asked > 0)
+    fresh = std::max(fresh, std::min(1.0, read.whole / asked));
   if (warm && out.footprintBytes <= device.mallBytes)
     fresh = 0;
   out.hbmShare = fresh;
+  out.atomicsOfLine = atomicsOfLine(residents, others);
 
   const double hbmCycles = device.hbmLatencyNs * device.clockGHz;
   const double mallCycles = device.mallLatencyNs * device.clockGHz;

@@ -16,9 +16,10 @@ struct MemoryTraffic {
   std::array<double, kLevels> lines = {}; ///< loads, by Level, of all sampled groups
   double stores = 0;                      ///< lines
   double atomics = 0;                     ///< lines
-  double hbmShare = 1;                    ///< of the lines that L2 misses
-  double footprintBytes = 0;              ///< that the launch reads, estimated
-  double uniqueShareBetweenXcds = 1;      ///< lines of another XCD that this one does not ask for
+  double atomicsOfLine = 0;  ///< on the line that most are on, by each group; 0 if few share it
+  double hbmShare = 1;       ///< of the lines that L2 misses
+  double footprintBytes = 0; ///< that the launch reads, estimated
+  double uniqueShareBetweenXcds = 1; ///< lines of another XCD that this one does not ask for
 };
 
 /// Send the accesses of the groups of one XCD through the caches of their compute units and the

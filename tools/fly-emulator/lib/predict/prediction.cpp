@@ -88,7 +88,10 @@ std::string Prediction::bound() const {
   for (size_t i = static_cast<size_t>(Resource::Vector); i < kResources; ++i)
     if (busy[i] > busy[static_cast<size_t>(most)])
       most = static_cast<Resource>(i);
-  return busy[static_cast<size_t>(most)] < kBusy ? "latency" : resourceName(most);
+  const double share = std::max(atomicShare, busy[static_cast<size_t>(most)]);
+  if (share >= kBusy && atomicShare == share)
+    return "atomic";
+  return share < kBusy ? "latency" : resourceName(most);
 }
 
 uint64_t Predictor::resident() const {
@@ -422,6 +425,11 @@ Prediction Predictor::predict() {
         out.roundCycles, std::min(out.roundCycles, static_cast<double>(alone.cycles)), pathLength);
     out.unitCycles = schedule.cycles;
   }
+  // Atomics on one line go one after the other, wherever they come from.
+  const double atomics = out.traffic.atomicsOfLine * working * device.atomicCycles;
+  const double simulatedCycles = std::max(1.0, out.unitCycles);
+  out.unitCycles = std::max(out.unitCycles, atomics);
+  out.atomicShare = atomics / std::max(1.0, out.unitCycles);
   const double wavesOfGroup =
       std::ceil(recorder_.geometry().threads() / static_cast<double>(recorder_.lanes()));
   out.occupancyOverTime = occupancyOver(schedule, wavesOfGroup, device.units * kSimds);
@@ -432,7 +440,8 @@ Prediction Predictor::predict() {
   out.seconds = device.launchNs * 1e-9 + out.unitCycles / out.clockGHz * 1e-9;
 
   for (size_t i = 0; i < kResources; ++i)
-    out.busy[i] = busyShare(device, out.run, static_cast<Resource>(i));
+    out.busy[i] = busyShare(device, out.run, static_cast<Resource>(i)) * simulatedCycles /
+                  std::max(1.0, out.unitCycles);
   const double cycleUs = 1e-3 / out.clockGHz;
   const double launchUs = device.launchNs * 1e-3;
   for (size_t i = 0; i < kResources; ++i)
@@ -441,6 +450,7 @@ Prediction Predictor::predict() {
   out.bounds.emplace_back("latency",
                           launchUs + static_cast<double>(alone.cycles) * cycleUs *
                                          std::ceil(static_cast<double>(perUnit) / slots));
+  out.bounds.emplace_back("atomic", launchUs + atomics * cycleUs);
   out.bounds.emplace_back("launch", launchUs);
   const double lost = working > fits ? 1 - out.groupsPerUnit / perUnit : 0;
   out.bounds.emplace_back("tail", lost * out.unitCycles * cycleUs);

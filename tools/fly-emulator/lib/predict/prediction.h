@@ -44,9 +44,11 @@ struct Prediction {
   UnitRun run;
   MemoryTraffic traffic;
   std::array<double, kResources> busy = {}; ///< share of the time, by resource
+  double atomicShare = 0; ///< of the time, that atomics on one line take, one after the other
   /// Microseconds that the launch would take by one bound alone: a resource that is never idle,
-  /// "latency" (workgroups alone on their unit, one round after the other), "launch" (no
-  /// workgroups). "tail": the part of the time that is lost to a last round with less work.
+  /// "latency" (workgroups alone on their unit, one round after the other), "atomic" (on the one
+  /// line that most are on), "launch" (no workgroups). "tail": the part of the time that is lost to
+  /// a last round with less work.
   std::vector<std::pair<std::string, double>> bounds;
   std::vector<std::pair<std::string, Stalls>>
       stalledLines; ///< by source line or place, the most first
@@ -56,8 +58,8 @@ struct Prediction {
   std::vector<std::pair<std::string, double>> constants; ///< fitted ones of the device
   std::shared_ptr<const UnitTrace> trace;                ///< null unless asked for
 
-  /// The resource with the largest share, "tail" if more than half of the time is lost to it, or
-  /// "latency" if no resource is busy for more than half.
+  /// The resource with the largest share, "atomic" if atomics on one line have a larger one, "tail"
+  /// if more than half of the time is lost to it, or "latency" if no share is half of the time.
   std::string bound() const;
   std::string json() const;
 };

@@ -98,6 +98,29 @@ def test_lines_that_waves_share_come_once(build: Callable[..., Module], arch: st
     assert got.data["footprint_bytes"] <= 4096
 
 
+ADD = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32 v6, 0
+  v_mov_b32 v7, 1
+  s_waitcnt lgkmcnt(0)
+  global_atomic_add v6, v7, s[6:7]
+"""
+
+
+def test_atomics_on_one_line_go_one_after_the_other(build: Callable[..., Module], arch: str) -> None:
+    """Where each workgroup has a line of its own, compute units do not wait for each other."""
+    groups, cycles_of_one = 1 << 15, 24
+    own = ADD.replace("s_waitcnt", "s_lshl_b32 s8, s2, 7\n  v_mov_b32 v6, s8\n  s_waitcnt")
+    alone, together = (
+        predicted(build, arch, code, threads=64, groups=groups, words=groups * 32, sampled=True) for code in (own, ADD)
+    )
+    assert together.bound == "atomic"
+    assert together.data["unit_cycles"] == groups * cycles_of_one
+    assert together.bounds["atomic"] == pytest.approx(together.seconds)
+    assert alone.bounds["atomic"] == alone.bounds["launch"]
+    assert alone.seconds < 0.5 * together.seconds
+
+
 # Workgroup 7 sets a flag, the others poll it, and all copy 4 KiB. A wave polls as one, or its lanes leave the loop one
 # by one, as compilers write what threads do.
 POLLS = {
@@ -203,6 +226,16 @@ def test_workgroups_that_compete_for_a_unit_share_less_of_l2(build: Callable[...
         assert (session.last.bound == "matrix") == (name == "matrix")
         beyond[name] = (data["loads"]["hbm"] + data["loads"]["mall"]) / data["resident_groups_sampled"]
     assert beyond["matrix"] > 1.5 * beyond["memory"]
+
+
+def test_what_two_of_the_xcds_share_comes_for_the_others_too(build: Callable[..., Module], arch: str) -> None:
+    """Workgroups 2 n and 2 n + 1 read the same lines: the next XCD has nothing of its own, and yet all of the tensor
+    comes from memory once."""
+    groups = 16384
+    pairs = COPY.replace("s_mul_i32 s8, s2, 4096", "s_lshr_b32 s8, s2, 1\n  s_lshl_b32 s8, s8, 12")
+    got = predicted(build, arch, pairs, groups=groups, words=groups * 512, sampled=True)
+    assert got.data["unique_between_xcds"] == 0
+    assert got.data["hbm_share"] == pytest.approx(0.5, rel=0.1)
 
 
 def test_warm_data_come_from_the_infinity_cache(build: Callable[..., Module], arch: str) -> None:

@@ -74,7 +74,6 @@ def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
         ({"launches": [{**COPY_LAUNCH, "kernel": "g"}]}, "g"),
         ({"launches": [{**COPY_LAUNCH, "dynamic_lds": "much"}]}, "dynamic_lds is str, not int"),
         ({"work": {"routing": "uniform random"}, "shape": "large"}, "its shape 'large' not of tokens"),
-        ({"fill": "the cache in pages of 16, block tables shuffled"}, "no launch has a table of them"),
     ],
 )
 def test_a_record_that_lacks_something_says_what(
@@ -199,7 +198,47 @@ def test_pages_are_of_the_cache_that_there_is() -> None:
     assert 6 < pages.max() < 1000
 
 
+def test_pages_may_stand_in_one_list() -> None:
+    """What stands before the list says where each sequence begins in it."""
+    rows, each, page = 8, 20, 16
+    counts = {"queries": rows + 1, "begins": rows + 1, "pages": rows * each, "last": rows}
+    arguments = [
+        {"kind": "pointer", "dtype": "int32", "offset": 8 * i, "bytes": 4 * count, "shape": [count]}
+        for i, count in enumerate(counts.values())
+    ]
+    tensors = {one["offset"]: np.zeros(one["bytes"], np.uint8) for one in arguments}
+    assert fill_pages(Paging(page, None), arguments, tensors) == {0, 8, 16, 24}
+    queries, begins, pages, last = (tensors[8 * i].view(np.int32) for i in range(4))
+    assert sorted(pages) == list(range(rows * each))
+    assert list(begins) == [each * i for i in range(rows + 1)]
+    assert list(queries) == list(range(rows + 1))
+    assert set(last) == {page}
+    fill_pages(Paging(page, 100), arguments, tensors)
+    assert begins[1] == 7
+    assert set(last) == {100 - 6 * page}
+    assert fill_pages(Paging(page, None), arguments[2:3], tensors) == set(), "nothing says where sequences begin"
+
+
 ROUTED = {"shape": "t64-d128x128-e8k2", "work": {"routing": "torch.rand scores: uniform random; tile_m=16"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "assumed"),
+    [
+        ({"fill": "router logits randn, top-k 8"}, "no tensor holds a routing: "),
+        ({"fill": "logits uniform, top-k", "shape": "t64-e32k8"}, "no launch has a tensor of slots"),
+        ({"fill": "new keys go to pages of the cache"}, "no launch has a table of them"),
+    ],
+)
+def test_words_that_no_tensor_bears_out(said: dict[str, str], assumed: str) -> None:
+    """A kernel that makes a routing, or writes to pages, has tensors of whole numbers of its own."""
+    integer = {"kind": "pointer", "dtype": "int32", "offset": 0, "bytes": 1024, "shape": [256]}
+    tensors = {0: np.zeros(1024, np.uint8)}
+    told = fill({**said, "launches": [{"args": [integer]}]}, [tensors])
+    assert any(assumed in one for one in told)
+    assert "launch 0: the int32 at 0 of the arguments is zero: nothing is said of it" in told
+    plain = {**integer, "dtype": "float32"}
+    assert fill({**said, "launches": [{"args": [plain]}]}, [tensors]) == [], "what it says decides nothing"
 
 
 def test_words_for_routing() -> None:

@@ -52,13 +52,14 @@ class Prediction:
         self.error = float(data["error"])
         """Nine of ten timings of the calibration's kernels of this kind lie within this relative error."""
         self.bound: str = data["bound"]
-        """The resource that is busiest (vector, matrix, lds, l1, l2, mall, hbm), "tail" or "latency"."""
+        """The resource that is busiest (vector, matrix, lds, l1, l2, mall, hbm), "atomic", "tail" or "latency"."""
         self.busy: dict[str, float] = data["busy"]
         """By resource, the share of the time that a compute unit (or its part of what all share) is busy."""
         self.bounds: dict[str, float] = {name: us * 1e-6 for name, us in data["bounds_us"].items()}
         """Seconds that the launch would take by one bound alone: a resource that is never idle, "latency" (workgroups
-        alone on their compute unit, one round after the other), "launch" (without workgroups). "tail" is the part of
-        the time that a last round with less work costs."""
+        alone on their compute unit, one round after the other), "atomic" (those on the line that most are on, one after
+        the other), "launch" (without workgroups). "tail" is the part of the time that a last round with less work
+        costs."""
         self.occupancy_over_time: list[float] = data["occupancy_over_time"]
         """Waves on a SIMD, the mean of the device, in equal parts of the launch's time."""
         self.stalled: dict[str, int] = data["stalled"]

@@ -183,13 +183,14 @@ def fill_pages(paging: Paging, arguments: list[dict[str, Any]], tensors: dict[in
 
     The one of two extents is the table, a row of pages for each sequence: all different, in random order, as after a
     while of serving. Of those with one extent, as long as the table has rows, hold lengths; one more, their sums.
+    Without a table the longest of one extent lists the pages of all sequences (`_fill_list`).
     """
     import numpy as np
 
     integers = [a for a in _integers(arguments) if a.get("shape")]
     table = next((a for a in integers if len(a["shape"]) == 2), None)
     if table is None:
-        return set()
+        return _fill_list(paging, integers, arguments, tensors)
     rows, columns = table["shape"]
     if rows * columns != _count(table):
         raise RecordError(
@@ -208,14 +209,61 @@ def fill_pages(paging: Paging, arguments: list[dict[str, Any]], tensors: dict[in
     return filled
 
 
+def _fill_list(
+    paging: Paging, integers: list[dict[str, Any]], arguments: list[dict[str, Any]], tensors: dict[int, Any]
+) -> set[int]:
+    """The same where pages stand in one list: the tensor beside it, shorter than it is, says where each sequence begins
+    there (sums of pages). Another one as long has the sums of queries, one for each sequence; one that is shorter by
+    one, how many tokens the last page of each holds."""
+    import numpy as np
+
+    flat = [a for a in integers if len(a["shape"]) == 1]
+    pages = max(flat, key=_count, default=None)
+    if pages is None:
+        return set()
+    at = flat.index(pages)
+    begins = next((a for a in (*flat[at - 1 : at], *flat[at + 1 : at + 2]) if 2 <= _count(a) <= _count(pages)), None)
+    if begins is None:
+        return set()
+    rows, most = _count(begins) - 1, _count(pages)
+    each = most // rows if paging.length is None else min(-(-paging.length // paging.page), most // rows)
+    if each == 0:
+        return set()
+    order = np.random.default_rng(0).permutation(_pool(arguments, most) or most)
+    _put(pages, tensors, order[:most])
+    _put(begins, tensors, each * np.arange(rows + 1))
+    filled = {pages["offset"], begins["offset"]}
+    last = paging.page if paging.length is None else (paging.length - 1) % paging.page + 1
+    for other in flat:
+        if other["offset"] not in filled and _count(other) in (rows, rows + 1):
+            sums = _count(other) == rows + 1
+            _put(other, tensors, np.arange(rows + 1) if sums else np.full(rows, last))
+            filled.add(other["offset"])
+    return filled
+
+
+def _routing(record: dict[str, Any], assumed: list[str]) -> Routing | None:
+    """As `routing_of`; where only the free text of `fill` tells of routing, what is not understood is assumed."""
+    try:
+        return routing_of(record)
+    except RecordError as error:
+        if record.get("work", {}).get("routing"):
+            raise
+        assumed.append(f"no tensor holds a routing: {error}")
+        return None
+
+
 def fill(record: dict[str, Any], tensors: list[dict[int, Any]]) -> list[str]:
     """Give the tensors of a record's launches (bytes, by the offset of their argument) their contents.
 
-    Returns what was assumed because the record does not say it. Raises `RecordError` where it tells of routing or pages
-    that none of its launches has tensors for.
+    Returns what was assumed because the record does not say it: also that nothing is routed or paged by its tensors,
+    where its free text has such words and none of them fits. Raises `RecordError` where `work` tells of a routing that
+    is not understood, or that none of its launches has tensors for.
     """
-    routing, paging = routing_of(record), paging_of(record)
     assumed: list[str] = []
+    if not any(_integers(launch["args"]) for launch in record["launches"]):
+        return assumed  # whatever its text says, nothing that is read decides what else is
+    routing, paging = _routing(record, assumed), paging_of(record)
     found = False
     for number, (launch, own) in enumerate(zip(record["launches"], tensors, strict=True)):
         filled: set[int] = set()
@@ -230,9 +278,15 @@ def fill(record: dict[str, Any], tensors: list[dict[int, Any]]) -> list[str]:
             if one["dtype"] in _INDICES and one["offset"] not in filled
         ]
     if not found and routing is not None:
-        raise RecordError("the record tells of routing, and no launch has a tensor of slots with one of blocks")
-    if not found and paging is not None:
-        raise RecordError("the record tells of pages, and no launch has a table of them (whole numbers, two extents)")
-    if paging is not None and routing is None and paging.length is None:
+        missing = "the record tells of routing, and no launch has a tensor of slots with one of blocks"
+        if record.get("work", {}).get("routing"):
+            raise RecordError(missing)
+        assumed.append(missing)
+    if not found and routing is None and paging is not None:
+        assumed.append(
+            "the record tells of pages, and no launch has a table of them (whole numbers, two extents) or a list with "
+            "where each sequence begins in it"
+        )
+    if found and paging is not None and routing is None and paging.length is None:
         assumed.append("sequences are as long as their row of the page table has room for")
     return assumed

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..common.arch import architecture, float8_of
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.utils import cdiv
 from ..gemm.config import GemmConfig
@@ -79,7 +80,9 @@ def gemm_estimate(config: Config, named: Mapping[str, Any]) -> float:
 
 
 def gemm_problem(M: int, N: int, K: int, in_dtype: str = "bf16", **search: Any) -> tuple[Autotuner, tuple[Any, ...]]:
-    """C (M, N) = A (M, K) B^T (N, K), row-major, 16-bit; `search` is passed to `flydsl.autotune.Search`.
+    """C (M, N) = A (M, K) B^T (N, K), row-major; `search` is passed to `flydsl.autotune.Search`.
+
+    C of bf16 and fp16 has their type; that of fp8 and int8, whose rows and columns have scales, is bf16.
 
     Raises ValueError for another type.
     """
@@ -87,21 +90,24 @@ def gemm_problem(M: int, N: int, K: int, in_dtype: str = "bf16", **search: Any) 
 
     from flydsl.autotune import Search, autotune
 
-    kinds = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    arch = architecture().name
+    kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "int8": torch.int8}
+    if in_dtype == "fp8":
+        kinds["fp8"] = getattr(torch, float8_of(arch).torch_name)
     if in_dtype not in kinds:
-        raise ValueError(f"in_dtype {in_dtype!r}: the problem is made of one of {', '.join(kinds)}")
+        raise ValueError(f"in_dtype {in_dtype!r}: the problem is made of one of {', '.join([*kinds, 'fp8'])}")
+    kind, scaled = kinds[in_dtype], in_dtype in ("fp8", "int8")
 
     def gemm(
-        a: Any, b: Any, out: Any, arch: str, in_dtype: str, M: int, N: int, K: int,
+        a: Any, b: Any, out: Any, scale_a: Any, scale_b: Any, arch: str, in_dtype: str, M: int, N: int, K: int,
         tile_m: int, tile_n: int, split_k: int, waves: list[int] | None,
     ) -> Any:  # fmt: skip
         config = _config(in_dtype, tile_m=tile_m, tile_n=tile_n, split_k=split_k, waves=waves)
-        return multiply(a, b, out, config=config)
+        return multiply(a, b, out, scale_a=scale_a, scale_b=scale_b, config=config)
 
     gemm.source_digest = sources_hash()  # type: ignore[attr-defined]
     spec = Search(gemm_space(), **{"estimate": gemm_estimate, "sampled": True, **search})
-    a, b = (torch.randn(rows, K, generator=torch.Generator().manual_seed(rows)).to(kinds[in_dtype]) for rows in (M, N))
-    from ..common.arch import architecture
-
-    arguments = (a, b, torch.empty(M, N, dtype=kinds[in_dtype]), architecture().name, in_dtype, M, N, K)
-    return autotune(spec, key=["in_dtype", "M", "N", "K"])(gemm), arguments
+    a, b = (torch.randn(rows, K, generator=torch.Generator().manual_seed(rows)).to(kind) for rows in (M, N))
+    scales = (torch.ones(M), torch.ones(N)) if scaled else (None, None)
+    out = torch.empty(M, N, dtype=torch.bfloat16 if scaled else kind)
+    return autotune(spec, key=["in_dtype", "M", "N", "K"])(gemm), (a, b, out, *scales, arch, in_dtype, M, N, K)
