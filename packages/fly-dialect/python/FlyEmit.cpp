@@ -6,8 +6,8 @@
 #include "fly/Emit/Artifact.h"
 #include "fly/Emit/BinaryReader.h"
 #include "fly/Emit/CodeObject.h"
+#include "fly/Emit/InstructionAvailability.h"
 #include "fly/Emit/LLVMOptions.h"
-#include "fly/Emit/MatrixInstructions.h"
 #include "fly/Emit/Ptx.h"
 #include "fly/Pipeline.h"
 
@@ -243,7 +243,6 @@ NB_MODULE(_fly_emit, m) {
       "The code objects that gpu-module-to-binary put into the module, with their kernels' "
       "resources.");
 
-  // The compiler's context manager for LLVM options is built on these two.
   m.def(
       "missing_instruction",
       [](const std::string &operation,
@@ -254,9 +253,21 @@ NB_MODULE(_fly_emit, m) {
         return std::pair(missing->needs, missing->instead);
       },
       "operation"_a, "chip"_a,
-      "What has the matrix instruction of an operation (\"rocdl.mfma. ...\") that the chip lacks, "
-      "and "
-      "what the chip has instead; None where it has it.");
+      "What has the instruction of an operation (\"rocdl.mfma. ...\") or intrinsic "
+      "(\"llvm.amdgcn. ...\") that the chip lacks, and what the chip has instead (\"\" where it "
+      "has "
+      "nothing); None where it is not known to lack it.");
+  m.def(
+      "instruction_table",
+      [] {
+        std::vector<std::pair<std::string, std::string>> rows;
+        for (const fly::InstructionNeeds &row : fly::instructionTable())
+          rows.emplace_back(row.name, row.features);
+        return rows;
+      },
+      "What missing_instruction knows: how names of instructions begin, and the LLVM features "
+      "that a chip needs for them.");
+  // The compiler's context manager for LLVM options is built on these two.
   m.def(
       "push_llvm_option",
       [](const std::string &name, const std::string &text) {

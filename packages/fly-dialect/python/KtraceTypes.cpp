@@ -6,6 +6,9 @@
 
 #include "fly/Dialect/FlyKtrace/IR/FlyKtraceDialect.h"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 using namespace nanobind::literals;
 
 namespace fly::python {
@@ -31,4 +34,11 @@ struct PyToken : TypeBinding<PyToken, ktrace::TokenType> {
 NB_MODULE(_flyKtraceDialect, m) {
   m.doc() = "The type of the fly_ktrace dialect.";
   fly::python::PyToken::bind(m);
+  m.def(
+      "recording_chips",
+      [] {
+        return std::vector<std::string>(std::begin(fly::ktrace::recordingChips),
+                                        std::end(fly::ktrace::recordingChips));
+      },
+      "The chips that record events.");
 }

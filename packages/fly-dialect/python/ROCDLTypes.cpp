@@ -8,6 +8,7 @@
 #include "fly/Dialect/FlyROCDL/IR/FlyROCDLDialect.h"
 #include "fly/Dialect/FlyROCDL/IR/MatrixShapes.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -263,6 +264,15 @@ NB_MODULE(_flyROCDLDialect, m) {
       "chip: m, n, k; the types that A and B may have, as MLIR spells them; the accumulator's; the "
       "products that one call computes (0: no atom has their fragments); the sets of indices that "
       "a register of a sparse operation holds.");
+  m.def(
+      "wmma_mnemonic",
+      [](const std::string &target) -> std::optional<std::string> {
+        std::optional<llvm::StringRef> mnemonic = fly::rocdl::getWMMAMnemonic(target);
+        return mnemonic ? std::optional(mnemonic->str()) : std::nullopt;
+      },
+      nb::arg("target"),
+      "The mnemonic of the WMMA type that a target has (\"gfx1250.wmma\"); None where it has "
+      "none.");
   m.def(
       "copy_widths", &copyWidths, nb::arg("operation"),
       "The widths of a copy operation by the mnemonic of its type (\"cdna3.buffer_copy_lds\"), on "

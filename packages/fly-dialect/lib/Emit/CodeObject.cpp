@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
-#include "CodegenPasses.h"
+#include "AMDGPUTarget.h"
 #include "DeviceCompiler.h"
 #include "DivergentValues.h"
 #include "KernelResources.h"
 #include "Optimize.h"
 #include "TranslationRewrites.h"
+#include "fly/Emit/InstructionAvailability.h"
 #include "fly/Emit/Linker.h"
-#include "fly/Emit/MatrixInstructions.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -24,30 +24,7 @@
 using namespace mlir;
 using namespace fly;
 
-// Declared here because llvm/Support/TargetSelect.h only reaches targets that its own build
-// configured as "native".
-extern "C" {
-void LLVMInitializeAMDGPUTargetInfo();
-void LLVMInitializeAMDGPUTarget();
-void LLVMInitializeAMDGPUTargetMC();
-void LLVMInitializeAMDGPUAsmPrinter();
-void LLVMInitializeAMDGPUAsmParser(); // inline assembly
-}
-
 namespace {
-
-void initializeTarget() {
-  static const bool done = [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTarget();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUAsmPrinter();
-    LLVMInitializeAMDGPUAsmParser();
-    insertCodegenPasses();
-    return true;
-  }();
-  (void)done;
-}
 
 /// Creates the target machine, or says why `options` has none.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
@@ -83,6 +60,8 @@ private:
     for (llvm::Function &function : module)
       if (!function.isDeclaration())
         applyOptions(function);
+      else if (function.use_empty())
+        continue;
       else if (std::optional<std::string> why = whyUnavailable(function.getName(), options.chip))
         diagnostics.errors.push_back(std::move(*why));
   }
@@ -233,7 +212,7 @@ CodeObjectOptions fly::optionsFromTarget(ROCDL::ROCDLTargetAttr target) {
 }
 
 FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObjectOptions &options) {
-  initializeTarget();
+  initializeAMDGPUTarget();
   if (options.optLevel > 3)
     return gpuModule->emitError("optimisation level must be 0, 1, 2 or 3, got ")
            << options.optLevel;

@@ -10,10 +10,8 @@ from typing import Any
 
 from flydsl.utils import env
 
-__all__ = ["ARCHITECTURES", "KtraceSettings", "blocks_text", "ktrace_settings"]
+__all__ = ["KtraceSettings", "blocks_text", "ktrace_settings"]
 
-ARCHITECTURES = ("gfx942", "gfx950")
-"""That record."""
 SLOT_BYTES = 32
 SLOTS_PER_WAVE = 256
 PARTITIONS = 64

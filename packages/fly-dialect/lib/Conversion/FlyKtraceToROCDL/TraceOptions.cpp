@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -106,11 +107,12 @@ LogicalResult checkChip(gpu::GPUModuleOp gpuModule, StringRef chip) {
            << "ktrace: cannot tell whether waves can read the time: give the gpu.module a "
               "#rocdl.target, or the module around it fly_ktrace.chip = \"...\"";
   for (StringRef each : chips)
-    if (StringRef name = architectureOf(each); name != "gfx942" && name != "gfx950")
+    if (!llvm::is_contained(recordingChips, architectureOf(each)))
       return gpuModule.emitError()
-             << "ktrace: events cannot be recorded on '" << each
-             << "', only on gfx942 and gfx950: other chips have no s_memrealtime, or have other "
-                "hardware registers under the same numbers";
+             << "ktrace: events cannot be recorded on '" << each << "', only on "
+             << llvm::join(ArrayRef(recordingChips), " and ")
+             << ": other chips have no s_memrealtime, or have other hardware registers under the "
+                "same numbers";
   return success();
 }
 

@@ -16,6 +16,7 @@ from flydsl.trace import context as _trace
 from flydsl.trace.build import attribute, build, int_attribute
 
 from ..ops.gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
+from ..rocdl.availability import is_available
 from ..values.numeric.base import Numeric, select, wrap
 from ..values.numeric.types import Int16, Int32, Int64, Uint32, Uint64
 from ..values.vector import Vector
@@ -53,7 +54,7 @@ def for_target(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _has_dpp(value: Any) -> bool:
-    return _state.by_target and value.dtype.width in (16, 32, 64) and _trace.target().chip.startswith("gfx9")
+    return _state.by_target and value.dtype.width in (16, 32, 64) and is_available("rocdl.update.dpp.row_bcast")
 
 
 def _by_words(value: Any, move: Callable[[Any], Any]) -> Any:

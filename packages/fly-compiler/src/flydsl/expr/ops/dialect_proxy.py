@@ -6,8 +6,10 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
+from flydsl._mlir import ir
 from flydsl.trace.context import location
 from flydsl.trace.fastmath import flags_attribute
 
@@ -24,7 +26,7 @@ def _open(value: Any) -> Any:
     return value
 
 
-def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap(function: Callable[..., Any], check: Callable[[str], None] | None) -> Callable[..., Any]:
     @functools.wraps(function)
     def build(*args: Any, **kwargs: Any) -> Any:
         from ..values.numeric.meta import NumericMeta
@@ -38,13 +40,23 @@ def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         where = location()
         if where is not None:
             kwargs.setdefault("loc", where)
-        return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        if check is not None and isinstance(made, (ir.Value, ir.OpView)):
+            op = made.owner if isinstance(made, ir.Value) else made
+            check(op.operation.name)
+        return made
 
     return build
 
 
-def proxy(dialect: Any, name: str, module: str) -> Any:
+def proxy(dialect: ModuleType, name: str, module: str, check: Callable[[str], None] | None = None) -> Any:
     """Return `name` of a generated dialect module; builders get the wrapper, classes and enumerations stay.
+
+    Args:
+        dialect: the generated module.
+        name: what is asked for.
+        module: the module of ours that is asked.
+        check: is given the name of each operation that is built, and may refuse it.
 
     Raises:
         AttributeError: neither our module nor the dialect has that name.
@@ -58,4 +70,4 @@ def proxy(dialect: Any, name: str, module: str) -> Any:
         found = getattr(dialect, name + "_")  # where the op class has the name, its builder ends in an underscore
     if isinstance(found, (type, enum.EnumMeta)) or not callable(found):
         return found
-    return _wrap(found)
+    return _wrap(found, check)

@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._flyKtraceDialect import recording_chips
 from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op
 from flydsl.trace.context import KernelScope, Trace
 from flydsl.trace.event_names import event_id
-from flydsl.trace.event_settings import ARCHITECTURES, ktrace_settings
+from flydsl.trace.event_settings import ktrace_settings
 from flydsl.trace.hints import ambient_hints
 
 from ..values.layout.objects import IntTuple
@@ -223,9 +224,9 @@ def _recorder(what: str) -> tuple[Trace, KernelScope] | None:
         return None
     scope = _trace.kernel(f"fx.ktrace.{what}")
     assert trace is not None
-    if trace.arch.chip not in ARCHITECTURES:
+    if trace.arch.chip not in recording_chips():
         raise RuntimeError(
-            f"fx.ktrace records on {' and '.join(ARCHITECTURES)} only, and this is compiled for {trace.arch.name}: "
+            f"fx.ktrace records on {' and '.join(recording_chips())} only, and this is compiled for {trace.arch.name}: "
             "unset FLYDSL_KTRACE_ENABLE, or drop the hint ktrace"
         )
     return trace, scope

@@ -123,8 +123,9 @@ def __getattr__(name: str) -> Any:
     from flydsl._mlir.dialects import rocdl  # a big module; kernels in layouts never need it
 
     from ..ops.dialect_proxy import proxy
+    from .availability import check_instruction
 
-    return proxy(rocdl, name, __name__)
+    return proxy(rocdl, name, __name__, check_instruction)
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
@@ -15,6 +15,9 @@ from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int16, Int32, Int64
 from ..values.pointer import Pointer, pointer_type
 from ..values.tensor import Tensor, make_view
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = ["get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "resource_flags", "s_buffer_load"]
 
@@ -43,7 +46,7 @@ def _signed32(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def make_buffer_ptr(ptr: Any, num_records_bytes: Any = None) -> Pointer:
+def make_buffer_ptr(ptr: Any, num_records_bytes: IntLike | None = None) -> Pointer:
     """Return the buffer-resource pointer of a global pointer.
 
     Args:
@@ -65,7 +68,7 @@ def make_buffer_ptr(ptr: Any, num_records_bytes: Any = None) -> Pointer:
     return Pointer(build("fly.make_ptr", operands, result), ptr._dtype)
 
 
-def make_buffer_tensor(tensor: Any, max_size: bool = True, *, num_records_bytes: Any = None) -> Tensor:
+def make_buffer_tensor(tensor: Any, max_size: bool = True, *, num_records_bytes: IntLike | None = None) -> Tensor:
     """Return the tensor with the same layout in a buffer resource.
 
     Args:
@@ -94,7 +97,7 @@ def get_buffer_rsrc(ptr: Any) -> ir.Value:
     return infer("fly_rocdl.get_buffer_rsrc", (pointer.value,))
 
 
-def s_buffer_load(ptr: Any, offset: Any, *, count: int = 1, cache_modifier: int = 0) -> Any:
+def s_buffer_load(ptr: Any, offset: IntLike, *, count: int = 1, cache_modifier: int = 0) -> Any:
     """Load 1 or 4 uniform 32-bit integers by a scalar load; `offset` in elements, the same in all lanes."""
     if count not in (1, 4):
         raise ValueError(f"s_buffer_load loads 1 or 4 values, not {count!r}")

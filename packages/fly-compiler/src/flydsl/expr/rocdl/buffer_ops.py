@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build, parse_type, vector_type
@@ -16,6 +16,9 @@ from ..values.vector import Vector, _make
 from . import buffer_words
 from .buffer import UNLIMITED, get_buffer_rsrc, make_buffer_ptr
 from .intrinsic import call_intrinsic
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, ScalarLike, TypeLike, ValueLike
 
 __all__ = ["BufferResource", "buffer_load", "buffer_store", "create_buffer_resource", "scalar_buffer_load"]
 
@@ -40,7 +43,9 @@ class BufferResource:
         return cls(values[0], getattr(exemplar, "dtype", None))
 
 
-def create_buffer_resource(tensor: Any, max_size: bool = True, num_records_bytes: Any = None) -> BufferResource:
+def create_buffer_resource(
+    tensor: Any, max_size: bool = True, num_records_bytes: IntLike | None = None
+) -> BufferResource:
     """Return the resource of a tensor (or pointer) in global memory.
 
     Args:
@@ -81,13 +86,13 @@ def _narrow(cls: NumericMeta) -> bool:
 
 
 def buffer_load(
-    rsrc: Any,
-    offset: Any,
+    rsrc: ValueLike,
+    offset: IntLike,
     vec_width: int = 1,
-    dtype: Any = None,
-    mask: Any = None,
+    dtype: TypeLike | None = None,
+    mask: ScalarLike | None = None,
     cache_modifier: int = 0,
-    soffset_bytes: Any = None,
+    soffset_bytes: IntLike | None = None,
 ) -> Any:
     """Load `vec_width` elements at `offset` (in elements): a scalar, or a `Vector`.
 
@@ -124,7 +129,7 @@ def buffer_load(
     return vector.bitcast(cls) if element is not cls else vector
 
 
-def scalar_buffer_load(rsrc: Any, word: Any, words: int = 1, cache_modifier: int = 0) -> Any:
+def scalar_buffer_load(rsrc: ValueLike, word: IntLike, words: int = 1, cache_modifier: int = 0) -> Any:
     """Load 1, 2 or 4 words of 32 bits through the scalar cache: an `Int32`, or a `Vector` of them.
 
     Args:
@@ -153,12 +158,12 @@ def _bytes(value: Any) -> ir.Value:
 
 
 def buffer_store(
-    data: Any,
-    rsrc: Any,
-    offset: Any,
-    mask: Any = None,
+    data: ValueLike,
+    rsrc: ValueLike,
+    offset: IntLike,
+    mask: ScalarLike | None = None,
     cache_modifier: int = 0,
-    soffset_bytes: Any = None,
+    soffset_bytes: IntLike | None = None,
     offset_is_bytes: bool = False,
 ) -> None:
     """Store a scalar or vector at `offset`; where `mask` is false nothing is written.

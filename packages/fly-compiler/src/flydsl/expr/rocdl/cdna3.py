@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .copy_ops import (
     BufferAtomic,
@@ -17,6 +17,9 @@ from .copy_ops import (
 from .mma_ops import MFMA
 from .sparse_mma import SMFMAC
 from .waits import emit_waitcnt
+
+if TYPE_CHECKING:
+    from ..values.accepted import StaticInt
 
 __all__ = [
     "MFMA",
@@ -32,6 +35,12 @@ __all__ = [
 ]
 
 
-def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> None:
+def s_waitcnt(
+    bitfield: StaticInt | None = None,
+    *,
+    vmcnt: StaticInt | None = None,
+    lgkmcnt: StaticInt | None = None,
+    expcnt: StaticInt | None = None,
+) -> None:
     """Wait for counters, in the encoding of this architecture; see `fx.rocdl.s_waitcnt`."""
     emit_waitcnt("cdna", bitfield, vmcnt, lgkmcnt, expcnt)

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flydsl.trace import context as _trace
+from typing import TYPE_CHECKING
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import BFloat16, Float32, Int32
+from .availability import check_instruction
 from .cdna3 import *  # noqa: F403 - gfx950 has all of gfx942
 from .cdna3 import __all__ as _cdna3
 from .copy_ops import (
@@ -28,6 +27,9 @@ from .copy_ops import (
 )
 from .intrinsic import call_intrinsic
 from .mma_ops import MFMA_Scale, MFMAScale
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, ScalarLike
 
 __all__ = [
     *_cdna3,
@@ -50,15 +52,13 @@ __all__ = [
 ]
 
 
-def cvt_sr_f32_to_bf16(x: Any, rand: Any) -> Numeric:
+def cvt_sr_f32_to_bf16(x: ScalarLike, rand: IntLike) -> Numeric:
     """Convert f32 to bf16, rounding by the random bits `rand` (32 bits, upper half used); `BFloat16`.
 
     Raises:
-        ValueError: the target is not gfx950.
+        ValueError: the target lacks the instruction.
     """
-    arch = _trace.target()
-    if arch.chip != "gfx950":
-        raise ValueError(f"cvt_sr_f32_to_bf16 needs gfx950, but the kernel is compiled for {arch.name}")
+    check_instruction("llvm.amdgcn.cvt.sr.bf16.f32", "cvt_sr_f32_to_bf16")
     from flydsl.trace.build import build, i64_array, parse_type
 
     pair = parse_type("vector<2xbf16>")

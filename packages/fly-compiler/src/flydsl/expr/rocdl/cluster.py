@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace import context as _trace
 from flydsl.trace.build import build_op, int_attribute
 
 from ..values.numeric.base import wrap
 from ..values.numeric.types import Int32
+from .availability import check_instruction
 
 __all__ = [
     "CLUSTER_BARRIER_ID",
@@ -30,9 +30,7 @@ CLUSTER_WAIT_ALL = -3
 
 
 def _check(what: str) -> None:
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"{what} needs the workgroup clusters of gfx1250, but the kernel is compiled for {arch.name}")
+    check_instruction("llvm.amdgcn.s.cluster.barrier", what)
 
 
 def _id(axis: str) -> Any:

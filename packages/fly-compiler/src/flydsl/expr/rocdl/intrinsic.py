@@ -9,11 +9,18 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl.trace.build import build_op
 
+from .availability import check_instruction
+
 __all__ = ["call_intrinsic"]
 
 
 def call_intrinsic(name: str, operands: Sequence[Any], result: ir.Type | None) -> Any:
-    """Call the intrinsic `name` on raw SSA values and return the raw result (`None` without one)."""
+    """Call the intrinsic `name` on raw SSA values and return the raw result (`None` without one).
+
+    Raises:
+        ValueError: the target is known to lack its instruction.
+    """
+    check_instruction(name)
     attributes = {
         "intrin": ir.StringAttr.get(name),
         "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),

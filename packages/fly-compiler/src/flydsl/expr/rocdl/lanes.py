@@ -6,7 +6,7 @@ Functions with a `res` argument take the result's MLIR type or numeric class and
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
@@ -17,7 +17,11 @@ from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import BFloat16, Float32, Int32, Int64
 from ..values.vector import _make
+from .availability import check_instruction
 from .intrinsic import call_intrinsic
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, ScalarLike, TypeLike, ValueLike
 
 __all__ = [
     "ballot",
@@ -45,7 +49,7 @@ def _i32(value: Any) -> ir.Value:
     return as_numeric(value).to(Int32).ir_value()
 
 
-def readfirstlane(res: Any, x: Any = None) -> Numeric:
+def readfirstlane(res: TypeLike | ValueLike, x: ValueLike | None = None) -> Numeric:
     """Return the value of the first active lane, in a scalar register: `(res, x)`; with one argument, typed like it."""
     if x is None:
         operand = as_numeric(res)
@@ -53,12 +57,12 @@ def readfirstlane(res: Any, x: Any = None) -> Numeric:
     return build("rocdl.readfirstlane", (as_ir_value(x),), _type(res))
 
 
-def readlane(res: Any, x: Any, lane: Any) -> ir.Value:
+def readlane(res: TypeLike, x: ValueLike, lane: IntLike) -> ir.Value:
     """Return the value of a lane, in a scalar register."""
     return build("rocdl.readlane", (as_ir_value(x), _i32(lane)), _type(res))
 
 
-def ballot(res: Any, pred: Any) -> ir.Value:
+def ballot(res: TypeLike, pred: ScalarLike) -> ir.Value:
     """Return the mask of the lanes whose predicate is true: i32 on wave32, i64 on wave64.
 
     Raises:
@@ -71,7 +75,7 @@ def ballot(res: Any, pred: Any) -> ir.Value:
     return build("rocdl.ballot", (as_numeric(pred).__dsl_bool__().ir_value(),), kind)
 
 
-def ds_bpermute(res: Any, index: Any, src: Any) -> ir.Value:
+def ds_bpermute(res: TypeLike, index: IntLike, src: ValueLike) -> ir.Value:
     """Return `src` of the lane `index / 4`."""
     return build("rocdl.ds_bpermute", (_i32(index), as_ir_value(src)), _type(res))
 
@@ -85,23 +89,23 @@ def wave_id() -> Any:
     return readfirstlane(linear >> (_trace.target().warp_size.bit_length() - 1))
 
 
-def rcp(res: Any, x: Any) -> ir.Value:
+def rcp(res: TypeLike, x: ValueLike) -> ir.Value:
     """Return the approximate reciprocal."""
     return build("rocdl.rcp", (as_ir_value(x),), _type(res))
 
 
-def perm_b32(hi: Any, lo: Any, sel: Any) -> Numeric:
+def perm_b32(hi: IntLike, lo: IntLike, sel: IntLike) -> Numeric:
     """Return four bytes picked from the eight of `hi` and `lo` by the selector, `Int32`."""
     return wrap(Int32, call_intrinsic("llvm.amdgcn.perm", (_i32(hi), _i32(lo), _i32(sel)), Int32.ir_type))
 
 
-def cvt_pk_fp8_f32(res: Any, a: Any, b: Any, old: Any, word_sel: Any) -> ir.Value:
+def cvt_pk_fp8_f32(res: TypeLike, a: ValueLike, b: ValueLike, old: IntLike, word_sel: bool) -> ir.Value:
     """Convert two f32 to fp8, into the half `word_sel` of `old`."""
     operands = (as_ir_value(a), as_ir_value(b), _i32(old))
     return build("rocdl.cvt.pk.fp8.f32", operands, _type(res), {"wordSel": _flag(word_sel)})
 
 
-def cvt_pk_f32_fp8(res: Any, src: Any, word_sel: Any) -> ir.Value:
+def cvt_pk_f32_fp8(res: TypeLike, src: ValueLike, word_sel: bool) -> ir.Value:
     """Convert the two fp8 in the half `word_sel` of `src` to f32."""
     return build("rocdl.cvt.pk.f32.fp8", (_i32(src),), _type(res), {"wordSel": _flag(word_sel)})
 
@@ -112,7 +116,7 @@ def _flag(value: Any) -> ir.Attribute:
     return attribute("true" if bool(value) else "false")
 
 
-def cvt_pk_bf16_f32(a: Any, b: Any) -> Numeric:
+def cvt_pk_bf16_f32(a: ValueLike, b: ValueLike) -> Numeric:
     """Convert two f32 to bf16, rounding to nearest even: `Int32` with `a` in the low half and `b` in the high one."""
     x, y = (as_numeric(v).to(Float32).ir_value() for v in (a, b))
     pair = build("vector.from_elements", (x, y), parse_type("vector<2xf32>"))
@@ -125,38 +129,34 @@ def _selector(value: Any, what: str) -> ir.Attribute:
     return int_attribute(value, 32)
 
 
-def _needs_fp4(what: str) -> None:
-    arch = _trace.target()
-    if arch.chip != "gfx950":
-        raise ValueError(f"{what} needs gfx950, but the kernel is compiled for {arch.name}")
-
-
 def _from_fp4(kind: str, res: Any, src: Any, scale: Any, src_sel_index: Any) -> ir.Value:
-    _needs_fp4(f"cvt_scalef32_pk_{kind}_fp4")
+    check_instruction(f"rocdl.cvt.scalef32.pk.{kind}.fp4", f"cvt_scalef32_pk_{kind}_fp4")
     operands = (_i32(src), as_numeric(scale).to(Float32).ir_value())
     index = {"srcSelIndex": _selector(src_sel_index, "src_sel_index")}
     return build(f"rocdl.cvt.scalef32.pk.{kind}.fp4", operands, _type(res), index)
 
 
-def cvt_scalef32_pk_f32_fp4(res: Any, src: Any, scale: Any, src_sel_index: int) -> ir.Value:
+def cvt_scalef32_pk_f32_fp4(res: TypeLike, src: ValueLike, scale: ScalarLike, src_sel_index: int) -> ir.Value:
     """Convert the two fp4 in byte `src_sel_index` of `src` to f32, times `scale` (gfx950)."""
     return _from_fp4("f32", res, src, scale, src_sel_index)
 
 
-def cvt_scalef32_pk_bf16_fp4(res: Any, src: Any, scale: Any, src_sel_index: int) -> ir.Value:
+def cvt_scalef32_pk_bf16_fp4(res: TypeLike, src: ValueLike, scale: ScalarLike, src_sel_index: int) -> ir.Value:
     """Convert the two fp4 in byte `src_sel_index` of `src` to bf16, times `scale` (gfx950)."""
     return _from_fp4("bf16", res, src, scale, src_sel_index)
 
 
-def cvt_scalef32_pk_fp4_f32(res: Any, old: Any, a: Any, b: Any, scale: Any, dst_sel_index: int) -> ir.Value:
+def cvt_scalef32_pk_fp4_f32(
+    res: TypeLike, old: IntLike, a: ValueLike, b: ValueLike, scale: ScalarLike, dst_sel_index: int
+) -> ir.Value:
     """Convert two f32, divided by `scale`, to fp4 in byte `dst_sel_index` of `old` (gfx950)."""
-    _needs_fp4("cvt_scalef32_pk_fp4_f32")
+    check_instruction("rocdl.cvt.scalef32.pk.fp4.f32", "cvt_scalef32_pk_fp4_f32")
     floats = [as_numeric(one).to(Float32).ir_value() for one in (a, b, scale)]
     index = {"dstSelIndex": _selector(dst_sel_index, "dst_sel_index")}
     return build("rocdl.cvt.scalef32.pk.fp4.f32", (_i32(old), *floats), _type(res), index)
 
 
-def cvt_off_f32_i4(x: Any, byte_sel: int | None = None) -> Numeric:
+def cvt_off_f32_i4(x: ValueLike, byte_sel: int | None = None) -> Numeric:
     """Convert a 4-bit integer (in byte `byte_sel`) to f32 by the offset table of the hardware, `Float32`."""
     operand = as_numeric(x).to(Int32)
     if byte_sel:

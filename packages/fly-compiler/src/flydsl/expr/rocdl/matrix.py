@@ -11,14 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl._mlir._mlir_libs._fly_emit import missing_instruction
-from flydsl.trace import context as _trace
 from flydsl.trace.build import build
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import Numeric
 from ..values.numeric.types import Int32
 from ..values.vector import Vector, _make
+from .availability import check_instruction
 
 __all__ = ["matrix_instruction"]
 
@@ -41,17 +40,6 @@ def _operations() -> dict[str, str]:
     return found
 
 
-def _check(operation: str) -> None:
-    arch = _trace.target()
-    missing = missing_instruction(operation, arch.chip)
-    if missing is not None:
-        needs, instead = missing
-        raise ValueError(
-            f"{operation.removeprefix('rocdl.')} needs {needs}, but the kernel is compiled for {arch.name}; "
-            f"it has {instead}"
-        )
-
-
 def matrix_instruction(name: str) -> Callable[..., Any] | None:
     """Return the builder of an MFMA by name, or `None` when ROCDL has no such op.
 
@@ -67,7 +55,7 @@ def matrix_instruction(name: str) -> Callable[..., Any] | None:
         return None
 
     def call(*args: Any, cbsz: int = 0, abid: int = 0, blgp: int = 0) -> Any:
-        _check(operation)
+        check_instruction(operation)
         if len(args) == 2 and isinstance(args[1], (list, tuple)):
             result = args[0] if isinstance(args[0], ir.Type) else args[0].ir_type
             operands = list(args[1])

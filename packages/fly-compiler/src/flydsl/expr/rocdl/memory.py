@@ -6,7 +6,7 @@ Offsets of buffer accesses are in bytes; Python ints and scalars are accepted wh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
@@ -17,6 +17,10 @@ from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32
 from ..values.pointer import Pointer, to_llvm_ptr
 from . import buffer_words
+from .availability import check_instruction, is_available
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike, TypeLike, ValueLike
 
 __all__ = [
     "asyncmark",
@@ -47,38 +51,51 @@ def _type(res: Any) -> ir.Type:
     return res if isinstance(res, ir.Type) else res.ir_type
 
 
-def raw_ptr_buffer_load(res: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> ir.Value:
+def raw_ptr_buffer_load(
+    res: TypeLike, rsrc: ValueLike, offset: IntLike, soffset: IntLike = 0, aux: IntLike | ir.Attribute = 0
+) -> ir.Value:
     """Load a value of type `res` (numeric class, vector alias or MLIR type) at a byte offset."""
     operands = (as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux))
     return buffer_words.load(_type(res), operands)
 
 
-def raw_ptr_buffer_store(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+def raw_ptr_buffer_store(
+    vdata: ValueLike, rsrc: ValueLike, offset: IntLike, soffset: IntLike = 0, aux: IntLike | ir.Attribute = 0
+) -> None:
     """Store a value at a byte offset."""
     buffer_words.store(as_ir_value(vdata), (as_ir_value(rsrc), _i32(offset), _i32(soffset), _i32(aux)))
 
 
 def raw_ptr_buffer_load_lds(
-    rsrc: Any, lds_ptr: Any, size: Any, voffset: Any, soffset: Any = 0, offset: Any = 0, aux: Any = 0
+    rsrc: ValueLike,
+    lds_ptr: ValueLike,
+    size: IntLike,
+    voffset: IntLike,
+    soffset: IntLike = 0,
+    offset: IntLike = 0,
+    aux: IntLike | ir.Attribute = 0,
 ) -> None:
     """Load `size` bytes per lane from a buffer to LDS; the LDS address is that of the wave's first lane."""
     operands = (as_ir_value(rsrc), _pointer(lds_ptr), *(_i32(x) for x in (size, voffset, soffset, offset, aux)))
     build_op("rocdl.raw.ptr.buffer.load.lds", operands)
 
 
+_SIZES = (1, 2, 4, 12, 16)  # that the instruction has on some chip
+
+
 def buffer_load_to_lds(
-    rsrc: Any, lds_ptr: Any, voffset: Any, size_bytes: int = 4, soffset: Any = 0, offset: int = 0
+    rsrc: ValueLike, lds_ptr: ValueLike, voffset: IntLike, size_bytes: int = 4, soffset: IntLike = 0, offset: int = 0
 ) -> None:
     """Load `size_bytes` per lane from a buffer to LDS.
 
     Raises:
         ValueError: a size that the target has not: 1, 2 and 4 bytes, and 12 and 16 on gfx950.
     """
-    arch = _trace.target()
-    sizes = (1, 2, 4, 12, 16) if arch.chip == "gfx950" else (1, 2, 4)
-    if arch.family != "cdna" or size_bytes not in sizes:
-        have = ", ".join(map(str, sizes)) if arch.family == "cdna" else "no"
-        raise ValueError(f"buffer_load_to_lds of {size_bytes} bytes: {arch.name} has {have} bytes per lane")
+    sizes = [size for size in _SIZES if is_available(f"rocdl.raw.ptr.buffer.load.lds.b{8 * size}")]
+    if size_bytes not in sizes:
+        have = ", ".join(map(str, sizes)) or "no"
+        name = _trace.target().name
+        raise ValueError(f"buffer_load_to_lds of {size_bytes} bytes: {name} has {have} bytes per lane")
     raw_ptr_buffer_load_lds(rsrc, lds_ptr, size_bytes, voffset, soffset, offset)
 
 
@@ -87,12 +104,16 @@ def _atomic(op: str, vdata: Any, rsrc: Any, offset: Any, soffset: Any, aux: Any)
     build_op(op, operands)
 
 
-def raw_ptr_buffer_atomic_fadd(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+def raw_ptr_buffer_atomic_fadd(
+    vdata: ValueLike, rsrc: ValueLike, offset: IntLike, soffset: IntLike = 0, aux: IntLike | ir.Attribute = 0
+) -> None:
     """Add a float, or a pair of 16-bit floats, at a byte offset."""
     _atomic("rocdl.raw.ptr.buffer.atomic.fadd", vdata, rsrc, offset, soffset, aux)
 
 
-def raw_ptr_buffer_atomic_fmax(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: Any = 0) -> None:
+def raw_ptr_buffer_atomic_fmax(
+    vdata: ValueLike, rsrc: ValueLike, offset: IntLike, soffset: IntLike = 0, aux: IntLike | ir.Attribute = 0
+) -> None:
     """Raise memory to a float, at a byte offset."""
     _atomic("rocdl.raw.ptr.buffer.atomic.fmax", vdata, rsrc, offset, soffset, aux)
 
@@ -100,7 +121,7 @@ def raw_ptr_buffer_atomic_fmax(vdata: Any, rsrc: Any, offset: Any, soffset: Any 
 _TRANSPOSES = {1: ("rocdl.ds.read.tr8.b64", "vector<2xi32>"), 2: ("rocdl.ds.read.tr16.b64", "vector<4xi16>")}
 
 
-def lds_transpose_load(result_type: Any, lds: Any, elem_offset: Any, elem_bytes: int) -> ir.Value:
+def lds_transpose_load(result_type: ir.Type, lds: ValueLike, elem_offset: IntLike, elem_bytes: int) -> ir.Value:
     """Read 64 bits of 1- or 2-byte elements from LDS, transposed among 16 lanes (gfx950).
 
     Args:
@@ -112,12 +133,10 @@ def lds_transpose_load(result_type: Any, lds: Any, elem_offset: Any, elem_bytes:
     Raises:
         ValueError: another target or element size.
     """
-    arch = _trace.target()
-    if arch.chip != "gfx950":
-        raise ValueError(f"lds_transpose_load needs gfx950, but the kernel is compiled for {arch.name}")
     if elem_bytes not in _TRANSPOSES:
         raise ValueError(f"lds_transpose_load has elements of 1 or 2 bytes, not {elem_bytes!r}")
     op, kind = _TRANSPOSES[elem_bytes]
+    check_instruction(op, "lds_transpose_load")
     raw = build(op, (_lds_address(lds, as_numeric(elem_offset) * elem_bytes),), parse_type(kind))
     target = _type(result_type)
     return raw if raw.type == target else build("vector.bitcast", (raw,), target)
@@ -142,17 +161,21 @@ _CLUSTER = {1: "b8", 4: "b32", 8: "b64", 16: "b128"}
 
 
 def cluster_load_async_to_lds(
-    global_ptr: Any, lds_ptr: Any, size_bytes: int, offset: int = 0, cpol: int = 0, mask: Any = None
+    global_ptr: ValueLike,
+    lds_ptr: ValueLike,
+    size_bytes: int,
+    offset: int = 0,
+    cpol: int = 0,
+    mask: IntLike | None = None,
 ) -> None:
     """Load `size_bytes` (1, 4, 8 or 16) per lane to the LDS of the cluster's workgroups in `mask` (gfx1250)."""
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"cluster_load_async_to_lds needs gfx1250, but the kernel is compiled for {arch.name}")
     if size_bytes not in _CLUSTER:
         raise ValueError(f"cluster_load_async_to_lds moves 1, 4, 8 or 16 bytes, not {size_bytes!r}")
+    operation = f"rocdl.cluster.load.async.to.lds.{_CLUSTER[size_bytes]}"
+    check_instruction(operation, "cluster_load_async_to_lds")
     operands = (_pointer(global_ptr), _pointer(lds_ptr), _i32(0 if mask is None else mask))
     attributes = {"offset": int_attribute(int(offset), 32), "cpol": int_attribute(int(cpol), 32)}
-    build_op(f"rocdl.cluster.load.async.to.lds.{_CLUSTER[size_bytes]}", operands, (), attributes)
+    build_op(operation, operands, (), attributes)
 
 
 def asyncmark() -> None:
@@ -160,7 +183,7 @@ def asyncmark() -> None:
 
     LLVM 22 has no groups: its waits count all loads, so nothing is emitted; `wait_asyncmark` waits for everything.
     """
-    _needs_gfx950("asyncmark")
+    check_instruction("rocdl.asyncmark", "asyncmark")
 
 
 def wait_asyncmark(count: int = 0) -> None:
@@ -168,15 +191,9 @@ def wait_asyncmark(count: int = 0) -> None:
 
     LLVM 22 has no groups: this waits for all outstanding vector memory loads, which is never too little.
     """
-    _needs_gfx950("wait_asyncmark")
+    check_instruction("rocdl.wait.asyncmark", "wait_asyncmark")
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise ValueError(f"wait_asyncmark takes a number of groups known while tracing, got {count!r}")
     from .waits import s_waitcnt
 
     s_waitcnt(vmcnt=0)
-
-
-def _needs_gfx950(what: str) -> None:
-    arch = _trace.target()
-    if arch.chip != "gfx950":
-        raise ValueError(f"{what} needs gfx950, but the kernel is compiled for {arch.name}")

@@ -200,21 +200,21 @@ def WMMA(
     signs = (
         [bool(t.signed) if s is None else s for t, s in ((a, sign_a), (b, sign_b))] if not a.is_float else [False] * 2
     )
-    if arch.family not in _WMMA:
+    operation = fly_rocdl.wmma_mnemonic(arch.name)
+    if operation is None:
         raise ValueError(f"{arch.name} has no WMMA; it has fx.rocdl.MFMA")
-    operation, kind = _WMMA[arch.family]
+    kind = _WMMA[operation]
     _check_wmma(operation, (m, n, k), a, b, acc)
-    if mod_c and arch.family != "gfx1250":
+    if mod_c and kind is not fly_rocdl.GFX1250WMMAType:
         raise ValueError(f"mod_c is for gfx1250; the kernel is compiled for {arch.name}")
     more = (int(mod_c),) if mod_c else ()
     return MmaOp(kind, m, n, k, a, b, acc, *signs, bool(clamp), *more)
 
 
-# The operation of each family of chips.
-_WMMA: dict[str, tuple[str, TypeClass]] = {
-    "rdna3": ("gfx11.wmma", fly_rocdl.GFX11WMMAType),
-    "rdna4": ("gfx120x.wmma", fly_rocdl.GFX120XWMMAType),
-    "gfx1250": ("gfx1250.wmma", fly_rocdl.GFX1250WMMAType),
+_WMMA: dict[str, TypeClass] = {
+    "gfx11.wmma": fly_rocdl.GFX11WMMAType,
+    "gfx120x.wmma": fly_rocdl.GFX120XWMMAType,
+    "gfx1250.wmma": fly_rocdl.GFX1250WMMAType,
 }
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace import context as _trace
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import Boolean, Int32
+from .availability import check_instruction
 from .intrinsic import call_intrinsic
 
 __all__ = ["disable_xdl_arb_stall", "newer_op", "wave_barrier"]
@@ -58,6 +58,7 @@ def newer_op(name: str) -> Callable[..., Any] | None:
         fi: bool = False,
         bound_control: bool = False,
     ) -> Any:
+        check_instruction(intrinsic, name)
         values = [as_ir_value(one) for one in operands]
         if len(values) != operand_kinds.count("v"):
             raise TypeError(f"{name} takes a result type and {operand_kinds.count('v')} operands, got {len(values)}")
@@ -102,8 +103,6 @@ def disable_xdl_arb_stall() -> None:
     Raises:
         ValueError: another target.
     """
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"disable_xdl_arb_stall needs gfx1250, but the kernel is compiled for {arch.name}")
+    check_instruction("llvm.amdgcn.s.setreg.wave.sched.mode", "disable_xdl_arb_stall")
     operands = [as_numeric(one).to(Int32).ir_value() for one in (_SCHED_MODE_XDL_STALL, 1)]
     call_intrinsic("llvm.amdgcn.s.setreg", operands, None)

@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .mma_ops import WMMA
 from .waits import emit_waitcnt
 
+if TYPE_CHECKING:
+    from ..values.accepted import StaticInt
+
 __all__ = ["WMMA", "s_waitcnt"]
 
 
-def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> None:
+def s_waitcnt(
+    bitfield: StaticInt | None = None,
+    *,
+    vmcnt: StaticInt | None = None,
+    lgkmcnt: StaticInt | None = None,
+    expcnt: StaticInt | None = None,
+) -> None:
     """Wait for counters, in the encoding of this architecture; see `fx.rocdl.s_waitcnt`."""
     emit_waitcnt("rdna3", bitfield, vmcnt, lgkmcnt, expcnt)

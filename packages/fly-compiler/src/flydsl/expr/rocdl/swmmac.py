@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace import context as _trace
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.types import Boolean
+from .availability import check_instruction
 from .intrinsic import call_intrinsic
 from .lanes import _type
 
@@ -22,25 +22,25 @@ __all__ = ["sparse_matrix_instruction"]
 
 _NAME = re.compile(r"swmmac_(f32|f16|bf16|bf16f32|i32)_16x16x(32|64|128)_(f16|bf16|iu4|iu8|(?:fp8|bf8)_(?:fp8|bf8))_?")
 
-# Family, accumulators, k, and the modifiers before a and b, and after the index.
-_Variant = tuple[str, tuple[str, ...], tuple[int, ...], bool, tuple[str, ...]]
+# Accumulators, k, and the modifiers before a and b, and after the index.
+_Variant = tuple[tuple[str, ...], tuple[int, ...], bool, tuple[str, ...]]
 _VARIANTS: dict[str, tuple[_Variant, ...]] = {
     "f16": (
-        ("rdna4", ("f32", "f16"), (32,), False, ()),
-        ("gfx1250", ("f32", "f16"), (64,), True, ("reuseA", "reuseB")),
+        (("f32", "f16"), (32,), False, ()),
+        (("f32", "f16"), (64,), True, ("reuseA", "reuseB")),
     ),
     "bf16": (
-        ("rdna4", ("f32", "bf16"), (32,), False, ()),
-        ("gfx1250", ("f32", "bf16", "bf16f32"), (64,), True, ("reuseA", "reuseB")),
+        (("f32", "bf16"), (32,), False, ()),
+        (("f32", "bf16", "bf16f32"), (64,), True, ("reuseA", "reuseB")),
     ),
-    "iu4": (("rdna4", ("i32",), (32, 64), True, ("clamp",)),),
+    "iu4": ((("i32",), (32, 64), True, ("clamp",)),),
     "iu8": (
-        ("rdna4", ("i32",), (32,), True, ("clamp",)),
-        ("gfx1250", ("i32",), (128,), True, ("reuseA", "reuseB", "clamp")),
+        (("i32",), (32,), True, ("clamp",)),
+        (("i32",), (128,), True, ("reuseA", "reuseB", "clamp")),
     ),
     "fp8": (
-        ("rdna4", ("f32",), (32,), False, ()),
-        ("gfx1250", ("f32", "f16"), (128,), False, ("reuseA", "reuseB")),
+        (("f32",), (32,), False, ()),
+        (("f32", "f16"), (128,), False, ("reuseA", "reuseB")),
     ),
 }
 
@@ -52,10 +52,10 @@ def sparse_matrix_instruction(name: str) -> Callable[..., Any] | None:
         return None
     acc, k, types = match[1], int(match[2]), match[3]
     variants = _VARIANTS["fp8" if "8_" in types else types]
-    variant = next((one for one in variants if acc in one[1] and k in one[2]), None)
+    variant = next((one for one in variants if acc in one[0] and k in one[1]), None)
     if variant is None:
         return None
-    family, _, _, signs, after = variant
+    _, _, signs, after = variant
     intrinsic = f"llvm.amdgcn.swmmac.{acc}.16x16x{k}.{types.replace('_', '.')}"
     known = (*(("signA", "signB") if signs else ()), *after)
 
@@ -63,9 +63,7 @@ def sparse_matrix_instruction(name: str) -> Callable[..., Any] | None:
         unknown = set(modifiers) - set(known)
         if unknown:
             raise TypeError(f"{name} has the modifiers {', '.join(known) or 'none'}, not {', '.join(sorted(unknown))}")
-        arch = _trace.target()
-        if arch.family != family:
-            raise ValueError(f"{name} needs {family}, but the kernel is compiled for {arch.name}")
+        check_instruction(intrinsic, name)
         left, right, sums, which = (as_ir_value(one) for one in (a, b, c, index))
         if signs:
             operands = [_flag(modifiers, "signA"), left, _flag(modifiers, "signB"), right, sums, which]

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
-from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type, vector_type
 from flydsl.trace.wrap import as_ir_value
 
@@ -21,6 +20,10 @@ from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32, Int64
 from ..values.pointer import Pointer, to_llvm_ptr
 from ..values.tensor import Tensor
+from .availability import check_instruction
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = [
     "TDMDescriptor2D",
@@ -56,9 +59,7 @@ class TDMDescriptor2D:
 
 
 def _needs_tdm(what: str) -> None:
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"{what} needs the tensor data mover of gfx1250, but the kernel is compiled for {arch.name}")
+    check_instruction("rocdl.tensor.load.to.lds", what)
 
 
 def compute_padding_encoding(interval: int, amount: int, elem_bits: int = 16) -> tuple[int, int]:
@@ -147,14 +148,14 @@ def make_tensor_descriptor_2d(
     pad_amount: int = 0,
     num_warps: int = 1,
     cache_policy: int = 0,
-    pred: Any = 1,
-    workgroup_mask: Any = 0,
-    lds_byte_offset: Any = None,
+    pred: IntLike = 1,
+    workgroup_mask: IntLike = 0,
+    lds_byte_offset: IntLike | None = None,
     for_store: bool = False,
     atomic_barrier_enable: bool = False,
     early_timeout: bool = False,
-    oob_outer_bound: Any = None,
-    oob_inner_bound: Any = None,
+    oob_outer_bound: IntLike | None = None,
+    oob_inner_bound: IntLike | None = None,
 ) -> TDMDescriptor2D:
     """Return the descriptor of one two-dimensional tile.
 
@@ -268,17 +269,19 @@ def _replaced(group: ir.Value, words: dict[int, Any]) -> ir.Value:
     return group
 
 
-def update_tensor_descriptor_2d_lds_addr(desc: TDMDescriptor2D, lds_addr: Any) -> TDMDescriptor2D:
+def update_tensor_descriptor_2d_lds_addr(desc: TDMDescriptor2D, lds_addr: IntLike) -> TDMDescriptor2D:
     """Return the descriptor with another LDS address."""
     return replace(desc, dgroup0=_replaced(desc.dgroup0, {1: lds_addr}))
 
 
-def update_tensor_descriptor_2d_addr_lo(desc: TDMDescriptor2D, addr_lo: Any) -> TDMDescriptor2D:
+def update_tensor_descriptor_2d_addr_lo(desc: TDMDescriptor2D, addr_lo: IntLike) -> TDMDescriptor2D:
     """Return the descriptor with another low word of the global address."""
     return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo}))
 
 
-def update_tensor_descriptor_2d_addr_lo_hi(desc: TDMDescriptor2D, addr_lo: Any, addr_hi: Any) -> TDMDescriptor2D:
+def update_tensor_descriptor_2d_addr_lo_hi(
+    desc: TDMDescriptor2D, addr_lo: IntLike, addr_hi: IntLike
+) -> TDMDescriptor2D:
     """Return the descriptor with another global address, as low and (already typed) high word."""
     return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo, 3: addr_hi}))
 
@@ -297,7 +300,7 @@ def update_tensor_descriptor_2d_addr64(desc: TDMDescriptor2D, *address: Any) -> 
     return update_tensor_descriptor_2d_addr_lo_hi(desc, wide.to(Int32), _high_word(wide))
 
 
-def add_addr_with_carry(addr_lo: Any, addr_hi: Any, offset: Any) -> tuple[Any, Any]:
+def add_addr_with_carry(addr_lo: IntLike, addr_hi: IntLike, offset: IntLike) -> tuple[Any, Any]:
     """Return a 64-bit address in two words, moved by a 32-bit offset."""
     from ..values.numeric.types import Uint32
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build_op, int_attribute
@@ -26,6 +26,9 @@ from .tdm_descriptors import (
     add_addr_with_carry,
     padding_word,
 )
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = [
     "TDMGatherDescriptor",
@@ -65,8 +68,8 @@ def make_tensor_gather_dgroup0(
     lds_memref: Any,
     *,
     index_size: int = 32,
-    lds_byte_offset: Any = None,
-    global_byte_offset: Any = None,
+    lds_byte_offset: IntLike | None = None,
+    global_byte_offset: IntLike | None = None,
 ) -> ir.Value:
     """Return the first group: the mode and both addresses; arguments as of `make_tensor_gather_descriptor`."""
     _needs_tdm("make_tensor_gather_dgroup0")
@@ -89,15 +92,15 @@ def make_tensor_gather_descriptor(
     row_width: int,
     tensor_dim0: int,
     tensor_dim1: Any,
-    stride: Any,
+    stride: IntLike,
     elem_bytes: int = 1,
     pad_interval: int = 0,
     pad_amount: int = 0,
     index_size: int = 32,
     gather_tile_dim1: Any = None,
-    lds_byte_offset: Any = None,
-    global_byte_offset: Any = None,
-    workgroup_mask: Any = 0,
+    lds_byte_offset: IntLike | None = None,
+    global_byte_offset: IntLike | None = None,
+    workgroup_mask: IntLike = 0,
 ) -> TDMGatherDescriptor:
     """Return the descriptor of a gather of rows.
 
@@ -171,20 +174,20 @@ def tensor_store_gather(desc: TDMGatherDescriptor, cache_policy: int = 0) -> Non
     _issue("rocdl.tensor.store.from.lds", desc, cache_policy)
 
 
-def update_tensor_gather_descriptor_addr_lo(desc: TDMGatherDescriptor, addr_lo: Any) -> TDMGatherDescriptor:
+def update_tensor_gather_descriptor_addr_lo(desc: TDMGatherDescriptor, addr_lo: IntLike) -> TDMGatherDescriptor:
     """Return the descriptor with another low word of the global address."""
     return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo}))
 
 
 def update_tensor_gather_descriptor_addr_lo_hi(
-    desc: TDMGatherDescriptor, addr_lo: Any, addr_hi: Any
+    desc: TDMGatherDescriptor, addr_lo: IntLike, addr_hi: IntLike
 ) -> TDMGatherDescriptor:
     """Return the descriptor with another global address, as low and (already typed) high word."""
     return replace(desc, dgroup0=_replaced(desc.dgroup0, {2: addr_lo, 3: addr_hi}))
 
 
 def update_tensor_gather_descriptor_addr64(
-    desc: TDMGatherDescriptor, base_addr_lo: Any, base_addr_hi: Any, delta: Any
+    desc: TDMGatherDescriptor, base_addr_lo: IntLike, base_addr_hi: IntLike, delta: IntLike
 ) -> TDMGatherDescriptor:
     """Return the descriptor with the global address base + `delta` bytes; base in two (already typed) words."""
     return update_tensor_gather_descriptor_addr_lo_hi(desc, *add_addr_with_carry(base_addr_lo, base_addr_hi, delta))

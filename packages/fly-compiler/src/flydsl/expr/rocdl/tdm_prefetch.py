@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op, int_attribute, parse_type
@@ -11,7 +11,11 @@ from flydsl.trace.build import build, build_op, int_attribute, parse_type
 from ..ops.gpu import thread_idx
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32, Int64
-from .tdm_descriptors import _address, _needs_tdm
+from .availability import check_instruction
+from .tdm_descriptors import _address
+
+if TYPE_CHECKING:
+    from ..values.accepted import IntLike
 
 __all__ = ["PREFETCH_SCOPE_DEVICE", "PREFETCH_SCOPE_SE", "l2_prefetch_tile"]
 
@@ -29,8 +33,8 @@ def l2_prefetch_tile(
     strides: tuple[Any, Any],
     elem_bytes: int = 2,
     num_warps: int = 1,
-    wave_id: Any = None,
-    thread_id: Any = None,
+    wave_id: IntLike | None = None,
+    thread_id: IntLike | None = None,
     block_threads: int = 256,
     scope: int = PREFETCH_SCOPE_SE,
 ) -> None:
@@ -51,7 +55,7 @@ def l2_prefetch_tile(
     Raises:
         ValueError: another target.
     """
-    _needs_tdm("l2_prefetch_tile")
+    check_instruction("rocdl.global.prefetch", "l2_prefetch_tile")
     thread = as_numeric(thread_idx.x if thread_id is None else thread_id).to(Int32)
     if wave_id is not None:
         lanes = _trace.target().warp_size

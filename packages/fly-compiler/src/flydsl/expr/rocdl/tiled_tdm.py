@@ -8,7 +8,6 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
-from flydsl.trace import context as _trace
 from flydsl.trace.build import infer_op, int_attribute
 
 from ..ops.atom import CopyAtom
@@ -22,6 +21,7 @@ from ..values.layout.modes import group
 from ..values.layout.modes import slice as take_slice
 from ..values.layout.objects import IntTuple, Layout
 from ..values.tensor import Tensor
+from .availability import check_instruction
 
 __all__ = ["TensorLoad", "TensorStore", "make_tiled_tdm_atom", "tdm_partition"]
 
@@ -78,9 +78,7 @@ def make_tiled_tdm_atom(
     """
     if not isinstance(op, TensorLoad):
         raise TypeError(f"make_tiled_tdm_atom takes TensorLoad() or TensorStore(), not {op!r}")
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"{op!r} needs the tensor data mover of gfx1250, but the kernel is compiled for {arch.name}")
+    check_instruction("rocdl.tensor.load.to.lds", f"{op!r}")
     if internal_type is not None:
         raise ValueError("internal_type is reserved; leave it out")
     if not isinstance(tensor, Tensor) or tensor.is_coordinate:

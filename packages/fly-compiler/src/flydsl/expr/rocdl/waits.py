@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.trace import context as _trace
 from flydsl.trace.build import build_op, int_attribute
 
 from ..values.numeric.base import Numeric
+from .availability import check_instruction
+
+if TYPE_CHECKING:
+    from ..values.accepted import StaticInt
 
 __all__ = [
     "encode_waitcnt",
@@ -71,7 +75,13 @@ def _static(value: Any, what: str) -> int:
     return value
 
 
-def encode_waitcnt(family: str, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> int:
+def encode_waitcnt(
+    family: str,
+    *,
+    vmcnt: StaticInt | None = None,
+    lgkmcnt: StaticInt | None = None,
+    expcnt: StaticInt | None = None,
+) -> int:
     """Return the immediate of s_waitcnt; `None` does not wait for that counter.
 
     gfx9: vmcnt in bits 3-0 and 15-14, expcnt in 6-4, lgkmcnt in 11-8. gfx11 and gfx12: expcnt in 2-0, lgkmcnt in 9-4,
@@ -83,7 +93,7 @@ def encode_waitcnt(family: str, *, vmcnt: Any = None, lgkmcnt: Any = None, expcn
     """
     limits = _LIMITS.get(family)
     if limits is None:
-        raise ValueError(f"{_trace.target().name} has no s_waitcnt; use the s_wait_*cnt of that architecture")
+        raise ValueError(f"no encoding of s_waitcnt is known for {family!r}; there are {', '.join(_LIMITS)}")
     counts = {}
     for name, value in (("vmcnt", vmcnt), ("lgkmcnt", lgkmcnt), ("expcnt", expcnt)):
         count = limits[name] if value is None else _static(value, name)
@@ -96,7 +106,13 @@ def encode_waitcnt(family: str, *, vmcnt: Any = None, lgkmcnt: Any = None, expcn
     return exp | (lgkm << 4) | (vm << 10)
 
 
-def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, expcnt: Any = None) -> None:
+def s_waitcnt(
+    bitfield: StaticInt | None = None,
+    *,
+    vmcnt: StaticInt | None = None,
+    lgkmcnt: StaticInt | None = None,
+    expcnt: StaticInt | None = None,
+) -> None:
     """Wait until counters are down: a raw `bitfield`, or named counts.
 
     Raises:
@@ -106,15 +122,20 @@ def s_waitcnt(bitfield: Any = None, *, vmcnt: Any = None, lgkmcnt: Any = None, e
     emit_waitcnt(_trace.target().family, bitfield, vmcnt, lgkmcnt, expcnt)
 
 
-def emit_waitcnt(family: str, bitfield: Any, vmcnt: Any, lgkmcnt: Any, expcnt: Any) -> None:
+def emit_waitcnt(
+    family: str,
+    bitfield: StaticInt | None,
+    vmcnt: StaticInt | None,
+    lgkmcnt: StaticInt | None,
+    expcnt: StaticInt | None,
+) -> None:
     """Build s_waitcnt in the encoding of `family`."""
+    check_instruction("rocdl.s.waitcnt", "s_waitcnt")
     named = any(count is not None for count in (vmcnt, lgkmcnt, expcnt))
     if (bitfield is not None) is named:
         raise TypeError("s_waitcnt takes a bitfield, or one or more of vmcnt, lgkmcnt and expcnt")
     if bitfield is None:
         bitfield = encode_waitcnt(family, vmcnt=vmcnt, lgkmcnt=lgkmcnt, expcnt=expcnt)
-    elif family not in _LIMITS:
-        raise ValueError(f"{_trace.target().name} has no s_waitcnt; use the s_wait_*cnt of that architecture")
     value = _static(bitfield, "bitfield")
     if not 0 <= value <= 0xFFFF:
         raise ValueError(f"the bitfield of s_waitcnt has 16 bits, got {value}")
@@ -176,6 +197,5 @@ def sched_dswr(n: int) -> None:
 
 def s_wait_asynccnt(n: int = 0) -> None:
     """Wait until at most `n` async loads to LDS are outstanding (gfx1250)."""
-    if _trace.target().family != "gfx1250":
-        raise ValueError(f"s_wait_asynccnt needs gfx1250, but the kernel is compiled for {_trace.target().name}")
+    check_instruction("rocdl.s.wait.asynccnt", "s_wait_asynccnt")
     build_op("rocdl.s.wait.asynccnt", (), (), {"count": int_attribute(_static(n, "n"), 16)})

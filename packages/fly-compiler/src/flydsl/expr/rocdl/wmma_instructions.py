@@ -6,22 +6,24 @@ Operands are raw vectors (or `fx.Vector`); format codes are 0 fp8 E4M3, 1 fp8 E5
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
-from flydsl.trace import context as _trace
 from flydsl.trace.build import attribute, build
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.meta import NumericMeta
+from .availability import check_instruction
+
+if TYPE_CHECKING:
+    from ..values.accepted import TypeLike, ValueLike
 
 __all__ = ["wmma_f32_16x16x128_fp8_fp8", "wmma_scale_f32_16x16x128_f8f6f4", "wmma_scale_f32_32x16x128_f4"]
 
 
 def _emit(name: str, result_type: Any, operands: tuple[Any, ...], modifiers: dict[str, int | bool]) -> ir.Value:
-    arch = _trace.target()
-    if arch.family != "gfx1250":
-        raise ValueError(f"{name} needs gfx1250, but the kernel is compiled for {arch.name}")
+    operation = f"rocdl.{_OPS[name]}"
+    check_instruction(operation, name)
     attributes = {}
     for key, value in modifiers.items():
         if isinstance(value, ir.Value):
@@ -29,7 +31,7 @@ def _emit(name: str, result_type: Any, operands: tuple[Any, ...], modifiers: dic
         spelled = ("true" if value else "false") if isinstance(value, bool) else f"{int(value)} : i{_WIDTHS[key]}"
         attributes[key] = attribute(spelled)
     kind = result_type.ir_type if isinstance(result_type, NumericMeta) else result_type
-    return build(f"rocdl.{_OPS[name]}", [as_ir_value(one) for one in operands], kind, attributes)
+    return build(operation, [as_ir_value(one) for one in operands], kind, attributes)
 
 
 _OPS = {
@@ -41,7 +43,14 @@ _WIDTHS = dict.fromkeys(("fmtA", "fmtB", "scaleAType", "scaleBType", "fmtScaleA"
 
 
 def wmma_f32_16x16x128_fp8_fp8(
-    result_type: Any, a: Any, b: Any, c: Any, *, modC: int = 0, reuseA: bool = False, reuseB: bool = False
+    result_type: TypeLike,
+    a: ValueLike,
+    b: ValueLike,
+    c: ValueLike,
+    *,
+    modC: int = 0,
+    reuseA: bool = False,
+    reuseB: bool = False,
 ) -> ir.Value:
     """Multiply 16x128 by 128x16 fp8 values and add to `c`; 1 for `modC` negates c, 2 takes its absolute value.
 
@@ -64,12 +73,12 @@ def _scaled(name: str, result_type: Any, operands: tuple[Any, ...], formats: dic
 
 
 def wmma_scale_f32_16x16x128_f8f6f4(
-    result_type: Any,
-    a: Any,
-    b: Any,
-    c: Any,
-    scaleA: Any,
-    scaleB: Any,
+    result_type: TypeLike,
+    a: ValueLike,
+    b: ValueLike,
+    c: ValueLike,
+    scaleA: ValueLike,
+    scaleB: ValueLike,
     *,
     fmtA: int = 4,
     fmtB: int = 4,
@@ -88,7 +97,13 @@ def wmma_scale_f32_16x16x128_f8f6f4(
 
 
 def wmma_scale_f32_32x16x128_f4(
-    result_type: Any, a: Any, b: Any, c: Any, scaleA: Any, scaleB: Any, **modifiers: Any
+    result_type: TypeLike,
+    a: ValueLike,
+    b: ValueLike,
+    c: ValueLike,
+    scaleA: ValueLike,
+    scaleB: ValueLike,
+    **modifiers: Any,
 ) -> ir.Value:
     """Multiply block-scaled 32x128 by 128x16 fp4 values, and add to `c`; modifiers as of the 16x16 form.
 

@@ -155,4 +155,15 @@ FLY_ROCDL_NEEDS(GFX1250TDMType, "gfx1250", "")
 FLY_ROCDL_NEEDS(CDNA5TensorLoadType, "gfx1250", "")
 FLY_ROCDL_NEEDS(CDNA5TensorStoreType, "gfx1250", "")
 
+std::optional<StringRef> getWMMAMnemonic(StringRef target) {
+  const StringRef family = Target(target).family;
+  if (family == "rdna3")
+    return GFX11WMMAType::getMnemonic();
+  if (family == "rdna4")
+    return GFX120XWMMAType::getMnemonic();
+  if (family == "gfx1250")
+    return GFX1250WMMAType::getMnemonic();
+  return std::nullopt;
+}
+
 } // namespace fly::rocdl

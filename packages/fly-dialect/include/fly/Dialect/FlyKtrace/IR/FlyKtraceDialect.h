@@ -17,6 +17,10 @@ namespace fly::ktrace {
 /// What an event says about its name. The numbers are those of the trace buffer.
 enum class EventKind { Mark = 0, Push = 1, Pop = 2, Start = 3, Stop = 4 };
 
+/// The chips that record events. Others have no s_memrealtime, or have other hardware registers
+/// under the same numbers.
+inline constexpr llvm::StringLiteral recordingChips[] = {"gfx942", "gfx950"};
+
 } // namespace fly::ktrace
 
 #include "fly/Dialect/FlyKtrace/IR/FlyKtraceDialect.h.inc"

@@ -33,6 +33,9 @@ const MatrixShape *findMatrixShape(llvm::StringRef operation, int32_t m, int32_t
 /// How many products one MFMA of a shape computes; 1 for every shape that is not known for more.
 int32_t getMFMABlocks(int32_t m, int32_t n, int32_t k, mlir::Type a, mlir::Type b);
 
+/// The mnemonic of the WMMA type that a target has ("gfx1250.wmma"), if it has one.
+std::optional<llvm::StringRef> getWMMAMnemonic(llvm::StringRef target);
+
 } // namespace fly::rocdl
 
 #endif // FLY_DIALECT_FLYROCDL_IR_MATRIXSHAPES_H
