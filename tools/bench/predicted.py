@@ -39,11 +39,12 @@ _ATTENTION = re.compile(r"B(\d+)S(\d+)H(\d+)Hkv(\d+)D(\d+)_causal$")
 
 _HEAD = """# Predicted time on problems of full size
 
-Written by `tools/bench/predicted.py`; a run with `--only` renews a part. **Predicted, not measured**: by the time
-model, whose errors against published timings [its page](../emulator/prediction.md) has. Microseconds, with the bound in
-brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The problems are
-those of the peer's code objects that we have a kernel for. Ours has the peer's tile, which is not always our best; of
-Triton's candidates the fastest counts. A ratio below 1 says that ours is faster.
+Written by `tools/bench/predicted.py`; a run with `--only` renews a part. A row is of the kernels and the model of the
+commit that wrote its line (`git blame`): compare within a row, not between rows. **Predicted, not measured**: by the
+time model, whose errors against published timings [its page](../emulator/prediction.md) has. Microseconds, with the
+bound in brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The
+problems are those of the peer's code objects that we have a kernel for. Ours has the peer's tile, which is not always
+our best; of Triton's candidates the fastest counts. A ratio below 1 says that ours is faster.
 
 | device | kernel | problem | ours | issue | peer | issue | Triton | issue | ours / peer | ours / Triton |
 |---|---|---|---|---|---|---|---|---|---|---|
