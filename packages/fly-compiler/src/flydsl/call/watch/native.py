@@ -24,9 +24,10 @@ _FUNCTIONS_IN_C = frozenset(
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 
 
-def attributes_of(kind: Any) -> frozenset[str]:
+def attributes_of(kind: type) -> frozenset[str]:
     """Return the names of attributes that code in C gets for objects of a class."""
-    return _attributes_of(kind)
+    hashable: Any = kind
+    return _attributes_of(hashable)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -47,7 +48,7 @@ def _is_native(cls: type, member: Any) -> bool:
     return isinstance(member, GetSetDescriptorType)
 
 
-def held(value: Any, name: str) -> Iterator[Any]:
+def held(value: object, name: str) -> Iterator[object]:
     """Return the objects that an attribute gives and that its owner keeps: those that are the same ones each time."""
     try:
         yield from _same(_get(value, name), _get(value, name))
