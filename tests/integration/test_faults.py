@@ -274,6 +274,118 @@ def test_memory_of_the_first_use_of_the_emulator(swept, step):
     swept(FIRST_USE, inject.MEMORY, step=step)
 
 
+COMPILE_MEMORY = """
+import ctypes, os, random, signal, time
+from collections import Counter
+
+import numpy as np
+
+import flydsl.compiler as flyc
+import flydsl.expr as fx
+from flydsl._mlir import ir
+from flydsl.compile import compilation, pipeline, tracing
+from inject import MEMORY
+
+POINTS = int(os.environ["SWEEP"].split(",")[2])
+LIBRARIES = ("libFlyDialect", "libMLIR", "libLLVM", "libnanobind", "/_mlir.")
+
+@flyc.kernel
+def count_kernel(x: fx.Tensor):
+    x[fx.thread_idx.x] = x[fx.thread_idx.x] + 1
+    fx.device_assert(x[0] < 1000, "too many")
+
+@flyc.jit
+def count(x: fx.Tensor):
+    count_kernel(x).launch(grid=1, block=64)
+
+def paused(work):
+    "Dialects register without looking whether they got memory: that there is some is seen before (memory.py)."
+    def run(*arguments, **named):
+        shim.fault_pause(1)
+        try:
+            return work(*arguments, **named)
+        finally:
+            shim.fault_pause(0)
+    return run
+
+def compile_again():
+    "In a process that has compiled before, with an empty cache."
+    os.environ["FLYDSL_RUNTIME_CACHE_DIR"] = f"{CACHE}/{os.getpid()}-{time.monotonic_ns()}"
+    return flyc.compile.only(flyc.jit(count.original), np.zeros(64, np.int32))
+
+def noted(work, before=lambda *_: True):
+    "Writes down how many allocations there were when something begins."
+    def run(*arguments, **named):
+        if before(*arguments):
+            marks.append(shim.fault_seen())
+        return work(*arguments, **named)
+    return run
+
+def child(number, pipe):
+    shim.fault_arm(MEMORY, ctypes.c_long(number), 0, 0)
+    try:
+        compile_again()
+        said = "made"  # somebody went without
+    except MemoryError:
+        said = "MemoryError"
+    except flyc.DSLCompileError as error:
+        said = "out of memory" if "out of memory" in str(error) else f"{type(error).__name__}: {error}"
+    seen = shim.fault_seen()
+    fired = shim.fault_disarm()
+    os.write(pipe, f"{seen},{','.join(map(str, marks))}|{said if fired else ''}".encode())
+    x = np.zeros(64, np.int32)
+    compile_again()(x)
+    assert (x == 1).all()
+
+def in_child(number):
+    "How many allocations there were, in all and where passes and code generation began; what one that failed led to."
+    readable, pipe = os.pipe()
+    process = os.fork()
+    if process == 0:
+        status = 99
+        try:
+            signal.alarm(600)  # a hang ends it
+            child(number, pipe)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(pipe)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    with open(readable) as file:
+        seen, _, said = file.read().partition("|")
+    assert status == 0, (number, status, said)
+    return seen, said
+
+shim = ctypes.CDLL(None)
+shim.fault_seen.restype = ctypes.c_long
+CACHE = os.environ["FLYDSL_RUNTIME_CACHE_DIR"]
+compile_again()
+assert all([shim.fault_library(one.encode()) for one in LIBRARIES])
+ir.Context.load_all_available_dialects = paused(ir.Context.load_all_available_dialects)
+tracing.ir = type("ir", (), {**vars(ir), "Context": staticmethod(paused(ir.Context))})
+marks = []
+compilation.lower = noted(compilation.lower)
+pipeline.PassManager.parse = staticmethod(noted(pipeline.PassManager.parse, lambda text, *_: "binary" in text))
+total, passes, generation = map(int, in_child(1 << 40)[0].split(","))
+assert 0 < passes < generation < total - 10_000, (passes, generation, total)
+# Passes are left out (docs/security.md says why).
+found = Counter()
+pick = random.Random(0).sample
+for number in (*pick(range(1, passes), POINTS // 2), *pick(range(generation, total), POINTS // 2)):
+    _, said = in_child(number)
+    assert said in ("", "made", "MemoryError", "out of memory"), (number, said)
+    found[said] += 1
+print(dict(found))
+assert found["MemoryError"] and found["out of memory"], found
+"""
+
+
+@pytest.mark.parametrize("points", [8, pytest.param(1000, marks=pytest.mark.slow)])
+def test_memory_of_a_compilation(swept, points):
+    """Of the tens of thousands of allocations of MLIR and LLVM some fail, each in a process of its own."""
+    swept(COMPILE_MEMORY, inject.MEMORY, step=points, PYTHONHASHSEED="0")
+
+
 WARM = """
 def call(function):
     x = np.zeros(64, np.int32)

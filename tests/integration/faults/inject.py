@@ -6,7 +6,7 @@ rest. Kinds:
 
 - FILES: open, read, write, rename, mkdir, lock, map, … fail once, with the errno that is asked for.
 - DISK: what a full disk makes fail (write, create, rename, …) fails from the n-th one on.
-- MEMORY: allocations of one loaded library (`library=`) fail once.
+- MEMORY: allocations of loaded libraries (`library=`) fail once, those of `operator new` included.
 - THREADS: starting a thread fails once.
 - HIP: calls of the device library fail once (`run(script, hip=True)`).
 
@@ -39,7 +39,9 @@ def build(folder: Path) -> Path:
     for name in ("shim", "hip_shim"):
         output = folder / f"{name}.so"
         command = ["cc", "-O1", "-std=gnu11", "-Wall", "-Werror", "-shared", "-fPIC", str(HERE / f"{name}.c")]
-        subprocess.run([*command, "-o", str(output), "-ldl", "-pthread"], check=True)
+        # The C++ library, whose functions are wrapped, is to be behind the shim for everybody.
+        libraries = ["-ldl", "-pthread", "-Wl,--no-as-needed", "-l:libstdc++.so.6"]
+        subprocess.run([*command, "-o", str(output), *libraries], check=True)
     return folder
 
 

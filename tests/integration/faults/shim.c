@@ -24,11 +24,16 @@
 
 enum { NONE, FILES, DISK, MEMORY, THREADS, HIP };
 
-static atomic_int armed, fired;
+static atomic_int armed, fired, paused;
 static atomic_long seen;
 static long target;
 static int persistent, failure;
-static uintptr_t low, high; /* MEMORY: the code whose allocations fail */
+/* MEMORY: the code whose allocations fail */
+enum { MOST_LIBRARIES = 16 };
+static struct {
+  uintptr_t low, high;
+} libraries[MOST_LIBRARIES];
+static int library_count;
 
 /* Whether this operation is the one that fails. */
 int fault_hits(int kind) {
@@ -59,21 +64,29 @@ int fault_disarm(void) {
   return atomic_load(&fired);
 }
 
+/* Until it is called with 0, no allocation fails nor counts. */
+void fault_pause(int yes) { atomic_store(&paused, yes); }
+
+/* How many operations of the kind there have been since it was armed. */
+long fault_seen(void) { return atomic_load(&seen); }
+
 static int find_library(struct dl_phdr_info *info, size_t size, void *name) {
   (void)size;
   if (strstr(info->dlpi_name, name) == NULL)
     return 0;
   for (int index = 0; index < info->dlpi_phnum; ++index) {
     const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
-    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0) {
-      low = info->dlpi_addr + segment->p_vaddr;
-      high = low + segment->p_memsz;
+    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 &&
+        library_count < MOST_LIBRARIES) {
+      libraries[library_count].low = info->dlpi_addr + segment->p_vaddr;
+      libraries[library_count].high = libraries[library_count].low + segment->p_memsz;
+      ++library_count;
     }
   }
   return 1;
 }
 
-/* Allocations of this loaded library are those that fail; whether there is one. */
+/* Allocations of this loaded library fail, too; whether there is one. */
 int fault_library(const char *name) { return dl_iterate_phdr(find_library, (void *)name); }
 
 #define REAL(name)                                                                                 \
@@ -172,9 +185,21 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
+/* The C++ library is in the middle of an `operator new` that fails. */
+static __thread int starving;
+
 static int starved(const void *caller) {
+  if (atomic_load(&armed) != MEMORY || atomic_load(&paused))
+    return 0;
+  if (starving) {
+    starving = 0; /* once: what handles the failure allocates, too */
+    return 1;
+  }
   const uintptr_t at = (uintptr_t)caller;
-  return atomic_load(&armed) == MEMORY && at >= low && at < high && fault_hits(MEMORY);
+  for (int index = 0; index < library_count; ++index)
+    if (at >= libraries[index].low && at < libraries[index].high)
+      return fault_hits(MEMORY);
+  return 0;
 }
 #define STARVED() starved(__builtin_return_address(0))
 
@@ -191,3 +216,24 @@ int posix_memalign(void **into, size_t alignment, size_t size) {
   *into = found;
   return 0;
 }
+
+/* `operator new` of the C++ library: who calls it is known here, and its own malloc is what fails,
+   so that it does what it does then (the new handler, std::bad_alloc or null). */
+#define NEW(name, parameters, arguments)                                                           \
+  void *name parameters {                                                                          \
+    static void *(*real)parameters;                                                                \
+    if (real == NULL)                                                                              \
+      *(void **)&real = dlsym(RTLD_NEXT, #name);                                                   \
+    starving = STARVED();                                                                          \
+    return real arguments;                                                                         \
+  }
+NEW(_Znwm, (size_t size), (size))
+NEW(_Znam, (size_t size), (size))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), (size, tag))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), (size, tag))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
+    (size, alignment, tag))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *tag),
+    (size, alignment, tag))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import itertools
 import os
@@ -379,14 +380,15 @@ def _build(request: Request, compilation: Compilation, key: str, path: Path, tim
 @contextmanager
 def _said_when_slow(name: str) -> Iterator[None]:
     """Say in the log that something is still being compiled when a block takes long."""
-    timer = threading.Timer(_SLOW_AFTER, _say_slow, (name,))
-    timer.daemon = True
-    try:  # before it starts: an interrupt may come in between
-        timer.start()
+    going_on = threading.Lock()
+    with going_on:  # before the thread starts: an interrupt may come in between
+        # Not threading.Thread: its `start` waits for the thread, for good where that has no memory to begin.
+        with suppress(RuntimeError, MemoryError):  # then nothing is said
+            _thread.start_new_thread(_say_slow, (name, going_on))
         yield
-    finally:
-        timer.cancel()
 
 
-def _say_slow(name: str) -> None:
-    log().warning("still compiling %s after %.0f s ...", name, _SLOW_AFTER)
+def _say_slow(name: str, going_on: threading.Lock) -> None:
+    with suppress(MemoryError):
+        if not going_on.acquire(timeout=_SLOW_AFTER):
+            log().warning("still compiling %s after %.0f s ...", name, _SLOW_AFTER)

@@ -19,6 +19,7 @@ from flydsl.utils import env, log
 from .backends import ARTIFACT_KINDS, TO_BINARY, BaseBackend, Stage
 from .dumps import Dumps
 from .llvm_options import llvm_options
+from .memory import want_memory
 from .note import argument_entries, build_note
 from .specs import ArgumentSpec
 from .tracing import Compilation
@@ -68,6 +69,7 @@ def lower(
         DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
     """
     traced, hints = compilation.module, compilation.hints
+    want_memory()
     compilation.context.load_all_available_dialects()  # not every pass names all those whose operations it makes
     if dumps is not None:
         dumps.stage("origin", traced)
