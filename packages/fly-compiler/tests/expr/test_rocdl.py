@@ -206,6 +206,22 @@ def test_lanes():
             rocdl.ballot(fx.T.i32, x < 3)
 
 
+@pytest.mark.parametrize(
+    ("arch", "rows", "instructions"),
+    [("gfx942", 4, {"ds_bpermute": 4}), ("gfx950", 4, {"permlane32.swap": 1, "permlane16.swap": 2}),
+     ("gfx1201", 2, {"ds_bpermute": 2})],
+)  # fmt: skip
+def test_rows_of_lanes(arch, rows, instructions):
+    with kernel("i32", "f32", arch=arch) as k:
+        x, f = fx.Int32(k.args[0]), fx.Float32(k.args[1])
+        assert [one.dtype for one in rocdl.broadcast_rows(f)] == [fx.Float32] * rows
+        text = k.ir()
+        assert {name: text.count(f"rocdl.{name} ") for name in instructions} == instructions
+        assert [one.dtype for one in rocdl.broadcast_rows(x)] == [fx.Int32] * rows
+        with pytest.raises(TypeError, match="a value of 32 bits, not Int64"):
+            rocdl.broadcast_rows(fx.Int64(x))
+
+
 def test_inline_assembly():
     with kernel("i32") as k:
         x = fx.Int32(k.args[0])

@@ -94,7 +94,21 @@ def test_tiles_of_the_defaults(arch):
         assert replace(gemm, waves_per_eu=one["waves_per_eu"] + 1).tiled.parts == 1
 
 
-@pytest.mark.parametrize(("waves", "step", "parts"), [((1, 4), 256, 2), ((2, 2), 128, 2), ((2, 2), 256, 1)])
+def test_large_tiles_leave_room_for_two_waves(counters, arch):
+    if arch != "gfx950":
+        pytest.skip("gfx942 has no form for this tile")
+    problem = BlockScaled(130, 256, 640, "bf16", arch)
+    c = problem.output()
+    profile = counters(build(256, 640, (128, 256, 128)), *problem.arguments(c))
+    problem.check(c)
+    assert profile["registers"]["vgpr"] <= 256
+    assert profile["registers"]["vgpr_spills"] == profile["scratch_bytes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("waves", "step", "parts"),
+    [((1, 4), 256, 2), ((1, 4), 128, 4), ((2, 2), 128, 2), ((2, 2), 256, 1)],  # by rows of lanes, and by lanes
+)
 def test_rows_in_parts(run, arch, monkeypatch, waves, step, parts):
     """Columns share scales by two, four or not at all; products of one part still wait while the next begins."""
     M, N, K = 70, 512, 768

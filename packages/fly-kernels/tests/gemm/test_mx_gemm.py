@@ -105,6 +105,21 @@ def test_tiles_of_the_defaults():
 
 
 @pytest.mark.usefixtures("scaled")
+@pytest.mark.parametrize("in_dtype", ["fp6", "a8w4"])
+def test_a_form_that_asks_for_an_occupancy_has_the_registers_for_it(counters, in_dtype):
+    """128 x 256 of 8-bit A, ragged, with K of an odd number of steps."""
+    M, N, K = 130, 256, 640
+    kind = {"a8w4": "fp8"}.get(in_dtype, in_dtype)
+    (form,) = [one for one in defaults("scaled_loops", "gfx950") if [kind, "fp4"] in one["formats"]]
+    problem, c = MxProblem(M, N, K, kind, "fp4"), torch.full((M, N), float("nan"), dtype=torch.bfloat16)
+    launch = compile_preshuffle_gemm_a8(M=M, N=N, K=K, **tile_of(128, 256, 128), in_dtype=in_dtype)
+    profile = counters(launch, c, *problem.tensors(), M, N)
+    problem.check(c)
+    assert profile["registers"]["vgpr"] <= 512 // form["loop"]["occupancy"]
+    assert profile["registers"]["vgpr_spills"] == profile["scratch_bytes"] == 0
+
+
+@pytest.mark.usefixtures("scaled")
 def test_other_rows_of_the_same_kernel(run):
     launch = compile_preshuffle_gemm_a8(M=1, N=64, K=256, **TILE, in_dtype="fp4")
     for rows in (33, 1, 0, 16, 47):

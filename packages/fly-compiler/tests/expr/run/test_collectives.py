@@ -55,6 +55,14 @@ def test_shuffles():
     assert torch.equal(got[4], x[base + (lanes ^ 3)])
 
 
+def test_rows_of_lanes():
+    x = values()
+    got = run(lambda i, v: fx.rocdl.broadcast_rows(v), x, 4)
+    rows = x.view(-1, 4, 16)  # of each wave
+    for row in range(4):
+        assert torch.equal(got[row].view(-1, 4, 16), rows[:, row : row + 1].expand(-1, 4, -1))
+
+
 @pytest.mark.parametrize("width", [64, 16, 1])
 def test_wave_collectives(width):
     x = values()

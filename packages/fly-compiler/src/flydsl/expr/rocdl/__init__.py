@@ -49,7 +49,7 @@ _NAMES: dict[str, str] = {
         call_intrinsic
     """,
     "lanes": """
-        ballot cvt_off_f32_i4 cvt_pk_bf16_f32 cvt_pk_f32_fp8 cvt_pk_fp8_f32 cvt_scalef32_pk_bf16_fp4
+        ballot broadcast_rows cvt_off_f32_i4 cvt_pk_bf16_f32 cvt_pk_f32_fp8 cvt_pk_fp8_f32 cvt_scalef32_pk_bf16_fp4
         cvt_scalef32_pk_f32_fp4 cvt_scalef32_pk_fp4_f32 ds_bpermute perm_b32 rcp readfirstlane readlane wave_id
     """,
     "memory": """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, int_attribute, parse_type
+from flydsl.trace.build import attribute, build, i64_array, int_attribute, parse_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ballot",
+    "broadcast_rows",
     "cvt_off_f32_i4",
     "cvt_pk_bf16_f32",
     "cvt_pk_f32_fp8",
@@ -39,6 +40,8 @@ __all__ = [
     "readlane",
     "wave_id",
 ]
+
+_ROW = 16  # lanes
 
 
 def _type(res: Any) -> ir.Type:
@@ -78,6 +81,41 @@ def ballot(res: TypeLike, pred: ScalarLike) -> ir.Value:
 def ds_bpermute(res: TypeLike, index: IntLike, src: ValueLike) -> ir.Value:
     """Return `src` of the lane `index / 4`."""
     return build("rocdl.ds_bpermute", (_i32(index), as_ir_value(src)), _type(res))
+
+
+def broadcast_rows(value: ScalarLike) -> list[Numeric]:
+    """Return, for each row of 16 lanes of the wave, what its lanes hold, in all rows: lane l has that of lane l mod 16.
+
+    The value has 32 bits. gfx950 exchanges rows among registers; others read them by `ds_bpermute`.
+
+    Raises:
+        TypeError: a value of another width.
+    """
+    operand, target = as_numeric(value), _trace.target()
+    if operand.dtype.width != 32:
+        raise TypeError(f"broadcast_rows takes a value of 32 bits, not {operand.dtype.__name__}")
+    word = operand if operand.dtype is Int32 else operand.bitcast(Int32)
+    if target.chip == "gfx950":
+        halves = _swapped("permlane32.swap", word)
+        found = [row for half in halves for row in _swapped("permlane16.swap", half)]
+    else:
+        from ..ops.gpu import lane_id
+
+        lane = lane_id() % _ROW
+        places = [(lane + first) * 4 for first in range(0, target.warp_size, _ROW)]
+        found = [wrap(Int32, ds_bpermute(Int32, place, word)) for place in places]
+    return [one if operand.dtype is Int32 else one.bitcast(operand.dtype) for one in found]
+
+
+def _swapped(what: str, word: Numeric) -> list[Numeric]:
+    """Two copies of a word, of which one gave the other its odd rows (or upper half) and took the even (the lower)."""
+    flags = {"fi": attribute("false"), "boundControl": attribute("false")}
+    operand = word.ir_value()
+    pair = build(f"rocdl.{what}", (operand, operand), parse_type("!llvm.struct<(i32, i32)>"), flags)
+    return [
+        wrap(Int32, build("llvm.extractvalue", (pair,), Int32.ir_type, {"position": i64_array([place])}))
+        for place in range(2)
+    ]
 
 
 def wave_id() -> Any:

@@ -474,9 +474,11 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         given = {one: extras[one] for one in wanted}
         if gemm.stochastic:
             given["sr_seed"] = fx.Int32(extras["sr_seed"])
+        asked = tiled.occupancy if gemm.waves_per_eu == 1 else 0
         tile_gemm(C, A, B, given, strides, M, fx.Int32(tiled.looped)).launch(
-            grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream
-        )
+            grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream,
+            value_attrs={"rocdl.waves_per_eu": asked or None},
+        )  # fmt: skip
 
     return launch
 

@@ -11,7 +11,7 @@ from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_square_loop import MxSquare
-from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout
+from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout, spread_scale_layout
 from ..common.mma.tile_plan import TilePlan
 from ..common.utils import cdiv
 from .arguments import tile_tensor
@@ -40,7 +40,10 @@ def loop_scales(
         down = fx.Int64(skipped) * M + first_row
         across = first_column // BLOCK * blocks + skipped
         end_a, end_b = fx.Int64(blocks) * M, cdiv(gemm.N, BLOCK) * blocks
-        a_scales = scale_layout(loop, gemm.tile_m, part_k, 1, 1, M)
+        if loop.spreads_scales:
+            a_scales = spread_scale_layout(loop, part_k // BLOCK, M)
+        else:
+            a_scales = scale_layout(loop, gemm.tile_m, part_k, 1, 1, M)
         b_scales = scale_layout(loop, gemm.tile_n, part_k, BLOCK, blocks, 1)
         return Scales(
             tile_tensor(extras["scale_a"], fx.Float32, down, 4, (end_a - down) * 4, 0, a_scales),

@@ -15,7 +15,7 @@ from ..arch import architecture
 from ..language import fx
 from .instructions import PACK_BYTES, MatrixAtom, matrix_atom, matrix_product
 from .lds_ways import BUFFERS
-from .operand_scales import BLOCK, MX_FORMATS, MxFormat
+from .operand_scales import BLOCK, MX_FORMATS, ROWS_OF_LANES, MxFormat
 from .staging import Staging
 
 __all__ = ["TiledLoop", "operand_layout"]
@@ -53,6 +53,8 @@ class TiledLoop:
             parts, and what is loaded again takes the place of what was multiplied.
         b_sets: fragments of B that take turns; with 2 of them, for a step of one block in parts, B is loaded again a
             whole step ahead, while the first part is multiplied.
+        occupancy: waves of a SIMD that register allocation is asked to leave room for, where the caller asks for none;
+            0 asks for nothing.
     """
 
     arch: str
@@ -75,6 +77,7 @@ class TiledLoop:
     b_staged: bool = False
     sparing: bool = False
     b_sets: int = 1
+    occupancy: int = 0
 
     def __post_init__(self) -> None:
         rows, _ = self.wave_blocks
@@ -192,6 +195,12 @@ class TiledLoop:
     def columns_of_a_scale(self) -> int:
         """How many neighbouring blocks of 16 columns of a wave lie within `BLOCK` columns, and share an f32 scale."""
         return math.gcd(self.wave_blocks[1], max(1, BLOCK // (16 * self.waves[1])))
+
+    @property
+    def spreads_scales(self) -> bool:
+        """Whether a lane loads the f32 scale of another row of A than each 16 lanes before it, and lanes exchange them:
+        a load serves 64 rows instead of 16. gfx950 exchanges rows of lanes without LDS."""
+        return self.scaled and self.arch == "gfx950" and self.k_waves == 1 and self.wave_blocks[0] % ROWS_OF_LANES == 0
 
     @property
     def groups(self) -> int:
@@ -374,7 +383,7 @@ class TiledLoop:
         products = rows * columns * self.halves * self.joined
         scales = rows + columns if self.b_mx and not self.unit_scales else 0
         if self.scaled:
-            scales = rows + columns // self.columns_of_a_scale
+            scales = rows // (ROWS_OF_LANES if self.spreads_scales else 1) + columns // self.columns_of_a_scale
         if self.private:
             loads = loads and (phase > 0 or not self.lags)
             return fx.rocdl.interleave(mfma=products, vmem_read=(rows * packs + columns * b_packs + scales) * loads)

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from .loop_plan import TiledLoop
 
 __all__ = [
-    "BLOCK", "MX_FORMATS", "E8M0Scaling", "F32Scaling", "MxFormat", "Scales", "mx_scale_layout", "scale_layout",
+    "BLOCK", "MX_FORMATS", "ROWS_OF_LANES", "E8M0Scaling", "F32Scaling", "MxFormat", "Scales", "mx_scale_layout",
+    "scale_layout", "spread_scale_layout",
 ]  # fmt: skip
 
 BLOCK = 128
 """Elements of K, and rows of B, that share one f32 scale."""
+
+ROWS_OF_LANES = 4
+"""Rows of 16 lanes of a wave, which hold the same rows of A."""
 
 _WAITING = 3  # products that the matrix unit works on before the first of them is scaled
 
@@ -65,7 +69,8 @@ class Scales:
     """The scales of a tile's operands, as buffer tensors over (row, k), with stride 0 where one is shared.
 
     Attributes:
-        a: (tile_m, K): f32, one of each row and `BLOCK` of K; or words of E8M0, see `mx_scale_layout`.
+        a: (tile_m, K): f32, one of each row and `BLOCK` of K, or by lanes, see `spread_scale_layout`; or words of E8M0,
+            see `mx_scale_layout`.
         b: (tile_n, K): f32, one of `BLOCK` rows and `BLOCK` of K; or words of E8M0.
         a_odd: whether a tile of 16 rows is the second one of its words, for E8M0.
     """
@@ -93,6 +98,16 @@ def scale_layout(
     return fx.make_layout((down[0], tuple(extents)), (down[1], tuple(strides)))
 
 
+def spread_scale_layout(loop: TiledLoop, blocks: int, block: int | fx.Int32) -> fx.Layout:
+    """The layout (16 lanes, waves along M, rows of lanes, blocks of rows, blocks of K) of the scales of A's rows.
+
+    Each row of 16 lanes loads those of another of `ROWS_OF_LANES` blocks of 16 rows. `block` is the distance along K.
+    """
+    along_m, rows = loop.waves[0], loop.wave_blocks[0]
+    extents = 16, along_m, ROWS_OF_LANES, rows // ROWS_OF_LANES, blocks
+    return fx.make_layout(extents, (1, 16, 16 * along_m, 16 * along_m * ROWS_OF_LANES, block))
+
+
 def mx_scale_layout(loop: TiledLoop, rows: int, K: int, words: int) -> fx.Layout:
     """The layout over (row, k) of shuffled E8M0 scales, as words of the 4 that a lane has for 32 rows and 256 of K.
 
@@ -114,34 +129,52 @@ class F32Scaling:
     """The f32 scales of a wave's operands, and the products that they multiply.
 
     Blocks of columns that share a scale have it once, and what multiplies a product is worked out once for all of them.
+    Where `TiledLoop.spreads_scales`, what a load brings is exchanged among the rows of lanes when it is used.
     """
 
-    def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales) -> None:
+    def __init__(self, loop: TiledLoop, mine: fx.ThrMma, scales: Scales, thread: fx.Int32) -> None:
         tile_m, tile_n, tile_k = loop.tile
         self.loop, self.sets = loop, 2 if loop.by_columns else 1
-        self.sources, self.held = [], []
-        # Neighbouring blocks of rows, or of columns, of the wave that share a scale.
-        self.shared = 1, loop.columns_of_a_scale
+        self.held = []
+        # Neighbouring blocks of rows, or of columns, of the wave that share a load.
+        self.shared = ROWS_OF_LANES if loop.spreads_scales else 1, loop.columns_of_a_scale
         self.loads = loop.groups * sum(blocks // one for blocks, one in zip(loop.wave_blocks, self.shared, strict=True))
-        operands = (scales.a, tile_m, mine.partition_B), (scales.b, tile_n, mine.partition_A)
-        for (tensor, extent, partition), shared in zip(operands, self.shared, strict=True):
-            source = partition(fx.flat_divide(tensor, (extent, tile_k))[None, None, 0, None])
-            blocks = fx.get_scalar(fx.size(source[0, None, 0, 0]))
-            self.sources.append(source)
+        for blocks, shared in zip(loop.wave_blocks, self.shared, strict=True):
             shape = 1, blocks // shared, loop.groups
             self.held.append([fx.make_rmem_tensor(shape, fx.Float32) for _ in range(self.sets)])
+        if loop.spreads_scales:
+            wave = thread // 64 // loop.waves[1]
+            self._rows = scales.a[thread % 16, wave, thread % 64 // 16, None, None]
+        else:
+            self._rows = mine.partition_B(fx.flat_divide(scales.a, (tile_m, tile_k))[None, None, 0, None])
+        self._columns = mine.partition_A(fx.flat_divide(scales.b, (tile_n, tile_k))[None, None, 0, None])
         self.atom = fx.make_copy_atom(fx.rocdl.BufferCopy32b(), fx.Float32)
         self._scale_of: list[list[Any]] = []
+        self._spread: list[Any] = []
+        self._packs: list[list[fx.Tensor]] = []
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def load(self, now: fx.PipelineStep, group: int) -> None:
         """Ask for the scales of a group of the next step."""
-        step = now.index(1)
+        step, buffer = now.index(1), now.buffer(1, self.sets)
         along_k = group * self.loop.joined * self.loop.halves
-        for source, sets, shared in zip(self.sources, self.held, self.shared, strict=True):
-            held = sets[now.buffer(1, self.sets)]
-            each = fx.logical_divide(source[0, None, along_k, step], fx.make_layout(shared, 1))[0, None]
-            fx.copy(self.atom, fx.logical_divide(each, fx.make_layout(1, 1)), held[None, None, group])
+        rows = self._rows[None, step * self.loop.groups + group] if self.loop.spreads_scales else None
+        if rows is None:
+            rows = self._rows[0, None, along_k, step]
+        columns = fx.logical_divide(self._columns[0, None, along_k, step], fx.make_layout(self.shared[1], 1))[0, None]
+        for each, sets in zip((rows, columns), self.held, strict=True):
+            fx.copy(self.atom, fx.logical_divide(each, fx.make_layout(1, 1)), sets[buffer][None, None, group])
+
+    def _row_scales(self, held: fx.Vector, rows: Sequence[int]) -> list[Any]:
+        """The scales of some blocks of rows, which follow those of the call before."""
+        if not self.loop.spreads_scales:
+            return [held[m] for m in rows]
+        found = []
+        for m in rows:
+            if m % ROWS_OF_LANES == 0:
+                self._spread = fx.rocdl.broadcast_rows(held[m // ROWS_OF_LANES])
+            found.append(self._spread[m % ROWS_OF_LANES])
+        return found
 
     def multiply(
         self, tiled: fx.TiledMma, sums: fx.Tensor, b: fx.Tensor, a: fx.Tensor, now: fx.PipelineStep, group: int
@@ -157,18 +190,21 @@ class F32Scaling:
         rows: Sequence[int],
     ) -> None:  # fmt: skip
         """The same of one block of columns and some of rows; some products still wait for their scale, see `finish`."""
-        if n == 0:
-            row_scales, column_scales = (sets[now.buffer(0, self.sets)][0, None, group].load() for sets in self.held)
-            different = range(self.held[1][0].shape[1].unpack())
-            self._scale_of = [[row_scales[m] * column_scales[one] for m in rows] for one in different]
         halves = range(self.loop.halves)
         each = [self.loop.along_k(block, half) for block in self.loop.blocks_of(group) for half in halves]
-        for m, scale in zip(rows, self._scale_of[n // self.shared[1]], strict=True):
+        if n == 0:  # what all columns share
+            row_scales, column_scales = (sets[now.buffer(0, self.sets)][0, None, group].load() for sets in self.held)
+            different = range(self.held[1][0].shape[1].unpack())
+            each_row = self._row_scales(row_scales, rows)
+            self._scale_of = [[row * column_scales[one] for row in each_row] for one in different]
+            self._packs = [[fx.coalesce(a[None, m, along_k]) for along_k in each] for m in rows]
+        column = [fx.coalesce(b[None, n, along_k]) for along_k in each]
+        for m, packs, scale in zip(rows, self._packs, self._scale_of[n // self.shared[1]], strict=True):
             total = fx.coalesce(sums[None, n, m])
             product = fx.make_fragment_like(total)
             product.fill(0.0)
-            for along_k in each:
-                fx.gemm(tiled, product, fx.coalesce(b[None, n, along_k]), fx.coalesce(a[None, m, along_k]), product)
+            for left, right in zip(column, packs, strict=True):
+                fx.gemm(tiled, product, left, right, product)
             self._waiting.append((total, product, scale))
             self.finish(_WAITING)
 
@@ -208,6 +244,7 @@ class E8M0Scaling:
             odd = number % 2 if waves > 1 else scales.a_odd if extent == 16 else 0
             self.shifts.append(None if isinstance(odd, int) else 8 * odd)
         self._current: tuple[list[Any], list[list[int]]] = [], []
+        self._packs: list[list[Any]] = []
         self.loads = sum(blocks // shared for blocks, shared in zip(loop.wave_blocks, self.shared, strict=True))
         self.loads *= max(1, loop.blocks // 2)
         self.atoms = {(b, a): loop.mx_atom(b, a) for b in range(4) for a in range(4) if a // 2 == b // 2}
@@ -238,14 +275,14 @@ class E8M0Scaling:
         rows: Sequence[int],
     ) -> None:  # fmt: skip
         """Add the products of a block of K of one block of columns and some of rows."""
-        if n == 0:
+        if n == 0:  # what all columns share
             self._current = self._words(now, block)
+            words, elements = self._current[0], self._elements(a, 0, block, rows)
+            self._packs = [[elements[None, at], words[0][None, m]] for at, m in enumerate(rows)]
         words, bytes_of = self._current
-        column = self._elements(b, 1, block, [n])
-        elements = self._elements(a, 0, block, rows)
-        for at, m in enumerate(rows):
+        left = [self._elements(b, 1, block, [n])[None, 0], words[1][None, n]]
+        for m, right in zip(rows, self._packs, strict=True):
             total = fx.coalesce(sums[None, n, m])
-            left, right = [column[None, 0], words[1][None, n]], [elements[None, at], words[0][None, m]]
             fx.gemm(self.atoms[bytes_of[1][n % 2], bytes_of[0][m % 2]], total, left, right, total)
 
     def finish(self) -> None:

@@ -128,7 +128,7 @@ def tiled_loop(
 
     scaling: Any = None
     if scales is not None:
-        scaling = E8M0Scaling(loop, mine, scales, thread) if loop.b_mx else F32Scaling(loop, mine, scales)
+        scaling = (E8M0Scaling if loop.b_mx else F32Scaling)(loop, mine, scales, thread)
 
     def multiply(now: Any, group: int) -> None:
         if fx.const_expr(scaling is not None):
