@@ -22,6 +22,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <new>
 #include <stdexcept>
 
 using namespace mlir;
@@ -36,6 +37,9 @@ constexpr const char *kByPass =
 constexpr const char *kTable = "the symbol table is from before a pass; make a new one";
 constexpr const char *kPlaceholder = "what made this value is gone";
 constexpr const char *kErased = "the operation has been invalidated: it was erased";
+constexpr const char *kNoMemory =
+    "the operation has been invalidated: memory ran out while a pass or a pattern changed its "
+    "module; trace or parse it again";
 constexpr const char *kWithModule =
     "the operation has been invalidated: its module is gone; keep a reference to the module";
 
@@ -135,9 +139,32 @@ public:
   class Watch {
   public:
     explicit Watch(Operation *root) : root(root), outer(innermost), since(numbers) {
-      innermost = this;
-      if (!first)
-        return;
+      if (first)
+        look();
+      innermost = this; // Last: where there was no memory for this watch, nobody may find it.
+    }
+
+    ~Watch() {
+      innermost = outer;
+      try {
+        settle();
+      } catch (const std::bad_alloc &) {
+        // Nobody can tell any more which of them are alive.
+        forEach([&](LiveHandle *handle) {
+          if (handle->number > since || before.contains(handle))
+            handle->invalidate(kNoMemory);
+        });
+      }
+    }
+
+    Watch(const Watch &) = delete;
+    Watch &operator=(const Watch &) = delete;
+
+  private:
+    friend class LiveHandles;
+
+    /// Takes down the handles into the tree, and takes its values from operations outside of it.
+    void look() {
       outside = outsideUses(root, /*ofRoot=*/false);
       llvm::for_each(outside, putPlaceholder);
       const Index held;
@@ -153,8 +180,8 @@ public:
           held.operands);
     }
 
-    ~Watch() {
-      innermost = outer;
+    /// Invalidates the handles to what is gone.
+    void settle() {
       restoreOutsideUses();
       // Handles made meanwhile are in no order with what was freed: they have to be found, too.
       const bool made = first && first->number > since;
@@ -176,18 +203,19 @@ public:
             });
           },
           held.operands);
-      for (LiveHandle *handle = first, *next; handle; handle = next) {
-        next = handle->next;
+      forEach([&](LiveHandle *handle) {
         if ((handle->number > since || before.contains(handle)) && !alive.contains(handle))
           handle->invalidate(handle->kind() == LiveHandle::Kind::SymbolTable ? kTable : kByPass);
-      }
+      });
     }
 
-    Watch(const Watch &) = delete;
-    Watch &operator=(const Watch &) = delete;
-
-  private:
-    friend class LiveHandles;
+    /// Calls `found` for each handle that there is, which may take that one from the list.
+    static void forEach(llvm::function_ref<void(LiveHandle *)> found) {
+      for (LiveHandle *handle = first, *next; handle; handle = next) {
+        next = handle->next;
+        found(handle);
+      }
+    }
 
     /// Gives the uses outside of the tree their values again, where these are still there.
     void restoreOutsideUses() {
