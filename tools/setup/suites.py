@@ -72,14 +72,14 @@ def _of(package: wheels.Package) -> Suite:
 
 
 ALL = (
-    *(replace(_of(one), one_of=(2, 3)) if one.short == "kernels" else _of(one) for one in wheels.ALL.values()),
+    *(replace(_of(one), one_of=(4, 6)) if one.short == "kernels" else _of(one) for one in wheels.ALL.values()),
     # What is written for waves of 32 lanes too; gfx1100 runs the same by hand (CONTRIBUTING.md).
     replace(
         _of(wheels.ALL["kernels"]),
         name="kernels-wave32",
         command=_pytest(*XDIST, *(f"packages/fly-kernels/tests/{one}" for one in ("norm", "quant", "elementwise"))),
         architectures=("gfx1201",),
-        one_of=(2,),
+        one_of=(4,),
     ),
     replace(
         _of(wheels.ALL["kernels"]),
@@ -90,7 +90,7 @@ ALL = (
             "packages/fly-kernels/tests/attention/test_flash_attn_wmma.py",
         ),
         architectures=("gfx1100", "gfx1201"),
-        one_of=(3, 2),
+        one_of=(6, 4),
     ),
     replace(
         _of(wheels.ALL["kernels"]),

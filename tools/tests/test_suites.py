@@ -62,7 +62,7 @@ def test_what_is_named_may_run_on_the_first_architecture_only(commands, monkeypa
     assert (counts.passed, bool(counts.failed)) == (int(codes[0] == 0), bool(failed))
 
 
-@pytest.mark.parametrize(("extra", "shares"), [([], ["2", "3"]), (["-k", "swizzle"], [None, None])])
+@pytest.mark.parametrize(("extra", "shares"), [([], ["4", "6"]), (["-k", "swizzle"], [None, None])])
 def test_a_whole_run_of_kernels_takes_a_share_of_the_cases(commands, monkeypatch, extra, shares):
     (suite,) = (one for one in suites.ALL if one.name == "kernels")
     monkeypatch.delenv("FLYDSL_TEST_ONE_OF", raising=False)

@@ -7,7 +7,6 @@ import _thread
 import functools
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ from typing import Any
 
 from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, read_note
-from flydsl.runtime.forks import undivided
+from flydsl.runtime.forks import new_lock, undivided
 from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
 from flydsl.trace.hints import hints_key
@@ -380,15 +379,15 @@ def _build(request: Request, compilation: Compilation, key: str, path: Path, tim
 @contextmanager
 def _said_when_slow(name: str) -> Iterator[None]:
     """Say in the log that something is still being compiled when a block takes long."""
-    going_on = threading.Lock()
+    going_on = new_lock()
     with going_on:  # before the thread starts: an interrupt may come in between
         # Not threading.Thread: its `start` waits for the thread, for good where that has no memory to begin.
         with suppress(RuntimeError, MemoryError):  # then nothing is said
-            _thread.start_new_thread(_say_slow, (name, going_on))
+            _thread.start_new_thread(_say_slow, (name, going_on.acquire))
         yield
 
 
-def _say_slow(name: str, going_on: threading.Lock) -> None:
+def _say_slow(name: str, ended: Callable[..., bool]) -> None:
     with suppress(MemoryError):
-        if not going_on.acquire(timeout=_SLOW_AFTER):
+        if not ended(timeout=_SLOW_AFTER):
             log().warning("still compiling %s after %.0f s ...", name, _SLOW_AFTER)
