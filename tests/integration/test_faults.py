@@ -380,7 +380,12 @@ assert found["MemoryError"] and found["out of memory"], found
 """
 
 
-@pytest.mark.parametrize("points", [8, pytest.param(1000, marks=pytest.mark.slow)])
+_NOT_YET = "MLIR's C interface does not look at what realloc gives; lld fails without a message (docs/security.md)"
+
+
+@pytest.mark.parametrize(
+    "points", [8, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.xfail(strict=True, reason=_NOT_YET)])]
+)
 def test_memory_of_a_compilation(swept, points):
     """Of the tens of thousands of allocations of MLIR and LLVM some fail, each in a process of its own."""
     swept(COMPILE_MEMORY, inject.MEMORY, step=points, PYTHONHASHSEED="0")

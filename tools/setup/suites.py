@@ -141,7 +141,7 @@ def _is_test(argument: str) -> bool:
 
 
 _IN_MEMORY = Path("/dev/shm")
-_ROOM = 6 << 30  # bytes; the suites leave less than a quarter of that
+_ROOM = 6 << 30  # bytes
 
 
 @contextlib.contextmanager
