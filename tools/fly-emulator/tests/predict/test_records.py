@@ -15,11 +15,11 @@ import pytest
 from assembly import kernel_f
 
 from flydsl.emulator.cli import main
-from flydsl.emulator.cli_predict import _Server
+from flydsl.emulator.cli_predict import _answer, _Server
 from flydsl.emulator.device import Emulator
 from flydsl.emulator.record_check import RecordError, check_record
 from flydsl.emulator.record_contents import Paging, Routing, fill, fill_pages, paging_of, routing_of
-from flydsl.emulator.records import device_of
+from flydsl.emulator.records import device_of, is_warm
 from predict.test_prediction import COPY
 
 POINTER = {"kind": "pointer", "bytes": 4 << 20, "dtype": "uint32", "shape": [1 << 20], "at": 0}
@@ -147,6 +147,59 @@ def test_an_argument_that_is_no_argument(change: dict[str, object], message: str
     launch = {**COPY_LAUNCH, "args": [first, {**second, **change}]}
     with pytest.raises(RecordError, match=message):
         check_record({"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]})
+
+
+def test_other_spellings_of_a_record_say_the_same() -> None:
+    struct = {"kind": "struct", "offset": 16, "size": 2, "hex": "0aff"}
+    launch = {**COPY_LAUNCH, "args": [*COPY_LAUNCH["args"], struct]}
+    usual = {"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]}
+    first, second = ({**one, "dtype": "torch.uint32", "shape": None} for one in COPY_LAUNCH["args"])
+    spelled = {
+        **launch, "kernel": "f.kd", "dynamic_lds": None, "args": [first, second, {**struct, "hex": "0x0aff"}],
+    }  # fmt: skip
+    nothing = {"work": None, "timing": None, "fill": None}
+    other = {**usual, "arch": "gfx942:sramecc+:xnack-", "launches": [spelled], **nothing}
+    got = check_record(other)
+    assert [one.pop("shape") for one in usual["launches"][0]["args"][:2]] == [[1 << 20]] * 2  # what null says, too
+    assert launch.pop("dynamic_lds") == 0
+    assert got == usual
+    with pytest.raises(RecordError, match="launch 0: kernel is NoneType, not str"):
+        check_record({**usual, "launches": [{**launch, "kernel": None}]})
+
+
+@pytest.mark.parametrize(
+    ("cache", "warm"),
+    [
+        ("same buffers every iteration (warm)", True),
+        ("buffers are reused", True),
+        ("warm", True),
+        ("rotates through deep copies of all tensors of the same size", False),
+        ("cold: flushed before the same launch", False),
+        ("not said", False),
+    ],
+)
+def test_words_for_caches(cache: str, warm: bool) -> None:
+    assert is_warm({"timing": {"cache": cache}}) == warm
+    assert not is_warm({})
+
+
+def test_what_is_not_said_of_tensors_is_assumed() -> None:
+    """Which tensors decide what is read is known by their types."""
+    bare = {"kind": "pointer", "offset": 8, "bytes": 64}
+    tensors = {8: np.zeros(64, np.uint8)}
+    told = fill({"launches": [{"args": [bare]}]}, [tensors])
+    assert told == ["launch 0: the tensor at 8 of the arguments is zero: its type is not said"]
+    typed = {**bare, "dtype": "float32"}
+    told = fill({**ROUTED, "launches": [{"args": [typed]}]}, [tensors])
+    assert told == ["the record tells of routing, and no launch has a tensor of whole numbers"]
+
+
+def test_tensors_larger_than_the_memory_of_this_machine(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
+    (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
+    first, second = COPY_LAUNCH["args"]
+    launch = {**COPY_LAUNCH, "args": [{**first, "bytes": 1 << 38}, second]}
+    record = {"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]}
+    assert _answer(record, tmp_path)["predicted_us"] > 0
 
 
 def test_pages_and_lengths_are_filled_as_the_record_says() -> None:

@@ -66,11 +66,10 @@ def _answer(record: object, objects: Path) -> dict[str, Any]:
     from flydsl.emulator.records import predict_record
 
     try:
-        check_record(record)
-        assert isinstance(record, dict)
+        checked = check_record(record)
         emulator = Emulator()
-        emulator.set_devices(record["arch"])
-        return predict_record(emulator, record, objects)
+        emulator.set_devices(checked["arch"])
+        return predict_record(emulator, checked, objects)
     except (EmulatorError, OSError, ValueError) as error:
         return {"error": str(error)}
     except Exception as error:  # whatever else is wrong with one record is no reason to lose the others

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 SCALARS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
@@ -36,18 +36,58 @@ def check_fields(where: str, found: object, fields: Mapping[str, type | tuple[ty
     return found
 
 
+def _plain(record: object) -> object:
+    """The record without what says nothing and other spellings of what is said: optional fields that are null, features
+    behind the architecture's name ("gfx942:xnack-"), "torch." before a type, "0x" before hexadecimal digits, the
+    descriptor's ".kd" behind a kernel's name. What is no record stays as it is, for `check_record`."""
+    if not isinstance(record, dict):
+        return record
+    out = _without_nulls(record, _RECORD)
+    if isinstance(out.get("arch"), str):
+        out["arch"] = out["arch"].split(":")[0]
+    if isinstance(out.get("launches"), list):
+        out["launches"] = [_plain_launch(one) for one in out["launches"]]
+    return out
+
+
+def _plain_launch(launch: object) -> object:
+    if not isinstance(launch, dict):
+        return launch
+    out = _without_nulls(launch, _LAUNCH)
+    if isinstance(out.get("kernel"), str):
+        out["kernel"] = out["kernel"].removesuffix(".kd")
+    if isinstance(out.get("args"), list):
+        out["args"] = [_plain_argument(one) for one in out["args"]]
+    return out
+
+
+def _plain_argument(argument: object) -> object:
+    if not isinstance(argument, dict):
+        return argument
+    out = _without_nulls(argument, {"kind", "offset", *(name for fields in _ARGUMENTS.values() for name in fields)})
+    for field, prefix in (("dtype", "torch."), ("hex", "0x")):
+        if isinstance(out.get(field), str):
+            out[field] = out[field].removeprefix(prefix)
+    return out
+
+
+def _without_nulls(found: dict[str, Any], needed: Collection[str]) -> dict[str, Any]:
+    """A copy without the fields that are null; one that is needed stays, to be refused."""
+    return {name: value for name, value in found.items() if value is not None or name in needed}
+
+
 def _check_extents(where: str, extents: list[Any]) -> None:
     if not 1 <= len(extents) <= 3 or not all(isinstance(one, int) and one > 0 for one in extents):
         raise RecordError(f"{where} is {extents}, not one to three positive numbers")
 
 
-def check_record(record: object) -> None:
-    """Raise `RecordError` unless the record has what a prediction needs.
+def check_record(record: object) -> dict[str, Any]:
+    """The record in the one spelling that predictions read (`_plain`); `RecordError` unless it has what they need.
 
     Those are `arch`, `device.name`, and of each launch `object`, `kernel`, `grid_workgroups`, `block` and `args`. What
     else a record may have (`shape`, `work`, `timing`, `fill`) is used where it is there.
     """
-    fields = check_fields("the record", record, _RECORD)
+    fields = check_fields("the record", _plain(record), _RECORD)
     check_fields("device", fields["device"], {"name": str})
     for field in ("work", "timing"):
         check_fields(field, fields.get(field, {}), {})
@@ -61,6 +101,7 @@ def check_record(record: object) -> None:
             _check_extents(f"{where}: {field}", launch[field])
         for index, argument in enumerate(launch["args"]):
             _check_argument(f"{where}, argument {index}", argument)
+    return fields
 
 
 def _check_argument(where: str, argument: object) -> None:

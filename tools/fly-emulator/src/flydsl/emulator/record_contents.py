@@ -260,9 +260,16 @@ def fill(record: dict[str, Any], tensors: list[dict[int, Any]]) -> list[str]:
     where its free text has such words and none of them fits. Raises `RecordError` where `work` tells of a routing that
     is not understood, or that none of its launches has tensors for.
     """
-    assumed: list[str] = []
+    assumed = [
+        f"launch {number}: the tensor at {one['offset']} of the arguments is zero: its type is not said"
+        for number, launch in enumerate(record["launches"])
+        for one in launch["args"]
+        if one["kind"] == "pointer" and one["bytes"] > 0 and "dtype" not in one
+    ]
     if not any(_integers(launch["args"]) for launch in record["launches"]):
-        return assumed  # whatever its text says, nothing that is read decides what else is
+        if record.get("work", {}).get("routing"):
+            assumed.append("the record tells of routing, and no launch has a tensor of whole numbers")
+        return assumed  # nothing that is read decides what else is
     routing, paging = _routing(record, assumed), paging_of(record)
     found = False
     for number, (launch, own) in enumerate(zip(record["launches"], tensors, strict=True)):

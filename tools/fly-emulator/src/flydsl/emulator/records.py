@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import mmap
 import re
 import struct
 from collections.abc import Iterator
@@ -62,21 +63,34 @@ def _arguments(emulator: Emulator, launch: dict[str, Any], tensors: dict[int, An
             emulator.library.flyemu_unregister_memory(ctypes.c_void_p(address))
 
 
+_NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE, which mmap names from Python 3.11 on
+
+
 def _tensors(launch: dict[str, Any]) -> dict[int, Any]:
-    """Zeros for each pointer of a launch, by its offset; a tensor that begins inside of its memory ("at") does here."""
+    """Zeros for each pointer of a launch, by its offset; a tensor that begins inside of its memory ("at") does here.
+
+    Pages that nobody writes take no memory, and none is set aside for them: a device's tensors may be larger than this
+    machine's memory.
+    """
     import numpy as np
 
     out = {}
     for argument in launch["args"]:
         if argument["kind"] == "pointer":
             before, size = argument.get("at", 0), argument["bytes"]
-            out[argument["offset"]] = np.zeros(before + size + _BEHIND, np.uint8)[before : before + size]
+            memory = mmap.mmap(-1, before + size + _BEHIND, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+            out[argument["offset"]] = np.frombuffer(memory, np.uint8)[before : before + size]
     return out
+
+
+_WARM = re.compile(r"\b(?:same|warm|reus\w*)\b", re.IGNORECASE)
+_COLD = re.compile(r"\b(?:cold|flush\w*|rotat\w*)\b", re.IGNORECASE)
 
 
 def is_warm(record: dict[str, Any]) -> bool:
     """Whether a record's iterations reuse their buffers, so that the caches hold what fits of them."""
-    return str(record.get("timing", {}).get("cache", "")).startswith("same")
+    told = str(record.get("timing", {}).get("cache", ""))
+    return bool(_WARM.search(told)) and not _COLD.search(told)
 
 
 def device_of(emulator: Emulator, record: dict[str, Any]) -> tuple[str, list[str]]:
@@ -167,7 +181,7 @@ def predict_record(emulator: Emulator, record: dict[str, Any], objects: Path) ->
     Raises `RecordError` for a record that lacks something or describes what is not understood, `OSError` where its code
     object cannot be read, and `EmulatorError` where its launch fails or its architecture is not emulated.
     """
-    check_record(record)
+    record = check_record(record)
     with predicted_launches(emulator, record, objects) as found:
         predictions = [prediction for _, prediction in found.launches]
     other = other_kernels(emulator, record) * 1e6
