@@ -162,7 +162,8 @@ void run_host(const FlyArtifact *artifact, ArtifactState &state, int device, voi
                               " arguments (" + names + "), got " + std::to_string(given));
 }
 
-void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t count) {
+void call_checked(const CallScope &scope, const FlyArtifact *artifact, const TVMFFIAny *given,
+                  int32_t count) {
   ArtifactState &state = ArtifactState::of(artifact);
   const Note &note = state.note();
   if (count < 0 || static_cast<size_t>(count) != note.arguments.size())
@@ -219,13 +220,13 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
     slots[slot++] = &word;
   }
   if (onDevice < 0) {
-    const CurrentDevice scope(all);
+    const CurrentDevice kept(all);
     const Device &device = all.current();
-    const CallScope call(&device, &memory);
+    const CallScope call(scope, &device, &memory);
     run_host(artifact, state, device.index, slots.begin());
   } else {
-    const CurrentDevice scope(all, onDevice);
-    const CallScope call(&all.all[static_cast<size_t>(onDevice)], &memory);
+    const CurrentDevice kept(all, onDevice);
+    const CallScope call(scope, &all.all[static_cast<size_t>(onDevice)], &memory);
     run_host(artifact, state, onDevice, slots.begin());
   }
 }
@@ -236,7 +237,7 @@ void call_checked(const FlyArtifact *artifact, const TVMFFIAny *given, int32_t c
 using namespace flydsl::runtime;
 
 int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
-  return guarded_call([&] {
+  return guarded_call([&](const CallScope &) {
     ArtifactState &state = ArtifactState::of(artifact);
     const Note &note = state.note();
     if (slots == nullptr)
@@ -255,8 +256,9 @@ int32_t flydsl_call_slots(const FlyArtifact *artifact, void **slots) {
 
 int flydsl_call_tvm_ffi(const FlyArtifact *artifact, const void *args, int32_t num_args,
                         void *result) {
-  const int32_t status =
-      guarded_call([&] { call_checked(artifact, static_cast<const TVMFFIAny *>(args), num_args); });
+  const int32_t status = guarded_call([&](const CallScope &scope) {
+    call_checked(scope, artifact, static_cast<const TVMFFIAny *>(args), num_args);
+  });
   if (status != FLYDSL_OK) {
     raise_last_error_in_tvm_ffi();
     return -1;

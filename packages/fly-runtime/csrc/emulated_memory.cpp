@@ -2,10 +2,13 @@
 #include "emulated_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace flydsl::runtime {
@@ -18,7 +21,7 @@ struct Registered {
   struct Range {
     size_t bytes;
     bool readOnly;
-    std::string name;
+    const std::string *name; // lives as long as the process
   };
   std::vector<Range> ranges; // one for each different registration that is in force
   size_t users = 0;          // calls that run on them
@@ -30,17 +33,36 @@ namespace {
 // has the same tensors, and allocates nothing then. So many stay.
 constexpr size_t kMostKept = 256;
 
+// Of the last addresses, by some of their bits: dividing by the number of a hash table's buckets
+// costs more than all else of a registration.
+constexpr size_t kRecent = 64;
+
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void *, Registered> byAddress;
+  std::array<std::pair<const void *, Registered *>, kRecent> recent{};
+  std::set<std::string> names; // of mappings
 
   Registered &at(const void *address) {
+    // Frameworks align tensors to 64 bytes, and small ones follow each other.
+    auto &[last, known] = recent[(reinterpret_cast<uintptr_t>(address) >> 6) % kRecent];
+    if (known == nullptr || last != address) {
+      known = &look_up(address);
+      last = address;
+    }
+    return *known;
+  }
+
+private:
+  Registered &look_up(const void *address) {
     const auto found = byAddress.find(address);
     if (found != byAddress.end())
       return found->second;
-    if (byAddress.size() >= kMostKept)
+    if (byAddress.size() >= kMostKept) {
+      recent.fill({});
       for (auto one = byAddress.begin(); one != byAddress.end();)
         one = one->second.users == 0 ? byAddress.erase(one) : std::next(one);
+    }
     return byAddress[address];
   }
 };
@@ -52,7 +74,7 @@ Registry &registry() {
 
 bool covers(const Registered &registered, size_t bytes, bool readOnly, const std::string &name) {
   return std::any_of(registered.ranges.begin(), registered.ranges.end(), [&](const auto &range) {
-    return range.bytes == bytes && range.readOnly == readOnly && range.name == name;
+    return range.bytes == bytes && range.readOnly == readOnly && *range.name == name;
   });
 }
 
@@ -96,10 +118,11 @@ void EmulatedMemory::register_pointers() {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells addresses as numbers.
     const auto *low = reinterpret_cast<const void *>(found->low);
     ranges.push_back(
-        {pointer.argument, low, static_cast<size_t>(found->high - found->low), nullptr});
+        {pointer.argument, low, static_cast<size_t>(found->high - found->low), nullptr, nullptr});
+    std::string name = note.arguments[pointer.argument].name + " (" + pointer.kind +
+                       ": the whole mapping, its bounds are unknown)";
     const std::lock_guard<std::mutex> lock(registry().mutex);
-    register_next(!found->writable, note.arguments[pointer.argument].name + " (" + pointer.kind +
-                                        ": the whole mapping, its bounds are unknown)");
+    register_next(!found->writable, *registry().names.insert(std::move(name)).first);
   }
   pointers.clear();
 }
@@ -141,7 +164,7 @@ void EmulatedMemory::register_next(bool readOnly, const std::string &name) {
   Range &range = ranges[registered];
   Registered &known = registry().at(range.low);
   if (!covers(known, range.bytes, readOnly, name)) {
-    known.ranges.push_back({range.bytes, readOnly, name});
+    known.ranges.push_back({range.bytes, readOnly, &name});
     try {
       tell_emulator(range, readOnly, name);
     } catch (Failure &failure) {

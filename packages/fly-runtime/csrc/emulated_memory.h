@@ -34,7 +34,7 @@ public:
   void add(size_t argument, const CheckedTensor &checked, const DLTensor &tensor) {
     if (checked.empty)
       return;
-    ranges.push_back({argument, checked.low, checked.bytes, &tensor});
+    ranges.push_back({argument, checked.low, checked.bytes, &tensor, nullptr});
     const Argument &declared = note.arguments[argument];
     // What a kernel stores into is a result: what lies in it before may be anything, and what looks
     // like an address by chance would open a whole mapping to the kernel.
@@ -68,8 +68,8 @@ private:
     size_t argument;
     const void *low;
     size_t bytes;
-    const DLTensor *tensor;      // null: a mapping
-    Registered *known = nullptr; // once it is registered: what there is at its address
+    const DLTensor *tensor; // null: a mapping
+    Registered *known;      // null until it is registered: what there is at its address
   };
   struct GivenPointer {
     size_t argument;
@@ -83,7 +83,8 @@ private:
   void register_tensors();
   void register_pointers();
   bool is_known(const void *address);
-  // Registers the first range that is not. The registry is locked.
+  // Registers the first range that is not, under a name that lives as long as the process. The
+  // registry is locked.
   void register_next(bool readOnly, const std::string &name);
   void tell_emulator(const Range &range, bool readOnly, const std::string &name) const;
 

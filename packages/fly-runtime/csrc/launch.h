@@ -23,12 +23,12 @@ inline int32_t status_in_call(const RunningCall &call, int32_t status) noexcept 
 }
 
 // A call on this thread for a scope; a call inside of it counts as its own. The thread's variable
-// is looked up once, which costs a function call.
+// is looked up once, by the outermost one, which costs a function call.
 class CallScope {
 public:
-  CallScope(const Device *device, EmulatedMemory *memory) : running(runningCall), before(running) {
-    running = {device, memory, false};
-  }
+  CallScope() : CallScope(runningCall, nullptr, nullptr) {}
+  CallScope(const CallScope &outer, const Device *device, EmulatedMemory *memory)
+      : CallScope(outer.running, device, memory) {}
   ~CallScope() {
     const bool launched = running.launched;
     running = before;
@@ -40,14 +40,20 @@ public:
   int32_t status(int32_t status) const noexcept { return status_in_call(running, status); }
 
 private:
+  CallScope(RunningCall &running, const Device *device, EmulatedMemory *memory)
+      : running(running), before(running) {
+    running = {device, memory, false};
+  }
+
   RunningCall &running;
   const RunningCall before;
 };
 
-// `guarded`, for a body that may launch: its failures say whether it did.
+// `guarded`, for a body that may launch: its failures say whether it did. The body takes the call's
+// scope.
 template <typename Body> int32_t guarded_call(Body &&body) noexcept {
-  const CallScope scope(nullptr, nullptr);
-  return scope.status(guarded(body));
+  const CallScope scope;
+  return scope.status(guarded([&] { body(scope); }));
 }
 
 } // namespace flydsl::runtime

@@ -61,6 +61,8 @@ bool shares_memory(const int64_t *shape, const int64_t *strides, size_t rank) {
   for (size_t axis = 0; axis < rank; ++axis)
     if (shape[axis] > 1)
       modes[count++] = {std::abs(strides[axis]), shape[axis] - 1};
+  if (count < 2)
+    return count == 1 && modes[0].stride == 0;
   std::sort(modes.begin(), modes.begin() + count,
             [](const Mode &a, const Mode &b) { return a.stride > b.stride; });
   // Each mode steps over all that the smaller ones cover: so are all tensors that are no trick.

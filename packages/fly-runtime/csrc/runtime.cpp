@@ -232,7 +232,7 @@ int32_t flydsl_copy(void *destination, const void *source, uint64_t bytes) {
 }
 
 int32_t flydsl_synchronize(void *stream) {
-  return guarded_call([&] {
+  return guarded_call([&](const CallScope &) {
     const Devices &all = devices();
     const CurrentDevice scope(all);
     runningCall.launched = true; // what fails now is what was launched before
@@ -242,7 +242,7 @@ int32_t flydsl_synchronize(void *stream) {
 }
 
 int32_t flydsl_synchronize_device(void) {
-  return guarded_call([&] {
+  return guarded_call([&](const CallScope &) {
     const Devices &all = devices();
     const CurrentDevice scope(all);
     runningCall.launched = true;

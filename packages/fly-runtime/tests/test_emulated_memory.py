@@ -75,6 +75,20 @@ def test_all_is_taken_back_in_reverse(make: Make, hip: build.Hip) -> None:
     assert taken == [a.ctypes.data + 8, a.ctypes.data]
 
 
+@pytest.mark.parametrize("step", [64, 4096])
+def test_more_tensors_than_are_remembered(make: Make, hip: build.Hip, step: int) -> None:
+    """What is kept of an address is found by it alone, and goes when there are many."""
+    f, _ = make("f", [tensor("a")])
+    memory = np.zeros((step * 600 + 4096) // 4, F32)
+    starts = [*range(600), 0, 599, 1, 300, 64]
+    for start in starts:
+        f(memory[start * step // 4 :][: 1 + start % 5])
+    expected = [("a", memory.ctypes.data + start * step, 4 * (1 + start % 5), "write") for start in starts]
+    assert registrations(hip) == expected
+    taken = [int(line.split()[1], 16) for line in hip.log() if line.startswith("unregister")]
+    assert taken == [address for _, address, _, _ in expected]
+
+
 def test_a_call_that_launches_nothing_registers_nothing(make: Make, hip: build.Hip) -> None:
     f, inside = make("f", [tensor("a"), tensor("b")])
     with pytest.raises(TypeError):

@@ -55,7 +55,6 @@ def make_dispatch(
             where = f"{jit.original.__qualname__}(): argument '{name}'"
             convert = telling(one, where)
             if is_recorded(type(values[index])):
-                scope[f"_fly_kind_{index}"] = type(values[index])
                 scope[f"_fly_check_{index}"] = functools.partial(check_written, where)
                 written.append(_check_of(name, index))
         if convert is None:
@@ -74,7 +73,7 @@ def make_dispatch(
         parts.append("_fly_trace_buffer()")
         examples.append(0)
     absent = [
-        f"if {name} is not None: _fly_absent({name!r}, {name})"
+        f"\n    if {name} is not None: _fly_absent({name!r}, {name})"
         for one, name, value in zip(jit.parameters, names, values, strict=True)
         if one.is_absent(value)
     ]
@@ -85,9 +84,20 @@ def make_dispatch(
     return _generated(jit, names, parts, scope, checks=[*absent, *written])
 
 
+# Asking a tensor of torch costs half of what a look at its class costs besides. What has no such attribute is another
+# framework's.
+_CHECK = """
+    try:
+        _fly_grad = {name}.requires_grad
+    except AttributeError:
+        _fly_grad = True
+    if _fly_grad:
+        _fly_check_{index}({name})"""
+
+
 def _check_of(name: str, index: int) -> str:
     """Return the check of a torch tensor that is written; of another one than expected, whatever it is."""
-    return f"if type({name}) is not _fly_kind_{index} or {name}.requires_grad: _fly_check_{index}({name})"
+    return _CHECK.format(name=name, index=index)
 
 
 def _refuse_present(function: str, name: str, value: Any) -> None:
@@ -116,11 +126,12 @@ def make_method(
     checks = []
     for name, (kind, check) in written.items():
         index = names.index(name)
-        call.__globals__.update({f"_fly_kind_{index}": kind, f"_fly_check_{index}": check})
+        call.__globals__[f"_fly_check_{index}"] = check
         if is_recorded(kind):
             checks.append(_check_of(name, index))
         else:
-            checks.append(f"if type({name}) is not _fly_kind_{index}: _fly_check_{index}({name})")
+            call.__globals__[f"_fly_kind_{index}"] = kind
+            checks.append(f"\n    if type({name}) is not _fly_kind_{index}: _fly_check_{index}({name})")
     if getattr(call, "_fly_plain", False):
         # One Python call, not two: the native function itself, looked up where the first call puts it.
         scope = call.__globals__
@@ -166,7 +177,7 @@ def _generated(
         name=name,
         parameters=", ".join([*parameters, "/"] if parameters else []),
         arguments=arguments,
-        checks="".join(f"\n    {one}" for one in checks),
+        checks="".join(checks),
     )
     exec(compile(text, f"<call of {jit.original.__qualname__}>", "exec"), scope)
     made: Any = scope.pop(name)
