@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which chips have an instruction: the dialect's table against LLVM's code generator, over all chips and instructions.
 
-The calls of `instruction_calls` are compiled by `llc`: what the table says is there must compile, and what it says is
-missing must not.
+The calls of `instruction_calls` are compiled by `llc` and assembled by `llvm-mc`: what the table says is there must
+pass both, and what it says is missing must not. (LLVM's code generator selects some instructions, such as conversions
+of gfx950, on chips that lack them; its assembler looks at each.)
 """
 
 import functools
@@ -18,7 +19,9 @@ from instruction_calls import CALLS, Call, program
 from flydsl._mlir._mlir_libs import _fly_emit
 
 CHIPS = ("gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201", "gfx1250")
-LLC = Path("/usr/lib/llvm-22/bin/llc")
+TOOLS = Path("/usr/lib/llvm-22/bin")
+QUIET = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"}  # else each refusal costs a search for names of functions
+ONE_IN = 3
 
 
 def missing(call: Call, chip: str) -> bool:
@@ -26,12 +29,21 @@ def missing(call: Call, chip: str) -> bool:
 
 
 def compiles(calls: list[Call], chip: str) -> str:
-    """Return what `llc` says, which is nothing where all of them compile."""
-    done = subprocess.run(
-        [LLC, "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-O0", "-o", os.devnull, "-"],
-        input=program(calls), capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    return done.stderr if done.returncode else ""
+    """Return what `llc` or `llvm-mc` says, which is nothing where all of them compile."""
+    steps = (
+        ("llc", ["-mtriple=amdgcn-amd-amdhsa", "-O0", "-o", "-", "-"]),
+        ("llvm-mc", ["--triple=amdgcn-amd-amdhsa", "-o", os.devnull, "-"]),
+    )
+    text = program(calls)
+    for tool, options in steps:
+        done = subprocess.run(
+            [TOOLS / tool, f"--mcpu={chip}", *options],
+            input=text, capture_output=True, text=True, timeout=120, check=False, env=QUIET,
+        )  # fmt: skip
+        if done.returncode != 0:
+            return f"{tool}: {done.stderr}"
+        text = done.stdout
+    return ""
 
 
 @functools.cache
@@ -53,11 +65,14 @@ def test_what_is_said_to_be_there_compiles(chip: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 def test_what_is_said_to_be_missing_does_not_compile(chip: str) -> None:
+    """Each is a process of its own: one in three of them, others on each chip."""
     # On gfx12 LLVM takes the barrier of a cluster for that of a workgroup: there is one in each.
     absent = [call for call in CALLS if missing(call, chip) and (call.name, chip) != ("s.cluster.barrier", "gfx1201")]
+    tried = absent[CHIPS.index(chip) % ONE_IN :: ONE_IN]
+    assert len(tried) > 40
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = pool.map(lambda call: compiles([call], chip), absent)
-    assert [call.name for call, text in zip(absent, said, strict=True) if not text] == []
+        said = pool.map(lambda call: compiles([call], chip), tried)
+    assert [call.name for call, text in zip(tried, said, strict=True) if not text] == []
 
 
 def test_every_row_is_of_a_call_and_has_a_chip() -> None:
