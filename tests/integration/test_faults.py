@@ -282,12 +282,11 @@ import numpy as np
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl._mlir import ir
-from flydsl.compile import compilation, pipeline, tracing
+from flydsl.compile import compilation, pipeline
 from inject import MEMORY
 
 POINTS = int(os.environ["SWEEP"].split(",")[2])
-LIBRARIES = ("libFlyDialect", "libMLIR", "libLLVM", "libnanobind", "/_mlir.")
+LIBRARIES = ("libFlyDialect", "libFlyPythonSupport", "libMLIR", "libLLVM", "libnanobind", "/_mlir.", "/_fly")
 
 @flyc.kernel
 def count_kernel(x: fx.Tensor):
@@ -297,16 +296,6 @@ def count_kernel(x: fx.Tensor):
 @flyc.jit
 def count(x: fx.Tensor):
     count_kernel(x).launch(grid=1, block=64)
-
-def paused(work):
-    "Dialects register without looking whether they got memory: that there is some is seen before (memory.py)."
-    def run(*arguments, **named):
-        shim.fault_pause(1)
-        try:
-            return work(*arguments, **named)
-        finally:
-            shim.fault_pause(0)
-    return run
 
 def compile_again():
     "In a process that has compiled before, with an empty cache."
@@ -323,22 +312,16 @@ def noted(work, before=lambda *_: True):
 
 def child(number, pipe):
     shim.fault_arm(MEMORY, ctypes.c_long(number), 0, 0)
-    try:
-        compile_again()
-        said = "made"  # somebody went without
-    except MemoryError:
-        said = "MemoryError"
-    except flyc.DSLCompileError as error:
-        said = "out of memory" if "out of memory" in str(error) else f"{type(error).__name__}: {error}"
+    compile_again()
     seen = shim.fault_seen()
     fired = shim.fault_disarm()
-    os.write(pipe, f"{seen},{','.join(map(str, marks))}|{said if fired else ''}".encode())
+    os.write(pipe, f"{seen},{','.join(map(str, marks))}|{'failed' if fired else ''}".encode())
     x = np.zeros(64, np.int32)
     compile_again()(x)
     assert (x == 1).all()
 
 def in_child(number):
-    "How many allocations there were, in all and where passes and code generation began; what one that failed led to."
+    "How many allocations there were, in all and where passes and code generation began; whether one failed."
     readable, pipe = os.pipe()
     process = os.fork()
     if process == 0:
@@ -361,33 +344,28 @@ shim.fault_seen.restype = ctypes.c_long
 CACHE = os.environ["FLYDSL_RUNTIME_CACHE_DIR"]
 compile_again()
 assert all([shim.fault_library(one.encode()) for one in LIBRARIES])
-ir.Context.load_all_available_dialects = paused(ir.Context.load_all_available_dialects)
-tracing.ir = type("ir", (), {**vars(ir), "Context": staticmethod(paused(ir.Context))})
 marks = []
 compilation.lower = noted(compilation.lower)
 pipeline.PassManager.parse = staticmethod(noted(pipeline.PassManager.parse, lambda text, *_: "binary" in text))
 total, passes, generation = map(int, in_child(1 << 40)[0].split(","))
 assert 0 < passes < generation < total - 10_000, (passes, generation, total)
-# Passes are left out (docs/security.md says why).
 found = Counter()
 pick = random.Random(0).sample
-for number in (*pick(range(1, passes), POINTS // 2), *pick(range(generation, total), POINTS // 2)):
-    _, said = in_child(number)
-    assert said in ("", "made", "MemoryError", "out of memory"), (number, said)
-    found[said] += 1
+# Dialects and the trace, dialects and passes, code generation and linking.
+for first, last in ((1, passes), (passes, generation), (generation, total)):
+    for number in pick(range(first, last), POINTS // 3):
+        found[in_child(number)[1]] += 1
 print(dict(found))
-assert found["MemoryError"] and found["out of memory"], found
+assert found["failed"] > found[""], found
 """
 
 
-_NOT_YET = "MLIR's C interface does not look at what realloc gives; lld fails without a message (docs/security.md)"
-
-
-@pytest.mark.parametrize(
-    "points", [8, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.xfail(strict=True, reason=_NOT_YET)])]
-)
+@pytest.mark.parametrize("points", [9, pytest.param(1002, marks=pytest.mark.slow)])
 def test_memory_of_a_compilation(swept, points):
-    """Of the tens of thousands of allocations of MLIR and LLVM some fail, each in a process of its own."""
+    """Of the tens of thousands of allocations of MLIR and LLVM some fail, each in a process of its own.
+
+    The reserve makes up for one, so each of these compilations succeeds.
+    """
     swept(COMPILE_MEMORY, inject.MEMORY, step=points, PYTHONHASHSEED="0")
 
 

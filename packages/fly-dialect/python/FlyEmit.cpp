@@ -8,6 +8,7 @@
 #include "fly/Emit/CodeObject.h"
 #include "fly/Emit/InstructionAvailability.h"
 #include "fly/Emit/LLVMOptions.h"
+#include "fly/Emit/MemoryReserve.h"
 #include "fly/Emit/Ptx.h"
 #include "fly/Pipeline.h"
 
@@ -175,6 +176,18 @@ void bindPipeline(nb::module_ &m) {
       "chip like \"sm_90a\").");
 }
 
+void bindMemoryReserve(nb::module_ &m) {
+  m.attr("MEMORY_RESERVE_BYTES") = fly::MemoryReserve::size;
+  m.def("open_memory_reserve", &fly::MemoryReserve::open,
+        "Has this thread hold memory for when there is no more, which calls of LLVM and MLIR on it "
+        "then draw on;\n"
+        "False where the system has none. Calls nest, each that returns True with "
+        "close_memory_reserve.");
+  m.def("close_memory_reserve", &fly::MemoryReserve::close, "Ends what open_memory_reserve began.");
+  m.def("refill_memory_reserve", &fly::MemoryReserve::refill,
+        "Takes back what was drawn of this thread's reserve; False where that cannot be had.");
+}
+
 } // namespace
 
 NB_MODULE(_fly_emit, m) {
@@ -184,6 +197,7 @@ NB_MODULE(_fly_emit, m) {
   nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError); // NOLINT: registers the class
   bindResources(m);
   bindPipeline(m);
+  bindMemoryReserve(m);
 
   m.def(
       "emit_code_object",

@@ -9,8 +9,14 @@
 //  - bytecode is read by a child process, which may die of it;
 //  - an operation or type of a dialect that the context knows, but has not loaded, loads it, as the
 //    parser does: a trace loads few at first;
+//  - an operation is made only while the reserve of memory is whole: a trace ends where it is not;
+//  - what a pass left when it ran out of memory stays as it is (LeftContexts.h);
 //  - an erased operation stays in memory, out of its block and without operands, until its context
 //    goes: Python may still hold values of it, and other operations may use its results.
+
+#include "LeftContexts.h"
+
+#include "fly/Emit/MemoryReserve.h"
 
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/AMDGPU.h"
@@ -40,6 +46,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -429,7 +436,9 @@ MlirType __wrap_mlirLLVMStructTypeOpaqueGet(MlirContext context, MlirStringRef n
 
 MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
   loadDialectOf(state->name, mlirLocationGetContext(state->location));
-  if (survivesVerifier(*state) && (!state->enableResultTypeInference || admitsOperands(*state)))
+  const bool hasMemory = fly::MemoryReserve::refill();
+  if (hasMemory && survivesVerifier(*state) &&
+      (!state->enableResultTypeInference || admitsOperands(*state)))
     return __real_mlirOperationCreate(state);
   // As mlirOperationCreate does.
   std::free(state->results);
@@ -437,6 +446,8 @@ MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
   std::free(state->regions);
   std::free(state->successors);
   std::free(state->attributes);
+  if (!hasMemory)
+    throw std::bad_alloc();
   return {nullptr};
 }
 
@@ -454,10 +465,13 @@ void __wrap_mlirDiagnosticPrint(MlirDiagnostic diagnostic, MlirStringCallback ca
 }
 
 void __wrap_mlirOperationDestroy(MlirOperation operation) {
-  Graveyard::get().bury(unwrap(operation));
+  if (!fly::python::isLeft(unwrap(operation)->getContext()))
+    Graveyard::get().bury(unwrap(operation));
 }
 
 void __wrap_mlirContextDestroy(MlirContext context) {
+  if (fly::python::isLeft(unwrap(context)))
+    return;
   Graveyard::get().clear(unwrap(context));
   __real_mlirContextDestroy(context);
 }

@@ -4,6 +4,7 @@
 // functions of the C interface that free it: passes, rewriters, symbol tables, blocks and modules.
 
 #include "LiveHandles.h"
+#include "LeftContexts.h"
 
 #include "mlir-c/Pass.h"
 #include "mlir-c/Rewrite.h"
@@ -146,14 +147,14 @@ public:
 
     ~Watch() {
       innermost = outer;
+      if (isLeft(root->getContext())) {
+        invalidateAll();
+        return;
+      }
       try {
         settle();
       } catch (const std::bad_alloc &) {
-        // Nobody can tell any more which of them are alive.
-        forEach([&](LiveHandle *handle) {
-          if (handle->number > since || before.contains(handle))
-            handle->invalidate(kNoMemory);
-        });
+        invalidateAll();
       }
     }
 
@@ -162,6 +163,14 @@ public:
 
   private:
     friend class LiveHandles;
+
+    /// Where nobody can tell any more which of them are alive.
+    void invalidateAll() {
+      forEach([&](LiveHandle *handle) {
+        if (handle->number > since || before.contains(handle))
+          handle->invalidate(kNoMemory);
+      });
+    }
 
     /// Takes down the handles into the tree, and takes its values from operations outside of it.
     void look() {
@@ -388,7 +397,11 @@ void __real_mlirModuleDestroy(MlirModule module);
 
 MlirLogicalResult __wrap_mlirPassManagerRunOnOp(MlirPassManager manager, MlirOperation operation) {
   LiveHandles::Watch watch(unwrap(operation));
-  return __real_mlirPassManagerRunOnOp(manager, operation);
+  // A pass that runs out of memory ends by an exception, and MLIR has nothing that would catch it.
+  fly::python::LeftUnlessFinished run(unwrap(operation)->getContext());
+  MlirLogicalResult result = __real_mlirPassManagerRunOnOp(manager, operation);
+  run.finish();
+  return result;
 }
 
 MlirLogicalResult __wrap_mlirApplyPatternsAndFoldGreedily(MlirModule module,
@@ -446,6 +459,8 @@ void __wrap_mlirBlockEraseArgument(MlirBlock block, unsigned index) {
 }
 
 void __wrap_mlirModuleDestroy(MlirModule module) {
+  if (fly::python::isLeft(unwrap(mlirModuleGetContext(module))))
+    return;
   LiveHandles::forget(unwrap(mlirModuleGetOperation(module)), fly::python::kWithModule);
   __real_mlirModuleDestroy(module);
 }

@@ -24,7 +24,7 @@
 
 enum { NONE, FILES, DISK, MEMORY, THREADS, HIP };
 
-static atomic_int armed, fired, paused;
+static atomic_int armed, fired;
 static atomic_long seen;
 static long target;
 static int persistent, failure;
@@ -63,9 +63,6 @@ int fault_disarm(void) {
   atomic_store(&armed, NONE);
   return atomic_load(&fired);
 }
-
-/* Until it is called with 0, no allocation fails nor counts. */
-void fault_pause(int yes) { atomic_store(&paused, yes); }
 
 /* How many operations of the kind there have been since it was armed. */
 long fault_seen(void) { return atomic_load(&seen); }
@@ -189,7 +186,7 @@ extern void *__libc_memalign(size_t, size_t);
 static __thread int starving;
 
 static int starved(const void *caller) {
-  if (atomic_load(&armed) != MEMORY || atomic_load(&paused))
+  if (atomic_load(&armed) != MEMORY)
     return 0;
   if (starving) {
     starving = 0; /* once: what handles the failure allocates, too */

@@ -16,7 +16,7 @@ import numpy as np
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 
-FOLDER, KIND = sys.argv[1:]
+FOLDER, KIND, LIMITS = sys.argv[1:]
 
 @flyc.kernel
 def kernel(x: fx.Tensor, n: fx.Constexpr[int]):
@@ -62,7 +62,7 @@ def limited(bytes):
 KEPT, KIND = KIND, "warm"
 work(launch)
 KIND = KEPT
-for bytes in (0, 1 << 18, 1 << 20, 18 << 20, 24 << 20, 1 << 28):
+for bytes in map(int, LIMITS.split(",")):
     child = os.fork()
     if child == 0:
         signal.alarm(300)  # a hang ends it
@@ -76,13 +76,20 @@ for bytes in (0, 1 << 18, 1 << 20, 18 << 20, 24 << 20, 1 << 28):
 """
 
 
+MIB = 1 << 20
+FEW = (0, MIB // 4, 60 * MIB, 68 * MIB, 80 * MIB, 320 * MIB)
+MANY = (*range(0, 56 * MIB, 14 * MIB), *range(56 * MIB, 120 * MIB, MIB), 320 * MIB)
+
+
 @pytest.mark.parametrize("kind", ["compile", "look up"])
-def test_memory_that_may_not_be_taken(kind, tmp_path):
+@pytest.mark.parametrize("limits", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+def test_memory_that_may_not_be_taken(kind, limits, tmp_path):
     """Little or none is left where tracing begins, passes, code generation or the load, as the limit falls."""
     (tmp_path / "program.py").write_text(PROGRAM)
-    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), kind]
+    limited = ",".join(map(str, limits))
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), kind, limited]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert said["0"] == "MemoryError"
-    assert said[str(1 << 28)] == "nothing"
+    assert said[str(limits[-1])] == "nothing"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CrashGuard.h"
+#include "fly/Emit/MemoryReserve.h"
 
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 using namespace llvm;
 
@@ -25,30 +27,10 @@ void onFatalError(void *, const char *reason, bool) {
   errs() << "LLVM ERROR: " << reason << '\n';
 }
 
-/// Leaves the guarded body of this thread, if it is in one.
-void leaveForWantOfMemory() {
-  if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent()) {
-    fatalErrorText = "out of memory"; // Short enough to need none.
-    context->HandleExit(/*RetCode=*/1);
-  }
-}
-
 /// LLVM's containers come here when malloc fails.
 [[noreturn]] void onBadAlloc(void *, const char *, bool) {
-  leaveForWantOfMemory();
+  fly::leaveForWantOfMemory();
   throw std::bad_alloc();
-}
-
-/// What `operator new` did before; null for raising std::bad_alloc.
-std::new_handler previousNewHandler = nullptr;
-
-/// `operator new` comes here. LLVM is compiled without exceptions: one that passes through it may
-/// find nobody who catches it.
-void onNewFailure() {
-  leaveForWantOfMemory();
-  if (!previousNewHandler)
-    throw std::bad_alloc();
-  previousNewHandler();
 }
 
 /// Keeps the process-wide handlers installed while any thread is inside a guarded body. A nested or
@@ -60,13 +42,11 @@ public:
     if (count()++ == 0) {
       CrashRecoveryContext::Enable();
       install_fatal_error_handler(onFatalError);
-      previousNewHandler = std::set_new_handler(onNewFailure);
     }
   }
   ~ScopedHandlers() {
     std::lock_guard<std::mutex> lock(mutex());
     if (--count() == 0) {
-      std::set_new_handler(previousNewHandler);
       remove_fatal_error_handler();
       CrashRecoveryContext::Disable();
     }
@@ -87,6 +67,13 @@ private:
 
 } // namespace
 
+void fly::leaveForWantOfMemory() {
+  if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent()) {
+    fatalErrorText = "out of memory"; // Short enough to need none.
+    context->HandleExit(/*RetCode=*/1);
+  }
+}
+
 void fly::raiseBadAlloc() {
   static const bool installed = (install_bad_alloc_error_handler(onBadAlloc), true);
   (void)installed;
@@ -94,12 +81,17 @@ void fly::raiseBadAlloc() {
 
 Error fly::runGuarded(function_ref<void()> body) {
   raiseBadAlloc();
+  handleNewFailures();
+  if (!MemoryReserve::refill())
+    return createStringError("LLVM: out of memory");
   ScopedHandlers handlers;
   fatalErrorText.clear();
   CrashRecoveryContext context;
-  if (context.RunSafely(body))
+  const bool returned = context.RunSafely(body);
+  // lld returns from its own guard where it was left for a reason that it does not know.
+  if (std::string text = std::exchange(fatalErrorText, {}); !text.empty())
+    return createStringError("LLVM: " + text);
+  if (returned)
     return Error::success();
-  if (!fatalErrorText.empty())
-    return createStringError("LLVM: " + fatalErrorText);
   return createStringError("LLVM crashed (status " + Twine(context.RetCode) + ")");
 }

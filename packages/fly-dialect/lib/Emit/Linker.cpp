@@ -41,11 +41,13 @@ Error fly::linkElf(ArrayRef<StringRef> arguments) {
 
   std::string messages;
   raw_string_ostream stream(messages);
-  lld::Result result{/*retCode=*/1, /*canRunAgain=*/false};
+  lld::Result result{/*retCode=*/1, /*canRunAgain=*/true};
   // lldMain recovers from lld's own fatal errors only when crash recovery is on, which runGuarded
   // takes care of.
-  Error crash = runGuarded(
-      [&] { result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}}); });
+  Error crash = runGuarded([&] {
+    result.canRunAgain = false; // Unless it returns.
+    result = lld::lldMain(argv, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  });
   usable = result.canRunAgain;
   if (crash)
     return crash;

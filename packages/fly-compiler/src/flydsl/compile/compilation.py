@@ -35,6 +35,7 @@ from .cache import (
 )
 from .dumps import Dumps, wanted
 from .lifetimes import release
+from .memory import memory_reserved, want_memory
 from .module_inits import InitialisedFunction
 from .pipeline import StageTimes, emit, lower
 from .report import CompilationReport, record
@@ -101,16 +102,19 @@ class Request:
 
     def trace(self, rewrites: KeptRewrites | None = None) -> Compilation:
         """Trace the host function and its kernels, with the rewritten functions of earlier processes."""
-        return trace_host(
-            self.function,
-            self.name,
-            self.arguments,
-            arch=self.backend.arch(),
-            hints=self.hints,
-            ktrace=self.ktrace,
-            is_from_outside=self.is_from_outside,
-            rewrites=rewrites,
-        )[0]
+        with memory_reserved():
+            compilation, _ = trace_host(
+                self.function,
+                self.name,
+                self.arguments,
+                arch=self.backend.arch(),
+                hints=self.hints,
+                ktrace=self.ktrace,
+                is_from_outside=self.is_from_outside,
+                rewrites=rewrites,
+            )
+            want_memory()
+        return compilation
 
     def described(self) -> list[tuple[str, str]]:
         """Return each argument's name, and its type or compile-time value as text."""
@@ -255,6 +259,7 @@ def compile_request(request: Request) -> Compiled:
     Raises:
         DSLCompileError: the program cannot be compiled.
         CacheFolderError: the cache folder cannot be trusted.
+        MemoryError: memory ran out.
         RuntimeError: `FLYDSL_RUNTIME_RUN_ONLY` is set and there is no artifact.
         ValueError: `FLYDSL_RUNTIME_RUN_ONLY` together with dumping.
     """
@@ -269,7 +274,7 @@ def compile_request(request: Request) -> Compiled:
         raise ValueError(
             "FLYDSL_RUNTIME_RUN_ONLY=1 compiles nothing, so there is nothing to dump; unset one of the two"
         )
-    with undivided():
+    with undivided(), memory_reserved():
         try:
             compiled = _compile_or_load(request, dumping, run_only)
         finally:
@@ -361,7 +366,7 @@ def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, loa
 
 def _build(request: Request, compilation: Compilation, key: str, path: Path, times: StageTimes) -> None:
     """Lower what was traced, and write the artifact."""
-    with compilation.context:
+    with compilation.context, memory_reserved():
         dumps = Dumps(compilation, request.backend, request.settings.opt_level) if wanted() else None
         lowered = lower(compilation, request.backend, request.stages(compilation), times, dumps)
         emit(

@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory is asked for before MLIR takes it: where dialects register what they have, it does not look whether it got it.
+"""Memory is held back while a program is traced and compiled, for when there is no more.
 
-MLIR makes its tables of interfaces with a `malloc` whose result it writes to unseen (`InterfaceMap::insertModel`), so a
-process that runs out of memory just there would end. Everywhere else LLVM and MLIR say that memory ran out.
+LLVM and MLIR are made for programs that end where an allocation fails: dialects write to what `malloc` gave them
+unseen. So an allocation of theirs that would fail draws on the reserve (`MemoryReserve.h` of fly-dialect), and what
+they do goes to its end. Between two calls of them it is looked whether the reserve can be filled again.
 """
 
 from __future__ import annotations
 
-import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["want_memory"]
+from flydsl._mlir._mlir_libs import _fly_emit
 
-_OF_DIALECTS = 16 << 20
-"""Bytes. All dialects take 3 MiB; there are other threads, and the heap is not whole."""
+__all__ = ["memory_reserved", "want_memory"]
+
+
+@contextmanager
+def memory_reserved() -> Iterator[None]:
+    """Hold memory for what a block calls of LLVM and MLIR, on this thread: in microseconds, and without touching it.
+
+    Raises:
+        MemoryError: there is none to hold.
+    """
+    if not _fly_emit.open_memory_reserve():
+        raise MemoryError(f"out of memory: the compiler needs {_fly_emit.MEMORY_RESERVE_BYTES >> 20} MiB to begin")
+    try:
+        yield
+    finally:
+        _fly_emit.close_memory_reserve()
 
 
 def want_memory() -> None:
-    """See that there is memory to load dialects. It takes microseconds, and touches none of it.
+    """Fill the reserve again if it was drawn on.
 
     Raises:
-        MemoryError: there is not.
+        MemoryError: there is no memory for that, so the compilation had better end here.
     """
-    try:
-        mmap.mmap(-1, _OF_DIALECTS).close()
-    except OSError as error:
-        raise MemoryError(
-            f"out of memory: the compiler needs {_OF_DIALECTS >> 20} MiB to begin ({error.strerror})"
-        ) from None
+    if not _fly_emit.refill_memory_reserve():
+        raise MemoryError("out of memory while compiling; nothing of this compilation is kept")

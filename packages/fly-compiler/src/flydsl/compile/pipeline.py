@@ -67,10 +67,11 @@ def lower(
 
     Raises:
         DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
+        MemoryError: memory ran out.
     """
     traced, hints = compilation.module, compilation.hints
-    want_memory()
     compilation.context.load_all_available_dialects()  # not every pass names all those whose operations it makes
+    want_memory()
     if dumps is not None:
         dumps.stage("origin", traced)
     if env.debug.print_origin_ir:
@@ -92,6 +93,7 @@ def lower(
                 stage.name,
                 lambda: _checked(lambda: manager.run(module.operation), f"{stage.name} failed"),  # noqa: B023
             )
+            want_memory()
             if dumps is not None:
                 dumps.stage(stage.name, module)
             if print_all:
@@ -115,6 +117,7 @@ def _checked(work: Callable[[], Any], what: str) -> Any:
     try:
         return work()
     except ir.MLIRError as error:
+        want_memory()  # else that is why
         found = [_diagnostic(one) for one in error.error_diagnostics if str(one.message) not in _EMPTY_MESSAGES]
         raise DSLCompileError(*(found or [Diagnostic(f"{what}: {error}")])) from None
 
@@ -155,6 +158,7 @@ def emit(
 
     Raises:
         DSLCompileError: host code generation or linking fails, or an artifact cannot hold code of this kind.
+        MemoryError: memory ran out.
     """
     if backend.artifact_kind not in ARTIFACT_KINDS:
         raise DSLCompileError(
@@ -179,4 +183,5 @@ def emit(
     try:
         times.timed("emit", work)
     except _fly_emit.EmitError as error:
+        want_memory()  # else that is why
         raise DSLCompileError(f"cannot write the artifact: {error}") from None

@@ -10,6 +10,7 @@ from flydsl.utils import env
 
 from .backends import TO_BINARY
 from .dumps import annotated_isa
+from .memory import memory_reserved
 from .pipeline import StageTimes, lower
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def ir_after(request: Request, stage: str, only: tuple[str, ...] | None = None) 
         DSLCompileError: the program cannot be compiled that far.
     """
     compilation = request.trace()
-    with compilation.context:
+    with compilation.context, memory_reserved():
         backend, stages = request.backend, request.stages(compilation)
         names = [one.name for one in stages]
         if stage not in (ORIGIN, *names, _LLVM, _ISA):

@@ -33,7 +33,6 @@ from flydsl.trace.hints import effective_fastmath_hint
 from flydsl.utils import env
 
 from .lifetimes import hold
-from .memory import want_memory
 from .specs import PointerSpec, StreamSpec
 
 __all__ = ["GPU_MODULE", "KTRACE_BUFFER", "Compilation", "EmittedKernel", "active", "trace_host"]
@@ -194,7 +193,6 @@ def trace_host(
     """
     listen()
     make_context: Any = ir.Context  # the class is made where the bindings are imported, and its stub lacks the argument
-    want_memory()
     context: ir.Context = make_context(load_on_create_dialects=_DIALECTS)
     # One thread: a diagnostic from a worker thread would wait for the GIL that the thread waiting for it holds.
     context.enable_multithreading(False)

@@ -18,12 +18,18 @@ namespace fly {
 /// not touch, nor destroy, an LLVM object that `body` was working on. Leaking them is the price of
 /// staying alive.
 ///
+/// Where the thread's reserve (MemoryReserve.h) was drawn on and cannot be filled again, `body` is
+/// not called: that is the error "out of memory", too.
+///
 /// Signal handlers and LLVM's fatal error handler are installed only while at least one guarded
 /// body runs; a signal on any other thread goes to whoever had the handlers before.
 ///
 /// What still ends the process: running out of stack, corrupted heaps, and whatever LLVM leaves
 /// undefined in a build without assertions.
 llvm::Error runGuarded(llvm::function_ref<void()> body);
+
+/// Leaves the guarded body of this thread, if it is in one, with the error "out of memory".
+void leaveForWantOfMemory();
 
 /// From now on LLVM raises std::bad_alloc where it runs out of memory outside of `runGuarded`,
 /// instead of ending the process. Calling it again does nothing.
