@@ -18,6 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -41,6 +42,8 @@ TODO = [1.0, 2.0]
 QUEUE = deque([1.0, 2.0])
 TABLE = {"a": 1.0}
 FILE = io.StringIO("1\n2\n")
+OPEN = tempfile.TemporaryFile()  # noqa: SIM115 - it is open before a trace begins
+NAMED = tempfile.NamedTemporaryFile()  # noqa: SIM115
 
 
 def squares():
@@ -83,6 +86,7 @@ ASKED = {
     "sys.getrefcount": lambda: sys.getrefcount(TODO),
     "threading.active_count": lambda: threading.active_count(),
     "threading.enumerate": lambda: len(threading.enumerate()),
+    "threading.stack_size": lambda: threading.stack_size(),
     "torch.rand": lambda: torch.rand(1).item(),
     "torch.randint": lambda: torch.randint(0, 9, (1,)).item(),
     "torch.Tensor.normal_": lambda: torch.zeros(1).normal_().item(),
@@ -113,6 +117,8 @@ TAKEN = {
     "a queue": lambda: QUEUE.popleft(),
     "a dict": lambda: TABLE.popitem()[1],
     "a file": lambda: float(FILE.readline()),
+    "the place in a file": lambda: OPEN.tell(),
+    "a file of tempfile": lambda: len(NAMED.read()),
 }
 
 

@@ -287,4 +287,35 @@ LIBRARY = [
     ),
     Edit("text of the other file", "import OTHER as o", "int(open(o.__file__).read().split()[-1])", "# VALUE"),
     Edit("source of a helper", "import inspect\ndef f(): return VALUE", "int(inspect.getsource(f).split()[-1])"),
+    # -- states that code asks for --
+    Edit(
+        "state of a generator of Python",
+        "import random\nR = random.Random(VALUE)",
+        "3 if R.getstate() == random.Random(3).getstate() else 5",
+        change="m.R.seed(V)",
+    ),
+    Edit(
+        "state of the generator of random",
+        "import random\nrandom.seed(VALUE)",
+        "3 if random.getstate() == random.Random(3).getstate() else 5",
+        change="m.random.seed(V)",
+    ),
+    Edit(
+        "state of a bit generator",
+        "G = np.random.default_rng(VALUE)\nS = np.random.default_rng(3).bit_generator.state",
+        "3 if G.bit_generator.state == S else 5",
+        change="m.G.bit_generator.state = m.np.random.default_rng(V).bit_generator.state",
+    ),
+    Edit(
+        "state of a bit generator of arrays",
+        "G = np.random.MT19937(VALUE)\nS = np.random.MT19937(3).state['state']['key'][1]",
+        "3 if G.state['state']['key'][1] == S else 5",
+        change="m.G.state = m.np.random.MT19937(V).state",
+    ),
+    Edit(
+        "state of a decoder",
+        "import codecs\nD = codecs.getincrementaldecoder('utf-8')()\nif VALUE == 5: D.decode(b'\\xe2')",
+        "5 if D.getstate()[0] else 3",
+        change="m.D.decode(b'\\xe2')",
+    ),
 ]

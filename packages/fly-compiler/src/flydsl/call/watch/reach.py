@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 import weakref
+from _random import Random
 from abc import ABCMeta
 from collections import defaultdict, deque
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, ValuesView
@@ -45,6 +46,22 @@ from .attributes import data_names, gets_attributes, own_attributes
 from .bytecode import WHOLE_MODULE, add_names, globals_of, loads_global, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
+from .library import (
+    CALLERS,
+    DATACLASS_READS,
+    DESCRIPTIVE,
+    ENVIRONMENT,
+    GUESSES,
+    IMPORTS,
+    INSTANCE_TESTS,
+    LISTS_NAMES,
+    READS_OF,
+    RECORDS_IN_C,
+    REFLECTIVE,
+    RUNS_TEXT,
+    UNREAD,
+    is_record,
+)
 from .native import attributes_of, held, reader_of_attribute
 
 __all__ = ["ATOMS", "CONTAINERS", "Reach"]
@@ -54,65 +71,13 @@ _PLAIN = frozenset(ATOMS)  # objects of classes derived from these have attribut
 CONTAINERS = (list, dict, set, deque, MappingProxyType)
 """Containers whose items can change."""
 
-# Reads of attributes whose names the code does not have.
-_REFLECTIVE = frozenset(
-    (
-        *("__dict__", "__getattribute__", "__getstate__", "asdict", "astuple", "attrgetter", "dir", "dumps", "eval"),
-        *("exec", "f_builtins", "f_globals", "f_locals", "fields", "getattr", "getattr_static", "getmembers"),
-        *("format", "format_map", "globals", "hasattr", "locals"),
-        *("methodcaller", "pformat", "pprint", "vars"),
-    )
-)
-_RECORDS = frozenset(
-    (
-        *("_collections_abc", "_weakrefset", "argparse", "ast", "asyncio.futures", "asyncio.locks", "asyncio.queues"),
-        *("collections", "concurrent.futures._base", "configparser", "contextlib", "csv", "difflib", "email.message"),
-        *("fractions", "functools", "graphlib", "hmac", "http.cookies", "ipaddress", "json.decoder", "json.encoder"),
-        *("mimetypes", "multiprocessing.process", "multiprocessing.shared_memory", "multiprocessing.sharedctypes"),
-        *("optparse", "pprint", "queue", "reprlib", "sched", "shelve", "shlex", "statistics", "string", "textwrap"),
-        *("threading", "types", "urllib.request", "uuid", "weakref", "zoneinfo"),
-    )
-)
-"""Modules of Python whose objects hold what users put there."""
-_RECORDS_IN_C = frozenset(("_asyncio",))
 _BOUND = (BuiltinMethodType, MethodWrapperType)
 _GETTERS = (operator.attrgetter, operator.methodcaller)
-_GUESSES = frozenset(("getattr", "hasattr"))
-_ENVIRONMENT = frozenset(
-    (
-        *("environ", "environb", "expanduser", "expandvars", "get_exec_path", "get_terminal_size", "getenv", "getenvb"),
-        *("getproxies", "gettempdir", "gettempdirb", "getuser", "home", "which"),
-    )
-)
-"""Functions that look at the environment variables, and what holds these."""
-_LISTS_NAMES = frozenset(("__dict__", "dir", "getmembers", "vars"))
-"""Reads of which attributes an object has."""
-_UNREAD = frozenset(
-    ("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__slots__", "__weakref__")
-)
-_DESCRIPTIVE = (
-    *("__abstractmethods__", "__annotations__", "__doc__", "__module__", "__name__", "__qualname__", "__wrapped__"),
-)
-"""What functions and classes say of themselves."""
-_DATACLASS_READS = frozenset(("__dataclass_fields__", "asdict", "astuple", "fields", "replace"))
 _VIEWS = (KeysView, ValuesView, ItemsView)
-_READS_OF = {
-    "get_annotations": "__annotations__",
-    "get_type_hints": "__annotations__",
-    "isabstract": "__abstractmethods__",
-    "signature": "__wrapped__",
-}
-"""Functions of Python's that read an attribute of what they are given."""
 _PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _CACHED = type(functools.lru_cache(lambda: None))
-_RUNS_TEXT = frozenset(("compile", "eval", "exec"))
-_IMPORTS = frozenset(("__import__", "import_module", "modules"))
-_CALLERS = frozenset(("f_back", "tb_frame"))
-_INSTANCE_TESTS = frozenset(["isinstance", "issubclass"])
-
-
 _NOTHING: dict[str, Any] = {}
 _WITH_PARTS = (property, functools.partial, ReferenceType)
 _CODE = (FunctionType, BuiltinMethodType, MethodWrapperType)
@@ -123,12 +88,6 @@ def _is_of_others(code: Any) -> bool:
     if isinstance(code, type):
         return is_foreign_class(code)
     return is_foreign(getattr(code, "__name__" if isinstance(code, ModuleType) else "__module__", None) or "builtins")
-
-
-def _is_record(cls: type) -> bool:
-    """Tell whether objects of a class hold what users put there, under names that only its own code has."""
-    module: Any = cls.__module__
-    return module in _RECORDS or (isinstance(module, str) and module.partition(".")[0] == "numpy")
 
 
 class Reach:
@@ -195,12 +154,12 @@ class Reach:
                 self._expand_native(one)
             for module in list(self._patched):
                 self._expand_foreign(module)
-            if not _IMPORTS.isdisjoint(self.names):
+            if not IMPORTS.isdisjoint(self.names):
                 self._modules(self._values)
             for name in sorted(states.SETTINGS.keys() & self.names):
                 self._setting(name)
             for namespace, names in list(self._globals.values()):
-                if not _RUNS_TEXT.isdisjoint(names | self.names):
+                if not RUNS_TEXT.isdisjoint(names | self.names):
                     for one in list(self._values):
                         self._program(one, namespace)
                 self._read_globals(namespace, names | self._texts if "__globals__" in self.names else names)
@@ -212,9 +171,14 @@ class Reach:
             for one in list(self._seen.values()):
                 if isinstance(one, _CACHED):
                     self.guards.append(State(f"how full the cache of {one.__name__}() is", one, states.of_cache))
-        if not _CALLERS.isdisjoint(self.names):
+        if "getstate" in self.names:
+            shared = [one._inst for one in self._patched if one.__name__ == "random"]
+            for one in [*self._seen.values(), *shared]:
+                if isinstance(one, Random):
+                    self.guards.append(State("the state of a generator of random numbers", one, states.of_random))
+        if not CALLERS.isdisjoint(self.names):
             self.guards.append(State("the frames of callers", None, states.of_callers))
-        if self._has_abstract and not _INSTANCE_TESTS.isdisjoint(self.names):
+        if self._has_abstract and not INSTANCE_TESTS.isdisjoint(self.names):
             self.guards.append(State("the classes registered with abstract ones", None, states.of_registry))
 
     def _visit(self, value: Any) -> None:
@@ -405,7 +369,7 @@ class Reach:
         self._add(vars(function).get("__wrapped__"))
         module = function.__globals__.get("__name__", "")
         if is_foreign(module) and function.__code__.co_filename != "<string>":
-            self._reads_environment |= module == "os" and function.__name__ in _ENVIRONMENT
+            self._reads_environment |= module == "os" and function.__name__ in ENVIRONMENT
             return
         self.functions.append(function)
         self._holders.append(function)
@@ -426,13 +390,13 @@ class Reach:
         texts: set[str] = set()
         add_names(code, names, texts)
         self._environment_names(names)
-        for reader, read in _READS_OF.items():
+        for reader, read in READS_OF.items():
             if reader in names:
                 names.add(read)
-        self.reflective |= not _REFLECTIVE.isdisjoint(names)
+        self.reflective |= not REFLECTIVE.isdisjoint(names)
         self._matches_classes |= matches_classes(code)
         self._fails |= "AttributeError" in names
-        if not _GUESSES.isdisjoint(names):
+        if not GUESSES.isdisjoint(names):
             self._guessed |= {one for one in texts if one.isidentifier()}
         if "callable" in names:
             self._guessed.add("__call__")
@@ -446,7 +410,7 @@ class Reach:
         package = namespace.get("__package__") or ""
         if "__name__" in names:  # as in sys.modules[__name__]
             self._add(sys.modules.get(namespace.get("__name__", "")))
-        if not _RUNS_TEXT.isdisjoint(names):
+        if not RUNS_TEXT.isdisjoint(names):
             for one in texts:
                 self._program(one, namespace)
         for one in names | texts:
@@ -470,7 +434,7 @@ class Reach:
             self._code(compile(text, "<string>", "exec"), namespace)
 
     def _environment_names(self, names: set[str]) -> None:
-        self._reads_environment |= not _ENVIRONMENT.isdisjoint(names)
+        self._reads_environment |= not ENVIRONMENT.isdisjoint(names)
 
     def _cell(self, label: str, cell: CellType) -> None:
         if id(cell) in self._seen and self._seen[id(cell)] is not cell:
@@ -550,13 +514,13 @@ class Reach:
             wanted = set(own)
         elif isinstance(holder, ModuleType):
             wanted |= data_names(own) if self.reflective else set()
-        elif any(_is_record(base) or gets_attributes(base) for base in type(holder).__mro__):
+        elif any(is_record(base) or gets_attributes(base) for base in type(holder).__mro__):
             wanted = set(own)
         if isinstance(holder, FunctionType):
             self._describe(label, holder)
-        for name in wanted - (_UNREAD - self.names):
+        for name in wanted - (UNREAD - self.names):
             self._item(f"attribute '{name}' of {label}", own, name)
-        if not _LISTS_NAMES.isdisjoint(self.names) and own is not _NOTHING and (id(own), "()") not in self._done:
+        if not LISTS_NAMES.isdisjoint(self.names) and own is not _NOTHING and (id(own), "()") not in self._done:
             self._done.add((id(own), "()"))
             self.guards.append(State(f"the names of attributes of {label}", own, states.of_names))
         absent: set[str] = set()
@@ -570,12 +534,12 @@ class Reach:
         if self._fails:
             absent |= self.names
         if own is not _NOTHING:
-            self._without(f"an attribute of {label}", own, absent - own.keys() - _UNREAD)
+            self._without(f"an attribute of {label}", own, absent - own.keys() - UNREAD)
 
     def _expand_native(self, value: Any) -> None:
         """Follow those attributes that code in C gets for an object and that any code names."""
         known = attributes_of(type(value))
-        for name in known if type(value).__module__ in _RECORDS_IN_C else self.names & known:
+        for name in known if type(value).__module__ in RECORDS_IN_C else self.names & known:
             if (id(value), "." + name) in self._done:
                 continue
             self._done.add((id(value), "." + name))
@@ -620,7 +584,7 @@ class Reach:
 
     def _describe(self, label: str, value: Any) -> None:
         """Note what a function or class says of itself, if that is asked for."""
-        for name in _DESCRIPTIVE:
+        for name in DESCRIPTIVE:
             if name in self.names and (id(value), name) not in self._done:
                 self._done.add((id(value), name))
                 guard = Attribute(f"{name} of {label}", value, name)
@@ -637,20 +601,20 @@ class Reach:
             return
         self._describe(cls.__qualname__, cls)
         if getattr(cls, "_is_protocol", False):  # a check looks for these
-            looked_for = {*vars(cls).get("__annotations__", ()), *vars(cls)} - _UNREAD
+            looked_for = {*vars(cls).get("__annotations__", ()), *vars(cls)} - UNREAD
             self.names |= {one for one in looked_for if not one.startswith(("_abc_", "_is_"))}
             self._guessed |= self.names & looked_for
         if self._matches_classes:  # `case C(x)` reads the attribute that the class says
             self.names |= {"__match_args__", *(vars(cls).get("__match_args__") or ())}
         if "__subclasses__" in self.names:
             self._subclasses(cls)
-        if "__dataclass_fields__" in vars(cls) and not _DATACLASS_READS.isdisjoint(self.names):
+        if "__dataclass_fields__" in vars(cls) and not DATACLASS_READS.isdisjoint(self.names):
             self._item(f"the fields of {cls.__qualname__}", self._members(cls), "__dataclass_fields__")
         members = [(base, self._members(base)) for base in cls.__mro__ if not is_foreign_class(base)]
         wanted = set().union(*(self.names & one.keys() for _, one in members))
         if self.reflective:
             wanted |= set().union(*(data_names(one) for _, one in members))
-        wanted -= _UNREAD - (self.names & {"__annotations__", "__doc__"})
+        wanted -= UNREAD - (self.names & {"__annotations__", "__doc__"})
         for base, one in members:
             for name in wanted & one.keys():
                 self._item(f"{base.__qualname__}.{name}", one, name)
@@ -661,7 +625,7 @@ class Reach:
         for name, member in list(vars(base).items()):
             if (
                 isinstance(member, MemberDescriptorType)
-                and (name in self.names or self.reflective or _is_record(base))
+                and (name in self.names or self.reflective or is_record(base))
                 and name != "__dict__"
             ):
                 if (id(holder), name) in self._done:

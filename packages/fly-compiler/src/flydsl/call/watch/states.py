@@ -12,8 +12,10 @@ import io
 import itertools
 import operator
 import os
+import pickle
 import sys
 import threading
+from _random import Random
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import Context, ContextVar
@@ -35,6 +37,7 @@ __all__ = [
     "of_datetime",
     "of_generator",
     "of_names",
+    "of_random",
     "of_reference",
     "of_registry",
     "of_subclasses",
@@ -118,6 +121,11 @@ def of_cache(function: _lru_cache_wrapper[Any]) -> tuple[int | None, int]:
     return (found.maxsize, found.currsize)
 
 
+def of_random(generator: Random) -> Any:
+    """Return the state of a generator of random numbers."""
+    return (Random.getstate(generator), getattr(generator, "gauss_next", None))
+
+
 def of_callers(_: object) -> Same:
     """Return what is never the same: who calls, and with which variables, is another one at each call."""
     return Same([object()])
@@ -164,6 +172,8 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
         return _of_finalizer
     if root == "torch" and hasattr(kind, "initial_seed"):
         return _of_generator
+    if root == "numpy" and hasattr(kind, "random_raw"):
+        return _of_bits
     return None
 
 
@@ -189,6 +199,10 @@ def _of_finalizer(found: Any) -> bool:
 def _of_generator(generator: Any) -> int:
     seed: int = generator.initial_seed()
     return seed
+
+
+def _of_bits(generator: Any) -> bytes:
+    return pickle.dumps(generator.state)
 
 
 def is_dtype(value: object) -> bool:

@@ -79,6 +79,7 @@ _REFUSED: dict[tuple[str, str], str] = {
     **{("gc", name): _INTERPRETER for name in ("get_count", "get_objects", "get_referrers", "get_stats", "isenabled")},
     **{("sys", name): _INTERPRETER for name in ("_current_frames", "getallocatedblocks", "getrefcount")},
     **{("threading", name): _INTERPRETER for name in ("active_count", "enumerate")},
+    ("_thread", "stack_size"): _INTERPRETER,  # to ask is to set it
     ("_tracemalloc", "get_traced_memory"): _INTERPRETER,
     ("tracemalloc", "take_snapshot"): _INTERPRETER,
     ("os", "popen"): _PROGRAM,
@@ -170,6 +171,9 @@ def asked(function: Callable[..., Any]) -> Any:
     owner = None if isinstance(function, type) else getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (ModuleType, type)):
         return asked_of(function, owner)
+    file = getattr(getattr(function, "__wrapped__", None), "__self__", None)
+    if isinstance(file, io.IOBase):  # one of `tempfile` stands before its methods
+        return asked_of(function, file)
     name = getattr(function, "__qualname__", "")
     module = getattr(function, "__module__", None) or getattr(owner, "__module__", None) or ""
     key = (module, name)
@@ -231,7 +235,7 @@ def asked_of(method: Callable[..., Any], owner: object) -> Any:
     elif _is_of_database(kind):
         _check_inside(owner, f"asks a database ({kind.__module__}.{kind.__name__})")
     elif isinstance(owner, io.IOBase):
-        if name.startswith("read"):
+        if name.startswith("read") or (name in ("peek", "tell") and not isinstance(owner, (io.BytesIO, io.StringIO))):
             _check_inside(owner, "reads on in a file that is open")
     elif name in _OF_TORCH and _is_of_torch(method, kind):
         return _needs_a_generator(method)
