@@ -7,9 +7,10 @@
 
 The problems are those of recorded launches of the peer (the format of `fly-emu predict --records`; records and objects
 are not part of the repository), the newest of each kernel that we have too: GEMM with preshuffled B, attention,
-softmax, RMSNorm. Ours has the tile of the peer's; of Triton's candidates the fastest by prediction counts. All three
-run on the same model of the same device (docs/emulator/prediction.md): a sample of their workgroups, tensors of zeros.
-That results are right is tested elsewhere. Issue cycles are those of all waves, from the same sample.
+softmax, RMSNorm; and products with scales of parts of K, for which it has none (`--only` looks at their names, too).
+Ours has the tile of the peer's; of Triton's candidates the fastest by prediction counts. All three run on the same
+model of the same device (docs/emulator/prediction.md): a sample of their workgroups, tensors of zeros. That results are
+right is tested elsewhere. Issue cycles are those of all waves, from the same sample.
 
 The table goes to docs/benchmarks/predicted.md, where a run with --only renews its rows. Nothing is measured.
 """
@@ -25,6 +26,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,8 +45,11 @@ Written by `tools/bench/predicted.py`; a run with `--only` renews a part. A row 
 commit that wrote its line (`git blame`): compare within a row, not between rows. **Predicted, not measured**: by the
 time model, whose errors against published timings [its page](../emulator/prediction.md) has. Microseconds, with the
 bound in brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The
-problems are those of the peer's code objects that we have a kernel for. Ours has the peer's tile, which is not always
-our best; of Triton's candidates the fastest counts. A ratio below 1 says that ours is faster.
+problems are those of the peer's code objects that we have a kernel for, and some with scales of parts of K that it has
+none for. Ours has the peer's tile, which is not always our best, and without a peer the best of three; of Triton's
+candidates the fastest counts. A ratio below 1 says that ours is faster. Where Triton has no figure, it has no such
+kernel (its `dot_scaled` takes E2M1, E4M3 and E5M2, but no FP6), or the row is a second form of ours and the peer's for
+a problem that has Triton's above.
 
 | device | kernel | problem | ours | issue | peer | issue | Triton | issue | ours / peer | ours / Triton |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -112,6 +117,69 @@ def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> Problem:
         N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], a_dtype=kind, **options
     )
     return Problem(lambda: launch(c, a, b, *scales, torch.empty(0, dtype=torch.bfloat16), m, n), triton)
+
+
+def block_scaled(arch: str, m: int, n: int, k: int) -> tuple[Problem, ...]:
+    """C = A B^T of fp8 with a scale for 128 of K (and 128 rows of B), B preshuffled, by tiles."""
+    import torch
+    from kernel_cases.gemm import triton_of_blocks
+    from kernel_cases.model import float8
+
+    from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8
+
+    kind = float8(arch)[0]
+    a, b = (torch.zeros(rows, k, dtype=torch.uint8).view(kind) for rows in (m, n))
+    scales = torch.ones(k // 128 * m), torch.ones(-(-n // 128) * (k // 128))
+    c = torch.zeros(m, n, dtype=torch.bfloat16)
+
+    def of_tile(tile: tuple[int, int]) -> Problem:
+        launch = compile_preshuffle_gemm_a8(
+            M=m, N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=256, scale_mode="blockscale", out_dtype="bf16"
+        )
+        return Problem(lambda: launch(c, a, b, *scales, m, n), triton_of_blocks(arch, m, n, k))
+
+    return tuple(of_tile(tile) for tile in _TILES if tile[0] <= max(64, m))
+
+
+def mx_fp8(m: int, n: int, k: int, b_format: str) -> tuple[Problem, ...]:
+    """C = A B^T of MXFP8 and MXFP8 (row-major, scales as they come) or MXFP4 (preshuffled, scales in our order)."""
+    import torch
+    from kernel_cases.gemm import triton_of_mx
+
+    from flydsl.kernels.gemm.mxfp8_gemm_interface import gemm_mxfp8
+    from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8
+
+    triton = triton_of_mx(m, n, k, ("e4m3", "e4m3" if b_format == "fp8" else "e2m1"))
+    a = torch.zeros(m, k, dtype=torch.uint8)
+    if b_format == "fp8":
+        kind = torch.float8_e4m3fn
+        b = torch.zeros(n, k, dtype=torch.uint8).view(kind)
+        plain = [torch.full((rows, k // 32), 127, dtype=torch.uint8) for rows in (m, n)]
+        return (Problem(lambda: gemm_mxfp8(a.view(kind), plain[0], b, plain[1]), triton),)
+    b = torch.zeros(n, k // 2, dtype=torch.uint8)
+    scales = [torch.full((-(-rows // 32) * 32, -(-k // 256) * 8), 127, dtype=torch.uint8) for rows in (m, n)]
+    c = torch.zeros(m, n, dtype=torch.bfloat16)
+
+    def of_tile(tile: tuple[int, int]) -> Problem:
+        launch = compile_preshuffle_gemm_a8(
+            M=m, N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=256, in_dtype="a8w4", out_dtype="bf16"
+        )
+        return Problem(lambda: launch(c, a, b, *scales, m, n), triton)
+
+    return tuple(of_tile(tile) for tile in _TILES if tile[0] <= max(64, m))
+
+
+_TILES = ((64, 128), (128, 128), (128, 256))  # of ours where there is no peer's
+_SCALED = ((128, 4096, 7168), (4096, 4096, 7168))
+
+
+def without_peer(arch: str) -> Iterator[tuple[str, str, Callable[[], tuple[Problem, ...]]]]:
+    """Name and problem of those that the peer has no code object for, and what makes ours, one for each tile."""
+    for m, n, k in _SCALED:
+        yield "gemm fp8 block-scaled", f"{m}x{n}x{k}", partial(block_scaled, arch, m, n, k)
+        if arch == "gfx950":
+            yield "gemm mxfp8", f"{m}x{n}x{k}", partial(mx_fp8, m, n, k, "fp8")
+            yield "gemm mxfp8 mxfp4", f"{m}x{n}x{k}", partial(mx_fp8, m, n, k, "fp4")
 
 
 def rows(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
@@ -183,28 +251,57 @@ def newest(records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     yield from last.values()
 
 
-def figures(prediction: Any) -> dict[str, Any]:
-    """What the table has of a prediction (its JSON object)."""
-    data = prediction.data
+def figures(*predictions: Any) -> dict[str, Any]:
+    """What the table has of the predictions of a call's launches: the sum of their times, the bound of the longest."""
+    longest = max(predictions, key=lambda one: float(one.seconds)).data
     return {
-        "us": data["time_us"],
-        "error": data["error"],
-        "bound": data["bound"],
-        "waves": data["occupancy"]["waves_per_simd"],
-        "issue_cycles": data["issue_cycles"],
+        "us": sum(one.data["time_us"] for one in predictions),
+        "error": longest["error"],
+        "bound": longest["bound"],
+        "waves": longest["occupancy"]["waves_per_simd"],
+        "issue_cycles": sum(one.data["issue_cycles"] for one in predictions),
     }
+
+
+def triton_figures(arch: str, candidates: tuple[Any, ...], python: Path) -> dict[str, Any] | None:
+    """Those of the fastest candidate; None where none could be built."""
+    from kernel_cases import measure
+    from row_times import triton_of
+
+    with tempfile.TemporaryDirectory() as folder:
+        answers = measure.build_triton(python, [one.request(arch) for one in candidates], Path(folder))
+        best = triton_of(arch, SimpleNamespace(triton=candidates), answers)
+    return None if best is None else {**figures(best[0]), "choice": best[1]}
+
+
+def row_of(
+    arch: str, name: str, shape: str, problems: tuple[Problem, ...], warm: bool, python: Path | None
+) -> dict[str, Any]:
+    """A row without the peer's: the fastest of ours, and of Triton's where there is an interpreter for it."""
+    from flydsl.emulator.predicting import predict
+
+    ours = []
+    for problem in problems:
+        with predict(DEVICES[arch], sampled=True, warm=warm) as session:
+            problem.run()
+        ours.append(figures(*session.launches))
+    row = {
+        "device": DEVICES[arch], "kernel": name, "shape": shape, "ours": min(ours, key=lambda one: float(one["us"])),
+    }  # fmt: skip
+    if python is not None and problems[0].triton:
+        best = triton_figures(arch, problems[0].triton, python)
+        row |= {} if best is None else {"triton": best}
+    return row
 
 
 def work(options: argparse.Namespace) -> None:
     """All problems of one architecture (in a process of its own: the architecture is that of a process)."""
-    from kernel_cases import measure
-    from row_times import triton_of
-
     from flydsl.emulator.device import Emulator
-    from flydsl.emulator.predicting import Prediction, predict
+    from flydsl.emulator.predicting import Prediction
     from flydsl.emulator.records import is_warm, predict_record
 
     arch = options.arch[0]
+    python = None if options.triton_venv is None else options.triton_venv / "bin" / "python"
     results = []
     for record in newest(json.loads(options.records.read_text())["records"]):
         if record["arch"] != arch or not re.search(options.only, record["id"]):
@@ -212,39 +309,28 @@ def work(options: argparse.Namespace) -> None:
         problem = problem_of(record)
         if problem is None:
             continue
-        with predict(DEVICES[arch], sampled=True, warm=is_warm(record)) as session:
-            problem.run()
+        name = f"{record['op'].replace('_', ' ')} {record['dtype']}"
+        row = row_of(arch, name, record["shape"].replace("_", ", "), (problem,), is_warm(record), python)
         # The device of the process is one of our architecture: the record's launches run on it, too.
         theirs = Prediction(predict_record(Emulator(), record, options.objects)["launches"][0])
-        row = {
-            "device": DEVICES[arch],
-            "kernel": f"{record['op'].replace('_', ' ')} {record['dtype']}",
-            "shape": record["shape"].replace("_", ", "),
-            "ours": figures(session.last),
-            "peer": figures(theirs),
-        }
-        if options.triton_venv is not None and problem.triton:
-            with tempfile.TemporaryDirectory() as folder:
-                requests = [one.request(arch) for one in problem.triton]
-                answers = measure.build_triton(options.triton_venv / "bin" / "python", requests, Path(folder))
-                best = triton_of(arch, SimpleNamespace(triton=problem.triton), answers)
-            if best is not None:
-                row["triton"] = {**figures(best[0]), "choice": best[1]}
-        results.append(row)
-        print(_line(row), flush=True)
+        results.append({**row, "peer": figures(theirs)})
+        print(_line(results[-1]), flush=True)
+    for name, shape, make in without_peer(arch):
+        if re.search(options.only, f"{name} {shape}"):
+            results.append(row_of(arch, name, shape, make(), False, python))
+            print(_line(results[-1]), flush=True)
     Path(options.worker).write_text(json.dumps(results))
 
 
 def _cell(one: dict[str, Any] | None) -> str:
-    return "" if one is None else f"{one['us']:.4g} ({one['bound']}) | {one['issue_cycles'] / 1e6:,.4g}"
+    return " | " if one is None else f"{one['us']:.4g} ({one['bound']}) | {one['issue_cycles'] / 1e6:,.4g}"
 
 
 def _line(row: dict[str, Any]) -> str:
-    triton = row.get("triton")
-    ratio = f"{row['ours']['us'] / row['peer']['us']:.2f} | "
-    ratio += f"{row['ours']['us'] / triton['us']:.2f}" if triton else ""
-    cells = [row["device"], row["kernel"], row["shape"], _cell(row["ours"]), _cell(row["peer"])]
-    return f"| {' | '.join(cells)} | {_cell(triton) if triton else ' | '} | {ratio} |"
+    others = [row.get("peer"), row.get("triton")]
+    cells = [row["device"], row["kernel"], row["shape"], _cell(row["ours"]), *map(_cell, others)]
+    ratios = ["" if one is None else f"{row['ours']['us'] / one['us']:.2f}" for one in others]
+    return f"| {' | '.join([*cells, *ratios])} |"
 
 
 def page(lines: list[str]) -> str:

@@ -32,6 +32,7 @@ BLOCKS = (
     (64, 128, 128, 4),
 )  # of Triton's candidates, with warps
 MX_BLOCKS = ((128, 128, 256, 4), (128, 128, 128, 4), (256, 256, 256, 8), (128, 256, 256, 8))
+SCALED_BLOCKS = ((16, 128, 4), (64, 128, 4), (128, 128, 4), (128, 128, 8), (128, 256, 8))  # M, N, warps
 _WIDE = 4096  # columns and inner extent of the peer's figures
 
 
@@ -59,17 +60,36 @@ def cases(arch: str) -> Iterator[Case]:
         yield _rowwise(arch, waves)
 
 
-def triton_of_mx(m: int, n: int, k: int) -> tuple[TritonKernel, ...]:
-    """Triton's candidates for a product of MXFP4 operands, with scales in the order of rows."""
-    a, b = (torch.zeros(rows, k // 2, dtype=torch.uint8) for rows in (m, n))
+def triton_of_mx(m: int, n: int, k: int, formats: tuple[str, str] = ("e2m1", "e2m1")) -> tuple[TritonKernel, ...]:
+    """Triton's candidates for a product of MX operands of these formats, with scales in the order of rows."""
+    a, b = (
+        torch.zeros(rows, k // 2 if of == "e2m1" else k, dtype=torch.uint8)
+        for rows, of in zip((m, n), formats, strict=True)
+    )
     scales = [torch.full((rows, k // 32), 127, dtype=torch.uint8) for rows in (m, n)]
     c = torch.zeros(m, n, dtype=torch.bfloat16)
     arguments = {"a": a, "b": b, "c": c, "scale_a": scales[0], "scale_b": scales[1], "m": m, "n": n, "k": k}
+    constants = {"A_FORMAT": formats[0], "B_FORMAT": formats[1], "GROUP": 4}
     return tuple(
-        TritonKernel("gemm_mx", arguments, {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP": 4},
+        TritonKernel("gemm_mx", arguments, {**constants, "BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk},
                      (-(-m // bm) * (n // bn), 1, 1), warps)
         for bm, bn, bk, warps in MX_BLOCKS
         if n % bn == 0
+    )  # fmt: skip
+
+
+def triton_of_blocks(arch: str, m: int, n: int, k: int) -> tuple[TritonKernel, ...]:
+    """Triton's candidates for a product of fp8 with scales of 128 of K (and of 128 rows of B)."""
+    kind = float8(arch)[0]
+    a, b = (torch.zeros(rows, k, dtype=torch.uint8).view(kind) for rows in (m, n))
+    scales = torch.ones(k // 128, m), torch.ones(-(-n // 128), k // 128)
+    c = torch.zeros(m, n, dtype=torch.bfloat16)
+    arguments = {"a": a, "b": b, "c": c, "scale_a": scales[0], "scale_b": scales[1], "m": m, "n": n, "k": k}
+    return tuple(
+        TritonKernel("gemm_blocks", arguments, {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": 128, "GROUP": 4},
+                     (-(-m // bm) * (n // bn), 1, 1), warps)
+        for bm, bn, warps in SCALED_BLOCKS
+        if n % bn == 0 and bm <= max(16, m)
     )  # fmt: skip
 
 

@@ -14,12 +14,14 @@ from test_awkward_shapes import BUILDERS, launch
 from flydsl.kernels.attention.config import FlashConfig
 from flydsl.kernels.attention.config import default_config as attention_default
 from flydsl.kernels.common import defaults as module
+from flydsl.kernels.common.arch import float8_of
 from flydsl.kernels.common.defaults import shape_class
 from flydsl.kernels.common.row_config import RowConfig, row_config
 from flydsl.kernels.common.row_plan import plan_rows
 from flydsl.kernels.common.workgroup_config import WorkgroupConfig, workgroup_config
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
+from flydsl.kernels.gemm.tile_gemm import ELEMENT_BYTES
 from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
@@ -99,20 +101,32 @@ def test_classes_of_shapes():
     assert shape_class(1, 2, 3, 4096, 4097) == [1, 2, 4, 4096, 8192]
 
 
-@pytest.mark.parametrize(("of", "found"), SHAPES, ids=lambda one: one if isinstance(one, str) else str(one["class"]))
+@pytest.mark.parametrize(
+    ("of", "found"), SHAPES, ids=lambda one: one if isinstance(one, str) else f"{one['in_dtype']} {one['class']}"
+)
 def test_what_was_tuned_computes_right_on_a_small_problem(of, found, arch):
     if of != arch:
         pytest.skip("tuned for another architecture")
     values = dict(found["config"])
     waves = values.pop("waves")
-    config = GemmConfig(**values, tile_k=32, waves=None if waves is None else tuple(waves))
+    config = GemmConfig(
+        **values, tile_k=64 // ELEMENT_BYTES[found["in_dtype"]], waves=None if waves is None else tuple(waves)
+    )
     m, n, k = config.tile_m + 5, config.tile_n + 12, 128 * config.split_k
     generator = torch.Generator().manual_seed(0)
-    a, b = (torch.randn(size, k, generator=generator).to(torch.bfloat16) for size in (m, n))
+    if found["in_dtype"] == "int8":
+        a, b = (torch.randint(-9, 9, (size, k), generator=generator, dtype=torch.int8) for size in (m, n))
+    else:
+        kinds = {"bf16": torch.bfloat16, "fp8": getattr(torch, float8_of(arch).torch_name)}
+        kind = kinds[found["in_dtype"]]
+        a, b = (torch.randn(size, k, generator=generator).to(kind) for size in (m, n))
+    scales = [None, None] if found["in_dtype"] == "bf16" else [torch.rand(rows, generator=generator) for rows in (m, n)]
     out = torch.full((m, n), float("nan"), dtype=torch.bfloat16)
-    multiply(a, b, out, config=config)
-    expected = a.double() @ b.double().t()
-    bound = 2.0**-8 * expected.abs() + 2.0**-18 * k * (a.double().abs() @ b.double().abs().t()).max() / k
+    multiply(a, b, out, scale_a=scales[0], scale_b=scales[1], config=config)
+    factor = 1.0 if scales[0] is None else scales[0].double()[:, None] * scales[1].double()
+    expected = (a.double() @ b.double().t()) * factor
+    largest = ((a.double().abs() @ b.double().abs().t()) * factor).max()
+    bound = 2.0**-8 * expected.abs() + 2.0**-18 * largest
     assert ((out.double() - expected).abs() <= bound).all()
 
 

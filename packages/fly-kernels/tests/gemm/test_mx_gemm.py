@@ -92,27 +92,34 @@ def test_tiles_of_the_defaults():
     found = defaults("scaled_loops", "gfx950")
     assert found
     for one in found:
-        (tile_m, tile_n), most = one["tile"], one["waves_per_eu"]
+        (tile_m, tile_n), most, direct = one["tile"], one["waves_per_eu"], one["loop"].get("direct", False)
         for a, b in (kinds for kinds in one["formats"] if kinds[1] != "f32"):
             gemm = TileGemm(
                 arch="gfx950", N=tile_n, K=1024, in_dtype=a, out_dtype="bf16", tile_m=tile_m, tile_n=tile_n, tile_k=256,
-                epilogue=Epilogue(), shuffled=True, b_mx=b, waves_per_eu=most, direct=one["loop"]["direct"],
+                epilogue=Epilogue(), shuffled=True, b_mx=b, waves_per_eu=most, direct=direct,
             )  # fmt: skip
-            wanted = {"parts": one["loop"]["parts"], "direct": one["loop"]["direct"]}
+            wanted = {"parts": one["loop"]["parts"], "direct": direct}
             assert {name: getattr(gemm.tiled, name) for name in wanted} == wanted
             assert gemm.plan.threads == 64 * one["waves"][0] * one["waves"][1]
             assert replace(gemm, waves_per_eu=most + 1).tiled.parts == 1
 
 
 @pytest.mark.usefixtures("scaled")
-@pytest.mark.parametrize("in_dtype", ["fp6", "a8w4"])
-def test_a_form_that_asks_for_an_occupancy_has_the_registers_for_it(counters, in_dtype):
-    """128 x 256 of 8-bit A, ragged, with K of an odd number of steps."""
-    M, N, K = 130, 256, 640
+@pytest.mark.parametrize(
+    ("in_dtype", "tile", "K"),
+    [("fp6", (128, 256, 128), 640), ("a8w4", (128, 256, 128), 640), ("fp6", (64, 256, 256), 768),
+     ("fp4", (64, 256, 256), 1536)],
+)  # fmt: skip
+def test_a_form_that_asks_for_an_occupancy_has_the_registers_for_it(counters, in_dtype, tile, K):
+    """Of 256 columns, ragged, with K of an odd number of steps."""
+    M, N = tile[0] + 2, 256
     kind = {"a8w4": "fp8"}.get(in_dtype, in_dtype)
-    (form,) = [one for one in defaults("scaled_loops", "gfx950") if [kind, "fp4"] in one["formats"]]
+    found = defaults("scaled_loops", "gfx950")
+    (form,) = [one for one in found if [kind, "fp4"] in one["formats"] and one["tile"] == [*tile[:2]]]
+    assert K % form["step"] == 0
+    assert K // form["step"] % 2 == 1
     problem, c = MxProblem(M, N, K, kind, "fp4"), torch.full((M, N), float("nan"), dtype=torch.bfloat16)
-    launch = compile_preshuffle_gemm_a8(M=M, N=N, K=K, **tile_of(128, 256, 128), in_dtype=in_dtype)
+    launch = compile_preshuffle_gemm_a8(M=M, N=N, K=K, **tile_of(*tile), in_dtype=in_dtype)
     profile = counters(launch, c, *problem.tensors(), M, N)
     problem.check(c)
     assert profile["registers"]["vgpr"] <= 512 // form["loop"]["occupancy"]

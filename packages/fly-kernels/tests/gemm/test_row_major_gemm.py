@@ -200,6 +200,12 @@ def test_default_configurations_fit(arch_name, in_dtype, shape):
     assert config.split_k == 1 or tiles * config.split_k <= COMPUTE_UNITS[arch_name]
 
 
+@pytest.mark.parametrize("arch_name", ["gfx942", "gfx950"])
+def test_k_is_split_where_that_saves_more_than_it_costs(arch_name):
+    """64 tiles, a quarter of the compute units; each loads 80 times K."""
+    assert [default_config(arch_name, "fp16", 16, 4096, k).split_k for k in (2048, 3072, 4096, 16384)] == [1, 1, 4, 4]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

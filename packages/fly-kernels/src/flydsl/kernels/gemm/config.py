@@ -106,7 +106,8 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
 
     Up to 16 rows (decode) a tile is 16 x 64, up to 32 rows 32 x 64: then B is read once and nothing else matters. For
     more rows it is the largest tile of which there are as many as compute units. Where even the smallest leaves
-    compute units idle, K is split in two, four, ... up to 16 parts.
+    compute units idle, K is split in two, four, ... up to 16 parts, if a workgroup saves more than it takes to add the
+    parts up: counted in the bytes that it loads, "split_costs" in the table.
 
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
@@ -136,6 +137,8 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         and K * size // (2 * split) >= table["least_split_bytes"]  # a part keeps a main loop
     ):
         split *= 2
+    if (tile_m + tile_n) * K * size * (split - 1) < table["split_costs"] * split:
+        split = 1
     return GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
 
 
