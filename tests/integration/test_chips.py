@@ -12,10 +12,12 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
+from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl.kernels.common import arch as kernels
 from flydsl.layout.analysis.lds import lds_phases
-from flydsl.runtime.chips import CHIPS
-from flydsl.runtime.device import get_warp_size
+from flydsl.runtime.chips import CHIPS, family_of
+from flydsl.runtime.device import get_warp_size, is_rdna_arch
 from flydsl.trace.arch import describe
 
 EMULATED = ("gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
@@ -76,7 +78,7 @@ def test_what_fits_the_emulated_compute_unit(name):
     done = subprocess.run(command, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     waves = chip.simds * chip.waves
-    shared = chip.lds_bytes * (2 if name.startswith(("gfx11", "gfx120")) else 1)  # a workgroup processor has it twice
+    shared = chip.lds_bytes * (2 if is_rdna_arch(name) else 1)  # a workgroup processor has it twice
     granules = -(-third // chip.lds_granule)
     wanted = [waves, min(chip.workgroups, waves // 2), shared // (granules * chip.lds_granule)]
     assert json.loads(done.stdout.splitlines()[-1]) == wanted
@@ -96,6 +98,24 @@ def test_the_compiler_and_the_runtime(name):
     found = describe(name)
     assert (found.warp_size, found.lds_bytes) == (CHIPS[name].wave, CHIPS[name].lds_bytes)
     assert get_warp_size(name) == CHIPS[name].wave
+
+
+# An atom that the chips of a family have, and no others.
+ATOMS = {
+    "cdna": "!fly_rocdl.cdna3.buffer_copy_lds<32>",
+    "rdna3": "!fly_rocdl.gfx11.wmma<16x16x16, (f16, f16) -> f32, signA = false, signB = false, clamp = false>",
+    "rdna4": "!fly_rocdl.gfx120x.wmma<16x16x16, (f16, f16) -> f32, signA = false, signB = false, clamp = false>",
+    "gfx1250": "!fly_rocdl.gfx1250.wmma<16x16x32, (f16, f16) -> f32, signA = false, signB = false, clamp = false>",
+}
+
+
+@pytest.mark.parametrize("name", [*CHIPS, "gfx90a", "gfx1030", "gfx1200", "gfx12-generic", "gfx1250-strict", "sm_80"])
+def test_the_families_of_the_dialect(name):
+    family = family_of(name)
+    with ir.Context():
+        there = [one for one, atom in ATOMS.items() if fly.why_unavailable(ir.Type.parse(atom), name) is None]
+    assert there == [one for one in ATOMS if family is not None and one == family.name]
+    assert describe(name).family == (family.name if family is not None else "unknown")
 
 
 @pytest.mark.parametrize("chip", CHIPS.values(), ids=CHIPS)

@@ -106,7 +106,10 @@ def test_conflict_is_noticed_before_a_device_is_used(python: Python, doubles: Pa
         ("gfx1201", True, 32),
         ("gfx1250", False, 32),
         ("gfx1250-strict", False, 32),
+        ("gfx12-generic", True, 32),
+        ("gfx803", False, 64),
         ("sm_90a", False, 32),
+        ("sm_80", False, 32),
     ],
 )
 def test_families(arch: str, rdna: bool, warp: int) -> None:

@@ -24,7 +24,7 @@ class Arch:
     name: str
     chip: str
     family: str
-    """One of `cdna`, `rdna3`, `rdna4`, `gfx1250`, `hopper`; `unknown`, or what its backend says."""
+    """One of `flydsl.runtime.chips.FAMILIES`; `unknown`, or what its backend says."""
     warp_size: int
     lds_bytes: int
     clusters: bool = False
@@ -33,29 +33,22 @@ class Arch:
     @property
     def nvidia(self) -> bool:
         """Whether it is one of NVIDIA's."""
-        return self.chip.startswith("sm_")
+        from flydsl.runtime.architecture import is_nvidia
+
+        return is_nvidia(self.chip)
 
 
 @cache
 def describe(name: str) -> Arch:
     """Return the facts about an architecture of AMD or NVIDIA (for example `gfx942`, `gfx1250-strict` or `sm_90a`)."""
+    from flydsl.runtime.chips import family_of
     from flydsl.runtime.device import SMEM_CAPACITY_MAP, get_warp_size
 
     chip = name.split("-", 1)[0].split(":", 1)[0]
-    if chip.startswith("gfx9"):
-        family = "cdna"
-    elif chip.startswith("gfx11"):
-        family = "rdna3"
-    elif chip.startswith("gfx125"):
-        family = "gfx1250"
-    elif chip.startswith("gfx12"):
-        family = "rdna4"
-    elif chip.startswith("sm_90"):
-        family = "hopper"
-    else:
-        family = "unknown"
+    family = family_of(chip)
     lds_bytes = SMEM_CAPACITY_MAP.get(chip, DEFAULT_LDS_BYTES)
-    return Arch(name, chip, family, get_warp_size(chip), lds_bytes, clusters=family in ("gfx1250", "hopper"))
+    clusters = family is not None and family.clusters
+    return Arch(name, chip, family.name if family else "unknown", get_warp_size(chip), lds_bytes, clusters)
 
 
 def _amd_default() -> Arch:

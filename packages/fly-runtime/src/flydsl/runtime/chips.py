@@ -20,7 +20,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHIPS", "Chip"]
+__all__ = ["CHIPS", "FAMILIES", "Chip", "Family", "family_of"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Chips that share their instructions' encoding, by how their processors' names begin.
+
+    Attributes:
+        name: of the family.
+        prefix: of the names of its processors.
+        wave: lanes of a wave, where compilers have the choice.
+        rdna: it is one of the Radeon graphics chips' families.
+        clusters: workgroups can be launched in clusters.
+    """
+
+    name: str
+    prefix: str
+    wave: int
+    rdna: bool = False
+    clusters: bool = False
+
+
+FAMILIES = (
+    Family("cdna", "gfx9", 64),
+    Family("rdna2", "gfx10", 32, rdna=True),
+    Family("rdna3", "gfx11", 32, rdna=True),
+    Family("gfx1250", "gfx125", 32, clusters=True),
+    Family("rdna4", "gfx12", 32, rdna=True),
+    Family("hopper", "sm_90", 32, clusters=True),
+)
+"""A processor is of the first whose prefix its name has. The dialect, which depends on nothing, has the same in
+`FlyROCDL/IR/Availability.cpp`; `tests/integration/test_chips.py` compares them."""
+
+
+def family_of(processor: str) -> Family | None:
+    """Return the family of a processor ("gfx942", "gfx1250-strict"); `None` for one that is of none of them."""
+    return next((one for one in FAMILIES if processor.startswith(one.prefix)), None)
 
 
 @dataclass(frozen=True)
@@ -55,6 +91,13 @@ class Chip:
     workgroups: int
     fp8: str
     matrix: str
+
+    @property
+    def family(self) -> str:
+        """The name of its family."""
+        found = family_of(self.name)
+        assert found is not None
+        return found.name
 
 
 CHIPS = {

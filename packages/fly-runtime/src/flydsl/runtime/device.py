@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import hardware
 from .architecture import is_nvidia, processor, requested_arch
-from .chips import CHIPS
+from .chips import CHIPS, family_of
 from .errors import DeviceError
 
 DEFAULT_ARCH = "gfx942"
@@ -35,13 +35,17 @@ def get_rocm_device_count() -> int:
 
 def is_rdna_arch(arch: str | None = None) -> bool:
     """Whether an architecture (None: the target) is RDNA: gfx10*, gfx11*, gfx120*. gfx1250 is not."""
-    return processor(arch or get_rocm_arch()).startswith(("gfx10", "gfx11", "gfx120"))
+    family = family_of(processor(arch or get_rocm_arch()))
+    return family is not None and family.rdna
 
 
 def get_warp_size(arch: str | None = None) -> int:
     """Lanes of a wave: 64 on GCN and CDNA (gfx9 and before), 32 on RDNA, gfx125x and NVIDIA's."""
     name = processor(arch or get_rocm_arch())
-    return 32 if is_nvidia(name) or name.startswith(("gfx10", "gfx11", "gfx12")) else 64
+    family = family_of(name)
+    if family is not None:
+        return family.wave
+    return 32 if is_nvidia(name) else 64
 
 
 def check_smem_capacity(allocated_bytes: int, arch: str | None = None) -> None:

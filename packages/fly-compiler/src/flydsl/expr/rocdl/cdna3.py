@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .copy_ops import (
     BufferAtomic,
     BufferAtomicAdd,
@@ -16,10 +14,7 @@ from .copy_ops import (
 )
 from .mma_ops import MFMA
 from .sparse_mma import SMFMAC
-from .waits import emit_waitcnt
-
-if TYPE_CHECKING:
-    from ..values.accepted import StaticInt
+from .waits import s_waitcnt_of_cdna as s_waitcnt
 
 __all__ = [
     "MFMA",
@@ -33,14 +28,3 @@ __all__ = [
     "BufferCopyLDS",
     "s_waitcnt",
 ]
-
-
-def s_waitcnt(
-    bitfield: StaticInt | None = None,
-    *,
-    vmcnt: StaticInt | None = None,
-    lgkmcnt: StaticInt | None = None,
-    expcnt: StaticInt | None = None,
-) -> None:
-    """Wait for counters, in the encoding of this architecture; see `fx.rocdl.s_waitcnt`."""
-    emit_waitcnt("cdna", bitfield, vmcnt, lgkmcnt, expcnt)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from flydsl.trace import context as _trace
 from flydsl.trace.build import build_op, int_attribute
@@ -13,6 +16,8 @@ from .availability import check_instruction
 
 if TYPE_CHECKING:
     from ..values.accepted import StaticInt
+
+_P = ParamSpec("_P")
 
 __all__ = [
     "encode_waitcnt",
@@ -106,7 +111,9 @@ def encode_waitcnt(
     return exp | (lgkm << 4) | (vm << 10)
 
 
-def s_waitcnt(
+def _waitcnt(
+    family: str,
+    /,
     bitfield: StaticInt | None = None,
     *,
     vmcnt: StaticInt | None = None,
@@ -119,17 +126,6 @@ def s_waitcnt(
         TypeError: both or neither, or a count that is not static.
         ValueError: a count out of range, or an architecture without the instruction.
     """
-    emit_waitcnt(_trace.target().family, bitfield, vmcnt, lgkmcnt, expcnt)
-
-
-def emit_waitcnt(
-    family: str,
-    bitfield: StaticInt | None,
-    vmcnt: StaticInt | None,
-    lgkmcnt: StaticInt | None,
-    expcnt: StaticInt | None,
-) -> None:
-    """Build s_waitcnt in the encoding of `family`."""
     check_instruction("rocdl.s.waitcnt", "s_waitcnt")
     named = any(count is not None for count in (vmcnt, lgkmcnt, expcnt))
     if (bitfield is not None) is named:
@@ -140,6 +136,25 @@ def emit_waitcnt(
     if not 0 <= value <= 0xFFFF:
         raise ValueError(f"the bitfield of s_waitcnt has 16 bits, got {value}")
     build_op("rocdl.s.waitcnt", (), (), {"bitfield": int_attribute(value, 32)})
+
+
+def _in_encoding_of(family: str | None, wait: Callable[Concatenate[str, _P], None]) -> Callable[_P, None]:
+    """Return `wait` in the encoding of a family; `None` stands for that of the target."""
+
+    @functools.wraps(wait)
+    def s_waitcnt(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        wait(family or _trace.target().family, *args, **kwargs)
+
+    given = list(inspect.signature(wait).parameters.values())[1:]
+    s_waitcnt.__signature__ = inspect.Signature(given)  # type: ignore[attr-defined]
+    s_waitcnt.__name__ = s_waitcnt.__qualname__ = "s_waitcnt"
+    return s_waitcnt
+
+
+s_waitcnt = _in_encoding_of(None, _waitcnt)
+s_waitcnt_of_cdna = _in_encoding_of("cdna", _waitcnt)
+s_waitcnt_of_rdna3 = _in_encoding_of("rdna3", _waitcnt)
+s_waitcnt_of_rdna4 = _in_encoding_of("rdna4", _waitcnt)
 
 
 def check_class(name: str) -> None:

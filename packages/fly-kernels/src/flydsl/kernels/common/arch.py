@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flydsl.runtime.architecture import is_nvidia
 from flydsl.runtime.chips import CHIPS, Chip
 from flydsl.runtime.device import get_rocm_arch
 
@@ -52,7 +53,7 @@ class Architecture:
     @property
     def nvidia(self) -> bool:
         """Whether it is one of NVIDIA's: a vector is read and written at a multiple of its size, or not at all."""
-        return self.name.startswith("sm_")
+        return is_nvidia(self.name)
 
     @property
     def fp8(self) -> Float8:

@@ -83,7 +83,7 @@ class FlyValue:
         return [self.value.type]
 
     def __cache_signature__(self) -> Any:
-        return (type(self), self.type_text)
+        return (type(self), self._facts)
 
 
 class IntTuple(FlyValue):
