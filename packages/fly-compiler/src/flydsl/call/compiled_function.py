@@ -8,7 +8,9 @@ import math
 import operator
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,21 +63,29 @@ class CompiledFunction:
         """The artifact's file."""
         return self._compiled.path
 
-    def export(self, path: str | os.PathLike[str]) -> Path:
+    def export(self, path: str | os.PathLike[str], targets: Sequence[str] | None = None) -> Path:
         """Write the artifact to a file: one shared object that fly-runtime alone loads, and that C++ programs link.
 
         The file appears whole or not at all. An artifact that the cache has lost meanwhile is compiled again.
+
+        With targets, `("gfx942", "gfx950", "sm_90a")`, the function is compiled for each of these, and the file has the
+        kernels of all and one host function, whose grids, blocks and arguments are the same on all of them.
 
         Returns:
             The file's path.
 
         Raises:
             OSError: the folder is missing or cannot be written.
-            RuntimeError: the cache has lost the artifact, and the function would be another one now.
+            RuntimeError: the cache has lost the artifact, and the function would be another one now; the host function
+                depends on the target.
+            TypeError: targets are no names.
+            ValueError: no targets, one twice, or one that lacks what the function asks for.
+            DSLCompileError: it cannot be compiled for one of them.
         """
         target = Path(path)
+        made = self._compiled.private_copy() if targets is None else _for_targets(self._compiled, targets)
         with (
-            self._compiled.private_copy() as copy,
+            made as copy,
             open(copy, "rb") as source,
             atomic_write(target, mode="wb") as file,
         ):
@@ -153,6 +163,17 @@ class CompiledFunction:
 
     def __repr__(self) -> str:
         return f"<CompiledFunction {self._name} from {self._compiled.path}>"
+
+
+@contextmanager
+def _for_targets(compiled: Compiled, targets: Sequence[str]) -> Iterator[Path]:
+    """Give a block the artifact for several targets; it goes at its end."""
+    from flydsl.compile.targets import build_for
+
+    with tempfile.TemporaryDirectory(prefix="flydsl-") as folder:
+        path = Path(folder, "artifact.so")
+        build_for(compiled.request, targets, path)
+        yield path
 
 
 def _made(

@@ -44,12 +44,12 @@ from .specs import ArgumentSpec
 from .target import Settings, marks_uninitialised
 from .tracing import KTRACE_BUFFER, Compilation, Static, trace_host
 
-__all__ = ["Compiled", "Request", "compile_request"]
+__all__ = ["HOST_OPT_LEVEL", "Compiled", "Request", "compile_request"]
 
 _SLOW_AFTER = 10.0
 # The host function computes grids and fills slots: a few nanoseconds, however much is spent on optimising it. LLVM's
 # level 2 would take half of the emission's time.
-_HOST_OPT_LEVEL = 0
+HOST_OPT_LEVEL = 0
 
 
 @dataclass
@@ -376,7 +376,7 @@ def _build(request: Request, compilation: Compilation, key: str, path: Path, tim
             path,
             arguments=request.run_time(),
             key=key,
-            opt_level=_HOST_OPT_LEVEL,
+            opt_level=HOST_OPT_LEVEL,
             times=times,
         )
 

@@ -90,19 +90,21 @@ def build_note(
     device_code: Sequence[DeviceCode],
     arguments: list[dict[str, Any]],
     key: str,
-    kind: str,
 ) -> str:
     """Return the note as JSON text.
 
     Args:
         compilation: what was traced.
         lowered: the lowered module.
-        device_code: what the backend says of the device code in it.
+        device_code: what backends say of the device code in it, by target.
         arguments: entries of the run-time arguments.
         key: the cache key; a lookup compares it.
-        kind: what the device code is, one of `ARTIFACT_KINDS`.
     """
-    resources: dict[str, Mapping[str, Any]] = {name: used for one in device_code for name, used in one.kernels.items()}
+    # Of several targets, what the first one's kernels use.
+    resources: dict[str, Mapping[str, Any]] = {}
+    for one in device_code:
+        resources = {**one.kernels, **resources}
+    kinds = {one.arch: one.kind for one in device_code if one.kind != "hsaco"}
     emitted = {kernel.name: kernel for kernel in compilation.kernels}
     kernels = []
     # The launcher numbers kernels as the code object's table does (by name), whatever the order of emission.
@@ -124,7 +126,7 @@ def build_note(
         "arguments": arguments,
         "kernels": kernels,
         "architectures": [one.arch for one in device_code],
-        **({} if kind == "hsaco" else {"device_code": {one.arch: kind for one in device_code}}),
+        **({"device_code": kinds} if kinds else {}),
         "host_triple": "x86_64-unknown-linux-gnu",
         "toolchain": package_versions(),
         "source_hash": key,

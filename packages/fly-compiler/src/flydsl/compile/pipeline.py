@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from flydsl.runtime import seal_artifact
 from flydsl.trace.diagnostics import Diagnostic, DSLCompileError, frames_of
 from flydsl.utils import env, log
 
-from .backends import ARTIFACT_KINDS, TO_BINARY, BaseBackend, Stage
+from .backends import ARTIFACT_KINDS, TO_BINARY, BaseBackend, DeviceCode, Stage
 from .dumps import Dumps
 from .llvm_options import llvm_options
 from .memory import want_memory
@@ -24,7 +24,7 @@ from .note import argument_entries, build_note
 from .specs import ArgumentSpec
 from .tracing import Compilation
 
-__all__ = ["StageTimes", "emit", "lower"]
+__all__ = ["StageTimes", "described", "emit", "lower"]
 
 
 @dataclass
@@ -133,6 +133,21 @@ def _diagnostic(one: Any) -> Diagnostic:
     return Diagnostic(str(one.message), kept, frames_of(one.location))
 
 
+def described(backend: BaseBackend, lowered: ir.Module, hints: Mapping[str, Any]) -> list[DeviceCode]:
+    """Return what device code a lowered program holds, with its kind.
+
+    Raises:
+        DSLCompileError: an artifact cannot hold code of this kind.
+    """
+    kind = backend.artifact_kind
+    if kind not in ARTIFACT_KINDS:
+        raise DSLCompileError(
+            f"cannot write the artifact: compile backend {backend.target.backend!r} makes {kind}, and artifacts hold "
+            f"{', '.join(ARTIFACT_KINDS)}"
+        )
+    return [replace(one, kind=kind) for one in backend.device_code(lowered, hints=hints)]
+
+
 def emit(
     compilation: Compilation,
     backend: BaseBackend,
@@ -143,6 +158,7 @@ def emit(
     key: str,
     opt_level: int,
     times: StageTimes,
+    device_code: Sequence[DeviceCode] | None = None,
 ) -> None:
     """Write the artifact of a lowered module to `path`, by way of a temporary file beside it.
 
@@ -155,21 +171,17 @@ def emit(
         key: the cache key.
         opt_level: of LLVM, for the host function.
         times: gets the duration.
+        device_code: what device code there is; by default what `described` says of the backend's.
 
     Raises:
         DSLCompileError: host code generation or linking fails, or an artifact cannot hold code of this kind.
         MemoryError: memory ran out.
     """
-    if backend.artifact_kind not in ARTIFACT_KINDS:
-        raise DSLCompileError(
-            f"cannot write the artifact: compile backend {backend.target.backend!r} makes {backend.artifact_kind}, "
-            f"and artifacts hold {', '.join(ARTIFACT_KINDS)}"
-        )
 
     def work() -> None:
         entries = argument_entries(arguments, lowered, compilation.entry)
-        device_code = backend.device_code(lowered, hints=compilation.hints)
-        note = build_note(compilation, lowered, device_code, entries, key, backend.artifact_kind)
+        code = described(backend, lowered, compilation.hints) if device_code is None else device_code
+        note = build_note(compilation, lowered, code, entries, key)
         _fly_emit.emit_artifact(
             lowered,
             entry=compilation.entry,

@@ -4,11 +4,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from . import variables
 
 _ARCH = re.compile(r"gfx[0-9a-f]{3,4}(-[a-z0-9_-]+)?(:[a-z]+[+-])*|sm_[0-9]{2,3}[af]?")
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+
+_compiled_for: ContextVar[str | None] = ContextVar("flydsl_compiled_for", default=None)
+
+
+@contextmanager
+def compiling_for(arch: str) -> Iterator[None]:
+    """Have `requested_arch` answer with an architecture, whatever the environment asks for, in a block of this thread.
+
+    Raises ValueError for what is no architecture.
+    """
+    if not _ARCH.fullmatch(arch):
+        raise ValueError(f"expected an architecture like gfx942 or sm_90a, got {arch!r}")
+    token = _compiled_for.set(arch)
+    try:
+        yield
+    finally:
+        _compiled_for.reset(token)
 
 
 def is_nvidia(arch: str) -> bool:
@@ -44,6 +65,9 @@ def requested_arch() -> str | None:
     `ARCH` and `FLYDSL_GPU_ARCH` mean the same; `HSA_OVERRIDE_GFX_VERSION` counts when neither is set. Raises ValueError
     for a value that is no architecture, and when the first two are both set and differ.
     """
+    found = _compiled_for.get()
+    if found is not None:
+        return found
     arch, gpu_arch = variables.ARCH.get(), variables.GPU_ARCH.get()
     if arch and gpu_arch and arch != gpu_arch:
         raise ValueError(

@@ -63,10 +63,12 @@ class DeviceCode:
         arch: the architecture.
         kernels: by the name of each kernel, in the order of the code's table, what an artifact's note says of it: the
             resources that it uses, the hints that it was made with. Values that JSON has.
+        kind: the backend's `artifact_kind`; empty where it does not say.
     """
 
     arch: str
     kernels: Mapping[str, Mapping[str, Any]]
+    kind: str = ""
 
 
 @dataclass(frozen=True)
