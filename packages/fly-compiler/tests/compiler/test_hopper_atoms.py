@@ -194,6 +194,71 @@ def test_a_copy_that_there_is_not(arguments, error, message):
         copies(**arguments)(*matrices())
 
 
+def test_clusters():
+    """A box that comes to both workgroups of a pair, who tell each other when they have read it."""
+
+    @flyc.kernel(known_block_size=(128, 1, 1))
+    def kernel(box: fx.nvgpu.TensorMap, x: fx.Tensor):
+        shared = fx.SharedAllocator(1024, static=False)
+        room = shared.allocate(fx.Array[fx.Float32, 8 * 32], 1024).peek()
+        tile = fx.make_view(room.ptr, fx.make_layout((8, 32), (32, 1)))
+        barriers = shared.allocate(fx.Array[fx.Int64, 2], 8).peek()
+        pipeline = fx.nvgpu.AsyncPipeline(barriers.ptr, 1, box.transferred, 2)
+        thread, rank = fx.Int32(fx.thread_idx.x), fx.nvgpu.cluster_rank()
+        if thread == 0:
+            pipeline.init()
+        fx.nvgpu.cluster_barrier()
+        place = pipeline.start()
+        load = box.load_atom(multicast=True).set_value("multicast_mask", fx.Int16(3))
+        boxes = fx.flat_divide(box.coordinates((8, 32)), (8, 32))
+        if thread == 0:
+            barrier = pipeline.acquire(place)
+            if rank == 0:
+                fx.copy(load.set_value("barrier", barrier), boxes[None, None, 0, 0], tile)
+        pipeline.wait(place)
+        x[thread] = room.ptr[thread]
+        if thread < 2:
+            pipeline.release_at(place.stage, thread)
+        other = fx.nvgpu.cluster_load(room.ptr + thread % 32 * 4, rank ^ 1, 4)
+        x[thread + 128] = other[0] + other[3]
+        fx.nvgpu.cluster_barrier()
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        view = fx.make_view(fx.get_iter(x), fx.make_layout((8, 32), (32, 1)))
+        kernel(fx.nvgpu.make_tensor_map(view, (8, 32)), x).launch(grid=(2,), block=(128,), cluster=(2, 1, 1))
+
+    ptx = ptx_of(launch, X)
+    assert "%cluster_ctarank" in ptx
+    assert ptx.count("barrier.cluster.arrive") == ptx.count("barrier.cluster.wait") == 2
+    assert "mbarrier::complete_tx::bytes.multicast::cluster" in ptx
+    assert ptx.count("mapa.shared::cluster") == 2
+    assert "mbarrier.arrive.shared::cluster.b64" in ptx
+    assert "ld.shared::cluster.v4" in ptx
+
+
+@pytest.mark.parametrize(
+    ("count", "of_global", "error", "message"),
+    [
+        (5, False, ValueError, "at most 128 bits, got 5 elements of 32"),
+        (1, True, TypeError, "a pointer to shared memory"),
+    ],
+)
+def test_a_load_of_the_cluster_that_there_is_not(count, of_global, error, message):
+    @flyc.kernel(known_block_size=(128, 1, 1))
+    def kernel(x: fx.Tensor):
+        room = fx.SharedAllocator(16).allocate(fx.Array[fx.Float32, 8], 16).peek()
+        pointer = fx.get_iter(x) if fx.const_expr(of_global) else room.ptr
+        x[0] = fx.nvgpu.cluster_load(pointer, 0, count)[0]
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(2,), block=(128,), cluster=(2, 1, 1))
+
+    with pytest.raises(error, match=message):
+        launch(X)
+
+
 def test_elsewhere_they_are_refused(monkeypatch):
     monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx942")
     with pytest.raises(ValueError, match="make_tensor_map needs sm_90a, but the kernel is compiled for gfx942"):

@@ -4,12 +4,20 @@
 Everything here is refused, with the line, when the kernel is compiled for another target.
 """
 
-from .intrinsics import ballot, exp2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
+from .clusters import cluster_barrier, cluster_load, cluster_rank
+from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
 from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
 from .mbarriers import Mbarriers, fence_mbarrier_init
 from .pipeline import AsyncPipeline, PipelineState
 from .tensor_maps import TensorMap, make_tensor_map, tma_commit, tma_wait
-from .warps import elect_one, fence_async_shared, named_arrive, named_barrier, set_registers, warp_index
+from .warps import (
+    elect_one,
+    fence_async_shared,
+    named_arrive,
+    named_barrier,
+    set_registers,
+    warp_index,
+)
 
 __all__ = [
     "WGMMA",
@@ -18,10 +26,14 @@ __all__ = [
     "PipelineState",
     "TensorMap",
     "ballot",
+    "cluster_barrier",
+    "cluster_load",
+    "cluster_rank",
     "elect_one",
     "exp2_approx",
     "fence_async_shared",
     "fence_mbarrier_init",
+    "log2_approx",
     "make_tensor_map",
     "named_arrive",
     "named_barrier",

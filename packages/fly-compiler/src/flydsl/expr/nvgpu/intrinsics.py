@@ -12,7 +12,7 @@ from flydsl.trace.build import build_op
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import Float32, Int16, Int32, Uint32
 
-__all__ = ["ballot", "exp2_approx", "pack_e4m3", "reciprocal_approx", "rsqrt_approx"]
+__all__ = ["ballot", "exp2_approx", "log2_approx", "pack_e4m3", "reciprocal_approx", "rsqrt_approx"]
 
 
 def _call(what: str, name: str, operands: Sequence[Numeric], result: ir.Type) -> ir.Value:
@@ -51,6 +51,15 @@ def exp2_approx(value: Numeric | float) -> Numeric:
         ValueError: the target is no NVIDIA GPU.
     """
     return _of_float("exp2_approx", "llvm.nvvm.ex2.approx.ftz.f32", value)
+
+
+def log2_approx(value: Numeric | float) -> Numeric:
+    """Return the binary logarithm of a Float32, within 2^-22 or as much of it (`lg2.approx.ftz`); denormals count as 0.
+
+    Raises:
+        ValueError: the target is no NVIDIA GPU.
+    """
+    return _of_float("log2_approx", "llvm.nvvm.lg2.approx.ftz.f", value)
 
 
 def reciprocal_approx(value: Numeric | float) -> Numeric:

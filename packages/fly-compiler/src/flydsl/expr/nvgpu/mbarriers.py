@@ -8,6 +8,7 @@ from flydsl.trace.build import build, build_op
 from ..values.numeric.base import Numeric, as_numeric
 from ..values.numeric.types import Int32, Int64
 from ..values.pointer import Pointer
+from .clusters import cluster_address
 from .target import require_hopper
 
 __all__ = ["Mbarriers", "fence_mbarrier_init"]
@@ -63,6 +64,14 @@ class Mbarriers:
     def arrive(self, index: int | Numeric) -> None:
         """Count one arrival at barrier `index`."""
         build("nvvm.mbarrier.arrive", (self.at(index).llvm_ptr,), Int64.ir_type)
+
+    def arrive_at(self, index: int | Numeric, rank: int | Numeric) -> None:
+        """Count one arrival at barrier `index` of the workgroup of this rank in the cluster.
+
+        Of the scope of a workgroup, which orders the copies and products that are waited for: what this thread wrote by
+        itself the other workgroup need not see.
+        """
+        build_op("nvvm.mbarrier.arrive", [cluster_address(self.at(index), rank)])
 
     def expect(self, index: int | Numeric, transferred: int) -> None:
         """Count one arrival at barrier `index`, and expect so many bytes of copies in its phase."""

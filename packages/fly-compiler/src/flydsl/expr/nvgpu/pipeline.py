@@ -94,3 +94,7 @@ class AsyncPipeline:
     def release(self, stage: int | Numeric) -> None:
         """Count one of `releases` of a stage."""
         self.empty.arrive(stage)
+
+    def release_at(self, stage: int | Numeric, rank: int | Numeric) -> None:
+        """Count one of `releases` of a stage of another workgroup of the cluster, whose copies came here too."""
+        self.empty.arrive_at(stage, rank)
