@@ -43,7 +43,8 @@ TIMED = (
     ("bf16", 4096, 4096, 4096), ("bf16", 8192, 8192, 8192), ("bf16", 8192, 4096, 14336), ("bf16", 8192, 28672, 4096),
     ("fp8", 4096, 4096, 4096), ("fp8", 8192, 8192, 8192),
     ("bf16", 16, 4096, 4096), ("bf16", 16, 28672, 4096), ("bf16", 16, 8192, 28672), ("bf16", 64, 28672, 8192),
-    ("fp8", 16, 28672, 8192), ("bf16", 512, 4096, 4096),
+    ("fp8", 16, 28672, 8192), ("bf16", 16, 1024, 16384), ("bf16", 64, 2048, 16384), ("bf16", 128, 1024, 16384),
+    ("bf16", 256, 4096, 4096), ("bf16", 512, 4096, 4096),
 )  # fmt: skip
 # M, N, K; K and N in multiples of 16 bytes of their rows.
 CHECKED = (
@@ -58,6 +59,10 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "64x12r16": {"tile_n": 64, "stages": 12, "rows": 16},
     "128x8r64": {"tile_n": 128, "stages": 8, "rows": 64},
     "64x12r64": {"tile_n": 64, "stages": 12, "rows": 64},
+    "64x8": {"tile_n": 64, "stages": 8},
+    "64x12r16k4": {"tile_n": 64, "stages": 12, "rows": 16, "splits": 4},
+    "64x12r64k2": {"tile_n": 64, "stages": 12, "rows": 64, "splits": 2},
+    "64x6k4": {"tile_n": 64, "stages": 6, "splits": 4},
 }
 # Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`.
 FINISHED = (

@@ -27,7 +27,7 @@ suite() {
   step "$1 with tensors on the GPU" timeout --signal INT --kill-after 20 "$2" python3 -m pytest -q -rs -p no:cacheprovider -p cuda_plugin \
     --tb=short --least-passed "$3" -n "${FLYDSL_TEST_PROCESSES:-12}" --junitxml "$out/$1.xml" "${@:4}"
 }
-sanitized() { timeout 90 compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all python3 "${@:2}"; }
+sanitized() { timeout 150 compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all python3 "${@:2}"; }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
 step doctor python3 -m flydsl.runtime doctor
@@ -42,19 +42,45 @@ if asked kernels; then
 fi
 if asked language; then
   suite language 150 600 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
-    fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py
+    fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py \
+    fly-compiler/tests/compiler/test_targets.py::test_it_runs_on_the_device_here
 fi
 cd ../bench || exit 1
+for one in products:gemm attention:attention; do
+  if asked sanitizers || asked "${one%:*}"; then
+    step "${one%:*}, compiled here" python3 "cuda_${one#*:}.py" pack "${one%:*}"
+  fi
+done
 if asked sanitizers || asked rows; then
   step "row kernels, compiled here" python3 cuda.py pack pack
   step "kernels against float64" timeout 120 python3 cuda.py check pack
 fi
+# What one sanitizer says of the runtime and of some kernels.
+sanitize() {
+  local tool=$1
+  step "$tool: runtime" sanitized "$tool" -m pytest -q -p no:cacheprovider \
+    ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
+  step "$tool: kernels" sanitized "$tool" cuda.py check pack --only=-1000 --most-rows 5
+  for one in gemm-bf16-256x4 gemm-bf16-64x12r16k4 gemm-fp8-bf16-scaled; do
+    step "$tool: $one" sanitized "$tool" cuda_gemm.py check products --most 5 --only $one
+  done
+  for one in attention-bf16-128-full-1-default attention-bf16-64-causal-1-few; do
+    step "$tool: $one" sanitized "$tool" cuda_attention.py check attention --most 5 --only $one
+  done
+  step "$tool: sequences of several lengths" sanitized "$tool" -m pytest -q -p no:cacheprovider -p cuda_plugin \
+    ../packages/fly-kernels/tests/operators/test_on_a_gpu.py -k "several_lengths and 64-True"
+  exit $status
+}
 if asked sanitizers; then
   if command -v compute-sanitizer > /dev/null; then
-    for tool in memcheck racecheck synccheck initcheck; do
-      step "$tool: runtime" sanitized $tool -m pytest -q -p no:cacheprovider \
-        ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
-      step "$tool: kernels" sanitized $tool cuda.py check pack --only=-1000 --most-rows 5
+    tools=(memcheck racecheck synccheck initcheck) running=()
+    for tool in "${tools[@]}"; do
+      (status=0; sanitize "$tool") > "$work/$tool.log" 2>&1 &
+      running+=($!)
+    done
+    for number in "${!tools[@]}"; do
+      wait "${running[$number]}" || status=1
+      cat "$work/${tools[$number]}.log"
     done
   else
     echo "== sanitizers: left out, there is no compute-sanitizer"
@@ -66,7 +92,6 @@ fi
 for one in products:gemm attention:attention; do
   if asked "${one%:*}"; then
     program=cuda_${one#*:}.py
-    step "${one%:*}, compiled here" python3 "$program" pack "${one%:*}"
     step "${one%:*} against float64" python3 "$program" check "${one%:*}"
     step "times of ${one%:*}" python3 "$program" run "${one%:*}" "$out/${one%:*}.json"
   fi

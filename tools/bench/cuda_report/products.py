@@ -66,11 +66,20 @@ def _earlier(row: dict[str, Any]) -> str:
     return " *" if row.get("earlier") else ""
 
 
-def _default(m: int, n: int) -> str:
+def _default(dtype: str, m: int, n: int, k: int) -> str:
     """The configuration that `default_hopper_config` takes for a shape, by its name in cuda_gemm.py."""
+
+    def tiles(columns: int) -> int:
+        return -(-m // 128) * -(-n // columns)
+
+    narrow, turns = tiles(64), k * (1 if dtype == "fp8" else 2) // 128
+    splits = 4 if narrow <= 16 and turns >= 128 else 2 if narrow <= 33 and turns >= 64 else 1
+    shared = "" if splits == 1 else f"k{splits}"
     if m > 64:
-        return "256x4" if -(-m // 128) * -(-n // 256) >= 99 else "128x6"
-    return ("128x8r" if -(-n // 128) >= 99 else "64x12r") + ("16" if m <= 16 else "64")
+        wide = next((name for columns, name in ((256, "256x4"), (128, "128x6")) if tiles(columns) >= 99), "")
+        return wide or (f"64x6{shared}" if shared else "64x8")
+    rows = "16" if m <= 16 else "64"
+    return f"128x8r{rows}" if tiles(128) >= 99 else f"64x12r{rows}{shared}"
 
 
 def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str]) -> int:
@@ -83,7 +92,7 @@ def page(gemm: Path, attention: Path, folder: Path, checked: tuple[str, str, str
     lines = [_HEAD.format(checked_products=first, checked_suites=suites, **of_run)]
     ratios: dict[str, list[float]] = {}
     for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
-        ours, peer = rows[f"ours {_default(m, n)}"], rows["cuBLAS"]
+        ours, peer = rows[f"ours {_default(dtype, m, n, k)}"], rows["cuBLAS"]
         ratio = ours["tflops"] / peer["tflops"]
         if m >= 4096:
             ratios.setdefault(dtype, []).append(ratio)

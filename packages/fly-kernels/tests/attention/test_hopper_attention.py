@@ -86,6 +86,19 @@ def test_the_operator_takes_it():
     assert "hopper_attention_f16_d64_full" in ptx()
 
 
+def test_sequences_of_several_lengths():
+    q, k, v = (one.flatten(0, 1) for one in tensors(64, torch.bfloat16, group=3))
+    starts, starts_kv = (torch.tensor([0, n, 2 * n], dtype=torch.int32) for n in (100, 200))
+    lengths = {"cu_seqlens_q": starts, "cu_seqlens_kv": starts_kv, "max_seqlen_q": 100, "max_seqlen_kv": 200}
+    out = flydsl_flash_attn_func(q, k, v, causal=False, cross_seqlen=True, **lengths)
+    assert out.shape == q.shape
+    text = ptx()
+    # A sequence's rows have three coordinates, so that what lies behind its end is outside of the tensor.
+    assert text.count("cp.async.bulk.tensor.5d.shared::cluster.global") == 1 + 3 + 2 + 1
+    assert text.count("cp.async.bulk.tensor.5d.global.shared::cta") == 1
+    assert "cp.async.bulk.tensor.4d" not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -8,6 +8,7 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.kernels as fk
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
 
 pytestmark = pytest.mark.once
@@ -60,6 +61,7 @@ def test_the_program(dtype, config):
         (HopperConfig(tile_n=192, store_n=128), "a divisor of tile_n = 192, got 128"),
         (HopperConfig(stages=1), "stages is at least 2"),
         (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
+        (HopperConfig(splits=9), "splits is 1 to 8, got 9"),
     ],
 )
 def test_a_configuration_that_does_not_fit(config, message):
@@ -102,6 +104,35 @@ def test_what_operators_refuse(arguments, message):
         fk.gemm(a, b, **arguments)
 
 
+def test_a_long_k_is_split_where_tiles_are_few():
+    """The workgroups of a cluster share a tile, and the first reads the sums of the others."""
+    a, b = (torch.empty((rows, 8192), dtype=torch.bfloat16) for rows in (16, 1000))
+    fk.gemm(a, b)
+    ptx = ptx_of_the_last()
+    # Two before and behind the sums are read, for those that multiply and for those that load.
+    assert ptx.count("barrier.cluster.arrive") == 2 * 2
+    assert ptx.count("ld.shared::cluster.v4") == 3 * 64 // 8
+    with pytest.raises(ValueError, match="there is no residual with splits = 2"):
+        compile_hopper_gemm(
+            in_dtype="bf16", config=HopperConfig(64, 8, rows=64, splits=2), epilogue=Epilogue(residual=True)
+        )
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k_bytes", "tile_n", "splits"),
+    [
+        (16, 1000, 16384, 64, 4), (16, 1000, 8192, 64, 2), (16, 1000, 8191, 64, 1), (16, 1000, 0, 64, 1),
+        (64, 2048, 1 << 20, 64, 2), (64, 4096, 1 << 20, 64, 1), (128, 1024, 1 << 20, 64, 4),
+        (256, 4096, 1 << 20, 64, 1), (512, 4096, 1 << 20, 128, 1), (4096, 4096, 1 << 20, 256, 1),
+    ],
+)  # fmt: skip
+def test_the_default_for_a_shape(m, n, k_bytes, tile_n, splits):
+    found = default_hopper_config(m, n, k_bytes=k_bytes)
+    assert (found.tile_n, found.splits) == (tile_n, splits)
+    found.check()
+    assert default_hopper_config(m, n, k_bytes=k_bytes, epilogue=Epilogue(residual=True)).splits == 1
+
+
 def test_few_rows():
     a, b = torch.empty((16, 64), dtype=torch.bfloat16), torch.empty((4096, 64), dtype=torch.bfloat16)
     fk.gemm(a, b)
@@ -131,5 +162,5 @@ def test_a_residual_comes_to_where_results_go():
     assert out.shape == (300, 512)
     ptx = ptx_of_the_last()
     # Two loads of operands, and one of each 64 columns of the residual.
-    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 128 // 64
-    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 128 // 64
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 1
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 1

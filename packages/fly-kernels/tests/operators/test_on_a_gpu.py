@@ -8,6 +8,7 @@ import torch
 from test_operators import compile_arguments
 
 import flydsl.kernels as kernels
+from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.runtime import current_device
 
 pytestmark = pytest.mark.skipif(
@@ -107,3 +108,33 @@ def test_attention_of_awkward_shapes(length, head_dim, causal):
     of_heads = [one.double().transpose(1, 2) for one in (q, k, v)]
     want = torch.nn.functional.scaled_dot_product_attention(*of_heads, is_causal=causal).transpose(1, 2)
     assert (got.double() - want).abs().max() <= 1.2e-2
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+def test_sequences_of_several_lengths(head_dim, causal):
+    lengths = [100, 0, 77, 1, 300, 64, 1000]  # the second has no queries, the sixth no keys
+    lengths_kv = [100, 30, 129, 513, 300, 0, 900]
+    starts, starts_kv = (torch.tensor([0, *some], device="cuda").cumsum(0).int() for some in (lengths, lengths_kv))
+    q = torch.randn(sum(lengths), 4, head_dim, device="cuda", dtype=torch.bfloat16)
+    k, v = (torch.randn(sum(lengths_kv), 2, head_dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    v[sum(lengths_kv[:4]) : sum(lengths_kv[:5])] = torch.inf  # of one sequence, which no other may see
+    out = torch.full_like(q, torch.nan)
+    _, lse = flydsl_flash_attn_func(
+        q, k, v, causal=causal, cu_seqlens_q=starts, cu_seqlens_kv=starts_kv, max_seqlen_q=max(lengths),
+        max_seqlen_kv=max(lengths_kv), cross_seqlen=True, out=out, return_lse=True,
+    )  # fmt: skip
+    for number, (rows, keys) in enumerate(zip(q.split(lengths), k.split(lengths_kv), strict=True)):
+        if not len(rows) or number == 4:
+            continue
+        scores = torch.einsum("ihd,jhd->hij", rows.double(), keys.double().repeat_interleave(2, 1)) * head_dim**-0.5
+        if causal:
+            last = torch.arange(len(rows), device="cuda")[:, None] + len(keys) - len(rows)
+            scores.masked_fill_(torch.arange(len(keys), device="cuda") > last, -torch.inf)
+        weights = scores.softmax(-1).nan_to_num(0.0)
+        want = torch.einsum("hij,jhd->ihd", weights, v.split(lengths_kv)[number].double().repeat_interleave(2, 1))
+        assert (out.split(lengths)[number].double() - want).abs().max() <= 1.2e-2
+        want = scores.logsumexp(-1) if len(keys) else torch.full((4, len(rows)), -torch.inf, device="cuda")
+        got = lse[number, :, : len(rows)].double()
+        assert torch.where(got == want, 0.0, (got - want).abs()).max() <= 1e-4
+        assert (lse[number, :, len(rows) :] == -torch.inf).all()

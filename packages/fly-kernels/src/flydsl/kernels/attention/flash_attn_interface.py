@@ -17,7 +17,7 @@ from flydsl.runtime.device import get_rocm_arch
 from .config import FlashConfig, check_daz, dual_wave, eager, shape_config, with_waves
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
-from .hopper_attention import HEAD_DIMS, compile_hopper_attention
+from .hopper_attention import HEAD_DIMS, HopperAttentionConfig, compile_hopper_attention, default_hopper_config
 from .operands import LATER, Problem, dense_problem, varlen_problem, with_options, with_terms
 from .variant import AttentionVariant
 
@@ -47,11 +47,17 @@ def _forward(
     return build(heads, kv_heads, head_dim, dtype, causal, lse, None, config, variant)
 
 
+HopperProblem = tuple[str, int, bool, int, bool, bool]
+"""Type, head size, causal, heads of Q for one of K, LSE, several lengths."""
+
+
 @lru_cache(maxsize=64)
-def _on_hopper(dtype: str, head_dim: int, causal: bool, heads_per_kv: int, lse: bool) -> Any:
+def _on_hopper(problem: HopperProblem, config: HopperAttentionConfig) -> Any:
+    dtype, head_dim, causal, heads_per_kv, lse, varlen = problem
     return compile_hopper_attention(
-        dtype=dtype, head_dim=head_dim, causal=causal, heads_per_kv=heads_per_kv, return_lse=lse
-    )
+        dtype=dtype, head_dim=head_dim, causal=causal, heads_per_kv=heads_per_kv, return_lse=lse, varlen=varlen,
+        config=config,
+    )  # fmt: skip
 
 
 def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_swizzle: bool) -> None:
@@ -61,7 +67,6 @@ def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_s
         raise ValueError(f"flash attention: head_dim is one of {heads} on sm_90a, got {problem.head_dim}")
     variant = problem.variant
     for name, given in (
-        ("cu_seqlens_q", variant.varlen),
         ("bias", variant.bias),
         ("alibi_slopes", variant.alibi),
         ("sink", variant.sink),
@@ -153,8 +158,8 @@ def flydsl_flash_attn_func(
         TypeError: a dtype that is not supported, or that differs.
         ValueError: shapes that do not fit, a tensor that is not contiguous, one sequence of 2 GiB and more, lengths
             that are missing.
-        NotImplementedError: an argument of a variant that is not there yet, by name; on sm_90a that is each but causal,
-            of sequences of one length and D of 64, 128, 192 or 256.
+        NotImplementedError: an argument of a variant that is not there yet, by name; on sm_90a that is each but causal
+            and the lengths of sequences, and D is 64, 128, 192 or 256 there.
     """
     later = {
         "block_table": block_table,
@@ -194,8 +199,11 @@ def flydsl_flash_attn_func(
         lse.fill_(-math.inf)
     if hopper and problem.batch and problem.seq_len and problem.seq_len_kv:
         group = problem.heads // problem.kv_heads
-        forward = _on_hopper(problem.dtype, problem.head_dim, bool(causal), group, bool(return_lse))
-        forward(q, k, v, out, out if lse is None else lse, stream)
+        varlen = problem.variant.varlen
+        kind = (problem.dtype, problem.head_dim, bool(causal), group, bool(return_lse), varlen)
+        forward = _on_hopper(kind, default_hopper_config(problem.head_dim, bool(causal), problem.seq_len))
+        of_sequences = (cu_seqlens_q, cu_seqlens_kv, problem.seq_len, problem.seq_len_kv) if varlen else ()
+        forward(q, k, v, out, out if lse is None else lse, *of_sequences, stream)
     elif problem.batch and problem.seq_len and problem.seq_len_kv:
         arch, variant = get_rocm_arch(), problem.variant
         if bias is not None and bias.data_ptr() % 8:

@@ -18,8 +18,15 @@ Algorithm and data movement
     (named barriers), so that one computes weights while another's products keep the matrix unit busy.
 
     Tiles are visited from the last that the workgroup's rows see to the first, those with masked keys before the
-    others. Blocks come in groups of heads whose keys and values fit the L2, causal ones with most keys first, and
-    workgroups take those of a group forwards and backwards in turn, so that each has about as many keys.
+    others. Workgroups that run at the same time take neighbouring blocks, of as few heads as there are: what these read
+    comes from memory once, and little at a time. Causal blocks come in groups of heads, two blocks for each workgroup,
+    those with most keys first, and workgroups take those of a group forwards and backwards in turn, so that each has
+    about as many keys. Which head a block is of is found by products with reciprocals, which the host function
+    computes: divisions would stand between the blocks.
+
+    Sequences of several lengths lie one behind the other (`varlen`). Tensor maps have three modes for their rows, which
+    put the end of a sequence at the end of the tensor: the copy engine fills tiles with zeros from there on, and stores
+    nothing.
 
 Arithmetic
     Products in f32 of 16-bit operands, softmax in f32, one rounding of the weights to 16 bits and one of the output.
@@ -54,8 +61,14 @@ _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind the
 _REGISTERS = {2: (24, 240), 3: (32, 160)}
 _FIRST_BARRIER = 2  # of the turns; named barrier 1 + i of a warpgroup's own lie behind them
 _L2_BYTES = 32 << 20  # of keys and values that are read at the same time
+_FEW_ROWS = 1024  # up to which blocks of causal heads of 64 are smaller
 _LN_2 = math.log(2.0)
 HEAD_DIMS = (64, 128, 192, 256)
+# Of rows of a sequence among others: row r of a sequence of n rows from row f on has the coordinates
+# (_FAR, f + n, _FAR - n + r), of which the last is outside of the tensor from r = n on. The strides of the three modes,
+# 2^34 bytes less a row, a row and a row, add up to row f + r: _FAR times 2^34 is 0 in 64 bits.
+_FAR = 1 << 30
+_MOST = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -101,11 +114,20 @@ class HopperAttentionConfig:
             )
 
 
-def default_hopper_config(head_dim: int) -> HopperAttentionConfig:
-    """The configuration for a head size, as measured on an H100."""
+def default_hopper_config(head_dim: int, causal: bool = False, seq_len: int | None = None) -> HopperAttentionConfig:
+    """The configuration for a head size, as measured on an H100.
+
+    Args:
+        head_dim: D.
+        causal: whether queries see no keys behind their own.
+        seq_len: query rows of the longest sequence, where they are known: few causal rows of heads of 64 are worked on
+            in blocks of 128, which have fewer masked keys than those of 192.
+    """
+    if head_dim == 64 and causal and seq_len is not None and seq_len <= _FEW_ROWS:
+        return HopperAttentionConfig()
     if head_dim == 64:
         return HopperAttentionConfig(consumers=3)
-    return HopperAttentionConfig(kv_tile={128: 128, 192: 96}.get(head_dim, 80))
+    return HopperAttentionConfig(kv_tile={128: 128, 192: 96}.get(head_dim, 80), turns=causal or head_dim != 128)
 
 
 def compile_hopper_attention(
@@ -117,6 +139,7 @@ def compile_hopper_attention(
     return_lse: bool = False,
     sm_scale: float | None = None,
     window: tuple[int, int] | None = None,
+    varlen: bool = False,
     config: HopperAttentionConfig | None = None,
     multiprocessors: int = MULTIPROCESSORS,
 ) -> Callable[..., None]:
@@ -131,10 +154,14 @@ def compile_hopper_attention(
         sm_scale: 1 / sqrt(D) by default.
         window: (left, right), not negative: query i, which stands at key d = i + Skv - Sq, sees keys d - left to
             d + right only; tiles of keys outside are not read. Not with `causal`, which is (any, 0).
-        config: how the work is cut up.
+        varlen: sequences of several lengths follow each other; what stands behind the end of one never counts.
+        config: how the work is cut up; by default as for many rows, `default_hopper_config(head_dim, causal)`.
         multiprocessors: the workgroups of the grid, at most.
 
-    Returns a `@flyc.jit` function `(Q, K, V, O, LSE, stream)`. A row that sees no key gets zeros, and -inf in LSE.
+    Returns a `@flyc.jit` function `(Q, K, V, O, LSE, stream)`. With `varlen` it is `(Q, K, V, O, LSE, starts_q,
+    starts_kv, longest_q, longest_kv, stream)` of Q and O (all query tokens, H, D) and K and V (all keys, Hkv, D); the
+    int32 starts (B + 1) say where each sequence begins and the last one ends, and LSE is (B, H, longest_q), of which
+    nothing is written behind the end of a sequence. A row that sees no key gets zeros, and -inf in LSE.
 
     Raises:
         ValueError: a limit is not kept, with the numbers, or another target than sm_90a.
@@ -154,7 +181,7 @@ def compile_hopper_attention(
         raise ValueError("flash attention: give causal or a window, which is causal as (left, 0), not both")
     windowed, ends = left is not None, right is not None  # there are keys before, and behind, those of a row
     to_left, to_right = left or 0, right or 0
-    config = config or default_hopper_config(head_dim)
+    config = config or default_hopper_config(head_dim, causal)
     config.check(head_dim)
     element = float_type(dtype)
     consumers, kv_tile, stages = config.consumers, config.kv_tile, config.stages
@@ -165,6 +192,8 @@ def compile_hopper_attention(
     producer_registers, consumer_registers = _REGISTERS[consumers]
     scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
     seen = "causal" if causal else "full" if window is None else f"window{left}_{right}"
+    skips = not ends and head_dim <= 128  # the mask of the first tile, where it hides nothing; longer heads were slower
+    uneven = ends and not windowed and not varlen  # causal: each block of a head has another number of keys
     name = f"hopper_attention_{dtype}_d{head_dim}_{seen}"
 
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
@@ -174,11 +203,9 @@ def compile_hopper_attention(
         map_v: fx.nvgpu.TensorMap,
         map_o: fx.nvgpu.TensorMap,
         LSE: fx.Tensor,
-        batches: fx.Int32,
-        heads: fx.Int32,
-        seq_len: fx.Int32,
-        seq_len_kv: fx.Int32,
-        together: fx.Int32,
+        starts: dict[str, fx.Tensor],
+        sizes: dict[str, fx.Int32],
+        divisors: dict[str, fx.Int64],
     ) -> None:
         swizzle = fx.static(fx.SwizzleType.get(*SWIZZLE))
         shared = fx.SharedAllocator(1024, static=False)
@@ -216,42 +243,49 @@ def compile_hopper_attention(
             values.init()
         fx.barrier()
 
-        blocks = (seq_len + (block_m - 1)) // block_m
-        pairs = batches * heads
-        shift = seq_len_kv - seq_len
+        pairs, blocks, heads, together = (sizes[one] for one in ("pairs", "blocks", "heads", "together"))
         workgroup, workgroups = fx.Int32(fx.block_idx.x), fx.Int32(fx.grid_dim.x)
 
-        # Heads that are read together are a group. Of a causal group the blocks with most keys come first, some in each
-        # round, forwards and backwards in turn; where it ends, some workgroups have none.
-        uneven = ends and not windowed
-        if fx.const_expr(uneven):
-            of_group = (fx.min(together, pairs) * blocks + (workgroups - 1)) // workgroups
-            others = pairs % together * blocks
-            rounds = pairs // together * of_group + (others + (workgroups - 1)) // workgroups
-        else:
-            rounds = (pairs * blocks + (workgroups - 1)) // workgroups
+        # Where a group of causal heads ends, some workgroups have no block.
+        def divided(number: Any, by: str) -> Any:
+            """number // sizes[by], by the reciprocal that the host function computed."""
+            product = fx.Uint64(number) * fx.Uint64(divisors[by] & 0xFFFFFFFF)
+            return fx.Int32(product >> fx.Uint64(divisors[by] >> 32))
 
         def work_of(round_: Any) -> tuple[Any, ...]:
-            """Whether there is work in a round; batch, head, block; the first and the last tile of keys; from which
-            tile on there are keys behind those that a row sees, and up to which there are some before.
+            """Whether there is work in a round; batch, head, block; the sequence (its first row and its rows, of
+            queries and of keys); the first and the last tile of keys; from which tile on there are keys behind those
+            that a row sees, and up to which there are some before.
 
             Tiles go from the last to the first. There is always one.
             """
             if fx.const_expr(uneven):
-                first_pair = round_ // of_group * together
+                of_group = divided(round_, "rounds_of_group")
                 place = (round_ % 2 == 0).select(workgroup, workgroups - 1 - workgroup)
-                inside = round_ % of_group * workgroups + place
+                inside = (round_ - of_group * sizes["rounds_of_group"]) * workgroups + place
             else:
                 index = round_ * workgroups + workgroup
-                first_pair = index // (together * blocks) * together
-                inside = index - first_pair * blocks
-            width = fx.min(pairs - first_pair, together)
-            there = inside < width * blocks
-            width = fx.max(width, fx.Int32(1))  # behind the last there is none
-            pair, block = first_pair + inside % width, inside // width
-            if fx.const_expr(uneven):
+                of_group = divided(index, "group")
+                inside = index - of_group * sizes["group"]
+            first_pair = of_group * together
+            # The last group has fewer heads.
+            whole = first_pair + together <= pairs
+            width = whole.select(together, sizes["rest"])
+            there = (first_pair < pairs) & (inside < width * blocks)
+            block = whole.select(divided(inside, "together"), divided(inside, "rest"))
+            pair = first_pair + inside - block * width
+            if fx.const_expr(ends and not windowed):
                 block = blocks - 1 - block
             none = fx.Int32(0)
+            batch = divided(pair, "heads")
+            sequence = none, sizes["rows"], none, sizes["keys"]
+            if fx.const_expr(varlen):
+                batch = fx.min(batch, sizes["batches"] - 1)  # behind the last there is none
+                ends_of = [(starts[one][batch], starts[one][batch + 1]) for one in ("q", "kv")]
+                sequence = tuple(one for begin, end in ends_of for one in (begin, end - begin))
+                there = there & (block * block_m < sequence[1])
+            _, seq_len, _, seq_len_kv = sequence
+            shift = seq_len_kv - seq_len
             high, plain, low, full = (seq_len_kv + (kv_tile - 1)) // kv_tile, seq_len_kv // kv_tile, none, none
             stands = block * block_m + shift  # the key that the first row stands at
             if fx.const_expr(ends):
@@ -261,43 +295,54 @@ def compile_hopper_attention(
             if fx.const_expr(windowed):
                 low = fx.max(stands - to_left, none) // kv_tile
                 full = (fx.max(stands + (block_m - 1 - to_left), none) + (kv_tile - 1)) // kv_tile
-            return there, (pair // heads, pair % heads, block), (low, fx.max(high, low + 1) - 1), (plain, full)
+            tiles = low, fx.max(high, low + 1) - 1
+            return there, (batch, pair - batch * heads, block), sequence, tiles, (plain, full)
+
+        def tile_of(batch: Any, rows: Any, count: int, tile: Any, head: Any, part: int) -> Any:
+            """The coordinates of 64 columns of a tile of `count` rows of a sequence, as (1, rows, 1, 64).
+
+            `rows` are the sequence's first row and how many it has.
+            """
+            origin: Any
+            if fx.const_expr(varlen):
+                first, length = rows
+                origin = (part * COLUMNS, head, _FAR - length + tile * count, first + length, _FAR)
+                along: Any = (fx.E(4), fx.E(2), fx.E(1), fx.E(0))
+            else:
+                origin = (part * COLUMNS, head, tile * count, batch)
+                along = (fx.E(3), fx.E(2), fx.E(1), fx.E(0))
+            return fx.make_view(origin, fx.make_layout((1, count, 1, COLUMNS), along))
 
         if group == 0:
             fx.nvgpu.set_registers(producer_registers, increase=False)
             if (warp == 0) & fx.nvgpu.elect_one():
                 load_q, load_k, load_v = map_q.load_atom(), map_k.load_atom(), map_v.load_atom()
-                box_q, box_kv = (1, ROWS, 1, COLUMNS), (1, kv_tile, 1, COLUMNS)
-                tiles_q = fx.flat_divide(map_q.coordinates((batches, seq_len, heads, head_dim)), box_q)
-                kv_shape = (batches, seq_len_kv, heads // heads_per_kv, head_dim)
-                tiles_k = fx.flat_divide(map_k.coordinates(kv_shape), box_kv)
-                tiles_v = fx.flat_divide(map_v.coordinates(kv_shape), box_kv)
 
-                def bring(load: Any, tiles: Any, ring: Any, pipeline: Any, place: Any, at: tuple[Any, ...]) -> None:
-                    batch, head, tile = at
+                def bring(load: Any, ring: Any, pipeline: Any, place: Any, at: tuple[Any, ...]) -> None:
                     atom = load.set_value("barrier", pipeline.acquire(place))
+                    batch, head, tile, sequence = at
                     for part in fx.range_constexpr(parts):
-                        source = tiles[None, None, None, None, batch, tile, head // heads_per_kv, part]
+                        source = tile_of(batch, sequence[2:], kv_tile, tile, head // heads_per_kv, part)
                         fx.copy(atom, source, ring[None, None, None, None, part, place.stage])
 
                 place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
-                for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
-                    there, (batch, head, block), (low, last), _ = work_of(round_)
+                for round_ in range(fx.Int32(0), sizes["rounds"], fx.Int32(1)):
+                    there, (batch, head, block), sequence, (low, last), _ = work_of(round_)
                     if there:
-                        bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last))
+                        bring(load_k, ring_k, keys, place_k, (batch, head, last, sequence))
                         place_k = place_k.next()
                         atom = load_q.set_value("barrier", rows_in.acquire(place_q))
                         for one in fx.range_constexpr(consumers):
                             to = place_q.stage * consumers + one
                             for part in fx.range_constexpr(parts):
-                                source = tiles_q[None, None, None, None, batch, block * consumers + one, head, part]
+                                source = tile_of(batch, sequence[:2], ROWS, block * consumers + one, head, part)
                                 fx.copy(atom, source, queries[None, None, None, None, part, to])
                         place_q = place_q.next()
                         for turn in range(fx.Int32(1), last + 1 - low, fx.Int32(1)):
-                            bring(load_k, tiles_k, ring_k, keys, place_k, (batch, head, last - turn))
-                            bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, last - turn + 1))
+                            bring(load_k, ring_k, keys, place_k, (batch, head, last - turn, sequence))
+                            bring(load_v, ring_v, values, place_v, (batch, head, last - turn + 1, sequence))
                             place_k, place_v = place_k.next(), place_v.next()
-                        bring(load_v, tiles_v, ring_v, values, place_v, (batch, head, low))
+                        bring(load_v, ring_v, values, place_v, (batch, head, low, sequence))
                         place_v = place_v.next()
         else:
             fx.nvgpu.set_registers(consumer_registers, increase=True)
@@ -334,7 +379,6 @@ def compile_hopper_attention(
             pair_atom = fx.make_copy_atom(fx.UniversalCopy32b(), element)
             put = fx.make_tiled_copy_C(pair_atom, pv.tiled_mma)
             store_o = map_o.store_atom()
-            tiles_o = fx.flat_divide(map_o.coordinates((batches, seq_len, heads, head_dim)), (1, ROWS, 1, COLUMNS))
 
             def of_row(parts: Any) -> Any:
                 """The sum of a row: of the parts that its 4 lanes have. All lanes of the warp come here together."""
@@ -388,18 +432,27 @@ def compile_hopper_attention(
                     )
                 fx.nvgpu.warpgroup_commit()
 
-            def weigh(scores: Any, tile: Any, masked: bool, first_row: Any) -> Any:
+            def weigh(scores: Any, tile: Any, masked: bool, first_row: Any, lengths: Any, when: Any = None) -> Any:
                 """Make weights of the scores; returns the factors of what came before."""
                 factors = []
-                if fx.const_expr(masked):
+
+                def hide() -> None:
                     for r in fx.range_constexpr(2):
-                        end, stands = seq_len_kv, first_row + rows_of_thread[r] + shift
+                        seq_len, seq_len_kv = lengths
+                        end, stands = seq_len_kv, first_row + rows_of_thread[r] + (seq_len_kv - seq_len)
                         begin, before = None, tile * kv_tile + first_column
                         if fx.const_expr(ends):
                             end = fx.min(end, stands + (to_right + 1))
                         if fx.const_expr(windowed):
                             begin = stands - to_left - before
                         mask(row_of(scores, r), columns, begin, end - before)
+
+                if fx.const_expr(masked):
+                    if fx.const_expr(when is None):
+                        hide()
+                    else:
+                        if when:
+                            hide()
                 highest = fx.coop.tiled_reduce(scores, fx.maxnumf, qk, 1)
                 for r in fx.range_constexpr(2):
                     top, factor = raised(fx.Float32(reference[r]), fx.Float32(highest[2 * r] * scale), 0.0)
@@ -411,7 +464,7 @@ def compile_hopper_attention(
                     factors.append(factor)
                 return factors
 
-            def turn_of(stage_q: Any, place_k: Any, place_v: Any, tile: Any, masked: bool, first_row: Any) -> None:
+            def turn_of(stage_q: Any, place_k: Any, place_v: Any, tile: Any, masked: bool, of: tuple[Any, ...]) -> None:
                 """The scores of one tile, while the weights of the tile before go into the output."""
                 scores = accumulators(kv_tile, fx.Float32)
                 keys.wait(place_k)
@@ -422,7 +475,7 @@ def compile_hopper_attention(
                 end_turn()
                 fx.nvgpu.warpgroup_wait(scores, 1)
                 release(keys, place_k.stage)
-                factors = weigh(scores, tile, masked, first_row)
+                factors = weigh(scores, tile, masked, *of)
                 fx.nvgpu.warpgroup_wait(output, 0)
                 release(values, place_v.stage)
                 for r in fx.range_constexpr(2):
@@ -434,10 +487,11 @@ def compile_hopper_attention(
                 if mine == consumers - 1:  # the first turn is the first warpgroup's
                     fx.nvgpu.named_arrive(_FIRST_BARRIER, 2 * WARPGROUP)
             place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
-            for round_ in range(fx.Int32(0), rounds, fx.Int32(1)):
-                there, (batch, head, block), (low, last), (plain, full) = work_of(round_)
+            for round_ in range(fx.Int32(0), sizes["rounds"], fx.Int32(1)):
+                there, (batch, head, block), sequence, (low, last), (plain, full) = work_of(round_)
                 if there:
                     first_row = (block * consumers + mine) * ROWS
+                    of_block = first_row, (sequence[1], sequence[3])
                     output.fill(0.0)
                     reference.fill(NO_KEY)
                     total.fill(0.0)
@@ -451,7 +505,7 @@ def compile_hopper_attention(
                     end_turn()
                     fx.nvgpu.warpgroup_wait(scores, 0)
                     release(keys, place_k.stage)
-                    weigh(scores, last, True, first_row)
+                    weigh(scores, last, True, *of_block, last >= plain if skips else None)
                     packed.store(scores.load().to(element))
                     place_k = place_k.next()
                     turns = last - low
@@ -460,14 +514,14 @@ def compile_hopper_attention(
                     if fx.const_expr(windowed):
                         clear = fx.max(fx.min(last - full, turns), some)
                     for turn in range(fx.Int32(0), some, fx.Int32(1)):
-                        turn_of(stage_q, place_k, place_v, last - 1 - turn, True, first_row)
+                        turn_of(stage_q, place_k, place_v, last - 1 - turn, True, of_block)
                         place_k, place_v = place_k.next(), place_v.next()
                     for turn in range(some, clear, fx.Int32(1)):
-                        turn_of(stage_q, place_k, place_v, last - 1 - turn, False, first_row)
+                        turn_of(stage_q, place_k, place_v, last - 1 - turn, False, of_block)
                         place_k, place_v = place_k.next(), place_v.next()
                     if fx.const_expr(windowed):
                         for turn in range(clear, turns, fx.Int32(1)):
-                            turn_of(stage_q, place_k, place_v, last - 1 - turn, True, first_row)
+                            turn_of(stage_q, place_k, place_v, last - 1 - turn, True, of_block)
                             place_k, place_v = place_k.next(), place_v.next()
                     if fx.const_expr(apart):
                         release(rows_in, stage_q)
@@ -482,11 +536,11 @@ def compile_hopper_attention(
                         some_key = sums > 0.0
                         divisor = some_key.select(sums, fx.Float32(1.0))
                         own, row = row_of(output, r), first_row + rows_of_thread[r]
-                        own.store(own.load() * (1.0 / divisor))
+                        own.store(own.load() * fx.nvgpu.reciprocal_approx(divisor))
                         if fx.const_expr(return_lse):
-                            denominator = (fx.log2(divisor) + reference[r]) * _LN_2
+                            denominator = (fx.nvgpu.log2_approx(divisor) + reference[r]) * _LN_2
                             denominator = some_key.select(denominator, fx.Float32(-math.inf))
-                            if (first_column == 0) & (row < seq_len):
+                            if (first_column == 0) & (row < sequence[1]):
                                 LSE[batch, head, row] = denominator
 
                     # The output before has been read out of shared memory, or the warpgroup's queries by its products.
@@ -505,7 +559,7 @@ def compile_hopper_attention(
                             fx.copy(
                                 store_o,
                                 outputs[None, None, None, None, part, mine],
-                                tiles_o[None, None, None, None, batch, block * consumers + mine, head, part],
+                                tile_of(batch, sequence[:2], ROWS, block * consumers + mine, head, part),
                             )
                         fx.nvgpu.tma_commit()
                         if fx.const_expr(not apart):
@@ -513,6 +567,96 @@ def compile_hopper_attention(
                             rows_in.release(stage_q)
             if lane == 0:
                 fx.nvgpu.tma_wait(0)
+
+    def launch(Q: Any, K: Any, V: Any, O: Any, LSE: Any, starts: Any, sizes: Any, stream: Any) -> None:  # noqa: E741
+        batches, seq_len, seq_len_kv = sizes
+        (heads, depth), (kv_heads, _) = Q.shape.unpack()[-2:], K.shape.unpack()[-2:]
+        fx.host_assert(
+            (fx.Int64(depth) == head_dim) & (fx.Int64(heads) == fx.Int64(kv_heads) * heads_per_kv),
+            f"expected heads of {head_dim} elements and {heads_per_kv} of Q for one of K, got {{}}, {{}} and {{}}",
+            fx.Int64(depth), fx.Int64(heads), fx.Int64(kv_heads),
+        )  # fmt: skip
+
+        def tensor_map(tensor: Any, rows: int, written: bool = False) -> Any:
+            box: tuple[int, ...] = (1, rows, 1, COLUMNS)
+            if varlen:
+                _, many, columns = tensor.shape.unpack()
+                row, of_head, _ = (fx.Int64(one) for one in tensor.stride.unpack())
+                around = fx.Int64((1 << 34) * 8 // element.width) - row
+                layout = fx.make_layout((_MOST, _MOST, _FAR, many, columns), (around, row, row, of_head, 1))
+                tensor, box = fx.make_view(fx.get_iter(tensor), layout), (1, *box)
+            return fx.nvgpu.make_tensor_map(tensor, box, SWIZZLE, written=written)
+
+        map_q, map_o = tensor_map(Q, ROWS), tensor_map(O, ROWS, True)
+        map_k, map_v = tensor_map(K, kv_tile), tensor_map(V, kv_tile)
+        batches, seq_len, heads, seq_len_kv = (fx.Int32(one) for one in (batches, seq_len, heads, seq_len_kv))
+        pairs, blocks = batches * heads, (seq_len + (block_m - 1)) // block_m
+        grid = fx.min(blocks * pairs, fx.Int32(multiprocessors))
+        # What is divided by is never 0, also where there is nothing to do.
+        workgroups = fx.max(grid, fx.Int32(1))
+        together = heads_together(seq_len_kv, fx.max(blocks, fx.Int32(1)), pairs, workgroups)
+        whole, rest = pairs // together, pairs % together
+        sizes = {
+            "batches": batches, "heads": heads, "rows": seq_len, "keys": seq_len_kv, "pairs": pairs, "blocks": blocks,
+            "together": together, "rest": fx.max(rest, fx.Int32(1)), "group": together * blocks,
+        }  # fmt: skip
+        divided_by = ["heads", "together", "rest"]
+        if uneven:
+            of_group, of_rest = ((count * blocks + (workgroups - 1)) // workgroups for count in (together, rest))
+            sizes |= {"rounds": whole * of_group + of_rest, "rounds_of_group": of_group}
+            divided_by.append("rounds_of_group")
+        else:
+            sizes["rounds"] = (pairs * blocks + (workgroups - 1)) // workgroups
+            divided_by.append("group")
+        divisors = {name: reciprocal(sizes[name]) for name in divided_by}
+        attention(map_q, map_k, map_v, map_o, LSE, starts, sizes, divisors).launch(
+            grid=(grid,), block=(threads,), stream=stream
+        )
+
+    def heads_together(seq_len_kv: Any, blocks: Any, pairs: Any, workgroups: Any) -> Any:
+        """Heads of queries that are worked on together, a multiple of those of one head of keys."""
+        count = fx.Int32(1)
+        if uneven:
+            # In two rounds each workgroup gets a block with many keys and one with few; what they read fits the L2.
+            of_one = fx.max(fx.Int64(seq_len_kv) * (4 * head_dim), fx.Int64(1))
+            fit = fx.Int32(fx.Int64(_L2_BYTES) // of_one)
+            count = fx.max(fx.min(fit, 2 * workgroups // (blocks * heads_per_kv)), fx.Int32(1))
+        return fx.max(fx.min(count * heads_per_kv, pairs), fx.Int32(1))
+
+    def reciprocal(number: Any) -> Any:
+        """What a number below 2^31 is divided by another with: a factor, and behind it in 32 bits how far the product
+        is shifted.
+
+        With 2^L the least power of two that is not below the divisor d, ceil(2^(31 + L) / d) is off by less than 2^L
+        of 2^(31 + L), so that products with numbers below 2^31 have the right whole part.
+        """
+        log2 = fx.Int64(0)
+        for bit in range(31):
+            log2 = log2 + (number > (1 << bit)).select(fx.Int64(1), fx.Int64(0))
+        shift, divisor = log2 + 31, fx.max(fx.Int64(number), fx.Int64(1))
+        factor = ((fx.Int64(1) << shift) + (divisor - 1)) // divisor
+        return factor | (shift << 32)
+
+    if varlen:
+
+        @flyc.jit
+        def hopper_attention_varlen(
+            Q: fx.Tensor,
+            K: fx.Tensor,
+            V: fx.Tensor,
+            O: fx.Tensor,  # noqa: E741 - the public name
+            LSE: fx.Tensor,
+            starts_q: fx.Tensor,
+            starts_kv: fx.Tensor,
+            longest_q: fx.Int32,
+            longest_kv: fx.Int32,
+            stream: fx.Stream = fx.Stream(None),
+        ) -> None:
+            batches = fx.Int64(starts_q.shape.unpack()) - 1
+            launch(Q, K, V, O, LSE, {"q": starts_q, "kv": starts_kv}, (batches, longest_q, longest_kv), stream)
+
+        of_lengths: Callable[..., None] = hopper_attention_varlen
+        return of_lengths
 
     @flyc.jit
     def hopper_attention(
@@ -523,26 +667,8 @@ def compile_hopper_attention(
         LSE: fx.Tensor,
         stream: fx.Stream = fx.Stream(None),
     ) -> None:
-        (batches, seq_len, heads, depth), (_, seq_len_kv, kv_heads, _) = Q.shape.unpack(), K.shape.unpack()
-        map_q = fx.nvgpu.make_tensor_map(Q, (1, ROWS, 1, COLUMNS), SWIZZLE)
-        map_k = fx.nvgpu.make_tensor_map(K, (1, kv_tile, 1, COLUMNS), SWIZZLE)
-        map_v = fx.nvgpu.make_tensor_map(V, (1, kv_tile, 1, COLUMNS), SWIZZLE)
-        map_o = fx.nvgpu.make_tensor_map(O, (1, ROWS, 1, COLUMNS), SWIZZLE, written=True)
-        fx.host_assert(
-            (fx.Int64(depth) == head_dim) & (fx.Int64(heads) == fx.Int64(kv_heads) * heads_per_kv),
-            f"expected heads of {head_dim} elements and {heads_per_kv} of Q for one of K, got {{}}, {{}} and {{}}",
-            fx.Int64(depth), fx.Int64(heads), fx.Int64(kv_heads),
-        )  # fmt: skip
-        batches, seq_len, heads, seq_len_kv = (fx.Int32(one) for one in (batches, seq_len, heads, seq_len_kv))
-        pairs = batches * heads
-        # Heads of queries whose keys and values fit the L2 together.
-        of_one = fx.max(fx.Int64(seq_len_kv) * (4 * head_dim), fx.Int64(1))
-        together = fx.min(fx.max(fx.Int32(fx.Int64(_L2_BYTES) // of_one), fx.Int32(1)) * heads_per_kv, pairs)
-        blocks = (seq_len + (block_m - 1)) // block_m
-        grid = fx.min(blocks * pairs, fx.Int32(multiprocessors))
-        attention(map_q, map_k, map_v, map_o, LSE, batches, heads, seq_len, seq_len_kv, together).launch(
-            grid=(grid,), block=(threads,), stream=stream
-        )
+        (batches, seq_len, _, _), (_, seq_len_kv, _, _) = Q.shape.unpack(), K.shape.unpack()
+        launch(Q, K, V, O, LSE, {}, (batches, seq_len, seq_len_kv), stream)
 
     launcher: Callable[..., None] = hopper_attention
     return launcher

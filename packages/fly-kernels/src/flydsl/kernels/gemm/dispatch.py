@@ -150,7 +150,8 @@ def multiply(
     epilogue = Epilogue(in_dtype in ("fp8", "int8"), bias is not None, activation, residual is not None)
     if hopper:
         out_dtype = dtype_name(out.dtype)
-        chosen = default_hopper_config(m, n, epilogue=epilogue, out_dtype=out_dtype)
+        k_bytes = k * a.element_size()
+        chosen = default_hopper_config(m, n, k_bytes=k_bytes, epilogue=epilogue, out_dtype=out_dtype)
         product = _on_hopper(in_dtype, out_dtype, epilogue, chosen)
         read = [out if one is None else one for one in (scale_a, scale_b, bias)]
         if residual is not None:

@@ -64,7 +64,8 @@ class HopperConfig:
         store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
         rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
             consumes.
-        stagger: the second consumer begins when the ring is full, so that one stores while the other multiplies.
+        splits: workgroups of a cluster that share the K of a tile, 1 to 8: for few tiles and a long K. The first adds
+            up the sums of all, in the order of K. Not with a residual.
     """
 
     tile_n: int = 256
@@ -73,7 +74,7 @@ class HopperConfig:
     store_n: int = 64
     store_buffers: int = 2
     rows: int = 128
-    stagger: bool = True
+    splits: int = 1
 
     @property
     def consumers(self) -> int:
@@ -90,7 +91,8 @@ class HopperConfig:
         stages = self.stages * (self.tile_m + self.tile_n) * ROW_BYTES
         vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
         stored = self.store_buffers * self.tile_m * self.store_n * out_bytes
-        return stages + stored + vectors + _BARRIER_BYTES
+        exchanged = 4 * self.tile_m * self.tile_n if self.splits > 1 else 0
+        return stages + stored + vectors + exchanged + _BARRIER_BYTES
 
     def vectors(self, epilogue: Epilogue) -> dict[str, int]:
         """The numbers that a consumer keeps of what an epilogue reads, by its name."""
@@ -107,6 +109,10 @@ class HopperConfig:
             raise ValueError(f"rows is 16, 32, 64 or 128, got {self.rows}")
         if self.store_buffers not in (1, 2):
             raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
+        if self.splits not in range(1, 9):
+            raise ValueError(f"splits is 1 to 8, got {self.splits}")
+        if self.splits > 1 and epilogue.residual:
+            raise ValueError(f"there is no residual with splits = {self.splits}")
         if self.stages < 2 or self.group_m < 1:
             raise ValueError(f"stages is at least 2 and group_m at least 1, got {self.stages} and {self.group_m}")
         taken = self.shared_bytes(epilogue, out_bytes)
@@ -152,6 +158,7 @@ def compile_hopper_gemm(
     config.check(epilogue, out.width // 8)
     tile_n, stages, store_n = config.tile_n, config.stages, config.store_n
     tile_m, consumers = config.tile_m, config.consumers
+    splits = config.splits
     threads = WARPGROUP * (1 + consumers)
     tile_k = ROW_BYTES * 8 // element.width
     steps_k = 4  # products of 32 bytes of K
@@ -186,12 +193,16 @@ def compile_hopper_gemm(
         # What is not brought of a tile of few rows is never written, and neither is what is made of it.
         brought = fx.make_view(ring_a.iter, fx.make_layout((config.rows, tile_k, stages), (tile_k, 1, tile_m * tile_k)))
         ring_b = stack(tile_n, tile_k, stages, element)
+        split = fx.nvgpu.cluster_rank() if splits > 1 else fx.Int32(0)
         stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out)
         kept = {
             name: shared.allocate(fx.Array[fx.Float32, consumers * count], 16).peek() for name, count in vectors.items()
         }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
         pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, consumers)
+        exchanged: Any = None  # sums of the splits, by groups of 4 of a thread
+        if fx.const_expr(splits > 1):
+            exchanged = shared.allocate(fx.Array[accumulator, tile_m * tile_n], 16).peek()
         has_come: Any = None  # the residual of a consumer's columns
         if fx.const_expr(epilogue.residual):
             has_come = fx.nvgpu.Mbarriers(shared.allocate(fx.Array[fx.Int64, consumers], 8).peek().ptr, consumers)
@@ -209,9 +220,13 @@ def compile_hopper_gemm(
             pipeline.init()
         fx.barrier()
 
-        turns_k = (k + tile_k - 1) // tile_k
+        turns_k, first_k = (k + tile_k - 1) // tile_k, fx.Int32(0)
+        if fx.const_expr(splits > 1):
+            of_split = (turns_k + (splits - 1)) // splits
+            first_k = fx.math.min(split * of_split, turns_k)
+            turns_k = fx.math.min(turns_k - first_k, of_split)
         walk = fx.TileWalk(((m + tile_m - 1) // tile_m, (n + tile_n - 1) // tile_n), group=config.group_m)
-        first, step = fx.Int32(fx.block_idx.x), fx.Int32(fx.grid_dim.x)
+        first, step = fx.Int32(fx.block_idx.x) // splits, fx.Int32(fx.grid_dim.x) // splits
 
         if group == 0:
             if fx.const_expr(consumers == 2):  # else there are enough for all
@@ -225,15 +240,18 @@ def compile_hopper_gemm(
                         barrier = pipeline.acquire(place)
                         fx.copy(
                             load_a.set_value("barrier", barrier),
-                            tiles_a[None, None, row, turn_k],
+                            tiles_a[None, None, row, first_k + turn_k],
                             brought[None, None, place.stage],
                         )
                         fx.copy(
                             load_b.set_value("barrier", barrier),
-                            tiles_b[None, None, column, turn_k],
+                            tiles_b[None, None, column, first_k + turn_k],
                             ring_b[None, None, place.stage],
                         )
                         place = place.next()
+            if fx.const_expr(splits > 1):
+                fx.nvgpu.cluster_barrier()
+                fx.nvgpu.cluster_barrier()
         else:
             if fx.const_expr(consumers == 2):
                 fx.nvgpu.set_registers(CONSUMER_REGISTERS, increase=True)
@@ -295,43 +313,25 @@ def compile_hopper_gemm(
                     to = boxes[None, None, box, part % config.store_buffers]
                     fx.copy(load_r, boxes_of_tile(tiles_r, row, column, part, box), to)
 
-            store_c = map_c.store_atom()
-            place = pipeline.start()
-            parity = fx.Int32(0)
-            if fx.const_expr(config.stagger and consumers == 2):  # noqa: SIM102 - one is known while tracing
-                if (mine == 1) & (turns_k >= stages):
-                    pipeline.full.wait(stages - 1, 0)
-            for turn in range(first, walk.size, step):
-                row, column = walk(turn)
-                for name in vectors:
-                    first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
-                    keep(name, first, m if name == "scale_a" else n)
-                if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
-                    if lane == 0:
-                        fx.nvgpu.tma_wait(0, read=True)
-                        bring_residual(row, column, 0)
-                for turn_k in range(turns_k):
-                    pipeline.wait(place)
-                    fx.nvgpu.warpgroup_fence(sums)
-                    for step_k in fx.range_constexpr(steps_k):
-                        accumulate = True if step_k else turn_k != 0
-                        fx.gemm(
-                            tiled.set_value("accumulate", fx.Boolean(accumulate)),
-                            sums,
-                            operand_a[None, None, step_k, place.stage],
-                            operand_b[None, None, step_k, place.stage],
-                            sums,
-                        )
-                    fx.nvgpu.warpgroup_commit()
-                    fx.nvgpu.warpgroup_wait(sums, 1)
-                    # The products of the step before have read their stage.
-                    if (turn_k != 0) & (lane == 0):
-                        pipeline.release(place.previous_stage)
-                    place = place.next()
-                fx.nvgpu.warpgroup_wait(sums, 0)
-                if lane == 0:
-                    pipeline.release(place.previous_stage)
+            def gather() -> None:
+                """Add up the sums of the cluster's workgroups, in the order of K, in the first."""
+                count = tile_n // 8
+                groups = [exchanged.ptr + ((mine * count + i) * WARPGROUP + lane) * 4 for i in range(count)]
+                own = [fx.make_view(sums.iter + 4 * i, fx.make_layout(4, 1)) for i in range(count)]
+                # Warps of rows that are never brought have nothing to add.
+                brings = lane < config.rows // consumers * 2
+                if brings & (split != 0):
+                    for group_of, values in zip(groups, own, strict=True):
+                        group_of.store(values.load())
+                fx.nvgpu.cluster_barrier()
+                if brings & (split == 0):
+                    for other in fx.range_constexpr(1, splits):
+                        for group_of, values in zip(groups, own, strict=True):
+                            values.store(values.load() + fx.nvgpu.cluster_load(group_of, other, 4))
+                fx.nvgpu.cluster_barrier()
 
+            def finish(row: Any, column: Any, parity: Any) -> Any:
+                """Make results of the sums of a tile and have them stored; returns the parity of the next residual."""
                 for part in fx.range_constexpr(parts):
                     # What was stored from this buffer has been read out of shared memory.
                     buffer = part % config.store_buffers
@@ -360,6 +360,49 @@ def compile_hopper_gemm(
                             there = boxes_of_tile(tiles_c, row, column, part, box)
                             fx.copy(store_c, boxes[None, None, box, buffer], there)
                         fx.nvgpu.tma_commit()
+                return parity
+
+            store_c = map_c.store_atom()
+            place = pipeline.start()
+            parity = fx.Int32(0)
+            for turn in range(first, walk.size, step):
+                row, column = walk(turn)
+                for name in vectors:
+                    first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
+                    keep(name, first, m if name == "scale_a" else n)
+                if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
+                    if lane == 0:
+                        fx.nvgpu.tma_wait(0, read=True)
+                        bring_residual(row, column, 0)
+                if fx.const_expr(splits > 1):
+                    sums.fill(0)  # this workgroup may have no turn
+                for turn_k in range(turns_k):
+                    pipeline.wait(place)
+                    fx.nvgpu.warpgroup_fence(sums)
+                    for step_k in fx.range_constexpr(steps_k):
+                        accumulate = True if step_k else turn_k != 0
+                        fx.gemm(
+                            tiled.set_value("accumulate", fx.Boolean(accumulate)),
+                            sums,
+                            operand_a[None, None, step_k, place.stage],
+                            operand_b[None, None, step_k, place.stage],
+                            sums,
+                        )
+                    fx.nvgpu.warpgroup_commit()
+                    fx.nvgpu.warpgroup_wait(sums, 1)
+                    # The products of the step before have read their stage.
+                    if (turn_k != 0) & (lane == 0):
+                        pipeline.release(place.previous_stage)
+                    place = place.next()
+                fx.nvgpu.warpgroup_wait(sums, 0)
+                if lane == 0:
+                    pipeline.release(place.previous_stage)
+                if fx.const_expr(splits > 1):
+                    gather()
+                    if split == 0:
+                        finish(row, column, parity)
+                else:
+                    parity = finish(row, column, parity)
             if lane == 0:
                 fx.nvgpu.tma_wait(0)
 
@@ -394,9 +437,10 @@ def compile_hopper_gemm(
         map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), SWIZZLE, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
-        grid = fx.math.min(tiles, fx.Int32(multiprocessors))
+        # Workgroups that share a tile have no other.
+        grid = fx.math.min(tiles, fx.Int32(multiprocessors)) if splits == 1 else tiles * splits
         gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, maps, m, n, k).launch(
-            grid=(grid,), block=(threads,), stream=stream
+            grid=(grid,), block=(threads,), cluster=(splits, 1, 1) if splits > 1 else None, stream=stream
         )
 
     if epilogue.residual:
@@ -446,29 +490,47 @@ def default_hopper_config(
     m: int = 1 << 20,
     n: int = 1 << 20,
     *,
+    k_bytes: int = 0,
     epilogue: Epilogue = _PLAIN,
     out_dtype: str = "bf16",
     multiprocessors: int = MULTIPROCESSORS,
 ) -> HopperConfig:
     """The configuration of a product of m rows and n columns, as measured on an H100.
 
-    Tiles of 256 columns, or of 128 where those would leave a quarter of the multiprocessors idle; for up to 64 rows,
-    which take as long as it takes to read B, of 128 and 64. In each the most stages that there is room for.
+    Tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the multiprocessors idle; for up to
+    64 rows, which take as long as it takes to read B, of 128 and 64. In each the most stages that there is room for.
+    Where tiles of 64 columns are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four
+    workgroups share each.
     """
     out_bytes = getattr(fx, OUTPUTS[out_dtype]).width // 8
     rows = next((one for one in (16, 32, 64) if m <= one), 128)
-    wide, narrow = (256, 128) if rows == 128 else (128, 64)
-    busy = 4 * -(-m // (2 * ROWS)) * -(-n // wide) >= 3 * multiprocessors
-    for tile_n in (wide, narrow) if busy else (narrow,):
+    widths = (256, 128, 64) if rows == 128 else (128, 64)
+
+    def tiles(tile_n: int) -> int:
+        return -(-m // max(rows, ROWS)) * -(-n // tile_n)
+
+    busy = [one for one in widths if 4 * tiles(one) >= 3 * multiprocessors]
+    for tile_n in busy or widths[-1:]:
+        splits = 1
+        if tile_n == ROWS and not epilogue.residual:
+            splits = next(
+                (count for count, turns in ((4, 128), (2, 64)) if _fills(count, tiles(tile_n), multiprocessors)
+                 and k_bytes >= turns * ROW_BYTES), 1,
+            )  # fmt: skip
         for buffers in (2, 1):
             fits = [
                 found
                 for stages in range(_MOST_STAGES, 3, -1)
-                if (found := HopperConfig(tile_n, stages, store_buffers=buffers, rows=rows)).shared_bytes(
-                    epilogue, out_bytes
-                )
+                if (
+                    found := HopperConfig(tile_n, stages, store_buffers=buffers, rows=rows, splits=splits)
+                ).shared_bytes(epilogue, out_bytes)
                 <= SHARED_BYTES
             ]
             if fits:
                 return fits[0]
     raise AssertionError("the narrow tiles fit for every epilogue")
+
+
+def _fills(splits: int, tiles: int, multiprocessors: int) -> bool:
+    """Whether so many splits of each tile leave about half of the multiprocessors idle: clusters of more start late."""
+    return 2 * splits * tiles <= multiprocessors
