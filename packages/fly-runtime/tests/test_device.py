@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from flydsl.runtime import device
+from flydsl.runtime.architecture import compiling_for
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -27,6 +29,22 @@ def test_settings(monkeypatch: pytest.MonkeyPatch, name: str, arch: str) -> None
 def test_override_by_version(monkeypatch: pytest.MonkeyPatch, version: str, arch: str) -> None:
     monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", version)
     assert device.get_rocm_arch() == arch
+
+
+def test_within_a_block_the_target_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCH", "gfx950")
+    seen = []
+    with compiling_for("sm_90a"):
+        seen.append(device.get_rocm_arch())
+        with compiling_for("gfx1201"):
+            seen.append(device.get_rocm_arch())
+        other = threading.Thread(target=lambda: seen.append(device.get_rocm_arch()))
+        other.start()
+        other.join()
+        seen.append(device.get_rocm_arch())
+    assert [*seen, device.get_rocm_arch()] == ["sm_90a", "gfx1201", "gfx950", "sm_90a", "gfx950"]
+    with pytest.raises(ValueError, match="expected an architecture like gfx942 or sm_90a, got 'volta'"):
+        compiling_for("volta").__enter__()
 
 
 def test_the_two_names_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
