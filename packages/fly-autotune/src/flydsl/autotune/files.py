@@ -19,7 +19,7 @@ __all__ = ["canonical_json", "exclusive", "faithful", "read_file", "write_json"]
 _PATIENCE = 60.0  # seconds for a lock: whoever has it writes for milliseconds
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: object) -> str:
     """The one text for a value: sorted keys, no spaces, numbers that JSON has.
 
     Raises:
@@ -29,7 +29,7 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def faithful(value: Any) -> bool:
+def faithful(value: object) -> bool:
     """Tell whether a value read back from JSON is equal to it, and of the same types throughout."""
     try:
         return _same(json.loads(canonical_json(value)), value)
@@ -60,7 +60,7 @@ def read_file(path: Path, *, links: bool = True) -> bytes:
         return file.read()
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Put a value into a file, in the place of what was there; it is on the disk before it has the name.
 
     Raises:

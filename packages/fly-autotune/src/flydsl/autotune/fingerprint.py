@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from types import ModuleType
 from typing import Any
@@ -67,7 +68,7 @@ def toolchain_fingerprint() -> str:
     return f"fly-runtime {version} {layers.toolchain_hash()}".rstrip()
 
 
-def source_fingerprint(fn: Any, target: Any) -> str:
+def source_fingerprint(fn: Callable[..., Any], target: Callable[..., Any]) -> str:
     """A hash of the code that is tuned: of a `@flyc.jit` function all that it reaches, else the function's own text.
 
     A function with an attribute `source_digest`, a text, is taken at its word: one that launches kernels of a library

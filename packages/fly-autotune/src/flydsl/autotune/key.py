@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import flydsl.runtime as runtime
 
 from . import layers
 from .fingerprint import device_text, replaceable
@@ -31,12 +33,12 @@ def _hints(fn: Any) -> tuple[tuple[str, str, str], ...]:
 
 
 def make_key(
-    fn: Any,
+    fn: Callable[..., Any],
     source: str,
     names: Sequence[str],
     given: Mapping[str, Any],
     complete: Mapping[str, Any],
-    device: Any,
+    device: runtime.Device | None,
     artifact: Sequence[Any] | None,
 ) -> Key:
     """The key of a call.

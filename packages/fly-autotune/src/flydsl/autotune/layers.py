@@ -8,7 +8,7 @@ a module, that has the functions of the protocol of that name below. Nothing her
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from importlib import metadata
@@ -41,7 +41,7 @@ class Compiler(Protocol):
     def toolchain_hash(self) -> str:
         """A hash of all that turns a function into code."""
 
-    def source_digest(self, fn: Any) -> str | None:
+    def source_digest(self, fn: Callable[..., Any]) -> str | None:
         """A hash of a function of its language and of all code that this reaches; None for any other callable."""
 
 
@@ -117,7 +117,7 @@ def toolchain_hash() -> str:
     return "" if compiler is None else compiler.toolchain_hash()
 
 
-def source_digest(fn: Any) -> str | None:
+def source_digest(fn: Callable[..., Any]) -> str | None:
     """A hash of a `@flyc.jit` function and of all code that it reaches; None for any other callable."""
     compiler = _compiler_in_use()
     return None if compiler is None else compiler.source_digest(fn)

@@ -7,7 +7,6 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import flydsl.runtime as runtime
 
@@ -16,7 +15,7 @@ from .events import on_stream
 __all__ = ["handle_of", "timed_on"]
 
 
-def handle_of(stream: Any) -> int | None:
+def handle_of(stream: object) -> int | None:
     """The address of a stream: of a raw one, a torch stream, an `fx.Stream`; None for none of these."""
     for name in ("cuda_stream", "value"):
         inner = getattr(stream, name, None)
@@ -42,7 +41,7 @@ def _current(device: runtime.Device | None) -> Iterator[None]:
 
 
 @contextmanager
-def timed_on(stream: Any, device: runtime.Device | None = None) -> Iterator[None]:
+def timed_on(stream: object, device: runtime.Device | None = None) -> Iterator[None]:
     """Measure on a stream of a device in a `with` block, and make it torch's current one where torch has devices."""
     handle = handle_of(stream)
     torch = sys.modules.get("torch")

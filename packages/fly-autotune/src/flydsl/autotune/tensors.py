@@ -3,29 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, SupportsInt
 
 __all__ = ["is_tensor", "normalize_strides", "restore", "shape_of", "snapshot", "tensors_in", "unwrapped", "zero"]
 
 
-def is_tensor(value: Any) -> bool:
+class HasShape(Protocol):
+    """A tensor of any framework."""
+
+    @property
+    def shape(self) -> Iterable[SupportsInt]:
+        """The extents."""
+        ...
+
+
+def is_tensor(value: object) -> bool:
     """Tell whether a value has a shape, a dtype and elements that can be indexed (numpy's scalars have not)."""
     return hasattr(value, "shape") and hasattr(value, "dtype") and not _is_numpy_scalar(value)
 
 
-def _is_numpy_scalar(value: Any) -> bool:
+def _is_numpy_scalar(value: object) -> bool:
     cls = type(value)
     return cls.__module__ == "numpy" and hasattr(cls, "item") and not hasattr(cls, "__setitem__")
 
 
-def unwrapped(value: Any) -> Any:
+def unwrapped(value: object) -> Any:
     """The tensor inside of what `flyc.from_dlpack` made; any other value as it is."""
     inner = None if is_tensor(value) else getattr(value, "tensor", None)
     return inner if inner is not None and is_tensor(inner) else value
 
 
-def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def tensors_in(name: str, value: object) -> Iterator[tuple[str, Any]]:
     """The tensors of an argument with their names: itself, or those inside of tuples, lists and dicts."""
     value = unwrapped(value)
     if isinstance(value, (tuple, list)):
@@ -38,7 +47,7 @@ def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def shape_of(value: Any) -> tuple[int, ...]:
+def shape_of(value: HasShape) -> tuple[int, ...]:
     """The extents."""
     return tuple(int(extent) for extent in value.shape)
 
@@ -59,12 +68,12 @@ def _strides(value: Any) -> tuple[int, ...]:
     return tuple(reversed(contiguous))
 
 
-def normalize_strides(value: Any) -> tuple[int | str, ...]:
+def normalize_strides(value: HasShape) -> tuple[int | str, ...]:
     """The strides with each that is neither 0 nor 1 as "s": what kernels are chosen by."""
     return tuple(stride if stride in (0, 1) else "s" for stride in _strides(value))
 
 
-def snapshot(name: str, value: Any) -> Any:
+def snapshot(name: str, value: object) -> Any:
     """A copy of a tensor.
 
     Raises:
@@ -88,7 +97,7 @@ def restore(tensors: Mapping[str, Any], copies: Mapping[str, Any]) -> None:
             tensor[...] = copied
 
 
-def zero(name: str, value: Any) -> None:
+def zero(name: str, value: object) -> None:
     """Set all elements to zero.
 
     Raises:

@@ -19,7 +19,7 @@ def build_flash_attn_func_module(
     sm_scale: float | None = None,
     num_kv_heads: int | None = None,
     **options: Any,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """Build the launcher `(Q, K, V, O, batch_size, seq_len, stream)` of self-attention.
 
     Q, K, V and O are (batch, seq_len, heads, head_dim), contiguous, usually flattened; `attention.flash_attn_kernel`

@@ -44,7 +44,7 @@ def compile_preshuffle_gemm_a8(
     split_k: int = 1,
     scale_mode: str = "epilogue",
     **options: Any,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(C, A, B, scale_a, scale_b, M, N, stream)` of `gemm.preshuffle_gemm` without bias.
 
     All tensors may be flattened, the scales of 16-bit types are empty, and the output's type, "fp16" or "bf16", is that

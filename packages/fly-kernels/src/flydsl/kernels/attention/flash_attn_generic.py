@@ -33,7 +33,7 @@ def build_flash_attn_func_module_primary(
     kv_cache_layout: str = "linear",
     skip_kv_pad_mask: bool | None = None,
     return_lse: bool = False,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """Build the launcher of dense attention with the full list of arguments.
 
     Returns a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, BlockTable, block_table_stride, batch,

@@ -42,7 +42,7 @@ def build_flash_attn_dualwave_swp_module(
     has_bias: bool = False,
     has_alibi: bool = False,
     has_sink: bool = False,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """Build the launcher of attention with 256 query rows a workgroup, 8 waves of 32.
 
     Returns a `@flyc.jit` function with the arguments of `build_flash_attn_func_module_primary`'s, `(Q, K, V, O, LSE,

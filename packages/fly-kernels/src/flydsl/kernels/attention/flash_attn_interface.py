@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flydsl.runtime.device import get_rocm_arch
 
@@ -20,6 +20,9 @@ from .flash_attn_splits import build_split_forward
 from .hopper_attention import HEAD_DIMS, HopperAttentionConfig, compile_hopper_attention, default_hopper_config
 from .operands import LATER, Problem, dense_problem, varlen_problem, with_options, with_terms
 from .variant import AttentionVariant
+
+if TYPE_CHECKING:
+    import torch
 
 
 @lru_cache(maxsize=256)
@@ -81,28 +84,28 @@ def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_s
 
 
 def flydsl_flash_attn_func(
-    q: Any,
-    k: Any,
-    v: Any,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
     *,
     causal: bool = True,
     num_kv_heads: int | None = None,
-    cu_seqlens_q: Any = None,
-    cu_seqlens_kv: Any = None,
+    cu_seqlens_q: torch.Tensor | None = None,
+    cu_seqlens_kv: torch.Tensor | None = None,
     max_seqlen_q: int | None = None,
     max_seqlen_kv: int | None = None,
     cross_seqlen: bool | None = None,
-    block_table: Any = None,
-    seqlen_k: Any = None,
+    block_table: torch.Tensor | None = None,
+    seqlen_k: torch.Tensor | None = None,
     kv_cache_layout: str = "linear",
     num_kv_splits: int = 1,
-    bias: Any = None,
-    alibi_slopes: Any = None,
-    sink: Any = None,
-    q_descale: Any = None,
-    k_descale: Any = None,
-    v_descale: Any = None,
-    out: Any = None,
+    bias: torch.Tensor | None = None,
+    alibi_slopes: torch.Tensor | None = None,
+    sink: torch.Tensor | None = None,
+    q_descale: torch.Tensor | None = None,
+    k_descale: torch.Tensor | None = None,
+    v_descale: torch.Tensor | None = None,
+    out: torch.Tensor | None = None,
     return_lse: bool = False,
     waves_per_eu: int = 2,
     daz: bool = True,
@@ -110,8 +113,8 @@ def flydsl_flash_attn_func(
     dualwave_swp_setprio: bool = True,
     dualwave_swp_enable_stagger: bool = True,
     dualwave_swp_xcd_swizzle: Any = None,
-    debug_counts: Any = None,
-    stream: Any = None,
+    debug_counts: torch.Tensor | None = None,
+    stream: torch.cuda.Stream | int | None = None,
 ) -> Any:
     """softmax(q k^T / sqrt(D) + terms + mask) v.
 

@@ -68,7 +68,7 @@ def build_forward(
     sm_scale: float | None,
     config: FlashConfig,
     variant: AttentionVariant = PLAIN,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """Build the launcher of the kernel for a problem's sizes.
 
     It is a `@flyc.jit` function `(Q, K, V, O, LSE, CuSeqQ, CuSeqKv, Bias, AlibiSlopes, Sink, DebugCounts, batch,
@@ -396,7 +396,7 @@ def build_dense(
     return_lse: bool,
     sm_scale: float | None,
     config: FlashConfig,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """`build_forward` in the plain variant; the launcher is `(Q, K, V, O, LSE, batch, seq_len, seq_len_kv, stream)`."""
     forward = build_forward(num_heads, num_kv_heads, head_dim, dtype_str, causal, return_lse, sm_scale, config)
 

@@ -24,7 +24,7 @@ def build_split_forward(
     sm_scale: float | None,
     config: FlashConfig,
     variant: AttentionVariant,
-) -> Any:
+) -> flyc.JitFunction[..., Any]:
     """Build the launcher of both kernels; the arguments are those of `build_forward`, with `variant.splits` from 2 on.
 
     It is a `@flyc.jit` function `(Q, K, V, O, LSE, Parts, PartsLSE, Bias, AlibiSlopes, Sink, DebugCounts, batch,

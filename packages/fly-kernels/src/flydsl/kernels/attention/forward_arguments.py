@@ -30,14 +30,14 @@ def check_problem(dtype_str: str, head_dim: int, num_heads: int, num_kv_heads: i
 
 def check_arguments(
     variant: AttentionVariant,
-    element: Any,
+    element: type[fx.Numeric],
     main: dict[str, Any],
     given: dict[str, Any],
     heads: tuple[int, int, int],
     strides: tuple[Any, ...],
-    batch: Any,
-    seq_len: Any,
-    seq_len_kv: Any,
+    batch: fx.Numeric | int,
+    seq_len: fx.Numeric | int,
+    seq_len_kv: fx.Numeric | int,
 ) -> None:
     """Refuse what the kernel would misread; to be called in a host function.
 

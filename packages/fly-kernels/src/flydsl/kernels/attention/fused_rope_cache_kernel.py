@@ -20,6 +20,7 @@ any size; positions and slots are not checked. gfx942 and gfx950.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..common.arch import architecture
@@ -78,7 +79,7 @@ def build_fused_rope_cache_module(
     pos_dtype: str = "i32",
     config: RopeConfig | None = None,
     round_each_operation: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of the rotation and the cache write.
 
     Returns a `@flyc.jit` function `(Q, K, V, Positions, CosCache, SinCache, SlotMapping, KeyCache, ValueCache, Q_out,

@@ -78,13 +78,13 @@ def geometry() -> Geometry:
     return _GEOMETRIES[arch]
 
 
-def score_product(element: Any) -> fx.TiledMma:
+def score_product(element: type[fx.Numeric]) -> fx.TiledMma:
     """The tiled MMA of a wave for S^T = K Q^T; in a step a lane has neighbouring elements of a key and of a query."""
     # Where a step is two instructions, the first takes the first four of the eight.
     return _tiled(element, fx.make_layout(*_PAIRS_OF_FOUR) if geometry().depth < STEP else None)
 
 
-def value_product(element: Any) -> fx.TiledMma:
+def value_product(element: type[fx.Numeric]) -> fx.TiledMma:
     """The tiled MMA of a wave for O^T += V^T P^T, which takes keys in the order of `Geometry.keys`."""
     one = geometry()
     whole = one.depth == STEP and one.keys != _IN_ORDER  # one instruction has to take them in that order
@@ -141,7 +141,7 @@ def by_mode(part: fx.Tensor) -> fx.Tensor:
     return fx.make_view(part.iter, fx.coalesce(part.layout, (1,) * part.rank))
 
 
-def truncation_gain(element: Any) -> float:
+def truncation_gain(element: type[fx.Numeric]) -> float:
     """The factor that makes up for `pack` rounding towards zero: 1 plus the mean relative loss of a truncation.
 
     A significand m in [1, 2) with p bits loses 2^-p / m in the mean; over a logarithmically uniform m that is

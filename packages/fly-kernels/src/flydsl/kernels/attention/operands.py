@@ -7,10 +7,13 @@ Only `shape`, `dtype`, `stride`, `numel` and `is_contiguous` of a tensor are rea
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .config import check_head_dim
 from .variant import PLAIN, AttentionVariant
+
+if TYPE_CHECKING:
+    import torch
 
 _DTYPES = {"float16": "f16", "bfloat16": "bf16"}
 _LARGEST_BYTES = 2**31  # of what one buffer resource covers
@@ -32,7 +35,7 @@ class Problem:
     variant: AttentionVariant = PLAIN
 
 
-def dense_problem(q: Any, k: Any, v: Any, num_kv_heads: int | None) -> Problem:
+def dense_problem(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, num_kv_heads: int | None) -> Problem:
     """The problem of q (B, Sq, H, D) and k, v (B, Skv, Hkv, D).
 
     Raises TypeError and ValueError as `flydsl_flash_attn_func` says.
@@ -54,12 +57,12 @@ def dense_problem(q: Any, k: Any, v: Any, num_kv_heads: int | None) -> Problem:
 
 
 def varlen_problem(
-    q: Any,
-    k: Any,
-    v: Any,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
     num_kv_heads: int | None,
-    cu_seqlens_q: Any,
-    cu_seqlens_kv: Any,
+    cu_seqlens_q: torch.Tensor,
+    cu_seqlens_kv: torch.Tensor,
     max_seqlen_q: int | None,
     max_seqlen_kv: int | None,
     cross_seqlen: bool | None,
@@ -103,7 +106,13 @@ def varlen_problem(
     return Problem(batch, max_seqlen_q, heads, head_dim, longest_kv, kv_heads, dtype, lse_shape, variant)
 
 
-def with_terms(problem: Problem, q: Any, bias: Any, alibi_slopes: Any, sink: Any) -> Problem:
+def with_terms(
+    problem: Problem,
+    q: torch.Tensor,
+    bias: torch.Tensor | None,
+    alibi_slopes: torch.Tensor | None,
+    sink: torch.Tensor | None,
+) -> Problem:
     """The problem with the terms of the scores that were given.
 
     Raises TypeError and ValueError as `flydsl_flash_attn_func` says.
@@ -125,7 +134,7 @@ def with_terms(problem: Problem, q: Any, bias: Any, alibi_slopes: Any, sink: Any
     return replace(problem, variant=variant)
 
 
-def with_options(problem: Problem, num_kv_splits: int, debug_counts: Any) -> Problem:
+def with_options(problem: Problem, num_kv_splits: int, debug_counts: torch.Tensor | None) -> Problem:
     """The problem with splits of the keys and counters.
 
     Raises TypeError and ValueError as `flydsl_flash_attn_func` says.

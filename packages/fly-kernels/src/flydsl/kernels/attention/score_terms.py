@@ -46,7 +46,7 @@ class ScoreTerms:
             self._copy = fx.make_tiled_copy_C(atom, product.tiled_mma)
             self._bias = self._copy.get_slice(product.thr_idx).partition_S(bias)
 
-    def begin(self, scores: fx.Tensor, first_key: Any, first: int = 0) -> None:
+    def begin(self, scores: fx.Tensor, first_key: fx.Numeric | int, first: int = 0) -> None:
         """Set the accumulators (V, key block, query block) to the terms of the tile from key `first_key` on.
 
         They are of the tile's blocks of keys from `first` on. Of the bias rows past the end have 0, keys past the end

@@ -28,7 +28,7 @@ _LN_2, _LOG2_E = math.log(2.0), math.log2(math.e)
 
 
 def build_split_combine(
-    num_heads: int, head_dim: int, element: Any, splits: int, *, return_lse: bool, sink: bool
+    num_heads: int, head_dim: int, element: type[fx.Numeric], splits: int, *, return_lse: bool, sink: bool
 ) -> Callable[..., None]:
     """Return the function `(Parts, PartsLSE, Out, LSE, Sink, batch, seq_len, stream)` that launches the kernel.
 

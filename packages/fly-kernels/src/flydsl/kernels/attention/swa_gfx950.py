@@ -6,6 +6,7 @@ The name is the one that callers import: the kernels are right on gfx942 and sm_
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.arch import architecture
@@ -27,7 +28,7 @@ def build_gqa_attn(
     ATTN_D: int = 128,
     waves_per_eu: int = 2,
     sliding_window: tuple[int, int] | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of attention with groups of query heads, and windows.
 
     Returns a `@flyc.jit` function `(Q, K, V, O, Q_stride1, K_stride1, V_stride1, O_stride1, seq_len_q, seq_len_kv,

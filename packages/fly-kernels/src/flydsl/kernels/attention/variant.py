@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
 
 MOST_SPLITS = 128
 _ANY_LENGTH = 2**24  # more keys than a sequence below 2 GiB has
@@ -77,7 +80,13 @@ class AttentionVariant:
         return left, 0 if causal else right
 
     def chosen(
-        self, cu_seqlens_q: Any, cu_seqlens_kv: Any, bias: Any, alibi_slopes: Any, sink: Any, debug_counts: Any
+        self,
+        cu_seqlens_q: torch.Tensor | None,
+        cu_seqlens_kv: torch.Tensor | None,
+        bias: torch.Tensor | None,
+        alibi_slopes: torch.Tensor | None,
+        sink: torch.Tensor | None,
+        debug_counts: torch.Tensor | None,
     ) -> dict[str, Any]:
         """Those of a launch's tensors that the kernel gets, by name."""
         given = {

@@ -41,7 +41,9 @@ def _as_pointer(what: str, base: Any) -> Any:
     return fx.inttoptr(fx.PointerType.get(fx.Int8, fx.AddressSpace.Global), number.to(fx.Int64))
 
 
-def pointer_at(what: str, base: Any, byte_offset: Any, element: Any, alignment: int | None = None) -> fx.Pointer:
+def pointer_at(
+    what: str, base: Any, byte_offset: fx.Numeric | int, element: type[fx.Numeric], alignment: int | None = None
+) -> fx.Pointer:
     """The language's pointer to `element` at a number of bytes from a tensor, pointer or address.
 
     Args:
@@ -94,7 +96,12 @@ def extract_base_index(tensor: Any, address_space: int = 1) -> fx.Numeric:
     return fx.ptrtoint(pointer).to(fx.Index)
 
 
-def get_element_ptr(base: Any, byte_offset: Any = None, static_byte_offset: int = 0, elem_type: Any = None) -> Any:
+def get_element_ptr(
+    base: Any,
+    byte_offset: fx.Numeric | int | None = None,
+    static_byte_offset: int = 0,
+    elem_type: type[fx.Numeric] | None = None,
+) -> Any:
     """A raw LLVM pointer moved by offsets.
 
     Args:
@@ -108,7 +115,12 @@ def get_element_ptr(base: Any, byte_offset: Any = None, static_byte_offset: int 
 
 
 def create_buffer_resource(
-    memref: Any, stride: int = 0, max_size: bool = True, *, num_records_bytes: Any = None, base_byte_offset: Any = None
+    memref: Any,
+    stride: int = 0,
+    max_size: bool = True,
+    *,
+    num_records_bytes: fx.Numeric | int | None = None,
+    base_byte_offset: fx.Numeric | int | None = None,
 ) -> Any:
     """The resource of a tensor or pointer in global memory.
 
@@ -137,7 +149,9 @@ def create_buffer_resource(
     return create(begin, num_records_bytes=num_records_bytes)
 
 
-def create_buffer_resource_from_addr(addr_i64: Any, *, num_records_bytes: Any = None) -> Any:
+def create_buffer_resource_from_addr(
+    addr_i64: fx.Numeric | int, *, num_records_bytes: fx.Numeric | int | None = None
+) -> Any:
     """The resource that begins at a 64-bit address of global memory; its elements are Float32 unless a load says.
 
     `num_records_bytes` is its size in bytes, by default 0xFFFFFFFF.
@@ -148,12 +162,12 @@ def create_buffer_resource_from_addr(addr_i64: Any, *, num_records_bytes: Any = 
 
 def buffer_load(
     rsrc: Any,
-    offset: Any,
+    offset: fx.Numeric | int,
     vec_width: int = 4,
-    dtype: Any = None,
-    mask: Any = None,
+    dtype: type[fx.Numeric] | None = None,
+    mask: fx.Numeric | None = None,
     cache_modifier: int = 0,
-    soffset_bytes: Any = None,
+    soffset_bytes: fx.Numeric | int | None = None,
     is_scalar: bool = False,
 ) -> Any:
     """Load `vec_width` elements, a scalar for one; arguments and errors are those of `fx.buffer_ops.buffer_load`.
@@ -176,11 +190,11 @@ def buffer_load(
 def buffer_store(
     data: Any,
     rsrc: Any,
-    offset: Any,
-    mask: Any = None,
+    offset: fx.Numeric | int,
+    mask: fx.Numeric | None = None,
     cache_modifier: int = 0,
     *,
-    soffset_bytes: Any = None,
+    soffset_bytes: fx.Numeric | int | None = None,
     offset_is_bytes: bool = False,
 ) -> None:
     """Store a scalar or vector; arguments and errors as `fx.buffer_ops.buffer_store`."""

@@ -9,7 +9,7 @@ from .arch import architecture
 from .language import fx
 
 
-def round_to(values: Any, element: Any) -> Any:
+def round_to(values: Any, element: type[fx.Numeric]) -> Any:
     """A vector of Float32 in `element`, rounded to nearest even.
 
     gfx942 has no conversion to bf16, and what LLVM makes of it is five instructions an element, three of them for NaN.
@@ -105,7 +105,7 @@ def minus(values: Any, scalar: Any) -> Any:
     return values + (-scalar)
 
 
-def multiply_add_each(values: Any, factors: Any, summands: Any, element: Any) -> fx.Vector:
+def multiply_add_each(values: Any, factors: Any, summands: Any, element: type[fx.Numeric]) -> fx.Vector:
     """values · factors + summands of vectors of Float32, or of a vector and scalars, as a vector of `element`.
 
     Packed arithmetic is two elements an instruction; but an instruction on one element reads f16 operands as they are

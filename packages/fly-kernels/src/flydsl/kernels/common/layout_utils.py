@@ -15,7 +15,7 @@ from .utils import udiv_pow2, urem_const
 __all__ = ["crd2idx", "get", "idx2crd"]
 
 
-def idx2crd(idx: Any, layout: Any) -> Any:
+def idx2crd(idx: fx.Numeric | int, layout: Any) -> Any:
     """The natural coordinate of an index: `(idx // stride) mod shape` of each mode, nested as the shape is.
 
     Args:

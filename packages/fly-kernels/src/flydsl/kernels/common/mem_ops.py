@@ -15,12 +15,19 @@ from .language import fx
 __all__ = ["atomic_add", "buffer_atomic_add", "get_llvm_ptr", "global_load", "global_store"]
 
 
-def get_llvm_ptr(ptr: Any, offset: Any, dtype_bytes: int) -> Any:
+def get_llvm_ptr(ptr: Any, offset: fx.Numeric | int, dtype_bytes: int) -> Any:
     """The raw LLVM pointer `offset` elements of `dtype_bytes` bytes past an address."""
     return get_element_ptr(ptr.llvm_ptr if isinstance(ptr, fx.Pointer) else ptr, offset * dtype_bytes)
 
 
-def global_load(ptr: Any, byte_offset: Any, dtype: Any, vec_width: int = 1, *, alignment: int | None = None) -> Any:
+def global_load(
+    ptr: Any,
+    byte_offset: fx.Numeric | int,
+    dtype: type[fx.Numeric],
+    vec_width: int = 1,
+    *,
+    alignment: int | None = None,
+) -> Any:
     """Load a scalar, or a `Vector` of `vec_width` > 1 elements, at an address.
 
     Args:
@@ -39,7 +46,7 @@ def global_load(ptr: Any, byte_offset: Any, dtype: Any, vec_width: int = 1, *, a
     return pointer.load(dtype if vec_width == 1 else fx.VectorAlias(dtype, vec_width))
 
 
-def global_store(ptr: Any, byte_offset: Any, value: Any, *, alignment: int | None = None) -> None:
+def global_store(ptr: Any, byte_offset: fx.Numeric | int, value: Any, *, alignment: int | None = None) -> None:
     """Store a scalar or vector of the language at an address; arguments as those of `global_load`.
 
     Raises TypeError for a Python number, which says nothing of its size.
@@ -51,7 +58,7 @@ def global_store(ptr: Any, byte_offset: Any, value: Any, *, alignment: int | Non
 
 def atomic_add(
     dst: Any,
-    offset: Any,
+    offset: fx.Numeric | int,
     value: Any,
     *,
     dtype_bytes: int = 4,
@@ -83,7 +90,9 @@ def atomic_add(
     return fx.atomic_add(pointer, value, syncscope=syncscope, ordering=order)
 
 
-def buffer_atomic_add(vdata: Any, rsrc: Any, offset: Any, soffset: Any = 0, aux: int = 0) -> None:
+def buffer_atomic_add(
+    vdata: Any, rsrc: Any, offset: fx.Numeric | int, soffset: fx.Numeric | int = 0, aux: int = 0
+) -> None:
     """Add to memory through a buffer resource; outside its bounds nothing is written.
 
     Args:

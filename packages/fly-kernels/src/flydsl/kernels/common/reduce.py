@@ -31,7 +31,7 @@ def _has_dpp() -> bool:
     return fx.num_warp_threads() == 64
 
 
-def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
+def wave_reduce(value: fx.Numeric, op: str, width: int | None = None) -> Any:
     """Reduce one Float32 or Int32 per lane over groups of `width` lanes; every lane of a group gets its result.
 
     `op` is "add", "max" (of Float32; NaN is ignored) or "min" (of Int32); `width` is a power of two up to the wave
@@ -65,7 +65,7 @@ def wave_reduce(value: Any, op: str, width: int | None = None) -> Any:
     return type(value)(fx.rocdl.readlane(raw.type, raw, fx.Int32(wave_size - 1).ir_value()))
 
 
-def block_reduce(value: Any, op: str, slots: Any, thread: Any, threads: int) -> Any:
+def block_reduce(value: fx.Numeric, op: str, slots: Any, thread: fx.Numeric | int, threads: int) -> Any:
     """Reduce one Float32 per thread over the workgroup; every thread gets the result.
 
     `slots` is an LDS array of threads / wave size elements that nothing else uses between the barrier in here and the
@@ -97,21 +97,23 @@ def _store_first_lane(values: Any, slots: Any, wave: Any, lane: Any) -> None:
             slot[wave] = value
 
 
-def wave_reduce_add(value: Any) -> Any:
+def wave_reduce_add(value: fx.Numeric) -> Any:
     """Sum of one Float32 per lane, in every lane."""
     return wave_reduce(value, "add")
 
 
-def wave_reduce_max(value: Any) -> Any:
+def wave_reduce_max(value: fx.Numeric) -> Any:
     """Maximum of one Float32 per lane, in every lane; NaN is ignored."""
     return wave_reduce(value, "max")
 
 
-def block_reduce_add(value: Any, slots: Any, thread: Any, threads: int) -> Any:
+def block_reduce_add(value: fx.Numeric, slots: Any, thread: fx.Numeric | int, threads: int) -> Any:
     """Sum of one Float32 per thread, in every thread; see `block_reduce` for the slots."""
     return block_reduce(value, "add", slots, thread, threads)
 
 
-def block_reduce_add2(first: Any, second: Any, slots: Any, more_slots: Any, thread: Any, threads: int) -> Any:
+def block_reduce_add2(
+    first: fx.Numeric, second: fx.Numeric, slots: Any, more_slots: Any, thread: fx.Numeric | int, threads: int
+) -> Any:
     """Two sums with one barrier: (sum of `first`, sum of `second`); see `block_reduce` for the slots."""
     return tuple(_block_reduce((first, second), ("add", "add"), (slots, more_slots), thread, threads))

@@ -19,7 +19,7 @@ from .row_plan import aligned_vector
 __all__ = ["expect", "expect_aligned", "expect_columns", "expect_count", "expect_extents", "expect_row", "expect_rows"]
 
 
-def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
+def expect(name: str, tensor: fx.Tensor | fx.Pointer, element: type[fx.Numeric], rank: int) -> None:
     """Refuse another element type, and a tensor of another rank."""
     if not isinstance(tensor, (fx.Tensor, fx.Pointer)):
         raise TypeError(f"argument {name!r}: expected a tensor or a pointer, got {type(tensor).__name__}")
@@ -29,12 +29,20 @@ def expect(name: str, tensor: Any, element: Any, rank: int) -> None:
         raise ValueError(f"argument {name!r}: expected rank {rank}, got rank {fx.rank(tensor)}")
 
 
-def expect_count(name: str, value: Any) -> None:
+def expect_count(name: str, value: fx.Numeric | int) -> None:
     """Refuse a negative number of rows or elements."""
     fx.host_assert(value >= 0, f"argument '{name}': expected a number that is not negative, got {{}}", value)
 
 
-def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any, *, written: bool = False) -> None:
+def expect_rows(
+    name: str,
+    tensor: fx.Tensor | fx.Pointer,
+    element: type[fx.Numeric],
+    columns: int,
+    rows: fx.Numeric | int,
+    *,
+    written: bool = False,
+) -> None:
     """Refuse what is no matrix of `rows` or more rows of `columns` elements that are neighbours.
 
     All of a contiguous matrix may come flattened, as one dimension. Rows of what is `written` must not overlap.
@@ -59,7 +67,7 @@ def expect_rows(name: str, tensor: Any, element: Any, columns: int, rows: Any, *
             )
 
 
-def expect_aligned(name: str, tensor: Any, elements: int) -> None:
+def expect_aligned(name: str, tensor: fx.Tensor | fx.Pointer, elements: int) -> None:
     """Refuse a tensor that does not begin at a multiple of so many elements, or whose rows do not, where that matters.
 
     NVIDIA's GPUs read a vector at a multiple of its size; AMD's anywhere.
@@ -82,7 +90,7 @@ def expect_aligned(name: str, tensor: Any, elements: int) -> None:
         )
 
 
-def expect_columns(name: str, tensor: Any, element: Any, count: int) -> None:
+def expect_columns(name: str, tensor: fx.Tensor | fx.Pointer, element: type[fx.Numeric], count: int) -> None:
     """Refuse what is no vector of exactly `count` elements that are neighbours: a weight, or sums of columns."""
     expect(name, tensor, element, rank=1)
     expect_aligned(name, tensor, aligned_vector(count, element.width))
@@ -91,7 +99,7 @@ def expect_columns(name: str, tensor: Any, element: Any, count: int) -> None:
         _expect_neighbours(name, tensor.stride[0].unpack(), "the elements", "its dimension")
 
 
-def expect_row(name: str, tensor: Any, element: Any, count: Any) -> None:
+def expect_row(name: str, tensor: fx.Tensor | fx.Pointer, element: type[fx.Numeric], count: fx.Numeric | int) -> None:
     """Refuse what is no vector of `count` or more elements that are neighbours: one number for each row."""
     expect(name, tensor, element, rank=1)
     if isinstance(tensor, fx.Tensor):
@@ -99,7 +107,7 @@ def expect_row(name: str, tensor: Any, element: Any, count: Any) -> None:
         _expect_neighbours(name, tensor.stride[0].unpack(), "the elements", "its dimension")
 
 
-def expect_extents(name: str, tensor: Any, inner: tuple[int, ...], count: Any) -> None:
+def expect_extents(name: str, tensor: fx.Tensor, inner: tuple[int, ...], count: fx.Numeric | int) -> None:
     """Refuse a tensor whose extents are not `count` or more, and then exactly `inner`."""
     _expect_at_least(name, tensor.shape[0].unpack(), count, "along dimension 0")
     for mode, wanted in enumerate(inner, 1):

@@ -66,7 +66,7 @@ class RowThread:
         self._turn: Any = None
         self._allocator: Any = None
 
-    def slice(self, step: Step, element: Any) -> fx.ThrCopy:
+    def slice(self, step: Step, element: type[fx.Numeric]) -> fx.ThrCopy:
         """This thread's slice of the tiled copy that moves a tile of elements of a type."""
         atom = fx.make_copy_atom(fx.UniversalCopy(step.vector * element.width), element)
         layout = fx.make_layout(*step.layout_tv(self.plan.threads))

@@ -11,12 +11,12 @@ from .language import fx
 __all__ = ["align_up", "cdiv", "exp2_f32_fast", "rcp_f32", "udiv_pow2", "urem_const"]
 
 
-def cdiv(a: Any, b: Any) -> Any:
+def cdiv(a: fx.Numeric | int, b: fx.Numeric | int) -> Any:
     """ceil(a / b) of non-negative a and positive b."""
     return (a + (b - 1)) // b
 
 
-def align_up(a: Any, b: Any) -> Any:
+def align_up(a: fx.Numeric | int, b: fx.Numeric | int) -> Any:
     """The least multiple of b that is at least a."""
     return cdiv(a, b) * b
 
@@ -27,12 +27,12 @@ def _power_of_two(what: str, divisor: int) -> int:
     return divisor.bit_length() - 1
 
 
-def udiv_pow2(a: Any, divisor: int) -> Any:
+def udiv_pow2(a: fx.Numeric | int, divisor: int) -> Any:
     """a // divisor of a non-negative a, as a shift."""
     return a >> _power_of_two("udiv_pow2", divisor)
 
 
-def urem_const(a: Any, divisor: int) -> Any:
+def urem_const(a: fx.Numeric | int, divisor: int) -> Any:
     """a mod divisor of a non-negative a; a mask for powers of two."""
     if divisor & (divisor - 1) == 0:
         return a & ((1 << _power_of_two("urem_const", divisor)) - 1)

@@ -10,6 +10,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..common.dtypes import float_type, rows_builder
@@ -22,7 +23,7 @@ _NOWHERE = 2**31 - 1
 
 
 @rows_builder
-def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
+def build_argmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Callable[..., Any]:
     """Build the launcher `(X, Index, m_in, stream)`.
 
     X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or contiguous rows flattened or as a

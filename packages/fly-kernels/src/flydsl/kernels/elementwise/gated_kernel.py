@@ -11,6 +11,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.dtypes import float_type, rows_builder
@@ -24,7 +25,7 @@ from ..common.views import load_arguments
 @rows_builder
 def build_gated_module(
     N: int, dtype_str: str = "bf16", activation: str = "silu", config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(X, Y, m_in, stream)`.
 
     X (M, 2·N) and Y (M, N) of `dtype_str` ("f32", "f16", "bf16") have unit stride along a row, or are contiguous
@@ -69,7 +70,7 @@ def build_gated_module(
 @rows_builder
 def build_gated_bwd_module(
     N: int, dtype_str: str = "bf16", activation: str = "silu", config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(DY, X, DX, m_in, stream)`.
 
     X and DX (M, 2·N), DY (M, N), as in `build_gated_module`; `activation` is a key of `functions.GRADIENTS`. Raises as

@@ -9,6 +9,7 @@ Limits: fewer than 2^31 elements; gfx942, gfx950, gfx1100 and gfx1201.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.convert import round_to
@@ -20,7 +21,7 @@ from ..common.views import start_of
 from ..common.workgroup_config import WorkgroupConfig, workgroup_config
 
 
-def build_unary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Any:
+def build_unary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Callable[..., Any]:
     """Build the launcher `(X, Y, count, stream)`: Y[i] = f(X[i]) for i < count.
 
     `name` is a key of `functions.UNARY`. X and Y are one-dimensional contiguous tensors of `dtype_str` ("f32", "f16",
@@ -37,7 +38,9 @@ def build_unary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfi
     return unary
 
 
-def build_unary_bwd_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Any:
+def build_unary_bwd_module(
+    name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None
+) -> Callable[..., Any]:
     """Build the launcher `(DY, X, DX, count, stream)`: DX[i] = DY[i] · f'(X[i]) for i < count.
 
     `name` is a key of `functions.GRADIENTS`; else as `build_unary_module`.
@@ -51,7 +54,7 @@ def build_unary_bwd_module(name: str, dtype_str: str = "f32", config: WorkgroupC
     return unary_bwd
 
 
-def build_binary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Any:
+def build_binary_module(name: str, dtype_str: str = "f32", config: WorkgroupConfig | None = None) -> Callable[..., Any]:
     """Build the launcher `(X, Y, Z, count, stream)`: Z[i] = f(X[i], Y[i]) for i < count.
 
     `name` is a key of `functions.BINARY`; else as `build_unary_module`.

@@ -10,6 +10,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..common.dtypes import float_type, rows_builder
@@ -29,7 +30,7 @@ def build_row_reduce_module(
     operation: str = "sum",
     out_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(X, Y, m_in, stream)`: Y[m] = the sum, mean or maximum of row m.
 
     X (M, N) of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or contiguous rows flattened or as a

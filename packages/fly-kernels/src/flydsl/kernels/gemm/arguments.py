@@ -35,7 +35,7 @@ _OPERANDS = {
 }  # fmt: skip
 
 
-def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
+def expect_rows(name: str, tensor: fx.Tensor | fx.Pointer, *elements: Any) -> None:
     """Refuse, while tracing, what is no matrix of one of the `elements` with unit stride along its rows.
 
     Flattened tensors and pointers stand for contiguous matrices. Raises TypeError for other elements, and ValueError
@@ -56,7 +56,7 @@ def expect_rows(name: str, tensor: Any, *elements: Any) -> None:
         raise ValueError(f"argument {name!r}: the elements of a row must be neighbours; copy it with .contiguous()")
 
 
-def expect_operand(name: str, tensor: Any, in_dtype: str) -> None:
+def expect_operand(name: str, tensor: fx.Tensor | fx.Pointer, in_dtype: str) -> None:
     """`expect_rows` for A or B of "fp16", "bf16", "fp8" (the architecture's), "int8", "int4" (pairs), "fp4" (pairs),
     "fp6" (24 bytes of 32) or "bf8" (E5M2)."""
     names = (architecture().fp8.name, "Int8", "Uint8") if in_dtype == "fp8" else _OPERANDS[in_dtype]
@@ -69,7 +69,13 @@ def expect_bytes(name: str, tensor: fx.Tensor | fx.Pointer) -> None:
 
 
 def check_matrix(
-    name: str, tensor: Any, rows: Any, columns: int, *, all_rows: bool = False, apart: int | None = None
+    name: str,
+    tensor: fx.Tensor | fx.Pointer,
+    rows: fx.Numeric | int,
+    columns: int,
+    *,
+    all_rows: bool = False,
+    apart: int | None = None,
 ) -> None:
     """Have the launcher compare extents: `rows` or more rows of `columns`, or that many elements where flattened.
 
@@ -96,7 +102,7 @@ def check_matrix(
     )  # fmt: skip
 
 
-def check_count(name: str, tensor: Any, count: Any, *, exact: bool = False) -> None:
+def check_count(name: str, tensor: fx.Tensor | fx.Pointer, count: fx.Numeric | int, *, exact: bool = False) -> None:
     """Have the launcher compare the number of elements: `count` or more, or with `exact` just as many."""
     if isinstance(tensor, fx.Pointer):
         return
@@ -142,7 +148,15 @@ def wanted_extras(epilogue: Epilogue, output: Any) -> dict[str, Any]:
     return wanted
 
 
-def tile_tensor(tensor: Any, element: Any, row: Any, row_bytes: Any, size: Any, offset: Any, layout: Any) -> fx.Tensor:
+def tile_tensor(
+    tensor: fx.Tensor | fx.Pointer,
+    element: type[fx.Numeric],
+    row: fx.Numeric | int,
+    row_bytes: fx.Numeric | int,
+    size: fx.Numeric | int,
+    offset: fx.Numeric | int,
+    layout: Any,
+) -> fx.Tensor:
     """A buffer tensor of `element` that begins `row` rows and `offset` bytes into a tensor and ends after `size` bytes.
 
     What lies past its end reads as zero and is not written.

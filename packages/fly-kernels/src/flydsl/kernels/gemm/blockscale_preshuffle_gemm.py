@@ -52,7 +52,7 @@ def compile_blockscale_preshuffle_gemm(
     use_cshuffle_epilog: bool = False,
     waves_per_eu: int | None = None,
     use_async_copy: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of a GEMM with block scales; the page's top says what it computes.
 
     Args:

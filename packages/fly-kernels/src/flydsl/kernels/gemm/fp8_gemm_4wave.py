@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .rowwise_fp8 import build_rowwise_fp8_gemm
@@ -12,7 +13,7 @@ __all__ = ["compile_fp8_gemm_4w"]
 
 def compile_fp8_gemm_4w(
     *, K: int, BLOCK_M: int = 256, BLOCK_N: int = 256, use_xcd_remap: bool = True, b_preshuffled: bool = False
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)`.
 
     Blocks are multiples of 64. With `use_xcd_remap` neighbouring column blocks share an XCD. Raises as

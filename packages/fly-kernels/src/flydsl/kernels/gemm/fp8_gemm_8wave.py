@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .rowwise_fp8 import build_rowwise_fp8_gemm
@@ -10,7 +11,9 @@ from .rowwise_fp8 import build_rowwise_fp8_gemm
 __all__ = ["compile_fp8_gemm_8w"]
 
 
-def compile_fp8_gemm_8w(*, K: int, BLOCK_M: int = 256, BLOCK_N: int = 256, b_preshuffled: bool = False) -> Any:
+def compile_fp8_gemm_8w(
+    *, K: int, BLOCK_M: int = 256, BLOCK_N: int = 256, b_preshuffled: bool = False
+) -> Callable[..., Any]:
     """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)`.
 
     BLOCK_M is a multiple of 128, BLOCK_N of 256. Raises as `build_rowwise_fp8_gemm` does.

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["pack_int4", "pack_int4_pairs", "unpack_int4", "unpack_int4_pairs"]
 
@@ -11,7 +14,7 @@ Array = TypeVar("Array")
 """A torch tensor or numpy array."""
 
 
-def pack_int4(weight: Any) -> Any:
+def pack_int4(weight: torch.Tensor) -> torch.Tensor:
     """Pack int8 values of -8 to 7 in pairs: half the bytes.
 
     Of 8 neighbours v0 ... v7 byte j (of 4) is (v[j] and 15) | (v[j + 4] and 15) << 4, which costs a kernel least to
@@ -31,7 +34,7 @@ def pack_int4(weight: Any) -> Any:
     return packed.reshape(*weight.shape[:-1], weight.shape[-1] // 2)
 
 
-def unpack_int4(packed: Any) -> Any:
+def unpack_int4(packed: torch.Tensor) -> torch.Tensor:
     """The int8 values (..., K) that `pack_int4` packed into (..., K / 2)."""
     _expect_int8("unpack_int4", packed)
     if packed.ndim < 1 or packed.shape[-1] % 4:

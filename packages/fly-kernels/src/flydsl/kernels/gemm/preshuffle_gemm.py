@@ -62,7 +62,7 @@ def compile_preshuffle_gemm(
     xcd_swizzle: int = 0,
     lds_stage: int = 2,
     preload: tuple[int, int] | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of a GEMM with shuffled B; the page's top says what it computes.
 
     Args:

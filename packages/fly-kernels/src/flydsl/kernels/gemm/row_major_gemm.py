@@ -21,6 +21,7 @@ Algorithm and data movement
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
@@ -45,7 +46,7 @@ def compile_gemm(
     out_dtype: str,
     epilogue: Epilogue | None = None,
     shuffled: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of a GEMM; the page's top says what it computes.
 
     Args:

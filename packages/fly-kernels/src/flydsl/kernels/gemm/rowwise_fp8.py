@@ -14,6 +14,7 @@ where the architecture can (gfx950). One is compiled for each N that a launcher 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -38,7 +39,7 @@ def build_rowwise_fp8_gemm(
     multiples: tuple[int, int],
     b_preshuffled: bool,
     use_xcd_remap: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(A, B_T, C, A_scale, B_scale, c_m, c_n, stream)`; c_n is a constant of the kernel.
 
     `multiples` are those that the blocks have to be, by `name`.

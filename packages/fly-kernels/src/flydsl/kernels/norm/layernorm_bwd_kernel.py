@@ -9,6 +9,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +26,7 @@ def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -
 
 def build_layernorm_bwd_module(
     N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(Input, Gamma, DY, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
 
     DGamma and DBias are added to: zero them before.
@@ -58,7 +59,7 @@ def build_layernorm_bwd_module(
 
 def build_fused_add_layernorm_bwd_module(
     N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build `(Added, Gamma, DY, DResidualOut, Mean, Rstd, DX, DGamma, DBias, m_in, stream)`.
 
     Added is the sum that the forward stored; DResidualOut, its gradient from elsewhere, is added to dx, which is the

@@ -14,6 +14,7 @@ The operators of torch, by the names that existing code uses, are here too: `lay
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,7 +55,7 @@ def build_layernorm_module(
     BLOCK_THREADS: int = BLOCK_THREADS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of LayerNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, m_in, stream)`, or with `store_stats`
@@ -102,7 +103,7 @@ def build_fused_add_layernorm_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of r = x + residual, y = LayerNorm(r).
 
     Returns a `@flyc.jit` function `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut[, Mean, Rstd], m_in, stream)`.
@@ -167,7 +168,7 @@ def build_layernorm_dynamicquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of LayerNorm with int8 output and a step per row.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Beta, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1
@@ -194,7 +195,7 @@ def build_layernorm_smoothquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """The same with y · XScale in the place of y: `(Input, Gamma, Beta, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
@@ -223,7 +224,7 @@ def build_fused_add_layernorm_dynamicquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
@@ -261,7 +262,7 @@ def build_fused_add_layernorm_smoothquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """With both: `(Input, ResidualIn, Gamma, Beta, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True, config=config)

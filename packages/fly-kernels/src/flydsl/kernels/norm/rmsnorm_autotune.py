@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..common.asked_tuner import asked_tuner
 from ..common.language import flyc, fx
 from .forward import block_of
 from .rmsnorm_kernel import rmsnorm_launch
+
+if TYPE_CHECKING:
+    import torch
 
 DEFAULT_BLOCK_THREADS = 256
 _TORCH_DTYPES = {"torch.float32": "f32", "torch.float16": "f16", "torch.bfloat16": "bf16"}
@@ -56,12 +59,12 @@ def _rmsnorm_direct() -> Any:
 
 
 def rmsnorm_autotuned(
-    input: Any,
-    gamma: Any,
-    output: Any,
+    input: torch.Tensor,
+    gamma: torch.Tensor,
+    output: torch.Tensor,
     m_in: int,
     dtype_str: str | None = None,
-    stream: Any = None,
+    stream: torch.cuda.Stream | int | None = None,
     weight_dtype_str: str | None = None,
 ) -> None:
     """output = RMSNorm(input) · gamma with workgroups of 256 threads, unless something better is known.

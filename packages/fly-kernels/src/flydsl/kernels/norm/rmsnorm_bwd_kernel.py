@@ -12,6 +12,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,7 +40,7 @@ def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -
 
 def build_rmsnorm_bwd_module(
     N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, m_in, stream)`; DWeight is added to: zero it before.
 
     Raises ValueError for an N that is not positive, an unknown dtype, and a weight dtype that is neither the rows' nor
@@ -65,7 +66,7 @@ def build_rmsnorm_bwd_module(
 
 def build_fused_add_rmsnorm_bwd_module(
     N: int, dtype_str: str, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, m_in, stream)`: DResidualOut is added to dx.
 
     Raises as `build_rmsnorm_bwd_module` does.
@@ -94,7 +95,7 @@ def build_fused_add_rmsnorm_bwd_module(
 
 def build_rmsnorm_bwd_two_stage_module(
     N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(Input, Gamma, DY, Rstd, DX, DWeight, Partial, m_in, stream)`.
 
     The same inputs give the same bits. Workgroup p of `num_programs` handles the rows p, p + num_programs, … and
@@ -124,7 +125,7 @@ def build_rmsnorm_bwd_two_stage_module(
 
 def build_fused_add_rmsnorm_bwd_two_stage_module(
     N: int, dtype_str: str, num_programs: int, weight_dtype_str: str | None = None, config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build `(Added, Gamma, DY, DResidualOut, Rstd, DX, DWeight, Partial, m_in, stream)`: both of the above.
 
     Raises as `build_rmsnorm_bwd_two_stage_module` does.

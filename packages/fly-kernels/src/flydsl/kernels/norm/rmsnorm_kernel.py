@@ -15,6 +15,7 @@ The operators of torch, by the names that existing code uses, are here too: `rms
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,7 +55,7 @@ def build_rmsnorm_module(
     BLOCK_THREADS: int = BLOCK_THREADS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of RMSNorm; `(M, N, dtype_str, …)` is understood too, M is only informative.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Output, m_in, stream)`, or with `store_rstd`
@@ -91,7 +92,7 @@ def build_fused_add_rmsnorm_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of r = x + residual, y = RMSNorm(r).
 
     Returns a `@flyc.jit` function `(Input, ResidualIn, Gamma, Output, ResidualOut[, Rstd], m_in, stream)`. r is rounded
@@ -146,7 +147,7 @@ def build_rmsnorm_dynamicquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher of RMSNorm with int8 output and a step per row.
 
     Returns a `@flyc.jit` function `(Input, Gamma, Output, YScale, m_in, stream)`: YScale[m] = max_n |y| / 127 (1 where
@@ -173,7 +174,7 @@ def build_rmsnorm_smoothquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """The same with y · XScale in the place of y: `(Input, Gamma, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
@@ -201,7 +202,7 @@ def build_fused_add_rmsnorm_dynamicquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
@@ -232,7 +233,7 @@ def build_fused_add_rmsnorm_smoothquant_module(
     eps: float = EPS,
     weight_dtype_str: str | None = None,
     config: RowConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """With both: `(Input, ResidualIn, Gamma, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(

@@ -9,6 +9,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.convert import minus
@@ -34,7 +35,7 @@ def softmax_bwd_buffered_operands(N: int, dtype_str: str) -> int:
 
 
 @rows_builder
-def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
+def build_softmax_bwd_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Callable[..., Any]:
     """Build the launcher `(DY, Y, DX, m_in, stream)`.
 
     DY, Y and DX are (rows, N) tensors of `dtype_str` ("f32", "f16", "bf16") with unit stride along a row, or pointers

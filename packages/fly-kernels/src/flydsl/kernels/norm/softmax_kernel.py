@@ -13,6 +13,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..common.convert import exp2, minus, reciprocal
@@ -26,7 +27,7 @@ _LOG2_E = math.log2(math.e)
 
 
 @rows_builder
-def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Any:
+def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | None = None) -> Callable[..., Any]:
     """Build the launcher of a row softmax.
 
     `build_softmax_module(M, N, dtype_str)`, or `build_softmax_module(N, dtype_str)`: M only documents the caller's

@@ -19,7 +19,7 @@ class Code:
     largest: float
     elements: tuple[str, ...]
 
-    def encode(self, values: Any, element: Any) -> Any:
+    def encode(self, values: Any, element: type[fx.Numeric]) -> Any:
         """A vector of Float32 within [-largest, largest] up to rounding, rounded to nearest even.
 
         Its bits, as a vector of `element`, which is one of `elements`.

@@ -15,6 +15,7 @@ multiple of the vector: NVIDIA's GPUs have no unaligned accesses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.arch import architecture
@@ -37,7 +38,7 @@ def build_per_block_quant_module(
     quant_dtype_str: str = "fp8",
     block: int = 128,
     config: WorkgroupConfig | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input and Output are those of `build_per_token_quant_module`; Scale (M, ceil(N / block)) is f32 with unit stride

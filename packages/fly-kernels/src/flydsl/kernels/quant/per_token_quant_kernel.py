@@ -13,6 +13,7 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 (int8 on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..common.convert import Divisor
@@ -27,7 +28,7 @@ from .codes import code
 @rows_builder
 def build_per_token_quant_module(
     N: int, dtype_str: str = "bf16", quant_dtype_str: str = "fp8", config: RowConfig | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Build the launcher `(Input, Output, Scale, m_in, stream)`.
 
     Input (M, N) of `dtype_str` ("f32", "f16", "bf16") and Output (M, N) of `quant_dtype_str` ("fp8", "int8") have unit

@@ -33,18 +33,18 @@ GROUP = 32  # elements along K that share a scale
 
 
 def load_b_pack_k32(
-    buffer_ops: Any = None,
-    arith: Any = None,
-    vector: Any = None,
+    buffer_ops: object = None,
+    arith: object = None,
+    vector: object = None,
     *,
     b_rsrc: Any,
     layout_b: Any,
-    base_k: Any,
+    base_k: fx.Numeric | int,
     ki_step: int,
-    n_blk: Any,
-    n_intra: Any,
-    lane_div_16: Any,
-    elem_type: Any = None,
+    n_blk: fx.Numeric | int,
+    n_intra: fx.Numeric | int,
+    lane_div_16: fx.Numeric | int,
+    elem_type: type[fx.Numeric] | None = None,
     arg_b: Any = None,
     kpack_bytes: int = 16,
     elem_bytes: int = 1,
@@ -89,18 +89,18 @@ def load_b_pack_k32(
 
 
 def load_b_raw_w4a16(
-    buffer_ops: Any = None,
-    arith: Any = None,
-    vector: Any = None,
+    buffer_ops: object = None,
+    arith: object = None,
+    vector: object = None,
     *,
     b_rsrc: Any,
     layout_b: Any,
-    base_k: Any,
+    base_k: fx.Numeric | int,
     ku: int,
-    n_blk: Any,
-    n_intra: Any,
-    lane_div_16: Any,
-    elem_type: Any = None,
+    n_blk: fx.Numeric | int,
+    n_intra: fx.Numeric | int,
+    lane_div_16: fx.Numeric | int,
+    elem_type: type[fx.Numeric] | None = None,
     arg_b: Any = None,
     kpack_bytes: int = 8,
 ) -> Any:
@@ -121,22 +121,22 @@ def load_b_raw_w4a16(
 
 
 def load_b_raw_w4a16_groupwise(
-    buffer_ops: Any = None,
-    arith: Any = None,
-    vector: Any = None,
+    buffer_ops: object = None,
+    arith: object = None,
+    vector: object = None,
     *,
     b_rsrc: Any,
     layout_b: Any,
-    base_k: Any,
+    base_k: fx.Numeric | int,
     ku: int,
-    n_blk: Any,
-    n_intra: Any,
-    lane_div_16: Any,
+    n_blk: fx.Numeric | int,
+    n_intra: fx.Numeric | int,
+    lane_div_16: fx.Numeric | int,
     scale_rsrc: Any,
-    N: Any,
-    scale_dtype: Any = None,
+    N: fx.Numeric | int,
+    scale_dtype: type[fx.Numeric] | None = None,
     group_size: int = GROUP,
-    elem_type: Any = None,
+    elem_type: type[fx.Numeric] | None = None,
     arg_b: Any = None,
     kpack_bytes: int = 8,
 ) -> tuple[Any, Any]:
@@ -174,7 +174,9 @@ def load_b_raw_w4a16_groupwise(
     return packed, buffer_load(scale_rsrc, offset, 1, kind).to(fx.Float32)
 
 
-def unpack_b_w4a16(packed32: Any, arith: Any = None, vector: Any = None, scale_val: Any = None) -> tuple[Any, Any]:
+def unpack_b_w4a16(
+    packed32: Any, arith: object = None, vector: object = None, scale_val: Any = None
+) -> tuple[Any, Any]:
     """8 packed int4 as two vectors of 4 BFloat16, in the order of K, each times `scale_val` (Float32) if there is one.
 
     Without a scale the values are exact.
@@ -185,7 +187,9 @@ def unpack_b_w4a16(packed32: Any, arith: Any = None, vector: Any = None, scale_v
     return scaled.shuffle(scaled, [0, 1, 2, 3]), scaled.shuffle(scaled, [4, 5, 6, 7])
 
 
-def unpack_b_w4a16_groupwise(packed32: Any, scale_val: Any, arith: Any = None, vector: Any = None) -> tuple[Any, Any]:
+def unpack_b_w4a16_groupwise(
+    packed32: Any, scale_val: Any, arith: object = None, vector: object = None
+) -> tuple[Any, Any]:
     """`unpack_b_w4a16` of what `load_b_raw_w4a16_groupwise` gives."""
     return unpack_b_w4a16(packed32, scale_val=scale_val)
 

@@ -19,7 +19,12 @@ _ROWS, _LANES = 8, 32  # of the 256 threads, when they read the tile back
 
 
 def default_epilog(
-    *, m_repeat: int, lane_div_16: Any, bx_m: Any, body_row: Callable[..., None], **modules: Any
+    *,
+    m_repeat: int,
+    lane_div_16: fx.Numeric | int,
+    bx_m: fx.Numeric | int,
+    body_row: Callable[..., None],
+    **modules: Any,
 ) -> None:
     """Call `body_row(mi=, ii=, row_in_tile=, row=)` for every row of which this lane holds elements.
 
@@ -43,16 +48,16 @@ def c_shuffle_epilog(
     e_vec: int,
     m_repeat: int,
     num_acc_n: int,
-    tx: Any,
-    lane_div_16: Any,
-    lane_mod_16: Any,
-    bx_m: Any,
-    by_n: Any,
-    n_tile_base: Any,
+    tx: fx.Numeric | int,
+    lane_div_16: fx.Numeric | int,
+    lane_mod_16: fx.Numeric | int,
+    bx_m: fx.Numeric | int,
+    by_n: fx.Numeric | int,
+    n_tile_base: fx.Numeric | int,
     lds_out: Any,
     write_row_to_lds: Callable[..., None],
     store_pair: Callable[..., None],
-    frag_elem_type: Any = None,
+    frag_elem_type: type[fx.Numeric] | None = None,
     precompute_row: Callable[..., Any] | None = None,
     **modules: Any,
 ) -> None:

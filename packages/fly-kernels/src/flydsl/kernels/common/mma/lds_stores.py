@@ -15,9 +15,17 @@ __all__ = ["lds_store_4b_xor16", "lds_store_8b_xor16", "lds_store_16b_xor16"]
 
 
 def lds_store_16b_xor16(
-    arith: Any = None, vector: Any = None, *, lds: Any, row: Any, col: Any, pitch: int, k_blocks16: int, value: Any,
-    lds_base: Any = 0,
-) -> None:  # fmt: skip
+    arith: object = None,
+    vector: object = None,
+    *,
+    lds: Any,
+    row: fx.Numeric | int,
+    col: fx.Numeric | int,
+    pitch: int,
+    k_blocks16: int,
+    value: Any,
+    lds_base: fx.Numeric | int = 0,
+) -> None:
     """Store 16 bytes of a row at byte `lds_base + row * pitch + swizzle_xor16(row, col, k_blocks16)`.
 
     Args:
@@ -36,17 +44,33 @@ def lds_store_16b_xor16(
 
 
 def lds_store_8b_xor16(
-    arith: Any = None, vector: Any = None, *, lds: Any, row: Any, col: Any, pitch: int, k_blocks16: int, value: Any,
-    lds_base: Any = 0,
-) -> None:  # fmt: skip
+    arith: object = None,
+    vector: object = None,
+    *,
+    lds: Any,
+    row: fx.Numeric | int,
+    col: fx.Numeric | int,
+    pitch: int,
+    k_blocks16: int,
+    value: Any,
+    lds_base: fx.Numeric | int = 0,
+) -> None:
     """The same with 8 bytes."""
     _store(8, lds, row, col, pitch, k_blocks16, value, lds_base)
 
 
 def lds_store_4b_xor16(
-    arith: Any = None, vector: Any = None, *, lds: Any, row: Any, col: Any, pitch: int, k_blocks16: int, value: Any,
-    lds_base: Any = 0,
-) -> None:  # fmt: skip
+    arith: object = None,
+    vector: object = None,
+    *,
+    lds: Any,
+    row: fx.Numeric | int,
+    col: fx.Numeric | int,
+    pitch: int,
+    k_blocks16: int,
+    value: Any,
+    lds_base: fx.Numeric | int = 0,
+) -> None:
     """The same with 4 bytes; `value` may be a scalar of 32 bits."""
     _store(4, lds, row, col, pitch, k_blocks16, value, lds_base)
 

@@ -79,7 +79,7 @@ class Way:
         self.packs = fx.make_layout((1, loop.pack), (1, 1))
         self.begin(tiles, thread)
 
-    def begin(self, tiles: fx.Tensor, thread: Any) -> None:
+    def begin(self, tiles: fx.Tensor, thread: fx.Numeric | int) -> None:
         """Divide what is moved to LDS among the threads."""
         self._from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), self.loop.element)
         across, packs = self.across, self.packs
@@ -127,7 +127,7 @@ class DirectWay(Way):
     would write there through the swizzle.
     """
 
-    def begin(self, tiles: fx.Tensor, thread: Any) -> None:
+    def begin(self, tiles: fx.Tensor, thread: fx.Numeric | int) -> None:
         """Divide what is moved to LDS among the threads."""
         loop = self.loop
         self._from_memory = fx.make_copy_atom(fx.rocdl.BufferCopyLDS128b(), loop.element)

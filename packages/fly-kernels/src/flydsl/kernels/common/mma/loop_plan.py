@@ -401,7 +401,9 @@ class TiledLoop:
         )
 
 
-def operand_layout(loop: TiledLoop, rows: int, K: int, row: Any, *, shuffled: bool, of_b: bool = False) -> fx.Layout:
+def operand_layout(
+    loop: TiledLoop, rows: int, K: int, row: fx.Numeric | int, *, shuffled: bool, of_b: bool = False
+) -> fx.Layout:
     """The layout of `rows` rows of K elements, `row` apart, or in the order of `shuffle_weight`.
 
     There a block of 16 rows holds, for every 4 packs of K, the first pack of each row, then the second ... With packs

@@ -36,7 +36,13 @@ __all__ = [
 
 
 def make_preshuffle_b_layout(
-    arith: Any, *, c_n: Any, c_k: Any, kpack_bytes: int = 16, elem_bytes: int = 1, k_major: bool = False
+    arith: object,
+    *,
+    c_n: fx.Numeric | int,
+    c_k: fx.Numeric | int,
+    kpack_bytes: int = 16,
+    elem_bytes: int = 1,
+    k_major: bool = False,
 ) -> fx.Layout:
     """The layout of B (N, K) in the order of `common.shuffle`, in elements.
 
@@ -65,10 +71,10 @@ def make_preshuffle_b_layout(
 
 
 def make_preshuffle_scale_layout(
-    arith: Any,
+    arith: object,
     *,
-    c_mn: Any,
-    c_k: Any,
+    c_mn: fx.Numeric | int,
+    c_k: fx.Numeric | int,
     mn_pack: int = 2,
     k_pack: int = 2,
     elem_bytes: int = 4,
@@ -111,9 +117,9 @@ def _quotient(what: str, name: str, number: Any, divisor: int) -> Any:
 
 
 def xcd_remap_bx_by(
-    bx: Any,
-    by: Any,
-    c_m: Any,
+    bx: fx.Numeric | int,
+    by: fx.Numeric | int,
+    c_m: fx.Numeric | int,
     *,
     tile_m: int,
     tile_n: int,

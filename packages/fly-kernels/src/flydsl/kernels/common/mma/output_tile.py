@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..language import fx
 from .tile_plan import TilePlan
 
 __all__ = ["output_copy", "places_of"]
 
 
-def output_copy(plan: TilePlan, element: Any, access: int, *, in_turns: bool) -> fx.TiledCopy:
+def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, in_turns: bool) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
     A lane has `TilePlan.run` neighbouring columns of a block, in accesses of `access` of them. Accesses are numbered

@@ -21,7 +21,7 @@ _PIECE = 8  # elements
 
 
 def store_shuffled(
-    chain: Any, mine: Any, sums: Sequence[Any], target: Any, plan: TilePlan, lds: Any, thread: Any
+    chain: Any, mine: Any, sums: Sequence[Any], target: Any, plan: TilePlan, lds: Any, thread: fx.Numeric | int
 ) -> None:
     """Finish and store the sums of a thread, which have 16-bit results.
 

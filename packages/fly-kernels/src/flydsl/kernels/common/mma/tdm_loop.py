@@ -239,7 +239,7 @@ def tdm_loop(
     lds: fx.Pointer,
     thread: fx.Int32,
     looped: fx.Int32,
-    first_step: Any = 0,
+    first_step: fx.Numeric | int = 0,
     all_steps: int | None = None,
 ) -> dict[tuple[int, int], fx.Vector]:
     """The sums of a wave; `tiled_loop` says which a lane has.

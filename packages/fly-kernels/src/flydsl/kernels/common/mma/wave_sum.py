@@ -18,7 +18,7 @@ __all__ = ["sum_over_waves"]
 Sums = dict[tuple[int, int], Any]
 
 
-def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: Any) -> Sums:
+def sum_over_waves(plan: TilePlan, sums: Sums, lds: Any, thread: fx.Numeric | int) -> Sums:
     """The sums of `tiled_loop` over all waves along K, for (row block, column block) of the wave's own part.
 
     Args:
