@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,8 @@ def gemm_estimate(config: Config, named: Mapping[str, Any]) -> float:
     latency = cdiv(depth * size, _STAGE) * LOAD_CYCLES / 2 + LOAD_CYCLES
     round_of = max(together * matrix, together * loads, latency)
     memory = (M * K + N * K + M * N) * size / at.hbm
-    total = max(cdiv(groups, at.units * together) * round_of, memory) + LAUNCH_CYCLES
+    rounds = cdiv(groups, at.units * together) * round_of
+    total = math.hypot(rounds, memory) + LAUNCH_CYCLES  # limits that are close to each other both cost
     if split > 1:
         total += LAUNCH_CYCLES + split * M * N * 4 * 2 / at.hbm
     return float(total)
