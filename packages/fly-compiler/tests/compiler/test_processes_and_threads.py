@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import threading
 
 import numpy as np
+import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -112,6 +114,41 @@ def test_a_process_that_forks(run_script):
     """
     done = run_script(script(text))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="pools of older Pythons keep their processes")
+def test_pools_whose_processes_compile_once(run_script):
+    """A server that has imported the compiler forks a new process for each task, as others end."""
+    done = run_script(
+        """
+        import multiprocessing, os
+        from concurrent.futures import ProcessPoolExecutor
+        import numpy as np
+        import flydsl.compiler as flyc, flydsl.expr as fx
+
+        @flyc.kernel
+        def kernel(x: fx.Tensor, n: fx.Constexpr[int]):
+            x[fx.thread_idx.x] = x[fx.thread_idx.x] + n
+
+        @flyc.jit
+        def launch(x: fx.Tensor, n: fx.Constexpr[int]):
+            kernel(x, n).launch(block=64)
+
+        def task(n):
+            x = np.zeros(64, np.int32)
+            launch(x, n)
+            return x.tolist() == [n] * 64, os.getpid()
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload(["__main__"])
+            with ProcessPoolExecutor(2, mp_context=context, max_tasks_per_child=1) as pool:
+                answers = [one.result(timeout=240) for one in [pool.submit(task, n) for n in (1, 2, 1, 3)]]
+            assert all(right for right, _ in answers), answers
+            print(len({process for _, process in answers}), end="")
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "4"), done.stderr
 
 
 def test_a_fork_waits_for_what_another_thread_compiles(run_script):

@@ -15,6 +15,10 @@ from flydsl._mlir._mlir_libs import _fly_emit
 
 __all__ = ["memory_reserved", "want_memory"]
 
+# Where LLVM is a library of its own, the first time has to find what that imports: no trace waits for it.
+if _fly_emit.open_memory_reserve():
+    _fly_emit.close_memory_reserve()
+
 
 @contextmanager
 def memory_reserved() -> Iterator[None]:
