@@ -9,7 +9,8 @@ of GEMMs for which the main loop in layouts, with these bytes of K in a step and
 predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py` compares; `waves_per_eu` of
 one is the occupancy that its registers leave room for. One entry breaks that rule for large problems: fp8 128 x 256 on
 gfx942 takes 8 % less at 8192 cubed, and 3 to 5 % more at 2048 and 512 rows. `scaled_loops` are those of operands with
-scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements.
+scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements; one that is `asked` is for
+kernels of which asynchronous copies are asked.
 """
 
 from __future__ import annotations

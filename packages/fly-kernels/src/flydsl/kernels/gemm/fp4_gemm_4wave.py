@@ -12,8 +12,7 @@ from .mx_gemm import build_mx_gemm
 
 __all__ = ["compile_fp4_gemm_4w"]
 
-_ROWS, _COLUMNS, _DEPTH = 256, 192, 256
-_WAVES = 2, 2
+_ROWS, _COLUMNS, _DEPTH = 256, 256, 256
 _XCD_COLUMNS = 4  # neighbouring column tiles of one XCD
 
 
@@ -27,8 +26,8 @@ def compile_fp4_gemm_4w(
     called with. With `use_xcd_remap` neighbouring column blocks share an XCD. `MN` says which (M, N) there will be:
     others are refused.
 
-    A workgroup is four waves, and has 256 rows and 192 columns. (Of 256 the sums would take all of the accumulation
-    registers, and what LLVM moves about then goes to memory.)
+    A workgroup has 256 rows and 256 columns, and is eight waves: the sums of four would take half of all registers, and
+    what LLVM then moves about goes to memory.
 
     Raises:
         RuntimeError: the target is not gfx950.
@@ -45,7 +44,7 @@ def compile_fp4_gemm_4w(
     def gemm(N: int) -> Any:
         return build_mx_gemm(
             "compile_fp4_gemm_4w", N=N, K=K, tile_m=_ROWS, tile_n=_COLUMNS, tile_k=_DEPTH, a_format="fp4",
-            b_format="fp4", shuffled=False, waves=_WAVES, square=True, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
+            b_format="fp4", shuffled=False, square=True, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
         )  # fmt: skip
 
     gemm(columns)  # refuses what no N makes possible

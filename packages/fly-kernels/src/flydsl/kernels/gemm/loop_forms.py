@@ -18,16 +18,32 @@ from ..common.mma.tile_plan import LDS_BYTES
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["given_loop", "has_listed_form", "scaled_loop", "square_loop"]
+__all__ = ["given_loop", "has_listed_form", "scaled_loop", "square_loop", "square_waves"]
 
 _EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 
+def square_waves(tile_m: int, tile_n: int) -> tuple[int, int] | None:
+    """The grid of waves of `mx_square_loop` for a tile; None where it cannot have this one.
+
+    As many waves as there are, 2, 4 or 8, of multiples of 64 x 64: their loads of a step of 2 to 16 such blocks of
+    results fill whole rows, and two waves of a SIMD have registers for the sums of two blocks each.
+    """
+    if tile_m % 64 or tile_n % 64 or BUFFERS * (tile_m + tile_n) * SQUARE_STEP // 2 > LDS_BYTES["gfx950"]:
+        return None
+    down, across = tile_m // 64, tile_n // 64
+    grids = [(m, n) for m in (1, 2, 4, 8) for n in (1, 2, 4, 8) if 2 <= m * n <= 8 and down % m == 0 == across % n]
+    if not grids or down * across > 16:
+        return None
+    return max(grids, key=lambda one: (one[0] * one[1], one[0]))
+
+
 def square_loop(gemm: TileGemm) -> TiledLoop:
     """The geometry of `mx_square_loop`."""
     tile, steps = (gemm.tile_m, gemm.tile_n, SQUARE_STEP), gemm.K // SQUARE_STEP
-    waves = gemm.waves or (2, 2)
+    waves = square_waves(gemm.tile_m, gemm.tile_n)
+    assert waves is not None, f"no waves for a tile of {gemm.tile_m} x {gemm.tile_n}"
     return TiledLoop(gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, b_mx=gemm.b_mx)
 
 
@@ -67,6 +83,8 @@ def _listed_form(gemm: TileGemm) -> TiledLoop | None:
     formats = [gemm.in_dtype, gemm.b_mx or "f32"]
     for one in defaults("scaled_loops", gemm.arch):
         if one["tile"] != [gemm.tile_m, gemm.tile_n] or formats not in one["formats"]:
+            continue
+        if one.get("asked") and not gemm.direct:
             continue
         along_m, along_n = one["waves"]
         steps, rest = divmod(gemm.K // gemm.split_k, one["step"])

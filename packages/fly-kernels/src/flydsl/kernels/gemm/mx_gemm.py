@@ -36,7 +36,7 @@ from ..common.checks import positive_integer
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.operand_scales import BLOCK, MX_FORMATS
-from .loop_forms import has_listed_form
+from .loop_forms import has_listed_form, square_waves
 from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]
@@ -94,8 +94,9 @@ def build_mx_gemm(
         shuffled_store: results leave by way of LDS, in whole rows of the tile.
         waves_per_eu: the occupancy that register allocation leaves room for; None or 0 asks for nothing.
         use_async_copy: A does not pass through registers on its way to LDS, in tiles for which the defaults have such a
-            loop (`scaled_loops`). Other tiles of "fp4" of multiples of 64, and K of 256, are `square`, where B goes the
-            same way. Else A does not go to LDS at all, but straight to the operands of each wave that multiplies it.
+            loop (`scaled_loops`). Other tiles of "fp4" that have `square_waves`, and K of 256, are `square`, where B
+            goes the same way. Else A does not go to LDS at all, but straight to the operands of each wave that
+            multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
         square: the main loop of large row-major tiles of "fp4", see `common/mma/mx_square_loop.py`; then K is a
@@ -140,7 +141,7 @@ def build_mx_gemm(
     )  # fmt: skip
     both_ways = use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves)
     if both_ways and not has_listed_form(gemm):
-        gemm = replace(gemm, square=tile_m % 64 == 0 and tile_n % 64 == 0 and K % 256 == 0)
+        gemm = replace(gemm, square=square_waves(tile_m, tile_n) is not None and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 
     def launch(C: Any, A: Any, B: Any, M: Any, n: Any, stream: Any, **extras: Any) -> None:

@@ -188,8 +188,8 @@ def build_tdm_gemm(gemm: TdmGemm, name: str) -> Callable[..., None]:
         access = PACK_BYTES // out_size
         split = [list(range(at, at + access)) for at in range(0, plan.run, access)]
         results = [sums[key].shuffle(sums[key], part) for key in sorted(sums) for part in split]
-        mine = output_copy(plan, output, access, in_turns=True).get_slice(thread)
-        places = places_of(plan, access, thread, in_turns=True)
+        mine = output_copy(plan, output, access).get_slice(thread)
+        places = places_of(plan, access, thread)
         chain, shape = fx.Epilogue(), (tile_n, tile_m)
         read = {}
         if fx.const_expr(gemm.row_scaled):

@@ -323,7 +323,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     ragged = gemm.N % gemm.tile_n != 0
     part_k = gemm.K // gemm.split_k
     usual = gemm.row_elements
-    access = min(plan.run, 8 * PACK_BYTES // output.width, math.gcd(plan.run, gemm.N))  # inside N or not as a whole
+    run = 8 if gemm.square else plan.run  # neighbouring columns of a lane
+    access = min(run, 8 * PACK_BYTES // output.width, math.gcd(run, gemm.N))  # inside N or not as a whole
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
     def tile_gemm(
@@ -408,20 +409,19 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         chain = fx.Epilogue()
         for function, names in element_functions(used, output):
             chain = chain.then(function, *[read[name] for name in names])
-        in_turns = not gemm.square
-        mine = output_copy(plan, output, access, in_turns=in_turns).get_slice(thread)
+        mine = output_copy(plan, output, access, square=gemm.square).get_slice(thread)
         results = [sums[key] for key in sorted(sums)]
-        if fx.const_expr(access < plan.run):
-            parts = [list(range(at, at + access)) for at in range(0, plan.run, access)]
+        if fx.const_expr(access < run):
+            parts = [list(range(at, at + access)) for at in range(0, run, access)]
             results = [one.shuffle(one, part) for one in results for part in parts]
         if fx.const_expr(gemm.stochastic):
-            at = zip(results, places_of(plan, access, thread, in_turns=in_turns), strict=True)
+            at = zip(results, places_of(plan, access, thread), strict=True)
             results = [
                 _rounded(values, (first_row + row) * gemm.N + (first_column + column), extras["sr_seed"])
                 for values, (column, row) in at
             ]
         if fx.const_expr(gemm.atomic):
-            places = places_of(plan, access, thread, in_turns=in_turns)
+            places = places_of(plan, access, thread)
             share = thread // plan.wave % plan.k_waves
             stride = strides.get("C", usual["C"])
             start = start_of(C)

@@ -367,11 +367,14 @@ class TiledLoop:
             made.append(fx.make_tiled_mma(fx.make_mma_atom(operation(16, 16, depth, getattr(fx, element))), grid))
         return made[0], made[1]
 
-    def mx_atom(self, b_byte: int, a_byte: int) -> fx.MmaAtom:
-        """The matrix instruction that takes these bytes of the words of scales; B is its rows."""
+    def mx_atom(self, b_byte: int, a_byte: int, shape: tuple[int, int] = (16, BLOCK)) -> fx.MmaAtom:
+        """The matrix instruction that takes these bytes of the words of scales; B is its rows.
+
+        `shape`: its rows, which are as many as its columns, and its K.
+        """
         assert self.formats is not None
         a, b = (getattr(fx, one.element) for one in self.formats)
-        operation = fx.rocdl.cdna4.MFMA_Scale(16, 16, BLOCK, b, a, opsel_a=b_byte, opsel_b=a_byte)
+        operation = fx.rocdl.cdna4.MFMA_Scale(shape[0], *shape, b, a, opsel_a=b_byte, opsel_b=a_byte)
         return fx.make_mma_atom(operation)
 
     def schedule(self, phase: int, loads: bool, fetches: bool) -> Any:

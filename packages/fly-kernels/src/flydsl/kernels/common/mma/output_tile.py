@@ -9,7 +9,7 @@ from .tile_plan import TilePlan
 __all__ = ["output_copy", "places_of"]
 
 
-def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, in_turns: bool) -> fx.TiledCopy:
+def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, square: bool = False) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
     A lane has `TilePlan.run` neighbouring columns of a block, in accesses of `access` of them. Accesses are numbered
@@ -20,34 +20,36 @@ def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, in_tu
         plan: the geometry.
         element: a type of 16 or 32 bits.
         access: columns of an access, which have up to 16 bytes.
-        in_turns: waves take turns in blocks of 16 rows and 16 columns (`tiled_loop`); else each has its blocks side by
-            side (`mx_square_loop`).
+        square: the results are those of `mx_square_loop`, whose waves have 64 rows and columns, or more, side by side;
+            else waves take turns in blocks of 16 rows and 16 columns.
     """
-    (along_m, along_n), parts = plan.waves, plan.column_parts
-    own, rows, down = plan.column_blocks // parts, plan.row_blocks, plan.tile_n
-    # From one block of a wave to its next, and from a wave to its neighbour.
-    block_n, wave_n = (16 * along_n, 16) if in_turns else (16, 16 * plan.column_blocks)
-    block_m, wave_m = (16 * along_m, 16) if in_turns else (16, 16 * rows)
-    run = plan.run
-    threads = 16, plan.wave // 16, parts, plan.k_waves // parts, along_n, along_m
-    steps = down, run, own * block_n, 0, wave_n, wave_m * down
-    layout = fx.make_layout((threads, (run, (own, rows))), (steps, (1, (block_n, block_m * down))))
+    (along_m, along_n), parts, down = plan.waves, plan.column_parts, plan.tile_n
     atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
+    own, rows = plan.column_blocks // parts, plan.row_blocks
+    if square:
+        # An instruction has the rows 0..15 and 32..47, or 16..31 and 48..63, of 64, and such columns, 8 a lane.
+        values = 8, ((2, 2, own // 4), (2, rows // 4))
+        value_steps = 1, ((32, 16, 64), (16 * down, 64 * down))
+        lanes = ((16, 2), 2, along_n, along_m), ((down, 32 * down), 8, 16 * own, 16 * rows * down)
+        layout = fx.make_layout((lanes[0], values), (lanes[1], value_steps))
+        return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
+    threads = 16, plan.wave // 16, parts, plan.k_waves // parts, along_n, along_m
+    run = plan.run
+    steps = down, run, own * 16 * along_n, 0, 16, 16 * down
+    layout = fx.make_layout((threads, (run, (own, rows))), (steps, (1, (16 * along_n, 16 * along_m * down))))
     return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
 
 
-def places_of(plan: TilePlan, access: int, thread: fx.Int32, *, in_turns: bool) -> list[tuple[fx.Int32, fx.Int32]]:
-    """(column, row) in the tile where each access of `output_copy` begins, of a thread."""
+def places_of(plan: TilePlan, access: int, thread: fx.Int32) -> list[tuple[fx.Int32, fx.Int32]]:
+    """(column, row) in the tile where each access of `output_copy` begins, of a thread; not of a `square` one."""
     (along_m, along_n), parts = plan.waves, plan.column_parts
     own, rows = plan.column_blocks // parts, plan.row_blocks
-    block_n, wave_n = (16 * along_n, 16) if in_turns else (16, 16 * plan.column_blocks)
-    block_m, wave_m = (16 * along_m, 16) if in_turns else (16, 16 * rows)
     lane, wave = thread % plan.wave, thread // plan.wave
     part, wave = wave % plan.k_waves % parts, wave // plan.k_waves
-    column = lane // 16 * plan.run + part * (own * block_n) + wave % along_n * wave_n
-    row = lane % 16 + wave // along_n * wave_m
+    column = lane // 16 * plan.run + part * (own * 16 * along_n) + wave % along_n * 16
+    row = lane % 16 + wave // along_n * 16
     return [
-        (column + (block * block_n + first), row + down * block_m)
+        (column + (block * along_n * 16 + first), row + down * along_m * 16)
         for down in range(rows)
         for block in range(own)
         for first in range(0, plan.run, access)
