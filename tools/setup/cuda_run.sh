@@ -43,7 +43,7 @@ fi
 if asked language; then
   suite language 150 600 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
     fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py \
-    fly-compiler/tests/compiler/test_targets.py::test_it_runs_on_the_device_here
+    fly-compiler/tests/compiler/test_artifact_targets.py::test_it_runs_on_the_device_here
 fi
 cd ../bench || exit 1
 for one in products:gemm attention:attention; do

@@ -73,12 +73,14 @@ def rmsnorm() -> None:
 
 
 def rmsnorm_backward() -> None:
-    """The sums of two workgroups, spread over LDS, and their sum."""
+    """The sums of two workgroups, spread over LDS several times, and their sum."""
+    from flydsl.kernels.common.row_plan import RowConfig
     from flydsl.kernels.norm.rmsnorm_bwd_kernel import build_rmsnorm_bwd_two_stage_module
 
+    config = RowConfig(elements=16, held=16, unroll=1, single=True)
     x = torch.randn(2, 2050, generator=torch.Generator().manual_seed(0))
     rest = torch.ones(2), torch.empty_like(x), torch.empty(2050), torch.empty(2 * 2050)
-    build_rmsnorm_bwd_two_stage_module(2050, "f32", 2)(x, torch.ones(2050), x.clone(), *rest, 2)
+    build_rmsnorm_bwd_two_stage_module(2050, "f32", 2, config=config)(x, torch.ones(2050), x.clone(), *rest, 2)
 
 
 def per_block_quant() -> None:

@@ -15,7 +15,7 @@ import pytest
 from assembly import kernel_f
 
 from flydsl.emulator.cli import main
-from flydsl.emulator.cli_predict import _answer, _Server
+from flydsl.emulator.cli_predict import _Server
 from flydsl.emulator.device import Emulator
 from flydsl.emulator.record_check import RecordError, check_record
 from flydsl.emulator.record_contents import Paging, Routing, fill, fill_pages, paging_of, routing_of
@@ -198,8 +198,12 @@ def test_tensors_larger_than_the_memory_of_this_machine(compile_object: Callable
     (tmp_path / "k.hsaco").write_bytes(compile_object(kernel_f(COPY, "gfx942"), "gfx942", "asm", ()))
     first, second = COPY_LAUNCH["args"]
     launch = {**COPY_LAUNCH, "args": [{**first, "bytes": 1 << 38}, second]}
-    record = {"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]}
-    assert _answer(record, tmp_path)["predicted_us"] > 0
+    record = {"id": "large", "arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]}
+    (tmp_path / "records.json").write_text(json.dumps({"records": [record]}))
+    out = tmp_path / "out.json"
+    arguments = ["--records", str(tmp_path / "records.json"), "--objects", str(tmp_path), "--out", str(out)]
+    assert main(["predict", *arguments]) == 0
+    assert json.loads(out.read_text())["large"]["predicted_us"] > 0
 
 
 def test_pages_and_lengths_are_filled_as_the_record_says() -> None:
