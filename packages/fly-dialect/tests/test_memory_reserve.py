@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +111,16 @@ def test_memory_reserve(what):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_library_loads_late_into_a_process():
+    """It has no variables of threads for which room had to be set aside when the process began (DF_STATIC_TLS)."""
+    from flydsl._mlir import _mlir_libs
+
+    image = Path(_mlir_libs.__file__).with_name("libFlyDialect.so").read_bytes()
+    start, size, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<HH", image, 54)
+    headers = [struct.unpack_from("<IIQQQQ", image, start + number * size) for number in range(count)]
+    ((offset, length),) = [(header[2], header[5]) for header in headers if header[0] == 2]  # PT_DYNAMIC
+    tags = dict(struct.unpack_from("<QQ", image, offset + at) for at in range(0, length, 16))
+    assert 5 in tags  # DT_STRTAB: these are tags
+    assert tags.get(30, 0) & 0x10 == 0  # DT_FLAGS

@@ -4,8 +4,11 @@
 
 #include "llvm/Support/Compiler.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 
@@ -49,9 +52,42 @@ struct Reserve {
   }
 };
 
-/// It is looked at where there is no memory, so it may not be one of those variables that are
-/// allocated when a thread first looks at them.
-[[gnu::tls_model("initial-exec")]] thread_local Reserve reserve;
+/// Where a thread has its reserve. It is looked at where there is no memory, so it may not be a
+/// thread_local that is allocated at the first look. One that is not (tls_model "initial-exec")
+/// would make all such variables of this library, LLVM's among them, take room that a process sets
+/// aside when it begins, of which a static build wants more than there is.
+pthread_key_t key;
+std::atomic<bool> keyIsThere = false;
+
+/// The reserve of this thread; null where it has none.
+Reserve *reserve() {
+  if (!keyIsThere.load(std::memory_order_acquire))
+    return nullptr;
+  return static_cast<Reserve *>(::pthread_getspecific(key));
+}
+
+/// The reserve of this thread, made if it has none; null if there is no memory for it.
+Reserve *makeReserve() {
+  static std::once_flag once;
+  std::call_once(once, [] { keyIsThere = ::pthread_key_create(&key, nullptr) == 0; });
+  if (Reserve *found = reserve())
+    return found;
+  void *made = keyIsThere ? std::malloc(sizeof(Reserve)) : nullptr;
+  if (!made)
+    return nullptr;
+  Reserve *fresh = new (made) Reserve;
+  if (::pthread_setspecific(key, fresh) == 0)
+    return fresh;
+  std::free(fresh);
+  return nullptr;
+}
+
+/// Takes the reserve of this thread away, which nobody has open.
+void dropReserve(Reserve *mine) {
+  mine->giveBack(mine->held);
+  ::pthread_setspecific(key, nullptr);
+  std::free(mine);
+}
 
 /// Tries an allocation again while the reserve has something. A request that is larger than all of
 /// it would only empty it.
@@ -93,23 +129,34 @@ bool MemoryReserve::open() {
 #ifndef FLY_STATIC
   reserveForSharedLibraries();
 #endif
-  if (!reserve.fill())
+  Reserve *mine = makeReserve();
+  if (!mine)
     return false;
-  ++reserve.depth;
-  return true;
+  if (mine->fill()) {
+    ++mine->depth;
+    return true;
+  }
+  if (mine->depth == 0)
+    dropReserve(mine);
+  return false;
 }
 
 void MemoryReserve::close() {
-  if (reserve.depth != 0 && --reserve.depth == 0)
-    reserve.giveBack(reserve.held);
+  Reserve *mine = reserve();
+  if (mine && --mine->depth == 0)
+    dropReserve(mine);
 }
 
-bool MemoryReserve::refill() { return reserve.depth == 0 || reserve.fill(); }
+bool MemoryReserve::refill() {
+  Reserve *mine = reserve();
+  return !mine || mine->fill();
+}
 
 bool MemoryReserve::draw() {
-  if (reserve.held == 0)
+  Reserve *mine = reserve();
+  if (!mine || mine->held == 0)
     return false;
-  reserve.giveBack(pieceSize);
+  mine->giveBack(pieceSize);
   return true;
 }
 
