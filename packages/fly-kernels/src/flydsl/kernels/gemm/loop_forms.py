@@ -44,6 +44,9 @@ def square_loop(gemm: TileGemm) -> TiledLoop:
     tile, steps = (gemm.tile_m, gemm.tile_n, SQUARE_STEP), gemm.K // SQUARE_STEP
     waves = square_waves(gemm.tile_m, gemm.tile_n)
     assert waves is not None, f"no waves for a tile of {gemm.tile_m} x {gemm.tile_n}"
+    # Its waves are its own, and only the plain epilogue knows how it numbers results.
+    assert gemm.waves is None
+    assert not any((gemm.atomic, gemm.stochastic, gemm.shuffled_store))
     return TiledLoop(gemm.arch, gemm.in_dtype, tile, steps, waves, scheduled=gemm.fenced, b_mx=gemm.b_mx)
 
 
