@@ -131,10 +131,9 @@ def look(arch: str, head_dim: int, causal: bool, options: argparse.Namespace, kn
             {
                 "head_dim": head_dim,
                 "causal": causal,
-                "class": list(kind),
+                "shapes": [list(one[:4]) for one in problems],
                 "config": json.loads(chosen),
                 "over_best": [round(one, 3) for one in ratios[chosen]],
-                "shapes": [list(one[:4]) for one in problems],
             }
         )
     return findings, missed
@@ -143,6 +142,11 @@ def look(arch: str, head_dim: int, causal: bool, options: argparse.Namespace, kn
 def work(options: argparse.Namespace) -> int:
     """One architecture (in a process of its own: the architecture is that of a process)."""
     from flydsl.emulator.predicting import prediction_model
+    from flydsl.kernels.attention.config import found_class
+    from flydsl.kernels.common.defaults import dump, load
+
+    def key(one: dict[str, Any]) -> tuple[int, bool, tuple[str, str]]:
+        return one["head_dim"], one["causal"], found_class(arch, one)
 
     arch, missed = options.arch[0], 0
     known: Times = json.loads(options.times.read_text()) if options.times and options.times.exists() else {}
@@ -151,16 +155,12 @@ def work(options: argparse.Namespace) -> int:
             findings, of_these = look(arch, head_dim, causal, options, known)
             missed += of_these
             if options.export:
-                table = json.loads(DEFAULTS.read_text())
-                fresh = {(one["head_dim"], one["causal"], *one["class"]) for one in findings}
-                others = [
-                    one for one in table["attention_shapes"][arch]
-                    if (one["head_dim"], one["causal"], *one["class"]) not in fresh
-                ]  # fmt: skip
-                findings = [{**one, "measure": "predicted", "model": prediction_model()} for one in findings]
-                whole = sorted([*others, *findings], key=lambda one: (one["head_dim"], one["causal"], one["class"]))
-                table["attention_shapes"][arch] = whole
-                DEFAULTS.write_text(json.dumps(table, indent=1) + "\n")
+                table = load(DEFAULTS.read_text())
+                fresh = {key(one) for one in findings}
+                others = [one for one in table["attention_shapes"][arch] if key(one) not in fresh]
+                findings = [{**one, "model": prediction_model()} for one in findings]
+                table["attention_shapes"][arch] = sorted([*others, *findings], key=key)
+                DEFAULTS.write_text(dump(table))
     return 1 if missed else 0
 
 

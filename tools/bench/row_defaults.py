@@ -140,15 +140,15 @@ def mean(ratios: list[float]) -> float:
 
 def look(arch: str, kernel: str, columns: int, dtype: str, known: Times) -> tuple[dict[str, Any], bool]:
     """The finding of a class, and whether its present default is too far off."""
+    from flydsl.kernels.common.defaults import load
     from flydsl.kernels.common.row_plan import RowConfig
 
-    table = json.loads(DEFAULTS.read_text())
+    table = load(DEFAULTS.read_text())
     usual, bits = table["rows"][arch][kernel], BITS[dtype]
-    entries = [
-        one["config"] for one in table["row_shapes"][arch]
-        if (one["kernel"], one["bits"], one["columns"]) == (kernel, bits, columns)
-    ]  # fmt: skip
-    present = entries[0] if entries else usual
+    present = usual
+    for one in table["row_shapes"][arch]:
+        if (one["kernel"], one["bits"], one["columns"]) == (kernel, bits, columns):
+            present = {**usual, **one.get("config", {})}
     configs = []
     for one in [usual, present, *candidates(columns, bits, usual)]:
         if RowConfig(**one) not in [RowConfig(**other) for other in configs]:
@@ -167,27 +167,30 @@ def look(arch: str, kernel: str, columns: int, dtype: str, known: Times) -> tupl
     behind = scores[json.dumps(present)] / scores[best_name]
     print(f"| {arch} | {kernel} | {columns} {dtype} | {len(configs)} | {' | '.join(cells)} | {behind:.3f} | "
           f"`{json.dumps(present)}` | `{best_name}` |", flush=True)  # fmt: skip
-    finding = {
-        "kernel": kernel, "bits": bits, "columns": columns, "config": json.loads(chosen),
-        "over_best": [round(one, 3) for one in ratios[chosen]],
-        "over_best_before": [round(one, 3) for one in ratios[json.dumps(usual)]],
-        "shapes": [[rows, columns] for rows in ROWS],
-    }  # fmt: skip
+    rounded = {name: [round(one, 3) for one in of] for name, of in ratios.items()}
+    differs = {name: value for name, value in json.loads(chosen).items() if usual.get(name) != value}
+    assert {**usual, **differs} == json.loads(chosen), "a row says what is added to the kernel's own, or changed"
+    finding: dict[str, Any] = {"kernel": kernel, "bits": bits, "columns": columns}
+    if differs:
+        finding |= {"config": differs, "over_best": rounded[chosen], "rows_over_best": rounded[json.dumps(usual)]}
+    else:
+        finding["over_best"] = rounded[chosen]
     return finding, behind > WITHIN
 
 
 def export(arch: str, finding: dict[str, Any]) -> None:
     """Put the configuration of a class into the defaults of fly-kernels, for review."""
     from flydsl.emulator.predicting import prediction_model
+    from flydsl.kernels.common.defaults import dump, load
 
     def key(one: dict[str, Any]) -> tuple[str, int, int]:
         return one["kernel"], one["bits"], one["columns"]
 
-    table = json.loads(DEFAULTS.read_text())
+    table = load(DEFAULTS.read_text())
     others = [one for one in table["row_shapes"][arch] if key(one) != key(finding)]
-    entry = {**finding, "measure": "predicted", "model": prediction_model()}
+    entry = {**finding, "model": prediction_model()}
     table["row_shapes"][arch] = sorted([*others, entry], key=key)
-    DEFAULTS.write_text(json.dumps(table, indent=1) + "\n")
+    DEFAULTS.write_text(dump(table))
 
 
 def work(options: argparse.Namespace) -> int:
@@ -208,7 +211,9 @@ def work(options: argparse.Namespace) -> int:
 
 def page() -> None:
     """Write the table of the page, of what the defaults say."""
-    table = json.loads(DEFAULTS.read_text())
+    from flydsl.kernels.common.defaults import load
+
+    table = load(DEFAULTS.read_text())
     lines = [
         "| architecture | kernel | bits | columns | configuration | over the best, 4096 rows | 64 rows "
         "| all lengths' default, 4096 rows | 64 rows |",
@@ -216,17 +221,18 @@ def page() -> None:
     ]
     for arch, found in table["row_shapes"].items():
         for one in found:
-            if one["config"] == table["rows"][arch][one["kernel"]]:
+            if "config" not in one:
                 continue
             cells = [arch, one["kernel"], one["bits"], one["columns"]]
-            cells.append(", ".join(f"{name} {value}" for name, value in one["config"].items()))
-            cells += [f"{ratio:.3f}" for ratio in (*one["over_best"], *one["over_best_before"])]
+            config = {**table["rows"][arch][one["kernel"]], **one["config"]}
+            cells.append(", ".join(f"{name} {value}" for name, value in config.items()))
+            cells += [f"{ratio:.3f}" for ratio in (*one["over_best"], *one["rows_over_best"])]
             lines.append(f"| {' | '.join(map(str, cells))} |")
     for arch, found in table["row_shapes"].items():
         if found:
             now = [ratio for one in found for ratio in one["over_best"]]
-            before = [ratio for one in found for ratio in one["over_best_before"]]
-            changed = sum(one["config"] != table["rows"][arch][one["kernel"]] for one in found)
+            before = [ratio for one in found for ratio in one.get("rows_over_best", one["over_best"])]
+            changed = sum("config" in one for one in found)
             lines += [
                 "",
                 f"{arch}: {len(found)} classes, {changed} with a default of their own. Over the best of the candidates "

@@ -124,20 +124,20 @@ def look(arch: str, shape: tuple[int, ...], options: argparse.Namespace, known: 
 
 def export(arch: str, in_dtype: str, shape: tuple[int, ...], config: Any, milliseconds: float, model: str) -> None:
     """Put the configuration of a GEMM's class of shapes into the defaults of fly-kernels, for review."""
-    from flydsl.kernels.common.defaults import shape_class
+    from flydsl.kernels.common.defaults import dump, load, shape_class
 
-    table = json.loads(DEFAULTS.read_text())
+    table = load(DEFAULTS.read_text())
     entry = {
-        "in_dtype": in_dtype, "class": shape_class(*shape), "config": config.to_dict(),
-        "milliseconds": milliseconds, "measure": "predicted", "model": model, "shape": list(shape),
+        "in_dtype": in_dtype, "shape": list(shape), "config": config.to_dict(), "milliseconds": round(milliseconds, 7),
+        "model": model,
     }  # fmt: skip
 
     def key(one: dict[str, Any]) -> tuple[str, list[int]]:
-        return one["in_dtype"], one["class"]
+        return one["in_dtype"], shape_class(*one["shape"])
 
     others = [one for one in table["gemm_shapes"][arch] if key(one) != key(entry)]
     table["gemm_shapes"][arch] = sorted([*others, entry], key=key)
-    DEFAULTS.write_text(json.dumps(table, indent=1) + "\n")
+    DEFAULTS.write_text(dump(table))
 
 
 def shape_of(text: str) -> tuple[int, ...]:

@@ -8,7 +8,14 @@ import torch
 from attention_references import check, compare, reference, tensors
 
 from flydsl.kernels.attention import flash_attn_interface
-from flydsl.kernels.attention.config import FlashConfig, block_rows, default_config, shape_config, work_class
+from flydsl.kernels.attention.config import (
+    FlashConfig,
+    block_rows,
+    default_config,
+    found_class,
+    shape_config,
+    work_class,
+)
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
 from flydsl.kernels.attention.flash_attn_kernel import build_dense, build_forward
 from flydsl.kernels.attention.variant import AttentionVariant
@@ -31,8 +38,11 @@ def table(monkeypatch):
     shape_config.cache_clear()
 
 
-def entry(head_dim, causal, kind, **config):
-    return {"head_dim": head_dim, "causal": causal, "class": list(kind), "config": config}
+FEW, ONE = (1, 4, 256, 256), (1, 4, 1, 256)  # of the classes ("few", "short") and ("rows", "short")
+
+
+def entry(head_dim, causal, shape, **config):
+    return {"head_dim": head_dim, "causal": causal, "shapes": [shape], "config": config}
 
 
 def test_classes_of_work():
@@ -51,14 +61,13 @@ def test_classes_of_work():
 def test_the_table_has_each_class_once(arch):
     kinds = [(load, keys) for load in ("rows", "few", "some", "many") for keys in ("short", "long")]
     wanted = {(head, causal, *kind) for head in (64, 128, 256) for causal in (False, True) for kind in kinds}
-    found = [(one["head_dim"], one["causal"], *one["class"]) for one in TABLE[arch]]
+    found = [(one["head_dim"], one["causal"], *found_class(arch, one)) for one in TABLE[arch]]
     assert set(found) == wanted
     assert len(found) == len(wanted)
     for one in TABLE[arch]:
-        assert one["measure"] in ("predicted", "device")
-        assert one["model"] or one["measure"] == "device"
+        assert len(one["over_best"]) == len(one["shapes"])
         assert all(
-            work_class(arch, batch * heads, queries, keys) == tuple(one["class"])
+            work_class(arch, batch * heads, queries, keys) == found_class(arch, one)
             for batch, heads, queries, keys in one["shapes"]
         )
 
@@ -68,8 +77,8 @@ def test_a_class_comes_before_the_rules(table, arch):
         pytest.skip("defaults of this one are rules")
     found = FlashConfig(waves=2, kv_tile=32, waves_per_eu=3)
     table["attention_shapes"][arch] = [
-        entry(128, False, ("few", "short"), waves=2, kv_tile=32, waves_per_eu=3),
-        entry(128, True, ("few", "short"), waves=8),
+        entry(128, False, FEW, waves=2, kv_tile=32, waves_per_eu=3),
+        entry(128, True, FEW, waves=8),
     ]
     assert shape_config(arch, 4, 256, 256, 128, False) == found
     assert shape_config(f"{arch}:sramecc+", 4, 256, 256, 96, False) == found, "heads between 64 and 128"
@@ -78,7 +87,7 @@ def test_a_class_comes_before_the_rules(table, arch):
     assert rules != found
     assert shape_config(arch, 4, 256, 2000, 128, False) == rules, "no entry for long sequences"
     assert shape_config(arch, 4, 256, 256, 128, False, True) == rules, "a bias"
-    table["attention_shapes"][arch].append(entry(128, False, ("rows", "short"), waves=4))
+    table["attention_shapes"][arch].append(entry(128, False, ONE, waves=4))
     shape_config.cache_clear()
     assert shape_config(arch, 4, 1, 256, 128, False) == FlashConfig(waves=4), "three of four waves have no rows"
     assert shape_config(arch, 4, 1, 256, 128, True) == default_config(128, 64), "no entry"
@@ -88,7 +97,7 @@ def test_a_class_comes_before_the_rules(table, arch):
 def test_tensors_get_the_configuration_of_their_class(table, arch, monkeypatch):
     if arch not in TUNED:
         pytest.skip("defaults of this one are rules")
-    table["attention_shapes"][arch] = [entry(64, True, ("few", "short"), waves=3, kv_tile=32)]
+    table["attention_shapes"][arch] = [entry(64, True, FEW, waves=3, kv_tile=32)]
     built = []
     build = flash_attn_interface.build_forward
     monkeypatch.setattr(flash_attn_interface, "build_forward", lambda *of: built.append(of[7]) or build(*of))

@@ -3,7 +3,7 @@
 
 import copy
 import itertools
-import json
+from dataclasses import replace
 from importlib import resources
 
 import pytest
@@ -25,7 +25,8 @@ from flydsl.kernels.gemm.tile_gemm import ELEMENT_BYTES
 from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
-FILE = json.loads(resources.files("flydsl.kernels").joinpath("defaults.json").read_text())
+TEXT = resources.files("flydsl.kernels").joinpath("defaults.json").read_text()
+FILE = module.load(TEXT)
 SHAPES = [(arch, one) for arch, found in FILE["gemm_shapes"].items() for one in found]
 ROW_SHAPES = [one for found in FILE["row_shapes"].values() for one in found]
 
@@ -33,7 +34,7 @@ ROW_SHAPES = [one for found in FILE["row_shapes"].values() for one in found]
 @pytest.fixture
 def table(monkeypatch):
     """The content of the file, which a test may change."""
-    content = copy.deepcopy(FILE)
+    content = copy.deepcopy(module._table())
     monkeypatch.setattr(module, "_table", lambda: content)
     return content
 
@@ -75,7 +76,8 @@ def test_a_builder_builds_what_the_file_says(table, arch, run, monkeypatch):
 def test_a_class_of_rows_is_a_kernel_a_width_and_a_length(table, arch):
     config = {"elements": 8, "block": 64}
     table["row_shapes"][arch] = [{"kernel": "norm", "bits": 16, "columns": 512, "config": config}]
-    found, usual = RowConfig(8, block=64), RowConfig(**table["rows"][arch]["norm"])
+    usual = RowConfig(**table["rows"][arch]["norm"])
+    found = replace(usual, elements=8, block=64)
     assert found != usual
     assert [row_config("norm", columns, 16) for columns in (257, 300, 512)] == [found] * 3
     assert [row_config("norm", columns, 16) for columns in (256, 513)] == [usual] * 2
@@ -97,12 +99,33 @@ def test_a_tuned_class_of_shapes_comes_before_the_rules(table, arch):
     assert default_config(arch, "bf16", 300, 400, 1024).waves is None
 
 
+def test_the_file_is_what_the_tools_write():
+    """One row a line, and architectures whose rows are the same share them."""
+    assert module.dump(FILE) == TEXT
+    for line in TEXT.splitlines():
+        assert len(line) < 250
+
+
+def test_a_table_is_read_as_it_is_written():
+    rows = {"softmax": {"elements": 16}, "norm": {"elements": 8, "single": True}}
+    table = {"rows": {"gfx942": rows, "gfx950": dict(rows), "sm_90a": {}}}
+    table["found"] = {"gfx942": [], "gfx950": [{"a": [1]}]}
+    text = module.dump(table)
+    assert module.load(text) == table
+    assert text.splitlines()[2:5] == [
+        '  "gfx942 gfx950": {', '   "softmax": {"elements": 16},', '   "norm": {"elements": 8, "single": true}'
+    ]  # fmt: skip
+    read = module.load(text)
+    read["rows"]["gfx942"]["softmax"]["elements"] = 4
+    assert read["rows"]["gfx950"] == rows, "a row that is shared in the file is each architecture's own"
+
+
 def test_classes_of_shapes():
     assert shape_class(1, 2, 3, 4096, 4097) == [1, 2, 4, 4096, 8192]
 
 
 @pytest.mark.parametrize(
-    ("of", "found"), SHAPES, ids=lambda one: one if isinstance(one, str) else f"{one['in_dtype']} {one['class']}"
+    ("of", "found"), SHAPES, ids=lambda one: one if isinstance(one, str) else f"{one['in_dtype']} {one['shape']}"
 )
 def test_what_was_tuned_computes_right_on_a_small_problem(of, found, arch):
     if of != arch:
@@ -132,15 +155,18 @@ def test_what_was_tuned_computes_right_on_a_small_problem(of, found, arch):
 
 def test_the_entries_of_tuning_say_where_they_come_from():
     for _, one in SHAPES:
-        assert one["class"] == shape_class(*one["shape"])
         assert one["milliseconds"] > 0
-    for one in [*(found for _, found in SHAPES), *ROW_SHAPES]:
-        assert one["measure"] in ("predicted", "device")
-        assert one["model"] or one["measure"] == "device"
+        assert "config" in one
     for one in ROW_SHAPES:
-        assert {tuple(shape_class(columns)) for _, columns in one["shapes"]} == {(one["columns"],)}
-        assert len(one["over_best"]) == len(one["shapes"])
-        assert all(ratio >= 1 for ratio in one["over_best"])
+        assert shape_class(one["columns"]) == [one["columns"]]
+        assert len(one["over_best"]) == 2
+        assert ("rows_over_best" in one) == ("config" in one)
+        assert all(ratio >= 1 for ratio in [*one["over_best"], *one.get("rows_over_best", ())])
+
+
+def test_each_class_of_gemms_is_once_in_the_table():
+    found = [(arch, one["in_dtype"], *shape_class(*one["shape"])) for arch, one in SHAPES]
+    assert len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize("tuned", ["gfx942", "gfx950"])
@@ -154,18 +180,20 @@ def test_defaults_of_rows_hold_what_the_kernel_can_hold():
     """How much of a row a kernel holds, and whether it has a row a workgroup, are the kernel's, whatever was found."""
     for arch, found in FILE["row_shapes"].items():
         for one in found:
-            usual, config = RowConfig(**FILE["rows"][arch][one["kernel"]]), RowConfig(**one["config"])
-            same = [(of.held, of.single, of.unroll) for of in (usual, config)]
-            assert same[0] == same[1], one
-            assert config.elements <= usual.held, one
+            usual, config = RowConfig(**FILE["rows"][arch][one["kernel"]]), one.get("config", {})
+            assert not {"held", "single", "unroll"} & set(config), one
+            assert config.get("elements", 0) <= usual.held, one
 
 
 # Each configuration that a kernel has for a class of rows, with the longest of its classes.
 TUNED_ROWS = {
-    (arch, one["kernel"], RowConfig(**one["config"])): (one["bits"], one["columns"])
+    (arch, one["kernel"], RowConfig(**{**FILE["rows"][arch][one["kernel"]], **one["config"]})): (
+        one["bits"],
+        one["columns"],
+    )
     for arch, found in FILE["row_shapes"].items()
     for one in sorted(found, key=lambda one: one["columns"])
-    if one["config"] != FILE["rows"][arch][one["kernel"]]
+    if "config" in one
 }
 
 

@@ -186,6 +186,12 @@ def work_class(arch: str, heads: int, queries: int, keys: int) -> tuple[str, str
     return load, "short" if keys <= _SHORT_KEYS else "long"
 
 
+def found_class(arch: str, found: dict[str, Any]) -> tuple[str, str]:
+    """The class of a row of "attention_shapes": that of the first of the shapes that were looked at."""
+    batch, heads, queries, keys = found["shapes"][0]
+    return work_class(arch, batch * heads, queries, keys)
+
+
 @lru_cache(maxsize=1024)
 def shape_config(
     arch: str, heads: int, queries: int, keys: int, head_dim: int, causal: bool, bias: bool = False
@@ -206,9 +212,9 @@ def shape_config(
     name = arch.split(":")[0]
     if bias or name not in MATRIX_CHIPS:
         return default_config(head_dim, block_rows(arch, 1, heads, queries, head_dim, bias))
-    wanted = [next(one for one in _TUNED_HEADS if head_dim <= one), causal, *work_class(name, heads, queries, keys)]
+    wanted = next(one for one in _TUNED_HEADS if head_dim <= one), causal, work_class(name, heads, queries, keys)
     for found in defaults("attention_shapes", name):
-        if [found["head_dim"], found["causal"], *found["class"]] == wanted:
+        if (found["head_dim"], found["causal"], found_class(name, found)) == wanted:
             config = FlashConfig(**found["config"])
             if queries > config.block_m // 2 or queries <= _FEW_QUERIES:
                 return config

@@ -2,30 +2,79 @@
 """The defaults of all kernels: one reviewed data file, `defaults.json`, by family and architecture.
 
 What is a number that tuning may find better stands there; what follows from a shape by reasoning is code, in the
-family's own configuration module. `gemm_shapes` are findings: the best configuration by predicted time for a class of
-shapes (M, N and K rounded up to powers of two), which `tools/bench/tuning.py --export` writes; `attention_shapes` and
-`row_shapes` are those of `tools/bench/attention_defaults.py` and `tools/bench/row_defaults.py`. `tiled_loops` are tiles
-of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M, N and K, takes no more
-predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py` compares; `waves_per_eu` of
-one is the occupancy that its registers leave room for. One entry breaks that rule for large problems: fp8 128 x 256 on
-gfx942 takes 8 % less at 8192 cubed, and 3 to 5 % more at 2048 and 512 rows. `scaled_loops` are those of operands with
-scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements; one that is `asked` is for
-kernels of which asynchronous copies are asked.
+family's own configuration module. Each row of the file is a line, and says only what does not follow from the others:
+architectures whose rows are the same share them ("gfx942 gfx950").
+
+`gemm_shapes` are findings: the best configuration by predicted time for the class of `shape` (M, N and K rounded up to
+powers of two), which `tools/bench/tuning.py --export` writes. `attention_shapes` and `row_shapes` are those of
+`tools/bench/attention_defaults.py` and `tools/bench/row_defaults.py`: the class of the former is that of its `shapes`
+(batch, heads, queries, keys); of the latter `config` is what differs from the kernel's row in `rows`, nothing where
+that is the best. `over_best` is the time over that of the best configuration, for each shape, or for 4096 and for 64
+rows; `rows_over_best` that of the row in `rows`. `model` is the emulator's model that predicted the times; they were
+measured on a device where there is none.
+
+`tiled_loops` are tiles of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M,
+N and K, takes no more predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py`
+compares; `waves_per_eu` of one is the occupancy that its registers leave room for. One entry breaks that rule for large
+problems: fp8 128 x 256 on gfx942 takes 8 % less at 8192 cubed, and 3 to 5 % more at 2048 and 512 rows. `scaled_loops`
+are those of operands with scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements; one
+that is `asked` is for kernels of which asynchronous copies are asked.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["defaults", "shape_class"]
+__all__ = ["defaults", "dump", "load", "shape_class"]
+
+
+def load(text: str) -> dict[str, Any]:
+    """The table that the text of the file says: rows by family and architecture."""
+    table: dict[str, Any] = {}
+    for family, groups in json.loads(text).items():
+        by_arch = table[family] = {}
+        for archs, rows in groups.items():
+            first, *others = archs.split()
+            by_arch |= {first: rows, **{arch: copy.deepcopy(rows) for arch in others}}
+    return table
+
+
+def dump(table: dict[str, Any]) -> str:
+    """The text of the file that says a table."""
+    return "{\n" + ",\n".join(map(_family, table.items())) + "\n}\n"
+
+
+def _family(item: tuple[str, dict[str, Any]]) -> str:
+    name, by_arch = item
+    groups: list[tuple[list[str], Any]] = []
+    for arch, rows in by_arch.items():
+        alike = next((archs for archs, others in groups if others == rows), None)
+        if alike is None:
+            groups.append(([arch], rows))
+        else:
+            alike.append(arch)
+    inside = ",\n".join(f"  {json.dumps(' '.join(archs))}: {_rows(rows)}" for archs, rows in groups)
+    return f" {json.dumps(name)}: {{\n{inside}\n }}"
+
+
+def _rows(rows: dict[str, Any] | list[Any]) -> str:
+    if isinstance(rows, list):
+        lines, ends = [json.dumps(one) for one in rows], "[]"
+    else:
+        lines, ends = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in rows.items()], "{}"
+    return ends[0] + "\n   " + ",\n   ".join(lines) + "\n  " + ends[1] if lines else ends
 
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(resources.files("flydsl.kernels").joinpath("defaults.json").read_text("utf-8"))
+    table = load(resources.files("flydsl.kernels").joinpath("defaults.json").read_text("utf-8"))
+    for rows in table["gemm_shapes"].values():
+        for one in rows:
+            one["class"] = shape_class(*one["shape"])
     return table
 
 

@@ -7,7 +7,8 @@ waves of any kernel and the loads of one overlap the reductions of others (tools
 waits for its scale, so less is held; the backward of norms holds x, dy, gamma and each sum, one row a workgroup, so
 that nothing is added up between the rows of one. "row_shapes" has what was found by predicted time for a class, a
 kernel with rows of a type's width whose length is the same when rounded up to a power of two
-(tools/bench/row_defaults.py). A class does not ask how many rows there are: a row gives the same bits in any batch.
+(tools/bench/row_defaults.py), as far as it differs from "rows". A class does not ask how many rows there are: a row
+gives the same bits in any batch.
 """
 
 from __future__ import annotations
@@ -29,5 +30,5 @@ def row_config(kernel: str, columns: int, bits: int, config: RowConfig | None = 
     found = defaults("rows", arch)[kernel]
     for one in defaults("row_shapes", arch):
         if (one["kernel"], one["bits"], one["columns"]) == wanted:
-            found = one["config"]
+            found = {**found, **one.get("config", {})}
     return chosen_config(config, RowConfig(**found))
