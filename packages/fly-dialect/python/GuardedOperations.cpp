@@ -20,6 +20,7 @@
 
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/AMDGPU.h"
+#include "mlir-c/Dialect/GPU.h"
 #include "mlir-c/Dialect/LLVM.h"
 #include "mlir-c/IR.h"
 #include "mlir-c/Interfaces.h"
@@ -27,6 +28,7 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -68,6 +70,7 @@ MlirType __real_mlirAMDGPUTDMBaseTypeGet(MlirContext context, MlirType element);
 MlirType __real_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context);
 MlirType __real_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
                                                MlirType index);
+MlirType __real_mlirGPUAsyncTokenTypeGet(MlirContext context);
 MlirType __real_mlirLLVMPointerTypeGet(MlirContext context, unsigned addressSpace);
 MlirType __real_mlirLLVMStructTypeIdentifiedGet(MlirContext context, MlirStringRef name);
 MlirType __real_mlirLLVMStructTypeIdentifiedNewGet(MlirContext context, MlirStringRef name,
@@ -134,6 +137,11 @@ MlirContext withAMDGPU(MlirContext context) {
 }
 
 /// The context with the dialect of LLVM's pointers and structures.
+MlirContext withGPU(MlirContext context) {
+  unwrap(context)->getOrLoadDialect<gpu::GPUDialect>();
+  return context;
+}
+
 MlirContext withLLVM(MlirContext context) {
   unwrap(context)->getOrLoadDialect<LLVM::LLVMDialect>();
   return context;
@@ -402,6 +410,10 @@ MlirType __wrap_mlirAMDGPUTDMDescriptorTypeGet(MlirContext context) {
 MlirType __wrap_mlirAMDGPUTDMGatherBaseTypeGet(MlirContext context, MlirType element,
                                                MlirType index) {
   return __real_mlirAMDGPUTDMGatherBaseTypeGet(withAMDGPU(context), element, index);
+}
+
+MlirType __wrap_mlirGPUAsyncTokenTypeGet(MlirContext context) {
+  return __real_mlirGPUAsyncTokenTypeGet(withGPU(context));
 }
 
 MlirType __wrap_mlirLLVMPointerTypeGet(MlirContext context, unsigned addressSpace) {

@@ -4,7 +4,8 @@
 import pytest
 
 from flydsl._mlir import ir
-from flydsl._mlir.dialects import amdgpu, arith, fly_ktrace, llvm, rocdl
+from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl._mlir.dialects import amdgpu, arith, fly_ktrace, gpu, llvm, rocdl
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +49,7 @@ def test_types_of_the_c_interface() -> None:
     gather = amdgpu.TDMGatherBaseType.get(f32, ir.IntegerType.get_signless(16))
     assert str(gather) == "!amdgpu.tdm_gather_base<f32, i16>"
     assert str(fly_ktrace.TokenType.get()) == "!fly_ktrace.token"
+    assert str(gpu.AsyncTokenType.get()) == "!gpu.async.token"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,8 @@ def test_types_of_the_c_interface() -> None:
         (lambda i32: llvm.StructType.get_identified("a"), '!llvm.struct<"a", opaque>'),
         (lambda i32: llvm.StructType.new_identified("a", [i32]), '!llvm.struct<"a", (i32)>'),
         (lambda i32: llvm.StructType.get_opaque("a"), '!llvm.struct<"a", opaque>'),
+        (lambda i32: fly.llvm_function_type(i32, [i32, llvm.PointerType.get()]), "!llvm.func<i32 (i32, ptr)>"),
+        (lambda i32: fly.llvm_function_type(None, []), "!llvm.func<void ()>"),
     ],
 )
 def test_types_of_llvm(make, text) -> None:

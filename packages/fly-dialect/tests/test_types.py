@@ -164,6 +164,8 @@ def test_pointers() -> None:
     buffer = fly.PointerType.get(f16, ir.Attribute.parse("#fly_rocdl.buffer_desc"))
     assert str(buffer) == "!fly.ptr<f16, #fly_rocdl.buffer_desc>"
     assert buffer.address_space_name is None
+    assert fly.space_name(pointer.address_space) == "shared"
+    assert fly.space_name(buffer.address_space) == "#fly_rocdl.buffer_desc"
     assert fly.PointerType.get(f16, pointer.address_space, 16, swizzle) == pointer
 
 

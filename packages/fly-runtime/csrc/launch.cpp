@@ -31,9 +31,11 @@ struct LaunchRequest {
 
 // The queue packet of AMD devices holds the grid in work-items, as 32 bits per axis.
 constexpr int64_t kMaxWorkItems = UINT32_MAX;
-constexpr int64_t kMaxCluster = 16;             // blocks, on the chips that have clusters
-constexpr int64_t kMaxPortableCluster = 8;      // that all of NVIDIA's take without being asked to
-constexpr const char *kClusterChip = "gfx1250"; // AMD's that has clusters
+constexpr int64_t kMaxCluster = 16;        // blocks, on the chips that have clusters
+constexpr int64_t kMaxPortableCluster = 8; // that all of NVIDIA's take without being asked to
+// How the names of AMD's processors with clusters begin; flydsl/runtime/chips.py has it, too, and
+// tests/test_launch.py compares them.
+constexpr const char *kClusterProcessors = "gfx125";
 
 void check_block(const LaunchRequest &request, const Device &device) {
   int64_t threads = 1;
@@ -81,7 +83,7 @@ bool is_cluster(const int64_t *cluster) {
 
 void check_cluster(const LaunchRequest &request, const int64_t *cluster, const Device &device,
                    const DeviceApi &api) {
-  if (!api.cuda() && device.architecture.rfind(kClusterChip, 0) != 0)
+  if (!api.cuda() && device.architecture.rfind(kClusterProcessors, 0) != 0)
     request.refuse(device.architecture +
                    " has no clusters of workgroups, but the kernel asks for " + triple(cluster));
   int64_t blocks = 1;

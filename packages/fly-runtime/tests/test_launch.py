@@ -14,6 +14,7 @@ import pytest
 from make_doubles import scalar, tensor
 
 from flydsl import runtime
+from flydsl.runtime.chips import CHIPS, FAMILIES, family_of
 
 Make = Callable[..., Any]
 
@@ -164,6 +165,36 @@ print(Inside({str(path)!r}).call_slots("f", slots), _library.last_error())
 """
     done = python(code, FLYDSL_HIP_LIBRARY=str(doubles / "libhip.so"), FAKE_ARCHS=device)
     assert done.stdout.startswith("0 " if fits else "3 f: the artifact has code for"), done.stdout + done.stderr
+
+
+AMD = [one.prefix for one in FAMILIES if one.prefix.startswith("gfx")]
+
+
+@pytest.mark.parametrize(
+    "device", sorted({*(name for name in CHIPS if name.startswith("gfx")), *AMD, *(one + "9" for one in AMD)})
+)
+def test_clusters_are_those_of_the_table_of_chips(
+    python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, doubles: Path, device: str
+) -> None:
+    path = build.artifact(tmp_path, build.note("f", [scalar("n")], archs=(device,)))
+    code = f"""
+import ctypes
+from make_doubles import Inside
+from flydsl.runtime import _library
+_library.load()
+word = ctypes.c_uint64()
+slots = (ctypes.c_void_p * 2)(ctypes.addressof(word), ctypes.addressof(word))
+inside = Inside({str(path)!r})
+inside.request.grid[0] = inside.request.cluster[0] = 2
+print(inside.call_slots("f", slots), _library.last_error())
+"""
+    done = python(code, FLYDSL_HIP_LIBRARY=str(doubles / "libhip.so"), FAKE_ARCHS=device)
+    family = family_of(device)
+    assert family is not None
+    if family.clusters:
+        assert done.stdout.startswith("0 "), done.stdout + done.stderr
+    else:
+        assert f"{device} has no clusters of workgroups" in done.stdout, done.stdout + done.stderr
 
 
 def test_status_of_the_host_function(make: Make) -> None:

@@ -16,7 +16,7 @@ from flydsl.expr.values.numeric import Index, Int32, Int64, Numeric, NumericMeta
 from flydsl.expr.values.typing import Stream
 from flydsl.trace import context as _trace
 from flydsl.trace.arch import Arch
-from flydsl.trace.build import STREAM_TYPE, build, build_op, is_stream, parse_type
+from flydsl.trace.build import build, build_op, is_stream, stream_type, type_of
 from flydsl.trace.diagnostics import text_of, user_location, where_text
 from flydsl.trace.hints import waves_per_eu
 from flydsl.trace.protocol import construct_from_ir_values, extract_to_ir_values
@@ -247,7 +247,7 @@ class Launcher:
         build_op(
             "gpu.launch_func",
             [token, *sizes, *clusters, *dynamic, *kernel.operands],
-            [parse_type(STREAM_TYPE)],
+            [stream_type()],
             {"kernel": symbol, "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments)},
         )
 
@@ -350,7 +350,7 @@ def _stream_token(compilation: Compilation, stream: Any) -> ir.Value:
             return stream.async_token()
         except TypeError:  # a host object
             address = Int64(stream.handle() or 0).ir_value()
-            return Stream(build("llvm.inttoptr", [address], parse_type("!llvm.ptr"))).async_token()
+            return Stream(build("llvm.inttoptr", [address], type_of(llvm.PointerType))).async_token()
     if isinstance(stream, ir.Value):  # `stream.value` of the host function's parameter
         kind = stream.type
         if is_stream(stream) or (isinstance(kind, llvm.PointerType) and kind.address_space == 0):

@@ -12,7 +12,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import STREAM_TYPE, parse_type, type_of
+from flydsl.trace.build import stream_type, type_of
 
 from .dtypes import DATA_TYPES
 
@@ -167,7 +167,7 @@ class StreamSpec:
 
     def ir_types(self) -> list[ir.Type]:
         """Return the types of the host function's parameters."""
-        return [parse_type(STREAM_TYPE)]
+        return [stream_type()]
 
     def construct(self, values: list[ir.Value]) -> Any:
         """Return what traced code sees."""

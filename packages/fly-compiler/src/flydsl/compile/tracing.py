@@ -17,7 +17,7 @@ from flydsl.frontend.control.region import refuse_caught, settle
 from flydsl.frontend.rewrite.kept import KeptRewrites
 from flydsl.trace import context as _trace
 from flydsl.trace.arch import Arch
-from flydsl.trace.build import STREAM_TYPE, parse_type
+from flydsl.trace.build import stream_type
 from flydsl.trace.diagnostics import (
     error_of_mlir,
     explain_lookup,
@@ -216,7 +216,7 @@ def trace_host(
             if ktrace is not None:
                 types += KTRACE_BUFFER.ir_types()
             if hidden:
-                types.append(parse_type(STREAM_TYPE))
+                types.append(stream_type())
             host = ir.Operation.create(
                 "func.func",
                 regions=1,

@@ -13,11 +13,12 @@ from typing import Any, NoReturn, Protocol
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._flyDialect import build_value, foreign_operand, infer_value
+from flydsl._mlir._mlir_libs._mlirDialectsGPU import AsyncTokenType
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import StructType
 
 from .context import BOUNDARY, Trace, is_library, location, plain_location, state, where
 
 __all__ = [
-    "STREAM_TYPE",
     "attribute",
     "build",
     "build_once",
@@ -31,12 +32,11 @@ __all__ = [
     "int_attribute",
     "is_stream",
     "parse_type",
+    "stream_type",
+    "struct_type",
     "type_of",
     "vector_type",
 ]
-
-STREAM_TYPE = "!gpu.async.token"
-"""The type of a stream in what is traced; the host function that comes of it takes an address."""
 
 _create = ir.Operation.create
 
@@ -199,7 +199,10 @@ def _refusal(name: str, operands: Sequence[Any], error: Exception) -> Exception:
 
 
 def parse_type(text: str) -> ir.Type:
-    """Return the MLIR type that `text` spells, remembered for the trace."""
+    """Return the MLIR type that `text` spells, remembered for the trace.
+
+    For what users spell, and for the mnemonics of scalars; other types are made of their parts (`type_of`).
+    """
     trace = state.trace
     if trace is None:
         return ir.Type.parse(text)
@@ -209,9 +212,14 @@ def parse_type(text: str) -> ir.Type:
     return known
 
 
+def stream_type() -> ir.Type:
+    """Return the type of a stream in what is traced; the host function that comes of it takes an address."""
+    return type_of(AsyncTokenType)
+
+
 def is_stream(value: ir.Value) -> bool:
     """Tell whether a value is a stream as it is traced, not its address."""
-    return bool(value.type == parse_type(STREAM_TYPE))
+    return bool(value.type == stream_type())
 
 
 def type_of(cls: TypeClass, *arguments: object) -> ir.Type:
@@ -228,6 +236,18 @@ def type_of(cls: TypeClass, *arguments: object) -> ir.Type:
     known = trace.types.get(key)
     if known is None:
         known = trace.types[key] = cls.get(*arguments, context=trace.context)
+    return known
+
+
+def struct_type(*fields: ir.Type) -> ir.Type:
+    """Return LLVM's struct of these fields, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return StructType.get_literal(fields)
+    key = (StructType, fields)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = StructType.get_literal(fields, context=trace.context)
     return known
 
 

@@ -14,9 +14,10 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl.runtime.device import check_smem_capacity
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, build_symbol, parse_type, vector_type
+from flydsl.trace.build import build, build_op, build_symbol, vector_type
 
-from ..values.numeric import Index, NumericMeta, as_numeric
+from ..ops.gpu import workgroup_space
+from ..values.numeric import Index, Int8, NumericMeta, as_numeric
 from ..values.numeric.meta import class_of_ir_type
 from ..values.vector import Vector
 from .lds import (
@@ -69,7 +70,7 @@ class SmemPtr:
         elements = 1
         for extent in self.shape or (1,):
             elements *= extent
-        kind = parse_type(f"memref<{elements}x{self.elem_type.mnemonic}, #gpu.address_space<workgroup>>")
+        kind = ir.MemRefType.get([elements], self.elem_type.ir_type, memory_space=workgroup_space())
         offset = as_numeric(self.byte_offset).to(Index).ir_value()
         return build("memref.view", (self.base, offset), kind)
 
@@ -174,7 +175,7 @@ class SmemAllocator:
         return max(_GRANULE, self._align(self.ptr, _GRANULE))
 
     def _memref(self) -> ir.Type:
-        return parse_type(f"memref<{self.size}xi8, #gpu.address_space<workgroup>>")
+        return ir.MemRefType.get([self.size], Int8.ir_type, memory_space=workgroup_space())
 
     def finalize(self) -> None:
         """Emit the byte array at the insertion point, which is in the body of the gpu.module.

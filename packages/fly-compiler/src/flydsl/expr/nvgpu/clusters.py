@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import build, build_op, int_attribute
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
+from flydsl.trace.build import build, build_op, int_attribute, type_of
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.types import Int32
@@ -17,6 +18,7 @@ from .target import require_hopper
 __all__ = ["cluster_address", "cluster_barrier", "cluster_load", "cluster_rank"]
 
 _WIDEST = 128  # bits of an access
+_CLUSTER_SPACE = 7  # of the shared memory of all workgroups of a cluster, as NVVM counts
 
 
 def cluster_rank() -> Numeric:
@@ -45,7 +47,7 @@ def cluster_barrier() -> None:
 def cluster_address(pointer: Pointer, rank: int | Numeric) -> ir.Value:
     """The address, of LLVM, of the same place in the shared memory of the workgroup of this rank in the cluster."""
     number = as_numeric(rank).to(Int32).ir_value()
-    return build("nvvm.mapa", (pointer.llvm_ptr, number), ir.Type.parse("!llvm.ptr<7>"))
+    return build("nvvm.mapa", (pointer.llvm_ptr, number), type_of(PointerType, _CLUSTER_SPACE))
 
 
 def cluster_load(pointer: Pointer, rank: int | Numeric, count: int) -> Vector:

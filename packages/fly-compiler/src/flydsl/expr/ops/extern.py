@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build_op, parse_type
+from flydsl.trace.build import build_op
 
 from ..values.numeric.base import as_numeric
 from ..values.numeric.meta import NumericMeta
@@ -55,9 +56,8 @@ class ExternFunction:
         return _TYPES[name]
 
     def _declare(self, scope: _trace.KernelScope) -> None:
-        args = ", ".join(self._class(name).mnemonic for name in self.arg_types)
-        result = "void" if self.ret_type == "void" else self._class(self.ret_type).mnemonic
-        kind = f"!llvm.func<{result} ({args})>"
+        result = None if self.ret_type == "void" else self._class(self.ret_type).ir_type
+        kind = fly.llvm_function_type(result, [self._class(name).ir_type for name in self.arg_types])
         known = scope.externs.get(self.symbol)
         if known is not None:
             if known != kind:
@@ -72,7 +72,7 @@ class ExternFunction:
                 return
         attributes: dict[str, ir.Attribute] = {
             "sym_name": ir.StringAttr.get(self.symbol),
-            "function_type": ir.TypeAttr.get(parse_type(kind)),
+            "function_type": ir.TypeAttr.get(kind),
             "linkage": ir.Attribute.parse("#llvm.linkage<external>"),
         }
         if self.is_pure:

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, build_op, i32_array, int_attribute, parse_type
+from flydsl.trace.build import attribute, build, build_op, i32_array, int_attribute, type_of
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.above import attach
 from ..values.numeric.base import Numeric, as_numeric, wrap
-from ..values.numeric.types import Boolean, Index, Int32
+from ..values.numeric.types import Boolean, Index, Int8, Int16, Int32
 from ..values.vector import Vector, _make
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 _MODES = ("xor", "up", "down", "idx")
+_CONSTANT = 4
+"""LLVM's number of AMD's constant address space."""
 
 
 def _id(op: str, dimension: Any) -> ir.Value:
@@ -69,7 +72,7 @@ def is_extent(value: ir.Value) -> bool:
 
 def _implicit_argument(what: str, axis: str) -> ir.Value:
     start, size = _IMPLICIT_ARGUMENTS[what]
-    kind = parse_type("!llvm.ptr<4>")
+    kind = type_of(PointerType, _CONSTANT)
     attributes = {
         "intrin": ir.StringAttr.get("llvm.amdgcn.implicitarg.ptr"),
         "op_bundle_sizes": i32_array([]),
@@ -77,10 +80,10 @@ def _implicit_argument(what: str, axis: str) -> ir.Value:
     }
     base = build("llvm.call_intrinsic", (), kind, attributes)
     offset = i32_array([start + size * "xyz".index(axis)])
-    step = {"elem_type": ir.TypeAttr.get(parse_type("i8")), "rawConstantIndices": offset}
+    step = {"elem_type": ir.TypeAttr.get(Int8.ir_type), "rawConstantIndices": offset}
     address = build("llvm.getelementptr", (base,), kind, step)
     load = {"alignment": int_attribute(size, 64), "invariant": ir.UnitAttr.get()}
-    value = build("llvm.load", (address,), parse_type(f"i{8 * size}"), load)
+    value = build("llvm.load", (address,), {2: Int16, 4: Int32}[size].ir_type, load)
     return value if size == 4 else build("arith.extui", (value,), Int32.ir_type)
 
 
@@ -268,7 +271,12 @@ def smem_space(int: bool = False) -> int | ir.Attribute:
 
     The number is the attribute's, 2 (`gpu.AddressSpace.Workgroup`); LLVM's and `fly`'s pointers to LDS have 3.
     """
-    return 2 if int else attribute("#gpu.address_space<workgroup>")
+    return 2 if int else workgroup_space()
+
+
+def workgroup_space() -> ir.Attribute:
+    """Return the address space of LDS for builtin memrefs."""
+    return attribute("#gpu.address_space<workgroup>")
 
 
 lds_space = smem_space

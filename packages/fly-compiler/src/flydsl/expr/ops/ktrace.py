@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flydsl._mlir import ir
-from flydsl._mlir._mlir_libs._flyKtraceDialect import recording_chips
+from flydsl._mlir._mlir_libs._flyKtraceDialect import TokenType, recording_chips
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op
+from flydsl.trace.build import build, build_op, type_of
 from flydsl.trace.context import KernelScope, Trace
 from flydsl.trace.event_names import event_id
 from flydsl.trace.event_settings import ktrace_settings
@@ -56,8 +56,6 @@ KIND_RANGE_PUSH = 1
 KIND_RANGE_POP = 2
 KIND_RANGE_START = 3
 KIND_RANGE_STOP = 4
-
-_TOKEN = "!fly_ktrace.token"
 
 
 class RangeToken:
@@ -146,7 +144,7 @@ def inactive_token(event_name: str) -> RangeToken:
     if _recorder("inactive_token") is None:
         return RangeToken(None, event_name)
     _number_of(event_name)
-    return RangeToken(build("fly_ktrace.inactive_token", (), ir.Type.parse(_TOKEN)), event_name)
+    return RangeToken(build("fly_ktrace.inactive_token", (), type_of(TokenType)), event_name)
 
 
 def capture(kernel: str = "kernel", *, blocks: Any = None, out_dir: Any = None) -> Capture:
@@ -249,7 +247,7 @@ def _record(kind: str, event_name: str | None, payload: Any, token: RangeToken |
         operands.append(value)
     attributes["payload_type"] = ir.StringAttr.get(payload_type)
     scope.records_events = True
-    results = [ir.Type.parse(_TOKEN)] if kind == "range_start" else []
+    results = [type_of(TokenType)] if kind == "range_start" else []
     op = build_op(f"fly_ktrace.{kind}", operands, results, attributes)
     return op.results[0] if results else None
 
@@ -260,7 +258,7 @@ def _number_of(event_name: str) -> int:
 
 def _slot_of(token: RangeToken) -> ir.Value:
     if token.slot is None:
-        return build("fly_ktrace.inactive_token", (), ir.Type.parse(_TOKEN))
+        return build("fly_ktrace.inactive_token", (), type_of(TokenType))
     return token.slot
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type
+from flydsl.trace.build import build, build_op, i64_array, int_attribute, struct_type
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
@@ -215,7 +215,7 @@ def atomic_cas(
     }
     if weak:
         attributes["weak"] = ir.UnitAttr.get()
-    pair = parse_type(f"!llvm.struct<({cls.mnemonic}, i1)>")
+    pair = struct_type(cls.ir_type, Boolean.ir_type)
     operands = (_llvm(pointer), expected.ir_value(), new.ir_value())
     result = build("llvm.cmpxchg", operands, pair, attributes)
     parts = [

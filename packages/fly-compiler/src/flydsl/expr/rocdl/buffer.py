@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, infer, parse_type
+from flydsl.trace.build import build, build_op, infer, vector_type
 from flydsl.trace.wrap import wrap_any
 
 from ..values.layout.sizes import cosize
 from ..values.numeric.base import as_numeric
-from ..values.numeric.types import Int16, Int32, Int64
+from ..values.numeric.types import Int16, Int32, Int64, Int128
 from ..values.pointer import Pointer, pointer_type
 from ..values.tensor import Tensor, make_view
 
@@ -101,10 +101,11 @@ def s_buffer_load(ptr: Any, offset: IntLike, *, count: int = 1, cache_modifier: 
     """Load 1 or 4 uniform 32-bit integers by a scalar load; `offset` in elements, the same in all lanes."""
     if count not in (1, 4):
         raise ValueError(f"s_buffer_load loads 1 or 4 values, not {count!r}")
-    result = Int32.ir_type if count == 1 else parse_type("vector<4xi32>")
+    four = vector_type(4, Int32.ir_type)
+    result = Int32.ir_type if count == 1 else four
     name = "llvm.amdgcn.s.buffer.load." + ("i32" if count == 1 else "v4i32")
-    resource = build("llvm.ptrtoint", (get_buffer_rsrc(ptr),), parse_type("i128"))
-    words = build("llvm.bitcast", (resource,), parse_type("vector<4xi32>"))
+    resource = build("llvm.ptrtoint", (get_buffer_rsrc(ptr),), Int128.ir_type)
+    words = build("llvm.bitcast", (resource,), four)
     byte = (as_numeric(offset).to(Int32) * 4).ir_value()
     op = build_op(
         "llvm.call_intrinsic",

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import build, parse_type, vector_type
+from flydsl.trace.build import build, vector_type
 
 from ..values.numeric.base import _class_of, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta, class_of_ir_type
-from ..values.numeric.types import Boolean, Int32
+from ..values.numeric.types import Boolean, Int32, Int128
 from ..values.tensor import Tensor
 from ..values.vector import Vector, _make
 from . import buffer_words
@@ -144,7 +144,7 @@ def scalar_buffer_load(rsrc: ValueLike, word: IntLike, words: int = 1, cache_mod
     if words not in (1, 2, 4):
         raise ValueError(f"a scalar load has 1, 2 or 4 words, not {words!r}")
     resource, _ = _resource(rsrc)
-    bits = build("llvm.ptrtoint", (resource,), parse_type("i128"))
+    bits = build("llvm.ptrtoint", (resource,), Int128.ir_type)
     descriptor = build("llvm.bitcast", (bits,), vector_type(4, Int32.ir_type))
     operands = (descriptor, (as_numeric(word).to(Int32) * 4).ir_value(), Int32(cache_modifier).ir_value())
     if words == 1:

@@ -59,9 +59,9 @@ def cvt_sr_f32_to_bf16(x: ScalarLike, rand: IntLike) -> Numeric:
         ValueError: the target lacks the instruction.
     """
     check_instruction("llvm.amdgcn.cvt.sr.bf16.f32", "cvt_sr_f32_to_bf16")
-    from flydsl.trace.build import build, i64_array, parse_type
+    from flydsl.trace.build import build, i64_array, vector_type
 
-    pair = parse_type("vector<2xbf16>")
+    pair = vector_type(2, BFloat16.ir_type)
     old = build("llvm.mlir.zero", (), pair)
     value, bits = as_numeric(x).to(Float32).ir_value(), as_numeric(rand).to(Int32).ir_value()
     lane = as_numeric(False).ir_value()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flydsl._mlir import ir
-from flydsl.trace.build import build_op, i64_array, parse_type
+from flydsl.trace.build import build_op, i64_array, struct_type
 from flydsl.trace.wrap import as_ir_value, wrap_any
 
 from ..ops.llvm_pointer import is_llvm_pointer
@@ -42,11 +42,7 @@ def inline_asm(
     """
     kinds = list(result) if isinstance(result, (tuple, list)) else ([] if result is None else [result])
     types = [kind if isinstance(kind, ir.Type) else kind.ir_type for kind in kinds]
-    if len(types) > 1:
-        struct = parse_type("!llvm.struct<(" + ", ".join(map(str, types)) + ")>")
-        results = [struct]
-    else:
-        results = types
+    results = [struct_type(*types)] if len(types) > 1 else types
     attributes: dict[str, ir.Attribute] = {
         "asm_string": ir.StringAttr.get(text),
         "constraints": ir.StringAttr.get(constraints),

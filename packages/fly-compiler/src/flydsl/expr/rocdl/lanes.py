@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, i64_array, int_attribute, parse_type
+from flydsl.trace.build import attribute, build, i64_array, int_attribute, struct_type, vector_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
@@ -111,7 +111,7 @@ def _swapped(what: str, word: Numeric) -> list[Numeric]:
     """Two copies of a word, of which one gave the other its odd rows (or upper half) and took the even (the lower)."""
     flags = {"fi": attribute("false"), "boundControl": attribute("false")}
     operand = word.ir_value()
-    pair = build(f"rocdl.{what}", (operand, operand), parse_type("!llvm.struct<(i32, i32)>"), flags)
+    pair = build(f"rocdl.{what}", (operand, operand), struct_type(Int32.ir_type, Int32.ir_type), flags)
     return [
         wrap(Int32, build("llvm.extractvalue", (pair,), Int32.ir_type, {"position": i64_array([place])}))
         for place in range(2)
@@ -157,8 +157,8 @@ def _flag(value: Any) -> ir.Attribute:
 def cvt_pk_bf16_f32(a: ValueLike, b: ValueLike) -> Numeric:
     """Convert two f32 to bf16, rounding to nearest even: `Int32` with `a` in the low half and `b` in the high one."""
     x, y = (as_numeric(v).to(Float32).ir_value() for v in (a, b))
-    pair = build("vector.from_elements", (x, y), parse_type("vector<2xf32>"))
-    return _make(build("arith.truncf", (pair,), parse_type("vector<2xbf16>")), (2,), BFloat16).bitcast(Int32)[0]
+    pair = build("vector.from_elements", (x, y), vector_type(2, Float32.ir_type))
+    return _make(build("arith.truncf", (pair,), vector_type(2, BFloat16.ir_type)), (2,), BFloat16).bitcast(Int32)[0]
 
 
 def _selector(value: Any, what: str) -> ir.Attribute:

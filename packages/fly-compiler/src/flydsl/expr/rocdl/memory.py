@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, i32_array, int_attribute, parse_type
+from flydsl.trace.build import build, build_op, i32_array, int_attribute, type_of, vector_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
-from ..values.numeric.types import Int32
+from ..values.numeric.types import Index, Int8, Int16, Int32
 from ..values.pointer import Pointer, to_llvm_ptr
 from . import buffer_words
 from .availability import check_instruction, is_available
@@ -80,6 +81,7 @@ def raw_ptr_buffer_load_lds(
     build_op("rocdl.raw.ptr.buffer.load.lds", operands)
 
 
+_SHARED = 3  # the address space, as LLVM counts
 _SIZES = (1, 2, 4, 12, 16)  # that the instruction has on some chip
 
 
@@ -118,7 +120,7 @@ def raw_ptr_buffer_atomic_fmax(
     _atomic("rocdl.raw.ptr.buffer.atomic.fmax", vdata, rsrc, offset, soffset, aux)
 
 
-_TRANSPOSES = {1: ("rocdl.ds.read.tr8.b64", "vector<2xi32>"), 2: ("rocdl.ds.read.tr16.b64", "vector<4xi16>")}
+_TRANSPOSES = {1: ("rocdl.ds.read.tr8.b64", 2, Int32), 2: ("rocdl.ds.read.tr16.b64", 4, Int16)}
 
 
 def lds_transpose_load(result_type: ir.Type, lds: ValueLike, elem_offset: IntLike, elem_bytes: int) -> ir.Value:
@@ -135,23 +137,23 @@ def lds_transpose_load(result_type: ir.Type, lds: ValueLike, elem_offset: IntLik
     """
     if elem_bytes not in _TRANSPOSES:
         raise ValueError(f"lds_transpose_load has elements of 1 or 2 bytes, not {elem_bytes!r}")
-    op, kind = _TRANSPOSES[elem_bytes]
+    op, lanes, word = _TRANSPOSES[elem_bytes]
     check_instruction(op, "lds_transpose_load")
-    raw = build(op, (_lds_address(lds, as_numeric(elem_offset) * elem_bytes),), parse_type(kind))
+    raw = build(op, (_lds_address(lds, as_numeric(elem_offset) * elem_bytes),), vector_type(lanes, word.ir_type))
     target = _type(result_type)
     return raw if raw.type == target else build("vector.bitcast", (raw,), target)
 
 
 def _lds_address(lds: Any, byte_offset: Any) -> ir.Value:
-    pointer_type = parse_type("!llvm.ptr<3>")
+    pointer_type = type_of(PointerType, _SHARED)
     if isinstance(lds, Pointer):
         base = to_llvm_ptr(lds)
     else:
         value = as_ir_value(lds)
-        index = build("memref.extract_aligned_pointer_as_index", (value,), parse_type("index"))
-        base = build("llvm.inttoptr", (build("arith.index_cast", (index,), parse_type("i32")),), pointer_type)
+        index = build("memref.extract_aligned_pointer_as_index", (value,), Index.ir_type)
+        base = build("llvm.inttoptr", (build("arith.index_cast", (index,), Int32.ir_type),), pointer_type)
     attributes = {
-        "elem_type": ir.TypeAttr.get(parse_type("i8")),
+        "elem_type": ir.TypeAttr.get(Int8.ir_type),
         "rawConstantIndices": i32_array([-2147483648]),
     }
     return build("llvm.getelementptr", (base, _i32(byte_offset)), pointer_type, attributes)

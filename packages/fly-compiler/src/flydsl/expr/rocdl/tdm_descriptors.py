@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _mlirDialectsLLVM as llvm
-from flydsl.trace.build import build, build_op, i64_array, int_attribute, parse_type, vector_type
+from flydsl.trace.build import build, build_op, i64_array, int_attribute, vector_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import as_numeric
-from ..values.numeric.types import Int32, Int64
+from ..values.numeric.types import Index, Int32, Int64
 from ..values.pointer import Pointer, to_llvm_ptr
 from ..values.tensor import Tensor
 from .availability import check_instruction
@@ -107,9 +107,9 @@ def _address(pointer: Any) -> Any:
     kind = value.type
     if isinstance(kind, llvm.PointerType):
         shared = kind.address_space == 3
-        return as_numeric(build("llvm.ptrtoint", (value,), parse_type("i32" if shared else "i64")))
+        return as_numeric(build("llvm.ptrtoint", (value,), (Int32 if shared else Int64).ir_type))
     if isinstance(kind, ir.MemRefType):
-        index = build("memref.extract_aligned_pointer_as_index", (value,), parse_type("index"))
+        index = build("memref.extract_aligned_pointer_as_index", (value,), Index.ir_type)
         return as_numeric(index).to(Int32)
     return as_numeric(value)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, int_attribute, parse_type
+from flydsl.trace.build import build, build_op, int_attribute, type_of
 
 from ..ops.gpu import thread_idx
 from ..values.numeric.base import as_numeric
@@ -23,6 +24,7 @@ __all__ = ["PREFETCH_SCOPE_DEVICE", "PREFETCH_SCOPE_SE", "l2_prefetch_tile"]
 PREFETCH_SCOPE_SE = 0x8
 PREFETCH_SCOPE_DEVICE = 0x10
 
+_GLOBAL = 1  # the address space, as LLVM counts
 _LINE_BYTES = 128
 
 
@@ -70,5 +72,5 @@ def l2_prefetch_tile(
         column = as_numeric(global_offset[1]).to(Int32) + line % per_row * (_LINE_BYTES // elem_bytes)
         element = row.to(Int64) * outer_stride + column.to(Int64) * inner_stride
         address = (base + element * elem_bytes).ir_value()
-        pointer = build("llvm.inttoptr", (address,), parse_type("!llvm.ptr<1>"))
+        pointer = build("llvm.inttoptr", (address,), type_of(PointerType, _GLOBAL))
         build_op("rocdl.global.prefetch", (pointer,), (), {"scope": int_attribute(int(scope), 32)})

@@ -7,6 +7,7 @@ import enum
 from typing import Any
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl.trace.build import attribute
 
 __all__ = ["AddressSpace", "is_generic_address_space", "is_target_address_space"]
@@ -42,11 +43,8 @@ def space_text(space: Any) -> str:
         return space
     if type(space) is int and 0 <= space <= 3:
         return AddressSpace(space).name.lower()
-    text = str(space)
-    if text.startswith("#fly<address_space "):
-        return text[len("#fly<address_space ") : -1]
-    if text.startswith("#"):
-        return text
+    if isinstance(space, ir.Attribute):
+        return str(fly.space_name(space))
     raise TypeError(f"expected an fx.AddressSpace or a target's address space, got {space!r}")
 
 

@@ -10,7 +10,8 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from flydsl._mlir import ir
-from flydsl.trace.build import STREAM_TYPE, build, is_stream, parse_type, vector_type
+from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
+from flydsl.trace.build import build, is_stream, stream_type, type_of, vector_type
 
 from .layout.host import is_tracing
 from .numeric.meta import NumericMeta, class_of_mnemonic
@@ -82,7 +83,7 @@ class Stream:
         """What was given; for the parameter of a function that is traced, its address, an `!llvm.ptr`."""
         # The parameter is a token: most programs need no address, and its type would load the whole llvm dialect.
         if isinstance(self._given, ir.Value) and is_stream(self._given):
-            return build("builtin.unrealized_conversion_cast", (self._given,), parse_type("!llvm.ptr"))
+            return build("builtin.unrealized_conversion_cast", (self._given,), type_of(PointerType))
         return self._given
 
     def handle(self) -> int:
@@ -109,7 +110,7 @@ class Stream:
             raise TypeError(_NOT_TRACED)
         if is_stream(self._given):
             return self._given
-        return build("builtin.unrealized_conversion_cast", (self._given,), parse_type(STREAM_TYPE))
+        return build("builtin.unrealized_conversion_cast", (self._given,), stream_type())
 
     def __extract_to_ir_values__(self) -> list[ir.Value]:
         value = self.value
@@ -131,19 +132,7 @@ class Stream:
 _NOT_TRACED = "this stream is a host object; only the stream parameter of a @flyc.jit function can be traced"
 
 
-_SCALARS = {
-    "index": "index",
-    "i1": "i1",
-    "i8": "i8",
-    "i16": "i16",
-    "i32": "i32",
-    "i64": "i64",
-    "i128": "i128",
-    "f16": "f16",
-    "bf16": "bf16",
-    "f32": "f32",
-    "f64": "f64",
-}
+_SCALARS = ("index", "i1", "i8", "i16", "i32", "i64", "i128", "f16", "bf16", "f32", "f64")
 _VECTORS = {
     f"{scalar}x{lanes}": (scalar, lanes)
     for scalar, counts in {
@@ -168,10 +157,11 @@ class Types:
 
     def __getattr__(self, name: str) -> Any:
         if name in _SCALARS:
-            return parse_type(_SCALARS[name]) if is_tracing() else class_of_mnemonic(_SCALARS[name])
+            scalar = class_of_mnemonic(name)
+            return scalar.ir_type if is_tracing() else scalar
         if name in _VECTORS:
-            scalar, lanes = _VECTORS[name]
-            return self.vec(lanes, parse_type(scalar) if is_tracing() else class_of_mnemonic(scalar))
+            mnemonic, lanes = _VECTORS[name]
+            return self.vec(lanes, class_of_mnemonic(mnemonic))
         raise AttributeError(f"T has no type '{name}'; it has {', '.join([*_SCALARS, *_VECTORS])} and vec(n, type)")
 
     def vec(self, n: int, elem_type: Any) -> Any:
