@@ -63,7 +63,7 @@ static bool needsGuard(const mlir::OperationState &state) {
 namespace {
 
 /// Where an operation of a trace goes.
-struct Place {
+struct BuildPoint {
   mp::PyMlirContext *context;
   mp::PyInsertionPoint *insertion;
   mp::PyLocation *location;
@@ -73,8 +73,8 @@ struct Place {
 
 /// Where an operation goes that is made now; nothing if the context or its insertion point is not
 /// the current one, or if the location is yet to be made.
-static std::optional<Place> placeOf(nb::handle context, nb::handle boundary, nb::dict library,
-                                    nb::dict locations) {
+static std::optional<BuildPoint> buildPointOf(nb::handle context, nb::handle boundary,
+                                              nb::dict library, nb::dict locations) {
   auto *expected = nb::cast<mp::PyMlirContext *>(context);
   mp::PyThreadContextEntry *ambient = mp::PyThreadContextEntry::getTopOfStack();
   mp::PyInsertionPoint *insertion = ambient ? ambient->getInsertionPoint() : nullptr;
@@ -87,7 +87,7 @@ static std::optional<Place> placeOf(nb::handle context, nb::handle boundary, nb:
   mp::PyLocation *where = nullptr;
   if (!location || !nb::try_cast(nb::handle(location), where) || !where)
     return std::nullopt;
-  return Place{expected, insertion, where};
+  return BuildPoint{expected, insertion, where};
 }
 
 /// Adds operands and attributes to `state`; false if one is of another context, or is none.
@@ -114,15 +114,15 @@ static bool addParts(mlir::OperationState &state, mp::PyMlirContext *context, nb
 static nb::object buildValue(nb::handle context, nb::handle boundary, nb::dict library,
                              nb::dict locations, std::string_view name, nb::sequence operands,
                              nb::handle result, nb::handle attributes, nb::handle start) {
-  std::optional<Place> place = placeOf(context, boundary, library, locations);
-  if (!place)
+  std::optional<BuildPoint> point = buildPointOf(context, boundary, library, locations);
+  if (!point)
     return nb::none();
   auto known = mlir::RegisteredOperationName::lookup(llvm::StringRef(name.data(), name.size()),
-                                                     unwrap(place->context->get()));
+                                                     unwrap(point->context->get()));
   if (!known)
     return nb::none();
-  mlir::OperationState state(unwrap(static_cast<MlirLocation>(*place->location)), *known);
-  if (!addParts(state, place->context, operands, attributes) || needsGuard(state))
+  mlir::OperationState state(unwrap(static_cast<MlirLocation>(*point->location)), *known);
+  if (!addParts(state, point->context, operands, attributes) || needsGuard(state))
     return nb::none();
   if (result.is_none()) {
     if (state.operands.empty())
@@ -130,25 +130,25 @@ static nb::object buildValue(nb::handle context, nb::handle boundary, nb::dict l
     state.addTypes(state.operands.front().getType());
   } else {
     mp::PyType *type = nullptr;
-    if (!nb::try_cast(result, type) || !type || type->getContext().get() != place->context)
+    if (!nb::try_cast(result, type) || !type || type->getContext().get() != point->context)
       return nb::none();
     state.addTypes(unwrap(static_cast<MlirType>(*type)));
   }
   mp::PyBlock *block = nullptr;
   if (!start.is_none()) {
     if (!nb::try_cast(start, block) || !block ||
-        block->getParentOperation()->getContext().get() != place->context)
+        block->getParentOperation()->getContext().get() != point->context)
       return nb::none();
     block->checkValid();
   }
 
   // Owned by its wrapper from here on.
-  mp::PyOperationRef made = mp::PyOperation::createDetached(place->context->getRef(),
+  mp::PyOperationRef made = mp::PyOperation::createDetached(point->context->getRef(),
                                                             wrap(mlir::Operation::create(state)));
   if (block)
     mp::PyInsertionPoint::atBlockBegin(*block).insert(*made.get());
   else
-    place->insertion->insert(*made.get());
+    point->insertion->insert(*made.get());
   return mp::PyOpResult(made, mlirOperationGetResult(made->get(), 0)).maybeDownCast();
 }
 
@@ -175,17 +175,17 @@ static mlir::Operation *createInferred(const mlir::OperationState &state) {
 static nb::object inferValue(nb::handle context, nb::handle boundary, nb::dict library,
                              nb::dict locations, std::string_view name, nb::sequence operands,
                              nb::handle attributes) {
-  std::optional<Place> place = placeOf(context, boundary, library, locations);
-  if (!place)
+  std::optional<BuildPoint> point = buildPointOf(context, boundary, library, locations);
+  if (!point)
     return nb::none();
   auto known = mlir::RegisteredOperationName::lookup(llvm::StringRef(name.data(), name.size()),
-                                                     unwrap(place->context->get()));
+                                                     unwrap(point->context->get()));
   // The fly dialects look at operands before they infer from them (GuardedOperations.cpp).
   if (!known || !known->getDialectNamespace().starts_with("fly") ||
       !known->hasInterface<mlir::InferTypeOpInterface>())
     return nb::none();
-  mlir::OperationState state(unwrap(static_cast<MlirLocation>(*place->location)), *known);
-  if (!addParts(state, place->context, operands, attributes))
+  mlir::OperationState state(unwrap(static_cast<MlirLocation>(*point->location)), *known);
+  if (!addParts(state, point->context, operands, attributes))
     return nb::none();
   mlir::Operation *made = createInferred(state); // The general builder says why, if there is none.
   if (!made || made->getNumResults() != 1) {
@@ -193,8 +193,8 @@ static nb::object inferValue(nb::handle context, nb::handle boundary, nb::dict l
       made->destroy();
     return nb::none();
   }
-  mp::PyOperationRef owned = mp::PyOperation::createDetached(place->context->getRef(), wrap(made));
-  place->insertion->insert(*owned.get());
+  mp::PyOperationRef owned = mp::PyOperation::createDetached(point->context->getRef(), wrap(made));
+  point->insertion->insert(*owned.get());
   return mp::PyOpResult(owned, mlirOperationGetResult(owned->get(), 0)).maybeDownCast();
 }
 

@@ -84,14 +84,14 @@ const LoadedModule &ArtifactState::module_on(const Devices &devices, const Devic
     fail(FLYDSL_ERROR_RUNTIME, noteRead.name + ": device " + std::to_string(device.index) +
                                    " is beyond the " + std::to_string(kMaxDevices) +
                                    " that the runtime keeps modules for");
-  std::atomic<const LoadedModule *> &place = modules[device.index];
-  if (const LoadedModule *ready = place.load(std::memory_order_acquire))
+  std::atomic<const LoadedModule *> &slot = modules[device.index];
+  if (const LoadedModule *ready = slot.load(std::memory_order_acquire))
     return *ready;
   const std::lock_guard<std::mutex> lock(loading);
-  if (const LoadedModule *ready = place.load(std::memory_order_relaxed))
+  if (const LoadedModule *ready = slot.load(std::memory_order_relaxed))
     return *ready;
   const LoadedModule *loaded = load(devices, device).release(); // kept until the process ends
-  place.store(loaded, std::memory_order_release);
+  slot.store(loaded, std::memory_order_release);
   return *loaded;
 }
 

@@ -131,13 +131,13 @@ const Devices *find_devices(std::vector<Attempt> &attempts) {
 }
 
 void *Devices::primary_context(int device) const {
-  std::atomic<void *> &place = contexts[static_cast<size_t>(device)];
-  if (void *ready = place.load(std::memory_order_acquire))
+  std::atomic<void *> &slot = contexts[static_cast<size_t>(device)];
+  if (void *ready = slot.load(std::memory_order_acquire))
     return ready;
   // Two threads may both come here: a context is counted, and both get the same one.
   void *context = nullptr;
   api->call(api->cuDevicePrimaryCtxRetain, &context, device);
-  place.store(context, std::memory_order_release);
+  slot.store(context, std::memory_order_release);
   return context;
 }
 

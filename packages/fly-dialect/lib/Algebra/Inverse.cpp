@@ -15,15 +15,16 @@ using Leaves = llvm::SmallVector<Layout, 8>;
 
 namespace {
 /// A leaf with a static stride, and the product of the extents in front of it.
-struct PlacedLeaf {
+struct LeafWithPrefix {
   Layout leaf;
   IntTuple prefix;
 };
 } // namespace
 
 /// The leaves with a static stride, ascending by it; equal ones in their order.
-static llvm::SmallVector<PlacedLeaf, 8> sortedByStride(AlgebraContext &cx, const Leaves &leaves) {
-  llvm::SmallVector<PlacedLeaf, 8> placed;
+static llvm::SmallVector<LeafWithPrefix, 8> sortedByStride(AlgebraContext &cx,
+                                                           const Leaves &leaves) {
+  llvm::SmallVector<LeafWithPrefix, 8> placed;
   IntTuple prefix = 1;
   for (const Layout &leaf : leaves) {
     if (leaf.stride().isStaticLeaf())
@@ -34,7 +35,7 @@ static llvm::SmallVector<PlacedLeaf, 8> sortedByStride(AlgebraContext &cx, const
   for (const auto &[index, entry] : llvm::enumerate(placed))
     order.emplace_back(entry.leaf.stride().staticValue(), index);
   llvm::sort(order);
-  llvm::SmallVector<PlacedLeaf, 8> sorted;
+  llvm::SmallVector<LeafWithPrefix, 8> sorted;
   for (const auto &[stride, index] : order)
     sorted.push_back(placed[index]);
   return sorted;
@@ -71,7 +72,7 @@ static Layout complementOf(AlgebraContext &cx, const Layout &filtered, const Int
       return {1, 0};
     }
     Leaves sorted;
-    for (const PlacedLeaf &placed : sortedByStride(cx, leaves))
+    for (const LeafWithPrefix &placed : sortedByStride(cx, leaves))
       sorted.push_back(placed.leaf);
     leaves = std::move(sorted);
   }

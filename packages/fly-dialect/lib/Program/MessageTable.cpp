@@ -46,9 +46,9 @@ int32_t recordWords(ValueRange values) {
 void storeRecord(ImplicitLocOpBuilder &builder, Value record, ValueRange values) {
   int32_t word = 0;
   for (Value value : values) {
-    Value place = LLVM::GEPOp::create(builder, record.getType(), builder.getI8Type(), record,
+    Value field = LLVM::GEPOp::create(builder, record.getType(), builder.getI8Type(), record,
                                       LLVM::GEPArg(4 * word));
-    LLVM::StoreOp::create(builder, value, place, /*alignment=*/4);
+    LLVM::StoreOp::create(builder, value, field, /*alignment=*/4);
     word += wordsOf(value);
   }
 }

@@ -355,19 +355,19 @@ CodeCheck checkKernel(Program &program, const KernelMetadata &kernel) {
 
 static std::string findingJson(Program &program, const CodeFinding &finding) {
   const CodeObject &object = program.object();
-  const auto place = [&](const char *prefix, const Instruction &inst) {
+  const auto locate = [&](const char *prefix, const Instruction &inst) {
     const uint64_t address = program.elfAddress(inst);
     return format(", \"%slocation\": ", prefix) + jsonString(program.location(address)) +
            format(", \"%sinstruction\": ", prefix) + jsonString(program.disassemble(inst)) +
            format(", \"%ssource\": ", prefix) + jsonString(object.sourceLine(address));
   };
   return "{\"kind\": " + jsonString(finding.kind) + ", \"what\": " + jsonString(finding.what) +
-         place("", *finding.inst) + place("other_", *finding.other) + "}";
+         locate("", *finding.inst) + locate("other_", *finding.other) + "}";
 }
 
 std::string checkText(Program &program) {
   const CodeObject &object = program.object();
-  const auto place = [&](const Instruction &inst) {
+  const auto locate = [&](const Instruction &inst) {
     const uint64_t address = program.elfAddress(inst);
     const std::string line = object.sourceLine(address);
     return (line.empty() ? program.location(address) : line) + ": " + program.disassemble(inst);
@@ -376,7 +376,7 @@ std::string checkText(Program &program) {
   for (const KernelMetadata &kernel : object.kernels())
     for (const CodeFinding &finding : checkKernel(program, kernel).findings)
       out += (out.empty() ? "" : "\n") + kernel.name + ": " + finding.kind + ": " + finding.what +
-             "\n  at " + place(*finding.inst) + "\n  behind " + place(*finding.other);
+             "\n  at " + locate(*finding.inst) + "\n  behind " + locate(*finding.other);
   return out;
 }
 

@@ -6,10 +6,10 @@
 namespace flyemu {
 namespace {
 
-struct Place {
+struct Coordinates {
   uint64_t at[3];
 };
-Place placeOf(uint64_t index, const uint64_t (&extents)[3]) {
+Coordinates coordinatesOf(uint64_t index, const uint64_t (&extents)[3]) {
   return {{index % extents[0], index / extents[0] % extents[1], index / extents[0] / extents[1]}};
 }
 
@@ -36,10 +36,10 @@ uint64_t ClusterRun::count(const LaunchPlan &plan) {
 
 uint64_t ClusterRun::clusterOf(const LaunchPlan &plan, uint64_t group) {
   const uint32_t *groups = plan.geometry.groups;
-  const Place place = placeOf(group, {groups[0], groups[1], groups[2]});
+  const Coordinates coordinates = coordinatesOf(group, {groups[0], groups[1], groups[2]});
   uint64_t grid[3];
   gridOf(plan, grid);
-  const auto at = [&](unsigned i) { return place.at[i] / plan.cluster[i]; };
+  const auto at = [&](unsigned i) { return coordinates.at[i] / plan.cluster[i]; };
   return at(0) + grid[0] * (at(1) + grid[1] * at(2));
 }
 
@@ -50,13 +50,14 @@ void ClusterRun::start(uint64_t index) {
   }
   uint64_t grid[3];
   gridOf(plan_, grid);
-  const Place first = placeOf(index, grid);
+  const Coordinates first = coordinatesOf(index, grid);
   const uint32_t *groups = plan_.geometry.groups;
   cluster_.signals = 0;
   cluster_.passed = 0;
   ended_.assign(members_.size(), false);
   for (uint32_t rank = 0; rank < cluster_.groups; ++rank) {
-    const Place in = placeOf(rank, {cluster_.extent[0], cluster_.extent[1], cluster_.extent[2]});
+    const Coordinates in =
+        coordinatesOf(rank, {cluster_.extent[0], cluster_.extent[1], cluster_.extent[2]});
     const auto at = [&](unsigned i) { return first.at[i] * cluster_.extent[i] + in.at[i]; };
     members_[rank]->start(at(0) + groups[0] * (at(1) + groups[1] * at(2)), &cluster_, rank);
   }

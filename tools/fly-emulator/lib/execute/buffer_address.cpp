@@ -78,7 +78,7 @@ namespace {
 
 /// Bytes from the lane's place on that are in bounds. The scalar offset does not count.
 uint64_t boundOf(const BufferDescriptor &d, uint64_t index, uint64_t offset) {
-  const auto rest = [](uint64_t size, uint64_t place) { return place < size ? size - place : 0; };
+  const auto rest = [](uint64_t size, uint64_t start) { return start < size ? size - start : 0; };
   switch (d.outOfBounds) {
   case OutOfBounds::Structured:
     return index < d.records ? rest(d.stride, offset) : 0;
@@ -114,9 +114,9 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
   const bool rdna = d.outOfBounds != OutOfBounds::Gfx9;
   if (!rdna && d.stride == 0 && !d.addThreadId) { // most buffers: plain bytes
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const uint64_t place = uint64_t{scalarOffset} + offsetOf(lane);
-      out.where.address[lane] = d.base + place;
-      out.limit[lane] = place < d.records ? d.records - place : 0;
+      const uint64_t byteOffset = uint64_t{scalarOffset} + offsetOf(lane);
+      out.where.address[lane] = d.base + byteOffset;
+      out.limit[lane] = byteOffset < d.records ? d.records - byteOffset : 0;
     }
     return;
   }
@@ -124,24 +124,24 @@ void bufferAddresses(const Wave &wave, const Instruction &inst, const BufferOper
     const uint64_t laneIndex =
         uint64_t{index != nullptr ? index[lane] : 0U} + (d.addThreadId ? lane : 0U);
     const uint64_t laneOffset = offsetOf(lane);
-    uint64_t place = 0;
+    uint64_t byteOffset = 0;
     uint64_t limit = 0;
     if (d.swizzle && d.stride != 0) {
       const uint64_t indexHigh = laneIndex / d.indexStride;
       const uint64_t indexLow = laneIndex % d.indexStride;
       const uint64_t offsetHigh = laneOffset / d.elementSize;
       const uint64_t offsetLow = laneOffset % d.elementSize;
-      place = (indexHigh * d.stride + offsetHigh * d.elementSize) * d.indexStride +
-              indexLow * d.elementSize + offsetLow;
+      byteOffset = (indexHigh * d.stride + offsetHigh * d.elementSize) * d.indexStride +
+                   indexLow * d.elementSize + offsetLow;
       limit = laneIndex < d.records && laneOffset < d.stride ? d.stride - laneOffset : 0;
     } else {
-      place = laneIndex * d.stride + laneOffset;
+      byteOffset = laneIndex * d.stride + laneOffset;
       if (structured)
         limit = laneIndex < d.records ? ~uint64_t{0} : 0;
       else
-        limit = place + scalarOffset < d.records ? d.records - place - scalarOffset : 0;
+        limit = byteOffset + scalarOffset < d.records ? d.records - byteOffset - scalarOffset : 0;
     }
-    out.where.address[lane] = d.base + scalarOffset + place;
+    out.where.address[lane] = d.base + scalarOffset + byteOffset;
     out.limit[lane] = rdna ? boundOf(d, laneIndex, laneOffset) : limit;
   });
 }

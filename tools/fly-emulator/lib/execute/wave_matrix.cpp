@@ -58,7 +58,7 @@ struct Layout {
 
   /// Where an element of D lies; `high` names the half of a register that has it alone, on gfx11.
   WaveSlot slot(unsigned row, unsigned column, bool high) const {
-    const auto [reg, lane] = place(row, column);
+    const auto [reg, lane] = position(row, column);
     if (bitsOf(shape.out) == 32)
       return {reg, lane, 0};
     if (doubled)
@@ -68,7 +68,7 @@ struct Layout {
 
 private:
   /// The register, in elements of the result, and the lane.
-  std::pair<unsigned, unsigned> place(unsigned row, unsigned column) const {
+  std::pair<unsigned, unsigned> position(unsigned row, unsigned column) const {
     if (doubled)
       return {row / groups, row % groups * kTile + column};
     if (groups == 2)

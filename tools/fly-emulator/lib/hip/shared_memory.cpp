@@ -84,8 +84,8 @@ SharedMemory::~SharedMemory() {
 bool SharedMemory::isOwn(const Name &name) { return name.process == getpid(); }
 
 void *SharedMemory::map(void *at) const {
-  const int place = at != nullptr ? MAP_FIXED : 0;
-  void *memory = mmap(at, name_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | place, file_, off_t{0});
+  const int fixed = at != nullptr ? MAP_FIXED : 0;
+  void *memory = mmap(at, name_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, file_, off_t{0});
   if (memory == MAP_FAILED)
     refuse("mmap");
   return memory;

@@ -19,9 +19,9 @@ public:
     Level from = Level::L1;
   };
 
-  /// `spread`: sets by a hash of the line; else by its last bits.
-  Cache(uint64_t bytes, unsigned ways, bool spread = true)
-      : spread_(spread), ways_(ways), sets_(std::max<uint64_t>(1, bytes / kLineBytes / ways)),
+  /// `hashed`: sets by a hash of the line; else by its last bits.
+  Cache(uint64_t bytes, unsigned ways, bool hashed = true)
+      : hashed_(hashed), ways_(ways), sets_(std::max<uint64_t>(1, bytes / kLineBytes / ways)),
         entries_(sets_ * ways) {}
 
   /// The line's entry, or null.
@@ -46,10 +46,10 @@ public:
 private:
   Entry *setOf(uint64_t line) {
     constexpr uint64_t kOdd = 0x9e3779b97f4a7c15; // lines with power-of-two strides spread, too
-    return entries_.data() + (spread_ ? (line * kOdd) >> 32 : line) % sets_ * ways_;
+    return entries_.data() + (hashed_ ? (line * kOdd) >> 32 : line) % sets_ * ways_;
   }
 
-  const bool spread_;
+  const bool hashed_;
   const unsigned ways_;
   const uint64_t sets_;
   uint64_t clock_ = 0;

@@ -77,7 +77,7 @@ public:
         issue_(static_cast<uint64_t>(device.issueCycles)),
         ports_(static_cast<uint32_t>(device.ports)), left_(groups),
         code_(static_cast<uint64_t>(device.codeBytes), static_cast<unsigned>(device.codeWays),
-              /*spread=*/false),
+              /*hashed=*/false),
         eventsLeft_(events) {
     size_t waves = 0;
     for (const RecordedPath *path : paths)

@@ -36,12 +36,12 @@ Lines linesOf(const std::vector<RecordedPath *> &groups) {
   return lines;
 }
 
-/// Allocations by their places.
+/// Allocations by their bases.
 class Allocations {
 public:
-  explicit Allocations(std::vector<PlacedRange> ranges) : ranges_(std::move(ranges)) {
+  explicit Allocations(std::vector<RelocatedRange> ranges) : ranges_(std::move(ranges)) {
     std::sort(ranges_.begin(), ranges_.end(),
-              [](const PlacedRange &a, const PlacedRange &b) { return a.place < b.place; });
+              [](const RelocatedRange &a, const RelocatedRange &b) { return a.base < b.base; });
   }
 
   size_t count() const { return ranges_.size(); }
@@ -53,7 +53,7 @@ public:
     for (const uint64_t line : lines) {
       const auto after = std::upper_bound(
           ranges_.begin(), ranges_.end(), (line << kLineShift) + kLineBytes - 1,
-          [](uint64_t value, const PlacedRange &range) { return value < range.place; });
+          [](uint64_t value, const RelocatedRange &range) { return value < range.base; });
       if (after != ranges_.begin())
         counts[static_cast<size_t>(after - ranges_.begin() - 1)] += 1;
     }
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  std::vector<PlacedRange> ranges_;
+  std::vector<RelocatedRange> ranges_;
 };
 
 /// Bytes that the whole launch reads at least once: of each allocation, no more than it holds.
@@ -187,7 +187,7 @@ Level behindL1(Level source) {
 MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedPath *> &residents,
                           const std::vector<RecordedPath *> &others,
                           const std::vector<double> &phases, uint64_t launchGroups,
-                          const std::vector<PlacedRange> &ranges, double residentsOfXcd,
+                          const std::vector<RelocatedRange> &ranges, double residentsOfXcd,
                           bool warm) {
   MemoryTraffic out;
   out.sampledGroups = static_cast<double>(residents.size());

@@ -36,6 +36,7 @@ struct MemoryTraffic {
 MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedPath *> &residents,
                           const std::vector<RecordedPath *> &others,
                           const std::vector<double> &phases, uint64_t launchGroups,
-                          const std::vector<PlacedRange> &ranges, double residentsOfXcd, bool warm);
+                          const std::vector<RelocatedRange> &ranges, double residentsOfXcd,
+                          bool warm);
 
 } // namespace flyemu

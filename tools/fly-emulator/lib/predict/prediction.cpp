@@ -14,7 +14,7 @@
 namespace flyemu {
 namespace {
 
-constexpr uint64_t kSpread = 48;                       ///< workgroups over the whole grid
+constexpr uint64_t kSamples = 48;                      ///< workgroups over the whole grid
 constexpr uint64_t kOthers = 4;                        ///< of the next XCD
 constexpr uint64_t kResidentInstructions = 60'000'000; ///< of waves, for the groups of an XCD
 constexpr double kUniform = 1.05; ///< longest over shortest workgroup, below which all are alike
@@ -114,7 +114,7 @@ std::vector<RecordedPath *> Predictor::find(const std::vector<uint64_t> &indices
 
 /// The generation of workgroups that stands for the launch: the one of a typical sampled group.
 void Predictor::chooseBase() {
-  std::vector<RecordedPath *> groups = find(spread_);
+  std::vector<RecordedPath *> groups = find(sample_);
   uint64_t longest = 0;
   for (const RecordedPath *group : groups)
     longest = std::max(longest, group->issueCycles);
@@ -129,13 +129,13 @@ void Predictor::chooseBase() {
   base_ = centre / resident() * resident();
 }
 
-void Predictor::chooseSpread() {
+void Predictor::chooseSample() {
   const uint64_t count = recorder_.geometry().groupCount();
-  const uint64_t samples = std::min(kSpread, count);
+  const uint64_t samples = std::min(kSamples, count);
   for (uint64_t i = 0; i < samples; ++i) { // one of each stratum, at a place of its own
     const uint64_t begin = i * count / samples;
     const uint64_t length = (i + 1) * count / samples - begin;
-    spread_.push_back(begin + (i * 0x9e3779b97f4a7c15ULL >> 33) % length);
+    sample_.push_back(begin + (i * 0x9e3779b97f4a7c15ULL >> 33) % length);
   }
 }
 
@@ -165,17 +165,17 @@ void Predictor::chooseResidents(uint64_t most) {
 
 std::vector<uint64_t> Predictor::nextBatch() {
   switch (stage_) {
-  case Stage::Spread:
+  case Stage::Sample:
     stage_ = Stage::Detail;
     recorder_.setDetailed(false);
-    chooseSpread();
-    return spread_;
+    chooseSample();
+    return sample_;
   case Stage::Detail:
     stage_ = Stage::Residents;
     chooseBase();
     chooseDetail();
     recorder_.setDetailed(true);
-    return detail_; // again in detail, where the spread has one already
+    return detail_; // again in detail, where the sample has one already
   case Stage::Residents: {
     stage_ = Stage::Done;
     uint64_t instructions = 1;
@@ -183,7 +183,7 @@ std::vector<uint64_t> Predictor::nextBatch() {
       instructions = std::max(instructions, group->instructions);
     chooseResidents(std::max<uint64_t>(detail_.size(), kResidentInstructions / instructions));
     recorder_.setDetailed(false);
-    std::unordered_set<uint64_t> seen(spread_.begin(), spread_.end());
+    std::unordered_set<uint64_t> seen(sample_.begin(), sample_.end());
     seen.insert(detail_.begin(), detail_.end());
     std::vector<uint64_t> fresh;
     for (const auto *list : {&residents_, &others_})
@@ -200,12 +200,12 @@ std::vector<uint64_t> Predictor::nextBatch() {
 
 void Predictor::chooseUpFront() {
   constexpr uint64_t kResidents = 64;
-  chooseSpread();
+  chooseSample();
   base_ = recorder_.geometry().groupCount() / 2 / resident() * resident();
   chooseDetail();
   chooseResidents(kResidents);
   std::unordered_map<uint64_t, bool> watched;
-  for (const auto *list : {&spread_, &residents_, &others_})
+  for (const auto *list : {&sample_, &residents_, &others_})
     for (const uint64_t index : *list)
       watched.emplace(index, false);
   for (const uint64_t index : detail_)
@@ -230,7 +230,7 @@ Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double 
   const uint64_t step = (count + kSpans - 1) / kSpans; // the schedule shows one of so many
   Schedule out;
   std::vector<std::pair<uint64_t, double>> samples;
-  for (const uint64_t index : spread_)
+  for (const uint64_t index : sample_)
     if (const auto found = lengths.find(index); found != lengths.end())
       samples.emplace_back(*found);
   std::sort(samples.begin(), samples.end());
@@ -302,7 +302,7 @@ static std::vector<double> occupancyOver(const Schedule &schedule, double wavesO
 }
 
 Prediction Predictor::predict() {
-  recorder_.settlePlaces();
+  recorder_.assignBases();
   const DeviceModel &device = options_.device;
   Prediction out;
   out.kernel = recorder_.kernel().name;
@@ -319,9 +319,9 @@ Prediction Predictor::predict() {
   const double unitsOfXcd = device.units / device.xcds;
 
   // Lengths.
-  const std::vector<RecordedPath *> spread = find(spread_);
+  const std::vector<RecordedPath *> sample = find(sample_);
   double shortest = HUGE_VAL, longest = 0;
-  for (const RecordedPath *group : spread) {
+  for (const RecordedPath *group : sample) {
     const auto length = static_cast<double>(group->issueCycles);
     shortest = std::min(shortest, length);
     longest = std::max(longest, length);
@@ -350,14 +350,14 @@ Prediction Predictor::predict() {
 
   double working = 0; // workgroups that have something to do
   double meanLength = 0;
-  for (const RecordedPath *group : spread)
+  for (const RecordedPath *group : sample)
     if (const auto length = static_cast<double>(group->issueCycles); length >= kIdle * longest) {
       working += 1;
       meanLength += length;
     }
   // The unit that is looked at may have longer or shorter workgroups than the device's.
   const double typical = working == 0 ? 1 : meanLength / working / pathLength;
-  working = std::max(1.0, count * working / static_cast<double>(spread.size()));
+  working = std::max(1.0, count * working / static_cast<double>(sample.size()));
   for (const RecordedPath *path : paths)
     for (const auto &wave : path->waves)
       for (const PathEvent &event : wave)
@@ -467,12 +467,12 @@ void Predictor::describeStalls(Prediction &out) {
     return std::accumulate(stalls.begin(), stalls.end(), uint64_t{0});
   };
   std::map<std::string, Stalls> lines;
-  std::vector<std::pair<uint64_t, size_t>> places; // cycles, dword of the text
+  std::vector<std::pair<uint64_t, size_t>> stalled; // cycles, dword of the text
   for (size_t slot = 0; slot < out.run.stalledAt.size(); ++slot) {
     const Stalls &stalls = out.run.stalledAt[slot];
     if (sum(stalls) == 0)
       continue;
-    places.emplace_back(sum(stalls), slot);
+    stalled.emplace_back(sum(stalls), slot);
     const Instruction &inst = *recorder_.instructions()[slot].inst;
     const uint64_t address = recorder_.program().elfAddress(inst);
     const std::string line = recorder_.object().sourceLine(address);
@@ -487,11 +487,11 @@ void Predictor::describeStalls(Prediction &out) {
   });
   if (out.stalledLines.size() > kMost)
     out.stalledLines.resize(kMost);
-  std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
+  std::sort(stalled.begin(), stalled.end(), [](const auto &a, const auto &b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  for (size_t i = 0; i < std::min(kMost, places.size()); ++i) {
-    const size_t slot = places[i].second;
+  for (size_t i = 0; i < std::min(kMost, stalled.size()); ++i) {
+    const size_t slot = stalled[i].second;
     out.stalledInstructions.emplace_back(
         nameOf(recorder_.object(), recorder_.program(), *recorder_.instructions()[slot].inst),
         out.run.stalledAt[slot]);

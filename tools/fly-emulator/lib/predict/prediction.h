@@ -93,11 +93,11 @@ public:
   Prediction predict();
 
 private:
-  enum class Stage : uint8_t { Spread, Detail, Residents, Done };
+  enum class Stage : uint8_t { Sample, Detail, Residents, Done };
 
   uint64_t resident() const; ///< workgroups that the device holds at once
   void chooseBase();
-  void chooseSpread();
+  void chooseSample();
   void chooseDetail();
   void chooseResidents(uint64_t most);
   std::vector<RecordedPath *> find(const std::vector<uint64_t> &indices);
@@ -109,9 +109,9 @@ private:
 
   PredictionOptions options_;
   PathRecorder recorder_;
-  Stage stage_ = Stage::Spread;
+  Stage stage_ = Stage::Sample;
   uint64_t base_ = 0;
-  std::vector<uint64_t> spread_, detail_, residents_, others_;
+  std::vector<uint64_t> sample_, detail_, residents_, others_;
 };
 
 } // namespace flyemu

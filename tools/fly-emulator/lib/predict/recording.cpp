@@ -45,8 +45,9 @@ public:
       return;
     }
     const auto first = static_cast<uint32_t>(path->lines.size());
-    forEachLane(access.lanes,
-                [&](unsigned lane) { touch(placed(access.address[lane]), access.bytes, first); });
+    forEachLane(access.lanes, [&](unsigned lane) {
+      touch(relocated(access.address[lane]), access.bytes, first);
+    });
     keepAccess(wave, access, first, false);
   }
   void scratchAccess(Wave &wave, const Instruction &, const LaneAccess &access) override {
@@ -55,7 +56,7 @@ public:
     // The lanes' dwords of one offset lie side by side.
     constexpr uint64_t kDword = 4;
     const uint64_t own = path->index * path->waveCount + wave.index;
-    const uint64_t begin = kScratchPlace + own * wave.scratchBytes * kLanes;
+    const uint64_t begin = kScratchBase + own * wave.scratchBytes * kLanes;
     const auto first = static_cast<uint32_t>(path->lines.size());
     forEachLane(access.lanes, [&](unsigned lane) {
       const uint64_t offset = access.address[lane];
@@ -81,9 +82,9 @@ public:
 
 private:
   /// The lines of so many bytes; those of an access begin at `first`.
-  void touch(uint64_t place, uint64_t bytes, uint32_t first) {
-    const uint64_t last = (place + bytes - 1) >> kLineShift;
-    for (uint64_t line = place >> kLineShift; line <= last; ++line)
+  void touch(uint64_t start, uint64_t bytes, uint32_t first) {
+    const uint64_t last = (start + bytes - 1) >> kLineShift;
+    for (uint64_t line = start >> kLineShift; line <= last; ++line)
       if (path->lines.size() == first || path->lines.back() != line)
         path->lines.push_back(line);
   }
@@ -136,19 +137,19 @@ private:
   }
 
   /// Where the model has a host address; accesses come to the same range for a while.
-  uint64_t placed(uint64_t address) {
+  uint64_t relocated(uint64_t address) {
     if (address < range_.begin || address >= range_.end) {
-      const std::vector<PlacedRange> &ranges = recorder_.ranges();
+      const std::vector<RelocatedRange> &ranges = recorder_.ranges();
       auto after = std::upper_bound(
           ranges.begin(), ranges.end(), address,
-          [](uint64_t value, const PlacedRange &range) { return value < range.begin; });
+          [](uint64_t value, const RelocatedRange &range) { return value < range.begin; });
       while (after != ranges.begin() && address >= (after - 1)->end)
         --after;
       if (after == ranges.begin())
         return address; // the launch will fail, or has
       range_ = *(after - 1);
     }
-    return address - range_.begin + range_.place;
+    return address - range_.begin + range_.base;
   }
 
   /// Where a wave polled last: what came since is dropped when it polls there again.
@@ -164,7 +165,7 @@ private:
   std::vector<Poll> lastPoll_; ///< by wave; empty before the first
   bool polls_ = false;         ///< the instruction does,
   bool again_ = false;         ///< and did before, with nothing but its loop in between
-  PlacedRange range_ = {0, 0, 0};
+  RelocatedRange range_ = {0, 0, 0};
   const DeviceModel &device_;
   const Architecture &architecture_;
   const size_t eventsOfWave_;
@@ -177,7 +178,7 @@ private:
 constexpr uint64_t kPage = uint64_t{2} << 20;
 
 /// How far the next range is behind this one.
-uint64_t roomOf(const PlacedRange &range) {
+uint64_t roomOf(const RelocatedRange &range) {
   return (range.end - range.begin + 2 * kPage) / kPage * kPage;
 }
 
@@ -198,13 +199,13 @@ void PathRecorder::begin(const CodeObject &object, Program &program, const Kerne
   std::sort(ranges.begin(), ranges.end(),
             [](const MemoryRange &a, const MemoryRange &b) { return a.serial < b.serial; });
   ranges_.clear();
-  uint64_t place = kPage;
+  uint64_t base = kPage;
   for (const MemoryRange &range : ranges) {
-    ranges_.push_back({range.begin, range.end, place});
-    place += roomOf(ranges_.back());
+    ranges_.push_back({range.begin, range.end, base});
+    base += roomOf(ranges_.back());
   }
-  std::sort(ranges_.begin(), ranges_.end(), [](const PlacedRange &a, const PlacedRange &b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.place < b.place;
+  std::sort(ranges_.begin(), ranges_.end(), [](const RelocatedRange &a, const RelocatedRange &b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.base < b.base;
   });
   text_ = reinterpret_cast<uint64_t>(object.base()) + object.textBegin();
   instructions_.assign((object.textEnd() - object.textBegin()) / 4 + 1, PathInstruction());
@@ -237,47 +238,47 @@ std::vector<InstructionName> PathRecorder::names() const {
   return out;
 }
 
-void PathRecorder::settlePlaces() {
+void PathRecorder::assignBases() {
   if (settled_)
     return;
   settled_ = true;
   struct Move {
-    PlacedRange range;
+    RelocatedRange range;
     bool accessed = false;
-    uint64_t place = 0;
+    uint64_t base = 0;
   };
   std::vector<Move> moves;
-  for (const PlacedRange &range : ranges_)
+  for (const RelocatedRange &range : ranges_)
     moves.push_back({range});
   std::sort(moves.begin(), moves.end(),
-            [](const Move &a, const Move &b) { return a.range.place < b.range.place; });
+            [](const Move &a, const Move &b) { return a.range.base < b.range.base; });
   const auto moveOf = [&](uint64_t line) -> Move * {
-    if (line >= kScratchPlace >> kLineShift)
+    if (line >= kScratchBase >> kLineShift)
       return nullptr;
     const uint64_t last = (line << kLineShift) + kLineBytes - 1;
     const auto after =
         std::upper_bound(moves.begin(), moves.end(), last,
-                         [](uint64_t value, const Move &move) { return value < move.range.place; });
+                         [](uint64_t value, const Move &move) { return value < move.range.base; });
     return after == moves.begin() ? nullptr : &*(after - 1);
   };
   for (const auto &group : groups_)
     for (const uint64_t word : group->lines)
       if (Move *move = moveOf(word >> kLevelBits); move != nullptr)
         move->accessed = true;
-  uint64_t place = kPage;
+  uint64_t base = kPage;
   for (Move &move : moves)
     if (move.accessed) {
-      move.place = place;
-      place += roomOf(move.range);
+      move.base = base;
+      base += roomOf(move.range);
     }
   for (const auto &group : groups_)
     for (uint64_t &word : group->lines)
       if (const Move *move = moveOf(word >> kLevelBits); move != nullptr) // whole pages away
-        word -= (move->range.place - move->place) >> kLineShift << kLevelBits;
+        word -= (move->range.base - move->base) >> kLineShift << kLevelBits;
   ranges_.clear();
   for (const Move &move : moves)
     if (move.accessed)
-      ranges_.push_back({move.range.begin, move.range.end, move.place});
+      ranges_.push_back({move.range.begin, move.range.end, move.base});
 }
 
 std::unique_ptr<Observer> PathRecorder::observe(WorkGroup &group) {

@@ -36,8 +36,8 @@ enum class Level : uint8_t {
 constexpr size_t kLevels = 9;
 constexpr unsigned kLevelBits = 4;
 
-/// Behind all places of memory: the scratch of the launch's waves, each with lines of its own.
-constexpr uint64_t kScratchPlace = uint64_t{1} << 56;
+/// Behind all relocated memory: the scratch of the launch's waves, each with lines of its own.
+constexpr uint64_t kScratchBase = uint64_t{1} << 56;
 
 /// What one executed vector-memory instruction did.
 struct MemoryAccess {
@@ -71,12 +71,12 @@ struct RecordedPath {
 };
 
 /// Memory of the launch. Addresses differ from process to process; predictions should not: each
-/// range has a place that only depends on the order in which memory was registered, and begins a
+/// range has a base that only depends on the order in which memory was registered, and begins a
 /// page there, as what a device allocates does.
-struct PlacedRange {
+struct RelocatedRange {
   uint64_t begin; ///< host address
   uint64_t end;
-  uint64_t place;
+  uint64_t base;
 };
 
 /// Records sampled workgroups of a launch. The launch asks it for batches of workgroups; the
@@ -119,11 +119,11 @@ public:
   const CodeObject &object() const { return *object_; }
   Program &program() const { return *program_; }
   const KernelMetadata &kernel() const { return *kernel_; }
-  /// When all is recorded: places that depend on nothing but what the recorded groups access, not
+  /// When all is recorded: bases that depend on nothing but what the recorded groups access, not
   /// on other memory of the process.
-  void settlePlaces();
+  void assignBases();
   /// What the kernel may access, where the lines of the groups have it.
-  const std::vector<PlacedRange> &ranges() const { return ranges_; }
+  const std::vector<RelocatedRange> &ranges() const { return ranges_; }
 
   /// The dword of the text at which an instruction is.
   uint32_t slotOf(const Instruction &inst) const {
@@ -150,7 +150,7 @@ private:
   std::function<void()> begun_;
   std::unordered_map<uint64_t, bool> watched_; ///< by index
 
-  std::vector<PlacedRange> ranges_; ///< by host address
+  std::vector<RelocatedRange> ranges_; ///< by host address
   bool settled_ = false;
   std::vector<PathInstruction> instructions_; ///< by dword of the text
   std::mutex mutex_;

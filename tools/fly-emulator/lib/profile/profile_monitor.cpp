@@ -200,7 +200,7 @@ LaunchProfile ProfileMonitor::take() {
 }
 
 void ProfileMonitor::simulate(LaunchProfile &out) {
-  paths_.settlePlaces();
+  paths_.assignBases();
   const DeviceModel &device = *findDeviceModel(out.arch);
   std::vector<RecordedPath *> groups;
   for (const auto &group : paths_.groups())

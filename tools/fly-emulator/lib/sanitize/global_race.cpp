@@ -267,10 +267,10 @@ void GlobalRaceCheck::record(const Part &part, Cell &cell) {
 template <size_t Count>
 bool GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part, Touch &pushedOut) {
   const Touch now = part.touch();
-  Touch *place = nullptr;
+  Touch *slot = nullptr;
   for (Touch &touch : touches) {
     if (touch.bytes == 0) {
-      place = place == nullptr ? &touch : place;
+      slot = slot == nullptr ? &touch : slot;
       continue;
     }
     if (touch.wave == now.wave) {
@@ -282,30 +282,30 @@ bool GlobalRaceCheck::keep(std::array<Touch, Count> &touches, const Part &part, 
       return false;
     }
     if ((touch.bytes & ~now.bytes) == 0 && part.order.isBefore(touch, part.wave.index, true))
-      place = &touch;
+      slot = &touch;
   }
-  const bool full = place == nullptr;
+  const bool full = slot == nullptr;
   if (full)
     pushedOut = touches.back();
-  *(full ? &touches.back() : place) = now;
+  *(full ? &touches.back() : slot) = now;
   return full;
 }
 
 /// The wave has a place in the cell now, and here the one that it pushed out of there.
 void GlobalRaceCheck::keepMore(More::List &list, const Part &part, const Touch *pushedOut) {
   const uint64_t self = part.order.numberOf(part.wave.index);
-  Touch *place = nullptr;
+  Touch *slot = nullptr;
   if ((list.waves & bitOf(self)) != 0)
     for (Touch &touch : list.touches)
       if (touch.wave == self && (touch.bytes & ~part.bytes) == 0) {
         touch.bytes = 0;
-        place = &touch;
+        slot = &touch;
       }
   if (pushedOut == nullptr)
     return;
   list.waves |= bitOf(pushedOut->wave);
-  if (place != nullptr) {
-    *place = *pushedOut;
+  if (slot != nullptr) {
+    *slot = *pushedOut;
   } else if (list.touches.size() < More::kMost && more_.fetch_add(1) < kMostMore) {
     if (list.touches.empty())
       list.touches.reserve(8);

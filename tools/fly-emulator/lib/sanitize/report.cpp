@@ -65,13 +65,12 @@ unsigned sanitizer::parse(const std::string &list) {
 }
 
 std::string Report::text() const {
-  const auto place = [](const std::string &where, const std::string &inst,
-                        const std::string &line) {
+  const auto line = [](const std::string &where, const std::string &inst, const std::string &line) {
     return where + ": " + inst + (line.empty() ? "" : "\n    source " + line);
   };
-  std::string out = sanitizer + ": " + what + "\n  at " + place(location, instruction, source);
+  std::string out = sanitizer + ": " + what + "\n  at " + line(location, instruction, source);
   if (!otherLocation.empty())
-    out += "\n  and " + place(otherLocation, otherInstruction, otherSource);
+    out += "\n  and " + line(otherLocation, otherInstruction, otherSource);
   out += format("\n  block (%u, %u, %u), wave %u", block[0], block[1], block[2], wave);
   if (lane >= 0)
     out += format(", lane %d (thread %u, %u, %u)", lane, thread[0], thread[1], thread[2]);
@@ -147,16 +146,16 @@ void ReportSink::add(const Finding &finding, const std::function<std::string()> 
   report.sanitizer = finding.sanitizer;
   report.what = what();
   describe(finding, report);
-  const auto place = [&](const Instruction &i, std::string &location, std::string &text,
-                         std::string &line) {
+  const auto locate = [&](const Instruction &i, std::string &location, std::string &text,
+                          std::string &line) {
     const uint64_t address = program_->elfAddress(i);
     location = program_->location(address);
     text = program_->disassemble(i);
     line = object_->sourceLine(address);
   };
-  place(finding.inst, report.location, report.instruction, report.source);
+  locate(finding.inst, report.location, report.instruction, report.source);
   if (other != nullptr)
-    place(*other, report.otherLocation, report.otherInstruction, report.otherSource);
+    locate(*other, report.otherLocation, report.otherInstruction, report.otherSource);
   reports_.emplace(key, std::move(report));
   if (finding.plainLoad != nullptr)
     plainLoads_.emplace(key, finding.plainLoad);

@@ -280,10 +280,10 @@ void KernelTrace::describeWave(Builder &builder) {
       halves(builder, LLVM::PtrToIntOp::create(builder, builder.getI64Type(), queue));
   auto [dispatchLow, dispatchHigh] = halves(builder, dispatchId);
   Value z = arith::ShLIOp::create(builder, block[2], i32(builder, waveNumberBits));
-  Value place = arith::OrIOp::create(builder, z, wave);
+  Value position = arith::OrIOp::create(builder, z, wave);
   Value zero = i32(builder, 0);
   storeSlot(builder,
-            {zero, place, dispatchLow, dispatchHigh, queueLow, queueHigh, block[0], block[1]},
+            {zero, position, dispatchLow, dispatchHigh, queueLow, queueHigh, block[0], block[1]},
             resource, zero);
 }
 

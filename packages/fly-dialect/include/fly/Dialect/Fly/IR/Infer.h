@@ -37,7 +37,7 @@ InferredType inferMakeFragmentLayoutLike(InferLocation loc, mlir::Type source);
 /// `dtype` may be null.
 InferredType inferMakeFragmentLike(InferLocation loc, mlir::Type source, mlir::TypeAttr dtype);
 
-// --- extractors (5.4) ---
+// --- extractors ---
 InferredType inferGetScalar(InferLocation loc, mlir::Type tuple);
 InferredTypes inferGetLeaves(InferLocation loc, mlir::Type tuple, bool dynamicOnly);
 InferredType inferGetShape(InferLocation loc, mlir::Type layoutLike);
@@ -48,7 +48,7 @@ InferredType inferComposedGetInner(InferLocation loc, mlir::Type layout);
 InferredType inferComposedGetOffset(InferLocation loc, mlir::Type layout);
 InferredType inferComposedGetOuter(InferLocation loc, mlir::Type layout);
 
-// --- tuple arithmetic (5.5) ---
+// --- tuple arithmetic ---
 InferredType inferIntTupleAdd(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
 InferredType inferIntTupleSub(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
 InferredType inferIntTupleMul(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
@@ -60,7 +60,7 @@ InferredType inferIntTupleProductLike(InferLocation loc, mlir::Type tuple, mlir:
 InferredType inferShapeDiv(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
 InferredType inferCeilDiv(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
 
-// --- modes (5.6, 5.7) ---
+// --- modes ---
 InferredType inferGet(InferLocation loc, mlir::Type source, llvm::ArrayRef<int32_t> mode);
 InferredType inferTake(InferLocation loc, mlir::Type source, int32_t begin, int32_t end);
 InferredType inferGroup(InferLocation loc, mlir::Type source, int32_t begin, int32_t end);
@@ -72,7 +72,7 @@ InferredType inferPrepend(InferLocation loc, mlir::Type tuple, mlir::Type elem,
 InferredType inferSlice(InferLocation loc, mlir::Type source, mlir::Type coord);
 InferredType inferDice(InferLocation loc, mlir::Type source, mlir::Type coord);
 
-// --- layout functions (5.8, 5.9) ---
+// --- layout functions ---
 InferredType inferSize(InferLocation loc, mlir::Type source);
 InferredType inferCoprofile(InferLocation loc, mlir::Type layoutLike);
 InferredType inferCoshape(InferLocation loc, mlir::Type layoutLike);
@@ -82,7 +82,7 @@ InferredType inferIdx2Crd(InferLocation loc, mlir::Type index, mlir::Type layout
 InferredType inferGetFlatCoord(InferLocation loc, mlir::Type index, mlir::Type layout);
 InferredType inferGet1DCoord(InferLocation loc, mlir::Type index, mlir::Type layout);
 
-// --- algebra (5.10 to 5.13) ---
+// --- algebra ---
 /// `pattern` may be null.
 InferredType inferCoalesce(InferLocation loc, mlir::Type layoutLike, mlir::Type pattern);
 InferredType inferComposition(InferLocation loc, mlir::Type lhs, mlir::Type rhs);
@@ -105,7 +105,7 @@ InferredType inferRecastLayout(InferLocation loc, mlir::Type layout, int32_t new
 InferredType inferTileToShape(InferLocation loc, mlir::Type block, mlir::Type targetShape,
                               mlir::Type order);
 
-// --- pointers and memory (5.14) ---
+// --- pointers and memory ---
 InferredType inferGetDynShared(mlir::MLIRContext *context);
 InferredType inferPtrToInt(InferLocation loc, mlir::Type pointer);
 InferredType inferToLLVMPtr(InferLocation loc, mlir::Type pointer, int32_t llvmAddressSpace);
@@ -115,7 +115,7 @@ InferredType inferDecomposition(InferLocation loc, mlir::Type tensor);
 InferredType inferMemRefLoadVec(InferLocation loc, mlir::Type tensor);
 InferredType inferMemRefLoad(InferLocation loc, mlir::Type tensor, mlir::Type coord);
 
-// --- atoms and tilings (5.15) ---
+// --- atoms and tilings ---
 InferredType inferAtomSetValue(InferLocation loc, mlir::Type atom);
 InferredType inferGetCopyAtom(InferLocation loc, mlir::Type tiledCopy);
 InferredType inferGetMmaAtom(InferLocation loc, mlir::Type tiledMma);
