@@ -9,14 +9,18 @@ import subprocess
 import sys
 
 import pytest
+from programs import WITHOUT_TORCH
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
+from flydsl._mlir._mlir_libs._fly_emit import device_pipeline, missing_instruction
+from flydsl._mlir._mlir_libs._flyKtraceDialect import recording_chips
+from flydsl._mlir.passmanager import PassManager
 from flydsl.kernels.common import arch as kernels
 from flydsl.layout.analysis.lds import lds_phases
-from flydsl.runtime.chips import CHIPS, family_of
+from flydsl.runtime.chips import CHIPS, FAMILIES, family_of
 from flydsl.runtime.device import get_warp_size, is_rdna_arch
 from flydsl.trace.arch import describe
 
@@ -53,9 +57,10 @@ def clear(x: fx.Tensor, threads: fx.Constexpr[int], lds: fx.Constexpr[int]):
     clear_kernel(x).launch(grid=1, block=threads, smem=lds)
 
 
-FITTING = """
+FITTING = (
+    WITHOUT_TORCH
+    + """
 import json, sys
-sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 import numpy as np
 sys.path.append(sys.argv[1])
 import flydsl.compiler as flyc
@@ -64,6 +69,7 @@ from test_chips import clear
 cases = json.loads(sys.argv[2])
 print(json.dumps([flyc.compile.only(clear, np.zeros(64, np.float32), *one).max_blocks_per_cu() for one in cases]))
 """
+)
 
 
 @pytest.mark.parametrize("name", EMULATED)
@@ -109,13 +115,62 @@ ATOMS = {
 }
 
 
-@pytest.mark.parametrize("name", [*CHIPS, "gfx90a", "gfx1030", "gfx1200", "gfx12-generic", "gfx1250-strict", "sm_80"])
+# Every beginning of a name that tells families from each other, alone, one character longer and one shorter.
+BEGINNINGS = sorted({name for one in FAMILIES for name in (one.prefix, one.prefix + "9", one.prefix[:-1])})
+
+
+@pytest.mark.parametrize("name", [*CHIPS, *BEGINNINGS, "gfx90a", "gfx12-generic", "gfx1250-strict", "sm_80"])
 def test_the_families_of_the_dialect(name):
     family = family_of(name)
     with ir.Context():
         there = [one for one, atom in ATOMS.items() if fly.why_unavailable(ir.Type.parse(atom), name) is None]
     assert there == [one for one in ATOMS if family is not None and one == family.name]
     assert describe(name).family == (family.name if family is not None else "unknown")
+
+
+AMD = [chip for chip in CHIPS.values() if chip.name.startswith("gfx")]
+
+
+@pytest.mark.parametrize("chip", AMD, ids=lambda one: one.name)
+def test_the_waves_of_the_stages(chip):
+    (stage,) = [one for one in device_pipeline(chip=chip.name) if one.name == "rocdl-attach-target"]
+    assert ("wave64=true" in stage.text, "wave64=false" in stage.text) == (chip.wave == 64, chip.wave == 32)
+
+
+@pytest.mark.parametrize("chip", AMD, ids=lambda one: one.name)
+@pytest.mark.parametrize(("kind", "element"), [("fnuz", "f8E4M3FNUZ"), ("ocp", "f8E4M3FN")])
+def test_the_float8_of_the_dialect(chip, kind, element):
+    """The conversions of a chip are those of its 8-bit floats."""
+    text = f"func.func @f(%x: f32) -> {element} {{ %y = arith.truncf %x : f32 to {element} return %y : {element} }}"
+    with ir.Context():
+        module = ir.Module.parse(text)
+        PassManager.parse(f"builtin.module(fly-expand-arith{{chip={chip.name}}})").run(module.operation)
+        assert ("rocdl.cvt.pk.fp8.f32" in str(module)) == (chip.fp8 == kind)
+
+
+def test_the_chips_that_messages_name():
+    """Each is named as one that has what another chip lacks."""
+    asked = (("permlane16", "gfx942"), ("mfma.f32.32x32x4bf16.1k", "gfx1100"))
+    missing = [missing_instruction(f"rocdl.{operation}", chip) for operation, chip in asked]
+    named = {word for one in missing if one is not None for word in one[0].replace(",", " ").split()}
+    assert {chip.name for chip in AMD} <= named
+
+
+def test_the_chips_that_record_events():
+    assert set(recording_chips()) <= set(CHIPS)
+
+
+@pytest.mark.parametrize("chip", AMD, ids=lambda one: one.name)
+def test_the_matrix_instructions_of_the_dialect(chip):
+    atoms = {"mfma": ["!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>"]}
+    atoms["wmma"] = [ATOMS[family] for family in ("rdna3", "rdna4", "gfx1250")]
+    with ir.Context():
+        found = [
+            family
+            for family, of_it in atoms.items()
+            if any(fly.why_unavailable(ir.Type.parse(atom), chip.name) is None for atom in of_it)
+        ]
+    assert found == [chip.matrix]
 
 
 @pytest.mark.parametrize("chip", CHIPS.values(), ids=CHIPS)

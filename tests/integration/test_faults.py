@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import WITHOUT_TORCH
 
 _FOLDER = Path(__file__).parent / "faults"
 _spec = importlib.util.spec_from_file_location("inject", _FOLDER / "inject.py")
@@ -23,10 +24,11 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="needs a C compiler and Linux's loader"
 )
 
-PROLOGUE = """
+PROLOGUE = (
+    WITHOUT_TORCH
+    + """
 import errno, itertools, os, shutil, sys
 from pathlib import Path
-sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 
 import numpy as np
 
@@ -58,6 +60,7 @@ def fresh_file():
     shutil.copyfile(first.path, path)
     return path
 """
+)
 
 
 @pytest.fixture(scope="session")

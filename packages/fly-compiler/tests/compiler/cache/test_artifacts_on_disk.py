@@ -15,15 +15,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from programs import WITHOUT_TORCH
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.compile.cache import CacheFolderError, store
 from flydsl.runtime import load_artifact
 
-PROGRAM = """
+PROGRAM = (
+    WITHOUT_TORCH
+    + """
 import sys
-sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 import numpy as np
 import flydsl.compiler as flyc, flydsl.expr as fx
 
@@ -40,6 +42,7 @@ run = flyc.compile(fill, x, int(sys.argv[1]))
 fill(x, int(sys.argv[1]))
 print(run.origin, run.path, x.tolist(), fill.cache_info(), sep="|")
 """
+)
 
 
 @pytest.fixture

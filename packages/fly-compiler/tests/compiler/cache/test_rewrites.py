@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import WITHOUT_TORCH
 
 from flydsl.compile.cache import RewritesOnDisk, rewrites
 from flydsl.frontend.rewrite.kept import name_of
 
-PROGRAM = """
+PROGRAM = (
+    WITHOUT_TORCH
+    + """
 import os, sys
-sys.modules["torch"] = None  # tvm-ffi imports it where it finds it, which takes longer than all the rest
 import numpy as np
 import flydsl.compiler as flyc, flydsl.expr as fx
 from flydsl.frontend.rewrite import function as rewriting
@@ -44,6 +46,7 @@ x = np.zeros(64, np.float32)
 fill(x, 3)
 print(flyc.compilation_reports()[-1].origin, sorted(written), x[:4].tolist(), sep="|")
 """
+)
 
 HELPERS = """
 import flydsl.expr as fx

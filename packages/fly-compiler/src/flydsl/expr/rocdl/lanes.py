@@ -17,7 +17,7 @@ from ..values.numeric.base import Numeric, as_numeric, wrap
 from ..values.numeric.meta import NumericMeta
 from ..values.numeric.types import BFloat16, Float32, Int32, Int64
 from ..values.vector import _make
-from .availability import check_instruction
+from .availability import check_instruction, is_available
 from .intrinsic import call_intrinsic
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def ds_bpermute(res: TypeLike, index: IntLike, src: ValueLike) -> ir.Value:
 def broadcast_rows(value: ScalarLike) -> list[Numeric]:
     """Return, for each row of 16 lanes of the wave, what its lanes hold, in all rows: lane l has that of lane l mod 16.
 
-    The value has 32 bits. gfx950 exchanges rows among registers; others read them by `ds_bpermute`.
+    The value has 32 bits. Rows are exchanged among registers where the target can (gfx950), else read by `ds_bpermute`.
 
     Raises:
         TypeError: a value of another width.
@@ -95,7 +95,7 @@ def broadcast_rows(value: ScalarLike) -> list[Numeric]:
     if operand.dtype.width != 32:
         raise TypeError(f"broadcast_rows takes a value of 32 bits, not {operand.dtype.__name__}")
     word = operand if operand.dtype is Int32 else operand.bitcast(Int32)
-    if target.chip == "gfx950":
+    if is_available("rocdl.permlane32.swap"):
         halves = _swapped("permlane32.swap", word)
         found = [row for half in halves for row in _swapped("permlane16.swap", half)]
     else:
