@@ -14,7 +14,7 @@ _AMDGPU = 224  # e_machine
 _ELF = b"\x7fELF"
 _WITH_ACCUMULATORS = ("gfx942", "gfx950")
 _WAVE_OF_32 = 1 << 10  # of the code properties in a kernel's descriptor
-_KNOWN = (*_WITH_ACCUMULATORS, "gfx1100", "gfx1201")
+_KNOWN = (*_WITH_ACCUMULATORS, "gfx1100", "gfx1201", "gfx1250")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,7 @@ def kernels_of(image: bytes) -> list[KernelCode]:
     """The kernels of a code object.
 
     Raises:
-        ValueError: the image is no code object for gfx942, gfx950, gfx1100 or gfx1201, or a kernel of the last two
-            has waves of 64 lanes.
+        ValueError: the image is no code object for a chip of `_KNOWN`, or a kernel for RDNA has waves of 64 lanes.
     """
     from flydsl.emulator.device import Emulator
 

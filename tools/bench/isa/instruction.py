@@ -4,7 +4,8 @@
 The model is that of one wave alone on its SIMD, nothing overlapping. On CDNA an instruction takes 4 cycles (64 lanes,
 16 at a time), a transcendental or a 32-bit integer multiplication 16, `s_nop N` 4 (N + 1), a matrix instruction 4
 cycles for each of its passes. On RDNA a wave of 32 lanes takes a quarter of that, and a WMMA the cycles of AMD's
-published rates. Waits and barriers count their issue, not the time that they wait.
+published rates; on gfx1250, of which nothing is published, those of LLVM's scheduling model. Waits and barriers count
+their issue, not the time that they wait.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _NO_WORK = ("s_nop", "s_delay_alu", "s_clause", "s_sleep", "s_setprio", "s_setha
             "s_ttrace", "s_incperf", "s_decperf")  # fmt: skip
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_endpgm", "s_rfe")
 _MATRIX = re.compile(r"v_s?mfmac?_(?:scale_)?(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_?(\w*)")
-_WMMA = re.compile(r"v_s?wmm(?:a|ac)_(?:f32|f16|bf16|i32)_(\d+)x(\d+)x(\d+)_(\w+)")
+_WMMA = re.compile(r"v_s?wmm(?:a|ac)_(?:scale(?:16)?_)?(?:f32|f16|bf16|bf16f32|i32)_(\d+)x(\d+)x(\d+)_(\w+)")
 
 
 def kind_of(mnemonic: str, operands: str) -> tuple[str, int]:
@@ -145,13 +146,16 @@ def matrix_work(mnemonic: str, operands: str, arch: str) -> MatrixWork:
 def _wmma_work(mnemonic: str, arch: str) -> MatrixWork:
     """Of a SIMD's 256 floating-point operations of f16 a cycle on RDNA 3, 512 on RDNA 4; sparse ones take no longer.
 
-    Integers of 8 bits take as long as f16 on RDNA 3, half on RDNA 4, as fp8 does; 4 bits half of 8.
+    Integers of 8 bits take as long as f16 on RDNA 3, half on RDNA 4, as fp8 does; 4 bits half of 8. On gfx1250 those of
+    f32 and of 8-bit integers take LLVM's 16 cycles, all others 8.
     """
     found = _WMMA.match(mnemonic)
-    if found is None or arch.startswith("gfx125"):
+    if found is None:
         raise ValueError(f"unknown matrix instruction {mnemonic} of {arch}")
     m, n, k, kind = int(found[1]), int(found[2]), int(found[3]), found[4]
     flops = 2 * m * n * k
+    if arch.startswith("gfx125"):
+        return MatrixWork(flops, 16 if re.match(r"iu8|f32", kind) else 8)
     dense = flops // 2 if mnemonic.startswith("v_swmmac") else flops
     rate = 256 if arch.startswith("gfx11") else 512
     if "4" in kind:

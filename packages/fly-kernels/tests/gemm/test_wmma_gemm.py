@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from references import HALF_ULP, Problem
+from references import FLOATS, HALF_ULP, Problem
 
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
 from flydsl.kernels.gemm import rdna3_f16_gemm_autotune as autotune
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
+from flydsl.kernels.gemm.int4_weights import pack_int4_pairs
 from flydsl.kernels.gemm.rdna3_int8_gemm import create_wmma_int8_gemm_module
 from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
     compile_fp8_gemm,
@@ -21,6 +22,7 @@ from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
     preshuffle_b_fp8,
 )
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+from flydsl.kernels.gemm.wmma_int4_gemm import create_wmma_int4_gemm_module
 
 
 @pytest.fixture
@@ -140,6 +142,107 @@ def test_integers_are_exact(run, rdna3, in_dtype, shape, blocks, options):
     assert torch.equal(c.double(), a.double() @ b.double().t())
 
 
+# 1 workgroup, fewer and more than the 15 tiles, of which none divides 15 but 3.
+@pytest.mark.parametrize("workgroups", [1, 3, 4, 40])
+@pytest.mark.parametrize("options", [{"group_m": 2}, {"group_m": 0, "stagger": 2, "lds_layout": "kblock"}])
+def test_workgroups_that_walk_through_the_tiles(run, arch, rdna3, workgroups, options):
+    build = rdna3_f16_gemm.create_wmma_gemm_module
+    check(run, build, arch, (150, 72, 96), persistent_wgs=workgroups, **tile(1, 1, 2, 2, 2), **options)
+
+
+def test_as_many_workgroups_as_there_are(run, rdna3):
+    """There are 3 tiles for 4 of them."""
+    a, b = (torch.randint(-128, 128, (rows, 128)).to(torch.int8) for rows in (70, 40))
+    launch, *_ = create_wmma_int8_gemm_module(70, 40, 128, persistent_wgs=4, **tile(1, 2, 4, 2, 2))
+    c = torch.empty(70, 40, dtype=torch.int32)
+    run(launch, c, a, b, writes=[c])
+    assert torch.equal(c.double(), a.double() @ b.double().t())
+
+
+def int4(rows, k, in_dtype, seed):
+    """(values, bytes of two) of a random operand that begins with the least and the largest."""
+    low, high = (-8, 7) if in_dtype == "int4" else (0, 15)
+    values = torch.randint(low, high + 1, (rows, k), generator=torch.Generator().manual_seed(seed))
+    values[0], values[-1] = low, high
+    signed = (values + 8) % 16 - 8  # the int4 with the same bits
+    return values.double(), pack_int4_pairs(signed.to(torch.int8))
+
+
+@pytest.mark.parametrize("in_dtype", ["int4", "uint4"])
+@pytest.mark.parametrize(
+    ("shape", "blocks", "options"),
+    [((70, 136, 384), (1, 2, 4, 2, 2), {}), ((33, 40, 256), (2, 1, 4, 1, 2), {"lds_layout": "kblock"}),
+     ((150, 72, 256), (1, 1, 4, 2, 2), {"stagger": 0, "sched_hint": False, "group_m": 3}),
+     ((70, 140, 192), (2, 2, 2, 2, 2), {"persistent_wgs": 3}), ((1, 4, 1280), (1, 1, 8, 1, 1), {"stagger": 3}),
+     ((70, 136, 768), (1, 2, 4, 2, 2), {"split_k": 3}), ((300, 260, 256), (4, 4, 4, 2, 2), {})],
+)  # fmt: skip
+def test_int4_is_exact(run, half, in_dtype, shape, blocks, options):
+    m, n, k = shape
+    (a, a_pairs), (b, b_pairs) = int4(m, k, in_dtype, 1), int4(n, k, in_dtype, 2)
+    launch, *sizes = create_wmma_int4_gemm_module(m, n, k, in_dtype, **tile(*blocks), **options)
+    assert sizes == [16 * blocks[0] * blocks[3], 16 * blocks[1] * blocks[4], 32 * blocks[2]]
+    c = torch.empty(m, n, dtype=torch.int32)
+    run(launch, c, a_pairs, b_pairs, writes=[c])
+    assert torch.equal(c.double(), a @ b.t())
+
+
+@pytest.mark.parametrize("out_dtype", ["f32", "bf16", "f16"])
+@pytest.mark.parametrize("scale_mode", ["none", "row_col"])
+def test_int4_to_floats(run, half, out_dtype, scale_mode):
+    name, m, n, k = {"f16": "fp16"}.get(out_dtype, out_dtype), 35, 44, 256
+    (a, a_pairs), (b, b_pairs) = int4(m, k, "int4", 3), int4(n, k, "int4", 4)
+    launch, *_ = create_wmma_int4_gemm_module(
+        m, n, k, out_dtype=out_dtype, scale_mode=scale_mode, **tile(1, 2, 4, 2, 2)
+    )
+    c, scales = torch.full((m, n), float("nan"), dtype=FLOATS[name]), ()
+    want = a @ b.t()
+    if scale_mode == "row_col":
+        scales = torch.rand(m) + 0.5, torch.rand(n) + 0.5
+        want = want * scales[0].double()[:, None] * scales[1].double()
+    run(launch, c, a_pairs, b_pairs, None, *scales, writes=[c])
+    assert ((c.double() - want).abs() <= want.abs() * (HALF_ULP[name] + 2.0**-22)).all()
+
+
+def test_int4_in_flattened_rows_apart(run, half):
+    (a, a_pairs), (b, b_pairs) = int4(35, 256, "int4", 5), int4(40, 256, "int4", 6)
+    launch, *_ = create_wmma_int4_gemm_module(35, 40, 256, lda=144, ldb=160, ldc=48, **tile(1, 2, 4, 2, 2))
+    wide_a, wide_b = torch.full((35, 144), 0x77, dtype=torch.int8), torch.full((40, 160), 0x77, dtype=torch.int8)
+    wide_a[:, :128], wide_b[:, :128] = a_pairs, b_pairs
+    c = torch.full((35, 48), 3, dtype=torch.int32)
+    launch(c.view(-1), wide_a.view(-1), wide_b.view(-1))
+    assert torch.equal(c[:, :40].double(), a @ b.t())
+    assert (c[:, 40:] == 3).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"in_dtype": "int8"}, "in_dtype 'int8' is not supported; use int4 or uint4"),
+        ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
+        ({"scale_mode": "row_col"}, "needs out_dtype f32, bf16 or f16, not i32"),
+        ({"K": 320}, r"K = 320 has to be 2 or more steps of 32 \* reg_k = 128"),
+        ({"K": 128}, r"K = 128 has to be 2 or more steps of 32 \* reg_k = 128"),
+        ({"split_k": 2}, r"2 or more steps of 32 \* reg_k = 128 in each of 2 parts"),
+        ({"K": 0}, "K must be a positive integer, got 0"),
+        ({"N": 130}, "N = 130 is no multiple of 4"),
+        ({"lda": 136}, "lda = 136: 128 or more elements, a multiple of 16"),
+        ({"reg_m": 8}, "registers a thread for the sums, and 128 leave room"),
+    ],
+)
+def test_refusals_of_int4(half, options, said):
+    with pytest.raises(ValueError, match=said):
+        create_wmma_int4_gemm_module(**{"M": 128, "N": 128, "K": 256} | options)
+
+
+def test_odd_steps_of_int4(arch, half):
+    """gfx1201 halves 16 bytes of a lane between two instructions, whose lanes have two halves of K."""
+    if arch == "gfx1100":
+        assert create_wmma_int4_gemm_module(32, 32, 96, **tile(2, 2, 1, 1, 1))[3] == 32
+        return
+    with pytest.raises(ValueError, match="reg_k = 1 is odd"):
+        create_wmma_int4_gemm_module(32, 32, 96, **tile(2, 2, 1, 1, 1))
+
+
 @pytest.mark.parametrize("out_dtype", ["f32", "bf16", "f16"])
 @pytest.mark.parametrize("scale_mode", ["none", "row_col"])
 def test_integers_to_floats(run, arch, rdna3, out_dtype, scale_mode):
@@ -239,12 +342,13 @@ def test_refusals(half, options, said):
         ({"split_k": 2}, "2 or more steps of reg_k \\* 16 = 64 in each of 2 parts"),
         ({"split_k": 2, "out_dtype": "f32"}, "split_k = 2 adds up exact sums: it needs out_dtype 'i32'"),
         ({"split_k": 0}, "split_k must be a positive integer, got 0"),
-        ({"persistent_wgs": 4}, "persistent_wgs = 4 is not written"),
+        ({"persistent_wgs": -1}, "persistent_wgs is a number from 0 on, got -1"),
+        ({"persistent_wgs": 4, "split_k": 2, "K": 256}, "split_k = 2 and persistent_wgs = 4: choose one"),
     ],
 )
 def test_refusals_of_integers(rdna3, options, said):
     with pytest.raises(ValueError, match=said):
-        create_wmma_int8_gemm_module(128, 128, 128, **options)
+        create_wmma_int8_gemm_module(**{"M": 128, "N": 128, "K": 128} | options)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +370,11 @@ def test_other_targets_are_refused_by_name(arch):
         "rdna_f16_gemm": ("gfx1201", lambda: rdna_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
         "rdna3_f16_gemm": ("gfx1100", lambda: rdna3_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
         "rdna3_int8_gemm": ("gfx1100", lambda: create_wmma_int8_gemm_module(128, 128, 128)),
+        "wmma_int4_gemm": ("gfx1100 and gfx1201", lambda: create_wmma_int4_gemm_module(128, 128, 256)),
         "rdna_fp8_preshuffle_gemm": ("gfx1201", lambda: compile_fp8_gemm(M=32, N=128, K=128)),
     }
     for name, (chip, build) in builders.items():
-        if chip != arch:
+        if arch not in chip:
             with pytest.raises(RuntimeError, match=f"{name} is written for {chip}; the target is {arch}"):
                 build()
 

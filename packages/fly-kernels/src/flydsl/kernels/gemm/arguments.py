@@ -23,15 +23,16 @@ __all__ = [
 ]
 
 ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
-# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8".
-A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1}
+# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8", and
+# only `wmma_int4_gemm` the pairs of both operands, which are counted in bytes.
+A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1, "int4x2": 1, "uint4x2": 1}
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.
 _BYTES = ("Int8", "Uint8")
 _OPERANDS = {
-    "fp16": ("Float16",), "bf16": ("BFloat16",), "int8": _BYTES, "uint8": ("Uint8",), "int4": _BYTES, "fp4": _BYTES,
-    "fp6": _BYTES, "bf8": ("Float8E5M2", *_BYTES),
+    "fp16": ("Float16",), "bf16": ("BFloat16",), "int8": _BYTES, "uint8": ("Uint8",), "int4": _BYTES, "int4x2": _BYTES,
+    "uint4x2": _BYTES, "fp4": _BYTES, "fp6": _BYTES, "bf8": ("Float8E5M2", *_BYTES),
 }  # fmt: skip
 
 

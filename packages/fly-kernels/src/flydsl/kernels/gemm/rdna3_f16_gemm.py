@@ -24,7 +24,7 @@ from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue
 from .rdna_f16_gemm import check_half_types
 from .tile_gemm import build_tile_gemm
-from .wmma_gemm import WmmaTile, refuse_unwritten, target_of, wmma_gemm
+from .wmma_gemm import WmmaTile, target_of, wmma_gemm
 
 __all__ = ["create_wmma_gemm_module"]
 
@@ -68,7 +68,7 @@ def create_wmma_gemm_module(
         sched_hint: interleave memory accesses with matrix instructions; else the compiler orders them.
         stagger: each tile of C begins so many steps of K behind its neighbours' first, so that workgroups that run
             together read different places.
-        persistent_wgs: 0; other values are refused.
+        persistent_wgs: how many workgroups walk through the tiles of C, one after the other, or 0: one for each tile.
         lda, ldb, ldc: elements from one row to the next of A, B_T and C that come flattened or as a pointer; for a
             matrix its own strides count.
 
@@ -81,11 +81,10 @@ def create_wmma_gemm_module(
     """
     arch = target_of("rdna3_f16_gemm", ("gfx1100",))
     check_half_types(in_dtype, out_dtype, rounding)
-    refuse_unwritten(persistent_wgs=persistent_wgs)
     tile = WmmaTile((reg_m, reg_n, reg_k), (waves_m, waves_n), (a_k_pad, b_k_pad), lds_layout, sched_hint)
     gemm = wmma_gemm(
         arch, (M, N, K), tile, in_dtype=in_dtype, out_dtype=out_dtype, epilogue=Epilogue(), group_m=group_m,
-        stagger=stagger, apart={"A": lda, "B": ldb, "C": ldc}, stochastic=rounding == "rs",
+        stagger=stagger, apart={"A": lda, "B": ldb, "C": ldc}, stochastic=rounding == "rs", persistent=persistent_wgs,
     )  # fmt: skip
     multiply = build_tile_gemm(gemm, "wmma_gemm")
 

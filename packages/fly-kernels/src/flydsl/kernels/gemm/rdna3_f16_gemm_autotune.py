@@ -78,7 +78,10 @@ def pick_tile(M: int, N: int, K: int) -> Tile:
 
 
 def persistent_wgs(M: int, N: int, K: int, tile: Tile | None = None) -> int:
-    """How many workgroups walk through all tiles of C: 0, which is a workgroup for each; there is no other kernel."""
+    """How many workgroups should walk through all tiles of C: 0, which is a workgroup for each.
+
+    `create_wmma_gemm_module(persistent_wgs=)` has the other kernel, which is predicted to be slower (docs/kernels).
+    """
     del M, N, K, tile
     return 0
 

@@ -17,17 +17,11 @@ Algorithm and data movement
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from ..common.language import flyc, fx
-from ..common.mma.mfma_epilogues import Epilogue
-from ..common.utils import cdiv
-from .tile_gemm import build_tile_gemm
-from .wmma_gemm import WmmaTile, refuse_unwritten, target_of, wmma_gemm
+from .wmma_gemm import target_of
+from .wmma_integers import integer_gemm
 
 __all__ = ["create_wmma_int8_gemm_module"]
-
-_OUTPUTS = ("i32", "f32", "bf16", "f16")
 
 
 def create_wmma_int8_gemm_module(
@@ -68,7 +62,7 @@ def create_wmma_int8_gemm_module(
         sched_hint: interleave memory accesses with matrix instructions; else the compiler orders them.
         stagger: each tile of C begins so many steps of K behind its neighbours' first, so that workgroups that run
             together read different places.
-        persistent_wgs: 0; other values are refused.
+        persistent_wgs: how many workgroups walk through the tiles of C, one after the other, or 0: one for each tile.
         split_k: parts of K, each two or more steps, which add themselves to an "i32" C without scales by atomics,
             behind a kernel that writes zeros.
         lda, ldb, ldc: elements from one row to the next of A, B_T and C that come flattened or as a pointer; for a
@@ -85,37 +79,8 @@ def create_wmma_int8_gemm_module(
     arch = target_of("rdna3_int8_gemm", ("gfx1100",))
     if in_dtype not in ("int8", "uint8"):
         raise ValueError(f"in_dtype {in_dtype!r} is not supported; use int8 or uint8")
-    if out_dtype not in _OUTPUTS:
-        raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
-    if scale_mode not in ("none", "row_col"):
-        raise ValueError(f"scale_mode {scale_mode!r} is not supported; use none or row_col")
-    if scale_mode == "row_col" and out_dtype == "i32":
-        raise ValueError("scale_mode 'row_col' gives fractions: it needs out_dtype f32, bf16 or f16, not i32")
-    refuse_unwritten(persistent_wgs=persistent_wgs)
-    if split_k != 1 and (out_dtype != "i32" or scale_mode != "none"):
-        raise ValueError(f"split_k = {split_k!r} adds up exact sums: it needs out_dtype 'i32' and scale_mode 'none'")
-    if split_k != 1 and ldc not in (None, N):
-        raise ValueError(f"split_k = {split_k!r} wants the rows of C side by side: use ldc = None, got {ldc!r}")
-    scaled = scale_mode == "row_col"
-    if reg_m is None:
-        reg_m = max(1, min(4, cdiv(M, 16 * waves_m)))
-    tile = WmmaTile((reg_m, reg_n, reg_k), (waves_m, waves_n), (16, 16), lds_layout, sched_hint)
-    gemm = wmma_gemm(
-        arch, (M, N, K), tile, in_dtype=in_dtype, out_dtype={"f16": "fp16"}.get(out_dtype, out_dtype),
-        epilogue=Epilogue(scaled=scaled), group_m=group_m, stagger=stagger,
-        apart={"A": lda, "B": ldb, "C": ldc}, split_k=split_k,
+    return integer_gemm(
+        arch, (M, N, K), in_dtype, out_dtype, "wmma_int8_gemm", scale_mode=scale_mode, reg=(reg_m, reg_n, reg_k),
+        waves=(waves_m, waves_n), group_m=group_m, lds_layout=lds_layout, sched_hint=sched_hint, stagger=stagger,
+        persistent_wgs=persistent_wgs, split_k=split_k, apart=(lda, ldb, ldc),
     )  # fmt: skip
-    multiply = build_tile_gemm(gemm, "wmma_int8_gemm")
-
-    @flyc.jit
-    def launch_int8_gemm(
-        C: fx.Tensor, A: fx.Tensor, B_T: fx.Tensor, stream: fx.Stream = fx.Stream(None),
-        scale_a: Any = None, scale_b: Any = None,
-    ) -> None:  # fmt: skip
-        given = {"scale_a": scale_a, "scale_b": scale_b}
-        for name, scale in given.items():
-            if fx.const_expr((scale is not None) != scaled):
-                raise ValueError(f"argument {name!r}: given with scale_mode 'row_col', and only with it")
-        multiply(C, A, B_T, fx.Int32(M), stream, **(given if scaled else {}))
-
-    return launch_int8_gemm, gemm.tile_m, gemm.tile_n, gemm.tile_k

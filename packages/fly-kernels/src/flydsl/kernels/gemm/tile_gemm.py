@@ -100,6 +100,8 @@ class TileGemm:
         stochastic: results, which are bf16, are rounded up with the probability of what bf16 has no room for, by random
             bits of a number of the launch, `sr_seed`, and of the element.
         square: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_square_loop`.
+        persistent: workgroups, each of which walks through the tiles in steps of as many, with `staged` "AB"; 0 is a
+            workgroup for each tile.
     """
 
     arch: str
@@ -136,6 +138,7 @@ class TileGemm:
     atomic: bool = False
     square: bool = False
     stochastic: bool = False
+    persistent: int = 0
 
     def row_bytes(self, of_b: bool = False) -> int:
         """Bytes of a contiguous row of A or B."""
@@ -147,13 +150,15 @@ class TileGemm:
         """The tile (row, column) of workgroup (bx, by) of a grid (row tiles, column tiles)."""
         if not (self.xcd_swizzle or self.group_m):
             return bx, by
+        row, column = self.walk(row_tiles)(bx + by * row_tiles)
+        return row, column
+
+    def walk(self, row_tiles: Any) -> fx.TileWalk:
+        """The order of the tiles."""
         shape = row_tiles, cdiv(self.N, self.tile_n)
         if self.xcd_swizzle:
-            walk = fx.TileWalk(shape, group=self.xcd_swizzle, along=1, xcds=NUM_XCDS)
-        else:
-            walk = fx.TileWalk(shape, group=self.group_m)
-        row, column = walk(bx + by * row_tiles)
-        return row, column
+            return fx.TileWalk(shape, group=self.xcd_swizzle, along=1, xcds=NUM_XCDS)
+        return fx.TileWalk(shape, group=self.group_m)
 
     @property
     def row_elements(self) -> dict[str, int]:
@@ -221,7 +226,7 @@ class TileGemm:
         split += "_unit" * self.unit_scales + "_atomic" * self.atomic + (f"_groups{self.groups}" if self.groups else "")
         tile, steps = f"{self.tile_m}x{self.tile_n}x{self.tile_k}", self.epilogue
         extras = "_scaled" * steps.scaled + "_bias" * steps.bias + "_residual" * steps.residual
-        extras += "_rs" * self.stochastic
+        extras += "_rs" * self.stochastic + "_persistent" * (self.persistent > 0)
         return f"{self.in_dtype}_{self.out_dtype}_{self.N}x{self.K}_{tile}{split}{extras}"
 
 
@@ -336,114 +341,125 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         M: fx.Int32,
         looped: fx.Int32,
     ) -> None:
-        thread = fx.thread_idx.x
-        row_tile, column_tile = gemm.tile_of(fx.block_idx.x, fx.block_idx.y, cdiv(M, gemm.tile_m) + gemm.groups)
-        first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
-        first_of_b: Any = first_column
-        rows = fx.min(M - first_row, gemm.tile_m)
-        if fx.const_expr(gemm.groups > 0):
-            group, first_row, rows = tile_of_group(extras["group_offs"], gemm.groups, gemm.tile_m, row_tile, M)
-            first_of_b = fx.Int64(group) * gemm.N + first_column
-            looped = (rows > 0).select(looped, fx.Int32(0))
-        columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
-        a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size
-        part = fx.block_idx.z if gemm.split_k > 1 else 0
-        a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
-
-        buffers: tuple[Any, ...] = ()
-        if fx.const_expr(not gemm.square):
-            buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
-        if fx.const_expr(gemm.square):
-            sums = square_sums(
-                gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
-                (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, looped,
-            )  # fmt: skip
-        else:
-            rows_a = tiled.staged_rows or gemm.tile_m
-            a_layout = operand_layout(tiled, rows_a, part_k, a_row // size, shuffled=False)
-            b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
-            a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
-            # They end with their last rows, not where the next one would begin.
+        def one_tile(row_tile: Any, column_tile: Any) -> None:
+            thread = fx.thread_idx.x
+            first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
+            first_of_b: Any = first_column
+            turns = looped
+            rows = fx.min(M - first_row, gemm.tile_m)
             if fx.const_expr(gemm.groups > 0):
-                a_end = fx.max(a_end, 0)
-            a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
-            b_tile = tile_tensor(B, tiled.b_element, first_of_b, b_row, b_end - b_first, b_first, b_layout)
-            scales = loop_scales(gemm, tiled, extras, first_row, first_column, row_tile, part, M)
-            if fx.const_expr(gemm.staged == "AB"):
-                start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
-                sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
+                group, first_row, rows = tile_of_group(extras["group_offs"], gemm.groups, gemm.tile_m, row_tile, M)
+                first_of_b = fx.Int64(group) * gemm.N + first_column
+                turns = (rows > 0).select(looped, fx.Int32(0))
+            columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
+            a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size
+            part = fx.block_idx.z if gemm.split_k > 1 else 0
+            a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
+
+            buffers: tuple[Any, ...] = ()
+            if fx.const_expr(not gemm.square):
+                buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
+            if fx.const_expr(gemm.square):
+                sums = square_sums(
+                    gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
+                    (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, turns,
+                )  # fmt: skip
             else:
-                sums = tiled_loop(tiled, a_tile, b_tile, buffers, thread, looped, scales)
-        if fx.const_expr(plan.many_sums):
-            fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
-        thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
-        sums = sum_over_waves(plan, sums, buffers[0] if buffers else None, thread)
-        # The tile of C, and what its epilogue reads, all as (tile_n, tile_m): a lane has neighbouring columns.
-        shape = gemm.tile_n, gemm.tile_m
-        first = first_row + part * M
+                rows_a = tiled.staged_rows or gemm.tile_m
+                a_layout = operand_layout(tiled, rows_a, part_k, a_row // size, shuffled=False)
+                b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
+                a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
+                # They end with their last rows, not where the next one would begin.
+                if fx.const_expr(gemm.groups > 0):
+                    a_end = fx.max(a_end, 0)
+                a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
+                b_tile = tile_tensor(B, tiled.b_element, first_of_b, b_row, b_end - b_first, b_first, b_layout)
+                scales = loop_scales(gemm, tiled, extras, first_row, first_column, row_tile, part, M)
+                if fx.const_expr(gemm.staged == "AB"):
+                    start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
+                    sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, turns, start)
+                else:
+                    sums = tiled_loop(tiled, a_tile, b_tile, buffers, thread, turns, scales)
+            if fx.const_expr(plan.many_sums):
+                fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
+            thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
+            sums = sum_over_waves(plan, sums, buffers[0] if buffers else None, thread)
+            # The tile of C, and what its epilogue reads, all as (tile_n, tile_m): a lane has neighbouring columns.
+            shape = gemm.tile_n, gemm.tile_m
+            first = first_row + part * M
 
-        def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
-            stride = strides.get(which, usual[which])
-            size = ((rows - 1) * stride + columns) * out_size * stored
-            if fx.const_expr(gemm.groups > 0):
-                size = fx.max(size, 0)
-            layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
-            return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
+            def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
+                stride = strides.get(which, usual[which])
+                size = ((rows - 1) * stride + columns) * out_size * stored
+                if fx.const_expr(gemm.groups > 0):
+                    size = fx.max(size, 0)
+                layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
+                return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
 
-        def vector(tensor: Any, element: Any, begin: Any, count: Any, stride: tuple[int, int]) -> Any:
-            width = element.width // 8
-            return tile_tensor(tensor, element, begin, width, count * width, 0, fx.make_layout(shape, stride))
+            def vector(tensor: Any, element: Any, begin: Any, count: Any, stride: tuple[int, int]) -> Any:
+                width = element.width // 8
+                return tile_tensor(tensor, element, begin, width, count * width, 0, fx.make_layout(shape, stride))
 
-        read = {}
-        if used.scaled:
-            begin_a, begin_b, steps_a, steps_b = first_row, first_of_b, (0, 1), (1, 0)
-            if fx.const_expr(gemm.one_scale):
-                begin_a = begin_b = 0
-                steps_a = steps_b = (0, 0)
-            read["scale_a"] = vector(extras["scale_a"], fx.Float32, begin_a, 1 if gemm.one_scale else rows, steps_a)
-            read["scale_b"] = vector(extras["scale_b"], fx.Float32, begin_b, 1 if gemm.one_scale else columns, steps_b)
-        if used.bias:
-            read["bias"] = vector(extras["bias"], output, first_column, columns, (1, 0))
-        if used.residual:
-            read["residual"] = matrix(extras["residual"], "residual")
-        chain = fx.Epilogue()
-        for function, names in element_functions(used, output):
-            chain = chain.then(function, *[read[name] for name in names])
-        mine = output_copy(plan, output, access, square=gemm.square).get_slice(thread)
-        results = [sums[key] for key in sorted(sums)]
-        if fx.const_expr(access < run):
-            parts = [list(range(at, at + access)) for at in range(0, run, access)]
-            results = [one.shuffle(one, part) for one in results for part in parts]
-        if fx.const_expr(gemm.stochastic):
-            at = zip(results, places_of(plan, access, thread), strict=True)
-            results = [
-                _rounded(values, (first_row + row) * gemm.N + (first_column + column), extras["sr_seed"])
-                for values, (column, row) in at
-            ]
-        if fx.const_expr(gemm.atomic):
-            places = places_of(plan, access, thread)
-            share = thread // plan.wave % plan.k_waves
-            stride = strides.get("C", usual["C"])
-            start = start_of(C)
-            for number, values in chain.finished(mine, results):
-                column, row = places[number]
-                there = (row < rows) & (column < columns) & (share < plan.column_parts)
-                if there:
-                    at = fx.Int64(first_row + row) * fx.Int64(stride) + (first_column + column)
-                    each = 32 // output.width  # of 16 bits in pairs
-                    for pair in fx.range_constexpr(access // each):
-                        added = values.shuffle(values, list(range(each * pair, each * pair + each)))
-                        fx.atomic_add(start + (at + each * pair), added if each > 1 else added[0])
-        elif fx.const_expr(gemm.shuffled_store):
-            store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
-        else:
-            stored: Any = 1
-            if fx.const_expr(plan.column_parts < plan.k_waves):
-                # Of waves with the same part one stores; the resources of the others end where they begin.
+            read = {}
+            if used.scaled:
+                begin_a, begin_b, steps_a, steps_b = first_row, first_of_b, (0, 1), (1, 0)
+                if fx.const_expr(gemm.one_scale):
+                    begin_a = begin_b = 0
+                    steps_a = steps_b = (0, 0)
+                counts = (1, 1) if gemm.one_scale else (rows, columns)
+                read["scale_a"] = vector(extras["scale_a"], fx.Float32, begin_a, counts[0], steps_a)
+                read["scale_b"] = vector(extras["scale_b"], fx.Float32, begin_b, counts[1], steps_b)
+            if used.bias:
+                read["bias"] = vector(extras["bias"], output, first_column, columns, (1, 0))
+            if used.residual:
+                read["residual"] = matrix(extras["residual"], "residual")
+            chain = fx.Epilogue()
+            for function, names in element_functions(used, output):
+                chain = chain.then(function, *[read[name] for name in names])
+            mine = output_copy(plan, output, access, square=gemm.square).get_slice(thread)
+            results = [sums[key] for key in sorted(sums)]
+            if fx.const_expr(access < run):
+                parts = [list(range(at, at + access)) for at in range(0, run, access)]
+                results = [one.shuffle(one, part) for one in results for part in parts]
+            if fx.const_expr(gemm.stochastic):
+                at = zip(results, places_of(plan, access, thread), strict=True)
+                results = [
+                    _rounded(values, (first_row + row) * gemm.N + (first_column + column), extras["sr_seed"])
+                    for values, (column, row) in at
+                ]
+            if fx.const_expr(gemm.atomic):
+                places = places_of(plan, access, thread)
                 share = thread // plan.wave % plan.k_waves
-                stored = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
-                stored = fx.Int32(stored)
-            chain.store(mine, results, matrix(C, "C", stored), inside=(columns, None) if ragged else None)
+                stride = strides.get("C", usual["C"])
+                start = start_of(C)
+                for number, values in chain.finished(mine, results):
+                    column, row = places[number]
+                    there = (row < rows) & (column < columns) & (share < plan.column_parts)
+                    if there:
+                        at = fx.Int64(first_row + row) * fx.Int64(stride) + (first_column + column)
+                        each = 32 // output.width  # of 16 bits in pairs
+                        for pair in fx.range_constexpr(access // each):
+                            added = values.shuffle(values, list(range(each * pair, each * pair + each)))
+                            fx.atomic_add(start + (at + each * pair), added if each > 1 else added[0])
+            elif fx.const_expr(gemm.shuffled_store):
+                store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
+            else:
+                stored: Any = 1
+                if fx.const_expr(plan.column_parts < plan.k_waves):
+                    # Of waves with the same part one stores; the resources of the others end where they begin.
+                    share = thread // plan.wave % plan.k_waves
+                    stored = fx.rocdl.readfirstlane(fx.Int32.ir_type, (share < plan.column_parts).select(1, 0))
+                    stored = fx.Int32(stored)
+                chain.store(mine, results, matrix(C, "C", stored), inside=(columns, None) if ragged else None)
+
+        row_tiles = cdiv(M, gemm.tile_m) + gemm.groups
+        if fx.const_expr(gemm.persistent > 0):
+            walk = gemm.walk(row_tiles)
+            for turn in range(fx.block_idx.x, walk.size, fx.grid_dim.x):
+                one_tile(*walk(turn))
+                fx.barrier()  # the next tile's first step goes where others may still read this one's last
+        else:
+            one_tile(*gemm.tile_of(fx.block_idx.x, fx.block_idx.y, row_tiles))
 
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)
@@ -475,8 +491,11 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         if gemm.stochastic:
             given["sr_seed"] = fx.Int32(extras["sr_seed"])
         asked = tiled.occupancy if gemm.waves_per_eu == 1 else 0
+        grid = cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k
+        if fx.const_expr(gemm.persistent > 0):
+            grid = fx.min(cdiv(M, gemm.tile_m) * column_tiles, gemm.persistent), 1, 1
         tile_gemm(C, A, B, given, strides, M, fx.Int32(tiled.looped)).launch(
-            grid=(cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k), block=(plan.threads,), stream=stream,
+            grid=grid, block=(plan.threads,), stream=stream,
             value_attrs={"rocdl.waves_per_eu": asked or None},
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.staging import Staging
 from .tile_gemm import A_BYTES, TileGemm
 
-__all__ = ["WmmaTile", "on_wmma", "refuse_unwritten", "target_of", "wmma_gemm"]
+__all__ = ["WmmaTile", "on_wmma", "target_of", "wmma_gemm"]
 
 _LDS_LAYOUTS = ("pad", "kblock")
 
@@ -69,13 +69,6 @@ def target_of(what: str, chips: Sequence[str]) -> str:
     return arch
 
 
-def refuse_unwritten(**options: int) -> None:
-    """ValueError, by name, for an option that no kernel here has, and that is not 0."""
-    for name, value in options.items():
-        if value != 0:
-            raise ValueError(f"{name} = {value!r} is not written; use {name} = 0")
-
-
 def wmma_gemm(
     arch: str,
     extents: tuple[int, int, int],
@@ -90,12 +83,13 @@ def wmma_gemm(
     apart: dict[str, int | None] | None = None,
     split_k: int = 1,
     stochastic: bool = False,
+    persistent: int = 0,
 ) -> TileGemm:
     """The GEMM of `extents` (M, N, K) with a tile.
 
     `stagger`: each tile begins so many steps of K behind its neighbours' first. `apart`: elements from row to row of
     "A", "B" and "C", if given. `split_k`: parts of K, which add themselves to a C of exact integers.
-    `stochastic`: see `TileGemm`.
+    `stochastic`, `persistent`: see `TileGemm`.
 
     Raises:
         ValueError: a type that the chip has no instruction for, or numbers that do not fit, with the numbers.
@@ -106,7 +100,7 @@ def wmma_gemm(
     tile.check(in_dtype)
     for name, value in zip("MNK", extents, strict=True):
         positive_integer(name, value)
-    for name, value in (("group_m", group_m), ("stagger", stagger)):
+    for name, value in (("group_m", group_m), ("stagger", stagger), ("persistent_wgs", persistent)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{name} is a number from 0 on, got {value!r}")
     _, n, k = extents
@@ -131,6 +125,7 @@ def wmma_gemm(
         waves=tile.waves, fenced=tile.scheduled, group_m=group_m, staged=tile.staged,
         staging=Staging(tile.pads, tile.lds_layout == "kblock"), stagger=stagger,
         rows_apart=tuple(sorted(rows.items())), split_k=split_k, atomic=split_k > 1, stochastic=stochastic,
+        persistent=persistent,
     )  # fmt: skip
     gemm.plan.check()
     return gemm

@@ -19,7 +19,9 @@ Chips whose waves have 32 lanes (`MatrixAtom`) have 8 results a lane, and lanes 
 halves (gfx1201) or both hold all of it (gfx1100):
 
     gfx1201  f16, bf16   16x16x16, 1 a pack             fp8, int8   16x16x16, 2 a pack
+             int4 x int4  16x16x32, 2 a pack
     gfx1100  f16, bf16   16x16x16, 1 for two packs      int8        16x16x16, 1 a pack
+             int4 x int4  16x16x16, 2 a pack
     gfx1250  f16, bf16   16x16x32, 1 for two packs
 """
 
@@ -31,9 +33,11 @@ from typing import Any
 
 from ..language import fx
 
-__all__ = ["PACK_BYTES", "MatrixAtom", "matrix_atom", "matrix_product", "unpack_int4"]
+__all__ = ["PACK_BYTES", "PAIR_BYTES", "MatrixAtom", "matrix_atom", "matrix_product", "unpack_int4"]
 
 PACK_BYTES = 16
+PAIR_BYTES = 8
+"""Of an operand of int4 that a lane gives to a matrix instruction, with waves of 32 lanes."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class MatrixAtom:
         cycles: of the matrix unit.
         rows_in_turns: groups of lanes take turns in the rows of the result; else each has neighbouring ones.
         scale_bits: sums are 2 to this power too large.
+        pairs: elements are bytes of two int4, of both operands; `depth` counts them, see `pair_depth`.
+        signed: of integers.
     """
 
     depth: int
@@ -59,6 +65,8 @@ class MatrixAtom:
     cycles: int = 16
     rows_in_turns: bool = False
     scale_bits: int = 0
+    pairs: bool = False
+    signed: bool = True
 
     @property
     def pack(self) -> int:
@@ -79,6 +87,20 @@ class MatrixAtom:
     def results(self) -> int:
         """Results of a lane."""
         return 256 // self.wave
+
+    @property
+    def pair_depth(self) -> int:
+        """Extent along K of the instruction for int4, of which a lane gives 8 bytes of each operand."""
+        return 2 * PAIR_BYTES * self.groups
+
+    @property
+    def calls(self) -> int:
+        """Instructions that a product of `depth` takes: more than one of int4, where a lane has 16 bytes of it."""
+        return self.depth // (self.groups * PAIR_BYTES) if self.pairs else 1
+
+    def pair_operation(self) -> object:
+        """What `fx.make_mma_atom` makes the instruction for int4 of."""
+        return fx.rocdl.WMMA(16, 16, self.pair_depth, fx.Int4, sign_a=self.signed, sign_b=self.signed)
 
     @property
     def operation(self) -> Callable[..., object]:
@@ -108,14 +130,15 @@ def unpack_int4(words: Any) -> fx.Vector:
 
 
 # Extent along K of the instruction with plain operands, and for waves of 32 its cycles (ISA documents of RDNA 3 and 4:
-# 512 and 1024 f16 operations a cycle of a compute unit, 8 bit as many on RDNA 3, twice as many on RDNA 4).
+# 512 and 1024 f16 operations a cycle of a compute unit, 8 bit as many on RDNA 3, twice as many on RDNA 4; 4 bit twice
+# as many as 8). Of int4 in pairs it is the time for 16 bytes of K.
 _MFMA = {
     "gfx942": {"fp16": 16, "bf16": 16, "fp8": 32, "int8": 32},
     "gfx950": {"fp16": 32, "bf16": 32, "fp8": 32, "int8": 64},
 }
 _WMMA = {
-    "gfx1100": {"fp16": 32, "bf16": 32, "int8": 32, "uint8": 32},
-    "gfx1201": {"fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "uint8": 8},
+    "gfx1100": {"fp16": 32, "bf16": 32, "int8": 32, "uint8": 32, "int4x2": 32, "uint4x2": 32},
+    "gfx1201": {"fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "uint8": 8, "int4x2": 8, "uint4x2": 8},
     "gfx1250": {"fp16": 8, "bf16": 8},  # LLVM's model; nothing is published
 }
 _TWO_BYTES = ("fp16", "bf16")
@@ -126,18 +149,21 @@ _SCALED = {("gfx950", "fp8"): (128, 32)}
 def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
     """The instruction for operands of `dtype` ("fp16", "bf16", "fp8", "int8", "uint8"), None where there is none.
 
-    "int4" is of B, see `unpack_int4`; A is int8.
+    "int4" is of B, see `unpack_int4`; A is int8. "int4x2" and "uint4x2" are of both, two a byte, and count bytes.
     """
     if dtype == "int4":
         found = matrix_atom(arch, "int8") if arch in _MFMA else None
         return None if found is None else replace(found, scale_bits=4)
-    size, integer = 2 if dtype in _TWO_BYTES else 1, dtype in ("int8", "uint8")
+    size, integer, pairs = 2 if dtype in _TWO_BYTES else 1, "int" in dtype, dtype.endswith("x2")
     if dtype in _MFMA.get(arch, ()):
         return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
     if dtype in _WMMA.get(arch, ()):
         doubled = arch == "gfx1100"  # both halves of the wave hold the same operands
         depth = 32 if arch == "gfx1250" else 16
-        return MatrixAtom(depth, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled)
+        return MatrixAtom(
+            depth, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled, pairs=pairs,
+            signed=not dtype.startswith("u"),
+        )  # fmt: skip
     return None
 
 

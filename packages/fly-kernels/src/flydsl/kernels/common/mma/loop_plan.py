@@ -20,7 +20,10 @@ from .staging import Staging
 
 __all__ = ["TiledLoop", "operand_layout"]
 
-_ELEMENTS = {"fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8", "int4": "Int8"}
+_ELEMENTS = {
+    "fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8", "int4": "Int8", "int4x2": "Int8",
+    "uint4x2": "Int8",
+}  # fmt: skip
 _UNIT_SCALES = 0x7F7F7F7F
 _CROWDED = 40  # fragments of 4 registers, sums and operands of a step
 
@@ -152,6 +155,11 @@ class TiledLoop:
     def private(self) -> bool:
         """Whether each wave loads its own part of A, straight to registers."""
         return self.alone or (self.waves == (1, 1) and self.staging is None and not self.direct)
+
+    @property
+    def uniform_steps(self) -> bool:
+        """Whether operands that go straight to fragments are loaded by `UniformSteps`; of two blocks of K or more."""
+        return self.private and self.atom.wave == 32 and self.groups > 1
 
     @property
     def lags(self) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..language import fx
+from .instructions import PAIR_BYTES
 from .lds_ways import BUFFERS
 from .loop_plan import TiledLoop
 from .tiled_loop import LoopOperands
@@ -75,6 +76,8 @@ def staged_loop(
         read = reader(through_lds, tiled).get_slice(thread)
         ways.append(_Way(loop, given.tiles[which], staged, read, given.fragments[which], thread))
     way_a, way_b = ways
+    pairs = fx.make_mma_atom(loop.atom.pair_operation()) if loop.atom.pairs else None
+    halves = loop.halves * loop.atom.calls  # instructions that the packs of a lane feed
     (fragment_a, fragment_b), (rows, columns) = given.fragments, loop.wave_blocks
 
     def multiply(m: int, n: int, half: int, block: int) -> None:
@@ -83,7 +86,12 @@ def staged_loop(
             along_k = (half, block) if loop.blocks > 1 else half
         one = fx.coalesce(sums[None, n, m])
         b, a = (fx.coalesce(which[None, at, along_k]) for which, at in ((fragment_b, n), (fragment_a, m)))
-        fx.gemm(tiled, one, b, a, one)
+        if fx.const_expr(pairs is None):
+            fx.gemm(tiled, one, b, a, one)
+            return
+        b, a = (fx.logical_divide(which, fx.make_layout(PAIR_BYTES, 1)) for which in (b, a))
+        part = half if loop.atom.calls > 1 else 0
+        fx.gemm(pairs, one, b[None, part], a[None, part], one)
 
     def step_of_k(number: Any) -> Any:
         if fx.const_expr(start is None):
@@ -120,10 +128,10 @@ def staged_loop(
             if fx.const_expr(crossing and columns == 1):
                 fx.barrier()
             for n in fx.range_constexpr(columns):
-                for half in fx.range_constexpr(loop.halves):
+                for half in fx.range_constexpr(halves):
                     for m in fx.range_constexpr(rows):
                         multiply(m, n, half, block)
-                        if fx.const_expr(more and n + 1 == columns and half + 1 == loop.halves):
+                        if fx.const_expr(more and n + 1 == columns and half + 1 == halves):
                             way_a.read(m, following, buffer)
                 if fx.const_expr(crossing and n == 0 and columns > 1):
                     fx.barrier()
@@ -141,6 +149,7 @@ def staged_loop(
 def _schedule(loop: TiledLoop, block: int, follows: bool, fetches: bool) -> Any:
     """The order of a block as it was traced; writes to LDS and loads of the first block spread over its columns."""
     (rows, columns), packs = loop.wave_blocks, max(1, loop.depth // loop.lane_pack)
+    halves = loop.halves * loop.atom.calls
     moved = sum(loop.tile[:2]) * loop.tile[2] // loop.pack // loop.threads
     afar = ["ds_write"] * (moved * follows) + ["vmem_read"] * (moved * fetches) if block == 0 else []
     more, order = follows or block + 1 < loop.blocks, fx.rocdl.Schedule()
@@ -148,7 +157,7 @@ def _schedule(loop: TiledLoop, block: int, follows: bool, fetches: bool) -> Any:
     for n in range(columns):
         due = afar[len(afar) * n // spread : len(afar) * (n + 1) // spread] if n < spread else []
         counts = {name: due.count(name) for name in ("ds_write", "vmem_read")}
-        whole = rows * (loop.halves if n + 1 < columns else loop.halves - 1)
+        whole = rows * (halves if n + 1 < columns else halves - 1)
         if whole:
             order = order + fx.rocdl.interleave(mfma=whole, **counts)
         elif due:

@@ -30,6 +30,8 @@ Scales of operands are the matter of `operand_scales`; they come a step ahead, a
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +41,7 @@ from .lds_ways import Access, DirectWay, Way, issue_all
 from .loop_plan import TiledLoop
 from .mx_staging import MxDirectWay, MxWay
 from .operand_scales import MX_FORMATS, E8M0Scaling, F32Scaling, Scales
+from .uniform_steps import UniformSteps
 
 __all__ = ["LoopOperands", "tiled_loop"]
 
@@ -163,6 +166,15 @@ def tiled_loop(
         from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
         load_a = fx.make_tiled_copy_B(from_memory, tiled_a).get_slice(thread)
         source_a, target_a = load_a.partition_S(tiles_a), load_a.retile(fragment_a)
+        if loop.uniform_steps:
+            way_of_a = UniformSteps(from_memory, load_a, tiles_a, target_a)
+            way_of_b = UniformSteps(b_from_memory, load_b, tiles_b, targets_b[0])
+
+            def ordered_step(now: Any) -> None:
+                _ordered_step(loop, now, way_of_a, way_of_b, multiply_column)
+
+            loop.pipeline.run(ordered_step, looped)
+            return given.results(loop)
 
         def reload(now: Any, group: int) -> None:
             for block in loop.blocks_of(group):
@@ -276,6 +288,41 @@ def tiled_loop(
 
     loop.pipeline.run(step, looped)
     return given.results(loop)
+
+
+def _ordered_step(
+    loop: TiledLoop, now: Any, of_a: UniformSteps, of_b: UniformSteps, multiply_column: Callable[..., None]
+) -> None:
+    """A step whose operands go straight to the fragments of waves of 32 lanes, in the order in which it is traced.
+
+    While a block of K is multiplied the one before it is loaded again, of the next step; and with the first block the
+    last one, of this step. What the first products of a block want comes last, so that one wait does for all of it.
+    """
+    (rows, columns), last = loop.wave_blocks, loop.groups - 1
+
+    def loads_of(block: int, ahead: int) -> list[Access]:
+        order = [(of_b, n, loop.halves) for n in range(columns - 1, -1, -1)]
+        order += [(of_a, m, 1) for m in range(rows - 1, -1, -1)]
+        return [
+            Access("vmem_read", functools.partial(way.load, at, block, now, ahead), count) for way, at, count in order
+        ]
+
+    of_a.begin(now)
+    of_b.begin(now)
+    if fx.const_expr(not now.has(0)):  # before the loop
+        for block in fx.range_constexpr(last):
+            issue_all(loads_of(block, 1))
+            _fence()
+        return
+    for group in fx.range_constexpr(loop.groups):
+        loads = loads_of((group - 1) % loop.groups, min(group, 1)) if group == 0 or now.has(1) else []
+        for n in fx.range_constexpr(columns):
+            due = loads[len(loads) * n // columns : len(loads) * (n + 1) // columns]
+            issue_all(due)
+            multiply_column(now, n, group, 0)
+            if fx.const_expr(loop.scheduled):
+                fx.rocdl.interleave(mfma=rows * loop.halves, vmem_read=sum(one.count for one in due)).apply()
+                _fence()
 
 
 def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
