@@ -59,6 +59,17 @@ def test_each_family_takes_its_numbers_from_the_file(table, arch):
     )
 
 
+def test_a_kernel_without_a_row_is_told_where_it_goes(arch):
+    for family, ask in (
+        ("rows", lambda: row_config("halves", 64, 16)),
+        ("workgroups", lambda: workgroup_config("halves")),
+    ):
+        with pytest.raises(
+            KeyError, match=f"kernel 'halves' has no default .* a row of that name under '{family}', '{arch}'"
+        ):
+            ask()
+
+
 def test_a_builder_builds_what_the_file_says(table, arch, run, monkeypatch):
     entry = {"kernel": "softmax", "bits": 16, "columns": 512, "config": {"elements": 8, "block": 128}}
     table["rows"][arch]["softmax"], table["row_shapes"][arch] = {"elements": 4}, [entry]

@@ -29,7 +29,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["defaults", "dump", "load", "shape_class"]
+__all__ = ["defaults", "dump", "kernel_defaults", "load", "shape_class"]
 
 
 def load(text: str) -> dict[str, Any]:
@@ -84,6 +84,20 @@ def defaults(family: str, arch: str) -> Any:
     Raises KeyError for a family, or an architecture of it, that the file does not have.
     """
     return _table()[family][arch]
+
+
+def kernel_defaults(family: str, arch: str, kernel: str) -> dict[str, Any]:
+    """The row of a kernel in a family of which every kernel has one.
+
+    Raises KeyError, which says what to add, for a kernel without.
+    """
+    found: dict[str, Any] | None = defaults(family, arch).get(kernel)
+    if found is None:
+        raise KeyError(
+            f"kernel {kernel!r} has no default configuration: defaults.json needs a row of that name under "
+            f"{family!r}, {arch!r}"
+        )
+    return found
 
 
 def shape_class(*extents: int) -> list[int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from .arch import architecture
 from .checks import chosen_config, positive_integer
-from .defaults import defaults, shape_class
+from .defaults import defaults, kernel_defaults, shape_class
 from .row_plan import RowConfig
 
 
@@ -27,7 +27,7 @@ def row_config(kernel: str, columns: int, bits: int, config: RowConfig | None = 
     """
     arch = architecture().name
     wanted = (kernel, bits, *shape_class(positive_integer("N", columns)))
-    found = defaults("rows", arch)[kernel]
+    found = kernel_defaults("rows", arch, kernel)
     for one in defaults("row_shapes", arch):
         if (one["kernel"], one["bits"], one["columns"]) == wanted:
             found = {**found, **one.get("config", {})}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .arch import architecture
 from .checks import chosen_config
-from .defaults import defaults
+from .defaults import kernel_defaults
 from .row_plan import MAX_THREADS
 
 
@@ -38,4 +38,4 @@ def workgroup_config(kernel: str, config: WorkgroupConfig | None = None) -> Work
 
     Raises RuntimeError for a target that the library is not written for, TypeError for a `config` of another class.
     """
-    return chosen_config(config, WorkgroupConfig(**defaults("workgroups", architecture().name)[kernel]))
+    return chosen_config(config, WorkgroupConfig(**kernel_defaults("workgroups", architecture().name, kernel)))
