@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flydsl.runtime.architecture import processor
+from flydsl.runtime.chips import UNIFIED_REGISTERS
 from flydsl.runtime.device import get_rocm_arch
 
 from .config import Config
@@ -13,9 +14,7 @@ from .parameters import Parameters
 
 __all__ = ["call_options", "waves_for"]
 
-# Architectures with one file of 512 vector registers a lane and SIMD, for vectors and accumulators, that is divided
-# among at most 8 waves in blocks of 8 (AMD's CDNA3 ISA document, section 3.6.4).
-_UNIFIED = ("gfx90a", "gfx942", "gfx950")
+# Of the unified file, divided among at most 8 waves in blocks of 8 (AMD's CDNA3 ISA document, section 3.6.4).
 _REGISTERS, _BLOCK, _MOST_WAVES = 512, 8, 8
 
 
@@ -25,7 +24,7 @@ def waves_for(maxnreg: int, arch: str) -> int:
     Raises:
         ValueError: the division of the registers of the architecture is not known.
     """
-    if processor(arch) not in _UNIFIED:
+    if processor(arch) not in UNIFIED_REGISTERS:
         raise ValueError(f"maxnreg={maxnreg} has no meaning on {arch}: bound the registers with waves_per_eu")
     for waves in range(1, _MOST_WAVES):
         if _REGISTERS // waves // _BLOCK * _BLOCK <= maxnreg:

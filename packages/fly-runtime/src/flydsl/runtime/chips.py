@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHIPS", "FAMILIES", "Chip", "Family", "family_of"]
+__all__ = ["CHIPS", "FAMILIES", "UNIFIED_REGISTERS", "Chip", "Family", "family_of"]
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,7 @@ CHIPS = {
     )
 }
 """By name. A chip that is not here is compiled for, but nothing is known of it."""
+
+UNIFIED_REGISTERS = frozenset(("gfx90a", "gfx942", "gfx950"))
+"""Processors with one file of 512 vector registers a lane and SIMD, for vectors and accumulators. gfx90a is no chip of
+the table, but code is tuned for it."""
