@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._fly_emit import device_pipeline
 from flydsl._mlir.dialects import fly, fly_rocdl  # noqa: F401
 from flydsl._mlir.passmanager import PassManager
 
@@ -28,7 +29,13 @@ BATCH = 40
 # Of LLVM's ops: a number that is no case becomes a null property, which their verifiers read.
 LLVM_ENUMERATIONS = ("ordering", "bin_op", "CConv", "linkage", "unnamed_addr", "visibility_", "TailCallKind")
 
-_TO_ROCDL = "convert-gpu-to-rocdl{chipset=gfx950 index-bitwidth=0 use-bare-ptr-memref-call-conv=true}"
+
+def _up_to(last: str) -> str:
+    """The stages that the compiler runs, up to this one."""
+    stages = device_pipeline(chip="gfx950")
+    return ",".join(stage.text for stage in stages[: [stage.name for stage in stages].index(last) + 1])
+
+
 PIPELINES = (
     "",
     "fly-rewrite-func-signature",
@@ -42,9 +49,7 @@ PIPELINES = (
     "fly-expand-arith",
     "convert-fly-ktrace-to-rocdl{chip=gfx950},canonicalize",
     "canonicalize,cse",
-    "fly-rewrite-func-signature,fly-canonicalize,fly-rocdl-expand-ops,fly-layout-lowering,fly-int-swizzle-simplify,"
-    "canonicalize,fly-convert-atom-call-to-ssa-form,fly-promote-regmem-to-vectorssa,convert-fly-to-rocdl,canonicalize,"
-    f"gpu.module(fly-expand-arith,convert-scf-to-cf,cse,{_TO_ROCDL})",
+    _up_to("convert-gpu-to-rocdl"),
 )
 NUMBERS = ("0", "1", "-1", "2", "3", "16", "64", "1024", "65536", "2147483647", "-2147483648", "4294967296", "?")
 LEAVES = ("?", "*", "?{div=8}", "?{i64}", "?{i64 div=0}", "1E0", "?E1", "0E0E1", "(1,2)", "((2,2),4)", "-7")

@@ -7,23 +7,15 @@ import sys
 import pytest
 
 from flydsl._mlir import ir
+from flydsl._mlir._mlir_libs._fly_emit import device_pipeline
 from flydsl._mlir.dialects import arith, fly, fly_ktrace, func
 from flydsl._mlir.passmanager import PassManager
 
 DIALECTS = ("amdgpu", "arith", "builtin", "cf", "fly", "fly_ktrace", "fly_rocdl", "func", "gpu", "index", "llvm",
             "math", "memref", "rocdl", "scf", "ub", "vector")  # fmt: skip
 
-PIPELINE = """
-  builtin.module(
-    fly-rewrite-func-signature, fly-canonicalize, fly-layout-lowering, fly-int-swizzle-simplify, canonicalize,
-    fly-convert-atom-call-to-ssa-form, fly-promote-regmem-to-vectorssa, convert-fly-to-rocdl, canonicalize,
-    gpu.module(convert-scf-to-cf, cse, convert-rocdl-fastmath-ops,
-      convert-gpu-to-rocdl{chipset=gfx942 index-bitwidth=0 runtime=HIP use-bare-ptr-memref-call-conv=true},
-      fly-rocdl-cluster-attr),
-    rocdl-attach-target{O=2 abi=600 chip=gfx942}, convert-scf-to-cf, convert-cf-to-llvm,
-    gpu-to-llvm{use-bare-pointers-for-host=true use-bare-pointers-for-kernels=true}, convert-vector-to-llvm,
-    convert-arith-to-llvm, convert-func-to-llvm, reconcile-unrealized-casts)
-"""
+# The stages before the one that makes a binary.
+PIPELINE = f"builtin.module({','.join(stage.text for stage in device_pipeline(chip='gfx942')[:-1])})"
 
 KERNEL = """
 module attributes {gpu.container_module} {
@@ -111,7 +103,7 @@ def test_events() -> None:
 
 def test_the_default_pipeline_leaves_nothing_of_fly(context: ir.Context) -> None:
     module = ir.Module.parse(KERNEL)
-    PassManager.parse("".join(PIPELINE.split("\n"))).run(module.operation)
+    PassManager.parse(PIPELINE).run(module.operation)
     text = str(module)
     assert "fly." not in text
     assert "llvm.load" in text

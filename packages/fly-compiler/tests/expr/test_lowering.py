@@ -5,19 +5,8 @@ import pytest
 from tracing import kernel
 
 import flydsl.expr as fx
+from flydsl._mlir._mlir_libs._fly_emit import device_pipeline
 from flydsl._mlir.passmanager import PassManager
-
-PASSES = (
-    "fly-rewrite-func-signature",
-    "fly-canonicalize",
-    "fly-layout-lowering",
-    "fly-int-swizzle-simplify",
-    "canonicalize",
-    "fly-convert-atom-call-to-ssa-form",
-    "fly-promote-regmem-to-vectorssa",
-    "convert-fly-to-rocdl",
-    "canonicalize",
-)
 
 # Architecture, operation, bits that one copy moves, instructions per wave for a 64 x 64 x 128 tile on 2 x 2 waves.
 OPERATIONS = [
@@ -53,8 +42,10 @@ def test_matrix_operations(arch, operation, element, bits, count):
         mine = store.get_slice(fx.thread_idx.x)
         fx.copy(store, mine.retile(sums), mine.partition_D(c))
     with k.module.context:
-        for name in PASSES:
-            PassManager.parse(f"builtin.module({name})").run(k.module.operation)
+        stages = device_pipeline(chip=arch)
+        last = [stage.name for stage in stages].index("convert-fly-to-rocdl") + 1  # and what cleans up behind it
+        for stage in stages[: last + 1]:
+            PassManager.parse(f"builtin.module({stage.text})").run(k.module.operation)
         text = k.ir()
     assert text.count("rocdl.mfma") + text.count("rocdl.wmma") == count
     assert "fly." not in text
