@@ -5,6 +5,7 @@
 
 #include "execute/lanes/lane_kernel.h"
 #include "execute/opcode.h"
+#include "sanitize/definedness.h"
 #include "support/format.h"
 
 namespace flyemu {
@@ -116,8 +117,13 @@ void WaitCheck::before(Wave &wave, const Instruction &inst) {
     checkOperand(wave, inst, operand, scalars, Counter::Scalar, true);
   };
   const auto all = [&](const auto &operands) {
-    for (unsigned i = 0; i < operands.srcCount; ++i)
-      read(operands.src[i]);
+    for (unsigned i = 0; i < operands.srcCount; ++i) {
+      // What a load of 16 bits leaves in the other half of its register is not read.
+      if ((countsAsVector(cls) || cls == OpClass::Lds) && !Definedness::isRealSource(inst, i))
+        written(operands.src[i]);
+      else
+        read(operands.src[i]);
+    }
     for (unsigned i = 0; i < operands.dstCount; ++i)
       written(operands.dst[i]);
   };

@@ -184,3 +184,28 @@ KERNEL void f(const GLOBAL int *in, GLOBAL int *out) {{
 """
     (kernel,) = check_code(compile_object(HEADER + source, "gfx1201", flags=("-O2",)), "gfx1201")
     assert {finding.kind for finding in kernel.findings} == (set() if clean else {"wait"})
+
+
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
+@pytest.mark.parametrize(
+    ("second", "clean"),
+    [("ds_load_u16_d16_hi v5, v1 offset:2", True), ("ds_load_u16_d16_hi v5, v5 offset:2", False),
+     ("global_load_d16_hi_b16 v5, v1, s[4:5]", False)],
+)  # fmt: skip
+def test_halves_of_a_register_that_are_loaded_one_by_one(run: Runner, arch: str, second: str, clean: bool) -> None:
+    """A load leaves the other half of its register alone, which may still be on its way, if that comes in order."""
+    first = "s_wait_dscnt 0x0" if arch == "gfx1201" else "s_waitcnt lgkmcnt(0)"
+    wait = "s_wait_loadcnt_dscnt 0x0" if arch == "gfx1201" else "s_waitcnt vmcnt(0) lgkmcnt(0)"
+    code = f"""
+  v_mov_b32 v5, 0
+  ds_store_b32 v1, v10
+  {first}
+  ds_load_u16_d16 v5, v1
+  {second}
+  {wait}
+  v_mov_b32 v40, v5
+"""
+    with sanitize("wait", raises=False) as found:
+        got = run(code, arch, 32, np.full((1, 32), 0x00040004, np.uint32), threads=32)
+    assert (found.reports == []) is clean, found.reports
+    assert (got == 0x00040004).all()
