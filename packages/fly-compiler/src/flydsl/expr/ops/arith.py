@@ -9,7 +9,7 @@ from flydsl._mlir import ir
 from flydsl._mlir.dialects import arith as _dialect
 from flydsl.trace.build import build, int_attribute
 from flydsl.trace.diagnostics import where_text
-from flydsl.trace.fastmath import FastMathFlags, fastmath, flags_attribute
+from flydsl.trace.fastmath import FastMath, FastMathFlags, fastmath, flags_attribute
 
 from ..values.arith_value import _pair, element_class
 from ..values.numeric.base import Numeric, as_numeric
@@ -182,7 +182,7 @@ def _raw(value: Any) -> Any:
 def _binary(name: str, floating: bool) -> Any:
     op = "arith." + name
 
-    def function(a: Any, b: Any, *, fastmath: Any = None) -> ir.Value:
+    def function(a: Any, b: Any, *, fastmath: FastMath = None) -> ir.Value:
         x, y = _pair(_raw(a), _raw(b))
         return build(op, (x, y), x.type, flags_attribute(fastmath) if floating else None)
 

@@ -25,6 +25,7 @@ from .tiling_threads import check_threads
 
 if TYPE_CHECKING:
     from ..values.accepted import IntLike
+    from .mma import TiledMma
 
 __all__ = [
     "ThrCopy",
@@ -106,21 +107,21 @@ class ThrCopy:
         self.thr_idx = thr_idx
         self._coord = as_int_tuple(thr_idx)
 
-    def _partition(self, op: str, tensor: Any) -> Tensor:
+    def _partition(self, op: str, tensor: Tensor) -> Tensor:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"a tiled copy partitions a tensor, not {type(tensor).__name__}")
         part: Tensor = typed(infer(op, (self.tiled_copy.value, tensor.value, self._coord.value)), tensor)
         return part
 
-    def partition_S(self, tensor: Any) -> Tensor:
+    def partition_S(self, tensor: Tensor) -> Tensor:
         """Return this thread's view of a source: `((AtomValues, TileValues…), Rest_M, Rest_N, …)`."""
         return self._partition("fly.tiled_copy.partition_src", tensor)
 
-    def partition_D(self, tensor: Any) -> Tensor:
+    def partition_D(self, tensor: Tensor) -> Tensor:
         """Return this thread's view of a destination, of the same form."""
         return self._partition("fly.tiled_copy.partition_dst", tensor)
 
-    def retile(self, tensor: Any) -> Tensor:
+    def retile(self, tensor: Tensor) -> Tensor:
         """Return a register fragment (of an MMA, for example) in the value structure of this copy."""
         return tiled_copy_retile(self.tiled_copy, tensor)
 
@@ -160,7 +161,7 @@ def tiled_copy_partition_dst(tiled_copy: TiledCopy, dst: Any, thr_idx: IntLike) 
     return ThrCopy(tiled_copy, thr_idx).partition_D(dst)
 
 
-def tiled_copy_retile(tiled_copy: TiledCopy, tensor: Any) -> Tensor:
+def tiled_copy_retile(tiled_copy: TiledCopy, tensor: Tensor) -> Tensor:
     """Return a register fragment in the value structure of a tiled copy."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"retile takes a register tensor, not {type(tensor).__name__}")
@@ -213,17 +214,17 @@ def _of_mma(atom: CopyAtom, tiled_mma: Any, operand: str, axes: tuple[int, int])
     return make_tiled_copy(atom, layout, tuple(extents[axis] for axis in axes))
 
 
-def make_tiled_copy_A(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
+def make_tiled_copy_A(atom: CopyAtom, tiled_mma: TiledMma) -> TiledCopy:
     """Return the copy that brings A to the threads as `tiled_mma` needs it; tile (M, K)."""
     return _of_mma(atom, tiled_mma, "A", (0, 2))
 
 
-def make_tiled_copy_B(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
+def make_tiled_copy_B(atom: CopyAtom, tiled_mma: TiledMma) -> TiledCopy:
     """Return the copy that brings B to the threads as `tiled_mma` needs it; tile (N, K)."""
     return _of_mma(atom, tiled_mma, "B", (1, 2))
 
 
-def make_tiled_copy_C(atom: CopyAtom, tiled_mma: Any) -> TiledCopy:
+def make_tiled_copy_C(atom: CopyAtom, tiled_mma: TiledMma) -> TiledCopy:
     """Return the copy for C as `tiled_mma` has it in registers; tile (M, N)."""
     return _of_mma(atom, tiled_mma, "C", (0, 1))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build, build_op
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 
 from ..values.above import attach
 from ..values.numeric.base import Numeric, as_numeric, wrap
@@ -130,37 +130,37 @@ class _Unary(Protocol):
     """A function of one operand, whose result has the operand's class."""
 
     @overload
-    def __call__(self, x: _Operand, *, fastmath: Any = None) -> _Operand: ...
+    def __call__(self, x: _Operand, *, fastmath: FastMath = None) -> _Operand: ...
     @overload
-    def __call__(self, x: Any, *, fastmath: Any = None) -> Any: ...
+    def __call__(self, x: Any, *, fastmath: FastMath = None) -> Any: ...
 
 
 class _Predicate(Protocol):
     """A question about one operand, whose answer is a Boolean, or a vector of them."""
 
     @overload
-    def __call__(self, x: Numeric, *, fastmath: Any = None) -> Boolean: ...
+    def __call__(self, x: Numeric, *, fastmath: FastMath = None) -> Boolean: ...
     @overload
-    def __call__(self, x: Vector, *, fastmath: Any = None) -> Vector: ...
+    def __call__(self, x: Vector, *, fastmath: FastMath = None) -> Vector: ...
     @overload
-    def __call__(self, x: Any, *, fastmath: Any = None) -> Any: ...
+    def __call__(self, x: Any, *, fastmath: FastMath = None) -> Any: ...
 
 
 class _Several(Protocol):
     """A function of several operands; scalars give a scalar, and a vector first gives a vector."""
 
     @overload
-    def __call__(self, x: Vector, /, *operands: Any, fastmath: Any = None) -> Vector: ...
+    def __call__(self, x: Vector, /, *operands: Any, fastmath: FastMath = None) -> Vector: ...
     @overload
-    def __call__(self, x: Numeric, /, *operands: Numeric | float, fastmath: Any = None) -> Numeric: ...
+    def __call__(self, x: Numeric, /, *operands: Numeric | float, fastmath: FastMath = None) -> Numeric: ...
     @overload
-    def __call__(self, *operands: Any, fastmath: Any = None) -> Any: ...
+    def __call__(self, *operands: Any, fastmath: FastMath = None) -> Any: ...
 
 
 def _unary(name: str, doc: str, mnemonic: str | None = None, floating: bool = True) -> _Unary:
     op = "math." + (mnemonic or name)
 
-    def function(x: Any, *, fastmath: Any = None) -> Any:
+    def function(x: Any, *, fastmath: FastMath = None) -> Any:
         cls = type(x)
         flags = flags_attribute(fastmath) if floating else None
         if type(cls) is NumericMeta and cls.is_float is floating:
@@ -219,7 +219,7 @@ def sincos(x: Any, *, fastmath: FastMath = None) -> tuple[Any, Any]:
 def _predicate(name: str, doc: str) -> _Predicate:
     op = "math." + name
 
-    def function(x: Any, *, fastmath: Any = None) -> Any:
+    def function(x: Any, *, fastmath: FastMath = None) -> Any:
         value, _, _ = _open(name, x, True)
         result = build(op, (value,), like(value.type, Boolean.ir_type), flags_attribute(fastmath))
         if isinstance(x, Vector):
@@ -287,7 +287,7 @@ def _join_raw(
 
 
 def _float_function(name: str, doc: str, op: str, arity: int) -> _Several:
-    def call(*operands: Any, fastmath: Any = None) -> Any:
+    def call(*operands: Any, fastmath: FastMath = None) -> Any:
         if len(operands) != arity:
             raise TypeError(f"{name}() takes {arity} operands, got {len(operands)}")
         values, wrapper, _ = _join(name, operands, True)
@@ -369,7 +369,7 @@ def _check_literals(name: str, operands: Sequence[Any], cls: NumericMeta) -> Non
             refuse_literal(f"fx.{name}", literal, cls)
 
 
-def _extreme(name: str, operands: tuple[Any, ...], larger: bool, fastmath: Any) -> Any:
+def _extreme(name: str, operands: tuple[Any, ...], larger: bool, fastmath: FastMath) -> Any:
     flat = [_as_vector_operand(o) for o in _flatten_operands(operands)]
     if not flat:
         raise ValueError(f"fx.{name} needs at least one operand")

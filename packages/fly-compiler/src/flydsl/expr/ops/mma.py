@@ -173,15 +173,15 @@ class ThrMma:
         self.thr_idx = thr_idx
         self._coord = as_int_tuple(thr_idx)
 
-    def partition_A(self, tensor: Any) -> Tensor:
+    def partition_A(self, tensor: Tensor) -> Tensor:
         """Return this thread's view of an (M, K) tile: `(V, Rest_M, Rest_K, …)`."""
         return tiled_mma_partition(MmaOperand.A, self.tiled_mma, tensor, self._coord)
 
-    def partition_B(self, tensor: Any) -> Tensor:
+    def partition_B(self, tensor: Tensor) -> Tensor:
         """Return this thread's view of an (N, K) tile: `(V, Rest_N, Rest_K, …)`."""
         return tiled_mma_partition(MmaOperand.B, self.tiled_mma, tensor, self._coord)
 
-    def partition_C(self, tensor: Any) -> Tensor:
+    def partition_C(self, tensor: Tensor) -> Tensor:
         """Return this thread's view of an (M, N) tile: `(V, Rest_M, Rest_N, …)`."""
         return tiled_mma_partition(MmaOperand.C, self.tiled_mma, tensor, self._coord)
 
@@ -282,7 +282,7 @@ def _kind(operand: Any) -> dict[str, ir.Attribute]:
     return {"operand_id": attribute(f"#fly<mma_operand {_operand(operand).value}>")}
 
 
-def tiled_mma_partition(operand: Any, tiled: TiledMma, tensor: Any, coord: Any) -> Tensor:
+def tiled_mma_partition(operand: Any, tiled: TiledMma, tensor: Tensor, coord: Any) -> Tensor:
     """Return the view of `tensor` that thread `coord` has of an operand."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"a tiled MMA partitions a tensor, not {type(tensor).__name__}")
@@ -298,7 +298,7 @@ def tiled_mma_partition_shape(operand: Any, tiled: TiledMma, shape: Any) -> IntT
     return IntTuple(value)
 
 
-def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Any, stages: int | None = None) -> Tensor:
+def mma_make_fragment(operand: Any, tiled: TiledMma, tensor: Tensor, stages: int | None = None) -> Tensor:
     """Return registers shaped like a thread's partition of the block tile `tensor`.
 
     With `stages`, the modes after the two of the matrix become one of extent `stages`.

@@ -13,7 +13,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._mlir import register_value_caster
 from flydsl.trace.build import build
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 
 from . import above
 from .numeric.base import Numeric, _class_of, as_numeric, scalar_binary
@@ -81,11 +81,11 @@ class ArithValue(ir.Value):
         result = element if isinstance(element, _VectorType) else like(self.type, element)
         return build(op, (self,), result, attributes)
 
-    def extf(self, target: Any, *, fastmath: Any = None) -> ir.Value:
+    def extf(self, target: Any, *, fastmath: FastMath = None) -> ir.Value:
         """Widen a float."""
         return self._cast("arith.extf", target, flags_attribute(fastmath))
 
-    def truncf(self, target: Any, *, fastmath: Any = None) -> ir.Value:
+    def truncf(self, target: Any, *, fastmath: FastMath = None) -> ir.Value:
         """Narrow a float."""
         return self._cast("arith.truncf", target, flags_attribute(fastmath))
 
@@ -245,7 +245,7 @@ def _broadcast(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
     return a, b
 
 
-def raw_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+def raw_binary(op: BinaryOp, left: Any, right: Any, fastmath: FastMath = None) -> Any:
     """Apply `op` to operands of which at least one is a raw SSA value."""
     if hasattr(left, "__dsl_vector__") or hasattr(right, "__dsl_vector__"):
         return NotImplemented

@@ -118,7 +118,7 @@ def _check(p: Any, what: str) -> Pointer:
     return p
 
 
-def add_offset(p: Any, offset: IntTupleLike) -> Any:
+def add_offset(p: Pointer | IntTuple, offset: IntTupleLike) -> Any:
     """Return the pointer (or coordinate) moved by `offset` elements."""
     at = as_int_tuple(offset)
     if isinstance(p, IntTuple):
@@ -129,7 +129,7 @@ def add_offset(p: Any, offset: IntTupleLike) -> Any:
     return Pointer(infer("fly.add_offset", (p.value, at.value)), p._dtype)
 
 
-def ptr_load(p: Any, result_type: Any = None) -> Any:
+def ptr_load(p: Pointer, result_type: Any = None) -> Any:
     """Load from a pointer; see `Pointer.load`."""
     p = _check(p, "ptr_load")
     if result_type is None:
@@ -148,7 +148,7 @@ def ptr_load(p: Any, result_type: Any = None) -> Any:
     raise TypeError(f"a pointer loads a numeric class, a vector alias or an MLIR type, not {result_type!r}")
 
 
-def ptr_store(value: Any, p: Any) -> None:
+def ptr_store(value: Any, p: Pointer) -> None:
     """Store a scalar, vector or SSA value through a pointer; Python numbers take the element type."""
     p = _check(p, "ptr_store")
     if type(value) in (int, float, bool):
@@ -167,7 +167,7 @@ def ptr_store(value: Any, p: Any) -> None:
     build_op("fly.ptr.store", (value, p.value))
 
 
-def recast_iter(target: Any, p: Any) -> Pointer:
+def recast_iter(target: Any, p: Pointer) -> Pointer:
     """Return the pointer reinterpreted as one to another element type; space, alignment and swizzle are kept.
 
     A pointer to wider elements says that its address is a multiple of their size. That has to be so: loads that all
@@ -201,7 +201,7 @@ def inttoptr(ptr_type: ir.Type, address: IntLike) -> Pointer:
     return Pointer(build("fly.inttoptr", (value.ir_value(),), ptr_type))
 
 
-def ptrtoint(p: Any) -> Numeric:
+def ptrtoint(p: Pointer) -> Numeric:
     """Return the address: `Int64` for global, `Int32` for shared pointers; `ValueError` for others."""
     p = _check(p, "ptrtoint")
     space = p.facts.space
@@ -210,14 +210,14 @@ def ptrtoint(p: Any) -> Numeric:
     return wrap(Int64 if space == "global" else Int32, infer("fly.ptrtoint", (p.value,)))
 
 
-def to_llvm_ptr(p: Any) -> ir.Value:
+def to_llvm_ptr(p: Pointer) -> ir.Value:
     """Return the plain LLVM pointer."""
     p = _check(p, "to_llvm_ptr")
     number = llvm_number(p.facts.space)
     return infer("fly.to_llvm_ptr", (p.value,), {"llvm_address_space": int_attribute(number)})
 
 
-def apply_swizzle(p: Any, swizzle: Any) -> Pointer:
+def apply_swizzle(p: Pointer, swizzle: Any) -> Pointer:
     """Return the pointer with a swizzle that xors the byte address of every access.
 
     The swizzle counts bytes, unlike one in a composed layout, which counts elements. It keeps pieces of 2^base bytes

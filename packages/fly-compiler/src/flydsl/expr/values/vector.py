@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import attribute, build, build_op, element_type_of, i64_array, int_attribute, vector_type
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 from flydsl.trace.wrap import register_makers
 
 from . import above
@@ -353,7 +353,9 @@ class Vector(Operators, metaclass=_VectorMeta):
             return "maxnumf" if kind is ReductionOp.MAX else "minimumf"
         return str(kind.value) + ("si" if cls.signed and cls.width > 1 else "ui")
 
-    def reduce(self, op: Any, init_val: Any = None, reduction_profile: Any = None, *, fastmath: Any = None) -> Numeric:
+    def reduce(
+        self, op: Any, init_val: Any = None, reduction_profile: Any = None, *, fastmath: FastMath = None
+    ) -> Numeric:
         """Combine all lanes to one scalar.
 
         Args:
@@ -523,7 +525,7 @@ def _joint_shape(a: Any, b: Any) -> tuple[Any, ...]:
     return broadcast_shapes(a._shape, b._shape)
 
 
-def vector_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+def vector_binary(op: BinaryOp, left: Any, right: Any, fastmath: FastMath = None) -> Any:
     """Apply `op` lane by lane; scalars and one-element vectors are broadcast."""
     a, b = _as_vector_operand(left), _as_vector_operand(right)
     if a is None or b is None:

@@ -146,14 +146,14 @@ class TileGemm:
             return self.K * MX_FORMATS[self.b_mx if of_b else self.in_dtype].bits // 8
         return self.K * A_BYTES[self.in_dtype] // (2 if of_b and self.in_dtype == "int4" else 1)
 
-    def tile_of(self, bx: fx.Numeric | int, by: fx.Numeric | int, row_tiles: Any) -> tuple[Any, Any]:
+    def tile_of(self, bx: fx.Numeric | int, by: fx.Numeric | int, row_tiles: fx.Numeric | int) -> tuple[Any, Any]:
         """The tile (row, column) of workgroup (bx, by) of a grid (row tiles, column tiles)."""
         if not (self.xcd_swizzle or self.group_m):
             return bx, by
         row, column = self.walk(row_tiles)(bx + by * row_tiles)
         return row, column
 
-    def walk(self, row_tiles: Any) -> fx.TileWalk:
+    def walk(self, row_tiles: fx.Numeric | int) -> fx.TileWalk:
         """The order of the tiles."""
         shape = row_tiles, cdiv(self.N, self.tile_n)
         if self.xcd_swizzle:

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 from flydsl.trace.wrap import register_makers
 
 from .. import above
@@ -402,7 +402,7 @@ def _written(operand: Any, cls: NumericMeta) -> ir.Value | None:
     return constant(cast_number(number, cls), cls)
 
 
-def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: Any = None) -> Any:
+def scalar_binary(op: BinaryOp, left: Any, right: Any, fastmath: FastMath = None) -> Any:
     """Apply `op` to two scalars: fold static ones with Python's meaning, else emit it in the common type."""
     key = (op, type(left), type(right))
     shortcut = _shortcuts[key] if key in _shortcuts else _shortcut(*key)

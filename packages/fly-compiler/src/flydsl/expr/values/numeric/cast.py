@@ -12,7 +12,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl.trace.build import build, build_once, int_attribute, vector_type
 from flydsl.trace.context import state
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 
 from .meta import NumericMeta, classes
 
@@ -166,7 +166,7 @@ def bitcast_value(value: ir.Value, element: ir.Type) -> ir.Value:
 
 
 def cast_value(
-    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None = None, fastmath: Any = None
+    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None = None, fastmath: FastMath = None
 ) -> ir.Value:
     """Convert an SSA scalar or vector of `src` to `dst`."""
     if src is dst:
@@ -177,7 +177,7 @@ def cast_value(
 
 
 def _float_to_float(
-    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None, fastmath: Any
+    value: ir.Value, src: NumericMeta, dst: NumericMeta, rounding: RoundingMode | None, fastmath: FastMath
 ) -> ir.Value:
     if dst.width > src.width:
         return build("arith.extf", (value,), like(value.type, dst.ir_type), flags_attribute(fastmath))

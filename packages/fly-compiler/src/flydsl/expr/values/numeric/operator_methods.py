@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from flydsl.trace.fastmath import FastMath
+
 from .. import above
 from .operators import (
     ADD,
@@ -206,23 +208,23 @@ class Operators:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         raise TypeError(_on_the_host(f"numpy.{function.__name__}", function.__name__))
 
-    def addf(self, other: Any, *, fastmath: Any = None) -> Any:
+    def addf(self, other: Any, *, fastmath: FastMath = None) -> Any:
         """Return the sum of floats, with explicit fast-math flags."""
         return self._apply(ADD, self, other, fastmath)
 
-    def maximumf(self, other: Any, *, fastmath: Any = None) -> Any:
+    def maximumf(self, other: Any, *, fastmath: FastMath = None) -> Any:
         """Return the larger of two floats; NaN if either is NaN."""
         return above.maximumf(self, other, fastmath=fastmath)
 
-    def minimumf(self, other: Any, *, fastmath: Any = None) -> Any:
+    def minimumf(self, other: Any, *, fastmath: FastMath = None) -> Any:
         """Return the smaller of two floats; NaN if either is NaN."""
         return above.minimumf(self, other, fastmath=fastmath)
 
-    def exp2(self, *, fastmath: Any = None) -> Any:
+    def exp2(self, *, fastmath: FastMath = None) -> Any:
         """Return 2 to the power of this float."""
         return above.exp2(self, fastmath=fastmath)
 
-    def rsqrt(self, *, fastmath: Any = None) -> Any:
+    def rsqrt(self, *, fastmath: FastMath = None) -> Any:
         """Return the reciprocal square root of this float."""
         return above.rsqrt(self, fastmath=fastmath)
 

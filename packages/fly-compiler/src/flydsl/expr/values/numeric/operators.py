@@ -17,7 +17,7 @@ from typing import Any
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build, int_attribute
-from flydsl.trace.fastmath import flags_attribute
+from flydsl.trace.fastmath import FastMath, flags_attribute
 
 from .cast import constant, like
 from .meta import NumericMeta, classes
@@ -138,7 +138,7 @@ def single_op(op: BinaryOp, cls: NumericMeta) -> str | None:
     return name
 
 
-def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir.Value:
+def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: FastMath = None) -> ir.Value:
     """Emit `op` on two SSA values of `cls` (scalars, or vectors of one shape).
 
     Raises:
@@ -169,7 +169,7 @@ def emit_binary(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastma
     return _modulo(value, b, cls) if signed and op is MOD else value
 
 
-def _compare(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir.Value:
+def _compare(op: BinaryOp, a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: FastMath = None) -> ir.Value:
     if cls.is_float:
         attributes = dict(flags_attribute(fastmath) or {}, predicate=int_attribute(op.floating, 64))
         return build("arith.cmpf", (a, b), like(a.type, _i1()), attributes)
@@ -208,7 +208,7 @@ def _known(value: ir.Value, cls: NumericMeta) -> int | None:
     return number if cls.signed else number & ((1 << cls.width) - 1)
 
 
-def _float_modulo(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta, fastmath: Any) -> ir.Value:
+def _float_modulo(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta, fastmath: FastMath) -> ir.Value:
     """Return the remainder with the sign of the divisor, from that with the sign of the dividend; as Python does."""
     flags = flags_attribute(fastmath)
     moved = build("arith.addf", (remainder, divisor), remainder.type, flags)
@@ -217,7 +217,7 @@ def _float_modulo(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta, fast
     return build("math.copysign", (value, divisor), value.type, flags)
 
 
-def _float_floordiv(a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any) -> ir.Value:
+def _float_floordiv(a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: FastMath) -> ir.Value:
     """Return the largest integer that is not above the exact quotient; the rounded quotient may be one too large."""
     flags = flags_attribute(fastmath)
     zero, one, half = (constant(number, cls, a.type) for number in (0.0, 1.0, 0.5))
@@ -236,7 +236,7 @@ def _float_floordiv(a: ir.Value, b: ir.Value, cls: NumericMeta, fastmath: Any) -
     return build("arith.select", (by_zero, build("arith.divf", (a, b), a.type, flags), value), a.type)
 
 
-def _signs_differ(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta, fastmath: Any) -> ir.Value:
+def _signs_differ(remainder: ir.Value, divisor: ir.Value, cls: NumericMeta, fastmath: FastMath) -> ir.Value:
     """Whether a remainder is not zero and of another sign than the divisor."""
     zero = constant(0.0, cls, remainder.type)
     negative = [_compare(LT, one, zero, cls, fastmath) for one in (remainder, divisor)]
@@ -265,7 +265,7 @@ def emit_invert(value: ir.Value, cls: NumericMeta) -> ir.Value:
     return build("arith.xori", (value, constant(-1, cls, value.type)), value.type)
 
 
-def emit_absolute(value: ir.Value, cls: NumericMeta, fastmath: Any = None) -> ir.Value:
+def emit_absolute(value: ir.Value, cls: NumericMeta, fastmath: FastMath = None) -> ir.Value:
     """Emit the absolute value; unsigned integers are their own, `TypeError` for `Boolean`."""
     if cls.is_float:
         return build("math.absf", (value,), value.type, flags_attribute(fastmath))
