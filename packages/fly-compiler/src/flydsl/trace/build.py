@@ -20,6 +20,7 @@ from .context import BOUNDARY, Trace, is_library, location, plain_location, stat
 
 __all__ = [
     "attribute",
+    "bool_attribute",
     "build",
     "build_once",
     "build_op",
@@ -261,6 +262,18 @@ def int_attribute(value: int, width: int = 32) -> ir.Attribute:
     if known is None:
         kind = ir.IntegerType.get_signless(width, trace.context)
         known = trace.types[key] = ir.IntegerAttr.get(kind, int(value))
+    return known
+
+
+def bool_attribute(value: bool) -> ir.Attribute:
+    """Return a Boolean, remembered for the trace."""
+    trace = state.trace
+    if trace is None:
+        return ir.BoolAttr.get(value)
+    key = ("bool", value)
+    known = trace.types.get(key)
+    if known is None:
+        known = trace.types[key] = ir.BoolAttr.get(value, trace.context)
     return known
 
 

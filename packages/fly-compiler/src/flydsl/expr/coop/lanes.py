@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, int_attribute
+from flydsl.trace.build import bool_attribute, build, int_attribute
 
 from ..ops.gpu import lane_id, shuffle_idx, shuffle_up, shuffle_xor
 from ..rocdl.availability import is_available
@@ -82,7 +82,7 @@ def _moved_word(value: Any, control: int, bound: bool) -> Any:
         "dppCtrl": int_attribute(control, 32),
         "rowMask": int_attribute(15, 32),
         "bankMask": int_attribute(15, 32),
-        "boundCtrl": attribute("true" if bound else "false"),
+        "boundCtrl": bool_attribute(bool(bound)),
     }
     return wrap(value.dtype, build("rocdl.update.dpp", (operand, operand), operand.type, attributes))
 

@@ -10,7 +10,7 @@ from typing import Any
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
 from flydsl._mlir._mlir_libs import _flyNVVMDialect as fly_nvvm
-from flydsl.trace.build import attribute, build, build_op, i32_array, int_attribute, type_of
+from flydsl.trace.build import build, build_op, i32_array, int_attribute, type_of
 
 from ..ops.atom import CopyAtom
 from ..values.layout.construct import make_layout
@@ -187,5 +187,5 @@ def tma_wait(pending: int = 0, *, read: bool = False) -> None:
     require_hopper("tma_wait")
     attributes: dict[str, ir.Attribute] = {"group": int_attribute(pending)}
     if read:
-        attributes["read"] = attribute("unit")
+        attributes["read"] = ir.UnitAttr.get()
     build_op("nvvm.cp.async.bulk.wait_group", (), (), attributes)

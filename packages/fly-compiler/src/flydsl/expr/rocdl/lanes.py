@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir import ir
 from flydsl.trace import context as _trace
-from flydsl.trace.build import attribute, build, i64_array, int_attribute, struct_type, vector_type
+from flydsl.trace.build import bool_attribute, build, i64_array, int_attribute, struct_type, vector_type
 from flydsl.trace.wrap import as_ir_value
 
 from ..values.numeric.base import Numeric, as_numeric, wrap
@@ -109,7 +109,7 @@ def broadcast_rows(value: ScalarLike) -> list[Numeric]:
 
 def _swapped(what: str, word: Numeric) -> list[Numeric]:
     """Two copies of a word, of which one gave the other its odd rows (or upper half) and took the even (the lower)."""
-    flags = {"fi": attribute("false"), "boundControl": attribute("false")}
+    flags = {"fi": bool_attribute(False), "boundControl": bool_attribute(False)}
     operand = word.ir_value()
     pair = build(f"rocdl.{what}", (operand, operand), struct_type(Int32.ir_type, Int32.ir_type), flags)
     return [
@@ -151,7 +151,7 @@ def cvt_pk_f32_fp8(res: TypeLike, src: ValueLike, word_sel: bool) -> ir.Value:
 def _flag(value: Any) -> ir.Attribute:
     if isinstance(value, ir.Value):
         raise TypeError("word_sel is part of the instruction: it takes a Python bool")
-    return attribute("true" if bool(value) else "false")
+    return bool_attribute(bool(value))
 
 
 def cvt_pk_bf16_f32(a: ValueLike, b: ValueLike) -> Numeric:

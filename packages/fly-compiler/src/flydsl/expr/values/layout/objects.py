@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from flydsl._mlir import facts as records
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs import _flyDialect as fly
-from flydsl.trace.build import attribute, build_once, build_op, i32_array, infer, type_of
+from flydsl.trace.build import bool_attribute, build_once, build_op, i32_array, infer, type_of
 from flydsl.trace.wrap import register_wrapper, wrap_any
 
 from .. import above
@@ -141,7 +141,7 @@ class IntTuple(FlyValue):
             return _static_py(tree)
         dynamic = [leaf for leaf in trees.leaves_of(tree) if not trees.is_static(leaf)]
         types = [Int64.ir_type if _leaf_width(leaf) == 64 else Int32.ir_type for leaf in dynamic]
-        results = list(build_op("fly.get_leaves", (self.value,), types, {"dynamicOnly": attribute("true")}).results)
+        results = list(build_op("fly.get_leaves", (self.value,), types, {"dynamicOnly": bool_attribute(True)}).results)
         return _fill(tree, results)
 
     unpack = to_py_value
