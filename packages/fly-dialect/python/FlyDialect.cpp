@@ -49,15 +49,15 @@ NB_MODULE(_flyDialect, m) {
       "Whether code in the operation asks for the index of its thread or lane.");
   m.def(
       "llvm_function_type",
-      [](std::optional<python::mp::PyType> result, const std::vector<python::mp::PyType> &parameters,
+      [](std::optional<python::mp::PyType> result,
+         const std::vector<python::mp::PyType> &parameters,
          python::mp::DefaultingPyMlirContext context) {
         mlir::MLIRContext *cpp = unwrap(context->get());
         cpp->getOrLoadDialect<mlir::LLVM::LLVMDialect>();
         llvm::SmallVector<mlir::Type> types;
         for (const python::mp::PyType &parameter : parameters)
           types.push_back(unwrap(parameter.get()));
-        mlir::Type returned =
-            result ? unwrap(result->get()) : mlir::LLVM::LLVMVoidType::get(cpp);
+        mlir::Type returned = result ? unwrap(result->get()) : mlir::LLVM::LLVMVoidType::get(cpp);
         if (!mlir::LLVM::LLVMFunctionType::isValidResultType(returned) ||
             !llvm::all_of(types, mlir::LLVM::LLVMFunctionType::isValidArgumentType))
           throw nanobind::value_error("a function of LLVM takes and returns types that LLVM has");

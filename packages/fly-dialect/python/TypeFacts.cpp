@@ -290,8 +290,8 @@ void bindTypeFacts(nb::module_ &m) {
       m, "spelling", [](mlir::Type type) { return spellingOf(type); },
       "What the text of a type has between its brackets, for messages.");
   m.def(
-      "space_name",
-      [](const mp::PyAttribute &space) { return spaceToPython(unwrap(space.get())); }, "space"_a,
+      "space_name", [](const mp::PyAttribute &space) { return spaceToPython(unwrap(space.get())); },
+      "space"_a,
       "An address space as the facts of pointers and memrefs say it: \"generic\", \"global\", "
       "\"shared\" or \"register\", else the attribute of a back end.");
   m.def(
