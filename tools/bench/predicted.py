@@ -8,9 +8,10 @@
 The problems are those of recorded launches of the peer (the format of `fly-emu predict --records`; records and objects
 are not part of the repository), the newest of each kernel that we have too: GEMM with preshuffled B, attention,
 softmax, RMSNorm; and products with scales of parts of K, for which it has none (`--only` looks at their names, too).
-Ours has the tile of the peer's; of Triton's candidates the fastest by prediction counts. All three run on the same
-model of the same device (docs/emulator/prediction.md): a sample of their workgroups, tensors of zeros. That results are
-right is tested elsewhere. Issue cycles are those of all waves, from the same sample.
+Ours has the tile of the peer's, or that of our default for the shape (8 and 16 bits) where it is faster; of Triton's
+candidates the fastest by prediction counts. All three run on the same model of the same device
+(docs/emulator/prediction.md): a sample of their workgroups, tensors of zeros. That results are right is tested
+elsewhere. Issue cycles are those of all waves, from the same sample.
 
 The table goes to docs/benchmarks/predicted.md, where a run with --only renews its rows. Nothing is measured.
 """
@@ -46,10 +47,10 @@ commit that wrote its line (`git blame`): compare within a row, not between rows
 time model, whose errors against published timings [its page](../emulator/prediction.md) has. Microseconds, with the
 bound in brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The
 problems are those of the peer's code objects that we have a kernel for, and some with scales of parts of K that it has
-none for. Ours has the peer's tile, which is not always our best, and without a peer the best of three; of Triton's
-candidates the fastest counts. A ratio below 1 says that ours is faster. Where Triton has no figure, it has no such
-kernel (its `dot_scaled` takes E2M1, E4M3 and E5M2, but no FP6), or the row is a second form of ours and the peer's for
-a problem that has Triton's above.
+none for. Ours has the peer's tile, or that of our default for the shape, which the brackets then name, and without a
+peer the best of three; of Triton's candidates the fastest counts. A ratio below 1 says that ours is faster. Where
+Triton has no figure, it has no such kernel (its `dot_scaled` takes E2M1, E4M3 and E5M2, but no FP6), or the row is a
+second form of ours and the peer's for a problem that has Triton's above.
 
 | device | kernel | problem | ours | issue | peer | issue | Triton | issue | ours / peer | ours / Triton |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -62,36 +63,49 @@ class Problem:
 
     run: Callable[[], Any]
     triton: tuple[Any, ...]
+    tile: str = ""  # where it is not the peer's
 
 
-def gemm(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
-    """C = A B^T with preshuffled B, for a dtype that we have."""
+def gemm(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
+    """C = A B^T with preshuffled B, for a dtype that we have, by the peer's tile and our default."""
     import torch
     from kernel_cases import gemm as cases
     from kernel_cases.model import float8
 
+    from flydsl.kernels.gemm.config import default_config
     from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 
     if record["dtype"] in ("fp4", "fp6fp4"):
-        return mx_gemm(record, match)
+        return (mx_gemm(record, match),)
     m, n, k, *tile = (int(one) for one in match.groups()[:6])
     dtype, asynchronous = record["dtype"], record["op"] == "gemm_async"
     if dtype not in cases.DTYPES or record["op"] not in ("gemm", "gemm_async"):
-        return None
+        return ()
     if asynchronous and record["arch"] != "gfx950":  # whose loads into LDS are wide enough for ours
-        return None
+        return ()
     kind = {"fp8": float8(record["arch"])[0], "int8": torch.int8, "bf16": torch.bfloat16, "fp16": torch.float16}[dtype]
     options = {"use_async_copy": True, "waves_per_eu": 2} if asynchronous else {}
-    launch = compile_preshuffle_gemm(
-        N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], in_dtype=dtype, out_dtype="bf16", **options
-    )
     a, b = (torch.zeros(rows, k, dtype=torch.uint8 if dtype == "fp8" else kind).view(kind) for rows in (m, n))
     c, empty = torch.zeros(m, n, dtype=torch.bfloat16), torch.empty(0)
     scaled = dtype in ("fp8", "int8")
     scale_a, scale_b = (torch.ones(m), torch.ones(n)) if scaled else (empty, empty)
     arguments = {"a": a, "b": b, "c": c, "scale_a": torch.ones(m), "scale_b": torch.ones(n), "m": m, "n": n, "k": k}
     triton = () if options else cases._triton(arguments, scaled)
-    return Problem(lambda: launch(c, a, b, scale_a, scale_b, empty, m, n), triton)
+
+    def of_tile(tile_m: int, tile_n: int, tile_k: int, name: str = "") -> Problem:
+        launch = compile_preshuffle_gemm(
+            N=n, K=k, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, in_dtype=dtype, out_dtype="bf16", **options
+        )
+        return Problem(lambda: launch(c, a, b, scale_a, scale_b, empty, m, n), triton, name)
+
+    ours = default_config(record["arch"], dtype, m, n, k)
+    other = (ours.tile_m, ours.tile_n)
+    if options or ours.split_k > 1 or ours.waves is not None or other == (tile[0], tile[1]):
+        return (of_tile(tile[0], tile[1], tile[2]),)
+    return (
+        of_tile(tile[0], tile[1], tile[2]),
+        of_tile(*other, ours.tile_k, f", tile {other[0]}x{other[1]}"),
+    )
 
 
 def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> Problem:
@@ -182,7 +196,7 @@ def without_peer(arch: str) -> Iterator[tuple[str, str, Callable[[], tuple[Probl
             yield "gemm mxfp8 mxfp4", f"{m}x{n}x{k}", partial(mx_fp8, m, n, k, "fp4")
 
 
-def rows(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
+def rows(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
     """Softmax or RMSNorm over the last extent."""
     import torch
     from kernel_cases import rows as cases
@@ -201,15 +215,15 @@ def rows(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
         rmsnorm = build_rmsnorm_module(columns, record["dtype"])
         inputs, extra, run = {"x": x, "weight": weight}, {"eps": cases.EPS}, lambda: rmsnorm(x, weight, y, count)
     else:
-        return None
+        return ()
     constants = {"COLUMNS": columns, "BLOCK": power_of_two(columns)}
     triton = tuple(
         TritonKernel(operation, {**inputs, "y": y, **extra}, constants, (count, 1, 1), warps) for warps in (4, 8, 16)
     )
-    return Problem(run, triton)
+    return (Problem(run, triton),)
 
 
-def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
+def attention(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
     """Causal attention, forward."""
     import torch
     from kernel_cases import attention as cases
@@ -220,7 +234,7 @@ def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
 
     batch, length, heads, kv_heads, head = (int(one) for one in match.groups())
     if record["op"] != "flash_attn":
-        return None
+        return ()
     kind = TORCH[record["dtype"]]
     q, out = (torch.zeros(batch, length, heads, head, dtype=kind) for _ in range(2))
     k, v = (torch.zeros(batch, length, kv_heads, head, dtype=kind) for _ in range(2))
@@ -234,15 +248,15 @@ def attention(record: dict[str, Any], match: re.Match[str]) -> Problem | None:
                      (-(-length // m), batch * heads, 1), warps)
         for m, n, warps in cases.BLOCKS
     )  # fmt: skip
-    return Problem(lambda: launch(q, k, v, out, lse, batch, length, length), triton)
+    return (Problem(lambda: launch(q, k, v, out, lse, batch, length, length), triton),)
 
 
-def problem_of(record: dict[str, Any]) -> Problem | None:
-    """Ours for a record; None for a kernel that we do not have, or not with these settings."""
+def problems_of(record: dict[str, Any]) -> tuple[Problem, ...]:
+    """Ours for a record; none for a kernel that we do not have, or not with these settings."""
     for pattern, build in ((_GEMM, gemm), (_ATTENTION, attention), (_ROWS, rows)):
         if match := pattern.match(record["shape"]):
             return build(record, match)
-    return None
+    return ()
 
 
 def newest(records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -284,7 +298,7 @@ def row_of(
     for problem in problems:
         with predict(DEVICES[arch], sampled=True, warm=warm) as session:
             problem.run()
-        ours.append(figures(*session.launches))
+        ours.append({**figures(*session.launches), "tile": problem.tile})
     row = {
         "device": DEVICES[arch], "kernel": name, "shape": shape, "ours": min(ours, key=lambda one: float(one["us"])),
     }  # fmt: skip
@@ -306,11 +320,11 @@ def work(options: argparse.Namespace) -> None:
     for record in newest(json.loads(options.records.read_text())["records"]):
         if record["arch"] != arch or not re.search(options.only, record["id"]):
             continue
-        problem = problem_of(record)
-        if problem is None:
+        problems = problems_of(record)
+        if not problems:
             continue
         name = f"{record['op'].replace('_', ' ')} {record['dtype']}"
-        row = row_of(arch, name, record["shape"].replace("_", ", "), (problem,), is_warm(record), python)
+        row = row_of(arch, name, record["shape"].replace("_", ", "), problems, is_warm(record), python)
         # The device of the process is one of our architecture: the record's launches run on it, too.
         theirs = Prediction(predict_record(Emulator(), record, options.objects)["launches"][0])
         results.append({**row, "peer": figures(theirs)})
@@ -323,7 +337,9 @@ def work(options: argparse.Namespace) -> None:
 
 
 def _cell(one: dict[str, Any] | None) -> str:
-    return " | " if one is None else f"{one['us']:.4g} ({one['bound']}) | {one['issue_cycles'] / 1e6:,.4g}"
+    if one is None:
+        return " | "
+    return f"{one['us']:.4g} ({one['bound']}{one.get('tile', '')}) | {one['issue_cycles'] / 1e6:,.4g}"
 
 
 def _line(row: dict[str, Any]) -> str:

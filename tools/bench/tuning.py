@@ -4,6 +4,7 @@
 
     tools/dev bench tuning                                   # GEMM, attention and softmax, three shapes each
     tools/dev bench tuning --only softmax --method bayesian
+    tools/dev bench tuning --only gemm --shapes 48x6144x2048 --dtype fp8      # others than these, to check the estimate
     tools/dev bench tuning --save times.json; tools/dev bench tuning --load times.json --method evolution
     tools/dev bench tuning --only gemm --export              # and write what was found to the defaults of fly-kernels
     tools/dev bench tuning --gemm 16x4096x4096 64x8192x8192 --dtype fp8 --export    # defaults of other GEMMs, by search
@@ -82,8 +83,9 @@ def compare(family: str, shape: tuple[int, ...], options: argparse.Namespace, kn
     from flydsl.autotune.facts import facts_of
     from flydsl.kernels import tuning
 
-    tuned, arguments = getattr(tuning, f"{family}_problem")(*shape, method=options.method, seed=options.seed)
-    name = f"{family} {'x'.join(map(str, shape))}"
+    kind = {"in_dtype": options.dtype} if family == "gemm" and options.dtype != "bf16" else {}
+    tuned, arguments = getattr(tuning, f"{family}_problem")(*shape, **kind, method=options.method, seed=options.seed)
+    name = " ".join([family, *kind.values(), "x".join(map(str, shape))])
     times = Times(tuned, arguments, known.setdefault(name, {}))
     for config in tuned.describe(arguments).candidates:
         times.of(config)
@@ -158,8 +160,11 @@ def main() -> int:
     parser.add_argument("--load", type=Path, metavar="PATH", help="take them from there")
     parser.add_argument("--export", action="store_true", help="write what was found for GEMM to defaults.json")
     parser.add_argument("--gemm", nargs="+", type=shape_of, metavar="MxNxK", help="look at the defaults of these")
-    parser.add_argument("--dtype", choices=("bf16", "fp16", "fp8", "int8"), default="bf16", help="of --gemm")
+    parser.add_argument("--shapes", nargs="+", type=shape_of, metavar="AxBxC", help="of --only, in place of its three")
+    parser.add_argument("--dtype", choices=("bf16", "fp16", "fp8", "int8"), default="bf16", help="of GEMMs")
     options = parser.parse_args()
+    if options.shapes and options.only is None:
+        parser.error("--shapes needs --only: which family are they of?")
     device = current_device()
     if not device.emulated:
         raise SystemExit("this compares predictions: set FLYDSL_DEVICE=emulator")
@@ -179,7 +184,7 @@ def main() -> int:
     missed = 0
     for family, shapes in PROBLEMS.items():
         if options.only in (None, family):
-            for shape in shapes:
+            for shape in options.shapes or shapes:
                 row = compare(family, shape, options, known)
                 missed += row["ratio"] > WITHIN
                 print(
@@ -188,7 +193,7 @@ def main() -> int:
                     flush=True,
                 )
                 if options.export and family == "gemm":
-                    export(device.arch, "bf16", shape, row["choice"], row["found"], row["model"])
+                    export(device.arch, options.dtype, shape, row["choice"], row["found"], row["model"])
                 if options.save:
                     options.save.write_text(json.dumps(kept, indent=1) + "\n")
     print(f"\n{missed} searches missed the best by more than {WITHIN - 1:.0%}")

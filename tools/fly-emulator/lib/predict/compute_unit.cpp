@@ -497,7 +497,7 @@ const char *resourceName(Resource resource) {
   return kNames[static_cast<size_t>(resource)];
 }
 
-UnitShare shareOf(const DeviceModel &device, double activeUnits) {
+UnitShare shareOf(const DeviceModel &device, double activeUnits, double memoryPart) {
   // However few units are active, one takes no more than it can.
   const double most = device.unitBytesPerClock;
   const double units = std::max(1.0, activeUnits);
@@ -507,8 +507,10 @@ UnitShare shareOf(const DeviceModel &device, double activeUnits) {
   };
   UnitShare share = {};
   share.l2Cycles = cycles(device.l2BytesPerClock * device.l2Efficiency / unitsOfXcd);
-  share.mallCycles = cycles(device.mallGBs * device.l2Efficiency / device.clockGHz / units);
-  share.hbmCycles = cycles(device.hbmGBs * device.hbmEfficiency / device.clockGHz / units);
+  share.mallCycles =
+      cycles(memoryPart * device.mallGBs * device.l2Efficiency / device.clockGHz / units);
+  share.hbmCycles =
+      cycles(memoryPart * device.hbmGBs * device.hbmEfficiency / device.clockGHz / units);
   return share;
 }
 

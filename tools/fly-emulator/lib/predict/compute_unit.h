@@ -24,7 +24,8 @@ struct UnitShare {
   /// does not fill the device.
   double tailScale = 1;
 };
-UnitShare shareOf(const DeviceModel &device, double activeUnits);
+/// Of one of so many units that are active; of memory, `memoryPart` of an equal share.
+UnitShare shareOf(const DeviceModel &device, double activeUnits, double memoryPart = 1);
 
 struct UnitRun {
   uint64_t cycles = 0;

@@ -188,7 +188,7 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
                           const std::vector<RecordedPath *> &others,
                           const std::vector<double> &phases, uint64_t launchGroups,
                           const std::vector<RelocatedRange> &ranges, double residentsOfXcd,
-                          bool warm) {
+                          bool warm, bool xcdsAlike) {
   MemoryTraffic out;
   out.sampledGroups = static_cast<double>(residents.size());
   const auto own = linesOf(residents);
@@ -235,10 +235,10 @@ MemoryTraffic traceMemory(const DeviceModel &device, const std::vector<RecordedP
   double fresh = (1 + (xcds - 1) * out.uniqueShareBetweenXcds) / xcds;
   const double perGroup = static_cast<double>(own.size()) * kLineBytes / out.sampledGroups;
   const double asked = perGroup * static_cast<double>(launchGroups); // L2's misses of the launch
-  if (out.footprintBytes <= device.mallBytes && asked > 0)
+  if (xcdsAlike && out.footprintBytes <= device.mallBytes && asked > 0)
     fresh = std::min(fresh, out.footprintBytes / asked);
   // The next XCD may ask for the same lines, and those beyond it for others.
-  if (asked > 0)
+  if (xcdsAlike && asked > 0)
     fresh = std::max(fresh, std::min(1.0, read.whole / asked));
   if (warm && out.footprintBytes <= device.mallBytes)
     fresh = 0;

@@ -19,6 +19,7 @@ constexpr uint64_t kOthers = 4;                        ///< of the next XCD
 constexpr uint64_t kResidentInstructions = 60'000'000; ///< of waves, for the groups of an XCD
 constexpr double kUniform = 1.05; ///< longest over shortest workgroup, below which all are alike
 constexpr double kIdle = 0.2;     ///< of the longest: workgroups that have nothing to do
+constexpr double kApart = 5;      ///< variance between XCDs over that inside of one, beyond chance
 
 /// Lines that workgroups ask L2, the Infinity Cache and HBM for, by cycle of issue.
 struct Demand {
@@ -57,6 +58,37 @@ void scaleToDemand(UnitShare &share, const MemoryTraffic &traffic, double cycles
   scale(share.l2Cycles, others.l2, own.l2);
   scale(share.mallCycles, others.mall, own.mall);
   scale(share.hbmCycles, others.hbm, own.hbm);
+}
+
+double meanOf(const std::vector<double> &values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Whether the means by XCD are further apart than workgroups of one XCD explain (an analysis of
+/// variance; a kernel whose workgroups differ by chance passes one time in some thousands).
+bool areApart(const std::vector<std::vector<double>> &byXcd) {
+  std::vector<double> all, means;
+  for (const std::vector<double> &values : byXcd) {
+    if (values.empty())
+      return false; // too few workgroups to tell
+    all.insert(all.end(), values.begin(), values.end());
+    means.push_back(meanOf(values));
+  }
+  if (means.size() < 2 || all.size() < 2 * means.size())
+    return false;
+  const auto [least, most] = std::minmax_element(means.begin(), means.end());
+  if (*most <= kUniform * *least)
+    return false;
+  const double mean = meanOf(all);
+  double between = 0, within = 0;
+  for (size_t i = 0; i < means.size(); ++i) {
+    between += static_cast<double>(byXcd[i].size()) * (means[i] - mean) * (means[i] - mean);
+    for (const double value : byXcd[i])
+      within += (value - means[i]) * (value - means[i]);
+  }
+  between /= static_cast<double>(means.size() - 1);
+  within /= static_cast<double>(all.size() - means.size());
+  return between > kApart * within;
 }
 
 /// By slot of a compute unit: by what part of its time a workgroup of this generation begins after
@@ -139,28 +171,63 @@ void Predictor::chooseSample() {
   }
 }
 
-/// Those of compute unit 0 of XCD 0, as the device deals workgroups out.
+/// Where the work of workgroups repeats with the XCDs (the parts of a row of heads, say), the one
+/// with the most to do decides; else the first stands for all.
+void Predictor::chooseXcd() {
+  const auto xcds = static_cast<size_t>(options_.device.xcds);
+  std::vector<std::vector<double>> cycles(xcds), lines(xcds);
+  for (const RecordedPath *group : find(sample_)) {
+    cycles[group->index % xcds].push_back(static_cast<double>(group->issueCycles));
+    lines[group->index % xcds].push_back(static_cast<double>(group->lines.size()));
+  }
+  xcd_ = 0;
+  memoryPart_ = 1;
+  xcdsDiffer_ = areApart(cycles) || areApart(lines);
+  if (!xcdsDiffer_)
+    return;
+  std::vector<double> work(xcds); // instructions and lines, as shares of what all have
+  for (const auto *measure : {&cycles, &lines}) {
+    double sum = 0;
+    for (const std::vector<double> &values : *measure)
+      sum += meanOf(values);
+    for (size_t i = 0; i < xcds && sum > 0; ++i)
+      work[i] += meanOf((*measure)[i]) / sum;
+  }
+  xcd_ = static_cast<uint64_t>(std::max_element(work.begin(), work.end()) - work.begin());
+  double all = 0;
+  for (const std::vector<double> &values : lines)
+    all += meanOf(values) / static_cast<double>(xcds);
+  if (all > 0)
+    memoryPart_ = std::max(1.0, meanOf(lines[xcd_]) / all);
+  if (base_ + xcd_ >= recorder_.geometry().groupCount()) // of a last generation without it
+    base_ -= std::min(base_, resident());
+}
+
+/// Those of the first compute unit of the XCD, as the device deals workgroups out.
 void Predictor::chooseDetail() {
   const uint64_t stride = static_cast<uint64_t>(options_.device.units);
   for (uint64_t j = 0; j < std::max(1U, recorder_.occupancy().groups); ++j)
-    if (base_ + stride * j < recorder_.geometry().groupCount())
-      detail_.push_back(base_ + stride * j);
+    if (base_ + xcd_ + stride * j < recorder_.geometry().groupCount())
+      detail_.push_back(base_ + xcd_ + stride * j);
 }
 
-/// Those of XCD 0, and some of the next one.
+/// Those of the XCD, and some of the next ones.
 void Predictor::chooseResidents(uint64_t most) {
   const uint64_t count = recorder_.geometry().groupCount();
   const auto xcds = static_cast<uint64_t>(options_.device.xcds);
   for (uint64_t j = 0; j < std::min(resident() / xcds, most); ++j)
-    if (base_ + xcds * j < count)
-      residents_.push_back(base_ + xcds * j);
+    if (base_ + xcd_ + xcds * j < count)
+      residents_.push_back(base_ + xcd_ + xcds * j);
   for (const uint64_t index : detail_) // they are simulated, so their lines have to be known
     if (std::find(residents_.begin(), residents_.end(), index) == residents_.end())
       residents_.push_back(index);
   const uint64_t step = std::max<uint64_t>(1, residents_.size() / kOthers);
-  for (uint64_t i = 0; i < kOthers; ++i)
-    if (base_ + xcds * i * step + 1 < count)
-      others_.push_back(base_ + xcds * i * step + 1);
+  for (uint64_t i = 0; i < kOthers; ++i) { // of several, where they differ
+    const uint64_t after = xcd_ + 1 + (xcdsDiffer_ ? i : 0);
+    const uint64_t other = base_ + xcds * i * step + (xcds == 1 ? after : after % xcds);
+    if (other < count)
+      others_.push_back(other);
+  }
 }
 
 std::vector<uint64_t> Predictor::nextBatch() {
@@ -173,6 +240,7 @@ std::vector<uint64_t> Predictor::nextBatch() {
   case Stage::Detail:
     stage_ = Stage::Residents;
     chooseBase();
+    chooseXcd();
     chooseDetail();
     recorder_.setDetailed(true);
     return detail_; // again in detail, where the sample has one already
@@ -199,18 +267,30 @@ std::vector<uint64_t> Predictor::nextBatch() {
 }
 
 void Predictor::chooseUpFront() {
-  constexpr uint64_t kResidents = 64;
   chooseSample();
+  upFront_ = true;
   base_ = recorder_.geometry().groupCount() / 2 / resident() * resident();
+  std::unordered_map<uint64_t, bool> watched;
+  for (const uint64_t index : sample_)
+    watched.emplace(index, false);
+  for (xcd_ = 0; xcd_ < static_cast<uint64_t>(options_.device.xcds); ++xcd_) {
+    chooseUnit();
+    for (const auto *list : {&residents_, &others_})
+      for (const uint64_t index : *list)
+        watched.emplace(index, false);
+    for (const uint64_t index : detail_)
+      watched[index] = true;
+  }
+  recorder_.watchOnly(std::move(watched));
+}
+
+/// The workgroups that stand for the launch where all of them run: those of the XCD.
+void Predictor::chooseUnit() {
+  constexpr uint64_t kResidents = 64;
+  for (auto *list : {&detail_, &residents_, &others_})
+    list->clear();
   chooseDetail();
   chooseResidents(kResidents);
-  std::unordered_map<uint64_t, bool> watched;
-  for (const auto *list : {&sample_, &residents_, &others_})
-    for (const uint64_t index : *list)
-      watched.emplace(index, false);
-  for (const uint64_t index : detail_)
-    watched[index] = true;
-  recorder_.watchOnly(std::move(watched));
 }
 
 /// Begin and end of each workgroup, in cycles, where they differ: each goes, in order, to the XCD
@@ -229,14 +309,17 @@ Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double 
   constexpr uint64_t kSpans = 1 << 16;
   const uint64_t step = (count + kSpans - 1) / kSpans; // the schedule shows one of so many
   Schedule out;
-  std::vector<std::pair<uint64_t, double>> samples;
+  std::map<uint64_t, double> sample;
   for (const uint64_t index : sample_)
     if (const auto found = lengths.find(index); found != lengths.end())
-      samples.emplace_back(*found);
-  std::sort(samples.begin(), samples.end());
+      sample.insert(*found);
+  std::vector<std::vector<double>> samplesOf(xcdsDiffer_ ? xcds : 1); // in the order of the grid
+  for (const auto &[index, length] : sample)
+    samplesOf[index % samplesOf.size()].push_back(length);
   for (uint64_t i = 0; i < count; ++i) {
     // One of the samples around its place: lengths may change along the grid, or within a stride.
     constexpr size_t kAround = 9;
+    const std::vector<double> &samples = samplesOf[i % samplesOf.size()];
     const size_t around = std::min(kAround, samples.size());
     const size_t stratum = i * samples.size() / count;
     const size_t first = std::min(samples.size() - around, stratum - std::min(stratum, around / 2));
@@ -251,7 +334,7 @@ Schedule Predictor::listSchedule(double roundCycles, double aloneCycles, double 
     const double full =
         std::min(1.0, static_cast<double>(count - round) / static_cast<double>(resident()));
     const double cycles = aloneCycles + full * (roundCycles - aloneCycles);
-    const double done = begin + samples[chosen].second * cycles;
+    const double done = begin + samples[chosen] * cycles;
     queue.push(done);
     out.cycles = std::max(out.cycles, done);
     if (i % step == 0)
@@ -303,6 +386,10 @@ static std::vector<double> occupancyOver(const Schedule &schedule, double wavesO
 
 Prediction Predictor::predict() {
   recorder_.assignBases();
+  if (upFront_) {
+    chooseXcd();
+    chooseUnit();
+  }
   const DeviceModel &device = options_.device;
   Prediction out;
   out.kernel = recorder_.kernel().name;
@@ -321,17 +408,24 @@ Prediction Predictor::predict() {
   // Lengths.
   const std::vector<RecordedPath *> sample = find(sample_);
   double shortest = HUGE_VAL, longest = 0;
-  for (const RecordedPath *group : sample) {
-    const auto length = static_cast<double>(group->issueCycles);
-    shortest = std::min(shortest, length);
-    longest = std::max(longest, length);
-  }
+  const auto isOfXcd = [&](const RecordedPath *group) {
+    return !xcdsDiffer_ || group->index % static_cast<uint64_t>(device.xcds) == xcd_;
+  };
+  for (const RecordedPath *group : sample)
+    if (isOfXcd(group)) {
+      const auto length = static_cast<double>(group->issueCycles);
+      shortest = std::min(shortest, length);
+      longest = std::max(longest, length);
+    }
   out.uniform = longest <= kUniform * shortest;
+  out.xcd = xcd_;
+  out.xcdsDiffer = xcdsDiffer_;
 
   const std::vector<RecordedPath *> residents = find(residents_);
   const auto traceResidents = [&](const std::vector<double> &phases) {
     return traceMemory(device, residents, find(others_), phases, out.groups, recorder_.ranges(),
-                       std::min(unitsOfXcd * slots, std::ceil(count / device.xcds)), options_.warm);
+                       std::min(unitsOfXcd * slots, std::ceil(count / device.xcds)), options_.warm,
+                       !xcdsDiffer_);
   };
   out.traffic = traceResidents({});
   std::vector<const RecordedPath *> paths;
@@ -348,29 +442,41 @@ Prediction Predictor::predict() {
     }
   pathLength /= static_cast<double>(paths.size());
 
-  double working = 0; // workgroups that have something to do
-  double meanLength = 0;
+  // Where XCDs differ, each counts as much as the others, however many of the sample it has.
+  const auto xcds = static_cast<size_t>(device.xcds);
+  std::vector<double> sampledOf(xcdsDiffer_ ? xcds : 1);
   for (const RecordedPath *group : sample)
-    if (const auto length = static_cast<double>(group->issueCycles); length >= kIdle * longest) {
-      working += 1;
-      meanLength += length;
-    }
+    sampledOf[group->index % sampledOf.size()] += 1;
+  double working = 0; // workgroups that have something to do
+  double workingOfXcd = 0, ofXcd = 0;
+  double meanLength = 0;
+  for (const RecordedPath *group : sample) {
+    const double all = sampledOf[group->index % sampledOf.size()] *
+                       static_cast<double>(sampledOf.size()) / static_cast<double>(sample.size());
+    const auto length = static_cast<double>(group->issueCycles);
+    const bool works = length >= kIdle * longest;
+    ofXcd += isOfXcd(group) ? 1 : 0;
+    workingOfXcd += isOfXcd(group) && works ? 1 : 0;
+    working += works ? 1 / all : 0;
+    meanLength += works ? length / all : 0;
+  }
   // The unit that is looked at may have longer or shorter workgroups than the device's.
   const double typical = working == 0 ? 1 : meanLength / working / pathLength;
   working = std::max(1.0, count * working / static_cast<double>(sample.size()));
+  const double filled = std::max(1.0, count * workingOfXcd / ofXcd); // were all XCDs like this one
   for (const RecordedPath *path : paths)
     for (const auto &wave : path->waves)
       for (const PathEvent &event : wave)
         out.issueCycles += recorder_.instructions()[event.instruction].cost.issue;
   out.issueCycles *= typical * working / static_cast<double>(paths.size());
-  const double active = std::min(device.units, working);
+  const double active = std::min(device.units, filled);
   const auto perUnit =
-      static_cast<uint32_t>(std::ceil(std::ceil(working / device.xcds) / unitsOfXcd));
+      static_cast<uint32_t>(std::ceil(std::ceil(filled / device.xcds) / unitsOfXcd));
   double cyclesOfTraffic = 0;
   for (const RecordedPath *group : residents)
     cyclesOfTraffic += static_cast<double>(group->issueCycles);
   const auto fits = static_cast<double>(resident());
-  const double tail = std::fmod(working, fits); // workgroups of a last round that is not full
+  const double tail = std::fmod(filled, fits); // workgroups of a last round that is not full
   out.groupsPerUnit = working / device.units;
   // The first round begins in step, and the last one ends with units of its own: the pace is that
   // of the rounds between.
@@ -380,9 +486,9 @@ Prediction Predictor::predict() {
   constexpr size_t kTraced = size_t{1} << 20; ///< instructions of waves
   const auto runUnit = [&] {
     // The busiest unit's part of what all share grows with its part of the workgroups.
-    UnitShare share = shareOf(device, std::min(active, working / perUnit));
+    UnitShare share = shareOf(device, std::min(active, filled / perUnit), memoryPart_);
     scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
-    if (working > fits && tail > 0)
+    if (filled > fits && tail > 0)
       share.tailScale = tail / device.units;
     return runComputeUnit(device, share, recorder_.instructions(), paths, slots, simulated,
                           options_.trace ? kTraced : 0);
@@ -402,7 +508,7 @@ Prediction Predictor::predict() {
     out.roundCycles = static_cast<double>(ends[last * slots - 1] - ends[slots - 1]) /
                       static_cast<double>(last - 1);
   } else if (simulated > slots) { // a round and a part: what the part does is no part of a round
-    UnitShare share = shareOf(device, active);
+    UnitShare share = shareOf(device, active, memoryPart_);
     scaleToDemand(share, out.traffic, cyclesOfTraffic, paths);
     out.roundCycles = static_cast<double>(
         runComputeUnit(device, share, recorder_.instructions(), paths, slots, slots).cycles);
@@ -425,9 +531,13 @@ Prediction Predictor::predict() {
         out.roundCycles, std::min(out.roundCycles, static_cast<double>(alone.cycles)), pathLength);
     out.unitCycles = schedule.cycles;
   }
+  // A last round that has the device for itself is faster, and yet no launch is faster than what it
+  // moves.
+  const double simulatedCycles = std::max(1.0, out.unitCycles);
+  for (const Resource shared : {Resource::L2, Resource::Mall, Resource::Hbm})
+    out.unitCycles = std::max(out.unitCycles, busyShare(device, out.run, shared) * simulatedCycles);
   // Atomics on one line go one after the other, wherever they come from.
   const double atomics = out.traffic.atomicsOfLine * working * device.atomicCycles;
-  const double simulatedCycles = std::max(1.0, out.unitCycles);
   out.unitCycles = std::max(out.unitCycles, atomics);
   out.atomicShare = atomics / std::max(1.0, out.unitCycles);
   const double wavesOfGroup =
@@ -452,7 +562,7 @@ Prediction Predictor::predict() {
                                          std::ceil(static_cast<double>(perUnit) / slots));
   out.bounds.emplace_back("atomic", launchUs + atomics * cycleUs);
   out.bounds.emplace_back("launch", launchUs);
-  const double lost = working > fits ? 1 - out.groupsPerUnit / perUnit : 0;
+  const double lost = filled > fits ? 1 - out.groupsPerUnit / perUnit : 0;
   out.bounds.emplace_back("tail", lost * out.unitCycles * cycleUs);
   out.error = calibratedError(device, out.bound());
   describeStalls(out);
@@ -533,11 +643,13 @@ std::string Prediction::json() const {
                     ", \"device\": " + jsonString(device);
   out += format(", \"time_us\": %.4f, \"error\": %.3f, \"bound\": \"%s\", \"clock_ghz\": %.4f, "
                 "\"unit_cycles\": %.1f, \"round_cycles\": %.1f, \"groups\": %llu, "
-                "\"groups_per_unit\": %.3f, \"uniform\": %s, \"groups_executed\": %llu, "
+                "\"groups_per_unit\": %.3f, \"uniform\": %s, \"xcd\": %llu, "
+                "\"xcds_differ\": %s, \"groups_executed\": %llu, "
                 "\"instructions_executed\": %llu, \"issue_cycles\": %.0f",
                 seconds * 1e6, error, bound().c_str(), clockGHz, unitCycles, roundCycles,
-                number(groups), groupsPerUnit, uniform ? "true" : "false", number(groupsExecuted),
-                number(instructionsExecuted), issueCycles);
+                number(groups), groupsPerUnit, uniform ? "true" : "false", number(xcd),
+                xcdsDiffer ? "true" : "false", number(groupsExecuted), number(instructionsExecuted),
+                issueCycles);
   out += format(", \"occupancy\": {\"waves_per_simd\": %u, \"groups_per_compute_unit\": %u, "
                 "\"limited_by\": \"%s\"}",
                 occupancy.waves, occupancy.groups, occupancy.limit);

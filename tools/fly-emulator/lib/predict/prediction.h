@@ -35,8 +35,10 @@ struct Prediction {
   double unitCycles = 0;  ///< of the busiest compute unit
   double roundCycles = 0; ///< in which a compute unit replaces all of its workgroups
   double groupsPerUnit = 0;
-  double issueCycles = 0; ///< of all waves of the launch, each alone, from the detailed workgroups
-  bool uniform = true;    ///< all workgroups take the same time
+  double issueCycles = 0;  ///< of all waves of the launch, each alone, from the detailed workgroups
+  bool uniform = true;     ///< all workgroups (of the XCD) take the same time
+  uint64_t xcd = 0;        ///< that was looked at
+  bool xcdsDiffer = false; ///< it has more to do than others
   uint64_t groups = 0;
   uint64_t groupsExecuted = 0;
   uint64_t instructionsExecuted = 0;
@@ -98,8 +100,10 @@ private:
   uint64_t resident() const; ///< workgroups that the device holds at once
   void chooseBase();
   void chooseSample();
+  void chooseXcd();
   void chooseDetail();
   void chooseResidents(uint64_t most);
+  void chooseUnit();
   std::vector<RecordedPath *> find(const std::vector<uint64_t> &indices);
   Schedule listSchedule(double roundCycles, double aloneCycles, double meanLength) const;
   Schedule rounds(double working, double unitCycles) const;
@@ -111,6 +115,10 @@ private:
   PathRecorder recorder_;
   Stage stage_ = Stage::Sample;
   uint64_t base_ = 0;
+  bool upFront_ = false;
+  uint64_t xcd_ = 0;        ///< whose workgroups stand for the launch
+  bool xcdsDiffer_ = false; ///< by what their workgroups have to do
+  double memoryPart_ = 1;   ///< of what memory gives an XCD on average, how much this one asks for
   std::vector<uint64_t> sample_, detail_, residents_, others_;
 };
 

@@ -66,6 +66,20 @@ def test_a_stream_takes_the_bandwidth_of_memory(build: Callable[..., Module], ar
     assert got.data["groups_executed"] < groups / 10
 
 
+def test_no_launch_is_faster_than_what_it_moves(build: Callable[..., Module], arch: str) -> None:
+    """A last round with few workgroups has memory for itself: that makes none of the bytes come sooner."""
+    read = COPY.replace("s2, 4096", "s2, 16384")
+    read = read[: read.index("  global_load")] + "  s_mov_b32 s9, 4\nagain:\n" + read[read.index("  global_load") :]
+    read = read[: read.index("  global_store")] + "  v_add_u32 v1, 4096, v1\n  s_sub_u32 s9, s9, 1\n"
+    read += "  s_cmp_lg_u32 s9, 0\n  s_cbranch_scc1 again\n"
+    groups = 2 * COMPUTE_UNITS[arch] * 8 + 32
+    got = predicted(build, arch, read, groups=groups, words=groups * 4096, sampled=True)
+    assert got.bound == "hbm"
+    assert got.seconds >= got.bounds["hbm"]
+    assert got.seconds > groups * 16384 / HBM_BYTES_PER_SECOND[arch]
+    assert got.busy["hbm"] <= 1
+
+
 def test_matrix_work_takes_the_cycles_of_its_unit(build: Callable[..., Module], arch: str) -> None:
     rounds, chain = 8, 400
     got = predicted(build, arch, MATRIX * chain, groups=COMPUTE_UNITS[arch] * rounds, sampled=True)
@@ -600,7 +614,8 @@ def test_products_below_the_peak_rate_take_less_of_the_clock(build: Callable[...
 
 def test_a_round_and_a_few_workgroups_is_less_than_two(build: Callable[..., Module], arch: str) -> None:
     """Workgroups of two lengths, two on a compute unit: those of the last round have a unit of their own."""
-    code = "  s_and_b32 s8, s2, 1\n  s_lshl_b32 s8, s8, 3\n  s_add_u32 s8, s8, 16\nagain:\n" + MATRIX * 40
+    code = "  s_mul_i32 s8, s2, 0x9e3779b1\n  s_lshr_b32 s8, s8, 28\n  s_and_b32 s8, s8, 8\n"  # by chance
+    code += "  s_add_u32 s8, s8, 16\nagain:\n" + MATRIX * 40
     code += "  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 again\n"
     half_of_lds = {"gfx942": 32, "gfx950": 80}[arch] << 10
     kernel = build(kernel_f(code, arch, lds=half_of_lds), arch, "asm", ()).kernel("f")
@@ -611,4 +626,58 @@ def test_a_round_and_a_few_workgroups_is_less_than_two(build: Callable[..., Modu
         assert not session.last.data["uniform"]
         assert session.last.data["occupancy"]["groups_per_compute_unit"] == 2
         cycles.append(session.last.data["unit_cycles"])
-    assert 1.1 * cycles[0] < cycles[1] < 1.4 * cycles[0]
+    assert 1.05 * cycles[0] < cycles[1] < 1.4 * cycles[0]
+
+
+XCDS = 8
+# Workgroups of every second XCD, those of the others, go a loop once more often.
+HEAVY = """
+  s_and_b32 s9, s2, 1
+  s_cmp_eq_u32 s9, {odd}
+  s_cselect_b32 s9, {most}, {least}
+again:
+{work}  s_sub_u32 s9, s9, 1
+  s_cmp_lg_u32 s9, 0
+  s_cbranch_scc1 again
+"""
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_the_xcd_with_the_most_to_do_decides(build: Callable[..., Module], arch: str, sampled: bool) -> None:
+    """The work repeats with every second workgroup, and so with the XCDs: whichever half it is, the device takes as
+    long as if all of them had the longer work, but for its clock."""
+    groups, cycles = COMPUTE_UNITS[arch] * (8 if sampled else 2), {}
+    for least, odd in ((1, 0), (1, 1), (3, 0)):
+        code = HEAVY.format(odd=odd, most=3, least=least, work=MATRIX * 100)
+        got = predicted(build, arch, code, groups=groups, sampled=sampled)
+        cycles[least, odd] = got.data["unit_cycles"]
+        assert got.data["uniform"]
+        assert got.data["xcds_differ"] == (least == 1)
+        assert got.data["xcd"] == (odd if least == 1 else 0)
+    assert cycles[1, 0] == pytest.approx(cycles[1, 1], rel=0.01)
+    assert cycles[1, 0] == pytest.approx(cycles[3, 0], rel=0.01)
+
+
+def test_an_xcd_that_asks_for_more_gets_more_of_memory(build: Callable[..., Module], arch: str) -> None:
+    """One half of the XCDs copies three times as much as the other: memory moves it all in the time of its bytes."""
+    groups, copy = 8192, COPY.replace("s_waitcnt lgkmcnt(0)", "s_waitcnt lgkmcnt(0)\n{loop}")
+    seconds = {}
+    for least, most in ((1, 3), (3, 1), (2, 2)):
+        begin = f"  s_and_b32 s9, s2, 1\n  s_cmp_eq_u32 s9, 0\n  s_cselect_b32 s9, {least}, {most}\nagain:"
+        code = copy.format(loop=begin).replace("s2, 4096", "s2, 12288")
+        code += "  v_add_u32 v1, 4096, v1\n  s_sub_u32 s9, s9, 1\n  s_cmp_lg_u32 s9, 0\n  s_cbranch_scc1 again\n"
+        got = predicted(build, arch, code, groups=groups, words=groups * 3072, sampled=True)
+        assert got.bound == "hbm"
+        seconds[least, most] = got.seconds
+    assert seconds[1, 3] == pytest.approx(seconds[3, 1], rel=0.05)
+    assert seconds[1, 3] == pytest.approx(seconds[2, 2], rel=0.15)
+
+
+def test_one_xcd_has_all_of_the_work(build: Callable[..., Module], arch: str) -> None:
+    """Where seven of eight workgroups end at once, the units of one XCD do what is left."""
+    rounds = 4
+    code = f"  s_and_b32 s3, s2, 7\n  s_cmp_lg_u32 s3, 5\n  s_cbranch_scc1 .Ldone\n{MATRIX * 400}.Ldone:\n"
+    got = predicted(build, arch, code, groups=COMPUTE_UNITS[arch] * rounds, sampled=True).data
+    all_work = predicted(build, arch, MATRIX * 400, groups=COMPUTE_UNITS[arch] * rounds, sampled=True).data
+    assert got["unit_cycles"] == pytest.approx(all_work["unit_cycles"], rel=0.02)
+    assert got["issue_cycles"] == pytest.approx(all_work["issue_cycles"] / XCDS, rel=0.05)

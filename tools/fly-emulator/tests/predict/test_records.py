@@ -73,6 +73,8 @@ def test_records(compile_object: Callable[..., bytes], tmp_path: Path) -> None:
         ({"launches": [{**COPY_LAUNCH, "object": "none.hsaco"}]}, "none.hsaco"),
         ({"launches": [{**COPY_LAUNCH, "kernel": "g"}]}, "g"),
         ({"launches": [{**COPY_LAUNCH, "dynamic_lds": "much"}]}, "dynamic_lds is str, not int"),
+        ({"launches": [{**COPY_LAUNCH, "dynamic_lds": -4}]}, "dynamic_lds is -4, not a number of bytes"),
+        ({"launches": [{**COPY_LAUNCH, "args": [{**POINTER, "offset": 0, "bytes": 1 << 60}]}]}, "f: no room for the"),
         ({"work": {"routing": "uniform random"}, "shape": "large"}, "its shape 'large' not of tokens"),
     ],
 )
@@ -153,12 +155,13 @@ def test_other_spellings_of_a_record_say_the_same() -> None:
     struct = {"kind": "struct", "offset": 16, "size": 2, "hex": "0aff"}
     launch = {**COPY_LAUNCH, "args": [*COPY_LAUNCH["args"], struct]}
     usual = {"arch": "gfx942", "device": {"name": "MI325X"}, "launches": [launch]}
-    first, second = ({**one, "dtype": "torch.uint32", "shape": None} for one in COPY_LAUNCH["args"])
+    first, second = ({**one, "kind": "POINTER", "dtype": "torch.uint32", "shape": None} for one in COPY_LAUNCH["args"])
     spelled = {
         **launch, "kernel": "f.kd", "dynamic_lds": None, "args": [first, second, {**struct, "hex": "0x0aff"}],
+        "block": [float(extent) for extent in launch["block"]],
     }  # fmt: skip
     nothing = {"work": None, "timing": None, "fill": None}
-    other = {**usual, "arch": "gfx942:sramecc+:xnack-", "launches": [spelled], **nothing}
+    other = {**usual, "arch": "GFX942:sramecc+:xnack-", "device": "MI325X", "launches": [spelled], **nothing}
     got = check_record(other)
     assert [one.pop("shape") for one in usual["launches"][0]["args"][:2]] == [[1 << 20]] * 2  # what null says, too
     assert launch.pop("dynamic_lds") == 0

@@ -38,13 +38,16 @@ def check_fields(where: str, found: object, fields: Mapping[str, type | tuple[ty
 
 def _plain(record: object) -> object:
     """The record without what says nothing and other spellings of what is said: optional fields that are null, features
-    behind the architecture's name ("gfx942:xnack-"), "torch." before a type, "0x" before hexadecimal digits, the
-    descriptor's ".kd" behind a kernel's name. What is no record stays as it is, for `check_record`."""
+    behind the architecture's name ("gfx942:xnack-"), a device that is its name alone, extents like 64.0, "torch."
+    before a type, "0x" before hexadecimal digits, the descriptor's ".kd" behind a kernel's name, capitals in
+    architectures and kinds. What is no record stays as it is, for `check_record`."""
     if not isinstance(record, dict):
         return record
     out = _without_nulls(record, _RECORD)
     if isinstance(out.get("arch"), str):
-        out["arch"] = out["arch"].split(":")[0]
+        out["arch"] = out["arch"].split(":")[0].lower()
+    if isinstance(out.get("device"), str):
+        out["device"] = {"name": out["device"]}
     if isinstance(out.get("launches"), list):
         out["launches"] = [_plain_launch(one) for one in out["launches"]]
     return out
@@ -56,6 +59,9 @@ def _plain_launch(launch: object) -> object:
     out = _without_nulls(launch, _LAUNCH)
     if isinstance(out.get("kernel"), str):
         out["kernel"] = out["kernel"].removesuffix(".kd")
+    for field in ("grid_workgroups", "block"):
+        if isinstance(out.get(field), list):
+            out[field] = [int(n) if isinstance(n, float) and n.is_integer() else n for n in out[field]]
     if isinstance(out.get("args"), list):
         out["args"] = [_plain_argument(one) for one in out["args"]]
     return out
@@ -68,6 +74,8 @@ def _plain_argument(argument: object) -> object:
     for field, prefix in (("dtype", "torch."), ("hex", "0x")):
         if isinstance(out.get(field), str):
             out[field] = out[field].removeprefix(prefix)
+    if isinstance(out.get("kind"), str):
+        out["kind"] = out["kind"].lower()
     return out
 
 
@@ -97,6 +105,8 @@ def check_record(record: object) -> dict[str, Any]:
         where = f"launch {number}"
         check_fields(where, launch, _LAUNCH)
         check_fields(where, {"dynamic_lds": 0, **launch}, {"dynamic_lds": int})
+        if launch.get("dynamic_lds", 0) < 0:
+            raise RecordError(f"{where}: dynamic_lds is {launch['dynamic_lds']}, not a number of bytes")
         for field in ("grid_workgroups", "block"):
             _check_extents(f"{where}: {field}", launch[field])
         for index, argument in enumerate(launch["args"]):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from flydsl.emulator.device import Emulator, Module
-from flydsl.emulator.record_check import SCALARS, check_record
+from flydsl.emulator.record_check import SCALARS, RecordError, check_record
 from flydsl.emulator.record_contents import fill
 
 _BEHIND = 2 << 20  # bytes behind each tensor that a launch may reach, as it may on a device, whose pages are as large
@@ -78,7 +78,12 @@ def _tensors(launch: dict[str, Any]) -> dict[int, Any]:
     for argument in launch["args"]:
         if argument["kind"] == "pointer":
             before, size = argument.get("at", 0), argument["bytes"]
-            memory = mmap.mmap(-1, before + size + _BEHIND, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+            try:
+                memory = mmap.mmap(-1, before + size + _BEHIND, flags=flags)
+            except (OSError, OverflowError) as error:
+                where = f"{launch['kernel']}: no room for the {size} bytes at {argument['offset']} of the arguments"
+                raise RecordError(f"{where}: {error}") from error
             out[argument["offset"]] = np.frombuffer(memory, np.uint8)[before : before + size]
     return out
 
