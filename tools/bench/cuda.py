@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Row kernels on an NVIDIA GPU: right against float64, and timed beside a copy, torch and Triton in turns.
+"""Row kernels on an NVIDIA GPU: right against float64, and timed beside a copy, torch, Triton and QuACK in turns.
 
     tools/dev bench cuda pack build/cuda/pack        # anywhere: the artifacts (PTX) of all cases
     python3 cuda.py check build/cuda/pack            # on the GPU: every case against float64, into poisoned outputs
     python3 cuda.py run build/cuda/pack results.json # on the GPU: correctness of what is timed, times, cost of a launch
-    tools/dev bench cuda page results.json           # anywhere: docs/benchmarks/hopper.md and its plots
+    tools/dev bench cuda page results.json [another.json]  # anywhere: docs/benchmarks/hopper.md and its plots
 
 The machine with the GPU needs torch for CUDA, Triton and fly-runtime, and no compiler of ours: `tools/dev test --device
 cuda` says how they get there. Each time is that of a CUDA graph of launches over buffers that together are several
 times the L2, by events, the contenders taking turns; medians of the rounds, with the least and the most. Triton's
-kernels are one program a row, with the best of 4, 8 and 16 warps at each point.
+kernels are one program a row, with the best of 4, 8 and 16 warps at each point. QuACK is timed where it is installed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import cuda_peers
+
+ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = ("softmax", "rmsnorm", "layernorm")
 DTYPES = ("bf16", "f16", "f32")
 TIMED_DTYPES = DTYPES[:2]
@@ -255,6 +258,10 @@ def _triton_call(kernels: Any, given: Operands, warps: int) -> Callable[[], Any]
     return lambda: kernel(*arguments, N=columns, B=block, num_warps=warps)
 
 
+def _quack_call(given: Operands) -> Callable[[], Any]:
+    return cuda_peers.rows(given.case.operation, given.x, given.w, given.b, given.y, EPS)
+
+
 class Sample:
     """A CUDA graph of launches over rotating buffers."""
 
@@ -316,6 +323,11 @@ def _time_point(folder: Path, kernels: Any, case: Case, mib: int) -> dict[str, A
         "triton": tried[best],
         "ours": make(ours),
     }
+    if cuda_peers.has("QuACK"):
+        try:
+            samples["quack"] = make(_quack_call)
+        except Exception as error:  # a peer that cannot is said so, and the others are timed
+            print(f"QuACK, {case.name}: {type(error).__name__}: {str(error)[:300]}")
     times: dict[str, list[float]] = {name: [] for name in samples}
     for _ in range(ROUNDS):
         for name, sample in samples.items():
@@ -386,6 +398,17 @@ def _first_call(path: Path, cached: bool) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
+def _first_calls(path: Path) -> dict[str, list[float]]:
+    """`_first_call` of an artifact without and with the driver's cache: of three processes each, the middle one."""
+
+    def middle(cached: bool) -> list[float]:
+        return sorted(_first_call(path, cached) for _ in range(3))[1]
+
+    found = {"driver compiles": middle(False)}
+    _first_call(path, True)
+    return found | {"driver's cache": middle(True)}
+
+
 def _machine() -> dict[str, Any]:
     import torch
     import triton
@@ -400,18 +423,20 @@ def _machine() -> dict[str, Any]:
         "torch": torch.__version__,
         "triton": triton.__version__,
         "python": sys.version.split()[0],
+        "peers": cuda_peers.found(),
     }
 
 
-def run(folder: Path, output: Path, only: str, seconds: float) -> int:
-    """Time everything that is timed; when `seconds` are over the rest is left out, and counted."""
+def run(folder: Path, output: Path, only: str, seconds: float, others: list[Path]) -> int:
+    """Time everything that is timed, and the first load of other artifacts.
+
+    When `seconds` are over the rest is left out, and counted.
+    """
     kernels = _triton_kernels(output.parent)
     until = time.monotonic() + seconds
     report: dict[str, Any] = {"machine": _machine(), "rounds": ROUNDS, "points": [], "left_out": []}
     small = folder / f"{Case('rmsnorm', 'bf16', 1024).name}.so"
-    report["first_call_ms"] = {"driver compiles": _first_call(small, False), "driver's cache": []}
-    _first_call(small, True)
-    report["first_call_ms"]["driver's cache"] = _first_call(small, True)
+    report["first_call_ms"] = {path.stem: _first_calls(path) for path in (small, *others)}
     report["launch_us"] = _launch_cost(folder, kernels)
     print(json.dumps(report, indent=1), flush=True)
     points = [
@@ -450,17 +475,20 @@ def main() -> int:
         if name == "run":
             command.add_argument("output", type=Path)
             command.add_argument("--seconds", type=float, default=420.0, help="after which no more points are begun")
-    commands.add_parser("page").add_argument("results", type=Path)
+            command.add_argument("--others", type=Path, nargs="*", default=[], help="artifacts, for their first load")
+    made = commands.add_parser("page")
+    made.add_argument("results", type=Path)
+    made.add_argument("another", type=Path, nargs="?", help="of another run, for what a launch from Python took there")
     options = parser.parse_args()
     if options.command == "pack":
         return pack(options.folder, options.only)
     if options.command == "check":
         return check(options.folder, options.only, options.most_rows)
     if options.command == "run":
-        return run(options.folder, options.output, options.only, options.seconds)
+        return run(options.folder, options.output, options.only, options.seconds, options.others)
     from cuda_report.page import page
 
-    return page(options.results, ROOT / "docs" / "benchmarks")
+    return page(options.results, ROOT / "docs" / "benchmarks", options.another)
 
 
 if __name__ == "__main__":

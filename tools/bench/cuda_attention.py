@@ -9,7 +9,8 @@
 The machine with the GPU needs torch for CUDA and fly-runtime, and no compiler of ours; `cuda_timing.py` lies beside
 this file. A time is that of a CUDA graph of calls over rotating operands, by events; the contenders take turns, and
 each figure is the median of the rounds, with the least and the most. Peers are torch's `scaled_dot_product_attention`
-by cuDNN and by its own flash attention. FLOPs are 4 Sq Skv D of each head, half of it with the causal mask.
+by cuDNN and by its own flash attention, and FlashAttention-4 where it is installed (`cuda_peers.py`). FLOPs are
+4 Sq Skv D of each head, half of it with the causal mask.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import cuda_peers
 from cuda_timing import (
     SECONDS_OF_A_SAMPLE,
     check_apart,
@@ -260,6 +262,8 @@ def run(folder: Path, results: Path, lengths: list[int]) -> int:
             }
             contenders["cuDNN"] = _sdpa("CUDNN_ATTENTION", ours[0])
             contenders["torch flash"] = _sdpa("FLASH_ATTENTION", ours[0])
+            if cuda_peers.has("FlashAttention-4"):
+                contenders["FlashAttention-4"] = cuda_peers.attention(causal)
             calls = max(2, int(SECONDS_OF_A_SAMPLE * 500e12 / flops))
             graphs = graphs_of(contenders, sets, calls)
             for name, (median, least, most) in rates(graphs, calls, flops).items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix products on an NVIDIA Hopper GPU: right against float64, and timed beside cuBLAS and Triton in turns.
+"""Matrix products on an NVIDIA Hopper GPU: right against float64, and timed in turns beside cuBLAS and other peers.
 
     tools/dev bench cuda_gemm pack build/cuda/gemm       # anywhere: the artifacts (PTX) of all configurations
     python3 cuda_gemm.py check build/cuda/gemm           # on the GPU: awkward shapes against float64, poisoned outputs
@@ -11,7 +11,8 @@ The machine with the GPU needs torch for CUDA, Triton and fly-runtime, and no co
 graph of products over operands that together are several times the L2, by events; the contenders take turns, and each
 figure is the median of the rounds, with the least and the most. Operands are normal random numbers.
 cuBLAS is torch's: `torch.mm`, `torch._scaled_mm` with scales of 1. Triton's kernel reads through tensor descriptors and
-is tuned over tiles, stages and warps at each point.
+is tuned over tiles, stages and warps at each point. CuTe DSL is QuACK's product, tuned over its own configurations; it
+is timed for bf16 and many rows where QuACK is installed (`cuda_peers.py`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import cuda_peers
 from cuda_timing import (
     SECONDS_OF_A_SAMPLE,
     check_apart,
@@ -38,6 +40,7 @@ from cuda_timing import (
 
 _RESIDENT = 256 << 20
 _MOST_LAUNCHES = 300
+LARGE = 4096  # rows, from which CuTe DSL is timed, which is tuned for a minute
 INPUTS = ("bf16", "fp16", "fp8")
 TIMED = (
     ("bf16", 4096, 4096, 4096), ("bf16", 8192, 8192, 8192), ("bf16", 8192, 4096, 14336), ("bf16", 8192, 28672, 4096),
@@ -212,6 +215,21 @@ class Operands:
         return torch.mm(self.a, self.b.t(), out=self.c)
 
 
+def _bytes(dtype: str) -> int:
+    return 1 if dtype == "fp8" else 2
+
+
+def operands(dtype: str, m: int, n: int, k: int) -> list[Operands]:
+    """Sets of operands of a product that together are several times the L2."""
+    count = max(2, -(-_RESIDENT // ((m + n) * k * _bytes(dtype) + 2 * m * n)))
+    return [Operands(dtype, m, n, k, seed) for seed in range(count)]
+
+
+def ours(folder: Path, dtype: str, configuration: str) -> Callable[[Operands], Any]:
+    """Our product of a configuration, by its name, for operands of a type."""
+    return _ours(folder, _name(dtype, configuration))
+
+
 def _ours(folder: Path, name: str) -> Callable[[Operands], Any]:
     from flydsl import runtime
 
@@ -300,11 +318,10 @@ def run(folder: Path, results: Path, least: int = 0) -> int:
     triton_product = _triton()
     for dtype, m, n, k in [point for point in TIMED if point[1] >= least]:
         flops = 2.0 * m * n * k
-        size = 1 if dtype == "fp8" else 2
-        count = max(2, -(-_RESIDENT // ((m + n) * k * size + 2 * m * n)))
-        sets = [Operands(dtype, m, n, k, seed) for seed in range(count)]
+        size = _bytes(dtype)
+        sets = operands(dtype, m, n, k)
         contenders: dict[str, Callable[[Operands], Any]] = {
-            f"ours {name}": _ours(folder, _name(dtype, name))
+            f"ours {name}": ours(folder, dtype, name)
             for name, values in CONFIGURATIONS.items()
             if m <= values.get("rows", m)
             and (m <= 64 or "rows" not in values)
@@ -312,6 +329,8 @@ def run(folder: Path, results: Path, least: int = 0) -> int:
         }
         contenders["cuBLAS"] = lambda given: given.of_cublas()
         contenders["Triton"] = triton_product
+        if m >= LARGE and dtype != "fp8" and cuda_peers.has("QuACK"):
+            contenders["CuTe DSL"] = cuda_peers.product
         launches = min(_MOST_LAUNCHES, max(2, int(SECONDS_OF_A_SAMPLE * 600e12 / flops)))
         worst, equal = {}, {}
         wanted = sets[0].of_cublas().clone()
@@ -363,13 +382,15 @@ def main() -> int:
     made = commands.add_parser("page")
     made.add_argument("products", type=Path)
     made.add_argument("attention", type=Path, help="of cuda_attention.py")
+    made.add_argument("--power", type=Path, help="of cuda_power.py")
+    made.add_argument("--name", default="hopper-products.md", help="of the page, one for each kind of GPU")
     made.add_argument("--checked", nargs=3, default=("", "", ""), help="what the checks and the suites said")
     options = parser.parse_args()
     if options.command == "page":
         from cuda_report.products import page
 
         folder = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
-        return page(options.products, options.attention, folder, options.checked)
+        return page(options.products, options.attention, folder / options.name, options.checked, options.power)
     if options.command == "pack":
         return pack(options.folder)
     if options.command == "check":

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import cuda_peers
 
 ROUNDS = 25
 SECONDS_OF_A_SAMPLE = 10e-3
@@ -103,17 +106,26 @@ def write_results(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     import torch
 
     device = torch.cuda.get_device_properties(0)
-    found = {"device": device.name, "torch": torch.__version__, "cuda": torch.version.cuda, "rows": rows}
+    found = {
+        "device": device.name, "torch": torch.__version__, "cuda": torch.version.cuda, "peers": cuda_peers.found(),
+        "rows": rows,
+    }  # fmt: skip
     path.write_text(json.dumps(found, indent=1))
 
 
 def rates(graphs: dict[str, Any], count: int, flops: float) -> dict[str, tuple[float, float, float]]:
-    """TFLOP/s of each graph of `count` calls: median, least and most of the rounds, in which they take turns."""
+    """TFLOP/s of each graph of `count` calls: median, least and most of the rounds, in which they take turns.
+
+    The order of the turns is drawn anew for each round: near its limit of power the clock of a GPU depends on what ran
+    in the tens of milliseconds before, so that who always follows a slow contender would look faster.
+    """
     import torch
 
     found: dict[str, list[float]] = {name: [] for name in graphs}
+    turns, order = list(graphs.items()), random.Random(0)
     for _ in range(ROUNDS):
-        for name, graph in graphs.items():
+        order.shuffle(turns)
+        for name, graph in turns:
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
             graph.replay()

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks on NVIDIA GPUs do around the GPU: processes that hang, and what ptxas says."""
+"""What the benchmarks on NVIDIA GPUs do around the GPU: processes that hang, what ptxas says, peers, turns, pages."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -69,3 +71,86 @@ def test_what_ptxas_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setenv("FLYDSL_PTXAS", str(tmp_path / "none"))
     with pytest.raises(FileNotFoundError, match=r"FLYDSL_PTXAS=.*there is no such file"):
         assembler.find_ptxas()
+
+
+def test_peers_are_found_past_the_benchmark_of_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """QuACK imports the package `cuda`, and tools/bench/cuda.py is first on the path. What is absent is said once."""
+    for name, text in (("cuda/bindings/driver.py", ""), ("quack/__init__.py", "import cuda.bindings.driver\n")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in ("cuda", "quack", "cuda_peers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "path", [str(BENCH), str(tmp_path), *sys.path])
+    importlib.import_module("cuda")
+    peers = importlib.import_module("cuda_peers")
+    monkeypatch.setitem(peers.MODULES, "FlashAttention-4", "no_such_module_of_attention")
+    assert (peers.has("QuACK"), peers.has("FlashAttention-4"), peers.has("FlashAttention-4")) == (True, False, False)
+    absent = "absent: ModuleNotFoundError: No module named 'no_such_module_of_attention'"
+    assert peers.found()["FlashAttention-4"] == absent
+    assert capsys.readouterr().out == f"FlashAttention-4: {absent}\n"
+    assert str(BENCH) not in sys.path
+    for name in [name for name in sys.modules if name.split(".")[0] in ("cuda", "quack", "cuda_peers")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_the_order_of_turns_is_drawn_and_each_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    timing = load("cuda_timing", monkeypatch)
+    event = SimpleNamespace(record=lambda: None, elapsed_time=lambda end: 2.0)
+    cuda = SimpleNamespace(Event=lambda enable_timing: event, synchronize=lambda: None)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    ran: list[str] = []
+    graphs = {name: SimpleNamespace(replay=lambda name=name: ran.append(name)) for name in "abcd"}
+    assert timing.rates(graphs, 10, 1e9) == dict.fromkeys("abcd", (5.0, 5.0, 5.0))
+    rounds = [ran[at : at + 4] for at in range(0, len(ran), 4)]
+    assert len(rounds) == timing.ROUNDS
+    assert all(sorted(one) == list("abcd") for one in rounds)
+    assert len({one[0] for one in rounds}) == 4
+
+
+def write_json(path: Path, **found: Any) -> Path:
+    path.write_text(json.dumps({"device": "GPU", "torch": "2", "cuda": "13"} | found))
+    return path
+
+
+@pytest.mark.parametrize("peers", [False, True])
+def test_a_page_has_the_peers_that_were_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, peers: bool) -> None:
+    products = load("cuda_report.products", monkeypatch)
+    versions = {"QuACK": "0.6", "FlashAttention-4": "4.0", "CuTe DSL": "4.8"}
+
+    def rows(point: dict[str, Any], **rates: float) -> list[dict[str, Any]]:
+        return [
+            point | {"contender": name.replace("_", " "), "tflops": rate, "least": rate, "most": rate, "equal": 1.0}
+            for name, rate in rates.items()
+        ]
+
+    large, few = ({"dtype": "bf16", "m": m, "n": 8192, "k": 8192} for m in (8192, 16))
+    forward = {"dtype": "bf16", "head_dim": 64, "causal": True, "group": 1, "batch": 1, "length": 512}
+    of_products = rows(large, ours_256x4=600.0, cuBLAS=500.0, Triton=400.0, **({"CuTe DSL": 480.0} if peers else {}))
+    of_products += rows(few, ours_64x12r16=30.0, cuBLAS=40.0)
+    forwards = rows(forward, ours_default=300.0, cuDNN=200.0, **({"FlashAttention-4": 400.0} if peers else {}))
+    power = [large | {"contender": name, "tflops": 650.0, "watts": 700.0, "megahertz": 1400.0} for name in ("cuBLAS",)]
+    target = tmp_path / "page.md"
+    products.page(
+        write_json(tmp_path / "gemm.json", peers=versions, rows=of_products),
+        write_json(tmp_path / "attention.json", peers=versions, rows=forwards),
+        target,
+        ("first", "second", "third"),
+        write_json(tmp_path / "power.json", rows=power) if peers else None,
+    )
+    said = target.read_text()
+    cells = " 480 | 1.250 |" if peers else ""
+    assert f"| bf16 8192 x 8192 x 8192 | 600 (600, 600) | 500 (500, 500) | 400 |{cells} 1.200 | 1.000000 |" in said
+    assert f"| bf16 16 x 8192 x 8192 | 30 (30, 30) | 40 (40, 40) |  |{' | |' * peers} 0.750 | 1.000000 |" in said
+    assert f"| 200 (200, 200) |  |{' 400 | 0.750 |' * peers} 1.500 |" in said
+    for part in (
+        "CuTe DSL 4.8 is the product of QuACK 0.6",
+        "ours / CuTe DSL 1.250",
+        "FlashAttention-4 is 4.0",
+        "| 1759 |",
+    ):
+        assert (part in said) == peers
+    for table in said.split("\n\n"):
+        if table.startswith("|"):
+            assert len({line.count("|") for line in table.strip().splitlines()}) == 1

@@ -8,7 +8,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-PEERS = ("copy", "torch", "triton")
+PEERS = {"copy": "copy", "torch": "torch", "triton": "Triton", "quack": "QuACK"}
+"""Contenders in the results, and their names. QuACK is there where it was installed."""
 
 _HEAD = """\
 # Hopper: time on hardware
@@ -18,55 +19,67 @@ Python {python}, by `tools/bench/cuda.py`. Times are those of CUDA graphs of lau
 more in all), by events, the contenders taking turns in one run: medians of {rounds} rounds, with the least and most.
 TB/s counts what is read and written once. Triton is one program a row with the best of 4, 8 and 16 warps at each point;
 `copy` is torch's, of the same size; of 512 MiB and more it is a slower one than below, so that kernels beat it there.
-Results of ours were compared with float64 in the same run.
+{quack}Results of ours were compared with float64 in the same run.
 
 ## Rows: ours against each peer
 
 Above 1 ours is faster. Geometric means over operations, types and columns, and the lowest point.
 
-| MiB moved | points | copy | torch | Triton | lowest against the fastest of the three |
-|---|---|---|---|---|---|"""
+| MiB moved | points | {names} | lowest against the fastest kernel | and against copy too |
+|---|---|{dashes}---|---|"""
+
+_QUACK = """\
+QuACK is {version} with CuTe DSL {dsl}, as it configures its kernels itself; its layernorm takes weights of f32.
+"""
 
 _POINTS = """
 ## All points
 
-| operation | rows x columns | MiB | ours: µs (least, most) | TB/s | copy | torch | Triton (warps) | error / allowed |
-|---|---|---|---|---|---|---|---|---|"""
+| operation | rows x columns | MiB | ours: µs (least, most) | TB/s | {names} | error / allowed |
+|---|---|---|---|---|{dashes}---|"""
 
 _LAUNCH = """
 ## A launch from Python
 
 Microseconds per call, four rows of 1024, three tensors; median (least, most) of 9 rounds of 2000 calls in turns.
 
-| call | µs |
-|---|---|"""
+| call | µs |{more}
+|---|---|{dashes}"""
 
 
-def _ratio(point: dict[str, Any], peers: tuple[str, ...]) -> float:
+def _ratio(point: dict[str, Any], peers: list[str]) -> float:
     """Ours against the fastest of some peers: above 1 ours is faster."""
-    return float(min(point["us"][peer][0] for peer in peers) / point["us"]["ours"][0])
+    return float(min(point["us"][peer][0] for peer in peers if peer in point["us"]) / point["us"]["ours"][0])
 
 
-def _size_row(points: list[dict[str, Any]], mib: int) -> str:
+def _size_row(points: list[dict[str, Any]], mib: int, peers: list[str]) -> str:
     chosen = [point for point in points if point["mib"] == mib]
-    means = (statistics.geometric_mean(_ratio(point, (peer,)) for point in chosen) for peer in PEERS)
-    worst = min(chosen, key=lambda point: _ratio(point, PEERS))
+    means = [
+        statistics.geometric_mean(_ratio(point, [peer]) for point in chosen if peer in point["us"]) for peer in peers
+    ]
+
+    def lowest(of: list[str]) -> str:
+        worst = min(chosen, key=lambda point: _ratio(point, of))
+        return f"{_ratio(worst, of):.2f} ({worst['case']})"
+
     shown = " | ".join(f"{mean:.2f}" for mean in means)
-    return f"| {mib} | {len(chosen)} | {shown} | {_ratio(worst, PEERS):.2f} ({worst['case']}) |"
+    kernels = [peer for peer in peers if peer != "copy"]
+    return f"| {mib} | {len(chosen)} | {shown} | {lowest(kernels)} | {lowest(peers)} |"
 
 
-def _point_row(point: dict[str, Any]) -> str:
+def _point_row(point: dict[str, Any], peers: list[str]) -> str:
     us, size = point["us"], point["bytes"] / 1e6
     rate = {name: f"{size / one[0]:.2f}" for name, one in us.items()}
+    rate["triton"] += f" ({point['triton_warps']})"
     middle, least, most = us["ours"]
+    beside = " | ".join(rate.get(peer, "") for peer in peers)
     return (
         f"| {point['operation']} {point['dtype']} | {point['rows']} x {point['columns']} | {point['mib']} "
-        f"| {middle:.1f} ({least:.1f}, {most:.1f}) | {rate['ours']} | {rate['copy']} | {rate['torch']} "
-        f"| {rate['triton']} ({point['triton_warps']}) | {point['worst_error']:.2f} |"
+        f"| {middle:.1f} ({least:.1f}, {most:.1f}) | {rate['ours']} | {beside} | {point['worst_error']:.2f} |"
     )
 
 
-def _plot(points: list[dict[str, Any]], operation: str, path: Path) -> None:
+def _plot(points: list[dict[str, Any]], operation: str, peers: list[str], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("svg")
@@ -81,9 +94,10 @@ def _plot(points: list[dict[str, Any]], operation: str, path: Path) -> None:
             for point in points
             if (point["columns"], point["dtype"], point["operation"]) == (count, "bf16", operation)
         ]
-        for name in (*PEERS, "ours"):
-            rates = [point["bytes"] / point["us"][name][0] / 1e6 for point in chosen]
-            axis.plot([point["mib"] for point in chosen], rates, marker="o", label=name)
+        for name in (*peers, "ours"):
+            there = [point for point in chosen if name in point["us"]]
+            rates = [point["bytes"] / point["us"][name][0] / 1e6 for point in there]
+            axis.plot([point["mib"] for point in there], rates, marker="o", label=PEERS.get(name, name))
         axis.set_xscale("log", base=2)
         axis.set_title(f"{operation}, {count} columns, bf16", fontsize=9)
         axis.set_xlabel("MiB moved")
@@ -94,28 +108,56 @@ def _plot(points: list[dict[str, Any]], operation: str, path: Path) -> None:
     plt.close(figure)
 
 
-def page(results: Path, folder: Path) -> int:
-    """Write hopper.md, hopper.json and the plots into a folder from the results of a run."""
+def _launches(report: dict[str, Any], another: dict[str, Any] | None) -> list[str]:
+    """What a launch from Python took in this run, and in another one."""
+    runs = [report["launch_us"], *([another["launch_us"]] if another else [])]
+    lines = [_LAUNCH.format(more=" in another run, on another host |" * bool(another), dashes="---|" * bool(another))]
+    for name in runs[0]:
+        cells = (f"{one[name][0]:.2f} ({one[name][1]:.2f}, {one[name][2]:.2f})" for one in runs)
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def page(results: Path, folder: Path, another: Path | None = None) -> int:
+    """Write hopper.md, hopper.json and the plots into a folder from the results of a run.
+
+    Of another run the page has what a launch from Python took.
+    """
     report = json.loads(results.read_text())
     points = report["points"]
+    peers = [peer for peer in PEERS if any(peer in point["us"] for point in points)]
     (folder / "hopper.json").write_text(json.dumps(report, indent=1) + "\n")
-    driver = report["machine"]["nvidia_smi"].split(", ")[1]
-    lines = [_HEAD.format(rounds=report["rounds"], driver=driver, **report["machine"])]
-    lines += [_size_row(points, mib) for mib in sorted({point["mib"] for point in points})]
+    machine, names = report["machine"], [PEERS[peer] for peer in peers]
+    versions, dashes = machine.get("peers", {}), "---|" * len(peers)
+    quack = _QUACK.format(version=versions["QuACK"], dsl=versions["CuTe DSL"]) if "quack" in peers else ""
+    driver = machine["nvidia_smi"].split(", ")[1]
+    lines = [
+        _HEAD.format(
+            rounds=report["rounds"], driver=driver, quack=quack, names=" | ".join(names), dashes=dashes,
+            **{key: machine[key] for key in ("gpu", "multiprocessors", "torch", "triton", "python")},
+        )
+    ]  # fmt: skip
+    lines += [_size_row(points, mib, peers) for mib in sorted({point["mib"] for point in points})]
     for operation in dict.fromkeys(point["operation"] for point in points):
-        _plot(points, operation, folder / f"hopper-{operation}.svg")
+        _plot(points, operation, peers, folder / f"hopper-{operation}.svg")
         lines += ["", f"![{operation}](hopper-{operation}.svg)"]
-    lines += [_POINTS, *map(_point_row, points)]
+    headings = " | ".join(f"{name} (warps)" if name == "Triton" else name for name in names)
+    lines.append(_POINTS.format(names=headings, dashes=dashes))
+    lines += [_point_row(point, peers) for point in points]
     if report["left_out"]:
         lines += ["", f"Not reached in the time of the run: {len(report['left_out'])} points."]
-    lines += [_LAUNCH]
-    lines += [f"| {name} | {one[0]:.2f} ({one[1]:.2f}, {one[2]:.2f}) |" for name, one in report["launch_us"].items()]
-    first = "; ".join(f"{name}: {one[0]:.1f}, {one[1]:.1f}" for name, one in report["first_call_ms"].items())
+    lines += _launches(report, json.loads(another.read_text()) if another else None)
     lines += [
         "",
-        "The first call of a row kernel in a new process, milliseconds for the artifact's file and for its load",
+        "The first load of an artifact in a new process, milliseconds for its file and for the driver. It is what a",
+        "first call takes beside our compiler, whose share is not in it.",
+        "",
+        "| artifact | driver compiles | driver's cache |",
+        "|---|---|---|",
     ]
-    lines += [f"on the device: {first}.", ""]
-    (folder / "hopper.md").write_text("\n".join(lines))
+    for name, found in report["first_call_ms"].items():
+        cells = " | ".join(f"{one[0]:.0f}, {one[1]:.1f}" for one in found.values())
+        lines.append(f"| {name} | {cells} |")
+    (folder / "hopper.md").write_text("\n".join([*lines, ""]))
     print(f"{len(points)} points: {folder / 'hopper.md'}")
     return 0

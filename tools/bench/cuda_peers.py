@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peers on NVIDIA GPUs that do not come with torch: QuACK, whose kernels are CuTe DSL, and FlashAttention-4.
+
+They are measured where they can be imported. Where they cannot, each is named once, with the error, and the results
+say so too. `python3 -m pip install quack-kernels flash-attn-4` brings both, and CuTe DSL.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+MODULES = {"QuACK": "quack", "FlashAttention-4": "flash_attn.cute.interface"}
+_PACKAGES = {"QuACK": "quack-kernels", "FlashAttention-4": "flash-attn-4", "CuTe DSL": "nvidia-cutlass-dsl-libs-base"}
+
+
+@functools.cache
+def found() -> dict[str, str]:
+    """What each peer is: its version, or `absent` and why.
+
+    From here on nothing is imported out of this folder: its `cuda.py` hides NVIDIA's package `cuda`, which the peers
+    and the processes that they start import.
+    """
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [one for one in sys.path if Path(one or ".").resolve() != here]
+    if getattr(sys.modules.get("cuda"), "__file__", None) == str(here / "cuda.py"):
+        del sys.modules["cuda"]
+    said = {}
+    for name, module in MODULES.items():
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a peer that cannot be imported is said so, and the others are timed
+            said[name] = f"absent: {type(error).__name__}: {str(error)[:300]}"
+            print(f"{name}: {said[name]}", flush=True)
+            continue
+        said[name] = _version(_PACKAGES[name])
+    if any(not one.startswith("absent") for one in said.values()):
+        said["CuTe DSL"] = _version(_PACKAGES["CuTe DSL"])
+    return said
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "of an unknown version"
+
+
+def has(name: str) -> bool:
+    """Whether a peer of MODULES is here."""
+    return not found()[name].startswith("absent")
+
+
+def rows(operation: str, x: Any, w: Any, b: Any, y: Any, eps: float) -> Callable[[], Any]:
+    """A call of QuACK's softmax, rmsnorm or layernorm, as it configures them itself, into y.
+
+    Its layernorm takes weights and biases of f32 only.
+    """
+    import torch
+    from quack.rmsnorm import _rmsnorm_fwd
+    from quack.softmax import _softmax_fwd
+
+    if operation == "softmax":
+        return lambda: _softmax_fwd(x, y)
+    if operation == "rmsnorm":
+        return lambda: _rmsnorm_fwd(x, w, y, eps=eps)
+    wide, offset = w.to(torch.float32), b.to(torch.float32)
+    return lambda: _rmsnorm_fwd(x, wide, y, offset, eps=eps, is_layernorm=True)
+
+
+def product(given: Any) -> Any:
+    """QuACK's product C = A B^T, tuned over its configurations at the first call of a shape."""
+    from quack.gemm_interface import gemm
+
+    return gemm(given.a, given.b.t(), out=given.c, tuned=True)
+
+
+def attention(causal: bool) -> Callable[[Any], Any]:
+    """FlashAttention-4's forward pass for this GPU, with the LSE."""
+    from flash_attn.cute.interface import _flash_attn_fwd
+
+    def run(given: Any) -> Any:
+        return _flash_attn_fwd(
+            given.q, given.k, given.v, causal=causal, return_lse=True, out=given.out, lse=given.lse
+        )  # fmt: skip
+
+    return run
