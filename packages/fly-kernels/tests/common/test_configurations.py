@@ -96,7 +96,7 @@ def test_plans_of_rope():
     assert plan_rope(9, 4).block == 256
     assert plan_rope(40, 8).block == 320
     for heads in (1, 7, 72, 136, 1000):
-        plan = plan_rope(heads, 8)
+        plan = plan_rope(heads, 8, rope_config())
         assert plan.parts * plan.heads_each >= heads
         assert (plan.parts - 1) * plan.heads_each < heads
         assert plan.block <= rope_config().most

@@ -106,7 +106,8 @@ def test_a_tuned_class_of_shapes_comes_before_the_rules(table, arch):
     assert found == GemmConfig(64, 64, 256, 2, waves=(2, 2))
     table["gemm_shapes"][arch][0]["config"] = {**config, "split_k": 16}
     assert default_config(arch, "bf16", 200, 400, 544).split_k != 16  # 544 has no 16 parts: the rules
-    assert default_config(arch, "fp16", 200, 400, 1024).waves is None  # nothing was found for it
+    assert default_config(arch, "fp16", 200, 400, 1024) == default_config(arch, "bf16", 200, 400, 1024)
+    assert default_config(arch, "int8", 200, 400, 1024).waves is None  # nothing was found for it
     assert default_config(arch, "bf16", 300, 400, 1024).waves is None
 
 

@@ -201,6 +201,13 @@ def test_default_configurations_fit(arch_name, in_dtype, shape):
 
 
 @pytest.mark.parametrize("arch_name", ["gfx942", "gfx950"])
+def test_fp16_has_what_was_found_for_bf16(arch_name):
+    shape = (32, 4096, 4096)
+    assert default_config(arch_name, "bf16", *shape).waves == (2, 2), "a finding, no rule"
+    assert default_config(arch_name, "fp16", *shape) == default_config(arch_name, "bf16", *shape)
+
+
+@pytest.mark.parametrize("arch_name", ["gfx942", "gfx950"])
 def test_k_is_split_where_that_saves_more_than_it_costs(arch_name):
     """64 tiles, a quarter of the compute units; each loads 80 times K."""
     assert [default_config(arch_name, "fp16", 16, 4096, k).split_k for k in (2048, 3072, 4096, 16384)] == [1, 1, 4, 4]

@@ -64,8 +64,9 @@ def plan_rope(heads: int, lanes: int, config: RopeConfig = RopeConfig()) -> Rope
     return RopePlan(lanes, 1, parts, -(-heads // parts))
 
 
-# All chips have the same workgroups, so one entry serves them.
-_DEFAULTS = dict.fromkeys(WRITTEN_FOR, RopeConfig())
+# By predicted time, two workgroups of a token with many heads take 1 to 7 % less than one on gfx942 and gfx950
+# (docs/benchmarks/rows.md); others were not looked at.
+_DEFAULTS = dict.fromkeys(WRITTEN_FOR, RopeConfig()) | dict.fromkeys(("gfx942", "gfx950"), RopeConfig(256, 256))
 
 
 def rope_config(config: RopeConfig | None = None) -> RopeConfig:

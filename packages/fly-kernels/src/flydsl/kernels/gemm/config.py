@@ -148,10 +148,13 @@ def _depth(k_bytes: int) -> int:
 
 
 def _tuned(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConfig | None:
-    """What was found for the class of a shape, if this shape can have it."""
-    size = ELEMENT_BYTES[in_dtype]
+    """What was found for the class of a shape, if this shape can have it.
+
+    fp16 has what was found for bf16: as many bytes, in instructions of the same rate.
+    """
+    size, kind = ELEMENT_BYTES[in_dtype], "bf16" if in_dtype == "fp16" else in_dtype
     for found in defaults("gemm_shapes", arch) if M > 0 and N > 0 else ():
-        if found["in_dtype"] == in_dtype and found["class"] == shape_class(M, N, K):
+        if found["in_dtype"] == kind and found["class"] == shape_class(M, N, K):
             values = dict(found["config"])
             waves, split = values.pop("waves"), values["split_k"]
             if K * size % (64 * split):
