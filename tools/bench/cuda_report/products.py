@@ -133,8 +133,8 @@ def page(gemm: Path, attention: Path, target: Path, checked: tuple[str, str, str
         _versions(products, products["rows"], "CuTe DSL"), _versions(forwards, forwards["rows"], "FlashAttention-4")
     )  # fmt: skip
     said = dsl and (
-        f"\nCuTe DSL {dsl['CuTe DSL']} is the product of QuACK {dsl['QuACK']}, tuned over its own configurations at each "
-        "point."
+        f"\nCuTe DSL {dsl['CuTe DSL']} is the product of QuACK {dsl['QuACK']}, tuned over its own configurations at "
+        "each point."
     )
     lines = [
         _HEAD.format(
