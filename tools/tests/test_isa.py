@@ -127,6 +127,9 @@ def test_no_operation_takes_its_count():
         ("v_wmma_bf16_16x16x16_bf16", "", "gfx1201", 16),
         ("v_wmma_f32_16x16x16_fp8_bf8", "", "gfx1201", 8),
         ("v_wmma_i32_16x16x32_iu4", "", "gfx1201", 8),
+        ("v_wmma_f32_16x16x32_bf16", "", "gfx1250", 8),
+        ("v_wmma_i32_16x16x64_iu8", "", "gfx1250", 16),
+        ("v_wmma_scale_f32_16x16x128_f8f6f4", "", "gfx1250", 8),
         ("v_swmmac_f32_16x16x32_f16", "", "gfx1201", 16),
     ],
 )

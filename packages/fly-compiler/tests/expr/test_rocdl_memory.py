@@ -82,6 +82,19 @@ def test_descriptors():
         tdm_ops.tensor_wait()
 
 
+def test_the_wave_of_a_descriptor_can_be_given():
+    """Then the kernel asks for it once, wherever descriptors are made."""
+    for given, asked in ((False, 2), (True, 1)):
+        with kernel(TENSOR, "i32", arch="gfx1250") as k:
+            lds = fx.SharedAllocator().allocate(fx.Array[fx.Float16, 4096]).peek().ptr
+            wave = rocdl.wave_id() if given else None
+            for _ in range(2):
+                tdm_ops.make_tensor_descriptor_2d(
+                    fx.Tensor(k.args[0]), lds, (0, 0), (64, 128), (128, 1), (32, 64), num_warps=4, wave=wave
+                )
+            assert k.ir().count("rocdl.readfirstlane") == asked
+
+
 def test_cluster_loads():
     with kernel("!fly.ptr<i32, global>", arch="gfx1250") as k:
         lds = fx.SharedAllocator().allocate(fx.Array[fx.Int32, 64]).peek().ptr

@@ -156,6 +156,7 @@ def make_tensor_descriptor_2d(
     early_timeout: bool = False,
     oob_outer_bound: IntLike | None = None,
     oob_inner_bound: IntLike | None = None,
+    wave: IntLike | None = None,
 ) -> TDMDescriptor2D:
     """Return the descriptor of one two-dimensional tile.
 
@@ -179,6 +180,8 @@ def make_tensor_descriptor_2d(
         early_timeout: give the group up early.
         oob_outer_bound: bound of the outer coordinate, instead of the tensor's extent.
         oob_inner_bound: bound of the inner coordinate, instead of the tensor's extent.
+        wave: this wave's number among `num_warps`, by default `wave_id()`. Given from before a loop, what depends on it
+            is not computed in each turn.
 
     Raises:
         ValueError: an element size, padding or number of waves that cannot be encoded, or another target.
@@ -188,7 +191,7 @@ def make_tensor_descriptor_2d(
     if elem_bytes not in (1, 2, 4, 8):
         raise ValueError(f"elements of the tensor data mover have 1, 2, 4 or 8 bytes, not {elem_bytes!r}")
     warps, block = compute_warp_distribution(tile_shape, num_warps)
-    warp_outer, warp_inner = _warp_coordinates(warps)
+    warp_outer, warp_inner = _warp_coordinates(warps, wave)
     outer = as_numeric(global_offset[0]) + warp_outer * block[0]
     inner = as_numeric(global_offset[1]) + warp_inner * block[1]
     row = as_numeric(strides[0])
@@ -228,13 +231,13 @@ def make_tensor_descriptor_2d(
     return TDMDescriptor2D(_words(group0), _words(group1))
 
 
-def _warp_coordinates(warps: Sequence[int]) -> tuple[Any, Any]:
+def _warp_coordinates(warps: Sequence[int], wave: Any = None) -> tuple[Any, Any]:
     """Return this wave's coordinates; the outer one varies fastest."""
     if tuple(warps) == (1, 1):
         return Int32(0), Int32(0)
     from .lanes import wave_id
 
-    wave = wave_id()
+    wave = wave_id() if wave is None else as_numeric(wave).to(Int32)
     return wave % warps[0], wave // warps[0]
 
 

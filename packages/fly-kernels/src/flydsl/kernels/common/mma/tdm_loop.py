@@ -26,6 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..black_box import black_box
 from ..gfx1250_cluster import compute_mcast_masks
 from ..language import fx
 from ..utils import cdiv
@@ -258,7 +259,7 @@ def tdm_loop(
     (tile_m, tile_n, _), (rows, columns) = loop.tile, loop.wave_blocks
     mover, waves = fx.rocdl.tdm_ops, loop.waves[0] * loop.waves[1]
     all_steps = loop.steps if all_steps is None else all_steps
-    masks = _masks(loop)
+    masks, wave = _masks(loop), fx.rocdl.wave_id()
 
     sums = mine.make_fragment_C(_shape_only(lds, fx.Float32, (tile_n, tile_m), (1, tile_n)))
     sums.fill(0)
@@ -279,7 +280,10 @@ def tdm_loop(
             atom = fx.make_copy_atom(fx.UniversalCopy(loop.kinds[which].access), kind)
             read = readers[which](atom, carriers[which]).get_slice(thread)
             held = [[make(shape) for _ in range(loop.blocks)] for _ in range(count)]
-            ways.append((atom, read, read.partition_S(staged), held))
+            sources = [[read.partition_S(staged)] * buffers] * count
+            if fx.const_expr(loop.kinds[which].access == 64):
+                sources = _within_reach(read, staged, count, buffers)
+            ways.append((atom, read, sources, held))
         else:
             parts = (mine.partition_A if of_b else mine.partition_B)(staged)
             words.append(
@@ -292,7 +296,7 @@ def tdm_loop(
             shared = not loop.specialized and box.shared_by(waves)
             alone = fx.Int32(1)
             if fx.const_expr(not shared and waves > 1):
-                alone = (fx.rocdl.wave_id() == which % waves).select(fx.Int32(1), fx.Int32(0))
+                alone = (wave == which % waves).select(fx.Int32(1), fx.Int32(0))
             first, tile = fx.Int32(step) + first_step, (box.outer, box.inner)
             outer = operand.first_row // box.down
             # Only the address changes from step to step: K ends with a step, which no bound has to tell.
@@ -301,7 +305,7 @@ def tdm_loop(
             descriptor = mover.make_tensor_descriptor_2d(
                 base, starts[which], (outer, 0), (cdiv(operand.rows, box.down), box.inner), (operand.apart, 1), tile,
                 elem_bytes=box.size, pad_interval=box.inner if box.pad else 0, pad_amount=box.pad,
-                num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2],
+                num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2], wave=wave,
                 lds_byte_offset=now.buffer(buffers - 1, buffers) * box.units * box.size,
             )  # fmt: skip
             mover.tensor_load_2d(descriptor)
@@ -328,10 +332,11 @@ def tdm_loop(
                 each = fx.logical_divide(parts[0, None, block, buffer], fx.make_layout(1, 1))
                 for number, one in enumerate(held):
                     fx.copy(word_atom, each[None, number], one[block])
-        for atom, read, parts, held in ways:
+        for atom, read, sources, held in ways:
             for block in range(loop.blocks):
                 for number, one in enumerate(held):
-                    fx.copy(atom, parts[None, number, block, buffer], read.retile(one[block])[None, 0, 0])
+                    source = sources[number][buffer][None, number, block, buffer]
+                    fx.copy(atom, source, read.retile(one[block])[None, 0, 0])
         for block in range(loop.blocks):
             for n in range(columns):
                 for m in range(rows):
@@ -346,6 +351,23 @@ def tdm_loop(
         fx.rocdl.cluster.cluster_barrier()  # all are there before one fills another's LDS
     loop.pipeline.run(step, looped)
     return {(m, n): sums[None, n, m].load().reshape(loop.atom.results) for m in range(rows) for n in range(columns)}
+
+
+def _within_reach(reader: Any, staged: fx.Tensor, rows: int, buffers: int) -> list[list[fx.Tensor]]:
+    """The partition of a tensor in LDS for each block of rows and buffer, which begin in registers of their own.
+
+    An instruction reads 8 bytes at two places that are up to 2,040 bytes from what its register says; from one register
+    for all only a part is in reach, and the rest takes an instruction for each place.
+    """
+    layout = fx.get_layout(reader.partition_S(staged))
+    places = fx.make_view(fx.make_int_tuple(0), fx.get_layout(staged))
+    first = fx.Int32(fx.get_iter(reader.partition_S(places)).unpack())
+
+    def begun(row: int, buffer: int) -> fx.Tensor:
+        away = fx.crd2idx((0, row, 0, buffer), layout).unpack()
+        return fx.make_view(fx.get_iter(staged) + (black_box(first + away) - away), layout)
+
+    return [[begun(row, buffer) for buffer in range(buffers)] for row in range(rows)]
 
 
 def _meet(loop: TdmLoop) -> None:
