@@ -8,6 +8,7 @@
     tools/dev bench tuning --save times.json; tools/dev bench tuning --load times.json --method evolution
     tools/dev bench tuning --only gemm --export              # and write what was found to the defaults of fly-kernels
     tools/dev bench tuning --gemm 16x4096x4096 64x8192x8192 --dtype fp8 --export    # defaults of other GEMMs, by search
+    tools/dev bench tuning --from tuned.json                  # defaults of GEMMs by `python -m flydsl.autotune export`
 
 Each configuration of a space (`flydsl.kernels.tuning`) is compiled and predicted once, for the emulated device of
 FLYDSL_GPU_ARCH: that is the exhaustive search, some 20 minutes on two cores. The search then goes its way and is told
@@ -120,18 +121,21 @@ def look(arch: str, shape: tuple[int, ...], options: argparse.Namespace, known: 
         flush=True,
     )
     if off and options.export:
-        export(arch, options.dtype, shape, choice, reached, facts_of(found.key).model)
+        export(arch, options.dtype, shape, choice.to_dict(), reached, facts_of(found.key).model)
     return off and not options.export
 
 
-def export(arch: str, in_dtype: str, shape: tuple[int, ...], config: Any, milliseconds: float, model: str) -> None:
-    """Put the configuration of a GEMM's class of shapes into the defaults of fly-kernels, for review."""
+def export(
+    arch: str, in_dtype: str, shape: tuple[int, ...], config: dict[str, Any], milliseconds: float, model: str
+) -> None:
+    """Put the configuration of a GEMM's class of shapes into the defaults of fly-kernels, for review. What was measured
+    has no model."""
     from flydsl.kernels.common.defaults import dump, load, shape_class
 
     table = load(DEFAULTS.read_text())
     entry = {
-        "in_dtype": in_dtype, "shape": list(shape), "config": config.to_dict(), "milliseconds": round(milliseconds, 7),
-        "model": model,
+        "in_dtype": in_dtype, "shape": list(shape), "config": config, "milliseconds": round(milliseconds, 7),
+        **({"model": model} if model else {}),
     }  # fmt: skip
 
     def key(one: dict[str, Any]) -> tuple[str, list[int]]:
@@ -140,6 +144,19 @@ def export(arch: str, in_dtype: str, shape: tuple[int, ...], config: Any, millis
     others = [one for one in table["gemm_shapes"][arch] if key(one) != key(entry)]
     table["gemm_shapes"][arch] = sorted([*others, entry], key=key)
     DEFAULTS.write_text(dump(table))
+
+
+def take(path: Path) -> None:
+    """Put the best of each GEMM that an export of the database of results has into the defaults: what the searches of
+    one machine found, or of many, whose databases were merged."""
+    for one in json.loads(path.read_text()):
+        if one["function"] == "gemm" and one["role"] == "best":
+            in_dtype, *shape = one["shape"].split()
+            config = {name: one["config"][name] for name in ("tile_m", "tile_n", "split_k", "waves")}
+            export(
+                one["architecture"], in_dtype, tuple(map(int, shape)), config, one["milliseconds"], one["model"]
+            )  # fmt: skip
+            print(f"{one['architecture']} gemm {in_dtype} {'x'.join(shape)}: {config} ({one['measure']})")
 
 
 def shape_of(text: str) -> tuple[int, ...]:
@@ -162,7 +179,11 @@ def main() -> int:
     parser.add_argument("--gemm", nargs="+", type=shape_of, metavar="MxNxK", help="look at the defaults of these")
     parser.add_argument("--shapes", nargs="+", type=shape_of, metavar="AxBxC", help="of --only, in place of its three")
     parser.add_argument("--dtype", choices=("bf16", "fp16", "fp8", "int8"), default="bf16", help="of GEMMs")
+    parser.add_argument("--from", dest="take", type=Path, metavar="PATH", help="an export, whose GEMMs become defaults")
     options = parser.parse_args()
+    if options.take:
+        take(options.take)
+        return 0
     if options.shapes and options.only is None:
         parser.error("--shapes needs --only: which family are they of?")
     device = current_device()
@@ -193,7 +214,7 @@ def main() -> int:
                     flush=True,
                 )
                 if options.export and family == "gemm":
-                    export(device.arch, options.dtype, shape, row["choice"], row["found"], row["model"])
+                    export(device.arch, options.dtype, shape, row["choice"].to_dict(), row["found"], row["model"])
                 if options.save:
                     options.save.write_text(json.dumps(kept, indent=1) + "\n")
     print(f"\n{missed} searches missed the best by more than {WITHIN - 1:.0%}")
