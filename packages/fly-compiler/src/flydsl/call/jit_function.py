@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
@@ -105,7 +105,9 @@ class JitFunction(Typed[P, R]):
         self._watch: Watch | None = None
         self._roots: list[Any] = [function]
         self._files: dict[str, Any] = {}
-        self._kept: list[Any] = []
+        self._names: set[str] = set()
+        self._is_unwatched = False
+        self._held: list[Any] = []  # by receivers
         self._entries: dict[Any, Callable[..., None]] = {}
         self._compiled: dict[Any, Compiled] = {}
         self._hint_tokens: dict[Any, tuple[Any, ...]] = {}
@@ -197,15 +199,14 @@ class JitFunction(Typed[P, R]):
                 return key
 
     def _watch_too(self, found: Sequence[Any]) -> bool:
-        """Watch more classes and functions; tell whether any was new."""
+        """Watch more of what receivers hold; tell whether any was new."""
         watch = self._watch
-        code = [one for one in found if isinstance(one, FunctionType) or _is_user_class(one)]
-        new = [one for one in code if watch is None or not watch.reach.covers(one)]
+        new = [one for one in found if watch is None or not watch.reach.covers(one)]
         if not new:
             return False
         with self._lock:
-            self._roots += new
-            self._watch = Watch(self._roots, self._files)
+            self._held += new
+            self._watch = self._watched()
             self._renew_call()
         return True
 
@@ -298,7 +299,7 @@ class JitFunction(Typed[P, R]):
             qualified_name=f"{self.original.__module__}.{self.original.__qualname__}",
             settings=settings(),
             hints=validated(effective_hints(self.compile_hints)),
-            is_from_outside=_Outside([*self._roots, *known]),
+            is_from_outside=_Outside([*self._roots, *self._held, *known]),
         )
         compiled = compile_request(request)
         for kernel in compiled.kernels:
@@ -312,6 +313,7 @@ class JitFunction(Typed[P, R]):
             refuse_written(where, one, [entry for entry in entries if entry["name"] == name])
         self._compiled[key] = compiled
         self._files.update(compiled.files)
+        self._names.update(compiled.names)
         self._watch_all(values)
         return make_dispatch(self, compiled, passed, values)
 
@@ -321,13 +323,14 @@ class JitFunction(Typed[P, R]):
         """See whether all that was traced from still is the same; forget what was compiled from anything else.
 
         Raises:
-            RuntimeError: data of a module that was compiled in has another value now.
+            RuntimeError: data of a module that was compiled in has another value now, or a parameter another default.
         """
         if self._watch is None:
             return
         changed = self._watch.changed()
         if not changed:
             return
+        self._check_defaults()
         text = self._watch.error([one for one in changed if not same_value(one)])
         if text is not None:
             raise RuntimeError(
@@ -340,8 +343,36 @@ class JitFunction(Typed[P, R]):
             self._entries.clear()
             self._compiled.clear()
             self._files.clear()
-        self._watch = Watch(self._roots, self._files)
+            self._names.clear()
+            self._held.clear()
+        self._watch = self._watched()
         self._renew_call()
+
+    def _check_defaults(self) -> None:
+        """Refuse other defaults of the host function itself: they are those of its parameters, read once."""
+        now = {one.name: one.default for one in inspect.signature(self.original).parameters.values()}
+        for one in self.parameters:
+            if now.get(one.name) is not one.default:
+                raise RuntimeError(
+                    f"{self.original.__qualname__}(): the default of '{one.name}' was {one.default!r} when the "
+                    f"function was decorated, and now is {now.get(one.name)!r}: pass the argument, or decorate the "
+                    "function anew"
+                )
+
+    def _watched(self) -> Watch:
+        """Return a watch of all that can have been read, as it is now."""
+        watch = Watch([*self._roots, *self._held], self._files, self._names, nothing=self._is_unwatched)
+        if watch.reach.too_much and not self._is_unwatched:
+            self._is_unwatched = True
+            modules = Counter(one.__module__.partition(".")[0] for one in watch.reach.functions)
+            log().warning(
+                "%s() reaches so much code (of %s) that it takes too long to look whether something of it changed: it "
+                "is traced at each call, which takes milliseconds. Compute what it needs of that before the call, and "
+                "pass it as an argument",
+                self.original.__qualname__,
+                ", ".join(name for name, _ in modules.most_common(3)),
+            )
+        return watch
 
     def _watch_all(self, values: tuple[Any, ...]) -> None:
         """Watch all that a trace for these arguments, and those before it, can have read."""
@@ -350,7 +381,7 @@ class JitFunction(Typed[P, R]):
         found += [one.annotation for one in self.parameters]
         self._roots += [one for one in found if _is_user_class(one) and one not in self._roots]
         # Anew each time: names may be bound, and modules imported, since the last one.
-        self._watch = Watch(self._roots, self._files)
+        self._watch = self._watched()
         self._renew_call()
 
     def __repr__(self) -> str:

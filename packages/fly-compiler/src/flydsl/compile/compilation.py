@@ -8,7 +8,7 @@ import functools
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,6 +162,7 @@ class Compiled:
         times: of each stage; of `trace` and `key` alone when it came from disk.
         kernels: the `@flyc.kernel` functions that it launches.
         files: the files that were read while tracing, each with its state before it was.
+        names: names of attributes and modules that the traced code computed.
     """
 
     request: Request
@@ -175,6 +176,7 @@ class Compiled:
     """Whether Python has to be called with the module once it is loaded."""
     kernels: Sequence[Any] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
+    names: Set[str] = frozenset()
     initialised: InitialisedFunction | None = None
     """The entry with those calls."""
 
@@ -301,6 +303,7 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
     record_toolchain()
     found.kernels = [one.source for one in compilation.kernels]
     found.files = compilation.files
+    found.names = compilation.names
     if found.origin == "compiled":
         log().info("compiled %s for %s in %.3f s", request.name, request.settings.arch, time.perf_counter() - start)
     return found

@@ -100,6 +100,7 @@ class Compilation:
         self.module_inits: list[Callable[[Any], Any]] = []
         self.externals: list[str] = []
         self.files: dict[str, Any] = {}
+        self.names: set[str] = set()
         self.quoted: list[str] = []
         self.absent: list[str] = []
         self.trace_buffer: ir.Value | None = None
@@ -243,6 +244,7 @@ def trace_host(
                 compilation.record(trace)
                 compilation.quoted = trace.quoted
                 compilation.files = trace.files
+                compilation.names = trace.names
             except NameError as error:
                 explain_name_error(error)
                 raise

@@ -172,6 +172,8 @@ class Trace:
         self.is_from_outside = is_from_outside
         self.files: dict[str, Any] = {}
         """The state of each file that the trace read, before it did (`flydsl.trace.files`)."""
+        self.names: set[str] = set()
+        """Names of attributes (`getattr`) and of modules that traced code computed: no constant of it has them."""
         self.opened: set[int] = set()
         """The descriptors of the files that traced code opened."""
         self.arch: Arch = describe(arch) if isinstance(arch, str) else arch or default_arch()

@@ -21,17 +21,19 @@ import sys
 import tempfile
 import threading
 import tracemalloc
+import zoneinfo
 
 import numpy as np
 import pytest
 from edits import EDITS as COMMON
+from edits_computed import COMPUTED
 from edits_found import FOUND, OF_CALLERS
 from edits_hidden import HIDDEN, HIDDEN_POINTERS
 from edits_library import LIBRARY
 from edits_process import POINTERS, PROCESS
 from edits_rare import RARE
 
-_ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS, *HIDDEN]
+_ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS, *HIDDEN, *COMPUTED]
 EDITS = {one.name: one for one in _ALL}
 assert len(EDITS) == len(_ALL)
 AT_EVERY_CALL = {one.name: one for one in [OF_CALLERS, *POINTERS, *HIDDEN_POINTERS]}
@@ -132,7 +134,11 @@ def same_settings(monkeypatch):
     np.setbufsize(buffers)
     calendar.setfirstweekday(week)
     gettext.textdomain(domain)
-    sys.modules.pop("case_member", None)
+    for one in ("case_member", "case_optional"):
+        sys.modules.pop(one, None)
+    vars(os).pop("case_late", None)
+    np.set_printoptions(precision=8)
+    zoneinfo.reset_tzpath()
     thread.name, process.name = name, process_name
     socket.setdefaulttimeout(timeout)
     logging.disable(logging.NOTSET)

@@ -13,9 +13,9 @@ from .foreign import is_foreign_class
 __all__ = ["data_attributes", "data_names", "gets_attributes", "own_attributes"]
 
 
-def data_names(namespace: Mapping[str, Any]) -> set[str]:
-    """Return the names of values that are no code."""
-    code = (FunctionType, ModuleType, type)
+def data_names(namespace: Mapping[str, Any], *, functions: bool = False) -> set[str]:
+    """Return the names of values that are no code, or functions too."""
+    code = (ModuleType, type) if functions else (FunctionType, ModuleType, type)
     return {
         name
         for name, value in list(namespace.items())

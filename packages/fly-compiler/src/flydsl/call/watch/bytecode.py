@@ -7,7 +7,7 @@ import dis
 import sys
 from types import CodeType
 
-__all__ = ["WHOLE_MODULE", "add_names", "globals_of", "loads_global", "matches_classes"]
+__all__ = ["WHOLE_MODULE", "add_names", "globals_of", "imports_of", "loads_global", "matches_classes"]
 
 WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "f_globals", "globals"])
 """What code names that can read everything in its module."""
@@ -15,6 +15,7 @@ _OF_MODULE = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GL
 _LOADS = {dis.opmap[one]: one == "LOAD_GLOBAL" for one in _OF_MODULE if one in dis.opmap}
 """Instructions that take a name of the module; true of the one whose number has a flag in its lowest bit."""
 _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+_IMPORT = dis.opmap["IMPORT_NAME"]
 _HAS_FLAG = sys.version_info >= (3, 11)
 
 
@@ -28,6 +29,21 @@ def add_names(code: CodeType, names: set[str], texts: set[str]) -> None:
             texts.add(one)
         elif isinstance(one, (tuple, frozenset)):
             texts.update(part for part in one if isinstance(part, str))
+
+
+def imports_of(code: CodeType) -> set[str]:
+    """Return the names of modules that code, and code in it, imports by a statement, as they stand there."""
+    found: set[str] = set()
+    raw, extended = code.co_code, 0
+    for at in range(0, len(raw), 2):
+        operation, number = raw[at], raw[at + 1] | extended
+        extended = number << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation == _IMPORT:
+            found.add(code.co_names[number])
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            found |= imports_of(one)
+    return found
 
 
 def globals_of(code: CodeType) -> set[str]:

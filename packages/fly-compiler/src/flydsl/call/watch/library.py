@@ -5,9 +5,11 @@ from __future__ import annotations
 
 __all__ = [
     "CALLERS",
+    "CODES",
     "DATACLASS_READS",
     "DESCRIPTIVE",
     "ENVIRONMENT",
+    "GETS_METHODS",
     "GUESSES",
     "IMPORTS",
     "INSTANCE_TESTS",
@@ -29,6 +31,13 @@ REFLECTIVE = frozenset(
     )
 )
 """Reads of attributes whose names the code does not have."""
+GETS_METHODS = frozenset(
+    (
+        *("__dict__", "__getattribute__", "attrgetter", "eval", "exec", "getattr", "getattr_static", "getmembers"),
+        *("methodcaller", "vars"),
+    )
+)
+"""Those of them that can get a function, so that it is called."""
 GUESSES = frozenset(("getattr", "hasattr"))
 """Reads of attributes that need not be there."""
 LISTS_NAMES = frozenset(("__dict__", "dir", "getmembers", "vars"))
@@ -53,6 +62,8 @@ ENVIRONMENT = frozenset(
 """Functions that look at the environment variables, and what holds these."""
 RUNS_TEXT = frozenset(("compile", "eval", "exec"))
 """Functions that run a text as a program."""
+CODES = frozenset(("bytes", "decode", "encode", "open", "str"))
+"""Functions that may call what `codecs.register_error` was given."""
 IMPORTS = frozenset(("__import__", "import_module", "modules"))
 """Functions that get a module by a text, and what holds all modules."""
 CALLERS = frozenset(("f_back", "tb_frame"))

@@ -12,6 +12,7 @@ It finds too much rather than too little: what is found is compared later, and w
 from __future__ import annotations
 
 import builtins
+import copyreg
 import functools
 import gc
 import operator
@@ -22,7 +23,7 @@ import weakref
 from _random import Random
 from abc import ABCMeta
 from collections import defaultdict, deque
-from collections.abc import ItemsView, Iterable, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, KeysView, Mapping, Set, ValuesView
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from enum import Enum
@@ -43,14 +44,16 @@ from weakref import ReferenceType
 
 from . import states
 from .attributes import data_names, gets_attributes, own_attributes
-from .bytecode import WHOLE_MODULE, add_names, globals_of, loads_global, matches_classes
+from .bytecode import WHOLE_MODULE, add_names, globals_of, imports_of, loads_global, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 from .library import (
     CALLERS,
+    CODES,
     DATACLASS_READS,
     DESCRIPTIVE,
     ENVIRONMENT,
+    GETS_METHODS,
     GUESSES,
     IMPORTS,
     INSTANCE_TESTS,
@@ -79,6 +82,10 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _CACHED = type(functools.lru_cache(lambda: None))
 _NOTHING: dict[str, Any] = {}
+_PROTOCOLS = ("_collections_abc", "abc", "builtins", "collections.abc", "contextlib", "enum", "typing")
+"""Modules of classes that call no methods but those that they name."""
+_MOST_FUNCTIONS = 1000
+"""So many functions are followed, in some tenths of a second; large packages have ten times as many."""
 _WITH_PARTS = (property, functools.partial, ReferenceType)
 _CODE = (FunctionType, BuiltinMethodType, MethodWrapperType)
 
@@ -98,18 +105,22 @@ class Reach:
         names: all names and texts that reached code has.
         functions: the reached functions of the user's.
         reflective: code looks up attributes by computed names.
+        too_much: there is so much that looking for it was given up.
     """
 
-    def __init__(self, roots: Iterable[Any]) -> None:
-        self.names: set[str] = set()
+    def __init__(self, roots: Iterable[Any], names: Set[str] = frozenset()) -> None:
+        self.names: set[str] = set(names)
         self.functions: list[FunctionType] = []
         self.reflective = False
         self.guards: list[Guard] = []
+        self.too_much = False
+        self._computed = names
+        self._imports: set[str] = set()
         self._texts: set[str] = set()
         self._values: set[str] = set()
         self._fails = False
         self._matches_classes = False
-        self._guessed: set[str] = set()
+        self._guessed: set[str] = {one for one in names if one.isidentifier()}
         self._reads_environment = False
         self._has_abstract = False
         self._seen: dict[int, Any] = {}
@@ -122,6 +133,7 @@ class Reach:
         self._done: set[tuple[int, str]] = set()
         for one in roots:
             self._add(one)
+        self._modules(names)
         self._run()
 
     def covers(self, value: Any) -> bool:
@@ -131,6 +143,11 @@ class Reach:
     def loads_global(self, namespace: Mapping[str, Any], name: str) -> bool:
         """Tell whether a reached function reads a name of its module as a global, not just as an attribute."""
         return any(one.__globals__ is namespace and loads_global(one.__code__, name) for one in self.functions)
+
+    def missing(self) -> frozenset[str]:
+        """Return the modules that a trace looked for and that are not there."""
+        looked_for = [one for one in self._computed if one not in sys.modules]
+        return frozenset(one for one in looked_for if any(f".{one}".endswith(f".{two}") for two in self._imports))
 
     # -- traversal -----------------------------------------------------------------------------------------------------
 
@@ -147,6 +164,9 @@ class Reach:
         while True:
             while self._queue:
                 self._visit(self._queue.pop())
+                if len(self.functions) > _MOST_FUNCTIONS:
+                    self.too_much = True
+                    return
             before = len(self.names), len(self._seen), len(self._done)
             for holder in list(self._holders):
                 self._expand(holder)
@@ -156,6 +176,8 @@ class Reach:
                 self._expand_foreign(module)
             if not IMPORTS.isdisjoint(self.names):
                 self._modules(self._values)
+            if not CODES.isdisjoint(self.names):
+                self._error_handlers()
             for name in sorted(states.SETTINGS.keys() & self.names):
                 self._setting(name)
             for namespace, names in list(self._globals.values()):
@@ -313,6 +335,16 @@ class Reach:
         elif not is_foreign_class(kind) or hasattr(kind, "__slots__"):
             self._holders.append(value)
 
+    def _error_handlers(self) -> None:
+        """Follow what codecs call for errors, where a text is the name of such a function."""
+        for name in self._texts:
+            if (1, name) not in self._done:
+                self._done.add((1, name))
+                found = states.of_error_handler(name)
+                for one in found.objects:
+                    self.guards.append(State(f"how codecs treat errors by '{name}'", name, states.of_error_handler))
+                    self._add(one)
+
     def _setting(self, name: str) -> None:
         """Note a setting of the process, and follow what of the user's it is: a hook, a handler, a class."""
         if (0, f"{name}()") not in self._done:
@@ -370,6 +402,7 @@ class Reach:
         module = function.__globals__.get("__name__", "")
         if is_foreign(module) and function.__code__.co_filename != "<string>":
             self._reads_environment |= module == "os" and function.__name__ in ENVIRONMENT
+            self._settings_of(module)
             return
         self.functions.append(function)
         self._holders.append(function)
@@ -402,6 +435,7 @@ class Reach:
             self._guessed.add("__call__")
         self._texts |= {one for one in texts if one.isidentifier()}
         self.names |= names | self._texts
+        self._imports |= imports_of(code)
         known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
         # A tensor that happens to be called as an attribute is (`fx.thread_idx.x`) is no global that the code reads.
         known |= globals_of(code)
@@ -487,14 +521,17 @@ class Reach:
         for base in cls.__mro__:
             self._add(base)
         self._add(type(cls))
+        self._add(copyreg.dispatch_table.get(cls))
         if isinstance(cls, type(Enum)):
             for name in [one for one in vars(cls) if one.endswith("_map_")]:
                 self._item(f"{cls.__qualname__}.{name}", self._members(cls), name)
         others = [vars(base) for base in cls.__mro__ if is_foreign_class(base)]
-        # Python calls these by itself, and code of base classes that is not followed calls what they have too.
+        by_name = any(is_foreign_class(base) and base.__module__ not in _PROTOCOLS for base in cls.__mro__)
+        # Python calls these by itself, and code of base classes that is not followed calls what they have too, or what
+        # its names say: visitors, handlers.
         for name, member in list(vars(cls).items()):
             if isinstance(member, (FunctionType, classmethod, staticmethod)) and (
-                (name.startswith("__") and name.endswith("__")) or any(name in one for one in others)
+                by_name or (name.startswith("__") and name.endswith("__")) or any(name in one for one in others)
             ):
                 self._item(f"{cls.__qualname__}.{name}", self._members(cls), name)
 
@@ -554,6 +591,9 @@ class Reach:
         for name in self.names & own.keys():
             if not name.startswith("__"):
                 self._foreign_item(f"attribute '{name}' of {module.__name__}", own, name)
+        if module is not sys.modules.get("builtins"):
+            absent = self._guessed | (self.names if self._fails else set())
+            self._without(f"an attribute of {module.__name__}", own, absent - own.keys() - UNREAD)
 
     def _foreign_item(self, label: str, mapping: Mapping[str, Any], name: str) -> None:
         """Look whether a name of somebody else's stays what it is, and follow what a user can have put there."""
@@ -613,7 +653,8 @@ class Reach:
         members = [(base, self._members(base)) for base in cls.__mro__ if not is_foreign_class(base)]
         wanted = set().union(*(self.names & one.keys() for _, one in members))
         if self.reflective:
-            wanted |= set().union(*(data_names(one) for _, one in members))
+            functions = not GETS_METHODS.isdisjoint(self.names)
+            wanted |= set().union(*(data_names(one, functions=functions) for _, one in members))
         wanted -= UNREAD - (self.names & {"__annotations__", "__doc__"})
         for base, one in members:
             for name in wanted & one.keys():

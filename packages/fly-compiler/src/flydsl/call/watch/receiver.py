@@ -6,13 +6,13 @@ Objects of equal state share what was compiled. Only attributes that the traced 
 
 from __future__ import annotations
 
+from collections import deque
 from enum import Enum
-from types import FunctionType
 from typing import Any
 
 from .attributes import data_attributes
 from .foreign import is_foreign_class
-from .reach import ATOMS, CONTAINERS
+from .reach import ATOMS
 
 __all__ = ["state_of"]
 
@@ -23,10 +23,21 @@ def state_of(value: Any, names: set[str] | None, found: list[Any]) -> Any:
     Args:
         value: the object.
         names: attributes that count; `None`: all.
-        found: gets the classes and functions that have a part in it, and what is told apart by identity: all are to
-            be kept alive as long as the result is used, and code among them to be watched.
+        found: gets the classes that have a part in it, and all that is told apart by identity: functions, objects of
+            other people's classes, members of enumerations. All of it is to be watched as long as the result is used,
+            which keeps it alive, too: the result says nothing of what is in these objects.
     """
     return _State(names, found).of(value)
+
+
+_PLAIN = frozenset(ATOMS)
+_COMPARED: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
+"""Containers that are compared by their items; all others by identity, and what is in them is watched."""
+
+
+def _holds_more(base: type) -> bool:
+    """Tell whether objects may hold more than attributes that code of the user's names: numbers, buffers, tables."""
+    return is_foreign_class(base) and base.__module__ not in ("abc", "typing")
 
 
 class _State:
@@ -37,12 +48,13 @@ class _State:
 
     def of(self, value: Any) -> Any:
         kind = type(value)
-        if isinstance(value, float):
+        if kind is float:
             return (kind, value.hex())
-        if isinstance(value, ATOMS):
-            return (kind, repr(value) if isinstance(value, (slice, complex)) else value)
+        if kind in _PLAIN:
+            return (kind, repr(value) if kind in (slice, complex) else value)
         if isinstance(value, Enum):
-            return (kind, value.name)
+            self.found.append(value)
+            return (kind, id(value))
         if id(value) in self.open:  # a cycle: the object is further out
             return ("outer", self.open[id(value)])
         self.open[id(value)] = len(self.open)
@@ -54,16 +66,21 @@ class _State:
     def _compound(self, value: Any) -> Any:
         kind = type(value)
         parts: list[Any] = [kind]
-        if isinstance(value, dict):
-            parts += [(self.of(key), self.of(one)) for key, one in value.items()]
-        elif isinstance(value, (set, frozenset)):
-            parts.append(frozenset(map(self.of, value)))
-        elif isinstance(value, (tuple, *CONTAINERS)):
-            parts += map(self.of, value)
-        elif isinstance(value, (type, FunctionType)) or is_foreign_class(kind):
+        base = next((one for one in _COMPARED if isinstance(value, one)), None)
+        if base is None and (isinstance(value, type) or is_foreign_class(kind)):
             self.found.append(value)
-            return (kind, id(value), getattr(value, "_version", None))
-        if not is_foreign_class(kind):
+            return (kind, id(value))
+        # What a class redefines is not called: it is code of the user's.
+        if base is dict:
+            parts += [(self.of(key), self.of(one)) for key, one in dict.items(value)]
+        elif base in (set, frozenset):
+            parts.append(frozenset(map(self.of, base.__iter__(value))))
+        elif base is not None:
+            parts += map(self.of, base.__iter__(value))
+        if base not in (None, kind) or not is_foreign_class(kind):
+            if any(_holds_more(one) for one in kind.__mro__ if one not in (object, base)):
+                self.found.append(value)
+                parts.append(id(value))
             self.found.append(kind)
             attributes = data_attributes(value, self.names)
             parts += [(name, self.of(attributes[name])) for name in sorted(attributes)]

@@ -8,6 +8,7 @@ what was read: the address of a dead one may be another's.
 from __future__ import annotations
 
 import abc
+import codecs
 import io
 import itertools
 import operator
@@ -35,6 +36,7 @@ __all__ = [
     "of_context",
     "of_ctypes",
     "of_datetime",
+    "of_error_handler",
     "of_generator",
     "of_names",
     "of_random",
@@ -93,6 +95,14 @@ def value_of_variable(variable: ContextVar[Any]) -> tuple[Any, ...]:
         return (variable.get(),)
     except LookupError:
         return ()
+
+
+def of_error_handler(name: str) -> Same:
+    """Return what codecs call for an error, by its name."""
+    try:
+        return Same([codecs.lookup_error(name)])
+    except (LookupError, ValueError):
+        return Same([])
 
 
 def of_context(context: Context) -> Same:
@@ -351,6 +361,12 @@ def _answer(ask: Callable[..., Any], *arguments: Any) -> str:
         return str(error)
 
 
+def _options(numpy: Any) -> Any:
+    """Return how numpy prints; a dictionary that is another one after each change, where numpy keeps it so."""
+    variable = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
+    return Same(value_of_variable(variable)) if type(variable) is ContextVar else repr(numpy.get_printoptions())
+
+
 def _dialects(csv: Any) -> list[tuple[Any, ...]]:
     fields = ("delimiter", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting", "skipinitialspace")
     found = [(name, csv.get_dialect(name)) for name in csv.list_dialects()]
@@ -442,6 +458,10 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     "guess_type": _of_module("mimetypes", _types_of_files),
     "is_enabled": _of_module("faulthandler", lambda one: one.is_enabled()),
     "is_tracing": _of_module("tracemalloc", lambda one: one.is_tracing()),
+    **{name: _of_module("linecache", lambda one: dict(one.cache)) for name in ("getline", "getlines")},
+    **{name: _of_module("zoneinfo", lambda one: one.TZPATH) for name in ("TZPATH", "ZoneInfo", "available_timezones")},
+    "dispatch_table": _of_module("copyreg", lambda one: dict(one.dispatch_table)),
+    "format_options": _of_module("numpy", _options),
     "list_dialects": _of_module("csv", _dialects),
     "modules": lambda _: (len(sys.modules), next(reversed(sys.modules))),
     "pthread_sigmask": _of_module("signal", lambda one: one.pthread_sigmask(one.SIG_BLOCK, ())),
@@ -474,8 +494,10 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
 IMPLIED = {
     "_decimal": ("getcontext",),
     "decimal": ("getcontext",),
+    "copy": ("dispatch_table",),
     "csv": ("field_size_limit",),
-    "numpy": ("geterr",),
+    "numpy": ("format_options", "geterr"),
+    "pickle": ("dispatch_table",),
     "torch": ("get_default_device", "get_default_dtype", "is_grad_enabled"),
     "warnings": ("catch_warnings",),
 }

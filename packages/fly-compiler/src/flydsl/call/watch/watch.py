@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import os
 import reprlib
+import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from enum import Enum
 from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
 from flydsl.frontend.control.audit import heard, listen
-from flydsl.trace.files import WORKING_FOLDER, reader_of_file
+from flydsl.trace.files import WORKING_FOLDER, reader_of_file, state_of_file
 
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 from .reach import ATOMS, CONTAINERS, Reach
+from .states import of_callers
 
 __all__ = ["Watch", "source_digest"]
 
@@ -34,14 +37,30 @@ class Watch:
     Args:
         roots: the function, and the classes that its arguments bring.
         files: the files that it read, each with its state before it did.
+        names: the names of attributes and modules that it computed.
+        nothing: look for nothing, as there is too much: it counts as changed at each call.
     """
 
-    def __init__(self, roots: Iterable[Any], files: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        roots: Iterable[Any],
+        files: Mapping[str, Any] | None = None,
+        names: Set[str] = frozenset(),
+        *,
+        nothing: bool = False,
+    ) -> None:
         listen()
         self._assignments = heard.assignments  # before anything is looked at
         self._scopes: list[dict[str, Any]] = []
         self.roots = list(roots)
-        self.reach = Reach(self.roots)
+        self.reach = Reach(() if nothing else self.roots, names)
+        self.reach.too_much |= nothing
+        if self.reach.too_much:
+            self.reach.guards = [State("what the code reaches", None, of_callers)]  # is never the same
+        missing = self.reach.missing()
+        if missing:  # they come by an import elsewhere, or by their file
+            self.reach.guards.append(Absent("a module", sys.modules, missing))
+            files = {**{one: state_of_file(one) for one in filter(os.path.isdir, sys.path)}, **(files or {})}
         for path, state in (files or {}).items():
             label = "the working folder" if path == WORKING_FOLDER else f"the file {path}"
             self.reach.guards.append(State(label, path, reader_of_file(path, state), state))
@@ -54,7 +73,7 @@ class Watch:
     @property
     def names(self) -> set[str] | None:
         """The attributes that the code reads of objects; `None`: any."""
-        return None if self.reach.reflective else self.reach.names
+        return None if self.reach.reflective or self.reach.too_much else self.reach.names
 
     def changed(self) -> list[Guard]:
         """Return the guards that fail: something else is there now."""

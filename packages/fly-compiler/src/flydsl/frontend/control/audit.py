@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python itself tells of: files that traced code opens, by whatever function, assignments to functions' code, and
-changes of environment variables.
+"""What Python itself tells of: files that traced code opens, by whatever function, modules and pickled names that it
+looks for, assignments to functions' code, and changes of environment variables.
 
 Most functions that read a file open it deep inside (`gzip.open`, `runpy.run_path`, a method of an archive), and no
 table of them is complete. So a hook for Python's audit events notes each file, and each folder that is listed, when it
@@ -39,6 +39,7 @@ PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _MAKES = os.O_CREAT | os.O_TRUNC | os.O_WRONLY
 _OPENS = frozenset(("open", "os.listdir", "os.scandir", "sqlite3.connect"))
 _ASSIGNS = frozenset(("object.__setattr__", "object.__delattr__"))
+_FINDS = frozenset(("import", "pickle.find_class"))
 _SETS = frozenset(("os.putenv", "os.unsetenv"))
 _TRIED = "flydsl.listen"
 
@@ -84,7 +85,7 @@ def listen() -> None:
 def _hook() -> Callable[[str, tuple[Any, ...]], None]:
     # Held by the closure: while Python ends, the names of this module may be gone before the last event.
     opens, assigns, parts, state, note, found = _OPENS, _ASSIGNS, PARTS_OF_FUNCTIONS, _trace.state, _note, heard
-    sets, thread = _SETS, get_ident
+    sets, finds, find, thread = _SETS, _FINDS, _find, get_ident
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in opens:
@@ -93,6 +94,9 @@ def _hook() -> Callable[[str, tuple[Any, ...]], None]:
         elif event in assigns:
             if arguments[1] in parts:
                 found.assignments += 1
+        elif event in finds:
+            if state.trace is not None:
+                find(arguments)
         elif event in sets:
             found.setting.add(thread())
             found.settings += 1
@@ -112,6 +116,15 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
         path = os.curdir
     if isinstance(path, (str, bytes, os.PathLike)) and _is_of_traced_code(sys._getframe(2)):
         note_file(path)
+
+
+def _find(arguments: tuple[Any, ...]) -> None:
+    """Note a module that is looked for, or a name in one, unless a module that is being imported does so."""
+    frame, trace = sys._getframe(2), _trace.state.trace
+    if trace is not None and frame.f_code.co_name != "<module>" and _is_of_traced_code(frame):
+        for one in arguments[:2]:
+            if isinstance(one, str):
+                trace.names.update((one, *one.split(".")))
 
 
 def _is_of_traced_code(frame: FrameType | None) -> bool:

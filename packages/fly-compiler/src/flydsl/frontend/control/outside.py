@@ -76,6 +76,7 @@ _REFUSED: dict[tuple[str, str], str] = {
     **{("_socket", name): _NETWORK for name in ("getaddrinfo", "gethostbyaddr", "gethostbyname", "getnameinfo")},
     **{("socket", name): _NETWORK for name in ("create_connection", "getaddrinfo", "getfqdn")},
     **{("ctypes", name): _MEMORY for name in ("string_at", "wstring_at")},
+    **{("torch.random", name): _RANDOM for name in ("get_rng_state", "seed")},
     **{("gc", name): _INTERPRETER for name in ("get_count", "get_objects", "get_referrers", "get_stats", "isenabled")},
     **{("sys", name): _INTERPRETER for name in ("_current_frames", "getallocatedblocks", "getrefcount")},
     **{("threading", name): _INTERPRETER for name in ("active_count", "enumerate")},
@@ -149,6 +150,16 @@ _OF_DESCRIPTORS = frozenset(
 """Functions that ask about an open file, whose content and state are known to the system alone: a trace may open one,
 by its path, which is noted, and ask about that."""
 
+_NAMING = {
+    ("builtins", "getattr"): 1,
+    ("builtins", "hasattr"): 1,
+    ("importlib", "import_module"): 0,
+    ("inspect", "getattr_static"): 1,
+    ("operator", "attrgetter"): 0,
+    ("operator", "methodcaller"): 0,
+}
+"""Functions that get an attribute or a module by a name that need not stand in the code, and which argument it is."""
+_COPIES = frozenset((("copy", "copy"), ("copy", "deepcopy")))
 _WALKS = frozenset((("os", "fwalk"), ("os", "walk")))
 _GLOBS = frozenset((("glob", "glob"), ("glob", "iglob")))
 _TAKING: dict[type, tuple[str, ...]] = {deque: ("pop", "popleft"), dict: ("popitem",), list: ("pop",), set: ("pop",)}
@@ -184,6 +195,10 @@ def asked(function: Callable[..., Any]) -> Any:
         return _own_frame
     if name.rpartition(".")[2] in ("from_address", "in_dll") and type(owner).__module__ == "_ctypes":
         raise _refused(f"ctypes' {name.rpartition('.')[2]}()", _MEMORY)
+    if key in _NAMING:
+        return _noting_names(function, _NAMING[key])
+    if key in _COPIES:
+        return _of_inside(function)
     if key in _SEEDED:
         return _needs_a_seed(function)
     if key in _READERS:
@@ -352,6 +367,29 @@ def _check_opened(ask: Callable[..., Any], descriptor: Any) -> None:
     if isinstance(descriptor, int) and (trace is None or descriptor not in trace.opened):
         name = ask.__name__ if ask.__module__ == "_io" else f"os.{ask.__name__}"
         raise _refused(f"{name}() of a file that is open", _SYSTEM)
+
+
+def _noting_names(get: Callable[..., Any], place: int) -> Callable[..., Any]:
+    """Return a function that gets attributes by their names, and notes these."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        trace = _trace.maybe_current()
+        if trace is not None:
+            for one in arguments[place:]:
+                if isinstance(one, str):
+                    trace.names.update((one, *one.split(".")))
+        return get(*arguments, **named)
+
+    return call
+
+
+def _of_inside(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that copies anything but an iterator from outside, which would go on in it."""
+
+    def call(value: Any, *arguments: Any, **named: Any) -> Any:
+        return copy(iterated(value), *arguments, **named)
+
+    return call
 
 
 def _noting_folders(walk: Callable[..., Any]) -> Callable[..., Any]:

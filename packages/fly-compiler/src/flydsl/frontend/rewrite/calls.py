@@ -42,8 +42,8 @@ _TAKING = frozenset(
 """Functions of Python that go through what they are given."""
 _OF_NAMES = frozenset(("dir", "locals", "vars"))
 """Functions of Python that, without arguments, give the variables of the function."""
-_ASKING = frozenset(("input", "open"))
-"""Functions of Python that ask the world outside of the program."""
+_ASKING = frozenset(("getattr", "hasattr", "input", "open"))
+"""Functions of Python that ask the world outside of the program, or for a name that the code need not have."""
 
 
 def _taken(transformer: FunctionTransformer, node: ast.Call) -> range:
