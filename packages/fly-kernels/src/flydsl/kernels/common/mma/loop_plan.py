@@ -158,8 +158,12 @@ class TiledLoop:
 
     @property
     def uniform_steps(self) -> bool:
-        """Whether operands that go straight to fragments are loaded by `UniformSteps`; of two blocks of K or more."""
-        return self.private and self.atom.wave == 32 and self.groups > 1
+        """Whether operands that go straight to fragments are loaded by `UniformSteps`; of two blocks of K or more.
+
+        A wave with more than 32 rows loads them as soon as they are multiplied: the predicted time of 64 rows on
+        gfx1201, which L2 bounds, is 609 us so, and 833 with `UniformSteps` (32 rows: 536 and 495).
+        """
+        return self.private and self.atom.wave == 32 and self.groups > 1 and self.wave_blocks[0] <= 2
 
     @property
     def lags(self) -> bool:
