@@ -9,7 +9,6 @@ from references import Problem
 
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.mma.tile_plan import plan_tile
-from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
@@ -148,28 +147,6 @@ def test_buffers_and_parts_of_the_rows(run, arch, in_dtype, stages, direct):
     problem.check(c)
 
 
-@pytest.mark.parametrize("in_dtype", ["bf16", "fp8", "int8"])
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_both_operands_past_the_registers(run, arch, monkeypatch, in_dtype, shuffled):
-    """Tiles that end inside of A and of B, steps for each buffer and a rest."""
-    if arch != "gfx950":
-        pytest.skip("its loads to LDS have 4 bytes")
-    used, found = [], tile_gemm.tiled_loop
-    options = {"direct": True, "b_staged": True, "parts": 2}
-    monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (128, (2, 2), 1, options))
-    monkeypatch.setattr(tile_gemm, "tiled_loop", lambda loop, *rest: (used.append(loop), found(loop, *rest))[1])
-    size = 2 if in_dtype == "bf16" else 1
-    problem = Problem(70, 144, 128 * 5 // size, in_dtype, "f32", arch=arch, seed=size)
-    config = GemmConfig(64, 64, 128 // size)
-    kernel = compile_gemm(N=144, K=problem.K, config=config, in_dtype=in_dtype, out_dtype="f32", shuffled=shuffled)
-    c, empty = problem.output(), torch.empty(0)
-    scales = (problem.scale_a, problem.scale_b) if problem.scaled else (empty, empty)
-    b = shuffle_weight(problem.b) if shuffled else problem.b
-    run(kernel, c, problem.a, b, *scales, empty, empty, empty, problem.M, writes=[c])
-    problem.check(c)
-    assert [one.b_staged for one in used] == [True]
-
-
 def test_results_by_way_of_lds_of_waves_along_m(run, arch, loops):
     used = loops(128, (2, 2))
     problem = Problem(70, 128, 512, "bf16", arch=arch)
@@ -281,8 +258,8 @@ def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
             assert (used[0].tile[2] * size == one["step_bytes"]) >= taken
 
 
-def test_direct_loads_have_forms_of_their_own(run, arch):
-    """A tile's first entry whose loop has them, at two waves a SIMD; the same tile without them has another."""
+def test_two_waves_of_a_simd_have_forms_of_their_own(run, arch):
+    """A tile's first entry that has two workgroups of four waves; the same tile, not asked to, has one of eight."""
     if arch != "gfx950":
         pytest.skip("its loads to LDS have 4 bytes")
     gemm = tile_gemm.TileGemm(
@@ -291,18 +268,21 @@ def test_direct_loads_have_forms_of_their_own(run, arch):
     )  # fmt: skip
     assert gemm.tiled.direct
     assert gemm.tiled.parts == 4
-    assert not replace(gemm, direct=False, waves_per_eu=1).tiled.direct
+    assert replace(gemm, waves_per_eu=1).tiled.quadrants
     check_shuffled(run, arch, (130, 256, 640), (128, 256, 128), "fp8", use_async_copy=True, waves_per_eu=2)
 
 
 def test_tiles_of_the_defaults_have_it(arch):
     tiles = tile_gemm.defaults("tiled_loops", arch)
     assert tiles
+    in_quadrants = [one["tile"] for one in tiles if one.get("loop", {}).get("quadrants")]
     for one in tiles:
+        second = one["tile"] in in_quadrants and not one.get("loop", {}).get("quadrants")  # for what the first cannot
         for in_dtype in one["types"]:
             gemm = tile_gemm.TileGemm(
                 arch=arch, N=one["tile"][1], K=4096, in_dtype=in_dtype, out_dtype="bf16", tile_m=one["tile"][0],
                 tile_n=one["tile"][1], tile_k=64, epilogue=tile_gemm.Epilogue(), shuffled=True,
+                shuffled_store=second,
                 **({"waves": tuple(one["waves"][:2]), "k_waves": one["waves"][2]} if one.get("given") else {}),
             )  # fmt: skip
             loop = gemm.tiled

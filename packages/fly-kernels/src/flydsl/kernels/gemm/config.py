@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..common.arch import COMPUTE_UNITS, WMMA_CHIPS
 from ..common.checks import positive_integer
 from ..common.defaults import defaults, shape_class
+from ..common.mma.loop_plan import QUADRANT_STEP_BYTES
 from ..common.utils import cdiv
 from .tile_gemm import ELEMENT_BYTES
 
@@ -105,9 +106,10 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     """The configuration for a shape: what `defaults.json` has for its class, else by these rules, with its numbers.
 
     Up to 16 rows (decode) a tile is 16 x 64, up to 32 rows 32 x 64: then B is read once and nothing else matters. For
-    more rows it is the largest tile of which there are as many as compute units. Where even the smallest leaves
-    compute units idle, K is split in two, four, ... up to 16 parts, if a workgroup saves more than it takes to add the
-    parts up: counted in the bytes that it loads, "split_costs" in the table.
+    more rows it is the largest tile of which there are as many as compute units; where a chip has a loop for still
+    larger ones, "large_tiles" in the table, these, if their last round keeps about as many of them busy. Where even the
+    smallest leaves compute units idle, K is split in two, four, ... up to 16 parts, if a workgroup saves more than it
+    takes to add the parts up: counted in the bytes that it loads, "split_costs" in the table.
 
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
@@ -128,6 +130,11 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         # By how much data each load serves: the first that keeps every compute unit busy is taken.
         busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= units]
         tile_m, tile_n = busy[0] if busy else table["tiles"][-1]
+        large = table["large_tiles"].get(arch)
+        if large and K * size % QUADRANT_STEP_BYTES == 0 and K * size > QUADRANT_STEP_BYTES:
+            count, usual = (cdiv(M, one[0]) * cdiv(N, one[1]) for one in (large["tile"], (tile_m, tile_n)))
+            if count >= units and _filled(count, units) >= large["least_filled"] * _filled(usual, units):
+                tile_m, tile_n = large["tile"]
     split = 1
     tiles = cdiv(max(M, 1), tile_m) * cdiv(N, tile_n)
     while (
@@ -140,6 +147,11 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     if (tile_m + tile_n) * K * size * (split - 1) < table["split_costs"] * split:
         split = 1
     return GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
+
+
+def _filled(tiles: int, units: int) -> float:
+    """How much of the time of compute units `tiles` take that come in whole rounds."""
+    return tiles / (cdiv(tiles, units) * units)
 
 
 def _depth(k_bytes: int) -> int:

@@ -48,7 +48,7 @@ from .group_tiles import tile_of_group
 from .loop_forms import given_loop, scaled_loop, square_loop
 from .splitk_reduce import build_splitk_reduce
 from .tile_checks import check_operands, check_size
-from .tile_operands import lds_buffers, loop_scales, square_sums
+from .tile_operands import lds_buffers, loop_scales, quadrant_sums, square_sums
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
@@ -247,7 +247,9 @@ def _default_loop(gemm: TileGemm) -> TiledLoop | None:
     usual = gemm.buffers == BUFFERS and gemm.direct <= loop.direct and gemm.preload == (0, 0)
     # Long steps straight to registers pay where there are some of them: two took up to 1.06 of the predicted time.
     enough = loop.steps >= (4 if loop.private else 2)
-    if len(loop.phases) == 1 and not loop.private:  # rows in parts, so that what is read next hides behind products
+    if len(loop.phases) == 1 and not (
+        loop.private or loop.quadrants
+    ):  # rows in parts, so that what is read next hides behind products
         rows = loop.wave_blocks[0]
         loop = replace(loop, parts=next((one for one in range(2, rows) if rows % one == 0), rows))
     return loop if usual and enough else None
@@ -265,6 +267,8 @@ def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
         fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
         fits = fits and gemm.direct <= options.get("direct", False)
         fits = fits and gemm.waves_per_eu <= one.get("waves_per_eu", 1)
+        if options.get("quadrants") and (gemm.atomic or gemm.stochastic or gemm.shuffled_store or gemm.groups):
+            continue  # whose epilogues know only blocks of 16 rows
         if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
             return one["step_bytes"], (along_m, along_n), along_k, options
@@ -328,7 +332,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     ragged = gemm.N % gemm.tile_n != 0
     part_k = gemm.K // gemm.split_k
     usual = gemm.row_elements
-    run = 8 if gemm.square else plan.run  # neighbouring columns of a lane
+    run = 8 if gemm.square or tiled.quadrants else plan.run  # neighbouring columns of a lane
     access = min(run, 8 * PACK_BYTES // output.width, math.gcd(run, gemm.N))  # inside N or not as a whole
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
@@ -357,12 +361,17 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
             buffers: tuple[Any, ...] = ()
-            if fx.const_expr(not gemm.square):
+            if fx.const_expr(not (gemm.square or tiled.quadrants)):
                 buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
             if fx.const_expr(gemm.square):
                 sums = square_sums(
                     gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
                     (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, turns,
+                )  # fmt: skip
+            elif fx.const_expr(tiled.quadrants):
+                sums = quadrant_sums(
+                    gemm, tiled, A, B, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
+                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), thread, turns,
                 )  # fmt: skip
             else:
                 rows_a = tiled.staged_rows or gemm.tile_m
@@ -416,7 +425,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             chain = fx.Epilogue()
             for function, names in element_functions(used, output):
                 chain = chain.then(function, *[read[name] for name in names])
-            mine = output_copy(plan, output, access, square=gemm.square).get_slice(thread)
+            mine = output_copy(plan, output, access, square=gemm.square, quadrants=tiled.quadrants).get_slice(thread)
             results = [sums[key] for key in sorted(sums)]
             if fx.const_expr(access < run):
                 parts = [list(range(at, at + access)) for at in range(0, run, access)]

@@ -12,6 +12,7 @@ from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_square_loop import MxSquare
 from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout, spread_scale_layout
+from ..common.mma.quadrant_loop import QuadrantLoop
 from ..common.mma.tile_plan import TilePlan
 from ..common.utils import cdiv
 from .arguments import tile_tensor
@@ -19,7 +20,7 @@ from .arguments import tile_tensor
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["lds_buffers", "loop_scales", "square_sums"]
+__all__ = ["lds_buffers", "loop_scales", "quadrant_sums", "square_sums"]
 
 
 def loop_scales(
@@ -92,9 +93,30 @@ def square_sums(
     return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
 
 
+def quadrant_sums(
+    gemm: TileGemm,
+    loop: TiledLoop,
+    A: fx.Tensor | fx.Pointer,
+    B: fx.Tensor | fx.Pointer,
+    of_a: tuple[Any, ...],
+    of_b: tuple[Any, ...],
+    thread: fx.Int32,
+    looped: fx.Int32,
+) -> dict[tuple[int, int], fx.Vector]:
+    """The sums of the main loop in quadrants; (first row, bytes of a row, bytes to the end, first byte) of A and B."""
+    quadrant, operands = QuadrantLoop(loop), []
+    for operand, (tensor, (first, row, end, start)) in enumerate(((A, of_a), (B, of_b))):
+        shuffled = gemm.shuffled and operand == 1
+        layout = quadrant.operand_layout(operand, row // loop.atom.element_bytes, shuffled=shuffled)
+        operands.append(tile_tensor(tensor, loop.element, first, row, end - start, start, layout))
+    allocator = fx.SharedAllocator()
+    chunks = quadrant.lds_chunks()
+    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(2 * BUFFERS)]
+    return quadrant.run(operands[0], operands[1], lds, thread, looped)
+
+
 def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[fx.Pointer, ...]:
-    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results; where
-    B goes to LDS as well, then those of B.
+    """Pointers to 16-byte chunks, one for each buffer of A, the first also for the exchange of sums and results.
 
     Loads that go directly to LDS need a symbol for each buffer: only then does the compiler know that reads of one need
     not wait for what arrives in the other. Otherwise one symbol is better: offsets from its start are never negative,
@@ -104,8 +126,6 @@ def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[fx
     if plan.direct:
         first_chunks = max(plan.buffer_chunks, plan.sum_chunks, store_chunks)
         sizes = [first_chunks, *[plan.buffer_chunks] * (plan.buffers - 1)]
-        if tiled.b_staged:
-            sizes += [tiled.rows_staged(1) * tiled.chunks] * plan.buffers
         # The swizzle goes by addresses, and who fills a buffer by places in it.
         aligned, arrays = 16 * plan.chunks * PACK_BYTES, [fx.Array[fx.Int128, size] for size in sizes]
         return tuple([allocator.allocate(one, aligned).peek().ptr for one in arrays])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plan of the main loop of a GEMM: what is decided of it before anything is traced.
 
-`tiled_loop`, which says how the loop goes, and its variants `staged_loop` and `mx_square_loop` are written in terms of
-it.
+`tiled_loop`, which says how the loop goes, and its variants `staged_loop`, `quadrant_loop` and `mx_square_loop` are
+written in terms of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from .lds_ways import BUFFERS
 from .operand_scales import BLOCK, MX_FORMATS, ROWS_OF_LANES, MxFormat
 from .staging import Staging
 
-__all__ = ["TiledLoop", "operand_layout"]
+__all__ = ["QUADRANT_STEP_BYTES", "TiledLoop", "operand_layout"]
+
+QUADRANT_STEP_BYTES = 128
+"""Of a row of an operand in a step of `quadrant_loop`."""
 
 _ELEMENTS = {
     "fp16": "Float16", "bf16": "BFloat16", "int8": "Int8", "uint8": "Uint8", "int4": "Int8", "int4x2": "Int8",
@@ -51,7 +54,7 @@ class TiledLoop:
         direct: A goes to LDS without registers.
         parts: in which the rows of a wave are read and multiplied, where A is in LDS.
         preload: LDS reads, and moves of A, that go before the first product of a part.
-        b_staged: B goes to LDS as A does, with `direct`; it has no scales.
+        quadrants: both operands go to LDS, with `direct`, and `quadrant_loop` is the loop; they have no scales.
         sparing: registers are short: accesses keep their place between the columns of products, as where there are
             parts, and what is loaded again takes the place of what was multiplied.
         b_sets: fragments of B that take turns; with 2 of them, for a step of one block in parts, B is loaded again a
@@ -77,23 +80,36 @@ class TiledLoop:
     direct: bool = False
     parts: int = 1
     preload: tuple[int, int] = (0, 0)
-    b_staged: bool = False
+    quadrants: bool = False
     sparing: bool = False
     b_sets: int = 1
     occupancy: int = 0
 
     def __post_init__(self) -> None:
         rows, _ = self.wave_blocks
-        if rows % self.parts or (self.b_staged and (not self.direct or len(self.phases) < 2)):
+        if rows % self.parts:
+            raise ValueError(f"{rows} blocks of rows a wave in {self.parts} parts: parts divide the rows")
+        if self.quadrants and not self._has_quadrants():
             raise ValueError(
-                f"{rows} blocks of rows a wave in {self.parts} parts, {self.groups} of K a step: parts divide the "
-                "rows, and where both operands go to LDS directly a step has two phases or more"
+                f"a tile of {self.tile[0]} x {self.tile[1]} with {self.waves} waves, {self.k_waves} along K, and steps "
+                f"of {self.tile[2]} of K: the loop in quadrants is for gfx950, loads directly to LDS, steps of "
+                f"{QUADRANT_STEP_BYTES} bytes, and halves of rows and columns that waves share in blocks of 32, and "
+                "two or more waves in loads of 16 bytes"
             )
         if self.parts > 1 and (self.scaled or self.b_mx) and self.buffers > BUFFERS and self.buffers % BUFFERS:
             raise ValueError(
                 f"parts = {self.parts}, buffers = {self.buffers}: where scales of parts of K take turns, LDS has 1, "
                 f"{BUFFERS} or a multiple of {BUFFERS} buffers"
             )
+
+    def _has_quadrants(self) -> bool:
+        chunks = QUADRANT_STEP_BYTES // PACK_BYTES
+        for extent, along in zip(self.tile, self.waves, strict=False):
+            if extent % (2 * 32 * along) or extent // 2 * chunks % self.threads:
+                return False
+        usual = self.arch == "gfx950" and self.direct and self.k_waves == 1 and self.buffers == BUFFERS
+        usual = usual and self.threads % (16 * chunks) == 0  # rows of a load keep the order of packs
+        return usual and self.tile[2] * self.atom.element_bytes == QUADRANT_STEP_BYTES
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -241,7 +257,7 @@ class TiledLoop:
 
     def moves_of(self, operand: int) -> int:
         """Packs of A (0) or B (1) that a thread moves to LDS in a step; the last may be of rows past the tile."""
-        if self.private or self.staging is not None or (operand == 1 and not self.b_staged):
+        if self.private or self.staging is not None or (operand == 1 and not self.quadrants):
             return 0
         return -(-self.tile[operand] // self.rows_at_once)
 
@@ -262,7 +278,7 @@ class TiledLoop:
     @property
     def by_columns(self) -> bool:
         """Whether a phase is traced column by column, with what lies between."""
-        return len(self.phases) > 1 and (self.parts > 1 or self.b_staged or self.sparing)
+        return len(self.phases) > 1 and (self.parts > 1 or self.sparing)
 
     @property
     def by_coordinates(self) -> bool:
@@ -308,7 +324,7 @@ class TiledLoop:
     @property
     def staged_bytes(self) -> int:
         """LDS of the loops that both operands go through, 0 where it is only A."""
-        if self.b_staged:
+        if self.quadrants:
             rows = self.rows_staged(0) + self.rows_staged(1)
             return self.buffers * rows * self.tile[2] * self.atom.element_bytes
         if self.staging is None:
@@ -378,6 +394,13 @@ class TiledLoop:
             operation = fx.rocdl.MFMA if depth < BLOCK else fx.rocdl.cdna4.MFMA_Scale
             made.append(fx.make_tiled_mma(fx.make_mma_atom(operation(16, 16, depth, getattr(fx, element))), grid))
         return made[0], made[1]
+
+    def large_atom(self) -> tuple[fx.MmaAtom, int]:
+        """(matrix instruction with 32 x 32 results on gfx950, packs of a lane that it takes), for plain operands."""
+        if self.dtype == "fp8":
+            atom = fx.make_mma_atom(fx.rocdl.cdna4.MFMA_Scale(32, 32, 64, self.element))
+            return atom.set_value({"scale_a": fx.Int32(_UNIT_SCALES), "scale_b": fx.Int32(_UNIT_SCALES)}), 2
+        return fx.make_mma_atom(fx.rocdl.MFMA(32, 32, 2 * self.pack, self.element)), 1
 
     def mx_atom(self, b_byte: int, a_byte: int, shape: tuple[int, int] = (16, BLOCK)) -> fx.MmaAtom:
         """The matrix instruction that takes these bytes of the words of scales; B is its rows.

@@ -9,7 +9,9 @@ from .tile_plan import TilePlan
 __all__ = ["output_copy", "places_of"]
 
 
-def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, square: bool = False) -> fx.TiledCopy:
+def output_copy(
+    plan: TilePlan, element: type[fx.Numeric], access: int, *, square: bool = False, quadrants: bool = False
+) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
     A lane has `TilePlan.run` neighbouring columns of a block, in accesses of `access` of them. Accesses are numbered
@@ -22,6 +24,7 @@ def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, squar
         access: columns of an access, which have up to 16 bytes.
         square: the results are those of `mx_square_loop`, whose waves have 64 rows and columns, or more, side by side;
             else waves take turns in blocks of 16 rows and 16 columns.
+        quadrants: the results are those of `quadrant_loop`, whose waves have blocks of 32 x 32 in each quarter.
     """
     (along_m, along_n), parts, down = plan.waves, plan.column_parts, plan.tile_n
     atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
@@ -31,6 +34,13 @@ def output_copy(plan: TilePlan, element: type[fx.Numeric], access: int, *, squar
         values = 8, ((2, 2, own // 4), (2, rows // 4))
         value_steps = 1, ((32, 16, 64), (16 * down, 64 * down))
         lanes = ((16, 2), 2, along_n, along_m), ((down, 32 * down), 8, 16 * own, 16 * rows * down)
+        layout = fx.make_layout((lanes[0], values), (lanes[1], value_steps))
+        return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
+    if quadrants:
+        m, n = rows // 4, own // 4  # blocks of 32 of a quarter
+        values = 8, ((2, n, 2), (m, 2))
+        value_steps = 1, ((16, 32, down // 2), (32 * down, plan.tile_m // 2 * down))
+        lanes = (32, 2, along_n, along_m), (down, 8, 32 * n, 32 * m * down)
         layout = fx.make_layout((lanes[0], values), (lanes[1], value_steps))
         return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
     threads = 16, plan.wave // 16, parts, plan.k_waves // parts, along_n, along_m

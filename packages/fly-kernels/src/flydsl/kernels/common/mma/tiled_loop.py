@@ -18,7 +18,7 @@ Other ways of A:
   each buffer ahead. Lanes fill LDS in their own order, so each loads what the swizzle has in its place.
 - one buffer (`buffers`): written between two barriers, when all have read the last part of step t.
 - straight into fragments as B, where no wave shares its rows with another (all are along K): neither LDS nor barriers.
-- `staged_loop` is the form in which both operands go through LDS.
+- `staged_loop` and `quadrant_loop` are the forms in which both operands go through LDS.
 
 How accesses lie between the matrix instructions is a `fx.rocdl.Schedule`, how steps overlap a `fx.Pipeline`; waits are
 the compiler's. B of int4 is unpacked from one fragment to another, a block before each of its products.
@@ -209,31 +209,22 @@ def tiled_loop(
     else:
         kind = DirectWay if loop.direct else Way
         way = kind(loop, 0, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
-    way_b: Any = None
-    if loop.b_staged:
-        way_b = DirectWay(loop, 1, tiles_b, tiled_b, fragment_b, lds[loop.buffers :], thread)
     late = loop.buffers == 1 or loop.direct
     single = len(loop.phases) == 1
-
-    def moved(now: Any) -> list[Access]:
-        return way.fetches(now) + (way_b.fetches(now) if loop.b_staged else [])
 
     def step(now: Any) -> None:
         fetches = now.has(loop.pipeline.ahead)
         if fx.const_expr(not now.has(0)):  # before the loop; first what comes from afar
             if fx.const_expr(fetches):
-                issue_all(moved(now))
+                issue_all(way.fetches(now))
                 _fence()
             if fx.const_expr(now.has(1)):
-                if fx.const_expr(not loop.b_staged):
-                    for group in fx.range_constexpr(loop.groups):
-                        reload_b(now, group)
-                        _fence()
+                for group in fx.range_constexpr(loop.groups):
+                    reload_b(now, group)
+                    _fence()
                 issue_all(way.puts(now))  # the first step
                 fx.barrier()
                 issue_all(way.reads(now, 0, 1))
-                if fx.const_expr(loop.b_staged):
-                    issue_all(way_b.reads_of(now, 0, 1, range(loop.wave_blocks[1])))
             return
         for phase in fx.range_constexpr(len(loop.phases)):
             group, part = loop.phases[phase]
@@ -245,7 +236,7 @@ def tiled_loop(
             if fx.const_expr(last and now.has(1)):
                 fx.barrier()  # all have read this step, and written the next
                 if fx.const_expr(loop.buffers == 1):
-                    issue_all(moved(now) if loop.direct else way.puts(now))
+                    issue_all(way.fetches(now) if loop.direct else way.puts(now))
                     fx.barrier()
             # What lies between the products, in the order in which it is needed.
             accesses = []
@@ -254,9 +245,9 @@ def tiled_loop(
             if fx.const_expr(first and not late and not single and now.has(1)):
                 accesses += way.puts(now)
             if fx.const_expr((last if late else first) and fetches and not (loop.direct and loop.buffers == 1)):
-                accesses += moved(now)
-            ends, more = part + 1 == loop.parts, now.has(1) or not last
-            reloads = now.has(1) and (ends if loop.b_sets == 1 else part == 0) and not loop.b_staged
+                accesses += way.fetches(now)
+            ends = part + 1 == loop.parts
+            reloads = now.has(1) and (ends if loop.b_sets == 1 else part == 0)
             if fx.const_expr(not loop.by_columns):
                 issue_all(accesses)
                 if fx.const_expr(not single):
@@ -277,14 +268,10 @@ def tiled_loop(
                 multiply_column(now, n, group, part)
                 if fx.const_expr(scaling is not None and last and n + 1 == columns):
                     scaling.finish()
-                behind = []  # B, which takes the place of what was multiplied
-                if fx.const_expr(reloads):
+                if fx.const_expr(reloads):  # B, which takes the place of what was multiplied
                     reload_b(now, group, n)
-                if fx.const_expr(loop.b_staged and ends and more):
-                    behind = way_b.reads_of(now, (group + 1) % loop.groups, 1 if last else 0, [n])
-                    issue_all(behind)
                 if fx.const_expr(loop.scheduled):
-                    _column(loop, due + behind, early if n == 0 else [], reloads, words * (n == 0)).apply()
+                    _column(loop, due, early if n == 0 else [], reloads, words * (n == 0)).apply()
 
     loop.pipeline.run(step, looped)
     return given.results(loop)
