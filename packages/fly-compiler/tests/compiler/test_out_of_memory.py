@@ -9,7 +9,7 @@ import sys
 import pytest
 
 PROGRAM = """
-import os, re, resource, signal, sys
+import os, re, resource, signal, sys, traceback
 
 import numpy as np
 
@@ -70,6 +70,8 @@ for bytes in map(int, LIMITS.split(",")):
         try:
             print(bytes, limited(bytes), flush=True)
             status = 0
+        except BaseException:
+            traceback.print_exc()  # which `_exit` would not
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, bytes
@@ -77,7 +79,7 @@ for bytes in map(int, LIMITS.split(",")):
 
 
 MIB = 1 << 20
-FEW = (0, MIB // 4, 60 * MIB, 68 * MIB, 80 * MIB, 320 * MIB)
+FEW = (0, MIB // 4, 60 * MIB, 64 * MIB, 68 * MIB, 80 * MIB, 320 * MIB)
 MANY = (*range(0, 56 * MIB, 14 * MIB), *range(56 * MIB, 120 * MIB, MIB), 320 * MIB)
 
 

@@ -18,6 +18,7 @@
 
 #include <cerrno>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 LLD_HAS_DRIVER(elf)
@@ -62,6 +63,11 @@ Error fly::linkElf(ArrayRef<StringRef> arguments) {
     line.consume_front("ld.lld: ");
     line.consume_front("error: ");
   }
+  // lld maps files, which no reserve of memory helps; that it could not, only its message says.
+  const std::string noMemory = std::make_error_code(std::errc::not_enough_memory).message();
+  const auto *wanting = find_if(lines, [&](StringRef line) { return line.ends_with(noMemory); });
+  if (wanting != lines.end())
+    return createStringError("LLVM: out of memory (linking: " + *wanting + ")");
   return createStringError("linking failed: " + (lines.empty() ? "no message" : join(lines, "; ")));
 }
 
