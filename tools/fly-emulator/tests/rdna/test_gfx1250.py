@@ -190,6 +190,18 @@ def test_halves_of_a_mixed_bf16_product(run: Runner) -> None:
     np.testing.assert_array_equal(out[1], want << 16 | 0x5678)
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["v_pk_add_bf16 v40, v10, v12", "v_pk_fma_bf16 v40, v10, v11, v12",
+     "v_fma_mixlo_bf16 v40, v10, v11, v12 op_sel_hi:[1,1,1]"],
+)  # fmt: skip
+def test_a_sum_of_zeros_of_bf16_has_their_sign(run: Runner, code: str) -> None:
+    """LLVM multiplies bf16 by adding -0 to the product."""
+    x = np.array([[0x80008000] * 16 + [0] * 16, [0x3F803F80] * 32, [0x80008000] * 32], np.uint32)
+    out = run(code, ARCH, 32, x)[0] & 0xFFFF
+    np.testing.assert_array_equal(out, [0x8000] * 16 + [0] * 16)
+
+
 def test_a_bf16_sum_rounds_once(run: Runner) -> None:
     """1 + 2^-8 lies between two numbers of bf16; a little more has to go up."""
     x = np.zeros((3, 32), np.uint32)

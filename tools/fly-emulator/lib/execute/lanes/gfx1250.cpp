@@ -89,14 +89,18 @@ template <bool isSigned> inline uint32_t saturateNibbles(uint32_t v) {
 
 // --- bf16 ----------------------------------------------------------------------------------------
 
+/// What changes no sum, a zero of either sign included.
+constexpr double kNothing = -0.0;
+
 /// The exact sum of a product of two bf16 numbers and a third, rounded once to bf16.
 inline uint32_t fmaBf16(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
-  const float r = doubleToFloatOdd(sumToOdd(product, static_cast<double>(c), 0.0));
+  const float r = doubleToFloatOdd(sumToOdd(product, static_cast<double>(c), kNothing));
   return floatToBf16(nanRule(r, a, b, c));
 }
 inline uint32_t addBf16(float a, float b) {
-  const float r = doubleToFloatOdd(sumToOdd(static_cast<double>(a), static_cast<double>(b), 0.0));
+  const float r =
+      doubleToFloatOdd(sumToOdd(static_cast<double>(a), static_cast<double>(b), kNothing));
   return floatToBf16(nanRule(r, a, b));
 }
 /// Exact in a float but for numbers below its range, where a double has it.

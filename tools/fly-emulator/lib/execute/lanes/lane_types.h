@@ -262,6 +262,8 @@ inline double sumToOdd(double a, double b, double c) {
   if (!(absolute(second) <= 1.7976931348623157e308))
     return second;
   const double rest = error(a, b, first) + error(first, c, second);
+  if (!(rest < 0.0 || rest > 0.0))
+    return second; // exact, and a zero has its sign
   const double sum = second + rest;
   const double lost = error(second, rest, sum);
   const uint64_t bits = bitCast<uint64_t>(sum);
