@@ -202,6 +202,14 @@ def test_a_sum_of_zeros_of_bf16_has_their_sign(run: Runner, code: str) -> None:
     np.testing.assert_array_equal(out, [0x8000] * 16 + [0] * 16)
 
 
+def test_a_mixed_sum_of_bf16_rounds_to_f32_first(run: Runner) -> None:
+    """A tie and a little more, which f32 does not hold: to even. C's (__bf16)fmaf(a, b, c) is compiled to this."""
+    x = np.array([[1 + 2.0**-8] * 32, [1.0] * 32, [2.0**-60] * 32], np.float32).view(np.uint32)
+    for half, one in (("lo", 0x3F80), ("hi", 0x3F800000)):
+        out = run(f"v_mov_b32 v40, 0\nv_fma_mix{half}_bf16 v40, v10, v11, v12", ARCH, 32, x)[0]
+        np.testing.assert_array_equal(out, np.full(32, one))
+
+
 def test_a_bf16_sum_rounds_once(run: Runner) -> None:
     """1 + 2^-8 lies between two numbers of bf16; a little more has to go up."""
     x = np.zeros((3, 32), np.uint32)

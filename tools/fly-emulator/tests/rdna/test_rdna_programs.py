@@ -37,6 +37,11 @@ def test_program(
     check(seed, arch, lanes, build, emulator, tmp_path)
 
 
+def test_a_program_that_rounds_twice(build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
+    """It converts a sum of f32 to bf16 where one rounding gives another number."""
+    check(51028, "gfx1250", 32, build, emulator, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("arch", "lanes"), ALL_WAVES)
 @pytest.mark.parametrize("seed", range(2100, 2200))

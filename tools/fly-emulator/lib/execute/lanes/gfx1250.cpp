@@ -148,18 +148,21 @@ inline float mixSource(const LaneArguments &x, unsigned i, unsigned lane) {
   v = (x.abs >> i & 1U) != 0 ? absolute(v) : v;
   return (x.neg >> i & 1U) != 0 ? -v : v;
 }
-void mixF32(LaneArguments &x) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const float a = mixSource(x, 0, lane);
-    const float b = mixSource(x, 1, lane);
-    const float c = mixSource(x, 2, lane);
-    F32::store(x.d, lane, nanRule(fma(a, b, c), a, b, c));
-  }
+inline float mixFma(const LaneArguments &x, unsigned lane) {
+  const float a = mixSource(x, 0, lane);
+  const float b = mixSource(x, 1, lane);
+  const float c = mixSource(x, 2, lane);
+  return nanRule(fma(a, b, c), a, b, c);
 }
-/// Rounded once.
+void mixF32(LaneArguments &x) {
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    F32::store(x.d, lane, mixFma(x, lane));
+}
+/// Rounded to f32 and then to bf16: LLVM selects it for a truncated sum of f32, whatever flags that
+/// has.
 void mixBf16(LaneArguments &x) {
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    x.d[lane] = fmaBf16(mixSource(x, 0, lane), mixSource(x, 1, lane), mixSource(x, 2, lane));
+    x.d[lane] = floatToBf16(mixFma(x, lane));
 }
 
 /// Of three halves, each pair by minimumNumber or maximumNumber.
