@@ -151,7 +151,7 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
 
 def _filled(tiles: int, units: int) -> float:
     """How much of the time of compute units `tiles` take that come in whole rounds."""
-    return tiles / (cdiv(tiles, units) * units)
+    return float(tiles / (cdiv(tiles, units) * units))
 
 
 def _depth(k_bytes: int) -> int:

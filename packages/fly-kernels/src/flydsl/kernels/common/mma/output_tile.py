@@ -38,11 +38,12 @@ def output_copy(
         return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
     if quadrants:
         m, n = rows // 4, own // 4  # blocks of 32 of a quarter
-        values = 8, ((2, n, 2), (m, 2))
-        value_steps = 1, ((16, 32, down // 2), (32 * down, plan.tile_m // 2 * down))
-        lanes = (32, 2, along_n, along_m), (down, 8, 32 * n, 32 * m * down)
-        layout = fx.make_layout((lanes[0], values), (lanes[1], value_steps))
-        return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
+        shape = (32, 2, along_n, along_m), (8, ((2, n, 2), (m, 2)))
+        lane_steps = down, 8, 32 * n, 32 * m * down
+        steps_of_values = 1, ((16, 32, down // 2), (32 * down, plan.tile_m // 2 * down))
+        return fx.make_tiled_copy(
+            atom, fx.make_layout(shape, (lane_steps, steps_of_values)), (plan.tile_n, plan.tile_m)
+        )
     threads = 16, plan.wave // 16, parts, plan.k_waves // parts, along_n, along_m
     run = plan.run
     steps = down, run, own * 16 * along_n, 0, 16, 16 * down

@@ -189,7 +189,7 @@ class QuadrantLoop:
 
 def _anew(value: fx.Int32) -> fx.Int32:
     """The value, from which addresses are made where they are used: a register for each of them would not be there."""
-    return black_box_vector(fx.Vector.from_elements([value]))[0]
+    return fx.Int32(black_box_vector(fx.Vector.from_elements([value]))[0])
 
 
 class _Operand:
